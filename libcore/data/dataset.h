@@ -1,0 +1,45 @@
+// A DataSet: examples as tensors that share their first dimension.
+//
+// Names: "features", "labels", "features_mask", "labels_mask"; a MultiDataSet
+// has "features/NAME" and so on.  Class labels are stored as integers [n]
+// (0..classes-1), regression targets as kF32 [n, targets].  Masks are kF32 or
+// kU8: [n] or [n, time].  Stored dtypes are kept: pixels stay kU8 until a
+// Normalizer turns them into reals on the way into a network.
+
+#ifndef DL_LIBCORE_DATA_DATASET_H_
+#define DL_LIBCORE_DATA_DATASET_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "libcore/tensor/tensor.h"
+
+namespace dl::data {
+
+struct DataSet {
+  std::map<std::string, tensor::Tensor> tensors;
+
+  std::int64_t examples() const;  // 0 if there are no tensors
+  const tensor::Tensor* find(const std::string& name) const;  // or null
+  // Throws Error: kData, there is no such tensor.
+  const tensor::Tensor& get(const std::string& name) const;
+
+  // Examples [begin, end), copied.
+  DataSet slice(std::int64_t begin, std::int64_t end) const;
+  // Throws Error: kData unless first dimensions agree and there is at least
+  // one example.
+  void check() const;
+};
+
+// Copies example `from` of `source` to place `to` of `target`, whose tensors
+// have the same names, dtypes and shapes but for the first dimension.
+void copy_example(DataSet& target, std::int64_t to, const DataSet& source,
+                  std::int64_t from);
+
+// An empty DataSet (zeros) of n examples shaped like those of `like`.
+DataSet make_like(const DataSet& like, std::int64_t n);
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_DATASET_H_

@@ -1,0 +1,57 @@
+// The order of an epoch: which examples make up mini-batch i.
+//
+// A catalogue lists the records of all shards.  Each epoch the records are put
+// in a new order and the examples inside each record too, both from the seed
+// and the epoch's number alone; the epoch is the resulting sequence cut into
+// mini-batches of equal size, the last one possibly short.  So a batch is named
+// by (epoch, index), and any process with the catalogue can assemble it.
+//
+// Examples mix within a record and records mix freely: for a thorough shuffle,
+// dl-shard deals examples over records at random once.
+
+#ifndef DL_LIBCORE_DATA_EPOCH_H_
+#define DL_LIBCORE_DATA_EPOCH_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace dl::data {
+
+struct Catalogue {
+  // records[s][r]: examples in record r of shard s.
+  std::vector<std::vector<std::int64_t>> records;
+  std::int64_t examples() const;
+};
+
+// A run of examples of one record, in the order they are used.
+struct Piece {
+  std::uint32_t shard = 0;
+  std::uint32_t record = 0;
+  std::vector<std::uint32_t> examples;  // positions in the record
+};
+
+class Epoch {
+ public:
+  // shuffled == false: the stored order, for evaluation.
+  Epoch(const Catalogue& catalogue, std::int64_t batch, std::uint64_t seed,
+        std::uint64_t number, bool shuffled);
+
+  std::int64_t batches() const;
+  std::int64_t examples(std::int64_t first_batch, std::int64_t count) const;
+  // What batch i is made of, in order.
+  std::vector<Piece> pieces(std::int64_t i) const;
+
+ private:
+  struct Record {
+    std::uint32_t shard, record;
+    std::int64_t begin, examples;  // begin: its place in the sequence
+  };
+  std::vector<Record> order_;
+  std::int64_t batch_, examples_;
+  std::uint64_t seed_, number_;
+  bool shuffled_;
+};
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_EPOCH_H_

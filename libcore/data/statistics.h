@@ -1,0 +1,40 @@
+// Mean, spread and range of features, gathered in one pass, mergeable.
+//
+// One entry for each index of the last dimension ("column"): a channel of an
+// image, a column of a table.  Masked time steps are left out.
+
+#ifndef DL_LIBCORE_DATA_STATISTICS_H_
+#define DL_LIBCORE_DATA_STATISTICS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::data {
+
+struct Statistics {
+  std::int64_t examples = 0;
+  std::int64_t count = 0;     // values in each column
+  std::vector<double> mean;
+  std::vector<double> m2;     // sum of squared deviations (Welford)
+  std::vector<double> min;
+  std::vector<double> max;
+
+  // features: [n, ..., columns] of any dtype; a rank-1 tensor is one column.
+  // mask (or null): [n, time], for features [n, time, columns].
+  void add(const tensor::Tensor& features, const tensor::Tensor* mask);
+  // Chan, Golub, LeVeque 1979.  Throws Error: kData, the columns differ.
+  void merge(const Statistics& other);
+
+  // Population standard deviation of each column.
+  std::vector<double> deviation() const;
+
+  Json to_json() const;
+  static Statistics from_json(const JsonView& json);
+};
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_STATISTICS_H_

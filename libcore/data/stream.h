@@ -1,0 +1,75 @@
+// DataSet streams (.dls), dl-dataset(5): zstd frames, each a safetensors blob;
+// metadata records carry no tensors; an end mark closes the stream.
+//
+// Metadata may come first (schema, provenance) and again before the end mark
+// (class names and statistics that only the whole pass knows).  Streams
+// concatenate.  A stream that ends without its end mark is damaged.
+
+#ifndef DL_LIBCORE_DATA_STREAM_H_
+#define DL_LIBCORE_DATA_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/data/dataset.h"
+#include "libcore/data/metadata.h"
+#include "libcore/io/sink.h"
+#include "libcore/io/source.h"
+
+namespace dl::data {
+
+// Largest unpacked record a reader accepts.
+constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
+
+class StreamWriter {
+ public:
+  explicit StreamWriter(std::unique_ptr<io::Sink> sink, int level = 3);
+  ~StreamWriter();  // without close(): the file does not appear
+
+  // The first call comes before any write(); the schema must be known by then.
+  void write_metadata(const Metadata& metadata);
+  // Throws Error: kData, `set` does not fit the schema.  kIo.
+  void write(const DataSet& set);
+  // Writes the end mark and closes the sink.
+  void close();
+
+  std::int64_t examples() const;
+  std::uint64_t bytes() const;  // written so far
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class StreamReader {
+ public:
+  // Reads up to the first data record or the end, so metadata() is set.
+  // Throws Error: kData, "'x.dls' is no DataSet stream (starts with ...)".
+  explicit StreamReader(std::unique_ptr<io::Source> source,
+                        std::uint64_t max_record_bytes = kMaxRecordBytes);
+  ~StreamReader();
+
+  // What has been read of it so far; complete when read() returned false.
+  const Metadata& metadata() const;
+
+  // The next record; false at the end of the stream.
+  // Throws Error: kData, "'x.dls', record 17: checksum differs", "... ends
+  // without an end mark; it was cut short".
+  bool read(DataSet& set);
+
+  // Stops; checks that the source closes well.
+  void close();
+
+  const std::string& name() const;
+  std::int64_t examples() const;  // given out so far
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_STREAM_H_

@@ -1,0 +1,72 @@
+// Evaluations: what a model's outputs are worth, in one pass, mergeable.
+//
+// merge() of the parts of a data set equals one pass over the whole: counts
+// and sums add exactly, curves keep what exactness needs.  Not thread-safe.
+
+#ifndef DL_LIBCORE_EVAL_EVALUATION_H_
+#define DL_LIBCORE_EVAL_EVALUATION_H_
+
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::eval {
+
+// What is evaluated: the names are for people, `outputs` is what counts.
+struct Subject {
+  std::int64_t outputs = 0;          // columns of the predictions
+  std::vector<std::string> names;    // of classes or targets; may be empty
+};
+
+class Evaluation {
+ public:
+  virtual ~Evaluation() = default;
+
+  virtual std::string_view kind() const = 0;  // "classification", "roc", ...
+
+  // predictions: kF32 [n, outputs].  labels: integers [n] or reals [n, outputs].
+  // mask: [n] weights (0 leaves an example out), or null.
+  // Throws Error: kData, shapes or labels do not fit.
+  virtual void add(const tensor::Tensor& predictions,
+                   const tensor::Tensor& labels,
+                   const tensor::Tensor* mask) = 0;
+
+  // Throws Error: kData, `other` is of another kind or subject.
+  virtual void merge(const Evaluation& other) = 0;
+
+  // Metrics by name: "accuracy", "f1_macro", "auc", "rmse".  NaN where the data
+  // does not define it.  Throws Error: kUsage, there is no such metric (naming
+  // the nearest).
+  virtual double metric(std::string_view name) const = 0;
+  virtual std::vector<std::string> metrics() const = 0;
+
+  // A screen for people.
+  virtual void print(std::ostream& out) const = 0;
+
+  // "metrics" for readers and "state" for merge(); evaluation_from_json()
+  // gives an equal evaluation.
+  virtual Json to_json() const = 0;
+};
+
+// kind: classification, binary, roc, regression, calibration; options after a
+// colon ("classification:top=5", "roc:steps=200").
+// Throws Error: kUsage.
+std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
+                                            const Subject& subject);
+std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json);
+
+// The metric `name` of whichever of `all` has it.  Throws Error{kUsage}.
+double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
+                   std::string_view name);
+// Whether more is better: false for losses and errors.
+bool higher_is_better(std::string_view metric);
+
+}  // namespace dl::eval
+
+#endif  // DL_LIBCORE_EVAL_EVALUATION_H_

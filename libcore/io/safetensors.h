@@ -1,0 +1,47 @@
+// The safetensors container: u64 header length, JSON header, tensor bytes.
+//
+// Used for the records of a DataSet stream and for models; dl-dataset(5) and
+// dl-model(5) say what is stored.  The reader refuses holes, overlaps,
+// duplicate names, sizes that do not follow from dtype and shape, and a header
+// over 64 MiB.
+
+#ifndef DL_LIBCORE_IO_SAFETENSORS_H_
+#define DL_LIBCORE_IO_SAFETENSORS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dl::io {
+
+struct TensorEntry {
+  std::string name;
+  std::string dtype;  // "F32", "U8", ...: the spelling of the format
+  std::vector<std::int64_t> shape;
+  std::size_t begin = 0;  // bytes from the start of the tensor area
+  std::size_t end = 0;
+};
+
+struct SafetensorsHeader {
+  std::map<std::string, std::string> metadata;
+  std::vector<TensorEntry> tensors;  // in the order of their bytes
+  std::size_t data_offset = 0;       // of the tensor area in the blob
+};
+
+// Reads the header of a blob that is `blob.size()` bytes in all.
+// Throws Error: kData.  The message does not name the file: add_context() does.
+SafetensorsHeader parse_safetensors(std::span<const std::byte> blob);
+
+// Header bytes (length word, JSON, padding to 64) for tensors laid out one
+// after the other in the order given.  begin and end of `tensors` are set.
+// Equal input gives equal bytes.
+std::vector<std::byte> safetensors_header(
+    const std::map<std::string, std::string>& metadata,
+    std::vector<TensorEntry>& tensors);
+
+}  // namespace dl::io
+
+#endif  // DL_LIBCORE_IO_SAFETENSORS_H_

@@ -1,0 +1,55 @@
+// Byte sinks: where a tool's product goes.
+//
+//   -      standard output
+//   PATH   a file that appears, whole, when close() returns; a reader sees the
+//          old file or the new one, never a part.  A FIFO or device is written
+//          in place.
+
+#ifndef DL_LIBCORE_IO_SINK_H_
+#define DL_LIBCORE_IO_SINK_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dl::io {
+
+class Sink {
+ public:
+  // Without close() before it: removes what was written, silently.
+  virtual ~Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  // Throws Error: kIo, "cannot write 'x': No space left on device".
+  virtual void write(std::span<const std::byte> bytes) = 0;
+
+  // Flushes; for a file: fsync, rename to the final name, fsync the folder.
+  // Throws Error: kIo or kCantCreate.  A second call does nothing.
+  virtual void close() = 0;
+
+  const std::string& name() const noexcept { return name_; }
+
+ protected:
+  explicit Sink(std::string name) : name_(std::move(name)) {}
+
+ private:
+  std::string name_;
+};
+
+// Throws Error: kCantCreate, the file cannot be made (folder missing, ...);
+// kUsage, "-" is a terminal.
+//
+// A temporary file is removed when the process dies of SIGINT, SIGTERM or
+// SIGHUP in a filter (see remove_unfinished()).
+std::unique_ptr<Sink> open_sink(std::string_view spec);
+
+// Unlinks the temporary files of all sinks that are open now.
+// Async-signal-safe: run_tool's signal handler calls it.
+void remove_unfinished() noexcept;
+
+}  // namespace dl::io
+
+#endif  // DL_LIBCORE_IO_SINK_H_

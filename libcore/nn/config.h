@@ -1,0 +1,128 @@
+// A network as its configuration file says it, dl-network(5), checked and with
+// every default filled in.
+
+#ifndef DL_LIBCORE_NN_CONFIG_H_
+#define DL_LIBCORE_NN_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/tensor/device.h"
+#include "libcore/tensor/shape.h"
+
+namespace dl::nn {
+
+// A number that may change in the course of training.
+struct Schedule {
+  enum class Kind { kFixed, kStep, kExponential, kPolynomial };
+  Kind kind = Kind::kFixed;
+  bool by_epoch = false;   // counts epochs instead of iterations
+  double initial = 0;
+  double decay = 0;        // step: initial * decay^floor(i / every)
+  double every = 1;        // exponential: initial * decay^i
+  double power = 1;        // polynomial: initial * (1 - i / limit)^power,
+  double limit = 1;        //             0 from i = limit on
+  double at(std::int64_t iteration, std::int64_t epoch) const;
+  bool operator==(const Schedule&) const = default;
+};
+
+struct UpdaterConfig {
+  tensor::Updater kind = tensor::Updater::kSgd;
+  Schedule learning_rate;
+  double momentum = 0.9;
+  double beta1 = 0.9, beta2 = 0.999;  // beta2 is the decay of rmsprop
+  double epsilon = 1e-8;
+  bool operator==(const UpdaterConfig&) const = default;
+  tensor::UpdaterStep step(std::int64_t iteration, std::int64_t epoch) const;
+};
+
+struct Regularization {
+  double l1 = 0, l2 = 0, l1_bias = 0, l2_bias = 0;
+};
+
+// Deeplearning4j's five, before l1/l2 and the updater; norms under 1e-5 are
+// left alone by the renormalizing ones.
+enum class GradientNormalization {
+  kNone,
+  kRenormalizeL2PerLayer,
+  kRenormalizeL2PerParameter,
+  kClipElementwise,
+  kClipL2PerLayer,
+  kClipL2PerParameter
+};
+
+enum class WeightInit {
+  kXavier, kXavierUniform, kHe, kLecun, kNormal, kZero, kConstant
+};
+
+// What every layer with parameters has: the file's defaults, overridden by the
+// layer.
+struct Training {
+  UpdaterConfig updater;       // of weights
+  UpdaterConfig bias_updater;  // of biases; the same where not given
+  Regularization regularization;
+  GradientNormalization gradient_normalization = GradientNormalization::kNone;
+  double gradient_threshold = 1.0;
+  WeightInit weight_init = WeightInit::kXavier;
+  double weight_value = 0;  // kConstant: the value; kNormal: the deviation,
+                            // 0 = 1 / sqrt(fan in)
+  double bias_init = 0;
+};
+
+enum class LayerType {
+  kDense, kConv2d, kMaxPool2d, kAveragePool2d, kBatchNorm, kDropout,
+  kActivation, kFlatten, kOutput
+};
+
+// valid: no padding.  same: output = ceil(input / stride), the odd pixel of
+// padding at the end (bottom, right).
+enum class Padding { kValid, kSame };
+
+struct LayerConfig {
+  LayerType type = LayerType::kDense;
+  std::string name;               // unique; default TYPE + number ("conv2d1")
+  std::int64_t units = 0;         // dense, output
+  std::int64_t filters = 0;       // conv2d
+  std::int64_t kernel[2] = {1, 1};
+  std::int64_t stride[2] = {1, 1};
+  std::int64_t dilation[2] = {1, 1};
+  Padding padding = Padding::kValid;
+  bool bias = true;               // dense, conv2d, output
+  tensor::ActivationSpec activation;
+  tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;  // output
+  double rate = 0.5;              // dropout: the share that is dropped
+  double decay = 0.9;             // batch_norm: of the running statistics
+  double epsilon = 1e-5;          // batch_norm
+  Training training;
+};
+
+struct NetworkConfig {
+  std::uint64_t seed = 0;
+  tensor::Shape input;               // of one example
+  std::vector<LayerConfig> layers;   // the last one is kOutput
+  Json source;                       // the document, as the model file keeps it
+};
+
+// Reads a network configuration.
+// Throws Error: kConfig.  The message lists every mistake, one a line, each as
+// "'lenet.json': layers[2].units: want integer 1..2147483647, got -1"; an
+// unknown key or value suggests the nearest valid one.
+NetworkConfig parse_network(std::string_view text, const std::string& name);
+
+// JSON Schema (draft 2020-12) of the configuration, from the table that
+// parse_network() uses.
+Json network_schema();
+
+// The resolved configuration: every default spelt out.  Parses to the same.
+Json to_json(const NetworkConfig& config);
+
+std::string_view name_of(LayerType type);
+std::string_view name_of(tensor::Loss loss);
+std::string_view name_of(tensor::Activation activation);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_CONFIG_H_

@@ -1,0 +1,47 @@
+// Models and checkpoints in files, dl-model(5): one safetensors file with the
+// network, the normalizer, class names, provenance and an XXH3 in its
+// metadata.  A checkpoint is a model with more tensors and counters.
+
+#ifndef DL_LIBCORE_NN_MODEL_H_
+#define DL_LIBCORE_NN_MODEL_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/data/metadata.h"
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config.h"
+#include "libcore/nn/network.h"
+
+namespace dl::nn {
+
+struct Model {
+  NetworkConfig config;
+  data::Normalizer normalizer;
+  data::Metadata data;  // classes, columns, targets, provenance of the data
+  std::vector<data::Provenance> provenance;
+
+  std::vector<float> parameters;     // flat, in Network's order
+  std::vector<float> statistics;
+  // Checkpoints only:
+  std::vector<float> updater_state;  // flat; empty in a plain model
+  Json training;                     // counters and what the run needs
+};
+
+// Writes the file whole or not at all.  Equal models give equal bytes.
+// Throws Error: kCantCreate, kIo.
+void save_model(const Model& model, const std::string& path);
+
+// Throws Error: kNoInput; kData, the file is damaged, no model, or of a version
+// not understood.
+Model load_model(const std::string& path);
+
+// Copies a model into a network compiled from its configuration, and back.
+void put_into(Network& network, const Model& model);
+void take_from(Network& network, Model& model);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_MODEL_H_

@@ -1,0 +1,129 @@
+// A network, compiled: layers over preallocated memory.
+//
+// One flat vector each for parameters, running statistics, gradients and
+// updater state; layers hold views of them, named as in "conv1/weight".  The
+// mini-batch is divided over lanes, each a Device driven by a thread of its
+// own with its own activations and gradients; gradients are then summed in the
+// order of the lanes, so the result depends on their number but never on
+// timing.  Batch normalisation sums its statistics over all lanes.
+//
+// A step allocates nothing and takes no lock but the lanes' barriers.
+// A Network is used by one thread at a time.
+
+#ifndef DL_LIBCORE_NN_NETWORK_H_
+#define DL_LIBCORE_NN_NETWORK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config.h"
+#include "libcore/tensor/device.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::nn {
+
+// A named range of one of the flat vectors.
+struct Segment {
+  std::string name;           // "conv1/weight", "bn1/running_mean"
+  tensor::Shape shape;
+  std::int64_t offset = 0;    // in reals
+  std::int64_t elements() const { return shape.elements(); }
+};
+
+// One row of --dry-run.
+struct LayerSummary {
+  std::string name, type;
+  tensor::Shape output;       // of one example
+  std::int64_t parameters = 0;
+  double flops = 0;           // forward, for one example; a multiply-add is 2
+};
+
+// One mini-batch in host memory.  Pointees outlive the call.
+struct Batch {
+  const tensor::Tensor* features = nullptr;  // [n, ...input], any dtype
+  const tensor::Tensor* labels = nullptr;    // [n] integers or [n, units] reals
+  const tensor::Tensor* mask = nullptr;      // [n] weights, or null
+  std::int64_t examples() const;
+};
+
+// Where in the run a step is: schedules, adam's bias correction and dropout
+// follow from it alone.
+struct Position {
+  std::int64_t iteration = 0;  // updater steps before this one
+  std::int64_t epoch = 0;
+  std::uint64_t batch = 0;     // names the mini-batch: the dropout stream
+};
+
+class Network {
+ public:
+  // Compiles for mini-batches of 1..max_batch examples.  lanes: at least one.
+  // training == false: no gradients and no updater state.
+  // Throws Error: kConfig, "layers[3] ('conv2d2'): kernel 5x5 is larger than
+  // its input 4x4x50".
+  Network(NetworkConfig config, const data::Normalizer& normalizer,
+          std::int64_t max_batch,
+          std::vector<std::unique_ptr<tensor::Device>> lanes, bool training);
+  ~Network();
+
+  const NetworkConfig& config() const;
+  std::vector<LayerSummary> summary() const;
+  std::int64_t outputs() const;        // units of the output layer
+  std::int64_t max_batch() const;
+  std::size_t memory_bytes() const;    // device memory held, all lanes
+
+  // Checks that data of this kind fits: features of the input's shape (a flat
+  // row of as many elements fits as well), labels of the loss's kind.
+  // Throws Error: kData, "examples are [28, 28, 1], the network wants [32, 32,
+  // 3]".
+  void check_data(const data::Metadata& metadata) const;
+
+  // The flat vectors on the first lane's device, and what lies where.
+  tensor::View parameters();
+  tensor::View statistics();       // running means and variances
+  tensor::View update();           // after compute_gradient / compute_update
+  tensor::View updater_state();
+  const std::vector<Segment>& parameter_segments() const;
+  const std::vector<Segment>& statistics_segments() const;
+  // [begin, end) of the parameters and what a parameter of it has of state;
+  // the state of all ranges lies one after the other.
+  struct StateRange {
+    std::int64_t begin, end;
+    int per_parameter;
+    std::int64_t offset;  // in updater_state()
+  };
+  const std::vector<StateRange>& state_ranges() const;
+
+  // Draws new parameters from config().seed and resets statistics and state.
+  void initialise();
+  void reset_updater_state();
+
+  // Forward and backward over one mini-batch: update() holds the mean gradient
+  // over its examples.  Returns the mean loss without regularization.
+  // Statistics move by one step of decay.
+  // Throws Error: kData, a label outside 0..units-1 (with its example).
+  double compute_gradient(const Batch& batch, const Position& at);
+  // Gradient normalisation, l1 and l2, updater: update() holds what is to be
+  // subtracted from the parameters.
+  void compute_update(const Position& at);
+  // parameters -= update()
+  void apply_update();
+
+  // l1 |w| + l2/2 w^2 over all parameters: what the score adds to the loss.
+  double regularization_score();
+
+  // Outputs of the last layer, after its activation, [n, units] in kF32.
+  // Dropout is off; batch normalisation uses its running statistics.
+  // n may exceed max_batch: the examples are taken in turn.
+  void predict(const tensor::Tensor& features, tensor::Tensor& outputs);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_NETWORK_H_

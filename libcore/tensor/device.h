@@ -1,0 +1,235 @@
+// What a device does: the primitives that layers are written against.
+//
+// `reference` computes in float64, naively, and is the oracle of the tests;
+// `cpu` (oneDNN, OpenBLAS) and `cuda` (cuDNN, cuBLAS) compute in float32.  A
+// View therefore does not say double or float: it holds "reals" of its device,
+// Device::real() tells which.
+//
+// A Device is one stream of execution: one thread uses it at a time, and calls
+// take effect in order.  CPU work is spread by giving each thread a Device of
+// its own (nn/network.h), never inside a primitive.
+//
+// Images are [batch, height, width, channels].  Weights have the output first:
+// dense [units, inputs], conv2d [filters, kernel height, kernel width,
+// channels].  Unless said otherwise, results overwrite their target, shapes
+// must match exactly (kBug otherwise), and views do not overlap.
+//
+// No call allocates after the object it is made on was created, except
+// allocate() itself and the first use of a batch size by a Conv2d or Pool2d.
+
+#ifndef DL_LIBCORE_TENSOR_DEVICE_H_
+#define DL_LIBCORE_TENSOR_DEVICE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "libcore/tensor/dtype.h"
+#include "libcore/tensor/shape.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::tensor {
+
+// Reals in device memory, not owned.
+struct View {
+  std::byte* data = nullptr;
+  DType dtype = DType::kF32;  // Device::real() of the device it lies on
+  Shape shape;
+
+  bool empty() const { return data == nullptr; }
+  std::int64_t elements() const { return shape.elements(); }
+  // Elements from `offset` on, seen as `part`.
+  View at(std::int64_t offset, Shape part) const {
+    return {data + offset * static_cast<std::int64_t>(size_of(dtype)), dtype,
+            part};
+  }
+  View reshaped(Shape other) const { return {data, dtype, other}; }
+  // For devices whose memory is the host's.
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(data);
+  }
+};
+
+// Owns device memory; frees it through the device that made it.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual View view() const = 0;
+};
+
+enum class Activation {
+  kIdentity, kRelu, kLeakyRelu, kElu, kGelu, kSigmoid, kTanh, kSoftplus,
+  kSoftmax  // over the last dimension
+};
+// `alpha`: slope of leaky_relu, scale of elu; others ignore it.
+// gelu is the exact one, x * Phi(x).
+struct ActivationSpec {
+  Activation kind = Activation::kIdentity;
+  double alpha = 0.01;
+};
+
+enum class Loss {
+  kNegativeLogLikelihood,  // -sum t log y
+  kBinaryCrossEntropy,     // -sum t log y + (1 - t) log(1 - y)
+  kMeanSquaredError,       // mean over outputs of (y - t)^2
+  kMeanAbsoluteError       // mean over outputs of |y - t|
+};
+
+struct Conv2dSpec {
+  std::int64_t height = 0, width = 0, channels = 0;  // of the input
+  std::int64_t filters = 0;
+  std::int64_t kernel[2] = {1, 1};    // height, width
+  std::int64_t stride[2] = {1, 1};
+  std::int64_t dilation[2] = {1, 1};  // 1 = dense kernel
+  std::int64_t pad_begin[2] = {0, 0};  // top, left
+  std::int64_t pad_end[2] = {0, 0};    // bottom, right
+  std::int64_t out_height() const;
+  std::int64_t out_width() const;
+};
+
+// The batch is read off the first dimension of the views and may be anything
+// from 1 to the max_batch given at creation.
+class Conv2d {
+ public:
+  virtual ~Conv2d() = default;
+  // y = conv(x, w) + b.  An empty b is left out.  b: [filters].
+  virtual void forward(View y, View x, View w, View b) = 0;
+  virtual void backward_data(View dx, View dy, View w) = 0;
+  // An empty db is left out.
+  virtual void backward_weights(View dw, View db, View x, View dy) = 0;
+};
+
+enum class Pooling { kMax, kAverage };  // average: padding does not count
+struct Pool2dSpec {
+  Pooling kind = Pooling::kMax;
+  std::int64_t height = 0, width = 0, channels = 0;
+  std::int64_t kernel[2] = {2, 2};
+  std::int64_t stride[2] = {2, 2};
+  std::int64_t pad_begin[2] = {0, 0};
+  std::int64_t pad_end[2] = {0, 0};
+  std::int64_t out_height() const;
+  std::int64_t out_width() const;
+};
+
+class Pool2d {
+ public:
+  virtual ~Pool2d() = default;
+  // `training`: remembers what backward() needs.
+  virtual void forward(View y, View x, bool training) = 0;
+  virtual void backward(View dx, View dy) = 0;
+};
+
+enum class Updater { kNone, kSgd, kNesterov, kAdam, kAdaGrad, kRmsProp };
+
+// One step of an updater over a range of parameters (Deeplearning4j's
+// formulas, dl-network(5)); kNone passes the gradient through as the update.
+struct UpdaterStep {
+  Updater kind = Updater::kSgd;
+  double learning_rate = 0;   // after its schedule
+  double momentum = 0.9;      // nesterov
+  double beta1 = 0.9, beta2 = 0.999;  // adam; beta2 is the decay of rmsprop
+  double epsilon = 1e-8;
+  std::int64_t step = 1;      // 1 at the first step: adam's bias correction
+};
+// Reals of state a parameter needs: adam 2, sgd 0, others 1.
+int state_per_parameter(Updater kind);
+// Where state starts: epsilon for adagrad and rmsprop, else 0.
+double initial_state(const UpdaterStep& step);
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
+  virtual DType real() const = 0;        // kF32 or kF64
+
+  // Memory.  allocate() gives zeros, 64-byte aligned.
+  virtual std::unique_ptr<Buffer> allocate(Shape shape) = 0;
+  // Host to device with conversion of any dtype: dst = src.
+  virtual void upload(View dst, const Tensor& src) = 0;
+  // dst[i, c] = (src[i, c] - shift[c]) * scale[c] with the last dimension
+  // as c; shift and scale are [1] (for all) or [channels].
+  virtual void upload_scaled(View dst, const Tensor& src, View shift,
+                             View scale) = 0;
+  // dst [n, classes] = one-hot of src [n] (integers in 0..classes-1, already
+  // checked).
+  virtual void upload_one_hot(View dst, const Tensor& src) = 0;
+  // Device to host: dst becomes [shape of src], kF32 or kF64 as it already is.
+  virtual void download(Tensor& dst, View src) = 0;
+  virtual void finish() = 0;  // waits until all calls have taken effect
+
+  // Vectors, any shape, elementwise.
+  virtual void fill(View y, double value) = 0;
+  virtual void copy(View y, View x) = 0;
+  virtual void scale(View y, double a) = 0;            // y *= a
+  virtual void add(View y, double a, View x) = 0;      // y += a x
+  virtual void multiply(View y, View a, View b) = 0;   // y = a b; y may be a
+  virtual void clip(View y, double limit) = 0;         // to [-limit, limit]
+  virtual double sum_squares(View x) = 0;
+  virtual double sum_absolute(View x) = 0;
+  virtual bool all_finite(View x) = 0;
+
+  // C = op(A) op(B) + beta C, matrices row-major of rank 2.
+  virtual void matmul(View c, View a, bool transpose_a, View b,
+                      bool transpose_b, double beta) = 0;
+  // Over all but the last dimension: y[.., c] += b[c];  s[c] = sum of x[.., c].
+  virtual void add_bias(View y, View b) = 0;
+  virtual void sum_rows(View s, View x) = 0;
+
+  virtual std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,
+                                         std::int64_t max_batch) = 0;
+  virtual std::unique_ptr<Pool2d> pool2d(const Pool2dSpec& spec,
+                                         std::int64_t max_batch) = 0;
+
+  // y = f(x); y may be x.
+  virtual void activate(const ActivationSpec& f, View y, View x) = 0;
+  // dx = dy f'(x), given y = f(x).  dx may be dy.  x may be empty for all but
+  // gelu and softplus, which need it.
+  virtual void activate_gradient(const ActivationSpec& f, View dx, View dy,
+                                 View y, View x) = 0;
+
+  // Loss of outputs y [n, units] (after the activation) against target
+  // [n, units], example i weighted by mask[i] (empty: 1).  Returns the sum over
+  // examples.  grad = scale * d(sum)/dy.
+  // y is clipped to [1e-10, 1 - 1e-10] inside the logarithms.
+  virtual double loss(Loss kind, View grad, View y, View target, View mask,
+                      double scale) = 0;
+  // The same with the activation inside, stable for any z: softmax with
+  // kNegativeLogLikelihood, sigmoid with kBinaryCrossEntropy.  grad is with
+  // respect to z.
+  virtual double loss_with_logits(Loss kind, View grad, View z, View target,
+                                  View mask, double scale) = 0;
+
+  // Batch normalisation over all but the last dimension; statistics are [c].
+  // sum_squares_about: s[c] = sum of (x - mean[c])^2.
+  virtual void sum_squares_about(View s, View x, View mean) = 0;
+  // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta
+  virtual void batch_norm(View y, View x, View mean, View variance, View gamma,
+                          View beta, double epsilon) = 0;
+  // dgamma[c] = sum dy xhat;  dbeta[c] = sum dy.
+  virtual void batch_norm_sums(View dgamma, View dbeta, View dy, View x,
+                               View mean, View variance, double epsilon) = 0;
+  // dx = gamma / sqrt(variance + epsilon)
+  //      * (dy - sum_dy / count - xhat * sum_dy_xhat / count)
+  virtual void batch_norm_gradient(View dx, View dy, View x, View mean,
+                                   View variance, View gamma, View sum_dy,
+                                   View sum_dy_xhat, double count,
+                                   double epsilon) = 0;
+
+  // Inverted dropout: mask[i] = 1 / keep with probability keep, else 0; the
+  // choice for i follows from philox(key, stream, first + i) alone.
+  virtual void dropout_mask(View mask, double keep, std::uint64_t key,
+                            std::uint64_t stream, std::uint64_t first) = 0;
+
+  // g += l2 w + l1 sign(w)
+  virtual void regularize(View g, View w, double l1, double l2) = 0;
+  // g becomes the update (to be subtracted from the parameters).  state is
+  // [state_per_parameter, n], empty where that is 0.
+  virtual void update(const UpdaterStep& step, View g, View state) = 0;
+};
+
+}  // namespace dl::tensor
+
+#endif  // DL_LIBCORE_TENSOR_DEVICE_H_
