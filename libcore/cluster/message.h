@@ -1,0 +1,214 @@
+// The messages between master and workers: one struct each, with both sides.
+//
+// dl-protocol(7) says who may send which in what state, and each time limit.
+// On the wire a message is [header][MessagePack body][raw blob...]; the header
+// (wire.h) carries magic, protocol version, type, run id, fencing epoch,
+// sequence, lengths and an XXH3 of body and blobs.  Here are the bodies.
+//
+// Every struct has  Message to_message() const  and
+// static X from_message(const Message&), which checks types and ranges and
+// throws Error{kProtocol} naming the field.
+//
+// A conversation:
+//
+//   worker                         master
+//   Hello                     ->
+//                             <-   Welcome (all a worker needs) | Refuse
+//   Ready                     ->
+//                             <-   State, then Task ...
+//   averaging:  Result        ->             (a slot's replica)
+//   sharing:    Update        ->             (each mini-batch)
+//                             <-   Apply     (each accepted update, in the
+//                                             order of its sequence number; to
+//                                             its origin without the payload)
+//   TaskDone                  ->             (sharing, evaluation)
+//   Beat                      ->             (every heartbeat)
+//   Fetch                     ->
+//                             <-   Record    (data the worker cannot open)
+//                             <-   EpochEnd  (sharing: digest to compare)
+//   Drained                   ->
+//                             <-   Stop
+//   Leave                     ->
+
+#ifndef DL_LIBCORE_CLUSTER_MESSAGE_H_
+#define DL_LIBCORE_CLUSTER_MESSAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/base/json.h"
+
+namespace dl::cluster {
+
+constexpr int kProtocolVersion = 1;
+
+enum class MessageType : std::uint16_t {
+  kHello = 1, kWelcome, kRefuse, kReady, kState, kTask, kResult, kUpdate,
+  kApply, kTaskDone, kStale, kBeat, kFetch, kRecord, kEpochEnd, kDrained,
+  kStop, kLeave
+};
+std::string_view name_of(MessageType type);
+
+struct Message {
+  MessageType type = MessageType::kBeat;
+  Json body;
+  std::vector<std::vector<std::byte>> blobs;
+};
+
+// worker -> master, first on a connection.
+struct Hello {
+  int protocol = kProtocolVersion;
+  std::string version;      // of dl-tools
+  std::string name;         // unique in a run: host/pid unless --name
+  std::string host;
+  std::int64_t pid = 0;
+  std::string device;       // "cpu"
+  int threads = 1;
+  std::string previous_run;  // run id it worked in before, or ""
+  bool operator==(const Hello&) const = default;
+};
+
+// A shard as workers know it.  `digest` is that of its end mark: a file that
+// differs is not used.
+struct ShardInfo {
+  std::string path;         // as the master was given it, absolute
+  std::uint64_t digest = 0;
+  std::vector<std::int64_t> records;  // examples of each
+};
+
+// master -> worker: all that a worker needs to know of the run.
+struct Welcome {
+  std::string run;          // run id, 32 hex digits, new at each master start
+  std::uint64_t worker = 0;  // number of this worker in the run
+  Json network;             // dl-network(5), resolved
+  Json normalizer;
+  Json settings;            // cluster/settings.h
+  Json metadata;            // of the data set: dl::data::Metadata::to_strings
+  std::vector<ShardInfo> training, evaluation;
+  std::int64_t heartbeat_ms = 2000;
+  std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
+};
+
+// master -> worker: not admitted.  The worker exits with `code`.
+struct Refuse {
+  int code = 76;            // dl::Code
+  std::string reason;
+};
+
+// worker -> master: it can work.
+struct Ready {
+  std::vector<std::uint32_t> unreadable;  // training shards it must be sent
+};
+
+// master -> worker: what replicas start from.  Blobs: parameters, statistics,
+// updater state (empty: start afresh), each float32.
+// version: averaging, the round; sharing, the sequence number that it includes.
+struct State {
+  std::uint64_t version = 0;
+  std::vector<float> parameters, statistics, updater_state;
+};
+
+enum class TaskKind : std::uint8_t { kTrain, kEvaluate };
+
+// master -> worker: a lease on mini-batches [first, first + count) of an epoch.
+struct Task {
+  TaskKind kind = TaskKind::kTrain;
+  std::uint64_t lease = 0;    // unique in the run
+  std::uint64_t fence = 0;    // grows each time the same work is leased again
+  std::uint64_t version = 0;  // averaging: the State to start from
+  std::int64_t epoch = 0;
+  std::int64_t first = 0, count = 0;
+  std::int64_t iteration = 0;  // updater steps before the first batch
+  std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval
+};
+
+// worker -> master, averaging: a replica after its task.  Blobs as in State.
+struct Result {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t examples = 0;
+  double loss_sum = 0;        // mean loss of each batch times its examples
+  std::vector<float> parameters, statistics, updater_state;
+};
+
+// worker -> master, sharing: the coded update of one mini-batch.
+struct Update {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t batch = 0;     // index in the epoch
+  std::int64_t examples = 0;
+  double loss_sum = 0;
+  double threshold = 0;
+  std::int64_t quanta = 0;
+  std::vector<std::byte> payload;  // exchange/threshold.h; may be empty
+};
+
+// master -> worker, sharing: apply update number `sequence`.  own: it is this
+// worker's oldest unacknowledged update, and the payload is left out.
+struct Apply {
+  std::uint64_t sequence = 0;
+  bool own = false;
+  std::vector<std::byte> payload;
+};
+
+// worker -> master: the last of a sharing task was sent, or an evaluation is
+// done.
+struct TaskDone {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t examples = 0;
+  std::vector<Json> evaluations;  // eval/evaluation.h, one for each kind
+  std::vector<float> statistics;  // sharing: running statistics, for averaging
+};
+
+// master -> worker: this lease is no longer yours; drop its work.
+struct Stale {
+  std::uint64_t lease = 0, fence = 0;
+};
+
+// worker -> master, every heartbeat, also while it computes.
+struct Beat {
+  std::uint64_t progress = 0;  // mini-batches done since the start, any kind
+  double examples_per_second = 0;
+  std::string doing;           // "batch 17 of lease 4", for messages
+};
+
+// worker -> master: wants a record of a shard that it cannot open.
+struct Fetch {
+  bool evaluation = false;    // of the evaluation shards
+  std::uint32_t shard = 0, record = 0;
+};
+struct Record {
+  bool evaluation = false;
+  std::uint32_t shard = 0, record = 0;
+  std::vector<std::byte> packed;  // data/shard.h
+};
+
+// master -> worker, sharing: every batch of the epoch is committed.
+struct EpochEnd {
+  std::int64_t epoch = 0;
+  std::uint64_t sequence = 0;  // last update of the epoch
+  std::uint64_t digest = 0;    // XXH3 of the parameters after it
+};
+// worker -> master: drained, and whether it agreed; blobs as named.
+struct Drained {
+  std::int64_t epoch = 0;
+  std::uint64_t digest = 0;
+  std::int64_t examples = 0;   // trained by this worker in the epoch
+  double residual_norm = 0;
+  double clipped = 0;          // mass cut off residuals so far
+  std::vector<float> statistics, updater_state;
+};
+
+struct Stop {
+  int code = 0;                // the worker's exit status
+  std::string reason;
+};
+
+// worker -> master: it goes; its leases return to the queue at once.
+struct Leave {
+  std::string reason;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MESSAGE_H_
