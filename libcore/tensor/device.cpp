@@ -1,0 +1,53 @@
+// Arithmetic of the primitives' descriptions, the same for every device.
+
+#include "libcore/tensor/device.h"
+
+namespace dl::tensor {
+namespace {
+
+std::int64_t extent(std::int64_t in, std::int64_t kernel, std::int64_t stride,
+                    std::int64_t dilation, std::int64_t padding) {
+  const std::int64_t reach = (kernel - 1) * dilation + 1;
+  const std::int64_t room = in + padding - reach;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+}  // namespace
+
+std::int64_t Conv2dSpec::out_height() const {
+  return extent(height, kernel[0], stride[0], dilation[0],
+                pad_begin[0] + pad_end[0]);
+}
+
+std::int64_t Conv2dSpec::out_width() const {
+  return extent(width, kernel[1], stride[1], dilation[1],
+                pad_begin[1] + pad_end[1]);
+}
+
+std::int64_t Pool2dSpec::out_height() const {
+  return extent(height, kernel[0], stride[0], 1, pad_begin[0] + pad_end[0]);
+}
+
+std::int64_t Pool2dSpec::out_width() const {
+  return extent(width, kernel[1], stride[1], 1, pad_begin[1] + pad_end[1]);
+}
+
+int state_per_parameter(Updater kind) {
+  switch (kind) {
+    case Updater::kNone:
+    case Updater::kSgd:
+      return 0;
+    case Updater::kAdam:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+double initial_state(const UpdaterStep& step) {
+  const bool at_epsilon =
+      step.kind == Updater::kAdaGrad || step.kind == Updater::kRmsProp;
+  return at_epsilon ? step.epsilon : 0;
+}
+
+}  // namespace dl::tensor
