@@ -7,8 +7,8 @@
 
 namespace dl {
 
-double monotonic_seconds();      // since an arbitrary start; never set back
-std::string utc_timestamp();     // RFC 3339, "2026-01-31T12:00:00.123Z"
+double monotonic_seconds();   // since an arbitrary start; never set back
+std::string utc_timestamp();  // RFC 3339, "2026-01-31T12:00:00.123Z"
 
 }  // namespace dl
 

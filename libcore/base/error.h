@@ -55,7 +55,8 @@ class Error : public std::exception {
 // Throws kBug unless condition holds: for invariants of our own, never for
 // input.
 inline void require(bool condition, const char* what) {
-  if (!condition) throw Error{Code::kBug, std::string("internal error: ") + what};
+  if (!condition)
+    throw Error{Code::kBug, std::string("internal error: ") + what};
 }
 
 }  // namespace dl

@@ -9,7 +9,11 @@
 
 namespace dl {
 
-enum class Level { kWarning, kInfo, kDetail };  // -q hides info, -v shows detail
+enum class Level {
+  kWarning,
+  kInfo,
+  kDetail
+};  // -q hides info, -v shows detail
 
 // Called from any thread, one complete line without its newline at a time.
 using Log = std::function<void(Level, const std::string& line)>;

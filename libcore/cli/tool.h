@@ -15,9 +15,9 @@
 namespace dl::cli {
 
 struct ToolInfo {
-  const char* name;     // "dl-shard"
-  const char* summary;  // one sentence
-  const char* usage;    // "dl-shard [OPTION...] [INPUT...]"; \n between forms
+  const char* name;      // "dl-shard"
+  const char* summary;   // one sentence
+  const char* usage;     // "dl-shard [OPTION...] [INPUT...]"; \n between forms
   const char* examples;  // one command a line
   // false: SIGPIPE, SIGINT and SIGTERM are left to the tool (a trainer).
   bool filter = true;

@@ -45,9 +45,24 @@ namespace dl::cluster {
 constexpr int kProtocolVersion = 1;
 
 enum class MessageType : std::uint16_t {
-  kHello = 1, kWelcome, kRefuse, kReady, kState, kTask, kResult, kUpdate,
-  kApply, kTaskDone, kStale, kBeat, kFetch, kRecord, kEpochEnd, kDrained,
-  kStop, kLeave
+  kHello = 1,
+  kWelcome,
+  kRefuse,
+  kReady,
+  kState,
+  kTask,
+  kResult,
+  kUpdate,
+  kApply,
+  kTaskDone,
+  kStale,
+  kBeat,
+  kFetch,
+  kRecord,
+  kEpochEnd,
+  kDrained,
+  kStop,
+  kLeave
 };
 std::string_view name_of(MessageType type);
 
@@ -60,11 +75,11 @@ struct Message {
 // worker -> master, first on a connection.
 struct Hello {
   int protocol = kProtocolVersion;
-  std::string version;      // of dl-tools
-  std::string name;         // unique in a run: host/pid unless --name
+  std::string version;  // of dl-tools
+  std::string name;     // unique in a run: host/pid unless --name
   std::string host;
   std::int64_t pid = 0;
-  std::string device;       // "cpu"
+  std::string device;  // "cpu"
   int threads = 1;
   std::string previous_run;  // run id it worked in before, or ""
   bool operator==(const Hello&) const = default;
@@ -73,19 +88,19 @@ struct Hello {
 // A shard as workers know it.  `digest` is that of its end mark: a file that
 // differs is not used.
 struct ShardInfo {
-  std::string path;         // as the master was given it, absolute
+  std::string path;  // as the master was given it, absolute
   std::uint64_t digest = 0;
   std::vector<std::int64_t> records;  // examples of each
 };
 
 // master -> worker: all that a worker needs to know of the run.
 struct Welcome {
-  std::string run;          // run id, 32 hex digits, new at each master start
+  std::string run;           // run id, 32 hex digits, new at each master start
   std::uint64_t worker = 0;  // number of this worker in the run
-  Json network;             // dl-network(5), resolved
+  Json network;              // dl-network(5), resolved
   Json normalizer;
-  Json settings;            // cluster/settings.h
-  Json metadata;            // of the data set: dl::data::Metadata::to_strings
+  Json settings;  // cluster/settings.h
+  Json metadata;  // of the data set: dl::data::Metadata::to_strings
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;
   std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
@@ -93,7 +108,7 @@ struct Welcome {
 
 // master -> worker: not admitted.  The worker exits with `code`.
 struct Refuse {
-  int code = 76;            // dl::Code
+  int code = 76;  // dl::Code
   std::string reason;
 };
 
@@ -120,7 +135,7 @@ struct Task {
   std::uint64_t version = 0;  // averaging: the State to start from
   std::int64_t epoch = 0;
   std::int64_t first = 0, count = 0;
-  std::int64_t iteration = 0;  // updater steps before the first batch
+  std::int64_t iteration = 0;            // updater steps before the first batch
   std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval
 };
 
@@ -128,14 +143,14 @@ struct Task {
 struct Result {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t examples = 0;
-  double loss_sum = 0;        // mean loss of each batch times its examples
+  double loss_sum = 0;  // mean loss of each batch times its examples
   std::vector<float> parameters, statistics, updater_state;
 };
 
 // worker -> master, sharing: the coded update of one mini-batch.
 struct Update {
   std::uint64_t lease = 0, fence = 0;
-  std::int64_t batch = 0;     // index in the epoch
+  std::int64_t batch = 0;  // index in the epoch
   std::int64_t examples = 0;
   double loss_sum = 0;
   double threshold = 0;
@@ -169,12 +184,12 @@ struct Stale {
 struct Beat {
   std::uint64_t progress = 0;  // mini-batches done since the start, any kind
   double examples_per_second = 0;
-  std::string doing;           // "batch 17 of lease 4", for messages
+  std::string doing;  // "batch 17 of lease 4", for messages
 };
 
 // worker -> master: wants a record of a shard that it cannot open.
 struct Fetch {
-  bool evaluation = false;    // of the evaluation shards
+  bool evaluation = false;  // of the evaluation shards
   std::uint32_t shard = 0, record = 0;
 };
 struct Record {
@@ -193,14 +208,14 @@ struct EpochEnd {
 struct Drained {
   std::int64_t epoch = 0;
   std::uint64_t digest = 0;
-  std::int64_t examples = 0;   // trained by this worker in the epoch
+  std::int64_t examples = 0;  // trained by this worker in the epoch
   double residual_norm = 0;
-  double clipped = 0;          // mass cut off residuals so far
+  double clipped = 0;  // mass cut off residuals so far
   std::vector<float> statistics, updater_state;
 };
 
 struct Stop {
-  int code = 0;                // the worker's exit status
+  int code = 0;  // the worker's exit status
   std::string reason;
 };
 

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxMessage = std::size_t{4} << 30;
 // Where keys are, dl-protocol(7): a master's folder holds server.key and
 // workers/*.pub; a worker's holds server.pub and worker.key.
 struct Security {
-  std::string keys;       // folder; "" for none
+  std::string keys;  // folder; "" for none
   bool insecure = false;
 };
 
@@ -38,8 +38,8 @@ class MasterSocket {
   MasterSocket(const std::string& endpoint, const Security& security, Log log);
   ~MasterSocket();
 
-  std::string endpoint() const;     // with the port that was taken
-  std::string public_key() const;   // "" without CURVE
+  std::string endpoint() const;    // with the port that was taken
+  std::string public_key() const;  // "" without CURVE
 
   // A peer: the connection's routing id.
   struct Incoming {
@@ -55,7 +55,7 @@ class MasterSocket {
   bool send(const std::string& peer, const Message& message,
             const Envelope& envelope);
 
-  std::uint64_t dropped() const;         // foreign or damaged, so far
+  std::uint64_t dropped() const;  // foreign or damaged, so far
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
 
@@ -75,7 +75,7 @@ class WorkerSocket {
   // False: not connected, or the queue stayed full for `wait`.
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
-  bool connected() const;   // a master answers at the other end
+  bool connected() const;      // a master answers at the other end
   std::string status() const;  // "connection refused", for messages of waiting
 
   std::uint64_t bytes_in() const;

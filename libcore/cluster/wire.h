@@ -15,10 +15,10 @@ namespace dl::cluster {
 
 // Fields of the header that are not of the message itself.
 struct Envelope {
-  std::string run;              // 32 hex digits; "" before Welcome
+  std::string run;  // 32 hex digits; "" before Welcome
   std::uint64_t worker = 0;
-  std::uint64_t fence = 0;      // incarnation of the master in its run directory
-  std::uint64_t sequence = 0;   // counts messages of this sender
+  std::uint64_t fence = 0;     // incarnation of the master in its run directory
+  std::uint64_t sequence = 0;  // counts messages of this sender
   int protocol = kProtocolVersion;
 };
 

@@ -28,9 +28,9 @@ struct Provenance {
 
 struct Metadata {
   std::map<std::string, Field> schema;  // by tensor name
-  std::vector<std::string> classes;     // of "labels"; empty: regression or none
-  std::vector<std::string> columns;     // names of feature columns, or empty
-  std::vector<std::string> targets;     // names of label columns, or empty
+  std::vector<std::string> classes;  // of "labels"; empty: regression or none
+  std::vector<std::string> columns;  // names of feature columns, or empty
+  std::vector<std::string> targets;  // names of label columns, or empty
   std::optional<Statistics> statistics;  // of "features"
   std::vector<Provenance> provenance;
 

@@ -15,7 +15,7 @@
 namespace dl::data {
 
 struct Normalizer {
-  std::string kind = "none";       // none, scale, standardize, minmax
+  std::string kind = "none";        // none, scale, standardize, minmax
   std::vector<double> shift = {0};  // [1] or [columns]
   std::vector<double> scale = {1};
 

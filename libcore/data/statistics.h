@@ -16,9 +16,9 @@ namespace dl::data {
 
 struct Statistics {
   std::int64_t examples = 0;
-  std::int64_t count = 0;     // values in each column
+  std::int64_t count = 0;  // values in each column
   std::vector<double> mean;
-  std::vector<double> m2;     // sum of squared deviations (Welford)
+  std::vector<double> m2;  // sum of squared deviations (Welford)
   std::vector<double> min;
   std::vector<double> max;
 

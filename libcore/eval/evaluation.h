@@ -20,8 +20,8 @@ namespace dl::eval {
 
 // What is evaluated: the names are for people, `outputs` is what counts.
 struct Subject {
-  std::int64_t outputs = 0;          // columns of the predictions
-  std::vector<std::string> names;    // of classes or targets; may be empty
+  std::int64_t outputs = 0;        // columns of the predictions
+  std::vector<std::string> names;  // of classes or targets; may be empty
 };
 
 class Evaluation {
@@ -30,9 +30,9 @@ class Evaluation {
 
   virtual std::string_view kind() const = 0;  // "classification", "roc", ...
 
-  // predictions: kF32 [n, outputs].  labels: integers [n] or reals [n, outputs].
-  // mask: [n] weights (0 leaves an example out), or null.
-  // Throws Error: kData, shapes or labels do not fit.
+  // predictions: kF32 [n, outputs].  labels: integers [n] or reals [n,
+  // outputs]. mask: [n] weights (0 leaves an example out), or null. Throws
+  // Error: kData, shapes or labels do not fit.
   virtual void add(const tensor::Tensor& predictions,
                    const tensor::Tensor& labels,
                    const tensor::Tensor* mask) = 0;

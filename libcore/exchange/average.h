@@ -19,7 +19,7 @@ class Average {
 
   // Throws Error: kProtocol, the size differs or a value is not finite.
   void put(std::size_t slot, std::vector<float> values, double weight);
-  bool complete() const;   // every slot was put; weight 0 counts as put
+  bool complete() const;  // every slot was put; weight 0 counts as put
   // Sum of weight * values over sum of weights, rounded to float.
   std::vector<float> result() const;
 

@@ -28,10 +28,10 @@ class FrameCompressor {
 
 struct Frame {
   bool skippable = false;
-  std::uint32_t magic = 0;           // of a skippable frame: 0x184D2A50..5F
-  std::vector<std::byte> content;    // unpacked, or the skippable payload
-  std::uint64_t offset = 0;          // where the frame starts in the source
-  std::uint64_t stored_bytes = 0;    // its length there
+  std::uint32_t magic = 0;         // of a skippable frame: 0x184D2A50..5F
+  std::vector<std::byte> content;  // unpacked, or the skippable payload
+  std::uint64_t offset = 0;        // where the frame starts in the source
+  std::uint64_t stored_bytes = 0;  // its length there
 };
 
 // Takes a Source apart into frames.

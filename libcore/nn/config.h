@@ -19,12 +19,12 @@ namespace dl::nn {
 struct Schedule {
   enum class Kind { kFixed, kStep, kExponential, kPolynomial };
   Kind kind = Kind::kFixed;
-  bool by_epoch = false;   // counts epochs instead of iterations
+  bool by_epoch = false;  // counts epochs instead of iterations
   double initial = 0;
-  double decay = 0;        // step: initial * decay^floor(i / every)
-  double every = 1;        // exponential: initial * decay^i
-  double power = 1;        // polynomial: initial * (1 - i / limit)^power,
-  double limit = 1;        //             0 from i = limit on
+  double decay = 0;  // step: initial * decay^floor(i / every)
+  double every = 1;  // exponential: initial * decay^i
+  double power = 1;  // polynomial: initial * (1 - i / limit)^power,
+  double limit = 1;  //             0 from i = limit on
   double at(std::int64_t iteration, std::int64_t epoch) const;
   bool operator==(const Schedule&) const = default;
 };
@@ -55,7 +55,13 @@ enum class GradientNormalization {
 };
 
 enum class WeightInit {
-  kXavier, kXavierUniform, kHe, kLecun, kNormal, kZero, kConstant
+  kXavier,
+  kXavierUniform,
+  kHe,
+  kLecun,
+  kNormal,
+  kZero,
+  kConstant
 };
 
 // What every layer with parameters has: the file's defaults, overridden by the
@@ -73,8 +79,15 @@ struct Training {
 };
 
 enum class LayerType {
-  kDense, kConv2d, kMaxPool2d, kAveragePool2d, kBatchNorm, kDropout,
-  kActivation, kFlatten, kOutput
+  kDense,
+  kConv2d,
+  kMaxPool2d,
+  kAveragePool2d,
+  kBatchNorm,
+  kDropout,
+  kActivation,
+  kFlatten,
+  kOutput
 };
 
 // valid: no padding.  same: output = ceil(input / stride), the odd pixel of
@@ -83,27 +96,27 @@ enum class Padding { kValid, kSame };
 
 struct LayerConfig {
   LayerType type = LayerType::kDense;
-  std::string name;               // unique; default TYPE + number ("conv2d1")
-  std::int64_t units = 0;         // dense, output
-  std::int64_t filters = 0;       // conv2d
+  std::string name;          // unique; default TYPE + number ("conv2d1")
+  std::int64_t units = 0;    // dense, output
+  std::int64_t filters = 0;  // conv2d
   std::int64_t kernel[2] = {1, 1};
   std::int64_t stride[2] = {1, 1};
   std::int64_t dilation[2] = {1, 1};
   Padding padding = Padding::kValid;
-  bool bias = true;               // dense, conv2d, output
+  bool bias = true;  // dense, conv2d, output
   tensor::ActivationSpec activation;
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;  // output
-  double rate = 0.5;              // dropout: the share that is dropped
-  double decay = 0.9;             // batch_norm: of the running statistics
-  double epsilon = 1e-5;          // batch_norm
+  double rate = 0.5;      // dropout: the share that is dropped
+  double decay = 0.9;     // batch_norm: of the running statistics
+  double epsilon = 1e-5;  // batch_norm
   Training training;
 };
 
 struct NetworkConfig {
   std::uint64_t seed = 0;
-  tensor::Shape input;               // of one example
-  std::vector<LayerConfig> layers;   // the last one is kOutput
-  Json source;                       // the document, as the model file keeps it
+  tensor::Shape input;              // of one example
+  std::vector<LayerConfig> layers;  // the last one is kOutput
+  Json source;                      // the document, as the model file keeps it
 };
 
 // Reads a network configuration.

@@ -23,7 +23,7 @@ struct Model {
   data::Metadata data;  // classes, columns, targets, provenance of the data
   std::vector<data::Provenance> provenance;
 
-  std::vector<float> parameters;     // flat, in Network's order
+  std::vector<float> parameters;  // flat, in Network's order
   std::vector<float> statistics;
   // Checkpoints only:
   std::vector<float> updater_state;  // flat; empty in a plain model

@@ -27,18 +27,18 @@ namespace dl::nn {
 
 // A named range of one of the flat vectors.
 struct Segment {
-  std::string name;           // "conv1/weight", "bn1/running_mean"
+  std::string name;  // "conv1/weight", "bn1/running_mean"
   tensor::Shape shape;
-  std::int64_t offset = 0;    // in reals
+  std::int64_t offset = 0;  // in reals
   std::int64_t elements() const { return shape.elements(); }
 };
 
 // One row of --dry-run.
 struct LayerSummary {
   std::string name, type;
-  tensor::Shape output;       // of one example
+  tensor::Shape output;  // of one example
   std::int64_t parameters = 0;
-  double flops = 0;           // forward, for one example; a multiply-add is 2
+  double flops = 0;  // forward, for one example; a multiply-add is 2
 };
 
 // One mini-batch in host memory.  Pointees outlive the call.
@@ -54,7 +54,7 @@ struct Batch {
 struct Position {
   std::int64_t iteration = 0;  // updater steps before this one
   std::int64_t epoch = 0;
-  std::uint64_t batch = 0;     // names the mini-batch: the dropout stream
+  std::uint64_t batch = 0;  // names the mini-batch: the dropout stream
 };
 
 class Network {
@@ -70,9 +70,9 @@ class Network {
 
   const NetworkConfig& config() const;
   std::vector<LayerSummary> summary() const;
-  std::int64_t outputs() const;        // units of the output layer
+  std::int64_t outputs() const;  // units of the output layer
   std::int64_t max_batch() const;
-  std::size_t memory_bytes() const;    // device memory held, all lanes
+  std::size_t memory_bytes() const;  // device memory held, all lanes
 
   // Checks that data of this kind fits: features of the input's shape (a flat
   // row of as many elements fits as well), labels of the loss's kind.
@@ -82,8 +82,8 @@ class Network {
 
   // The flat vectors on the first lane's device, and what lies where.
   tensor::View parameters();
-  tensor::View statistics();       // running means and variances
-  tensor::View update();           // after compute_gradient / compute_update
+  tensor::View statistics();  // running means and variances
+  tensor::View update();      // after compute_gradient / compute_update
   tensor::View updater_state();
   const std::vector<Segment>& parameter_segments() const;
   const std::vector<Segment>& statistics_segments() const;

@@ -60,7 +60,14 @@ class Buffer {
 };
 
 enum class Activation {
-  kIdentity, kRelu, kLeakyRelu, kElu, kGelu, kSigmoid, kTanh, kSoftplus,
+  kIdentity,
+  kRelu,
+  kLeakyRelu,
+  kElu,
+  kGelu,
+  kSigmoid,
+  kTanh,
+  kSoftplus,
   kSoftmax  // over the last dimension
 };
 // `alpha`: slope of leaky_relu, scale of elu; others ignore it.
@@ -80,9 +87,9 @@ enum class Loss {
 struct Conv2dSpec {
   std::int64_t height = 0, width = 0, channels = 0;  // of the input
   std::int64_t filters = 0;
-  std::int64_t kernel[2] = {1, 1};    // height, width
+  std::int64_t kernel[2] = {1, 1};  // height, width
   std::int64_t stride[2] = {1, 1};
-  std::int64_t dilation[2] = {1, 1};  // 1 = dense kernel
+  std::int64_t dilation[2] = {1, 1};   // 1 = dense kernel
   std::int64_t pad_begin[2] = {0, 0};  // top, left
   std::int64_t pad_end[2] = {0, 0};    // bottom, right
   std::int64_t out_height() const;
@@ -127,11 +134,11 @@ enum class Updater { kNone, kSgd, kNesterov, kAdam, kAdaGrad, kRmsProp };
 // formulas, dl-network(5)); kNone passes the gradient through as the update.
 struct UpdaterStep {
   Updater kind = Updater::kSgd;
-  double learning_rate = 0;   // after its schedule
-  double momentum = 0.9;      // nesterov
+  double learning_rate = 0;           // after its schedule
+  double momentum = 0.9;              // nesterov
   double beta1 = 0.9, beta2 = 0.999;  // adam; beta2 is the decay of rmsprop
   double epsilon = 1e-8;
-  std::int64_t step = 1;      // 1 at the first step: adam's bias correction
+  std::int64_t step = 1;  // 1 at the first step: adam's bias correction
 };
 // Reals of state a parameter needs: adam 2, sgd 0, others 1.
 int state_per_parameter(Updater kind);
@@ -163,10 +170,10 @@ class Device {
   // Vectors, any shape, elementwise.
   virtual void fill(View y, double value) = 0;
   virtual void copy(View y, View x) = 0;
-  virtual void scale(View y, double a) = 0;            // y *= a
-  virtual void add(View y, double a, View x) = 0;      // y += a x
-  virtual void multiply(View y, View a, View b) = 0;   // y = a b; y may be a
-  virtual void clip(View y, double limit) = 0;         // to [-limit, limit]
+  virtual void scale(View y, double a) = 0;           // y *= a
+  virtual void add(View y, double a, View x) = 0;     // y += a x
+  virtual void multiply(View y, View a, View b) = 0;  // y = a b; y may be a
+  virtual void clip(View y, double limit) = 0;        // to [-limit, limit]
   virtual double sum_squares(View x) = 0;
   virtual double sum_absolute(View x) = 0;
   virtual bool all_finite(View x) = 0;

@@ -18,26 +18,54 @@ DType dtype_named(std::string_view name);
 
 template <typename T>
 constexpr DType dtype_of();
-template <> constexpr DType dtype_of<std::uint8_t>() { return DType::kU8; }
-template <> constexpr DType dtype_of<std::int8_t>() { return DType::kI8; }
-template <> constexpr DType dtype_of<std::int16_t>() { return DType::kI16; }
-template <> constexpr DType dtype_of<std::int32_t>() { return DType::kI32; }
-template <> constexpr DType dtype_of<std::int64_t>() { return DType::kI64; }
-template <> constexpr DType dtype_of<float>() { return DType::kF32; }
-template <> constexpr DType dtype_of<double>() { return DType::kF64; }
+template <>
+constexpr DType dtype_of<std::uint8_t>() {
+  return DType::kU8;
+}
+template <>
+constexpr DType dtype_of<std::int8_t>() {
+  return DType::kI8;
+}
+template <>
+constexpr DType dtype_of<std::int16_t>() {
+  return DType::kI16;
+}
+template <>
+constexpr DType dtype_of<std::int32_t>() {
+  return DType::kI32;
+}
+template <>
+constexpr DType dtype_of<std::int64_t>() {
+  return DType::kI64;
+}
+template <>
+constexpr DType dtype_of<float>() {
+  return DType::kF32;
+}
+template <>
+constexpr DType dtype_of<double>() {
+  return DType::kF64;
+}
 
 // Calls f.template operator()<T>() with the C++ type of `type`:
 //   visit_dtype(t.dtype(), [&]<typename T>() { ... t.as<T>() ... });
 template <typename F>
 decltype(auto) visit_dtype(DType type, F&& f) {
   switch (type) {
-    case DType::kU8: return f.template operator()<std::uint8_t>();
-    case DType::kI8: return f.template operator()<std::int8_t>();
-    case DType::kI16: return f.template operator()<std::int16_t>();
-    case DType::kI32: return f.template operator()<std::int32_t>();
-    case DType::kI64: return f.template operator()<std::int64_t>();
-    case DType::kF32: return f.template operator()<float>();
-    default: return f.template operator()<double>();
+    case DType::kU8:
+      return f.template operator()<std::uint8_t>();
+    case DType::kI8:
+      return f.template operator()<std::int8_t>();
+    case DType::kI16:
+      return f.template operator()<std::int16_t>();
+    case DType::kI32:
+      return f.template operator()<std::int32_t>();
+    case DType::kI64:
+      return f.template operator()<std::int64_t>();
+    case DType::kF32:
+      return f.template operator()<float>();
+    default:
+      return f.template operator()<double>();
   }
 }
 

@@ -30,8 +30,8 @@ class Shape {
     return {extents_.data(), static_cast<std::size_t>(rank_)};
   }
 
-  Shape without_first() const;               // [n, a, b] -> [a, b]
-  Shape with_first(std::int64_t n) const;    // [a, b] -> [n, a, b]
+  Shape without_first() const;             // [n, a, b] -> [a, b]
+  Shape with_first(std::int64_t n) const;  // [a, b] -> [n, a, b]
 
   bool operator==(const Shape& other) const noexcept;
   std::string to_string() const;  // "[28, 28, 1]"

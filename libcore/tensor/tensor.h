@@ -16,8 +16,8 @@ namespace dl::tensor {
 // Owns its elements, 64-byte aligned.  Copying copies them.
 class Tensor {
  public:
-  Tensor() = default;                 // "absent": empty() is true
-  Tensor(DType dtype, Shape shape);   // zeros
+  Tensor() = default;                // "absent": empty() is true
+  Tensor(DType dtype, Shape shape);  // zeros
   Tensor(const Tensor& other);
   Tensor& operator=(const Tensor& other);
   Tensor(Tensor&&) noexcept = default;
@@ -53,7 +53,9 @@ class Tensor {
   void resize(DType dtype, Shape shape);
 
  private:
-  struct Free { void operator()(std::byte* p) const; };
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
   DType dtype_ = DType::kF32;
   Shape shape_;
   std::size_t capacity_ = 0;

@@ -1,0 +1,29 @@
+#include "libcore/base/clock.h"
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+namespace dl {
+
+double monotonic_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) +
+         static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::string utc_timestamp() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm parts{};
+  gmtime_r(&now.tv_sec, &parts);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%s.%03ldZ", date.data(),
+                now.tv_nsec / 1000000);
+  return text.data();
+}
+
+}  // namespace dl

@@ -1,0 +1,83 @@
+#include "libcore/base/failpoint.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <string>
+
+#include "libcore/base/error.h"
+
+namespace dl {
+namespace {
+
+struct Failpoint {
+  std::string name, action;
+  long at = 1;
+  std::atomic<long> visits = 0;
+};
+
+[[noreturn]] void malformed(const std::string& item) {
+  throw Error{Code::kUsage,
+              "DL_FAILPOINTS: want NAME=kill|exit|stop|spin|error|nan[@N], "
+              "got '" +
+                  item + "'"};
+}
+
+void parse_item(const std::string& item, std::deque<Failpoint>& points) {
+  std::size_t equals = item.find('=');
+  if (equals == std::string::npos) malformed(item);
+  Failpoint& point = points.emplace_back();
+  point.name = item.substr(0, equals);
+  point.action = item.substr(equals + 1);
+  if (std::size_t at = point.action.find('@'); at != std::string::npos) {
+    char* end = nullptr;
+    point.at = std::strtol(point.action.c_str() + at + 1, &end, 10);
+    if (*end != '\0' || point.at < 1) malformed(item);
+    point.action.resize(at);
+  }
+  for (const char* known : {"kill", "exit", "stop", "spin", "error", "nan"})
+    if (point.action == known) return;
+  malformed(item);
+}
+
+// Read once; the environment of a process does not change.
+std::deque<Failpoint> parse() {
+  std::deque<Failpoint> points;
+#ifdef DL_FAILPOINTS
+  if (const char* text = std::getenv("DL_FAILPOINTS")) {
+    std::string rest = text;
+    while (!rest.empty()) {
+      std::size_t end = rest.find(';');
+      parse_item(rest.substr(0, end), points);
+      rest = end == std::string::npos ? "" : rest.substr(end + 1);
+    }
+  }
+#endif
+  return points;
+}
+
+bool act(const Failpoint& point) {
+  if (point.action == "nan") return true;
+  if (point.action == "kill") kill(getpid(), SIGKILL);
+  if (point.action == "stop") kill(getpid(), SIGSTOP);
+  if (point.action == "exit") _exit(static_cast<int>(Code::kBug));
+  if (point.action == "error")
+    throw Error{Code::kIo, "failpoint '" + point.name + "'"};
+  for (std::atomic<bool> forever = point.action == "spin"; forever;) {
+  }
+  return false;
+}
+
+}  // namespace
+
+bool failpoint(const char* name) {
+  static std::deque<Failpoint> points = parse();
+  for (Failpoint& point : points)
+    if (point.name == name && ++point.visits == point.at) return act(point);
+  return false;
+}
+
+}  // namespace dl

@@ -1,0 +1,87 @@
+#include "libcore/base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace dl {
+
+struct ThreadTeam::State {
+  explicit State(int size)
+      : errors(static_cast<std::size_t>(size)), start(size), inner(size) {}
+
+  void work(int index) {
+    try {
+      (*body)(index);
+    } catch (...) {
+      errors[static_cast<std::size_t>(index)] = std::current_exception();
+    }
+  }
+
+  std::vector<std::exception_ptr> errors;
+  const std::function<void(int)>* body = nullptr;
+  bool leaving = false;
+  std::barrier<> start;  // before and after each run()
+  std::barrier<> inner;  // barrier()
+  std::vector<std::thread> threads;
+};
+
+ThreadTeam::ThreadTeam(int threads) : state_(std::make_unique<State>(threads)) {
+  for (int index = 1; index < threads; ++index)
+    state_->threads.emplace_back([state = state_.get(), index] {
+      for (;;) {
+        state->start.arrive_and_wait();
+        if (state->leaving) return;
+        state->work(index);
+        state->start.arrive_and_wait();
+      }
+    });
+}
+
+ThreadTeam::~ThreadTeam() {
+  if (state_->threads.empty()) return;
+  state_->leaving = true;
+  state_->start.arrive_and_wait();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+int ThreadTeam::size() const noexcept {
+  return static_cast<int>(state_->errors.size());
+}
+
+void ThreadTeam::run(const std::function<void(int)>& body) {
+  if (state_->threads.empty()) return body(0);
+  state_->body = &body;
+  state_->start.arrive_and_wait();
+  state_->work(0);
+  state_->start.arrive_and_wait();
+  for (std::exception_ptr& error : state_->errors)
+    if (error) std::rethrow_exception(std::exchange(error, nullptr));
+}
+
+void ThreadTeam::barrier() { state_->inner.arrive_and_wait(); }
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  std::ifstream limit("/sys/fs/cgroup/cpu.max");  // "max 100000", "150000 ..."
+  std::string quota;
+  double period = 0;
+  if (limit >> quota >> period && quota != "max" && period > 0) {
+    double share = std::strtod(quota.c_str(), nullptr) / period;
+    cores = std::min(cores, static_cast<int>(std::ceil(share)));
+  }
+  return cores < 1 ? 1 : cores;
+}
+
+}  // namespace dl

@@ -1,0 +1,95 @@
+#include "libcore/base/json.h"
+
+#include <catch2/catch.hpp>
+
+using namespace dl;
+
+namespace {
+
+std::string problem(const std::string& text) {
+  try {
+    parse_json(text, "'x.json'", Code::kConfig);
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::kConfig);
+    return error.what();
+  }
+  return "no error";
+}
+
+template <typename F>
+std::string message(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("parse_json builds the document") {
+  Json json = parse_json(R"({"a": [1, -2, 3.5, true, null, "x"], "b": {}})",
+                         "'x'", Code::kData);
+  CHECK(json["a"].size() == 6);
+  CHECK(json["a"][1] == -2);
+  CHECK(json["b"].is_object());
+  CHECK(dump_json(json) == R"({"a":[1,-2,3.5,true,null,"x"],"b":{}})");
+}
+
+TEST_CASE("parse_json says where it stopped") {
+  CHECK_THAT(
+      problem("{\"a\": 1,\n  \"a\": 2}"),
+      Catch::StartsWith("'x.json', line 2, column 5: duplicate key 'a'"));
+  CHECK_THAT(problem("{\"a\": }"),
+             Catch::StartsWith("'x.json', line 1, column"));
+  CHECK_THAT(problem(""), Catch::StartsWith("'x.json', line 1, column 1:"));
+  CHECK_THAT(problem("{} x"), Catch::StartsWith("'x.json', line 1"));
+  CHECK_THAT(problem("[1e999]"), Catch::StartsWith("'x.json', line 1"));
+}
+
+TEST_CASE("parse_json bounds the depth") {
+  std::string at_limit(kMaxJsonDepth, '[');
+  at_limit.append(kMaxJsonDepth, ']');
+  CHECK(problem(at_limit) == "no error");
+  CHECK_THAT(problem(std::string(100000, '[')),
+             Catch::Contains("nested deeper than 64"));
+}
+
+TEST_CASE("parse_msgpack refuses what parse_json refuses") {
+  auto bytes = [](std::vector<std::uint8_t> raw) {
+    std::vector<std::byte> result(raw.size());
+    std::transform(raw.begin(), raw.end(), result.begin(),
+                   [](std::uint8_t b) { return std::byte{b}; });
+    return result;
+  };
+  CHECK(parse_msgpack(bytes({0x81, 0xa1, 'a', 0x05}), "m")["a"] == 5);
+  CHECK_THROWS_AS(parse_msgpack(bytes({0x82, 0xa1, 'a', 1, 0xa1, 'a', 2}), "m"),
+                  Error);
+  CHECK_THROWS_AS(parse_msgpack(bytes({0x81, 0xa1, 'a'}), "m"), Error);
+  CHECK_THROWS_AS(
+      parse_msgpack(bytes(std::vector<std::uint8_t>(100000, 0x91)), "m"),
+      Error);
+}
+
+TEST_CASE("JsonView checks type and range and names the path") {
+  Json json = parse_json(R"({"l": [{"u": -1, "f": 3.7}], "s": "x"})", "'x'",
+                         Code::kData);
+  JsonView root(json, Code::kData);
+  CHECK(message([&] { root.at("l").at(0).at("u").integer(1, 10); }) ==
+        "l[0].u: want integer 1..10, got -1");
+  CHECK(message([&] { root.at("l").at(0).at("f").integer(1, 10); }) ==
+        "l[0].f: want integer 1..10, got 3.7");
+  CHECK(message([&] { root.at("q"); }) == "q: is missing");
+  CHECK(message([&] {
+          root.only({"l", "t"});
+        }) == "s: unknown key; did you mean 'l'?");
+  CHECK(root.at("s").string() == "x");
+  CHECK_FALSE(root.has("t"));
+}
+
+TEST_CASE("nearest") {
+  CHECK(nearest("unitz", {"units", "bias"}) == "units");
+  CHECK(nearest("conv2", {"conv2d", "dense"}) == "conv2d");
+  CHECK(nearest("completely", {"units", "bias"}).empty());
+}
