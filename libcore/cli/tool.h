@@ -21,6 +21,9 @@ struct ToolInfo {
   const char* examples;  // one command a line
   // false: SIGPIPE, SIGINT and SIGTERM are left to the tool (a trainer).
   bool filter = true;
+  // What a filter does before it dies of SIGINT, SIGTERM or SIGHUP:
+  // io::remove_unfinished where it writes files.  Async-signal-safe.
+  void (*on_kill)() noexcept = nullptr;
 };
 
 // The message sink of this process, valid after parsing: warnings always

@@ -1,0 +1,65 @@
+#include "libcore/cli/common.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+
+namespace dl::cli {
+namespace {
+
+// The one place of process-wide state: what the command line said of stderr.
+struct Terminal {
+  bool progress = false;
+  std::atomic<bool> shown = false;
+  Log log = [](Level, const std::string&) {};
+} terminal;
+
+bool in_foreground() {
+  return isatty(STDERR_FILENO) == 1 && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+}  // namespace
+
+void CommonOptions::declare(Options& options) {
+  options.section("Common options");
+  options.flag("help,h", &help, "show this help");
+  options.flag("version", &version, "show the version and what is compiled in");
+  options.flag("quiet,q", &quiet, "say nothing but warnings and errors");
+  options.flag("verbose,v", &verbose, "say more");
+  options.flag("progress", &progress, "show progress even without a terminal");
+  options.flag("no-progress", &no_progress, "never show progress");
+  options.flag("no-pipe", &no_pipe, "refuse pipe: sources");
+  options.flag("print-config", &print_config,
+               "show every setting and where it comes from");
+}
+
+void set_up(const ToolInfo& tool, const CommonOptions& common) {
+  if (common.no_pipe) setenv("DL_NO_PIPE", "1", 1);
+  terminal.progress = !common.no_progress && !common.quiet &&
+                      (common.progress || in_foreground());
+  Level most = common.quiet     ? Level::kWarning
+               : common.verbose ? Level::kDetail
+                                : Level::kInfo;
+  terminal.log = [name = std::string(tool.name), most](
+                     Level level, const std::string& line) {
+    if (level <= most) report(name, line);
+  };
+}
+
+const Log& log() { return terminal.log; }
+
+void report(const std::string& tool, const std::string& message) {
+  write_line(tool + ": " + message);
+}
+
+void write_line(const std::string& line) {
+  std::string text = (terminal.shown ? "\r\033[K" : "") + line + "\n";
+  // Nobody is left to be told if this fails.
+  [[maybe_unused]] ssize_t n = write(STDERR_FILENO, text.data(), text.size());
+}
+
+bool progress_wanted() { return terminal.progress; }
+void set_progress_shown(bool shown) { terminal.shown = shown; }
+
+}  // namespace dl::cli

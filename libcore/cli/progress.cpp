@@ -1,0 +1,41 @@
+#include "libcore/cli/progress.h"
+
+#include <unistd.h>
+
+#include <mutex>
+
+#include "libcore/base/clock.h"
+#include "libcore/cli/common.h"
+
+namespace dl::cli {
+
+struct Progress::State {
+  std::mutex mutex;
+  bool wanted = progress_wanted();
+  bool shown = false;
+  double next = monotonic_seconds() + 1;  // the first after a second
+
+  void draw(const std::string& line) {
+    std::string text = "\r\033[K" + line;
+    [[maybe_unused]] ssize_t n = write(STDERR_FILENO, text.data(), text.size());
+    shown = !line.empty();
+    set_progress_shown(shown);
+  }
+};
+
+Progress::Progress() : state_(std::make_unique<State>()) {}
+
+Progress::~Progress() {
+  if (state_->shown) state_->draw("");
+}
+
+void Progress::update(const std::function<std::string()>& line) {
+  if (!state_->wanted) return;
+  std::lock_guard lock(state_->mutex);
+  double now = monotonic_seconds();
+  if (now < state_->next) return;
+  state_->next = now + 1.0 / 6;
+  state_->draw(line());
+}
+
+}  // namespace dl::cli

@@ -1,0 +1,158 @@
+// run_tool(): from the command line to the exit status.
+
+#include "libcore/cli/tool.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "libcore/base/error.h"
+#include "libcore/cli/common.h"
+#include "libcore/cli/options_state.h"
+
+namespace dl::cli {
+namespace {
+
+// A process may be started without descriptors 0 to 2; a file opened later
+// would become one of them.
+void open_standard_files() {
+  for (int fd = 0; fd <= 2; ++fd)
+    if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+      if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) _exit(70);
+}
+
+void (*clean_up)() noexcept = nullptr;  // for the signal handler
+
+void die_of(int signal) {
+  clean_up();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+// A parent may have left signals ignored; a filter must die of them, so that
+// its own parent sees a real signal death.
+void restore_signals(const ToolInfo& tool) {
+  std::signal(SIGPIPE, tool.filter ? SIG_DFL : SIG_IGN);
+  clean_up = tool.on_kill;
+  auto handler = clean_up != nullptr ? die_of : SIG_DFL;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, handler);
+}
+
+bool wants(int argc, char** argv, std::string_view name, char letter) {
+  const char short_form[] = {'-', letter, '\0'};
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i)
+    if (argv[i] == name ||
+        (letter != '\0' && std::strcmp(argv[i], short_form) == 0))
+      return true;
+  return false;
+}
+
+std::string indented(std::string_view lines) {
+  std::string text = "  ";
+  for (char c : lines) {
+    text += c;
+    if (c == '\n') text += "  ";
+  }
+  return text + "\n";
+}
+
+void print_help(const ToolInfo& tool, const Options::State& options) {
+  std::cout << "Usage:\n"
+            << indented(tool.usage) << "\n"
+            << tool.summary << "\n\nExamples:\n"
+            << indented(tool.examples) << options.help_text()
+            << "\nSee also: man " << tool.name << ", man dl\n";
+}
+
+void print_version(const ToolInfo& tool, const Describe& describe) {
+  std::cout << tool.name << " " << DL_VERSION << "\n";
+  std::cout << "compiler " << __VERSION__ << "\n";
+#ifdef DL_FAILPOINTS
+  std::cout << "failpoints\n";
+#endif
+  if (describe)
+    for (const std::string& line : describe()) std::cout << line << "\n";
+}
+
+// The last act: what the caller was promised on stdout must have arrived.
+int close_stdout(const ToolInfo& tool, int status) {
+  std::cout.flush();
+  bool failed = !std::cout || std::fflush(stdout) != 0;
+  int reason = errno;
+  if (close(STDOUT_FILENO) != 0 && errno != EBADF) {
+    failed = true;
+    reason = errno;
+  }
+  if (!failed || status != 0) return status;
+  report(tool.name,
+         std::string("cannot write standard output: ") + std::strerror(reason));
+  return static_cast<int>(Code::kIo);
+}
+
+int fail(const ToolInfo& tool, Code code, const std::string& message) {
+  std::cout.flush();  // so that messages come after the product
+  report(tool.name, message);
+  if (code == Code::kUsage)
+    write_line(std::string("Try '") + tool.name + " --help'");
+  return static_cast<int>(code);
+}
+
+int run_checked(const ToolInfo& tool, int argc, char** argv, Options& options,
+                const CommonOptions& common, const std::function<void()>& run,
+                const Describe& describe) {
+  if (wants(argc, argv, "--help", 'h')) {
+    print_help(tool, options.state());
+    return 0;
+  }
+  if (wants(argc, argv, "--version", '\0')) {
+    print_version(tool, describe);
+    return 0;
+  }
+  options.state().parse(argc, argv);
+  set_up(tool, common);
+  if (common.print_config) {
+    std::cout << options.state().config_text();
+    return 0;
+  }
+  run();
+  return 0;
+}
+
+}  // namespace
+
+int run_tool(const ToolInfo& tool, int argc, char** argv,
+             const std::function<void(Options&)>& declare,
+             const std::function<void()>& run, const Describe& describe) {
+  open_standard_files();
+  restore_signals(tool);
+  std::ios::sync_with_stdio(false);
+  Options options(tool.name);
+  CommonOptions common;
+  int status = 0;
+  try {
+    declare(options);
+    common.declare(options);
+    status = run_checked(tool, argc, argv, options, common, run, describe);
+  } catch (const Error& error) {
+    status = fail(tool, error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    status = fail(tool, Code::kBug, "internal error: out of memory");
+  } catch (const std::exception& error) {
+    status =
+        fail(tool, Code::kBug, std::string("internal error: ") + error.what());
+  }
+  return close_stdout(tool, status);
+}
+
+}  // namespace dl::cli
