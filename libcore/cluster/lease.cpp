@@ -1,0 +1,131 @@
+#include "libcore/cluster/lease.h"
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+
+LeaseTable::LeaseTable(std::int64_t batches, std::uint64_t next_id)
+    : states_(static_cast<std::size_t>(batches), State::kFree),
+      grants_(static_cast<std::size_t>(batches), 0),
+      next_id_(next_id) {}
+
+std::int64_t LeaseTable::batches() const {
+  return static_cast<std::int64_t>(states_.size());
+}
+
+std::int64_t LeaseTable::free() const {
+  return batches() - committed_ - leased_;
+}
+
+void LeaseTable::restore(const Ranges& committed) {
+  for (const auto& [first, count] : committed) {
+    if (first < 0 || count < 1 || first > batches() - count)
+      throw Error{Code::kData,
+                  "committed mini-batches are outside of the epoch"};
+    for (std::int64_t i = first; i < first + count; ++i) {
+      State& state = states_[static_cast<std::size_t>(i)];
+      if (state == State::kCommitted)
+        throw Error{Code::kData, "a mini-batch is committed twice"};
+      state = State::kCommitted;
+      ++committed_;
+    }
+  }
+}
+
+std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
+                                       std::int64_t end) {
+  const auto is_free = [&](std::int64_t i) {
+    return states_[static_cast<std::size_t>(i)] == State::kFree;
+  };
+  end = std::min(end, batches());
+  while (lowest_free_ < batches() && !is_free(lowest_free_)) ++lowest_free_;
+  if (lowest_free_ >= end || most < 1) return std::nullopt;
+
+  Lease lease;
+  lease.id = next_id_++;
+  lease.worker = worker;
+  lease.first = lowest_free_;
+  for (std::int64_t i = lease.first;
+       i < end && lease.count < most && is_free(i); ++i, ++lease.count) {
+    const auto at = static_cast<std::size_t>(i);
+    states_[at] = State::kLeased;
+    lease.fence = std::max<std::uint64_t>(lease.fence, ++grants_[at]);
+  }
+  leased_ += lease.count;
+  leases_.emplace(lease.id, lease);
+  return lease;
+}
+
+bool LeaseTable::commit(std::uint64_t id, std::uint64_t fence,
+                        std::int64_t first, std::int64_t count) {
+  const auto found = leases_.find(id);
+  if (found == leases_.end() || found->second.fence != fence) return false;
+  Lease& lease = found->second;
+  if (count < 1 || first < lease.first || count > lease.count ||
+      first > lease.first + lease.count - count)
+    return false;
+  const auto begin = states_.begin() + first;
+  if (std::any_of(begin, begin + count,
+                  [](State s) { return s != State::kLeased; }))
+    return false;
+  std::fill(begin, begin + count, State::kCommitted);
+  lease.committed += count;
+  committed_ += count;
+  leased_ -= count;
+  return true;
+}
+
+void LeaseTable::finish(std::uint64_t id, bool failed) {
+  const auto found = leases_.find(id);
+  if (found == leases_.end()) return;
+  const Lease& lease = found->second;
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i) {
+    State& state = states_[static_cast<std::size_t>(i)];
+    if (state != State::kLeased) continue;
+    state = State::kFree;
+    --leased_;
+    lowest_free_ = std::min(lowest_free_, i);
+    if (failed) ++failures_[i];
+    failed = false;
+  }
+  leases_.erase(found);
+}
+
+const Lease* LeaseTable::find(std::uint64_t id, std::uint64_t fence) const {
+  const auto found = leases_.find(id);
+  if (found == leases_.end() || found->second.fence != fence) return nullptr;
+  return &found->second;
+}
+
+std::vector<Lease> LeaseTable::of(std::uint64_t worker) const {
+  std::vector<Lease> result;
+  for (const auto& [id, lease] : leases_)
+    if (lease.worker == worker) result.push_back(lease);
+  return result;
+}
+
+bool LeaseTable::complete_below(std::int64_t end) const {
+  return std::all_of(states_.begin(), states_.begin() + end,
+                     [](State s) { return s == State::kCommitted; });
+}
+
+Ranges LeaseTable::committed_ranges() const {
+  Ranges result;
+  for (std::int64_t i = 0; i < batches(); ++i) {
+    if (states_[static_cast<std::size_t>(i)] != State::kCommitted) continue;
+    if (!result.empty() && result.back().first + result.back().second == i)
+      ++result.back().second;
+    else
+      result.emplace_back(i, 1);
+  }
+  return result;
+}
+
+int LeaseTable::failures(std::int64_t i) const {
+  const auto found = failures_.find(i);
+  return found == failures_.end() ? 0 : found->second;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,90 @@
+// Who works on which mini-batches: leases over one pass of an epoch.
+//
+// The mini-batches [0, batches) are free, leased or committed.  A lease is a
+// range granted to a worker, with a number that is unique in the run and a
+// fencing number that grows each time one of its mini-batches is granted
+// again.  What a lease has not committed when it ends becomes free and is
+// granted before anything later.  A mini-batch is committed exactly once:
+// commit() answers for a late or repeated report that it is stale.
+//
+// Pure bookkeeping: no clock, no messages.  Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_LEASE_H_
+#define DL_LIBCORE_CLUSTER_LEASE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace dl::cluster {
+
+struct Lease {
+  std::uint64_t id = 0;
+  std::uint64_t fence = 0;
+  std::uint64_t worker = 0;
+  std::int64_t first = 0, count = 0;
+  std::int64_t committed = 0;  // how many of its mini-batches are
+};
+
+// Ranges [first, first + count), in order, not touching.
+using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+class LeaseTable {
+ public:
+  // next_id: the first lease's number; those of a run never repeat.
+  LeaseTable(std::int64_t batches, std::uint64_t next_id);
+
+  // Takes over what a checkpoint says.  Before any grant.
+  void restore(const Ranges& committed);
+
+  // Leases the first free range below `end` to a worker: at most `most`
+  // mini-batches.  Nothing if all below `end` are leased or committed.
+  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most,
+                             std::int64_t end);
+  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most) {
+    return grant(worker, most, batches());
+  }
+
+  // True: [first, first + count) of the lease is committed from now on.
+  // False, and nothing changes: there is no such lease, its fence differs, or
+  // a mini-batch is outside it or was committed before.
+  bool commit(std::uint64_t id, std::uint64_t fence, std::int64_t first,
+              std::int64_t count);
+
+  // The lease is over; the rest of it becomes free.  Unknown ids are ignored.
+  // failed: its worker died or stood still over it, which is counted for the
+  // first mini-batch that it had not committed.
+  void finish(std::uint64_t id, bool failed = false);
+
+  const Lease* find(std::uint64_t id, std::uint64_t fence) const;
+  std::vector<Lease> of(std::uint64_t worker) const;
+  const std::map<std::uint64_t, Lease>& leases() const { return leases_; }
+  std::uint64_t next_id() const { return next_id_; }
+
+  std::int64_t batches() const;
+  std::int64_t committed() const { return committed_; }
+  bool complete() const { return committed_ == batches(); }
+  bool complete_below(std::int64_t end) const;
+  std::int64_t free() const;
+  Ranges committed_ranges() const;
+  // How many workers failed over mini-batch i.
+  int failures(std::int64_t i) const;
+
+ private:
+  enum class State : std::uint8_t { kFree, kLeased, kCommitted };
+
+  std::vector<State> states_;
+  std::vector<std::uint32_t> grants_;  // of each mini-batch, so far
+  std::map<std::int64_t, int> failures_;
+  std::map<std::uint64_t, Lease> leases_;
+  std::int64_t lowest_free_ = 0;  // nothing below is free
+  std::int64_t committed_ = 0;
+  std::int64_t leased_ = 0;
+  std::uint64_t next_id_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_LEASE_H_
