@@ -25,6 +25,7 @@
 //   Beat                      ->             (every heartbeat)
 //   Fetch                     ->
 //                             <-   Record    (data the worker cannot open)
+//   Fault                     ->             (a mini-batch that went wrong)
 //                             <-   EpochEnd  (sharing: digest to compare)
 //   Drained                   ->
 //                             <-   Stop
@@ -62,7 +63,8 @@ enum class MessageType : std::uint16_t {
   kEpochEnd,
   kDrained,
   kStop,
-  kLeave
+  kLeave,
+  kFault
 };
 std::string_view name_of(MessageType type);
 
@@ -120,8 +122,11 @@ struct Ready {
 // master -> worker: what replicas start from.  Blobs: parameters, statistics,
 // updater state (empty: start afresh), each float32.
 // version: averaging, the round; sharing, the sequence number that it includes.
+// Sharing: empty statistics or updater state leave the worker's own as they
+// are; its residual stays in any case.
 struct State {
   std::uint64_t version = 0;
+  double threshold = 0;  // sharing: a new worker's first; 0: the rule's
   std::vector<float> parameters, statistics, updater_state;
 };
 
@@ -158,11 +163,14 @@ struct Update {
   std::vector<std::byte> payload;  // exchange/threshold.h; may be empty
 };
 
-// master -> worker, sharing: apply update number `sequence`.  own: it is this
-// worker's oldest unacknowledged update, and the payload is left out.
+// master -> worker, sharing: apply update number `sequence`, which follows the
+// one before without a gap.  own: it is this worker's oldest unanswered update,
+// and the payload is left out.  Every Update is answered once and in order, by
+// an own Apply or by a Stale with its batch.
 struct Apply {
   std::uint64_t sequence = 0;
   bool own = false;
+  float scale = 1;  // parameters -= scale * update
   std::vector<std::byte> payload;
 };
 
@@ -176,8 +184,20 @@ struct TaskDone {
 };
 
 // master -> worker: this lease is no longer yours; drop its work.
+// batch: the Update that this refuses; -1, the lease was revoked, or a Result
+// or TaskDone is refused.
 struct Stale {
   std::uint64_t lease = 0, fence = 0;
+  std::int64_t batch = -1;
+};
+
+// worker -> master: this mini-batch gave a loss or an update that is not
+// finite; nothing of it was sent.  The lease returns to the queue from here on
+// (averaging: whole).
+struct Fault {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t batch = 0;
+  std::string reason;
 };
 
 // worker -> master, every heartbeat, also while it computes.
@@ -195,7 +215,7 @@ struct Fetch {
 struct Record {
   bool evaluation = false;
   std::uint32_t shard = 0, record = 0;
-  std::vector<std::byte> packed;  // data/shard.h
+  std::vector<std::byte> packed;  // data/shard.h; empty: unreadable there too
 };
 
 // master -> worker, sharing: every batch of the epoch is committed.

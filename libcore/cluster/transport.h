@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "libcore/base/log.h"
@@ -49,7 +50,9 @@ class MasterSocket {
   // The next good message, or nothing within the time.  Foreign and damaged
   // ones are counted, not returned.  A peer of another protocol version is
   // answered with Refuse.
-  std::optional<Incoming> receive(std::chrono::milliseconds wait);
+  // Returns early, with nothing, when a descriptor of `wake` is readable.
+  std::optional<Incoming> receive(std::chrono::milliseconds wait,
+                                  std::span<const int> wake = {});
 
   // False: the peer is gone or its queue is full; nothing was sent.
   bool send(const std::string& peer, const Message& message,
@@ -71,7 +74,9 @@ class WorkerSocket {
 
   // Throws Error: kProtocol, a damaged message or another version;
   // kNotAuthorised, the handshake was refused.
-  std::optional<Received> receive(std::chrono::milliseconds wait);
+  // Returns early, with nothing, when a descriptor of `wake` is readable.
+  std::optional<Received> receive(std::chrono::milliseconds wait,
+                                  std::span<const int> wake = {});
   // False: not connected, or the queue stayed full for `wait`.
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
