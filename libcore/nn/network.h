@@ -20,26 +20,11 @@
 
 #include "libcore/data/normalizer.h"
 #include "libcore/nn/config.h"
+#include "libcore/nn/layout.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {
-
-// A named range of one of the flat vectors.
-struct Segment {
-  std::string name;  // "conv1/weight", "bn1/running_mean"
-  tensor::Shape shape;
-  std::int64_t offset = 0;  // in reals
-  std::int64_t elements() const { return shape.elements(); }
-};
-
-// One row of --dry-run.
-struct LayerSummary {
-  std::string name, type;
-  tensor::Shape output;  // of one example
-  std::int64_t parameters = 0;
-  double flops = 0;  // forward, for one example; a multiply-add is 2
-};
 
 // One mini-batch in host memory.  Pointees outlive the call.
 struct Batch {
@@ -87,13 +72,6 @@ class Network {
   tensor::View updater_state();
   const std::vector<Segment>& parameter_segments() const;
   const std::vector<Segment>& statistics_segments() const;
-  // [begin, end) of the parameters and what a parameter of it has of state;
-  // the state of all ranges lies one after the other.
-  struct StateRange {
-    std::int64_t begin, end;
-    int per_parameter;
-    std::int64_t offset;  // in updater_state()
-  };
   const std::vector<StateRange>& state_ranges() const;
 
   // Draws new parameters from config().seed and resets statistics and state.

@@ -1,0 +1,35 @@
+// The values a network starts from.
+//
+// Drawn with Philox in float64 and rounded once, each tensor from a stream of
+// its own, so they are the same on every host and device.
+
+#ifndef DL_LIBCORE_NN_INITIALISE_H_
+#define DL_LIBCORE_NN_INITIALISE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "libcore/nn/config.h"
+#include "libcore/nn/layout.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::nn {
+
+// Fills `weights` by training.weight_init, dl-network(5), from the stream
+// `index` of `seed`.
+void draw_weights(std::span<float> weights, const Training& training,
+                  std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
+                  std::uint64_t index);
+
+// The flat vectors of a new network, kF32 [parameter_count] and
+// [statistics_count]: tensor i of the layout is drawn from stream i.
+tensor::Tensor initial_parameters(const NetworkConfig& config,
+                                  const Layout& layout);
+tensor::Tensor initial_statistics(const Layout& layout);
+
+// Where the updater state starts, kF32 [state_count].
+tensor::Tensor initial_updater_state(const Layout& layout);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_INITIALISE_H_

@@ -1,0 +1,73 @@
+// The spellings of enumerators, in the order of their declarations.
+
+#include "libcore/nn/names.h"
+
+namespace dl::nn {
+namespace {
+
+constexpr std::string_view kLayerTypes[] = {
+    "dense",   "conv2d",     "max_pool2d", "average_pool2d", "batch_norm",
+    "dropout", "activation", "flatten",    "output"};
+constexpr std::string_view kPaddings[] = {"valid", "same"};
+constexpr std::string_view kWeightInits[] = {
+    "xavier", "xavier_uniform", "he", "lecun", "normal", "zero", "constant"};
+constexpr std::string_view kGradientNormalizations[] = {
+    "none",
+    "renormalize_l2_per_layer",
+    "renormalize_l2_per_parameter",
+    "clip_elementwise",
+    "clip_l2_per_layer",
+    "clip_l2_per_parameter"};
+constexpr std::string_view kSchedules[] = {"fixed", "step", "exponential",
+                                           "polynomial"};
+constexpr std::string_view kActivations[] = {
+    "identity", "relu", "leaky_relu", "elu",    "gelu",
+    "sigmoid",  "tanh", "softplus",   "softmax"};
+constexpr std::string_view kLosses[] = {
+    "negative_log_likelihood", "binary_cross_entropy", "mean_squared_error",
+    "mean_absolute_error"};
+constexpr std::string_view kUpdaters[] = {"none", "sgd",     "nesterov",
+                                          "adam", "adagrad", "rmsprop"};
+
+}  // namespace
+
+template <>
+std::span<const std::string_view> names_of<LayerType>() {
+  return kLayerTypes;
+}
+template <>
+std::span<const std::string_view> names_of<Padding>() {
+  return kPaddings;
+}
+template <>
+std::span<const std::string_view> names_of<WeightInit>() {
+  return kWeightInits;
+}
+template <>
+std::span<const std::string_view> names_of<GradientNormalization>() {
+  return kGradientNormalizations;
+}
+template <>
+std::span<const std::string_view> names_of<Schedule::Kind>() {
+  return kSchedules;
+}
+template <>
+std::span<const std::string_view> names_of<tensor::Activation>() {
+  return kActivations;
+}
+template <>
+std::span<const std::string_view> names_of<tensor::Loss>() {
+  return kLosses;
+}
+template <>
+std::span<const std::string_view> names_of<tensor::Updater>() {
+  return kUpdaters;
+}
+
+std::string_view name_of(LayerType type) { return spell(type); }
+std::string_view name_of(tensor::Loss loss) { return spell(loss); }
+std::string_view name_of(tensor::Activation activation) {
+  return spell(activation);
+}
+
+}  // namespace dl::nn
