@@ -40,13 +40,14 @@ void die_of(int signal) {
   std::raise(signal);
 }
 
-// A parent may have left signals ignored; a filter must die of them, so that
-// its own parent sees a real signal death.
+// A parent may have left SIGPIPE ignored; a filter must die of it.  The others
+// stay ignored if they were: that is what nohup and `command &` ask for.
 void restore_signals(const ToolInfo& tool) {
   std::signal(SIGPIPE, tool.filter ? SIG_DFL : SIG_IGN);
   clean_up = tool.on_kill;
-  auto handler = clean_up != nullptr ? die_of : SIG_DFL;
-  for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, handler);
+  if (clean_up == nullptr) return;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, die_of) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
 
 bool wants(int argc, char** argv, std::string_view name, char letter) {
