@@ -232,9 +232,11 @@ class Device {
 
   // g += l2 w + l1 sign(w)
   virtual void regularize(View g, View w, double l1, double l2) = 0;
-  // g becomes the update (to be subtracted from the parameters).  state is
-  // [state_per_parameter, n], empty where that is 0.
-  virtual void update(const UpdaterStep& step, View g, View state) = 0;
+  // g becomes the update (to be subtracted from the parameters).  m and v: the
+  // first and second component of the updater's state for the same parameters
+  // (adam: both moments; nesterov, adagrad, rmsprop: m alone), empty where it
+  // has none.  Two views, so that a range may be cut into pieces.
+  virtual void update(const UpdaterStep& step, View g, View m, View v) = 0;
 };
 
 }  // namespace dl::tensor
