@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dl::io {
 
@@ -45,6 +46,23 @@ class Sink {
 // A temporary file is removed when the process dies of SIGINT, SIGTERM or
 // SIGHUP in a filter (see remove_unfinished()).
 std::unique_ptr<Sink> open_sink(std::string_view spec);
+
+// Files that appear together: each is complete on the disk, under a temporary
+// name, when its close() returns, and takes its final name in publish().
+class SinkGroup {
+ public:
+  SinkGroup();
+  ~SinkGroup();  // removes what is not published
+  // As open_sink() for a PATH that is a file.
+  std::unique_ptr<Sink> open(const std::string& path);
+  // Renames the files, in the order of their opening.  All sinks are closed.
+  // Throws Error: kCantCreate, kIo.
+  void publish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Unlinks the temporary files of all sinks that are open now.
 // Async-signal-safe: run_tool's signal handler calls it.

@@ -1,0 +1,145 @@
+#include "libcore/io/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+
+namespace dl::io {
+namespace {
+
+constexpr std::uint64_t kMaxHeader = std::uint64_t{64} << 20;
+constexpr std::int64_t kMaxInt = std::numeric_limits<std::int64_t>::max();
+
+struct TypeSize {
+  std::string_view name;
+  std::int64_t bytes;
+};
+constexpr TypeSize kTypes[] = {
+    {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
+    {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
+    {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
+
+[[noreturn]] void bad(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+std::int64_t element_size(const TensorEntry& entry) {
+  for (const TypeSize& type : kTypes)
+    if (type.name == entry.dtype) return type.bytes;
+  bad("tensor '" + entry.name + "': unknown dtype '" + entry.dtype + "'");
+}
+
+// Bytes that dtype and shape ask for.
+std::uint64_t byte_size(const TensorEntry& entry) {
+  std::int64_t bytes = element_size(entry);
+  const bool none =
+      std::find(entry.shape.begin(), entry.shape.end(), 0) != entry.shape.end();
+  for (const std::int64_t extent : entry.shape) {
+    if (none) return 0;
+    if (extent > kMaxInt / bytes)
+      bad("tensor '" + entry.name + "': its shape is too large");
+    bytes *= extent;
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+TensorEntry parse_entry(const std::string& name, const JsonView& json) {
+  json.only({"dtype", "shape", "data_offsets"});
+  TensorEntry entry;
+  entry.name = name;
+  entry.dtype = json.at("dtype").string();
+  entry.shape = json.at("shape").integers(0, kMaxInt);
+  const std::vector<std::int64_t> range =
+      json.at("data_offsets").integers(0, kMaxInt);
+  if (range.size() != 2 || range[0] > range[1])
+    bad("tensor '" + name + "': data_offsets must be [begin, end]");
+  entry.begin = static_cast<std::size_t>(range[0]);
+  entry.end = static_cast<std::size_t>(range[1]);
+  if (entry.end - entry.begin != byte_size(entry))
+    bad("tensor '" + name + "': has " +
+        std::to_string(entry.end - entry.begin) + " bytes, but its shape and " +
+        "dtype want " + std::to_string(byte_size(entry)));
+  return entry;
+}
+
+// The tensors must cover the area from its start to its end, once.
+void check_cover(const std::vector<TensorEntry>& tensors, std::size_t area) {
+  std::size_t at = 0;
+  for (const TensorEntry& entry : tensors) {
+    if (entry.begin != at)
+      bad("tensor '" + entry.name + "': starts at byte " +
+          std::to_string(entry.begin) + " where " + std::to_string(at) +
+          " was expected (a hole or an overlap)");
+    at = entry.end;
+  }
+  if (at != area)
+    bad("tensors cover " + std::to_string(at) + " bytes of " +
+        std::to_string(area));
+}
+
+}  // namespace
+
+SafetensorsHeader parse_safetensors(std::span<const std::byte> blob) {
+  if (blob.size() < 8) bad("too short for a safetensors header");
+  std::uint64_t length = 0;
+  std::memcpy(&length, blob.data(), 8);
+  if (length > kMaxHeader || length > blob.size() - 8)
+    bad("the safetensors header claims " + std::to_string(length) +
+        " bytes, but the blob has " + std::to_string(blob.size()));
+  const std::string_view text(reinterpret_cast<const char*>(blob.data()) + 8,
+                              static_cast<std::size_t>(length));
+  if (!text.starts_with('{')) bad("the safetensors header is no JSON object");
+  const Json json = parse_json(text, "safetensors header", Code::kData);
+
+  SafetensorsHeader header;
+  header.data_offset = 8 + static_cast<std::size_t>(length);
+  for (const auto& [name, value] : json.items()) {
+    const JsonView view(value, Code::kData, name);
+    if (name != "__metadata__") {
+      header.tensors.push_back(parse_entry(name, view));
+      continue;
+    }
+    if (!value.is_object()) view.fail("an object");
+    for (const auto& [key, entry] : value.items())
+      header.metadata[key] = view.at(key).string();
+  }
+  std::sort(header.tensors.begin(), header.tensors.end(),
+            [](const TensorEntry& a, const TensorEntry& b) {
+              return std::tie(a.begin, a.end, a.name) <
+                     std::tie(b.begin, b.end, b.name);
+            });
+  check_cover(header.tensors, blob.size() - header.data_offset);
+  return header;
+}
+
+std::vector<std::byte> safetensors_header(
+    const std::map<std::string, std::string>& metadata,
+    std::vector<TensorEntry>& tensors) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  if (!metadata.empty()) json["__metadata__"] = metadata;
+  std::size_t at = 0;
+  for (TensorEntry& entry : tensors) {
+    require(!json.contains(entry.name), "two tensors have one name");
+    entry.begin = at;
+    at += static_cast<std::size_t>(byte_size(entry));
+    entry.end = at;
+    json[entry.name] = {{"dtype", entry.dtype},
+                        {"shape", entry.shape},
+                        {"data_offsets", {entry.begin, entry.end}}};
+  }
+  std::string text = json.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.append((64 - (8 + text.size()) % 64) % 64, ' ');
+  std::vector<std::byte> bytes(8 + text.size());
+  const std::uint64_t length = text.size();
+  std::memcpy(bytes.data(), &length, 8);
+  std::memcpy(bytes.data() + 8, text.data(), text.size());
+  return bytes;
+}
+
+}  // namespace dl::io

@@ -1,0 +1,187 @@
+#include "libcore/io/sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/io/temporary.h"
+
+namespace dl::io {
+namespace {
+
+[[noreturn]] void fail(Code code, const char* what, const std::string& name) {
+  throw Error{code, std::string("cannot ") + what + " " + name + ": " +
+                        std::strerror(errno)};
+}
+
+// Standard output, FIFOs and devices.
+class FdSink : public Sink {
+ public:
+  FdSink(int fd, std::string name) : Sink(std::move(name)), fd_(fd) {}
+  ~FdSink() override { release(); }
+
+  void write(std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail(Code::kIo, "write", name());
+      bytes = bytes.subspan(static_cast<std::size_t>(n));
+    }
+  }
+
+  void close() override {
+    if (fd_ > STDERR_FILENO && ::close(std::exchange(fd_, -1)) != 0)
+      fail(Code::kIo, "write", name());
+  }
+
+ protected:
+  int fd() const { return fd_; }
+  void release() noexcept {
+    if (fd_ > STDERR_FILENO) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+// A file under a temporary name until it is whole.
+class FileSink : public FdSink {
+ public:
+  FileSink(int fd, std::unique_ptr<Temporary> temporary, std::string path)
+      : FdSink(fd, "'" + path + "'"),
+        temporary_(std::move(temporary)),
+        path_(std::move(path)) {}
+
+  void close() override {
+    if (!temporary_) return;
+    if (::fsync(fd()) != 0) fail(Code::kIo, "write", name());
+    FdSink::close();
+    temporary_->rename_to(path_);
+    temporary_.reset();
+    sync_folder_of(path_);
+  }
+
+ private:
+  std::unique_ptr<Temporary> temporary_;
+  std::string path_;
+};
+
+std::string resolved(const std::string& path, const struct stat& info) {
+  if (!S_ISLNK(info.st_mode)) return path;
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (!real) fail(Code::kCantCreate, "create", "'" + path + "'");
+  const std::string result = real;
+  std::free(real);
+  return result;
+}
+
+struct NewFile {
+  int fd;
+  std::unique_ptr<Temporary> temporary;
+  std::string path;  // where it goes: symbolic links are followed
+};
+
+// Keeps the permissions of a file that is replaced.
+NewFile create(const std::string& path) {
+  struct stat info {};
+  const bool exists = ::lstat(path.c_str(), &info) == 0;
+  NewFile file{-1, nullptr, exists ? resolved(path, info) : path};
+  if (exists && ::stat(file.path.c_str(), &info) == 0 &&
+      S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    fail(Code::kCantCreate, "create", "'" + path + "'");
+  }
+  file.temporary = std::make_unique<Temporary>(temporary_name(file.path));
+  file.fd = ::open(file.temporary->path().c_str(),
+                   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file.fd < 0) fail(Code::kCantCreate, "create", "'" + path + "'");
+  if (exists) (void)!::fchmod(file.fd, info.st_mode & 07777);
+  return file;
+}
+
+std::unique_ptr<Sink> open_in_place(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) fail(Code::kCantCreate, "open", "'" + path + "'");
+  return std::make_unique<FdSink>(fd, "'" + path + "'");
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> open_sink(std::string_view spec) {
+  if (spec.empty())
+    throw Error{Code::kUsage, "the name of the output is empty"};
+  if (spec == "-") {
+    if (::isatty(STDOUT_FILENO))
+      throw Error{Code::kUsage,
+                  "standard output is a terminal; name a file or use a pipe"};
+    return std::make_unique<FdSink>(STDOUT_FILENO, "standard output");
+  }
+  const std::string path(spec);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+      !S_ISDIR(info.st_mode))
+    return open_in_place(path);
+  NewFile file = create(path);
+  return std::make_unique<FileSink>(file.fd, std::move(file.temporary),
+                                    std::move(file.path));
+}
+
+struct SinkGroup::State {
+  struct File {
+    std::unique_ptr<Temporary> temporary;
+    std::string path;
+    bool complete = false;
+  };
+  std::vector<std::unique_ptr<File>> files;
+};
+
+namespace {
+
+// Flushed and closed here, renamed by its group.
+class GroupSink : public FdSink {
+ public:
+  GroupSink(int fd, const std::string& path, bool& complete)
+      : FdSink(fd, "'" + path + "'"), complete_(complete) {}
+
+  void close() override {
+    if (complete_) return;
+    if (::fsync(fd()) != 0) fail(Code::kIo, "write", name());
+    FdSink::close();
+    complete_ = true;
+  }
+
+ private:
+  bool& complete_;
+};
+
+}  // namespace
+
+SinkGroup::SinkGroup() : state_(std::make_unique<State>()) {}
+SinkGroup::~SinkGroup() = default;
+
+std::unique_ptr<Sink> SinkGroup::open(const std::string& path) {
+  NewFile file = create(path);
+  auto entry = std::make_unique<State::File>();
+  entry->temporary = std::move(file.temporary);
+  entry->path = std::move(file.path);
+  auto sink = std::make_unique<GroupSink>(file.fd, path, entry->complete);
+  state_->files.push_back(std::move(entry));
+  return sink;
+}
+
+void SinkGroup::publish() {
+  for (const auto& file : state_->files)
+    require(file->complete, "a file is published before it is closed");
+  for (const auto& file : state_->files) file->temporary->rename_to(file->path);
+  if (!state_->files.empty()) sync_folder_of(state_->files.front()->path);
+  state_->files.clear();
+}
+
+}  // namespace dl::io

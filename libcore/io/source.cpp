@@ -1,0 +1,222 @@
+#include "libcore/io/source.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "libcore/base/error.h"
+
+namespace dl::io {
+namespace {
+
+std::string quoted(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+class FdSource : public Source {
+ public:
+  FdSource(int fd, std::string name) : Source(std::move(name)), fd_(fd) {}
+  ~FdSource() override { release(); }
+
+  std::size_t read(std::span<std::byte> buf) override {
+    while (true) {
+      const ssize_t n = ::read(fd_, buf.data(), buf.size());
+      if (n >= 0) return static_cast<std::size_t>(n);
+      if (errno != EINTR)
+        throw Error{Code::kIo,
+                    "cannot read " + name() + ": " + std::strerror(errno)};
+    }
+  }
+  void close() override { release(); }
+
+ protected:
+  void release() noexcept {
+    if (fd_ > STDIN_FILENO) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+class PipeSource : public FdSource {
+ public:
+  PipeSource(int fd, pid_t child, std::string name)
+      : FdSource(fd, std::move(name)), child_(child) {}
+  ~PipeSource() override { reap(); }
+
+  std::size_t read(std::span<std::byte> buf) override {
+    const std::size_t n = FdSource::read(buf);
+    if (n == 0 && !buf.empty()) ended_ = true;
+    return n;
+  }
+
+  void close() override {
+    if (child_ < 0) return;
+    const int status = reap();
+    if (!ended_) return;
+    if (WIFSIGNALED(status))
+      throw Error{Code::kIo, name() + " was killed by signal " +
+                                 std::to_string(WTERMSIG(status))};
+    if (WEXITSTATUS(status) != 0)
+      throw Error{Code::kIo, name() + " exited with status " +
+                                 std::to_string(WEXITSTATUS(status))};
+  }
+
+ private:
+  int reap() noexcept {
+    if (child_ < 0) return 0;
+    release();
+    // A command that waits for something else would never notice that nobody
+    // reads it any more.
+    if (!ended_) ::kill(child_, SIGTERM);
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    return status;
+  }
+
+  pid_t child_;
+  bool ended_ = false;
+};
+
+// Starts `sh -c command` with `output` as its standard output.  SIGPIPE is
+// set back to its default: ignored, it would be inherited, and commands would
+// complain instead of dying of it.
+pid_t spawn_shell(const std::string& command, int output) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  sigset_t defaults, mask;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  sigemptyset(&mask);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  std::string sh = "sh", flag = "-c", text = command;
+  char* argv[] = {sh.data(), flag.data(), text.data(), nullptr};
+  pid_t child = -1;
+  const int error =
+      posix_spawn(&child, "/bin/sh", &actions, &attributes, argv, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    errno = error;
+    return -1;
+  }
+  return child;
+}
+
+std::unique_ptr<Source> open_pipe(std::string_view spec) {
+  const char* forbidden = std::getenv("DL_NO_PIPE");
+  if (forbidden && std::string_view(forbidden) == "1")
+    throw Error{Code::kUsage,
+                quoted(spec) + ": DL_NO_PIPE=1 forbids 'pipe:' inputs"};
+  const std::string command(spec.substr(5));
+  if (command.find_first_not_of(" \t\n") == std::string::npos)
+    throw Error{Code::kUsage, "'pipe:' needs a command"};
+  int ends[2];
+  pid_t child = -1;
+  if (::pipe2(ends, O_CLOEXEC) == 0) {
+    child = spawn_shell(command, ends[1]);
+    const int error = errno;
+    ::close(ends[1]);
+    if (child < 0) ::close(ends[0]);
+    errno = error;
+  }
+  if (child < 0)
+    throw Error{Code::kNoInput,
+                "cannot start " + quoted(spec) + ": " + std::strerror(errno)};
+  return std::make_unique<PipeSource>(ends[0], child, quoted(spec));
+}
+
+std::unique_ptr<Source> open_path(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info {};
+  int error = fd < 0 || ::fstat(fd, &info) < 0 ? errno : 0;
+  if (error == 0 && S_ISDIR(info.st_mode)) error = EISDIR;
+  if (error != 0) {
+    if (fd >= 0) ::close(fd);
+    throw Error{Code::kNoInput,
+                "cannot open " + quoted(path) + ": " + std::strerror(error)};
+  }
+  return std::make_unique<FdSource>(fd, quoted(path));
+}
+
+// Appends what the pattern matches, sorted by bytes whatever the locale.
+void expand_pattern(const std::string& pattern, std::vector<std::string>& out) {
+  glob_t found{};
+  const int rc = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  std::vector<std::string> names(
+      found.gl_pathv, found.gl_pathv + (rc == 0 ? found.gl_pathc : 0));
+  ::globfree(&found);
+  if (names.empty())
+    throw Error{Code::kNoInput, "no file matches " + quoted(pattern)};
+  std::sort(names.begin(), names.end());
+  out.insert(out.end(), names.begin(), names.end());
+}
+
+}  // namespace
+
+std::unique_ptr<Source> open_source(std::string_view spec) {
+  if (spec.empty()) throw Error{Code::kUsage, "the name of an input is empty"};
+  if (spec.starts_with("pipe:")) return open_pipe(spec);
+  if (spec != "-") return open_path(std::string(spec));
+  if (::isatty(STDIN_FILENO))
+    throw Error{Code::kUsage,
+                "standard input is a terminal; name a file or use a pipe"};
+  return std::make_unique<FdSource>(STDIN_FILENO, "standard input");
+}
+
+std::vector<std::string> expand_operands(
+    const std::vector<std::string>& specs) {
+  std::vector<std::string> out;
+  for (const std::string& spec : specs) {
+    struct stat info {};
+    if (spec.starts_with("pipe:") ||
+        spec.find_first_of("*?[") == std::string::npos ||
+        ::lstat(spec.c_str(), &info) == 0)
+      out.push_back(spec);
+    else
+      expand_pattern(spec, out);
+  }
+  return out;
+}
+
+std::size_t read_full(Source& source, std::span<std::byte> buf) {
+  std::size_t done = 0;
+  while (done < buf.size()) {
+    const std::size_t n = source.read(buf.subspan(done));
+    if (n == 0) break;
+    done += n;
+  }
+  return done;
+}
+
+std::string read_all(Source& source, std::size_t max_bytes) {
+  std::string text;
+  std::byte buffer[16384];
+  while (const std::size_t n = source.read(buffer)) {
+    if (n > max_bytes - text.size())
+      throw Error{Code::kData, source.name() + " has more than " +
+                                   std::to_string(max_bytes) + " bytes"};
+    text.append(reinterpret_cast<const char*>(buffer), n);
+  }
+  return text;
+}
+
+}  // namespace dl::io

@@ -1,0 +1,242 @@
+#include "libcore/io/zstd.h"
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "libcore/base/error.h"
+#include "libcore/io/looks_like.h"
+#include "libcore/io/memory.h"
+
+namespace dl::io {
+namespace {
+
+constexpr int kWindowLogMax = 27;  // zstd's own default: 128 MiB
+// No block unpacks to more than 128 KiB, and none takes less than 3 bytes.
+constexpr std::uint64_t kMaxBlock = 1 << 17, kMinStoredBlock = 3;
+// Memory taken at once on the word of a header alone.
+constexpr std::uint64_t kTrusted = 1 << 24;
+
+[[noreturn]] void damaged(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+std::size_t checked(std::size_t rc) {
+  if (!ZSTD_isError(rc)) return rc;
+  const std::string text = ZSTD_getErrorName(rc);
+  damaged(text.find("checksum") != std::string::npos
+              ? "checksum differs"
+              : "damaged zstd frame: " + text);
+}
+
+void check_size(std::uint64_t content, std::uint64_t limit) {
+  if (content > limit)
+    damaged("the frame unpacks to " + std::to_string(content) +
+            " bytes, more than the limit of " + std::to_string(limit));
+}
+
+bool is_skippable(std::uint32_t magic) {
+  return (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+}
+
+std::uint32_t load32(const std::byte* p) {
+  std::uint32_t value;
+  std::memcpy(&value, p, 4);
+  return value;
+}
+
+struct FreeContext {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+using Decoder = std::unique_ptr<ZSTD_DCtx, FreeContext>;
+
+Decoder make_decoder() {
+  Decoder decoder(ZSTD_createDCtx());
+  if (!decoder) throw std::bad_alloc{};
+  checked(ZSTD_DCtx_setParameter(decoder.get(), ZSTD_d_windowLogMax,
+                                 kWindowLogMax));
+  return decoder;
+}
+
+}  // namespace
+
+struct FrameCompressor::State {
+  ZSTD_CCtx* context = ZSTD_createCCtx();
+  State() {
+    if (!context) throw std::bad_alloc{};
+  }
+  ~State() { ZSTD_freeCCtx(context); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+FrameCompressor::FrameCompressor(int level)
+    : state_(std::make_unique<State>()) {
+  ZSTD_CCtx_setParameter(state_->context, ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(state_->context, ZSTD_c_checksumFlag, 1);
+  ZSTD_CCtx_setParameter(state_->context, ZSTD_c_contentSizeFlag, 1);
+}
+FrameCompressor::~FrameCompressor() = default;
+
+std::vector<std::byte> FrameCompressor::compress(
+    std::span<const std::byte> content) {
+  std::vector<std::byte> out(ZSTD_compressBound(content.size()));
+  const std::size_t n = ZSTD_compress2(state_->context, out.data(), out.size(),
+                                       content.data(), content.size());
+  if (ZSTD_isError(n)) {
+    if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation)
+      throw std::bad_alloc{};
+    throw Error{Code::kBug,
+                std::string("internal error: zstd: ") + ZSTD_getErrorName(n)};
+  }
+  out.resize(n);
+  return out;
+}
+
+struct FrameReader::State {
+  std::unique_ptr<Source> source;
+  std::uint64_t limit;
+  Decoder decoder = make_decoder();
+  std::vector<std::byte> buffer = std::vector<std::byte>(1 << 17);
+  std::size_t begin = 0, end = 0;  // of what is read but not used
+  std::uint64_t offset = 0;        // of buffer[begin] in the source
+
+  std::size_t ready() const { return end - begin; }
+  const std::byte* data() const { return buffer.data() + begin; }
+  void skip(std::size_t n) {
+    begin += n;
+    offset += n;
+  }
+  // Tries to have n bytes ready (n is small); returns how many there are.
+  std::size_t want(std::size_t n) {
+    if (ready() >= n) return ready();
+    std::memmove(buffer.data(), data(), ready());
+    end = ready();
+    begin = 0;
+    while (end < n) {
+      const std::size_t got = source->read(std::span(buffer).subspan(end));
+      if (got == 0) break;
+      end += got;
+    }
+    return end;
+  }
+
+  void read_skippable(Frame& frame);
+  void read_compressed(Frame& frame);
+  void decode(std::vector<std::byte>& content, std::uint64_t max_content);
+};
+
+void FrameReader::State::read_skippable(Frame& frame) {
+  if (want(8) < 8) damaged("a skippable frame is cut short");
+  const std::uint64_t size = load32(data() + 4);
+  check_size(size, limit);
+  skip(8);
+  frame.content.clear();
+  while (frame.content.size() < size) {
+    const std::size_t n = static_cast<std::size_t>(
+        std::min<std::uint64_t>(want(1), size - frame.content.size()));
+    if (n == 0) damaged("a skippable frame is cut short");
+    frame.content.insert(frame.content.end(), data(), data() + n);
+    skip(n);
+  }
+}
+
+void FrameReader::State::read_compressed(Frame& frame) {
+  want(18);  // the longest frame header
+  const unsigned long long declared = ZSTD_getFrameContentSize(data(), ready());
+  if (declared == ZSTD_CONTENTSIZE_ERROR)
+    damaged(ready() < 18 ? "a zstd frame is cut short"
+                         : "damaged zstd frame: bad header");
+  const bool known = declared != ZSTD_CONTENTSIZE_UNKNOWN;
+  if (known) check_size(declared, limit);
+  frame.content.resize(static_cast<std::size_t>(
+      known ? std::min<std::uint64_t>(declared, kTrusted) : kMaxBlock));
+  decode(frame.content, known ? declared : limit);
+}
+
+// Content grows as data arrive, up to max_content.
+void FrameReader::State::decode(std::vector<std::byte>& content,
+                                std::uint64_t max_content) {
+  ZSTD_DCtx_reset(decoder.get(), ZSTD_reset_session_only);
+  ZSTD_outBuffer out{content.data(), content.size(), 0};
+  while (true) {
+    const std::size_t available = want(1);
+    ZSTD_inBuffer in{data(), available, 0};
+    const std::size_t rc =
+        checked(ZSTD_decompressStream(decoder.get(), &out, &in));
+    skip(in.pos);
+    if (rc == 0) break;
+    if (out.pos == out.size && out.size < max_content) {
+      content.resize(static_cast<std::size_t>(std::min<std::uint64_t>(
+          max_content, std::max<std::uint64_t>(2 * out.size, kMaxBlock))));
+      out.dst = content.data();
+      out.size = content.size();
+    } else if (in.pos == 0 && available > 0) {
+      check_size(max_content + 1, max_content);
+    } else if (available == 0) {
+      damaged("a zstd frame is cut short");
+    }
+  }
+  content.resize(out.pos);
+}
+
+FrameReader::FrameReader(std::unique_ptr<Source> source,
+                         std::uint64_t max_content)
+    : state_(std::make_unique<State>()) {
+  state_->source = std::move(source);
+  state_->limit = max_content;
+}
+FrameReader::~FrameReader() = default;
+
+Source& FrameReader::source() { return *state_->source; }
+
+bool FrameReader::next(Frame& frame) {
+  State& s = *state_;
+  if (s.want(4) == 0) return false;
+  frame.offset = s.offset;
+  frame.magic = s.ready() >= 4 ? load32(s.data()) : 0;
+  frame.skippable = is_skippable(frame.magic);
+  if (frame.skippable) {
+    s.read_skippable(frame);
+  } else if (frame.magic == ZSTD_MAGICNUMBER) {
+    frame.magic = 0;
+    s.read_compressed(frame);
+  } else {
+    s.want(32);
+    damaged("no zstd frame but " + looks_like({s.data(), s.ready()}));
+  }
+  frame.stored_bytes = s.offset - frame.offset;
+  return true;
+}
+
+std::vector<std::byte> decompress_frame(std::span<const std::byte> frame,
+                                        std::uint64_t max_content) {
+  const unsigned long long declared =
+      ZSTD_getFrameContentSize(frame.data(), frame.size());
+  const std::size_t stored =
+      ZSTD_findFrameCompressedSize(frame.data(), frame.size());
+  if (declared == ZSTD_CONTENTSIZE_UNKNOWN) {
+    FrameReader reader(memory_source(frame), max_content);
+    Frame result;
+    if (!reader.next(result) || result.stored_bytes != frame.size())
+      damaged("not exactly one zstd frame");
+    return std::move(result.content);
+  }
+  if (declared == ZSTD_CONTENTSIZE_ERROR || ZSTD_isError(stored))
+    damaged("damaged or cut zstd frame");
+  if (stored != frame.size()) damaged("not exactly one zstd frame");
+  check_size(declared, max_content);
+  check_size(declared, (stored / kMinStoredBlock + 1) * kMaxBlock);
+  std::vector<std::byte> content(static_cast<std::size_t>(declared));
+  const Decoder decoder = make_decoder();
+  const std::size_t n =
+      checked(ZSTD_decompressDCtx(decoder.get(), content.data(), content.size(),
+                                  frame.data(), frame.size()));
+  if (n != content.size()) damaged("the frame is shorter than it says");
+  return content;
+}
+
+}  // namespace dl::io
