@@ -6,7 +6,7 @@
 
 namespace dl::cluster {
 
-LeaseTable::LeaseTable(std::int64_t batches, std::uint64_t next_id)
+LeaseTable::LeaseTable(std::int64_t batches, std::uint64_t& next_id)
     : states_(static_cast<std::size_t>(batches), State::kFree),
       grants_(static_cast<std::size_t>(batches), 0),
       next_id_(next_id) {}
@@ -58,20 +58,22 @@ std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
   return lease;
 }
 
-bool LeaseTable::commit(std::uint64_t id, std::uint64_t fence,
-                        std::int64_t first, std::int64_t count) {
-  const auto found = leases_.find(id);
-  if (found == leases_.end() || found->second.fence != fence) return false;
-  Lease& lease = found->second;
-  if (count < 1 || first < lease.first || count > lease.count ||
-      first > lease.first + lease.count - count)
+bool LeaseTable::holds(std::uint64_t id, std::uint64_t fence,
+                       std::int64_t first, std::int64_t count) const {
+  const Lease* lease = find(id, fence);
+  if (!lease || count < 1 || count > lease->count || first < lease->first ||
+      first > lease->first + lease->count - count)
     return false;
   const auto begin = states_.begin() + first;
-  if (std::any_of(begin, begin + count,
-                  [](State s) { return s != State::kLeased; }))
-    return false;
-  std::fill(begin, begin + count, State::kCommitted);
-  lease.committed += count;
+  return std::all_of(begin, begin + count,
+                     [](State s) { return s == State::kLeased; });
+}
+
+bool LeaseTable::commit(std::uint64_t id, std::uint64_t fence,
+                        std::int64_t first, std::int64_t count) {
+  if (!holds(id, fence, first, count)) return false;
+  std::fill_n(states_.begin() + first, count, State::kCommitted);
+  leases_.at(id).committed += count;
   committed_ += count;
   leased_ -= count;
   return true;
@@ -104,11 +106,6 @@ std::vector<Lease> LeaseTable::of(std::uint64_t worker) const {
   for (const auto& [id, lease] : leases_)
     if (lease.worker == worker) result.push_back(lease);
   return result;
-}
-
-bool LeaseTable::complete_below(std::int64_t end) const {
-  return std::all_of(states_.begin(), states_.begin() + end,
-                     [](State s) { return s == State::kCommitted; });
 }
 
 Ranges LeaseTable::committed_ranges() const {

@@ -33,8 +33,9 @@ using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 class LeaseTable {
  public:
-  // next_id: the first lease's number; those of a run never repeat.
-  LeaseTable(std::int64_t batches, std::uint64_t next_id);
+  // next_id: counts the leases of the run, so that their numbers never repeat;
+  // outlives the table.
+  LeaseTable(std::int64_t batches, std::uint64_t& next_id);
 
   // Takes over what a checkpoint says.  Before any grant.
   void restore(const Ranges& committed);
@@ -47,9 +48,11 @@ class LeaseTable {
     return grant(worker, most, batches());
   }
 
-  // True: [first, first + count) of the lease is committed from now on.
-  // False, and nothing changes: there is no such lease, its fence differs, or
-  // a mini-batch is outside it or was committed before.
+  // Whether [first, first + count) may be committed: there is such a lease, its
+  // fence is this one, and the mini-batches are in it and not committed yet.
+  bool holds(std::uint64_t id, std::uint64_t fence, std::int64_t first,
+             std::int64_t count) const;
+  // Commits them if it holds them; else returns false and changes nothing.
   bool commit(std::uint64_t id, std::uint64_t fence, std::int64_t first,
               std::int64_t count);
 
@@ -61,12 +64,10 @@ class LeaseTable {
   const Lease* find(std::uint64_t id, std::uint64_t fence) const;
   std::vector<Lease> of(std::uint64_t worker) const;
   const std::map<std::uint64_t, Lease>& leases() const { return leases_; }
-  std::uint64_t next_id() const { return next_id_; }
 
   std::int64_t batches() const;
   std::int64_t committed() const { return committed_; }
   bool complete() const { return committed_ == batches(); }
-  bool complete_below(std::int64_t end) const;
   std::int64_t free() const;
   Ranges committed_ranges() const;
   // How many workers failed over mini-batch i.
@@ -82,7 +83,7 @@ class LeaseTable {
   std::int64_t lowest_free_ = 0;  // nothing below is free
   std::int64_t committed_ = 0;
   std::int64_t leased_ = 0;
-  std::uint64_t next_id_;
+  std::uint64_t& next_id_;
 };
 
 }  // namespace dl::cluster

@@ -1,0 +1,43 @@
+// events.jsonl: the history of a run, one JSON object a line, dl-run(5).
+//
+// Each line goes out in one write(2) to a file opened for appending, so lines
+// are whole whatever kills the master.  A line that could not be written is
+// reported once and does not stop the run.  Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_EVENTS_H_
+#define DL_LIBCORE_CLUSTER_EVENTS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "libcore/base/json.h"
+#include "libcore/base/log.h"
+
+namespace dl::cluster {
+
+class EventLog {
+ public:
+  // run, incarnation: put into every line.
+  // Throws Error: kCantCreate.
+  EventLog(const std::string& path, std::string run, std::uint64_t incarnation,
+           Log log);
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+
+  // fields: an object; "event", "ts", "mono", "run" and "incarnation" are
+  // added to it.
+  void write(std::string_view event, Json fields = Json::object());
+
+ private:
+  std::string path_, run_;
+  std::uint64_t incarnation_;
+  Log log_;
+  int file_ = -1;
+  bool complained_ = false;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_EVENTS_H_

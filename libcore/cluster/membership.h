@@ -1,0 +1,96 @@
+// Who takes part in a run, and what the master knows of each.
+//
+// A member is silent when nothing was heard of it for a while, and stuck when
+// it beats but its count of mini-batches stands still although it has work.
+// Either way its leases go to others.  The first word of a silent member
+// brings it back, and the next mini-batch a stuck one: nobody is expelled for
+// good.
+//
+// Pure bookkeeping: times are given, nothing is sent.  Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_MEMBERSHIP_H_
+#define DL_LIBCORE_CLUSTER_MEMBERSHIP_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/message.h"
+
+namespace dl::cluster {
+
+struct Member {
+  std::uint64_t number = 0;  // in the run, from 1
+  std::string peer;          // the connection's routing id
+  Hello hello;
+  bool ready = false;  // it said Ready
+  bool silent = false;
+  bool stuck = false;
+
+  double heard = 0;  // when, monotonic seconds
+  double moved = 0;  // when its progress changed or it got work
+  std::uint64_t progress = 0;
+  double examples_per_second = 0;
+  std::string doing;
+  double retry = 0;  // nothing is sent before, after a failed send
+
+  std::optional<std::uint64_t> version;  // of the State it has; none: needs one
+  std::int64_t examples = 0;             // committed of it in this epoch
+  std::vector<float> statistics;         // sharing: its latest
+  double batch_seconds = 0;              // sharing: smoothed; 0: not known
+  double last_commit = 0;
+
+  bool can_work() const { return ready && !silent && !stuck; }
+  std::string describe() const;  // "w3 (host:812)"
+};
+
+class Membership {
+ public:
+  // Takes in a worker that said Hello.  The same process on a new connection
+  // replaces its old self, which is moved to *replaced.
+  // Throws Error: kProtocol, a live member has the name: "the name 'a/7' is in
+  // use by host:812".
+  Member& admit(const std::string& peer, const Hello& hello, double now,
+                double lost_after, std::optional<Member>* replaced);
+
+  Member* find(const std::string& peer);
+  Member* find(std::uint64_t number);
+  void remove(const std::string& peer);
+
+  // Something of it arrived.  True: it was silent and is back.
+  bool heard(Member& member, double now);
+  // What a Beat says.  True: it was stuck and moves again.
+  bool beat(Member& member, const Beat& beat, double now);
+
+  // Marks and returns those who fell silent, or stand still with work since
+  // `stuck_after`; working says who has work.
+  std::vector<Member*> silent(double now, double lost_after);
+  template <typename Working>
+  std::vector<Member*> stuck(double now, double stuck_after, Working working) {
+    std::vector<Member*> result;
+    for (auto& [peer, member] : members_) {
+      if (!member.can_work()) continue;
+      if (!working(member)) member.moved = now;
+      if (now - member.moved <= stuck_after) continue;
+      member.stuck = true;
+      result.push_back(&member);
+    }
+    return result;
+  }
+
+  // Those who can work, in the order in which they joined.
+  std::vector<Member*> workers();
+  // All that are connected as far as we know, ready or not.
+  std::vector<Member*> present();
+  std::size_t joined() const { return last_number_; }  // in all
+
+ private:
+  std::map<std::string, Member> members_;  // by peer
+  std::uint64_t last_number_ = 0;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MEMBERSHIP_H_
