@@ -2,17 +2,101 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+DESTDIR ?=
 CMAKE_FLAGS ?=
+ccache := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+configure = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(ccache) $(CMAKE_FLAGS)
 
 .PHONY: all
-## all: build everything (the default)
-all: $(BUILD)/build.ninja
-	ninja -C $(BUILD) -j $(JOBS)
+## all: build the tools (the default)
+all: configure
+	ninja -C $(BUILD) -j $(JOBS) tools man
 
-$(BUILD)/build.ninja: CMakeLists.txt
-	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
+.PHONY: demo
+## demo: from raw data to predictions, every command shown; MNIST=DIR uses LeNet
+demo: bootstrap
+	$(MAKE) all
+	scripts/demo --bin $(BUILD)/bin $(if $(MNIST),--mnist '$(MNIST)')
+
+.PHONY: test
+## test: build and run all tests: lint, unit, command line, cluster, golden, fuzz
+test: bootstrap-test
+	$(MAKE) lint
+	$(MAKE) check-all
+	$(MAKE) fuzz peers-quick
+
+.PHONY: check
+## check: unit and command-line tests, the quick part of `test`
+check: configure
+	ninja -C $(BUILD) -j $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure -LE cluster
+
+.PHONY: check-all
+## check-all: check and the cluster tests
+check-all: configure
+	ninja -C $(BUILD) -j $(JOBS)
+	ctest --test-dir $(BUILD) --output-on-failure
+
+.PHONY: fuzz
+## fuzz: every parser under libFuzzer for FUZZ_SECONDS (default 5) each
+fuzz: bootstrap-test
+	$(MAKE) configure BUILD=$(BUILD)-fuzz CMAKE_FLAGS='-DDL_FUZZ=ON \
+	  -DCMAKE_CXX_COMPILER=clang++ -DDL_SANITIZE=address,undefined'
+	scripts/fuzz $(BUILD)-fuzz
+
+.PHONY: peers-quick
+## peers-quick: other people's programs open what ours wrote
+peers-quick: configure
+	scripts/peers --bin $(BUILD)/bin quick
+
+.PHONY: asan tsan
+## asan: unit and command-line tests under AddressSanitizer and UBSan
+asan: bootstrap-test
+	$(MAKE) check BUILD=$(BUILD)-asan CMAKE_FLAGS='-DDL_SANITIZE=address,undefined'
+## tsan: unit tests under ThreadSanitizer
+tsan: bootstrap-test
+	$(MAKE) check BUILD=$(BUILD)-tsan CMAKE_FLAGS='-DDL_SANITIZE=thread'
+
+.PHONY: bench
+## bench: kernels, codec and I/O, as fractions of the machine's peak
+bench: bootstrap-test
+	$(MAKE) configure
+	ninja -C $(BUILD) -j $(JOBS) benches
+	for bench in $(BUILD)/tests/*_bench; do $$bench || exit; done
+
+.PHONY: lint
+## lint: format, static analysis, shell scripts, sizes, help against pages
+lint: bootstrap-test
+	$(MAKE) configure
+	scripts/lint --build $(BUILD)
+
+.PHONY: format
+## format: put all C++ in the style of .clang-format
+format:
+	git ls-files '*.cpp' '*.h' | xargs clang-format -i
+
+.PHONY: install
+## install: PREFIX= (default /usr/local) and DESTDIR= say where
+install: all
+	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >/dev/null
+
+.PHONY: clean
+## clean: remove everything that was built
+clean:
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz demo.out
 
 .PHONY: help
 ## help: this list
 help:
 	@sed -n 's/^## /  /p' Makefile
+
+.PHONY: bootstrap bootstrap-test
+bootstrap:
+	scripts/bootstrap
+bootstrap-test:
+	scripts/bootstrap --test
+
+# Always, since packages that were missing may be there by now.
+.PHONY: configure
+configure:
+	@$(configure) >/dev/null
