@@ -122,8 +122,11 @@ struct Ready {
 // master -> worker: what replicas start from.  Blobs: parameters, statistics,
 // updater state (empty: start afresh), each float32.
 // version: averaging, the round; sharing, the sequence number that it includes.
-// Sharing: empty statistics or updater state leave the worker's own as they
-// are; its residual stays in any case.
+// Sharing: it comes to a new worker, to one that missed messages or differed,
+// and to all after an epoch if the network has running statistics.  It ends the
+// worker's tasks and answers all its updates not answered before; what follows
+// about those leases is to be ignored.  Empty statistics or updater state leave
+// the worker's own as they are; its residual stays in any case.
 struct State {
   std::uint64_t version = 0;
   double threshold = 0;  // sharing: a new worker's first; 0: the rule's
