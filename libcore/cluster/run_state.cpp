@@ -1,0 +1,90 @@
+#include "libcore/cluster/run_state.h"
+
+#include <cmath>
+#include <limits>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+// JSON has no NaN: it is written as null.
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+double number(const JsonView& view) {
+  if (view.raw().is_null()) return std::numeric_limits<double>::quiet_NaN();
+  return view.number();
+}
+
+Json to_json(const EpochScore& score) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : score.metrics) metrics[name] = number(value);
+  return {{"epoch", score.epoch},
+          {"examples", score.examples},
+          {"loss", number(score.loss)},
+          {"metrics", std::move(metrics)}};
+}
+
+EpochScore score_from(const JsonView& json) {
+  EpochScore score;
+  score.epoch = json.at("epoch").integer(0, kMost);
+  score.examples = json.at("examples").integer(0, kMost);
+  score.loss = number(json.at("loss"));
+  const JsonView metrics = json.at("metrics");
+  if (!metrics.raw().is_object()) metrics.fail("an object");
+  for (const auto& [name, value] : metrics.raw().items())
+    score.metrics[name] = number(metrics.at(name));
+  return score;
+}
+
+}  // namespace
+
+double RunState::loss() const {
+  if (examples == 0) return std::numeric_limits<double>::quiet_NaN();
+  return loss_sum / static_cast<double>(examples);
+}
+
+Json RunState::to_json() const {
+  Json past = Json::array();
+  for (const EpochScore& score : history)
+    past.push_back(cluster::to_json(score));
+  return {{"epoch", epoch},
+          {"committed", committed},
+          {"examples", examples},
+          {"loss_sum", number(loss_sum)},
+          {"iteration", iteration},
+          {"version", version},
+          {"threshold", number(threshold)},
+          {"elapsed", elapsed},
+          {"finished", finished},
+          {"reason", reason},
+          {"history", std::move(past)},
+          {"early_stopping", early_stopping}};
+}
+
+void RunState::restore(const JsonView& json) {
+  epoch = json.at("epoch").integer(0, kMost);
+  committed.clear();
+  const JsonView ranges = json.at("committed");
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    committed.emplace_back(ranges.at(i).at(0).integer(0, kMost),
+                           ranges.at(i).at(1).integer(1, kMost));
+  examples = json.at("examples").integer(0, kMost);
+  loss_sum = number(json.at("loss_sum"));
+  iteration = json.at("iteration").integer(0, kMost);
+  version = static_cast<std::uint64_t>(json.at("version").integer(0, kMost));
+  threshold = number(json.at("threshold"));
+  elapsed = json.at("elapsed").number();
+  finished = json.at("finished").boolean();
+  reason = json.at("reason").string();
+  history.clear();
+  const JsonView past = json.at("history");
+  for (std::size_t i = 0; i < past.size(); ++i)
+    history.push_back(score_from(past.at(i)));
+  early_stopping = json.at("early_stopping").raw();
+}
+
+}  // namespace dl::cluster
