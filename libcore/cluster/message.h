@@ -5,9 +5,10 @@
 // (wire.h) carries magic, protocol version, type, run id, fencing epoch,
 // sequence, lengths and an XXH3 of body and blobs.  Here are the bodies.
 //
-// Every struct has  Message to_message() const  and
-// static X from_message(const Message&), which checks types and ranges and
-// throws Error{kProtocol} naming the field.
+// Every struct has to_message() and from_message(), which checks types, ranges
+// and sizes and throws Error{kProtocol}, "Hello.pid: want integer 0..., got
+// -1". Vectors of float travel as blobs of little-endian binary32; whether they
+// are finite and of the right length is for whoever knows the network to check.
 //
 // A conversation:
 //
@@ -37,6 +38,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -66,8 +68,10 @@ enum class MessageType : std::uint16_t {
   kLeave,
   kFault
 };
+// "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);
 
+// A message as the wire carries it.
 struct Message {
   MessageType type = MessageType::kBeat;
   Json body;
@@ -85,6 +89,9 @@ struct Hello {
   int threads = 1;
   std::string previous_run;  // run id it worked in before, or ""
   bool operator==(const Hello&) const = default;
+
+  Message to_message() const;
+  static Hello from_message(const Message& message);
 };
 
 // A shard as workers know it.  `digest` is that of its end mark: a file that
@@ -106,17 +113,26 @@ struct Welcome {
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;
   std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
+
+  Message to_message() const;
+  static Welcome from_message(const Message& message);
 };
 
 // master -> worker: not admitted.  The worker exits with `code`.
 struct Refuse {
   int code = 76;  // dl::Code
   std::string reason;
+
+  Message to_message() const;
+  static Refuse from_message(const Message& message);
 };
 
 // worker -> master: it can work.
 struct Ready {
   std::vector<std::uint32_t> unreadable;  // training shards it must be sent
+
+  Message to_message() const;
+  static Ready from_message(const Message& message);
 };
 
 // master -> worker: what replicas start from.  Blobs: parameters, statistics,
@@ -131,6 +147,9 @@ struct State {
   std::uint64_t version = 0;
   double threshold = 0;  // sharing: a new worker's first; 0: the rule's
   std::vector<float> parameters, statistics, updater_state;
+
+  Message to_message() const;
+  static State from_message(const Message& message);
 };
 
 enum class TaskKind : std::uint8_t { kTrain, kEvaluate };
@@ -145,6 +164,9 @@ struct Task {
   std::int64_t first = 0, count = 0;
   std::int64_t iteration = 0;            // updater steps before the first batch
   std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval
+
+  Message to_message() const;
+  static Task from_message(const Message& message);
 };
 
 // worker -> master, averaging: a replica after its task.  Blobs as in State.
@@ -153,6 +175,9 @@ struct Result {
   std::int64_t examples = 0;
   double loss_sum = 0;  // mean loss of each batch times its examples
   std::vector<float> parameters, statistics, updater_state;
+
+  Message to_message() const;
+  static Result from_message(const Message& message);
 };
 
 // worker -> master, sharing: the coded update of one mini-batch.
@@ -164,6 +189,9 @@ struct Update {
   double threshold = 0;
   std::int64_t quanta = 0;
   std::vector<std::byte> payload;  // exchange/threshold.h; may be empty
+
+  Message to_message() const;
+  static Update from_message(const Message& message);
 };
 
 // master -> worker, sharing: apply update number `sequence`, which follows the
@@ -175,6 +203,9 @@ struct Apply {
   bool own = false;
   float scale = 1;  // parameters -= scale * update
   std::vector<std::byte> payload;
+
+  Message to_message() const;
+  static Apply from_message(const Message& message);
 };
 
 // worker -> master: the last of a sharing task was sent, or an evaluation is
@@ -184,6 +215,9 @@ struct TaskDone {
   std::int64_t examples = 0;
   std::vector<Json> evaluations;  // eval/evaluation.h, one for each kind
   std::vector<float> statistics;  // sharing: running statistics, for averaging
+
+  Message to_message() const;
+  static TaskDone from_message(const Message& message);
 };
 
 // master -> worker: this lease is no longer yours; drop its work.
@@ -192,6 +226,9 @@ struct TaskDone {
 struct Stale {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t batch = -1;
+
+  Message to_message() const;
+  static Stale from_message(const Message& message);
 };
 
 // worker -> master: this mini-batch gave a loss or an update that is not
@@ -208,17 +245,26 @@ struct Beat {
   std::uint64_t progress = 0;  // mini-batches done since the start, any kind
   double examples_per_second = 0;
   std::string doing;  // "batch 17 of lease 4", for messages
+
+  Message to_message() const;
+  static Beat from_message(const Message& message);
 };
 
 // worker -> master: wants a record of a shard that it cannot open.
 struct Fetch {
   bool evaluation = false;  // of the evaluation shards
   std::uint32_t shard = 0, record = 0;
+
+  Message to_message() const;
+  static Fetch from_message(const Message& message);
 };
 struct Record {
   bool evaluation = false;
   std::uint32_t shard = 0, record = 0;
   std::vector<std::byte> packed;  // data/shard.h; empty: unreadable there too
+
+  Message to_message() const;
+  static Record from_message(const Message& message);
 };
 
 // master -> worker, sharing: every batch of the epoch is committed.
@@ -226,6 +272,9 @@ struct EpochEnd {
   std::int64_t epoch = 0;
   std::uint64_t sequence = 0;  // last update of the epoch
   std::uint64_t digest = 0;    // XXH3 of the parameters after it
+
+  Message to_message() const;
+  static EpochEnd from_message(const Message& message);
 };
 // worker -> master: drained, and whether it agreed; blobs as named.
 struct Drained {
@@ -235,16 +284,25 @@ struct Drained {
   double residual_norm = 0;
   double clipped = 0;  // mass cut off residuals so far
   std::vector<float> statistics, updater_state;
+
+  Message to_message() const;
+  static Drained from_message(const Message& message);
 };
 
 struct Stop {
   int code = 0;  // the worker's exit status
   std::string reason;
+
+  Message to_message() const;
+  static Stop from_message(const Message& message);
 };
 
 // worker -> master: it goes; its leases return to the queue at once.
 struct Leave {
   std::string reason;
+
+  Message to_message() const;
+  static Leave from_message(const Message& message);
 };
 
 }  // namespace dl::cluster

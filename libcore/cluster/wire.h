@@ -1,4 +1,10 @@
-// Messages as frames: header, checks, and cutting of long blobs.
+// Messages as frames: header, checks, and cutting of long parts.
+//
+// A message is a header frame and then its parts, the MessagePack body and
+// the raw blobs, each cut into frames of at most max_frame bytes.  The layout
+// is in dl-protocol(7).  Magic and version stand first and never move, so
+// that a peer of another version is told from foreign bytes; and one message,
+// the refusal of version 0, is the same in every version.
 
 #ifndef DL_LIBCORE_CLUSTER_WIRE_H_
 #define DL_LIBCORE_CLUSTER_WIRE_H_
@@ -13,6 +19,10 @@
 
 namespace dl::cluster {
 
+constexpr std::size_t kHeaderBytes = 80;
+constexpr std::size_t kMaxBody = std::size_t{32} << 20;  // MessagePack
+constexpr std::size_t kMaxBlobs = 256;
+
 // Fields of the header that are not of the message itself.
 struct Envelope {
   std::string run;  // 32 hex digits; "" before Welcome
@@ -22,20 +32,28 @@ struct Envelope {
   int protocol = kProtocolVersion;
 };
 
+using Frame = std::span<const std::byte>;
 using Frames = std::vector<std::vector<std::byte>>;
 
-// The frames of a message, each at most max_frame bytes.
+// The frames of a message, each at most max_frame bytes (at least 4096).
+// Throws Error: kBug, a body over kMaxBody or more than kMaxBlobs blobs.
 Frames encode(const Message& message, const Envelope& envelope,
               std::size_t max_frame);
+
+// A Refuse that every version of the protocol reads (version 0; one frame).
+Frames encode_refusal(const Refuse& refuse);
 
 struct Received {
   Envelope envelope;
   Message message;
 };
+// A refusal of version 0 gives a Refuse message and envelope.protocol 0.
 // Throws Error: kProtocol, no magic ("foreign bytes"), another protocol
 // version, a length or checksum that differs, more than max_bytes in all.
-Received decode(std::span<const std::span<const std::byte>> frames,
-                std::size_t max_bytes);
+Received decode(std::span<const Frame> frames, std::size_t max_bytes);
+
+// The protocol version that a first frame claims; -1 for foreign bytes.
+int protocol_of(Frame first);
 
 }  // namespace dl::cluster
 

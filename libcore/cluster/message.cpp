@@ -1,0 +1,132 @@
+// Names of messages, and the reading of their fields.
+
+#include "libcore/cluster/message.h"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "libcore/cluster/message_fields.h"
+#include "libcore/io/digest.h"
+
+namespace dl::cluster {
+
+static_assert(std::endian::native == std::endian::little,
+              "blobs are little-endian and copied as they are");
+
+std::string_view name_of(MessageType type) {
+  switch (type) {
+    case MessageType::kHello:
+      return "Hello";
+    case MessageType::kWelcome:
+      return "Welcome";
+    case MessageType::kRefuse:
+      return "Refuse";
+    case MessageType::kReady:
+      return "Ready";
+    case MessageType::kState:
+      return "State";
+    case MessageType::kTask:
+      return "Task";
+    case MessageType::kResult:
+      return "Result";
+    case MessageType::kUpdate:
+      return "Update";
+    case MessageType::kApply:
+      return "Apply";
+    case MessageType::kTaskDone:
+      return "TaskDone";
+    case MessageType::kStale:
+      return "Stale";
+    case MessageType::kBeat:
+      return "Beat";
+    case MessageType::kFetch:
+      return "Fetch";
+    case MessageType::kRecord:
+      return "Record";
+    case MessageType::kEpochEnd:
+      return "EpochEnd";
+    case MessageType::kDrained:
+      return "Drained";
+    case MessageType::kStop:
+      return "Stop";
+    case MessageType::kLeave:
+      return "Leave";
+  }
+  return "";
+}
+
+JsonView open_body(const Message& message, MessageType type, std::size_t blobs,
+                   std::initializer_list<std::string_view> keys) {
+  std::string name(name_of(type));
+  if (message.type != type)
+    throw Error{Code::kProtocol, "want a " + name + " message, got " +
+                                     std::string(name_of(message.type))};
+  if (message.blobs.size() != blobs)
+    throw Error{Code::kProtocol, name + ": want " + std::to_string(blobs) +
+                                     " blobs, got " +
+                                     std::to_string(message.blobs.size())};
+  JsonView body(message.body, Code::kProtocol, name);
+  body.only(keys);
+  return body;
+}
+
+std::int64_t count_of(const JsonView& body, std::string_view key) {
+  return body.at(key).integer(0, kMaxInteger);
+}
+
+std::uint64_t number_of(const JsonView& body, std::string_view key) {
+  return static_cast<std::uint64_t>(count_of(body, key));
+}
+
+std::string text_of(const JsonView& body, std::string_view key,
+                    std::size_t longest) {
+  JsonView field = body.at(key);
+  std::string text = field.string();
+  bool clean = text.size() <= longest;
+  for (char c : text)
+    clean = clean && static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+  if (!clean)
+    field.fail("at most " + std::to_string(longest) +
+               " bytes without control characters");
+  return text;
+}
+
+std::string printable(std::string text, std::size_t longest) {
+  if (text.size() > longest) text.resize(longest);
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return text;
+}
+
+Json hex_field(std::uint64_t value) { return io::hex(value); }
+
+std::uint64_t hex_of(const JsonView& body, std::string_view key) {
+  JsonView field = body.at(key);
+  std::string text = field.string();
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value, 16);
+  if (text.size() != 16 || error != std::errc{} || stop != end)
+    field.fail("16 hexadecimal digits");
+  return value;
+}
+
+std::vector<std::byte> floats_to_blob(const std::vector<float>& values) {
+  auto bytes = std::as_bytes(std::span(values));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<float> blob_to_floats(const Message& message, std::size_t index) {
+  const std::vector<std::byte>& blob = message.blobs.at(index);
+  if (blob.size() % sizeof(float) != 0)
+    throw Error{Code::kProtocol, std::string(name_of(message.type)) +
+                                     ": blob " + std::to_string(index) +
+                                     " of " + std::to_string(blob.size()) +
+                                     " bytes is no row of floats"};
+  std::vector<float> values(blob.size() / sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), blob.data(), blob.size());
+  return values;
+}
+
+}  // namespace dl::cluster

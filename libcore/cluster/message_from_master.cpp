@@ -1,0 +1,205 @@
+// Messages that the master sends.
+
+#include "libcore/cluster/message.h"
+#include "libcore/cluster/message_fields.h"
+
+namespace dl::cluster {
+namespace {
+
+Json shards_to_json(const std::vector<ShardInfo>& shards) {
+  Json list = Json::array();
+  for (const ShardInfo& shard : shards)
+    list.push_back({{"path", shard.path},
+                    {"digest", hex_field(shard.digest)},
+                    {"records", shard.records}});
+  return list;
+}
+
+std::vector<ShardInfo> shards_from_json(const JsonView& list) {
+  std::vector<ShardInfo> shards(list.size());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    JsonView item = list.at(i);
+    item.only({"path", "digest", "records"});
+    shards[i].path = item.at("path").string();
+    // A path is used to open files: no byte that ends it early.
+    if (shards[i].path.empty() ||
+        shards[i].path.find('\0') != std::string::npos)
+      item.at("path").fail("a path");
+    shards[i].digest = hex_of(item, "digest");
+    shards[i].records = item.at("records").integers(0, kMaxInteger);
+  }
+  return shards;
+}
+
+int status_of(const JsonView& body) {
+  return static_cast<int>(body.at("code").integer(0, 255));
+}
+
+}  // namespace
+
+Message Welcome::to_message() const {
+  return {MessageType::kWelcome,
+          {{"run", run},
+           {"worker", worker},
+           {"network", network},
+           {"normalizer", normalizer},
+           {"settings", settings},
+           {"metadata", metadata},
+           {"training", shards_to_json(training)},
+           {"evaluation", shards_to_json(evaluation)},
+           {"heartbeat_ms", heartbeat_ms},
+           {"max_frame", max_frame}},
+          {}};
+}
+
+Welcome Welcome::from_message(const Message& message) {
+  JsonView body = open_body(
+      message, MessageType::kWelcome, 0,
+      {"run", "worker", "network", "normalizer", "settings", "metadata",
+       "training", "evaluation", "heartbeat_ms", "max_frame"});
+  Welcome welcome;
+  welcome.run = body.at("run").string();
+  if (welcome.run.size() != 32 ||
+      welcome.run.find_first_not_of("0123456789abcdef") != std::string::npos)
+    body.at("run").fail("32 hexadecimal digits");
+  welcome.worker = number_of(body, "worker");
+  welcome.network = body.at("network").raw();
+  welcome.normalizer = body.at("normalizer").raw();
+  welcome.settings = body.at("settings").raw();
+  welcome.metadata = body.at("metadata").raw();
+  welcome.training = shards_from_json(body.at("training"));
+  welcome.evaluation = shards_from_json(body.at("evaluation"));
+  welcome.heartbeat_ms = body.at("heartbeat_ms").integer(1, 3'600'000);
+  welcome.max_frame = body.at("max_frame").integer(1024, INT64_C(1) << 31);
+  return welcome;
+}
+
+Message Refuse::to_message() const {
+  return {MessageType::kRefuse,
+          {{"code", code}, {"reason", printable(reason, kMaxReason)}},
+          {}};
+}
+
+Refuse Refuse::from_message(const Message& message) {
+  JsonView body =
+      open_body(message, MessageType::kRefuse, 0, {"code", "reason"});
+  Refuse refuse{status_of(body), text_of(body, "reason", kMaxReason)};
+  if (refuse.code == 0) body.at("code").fail("integer 1..255");
+  return refuse;
+}
+
+Message State::to_message() const {
+  return {MessageType::kState,
+          {{"version", version}},
+          {floats_to_blob(parameters), floats_to_blob(statistics),
+           floats_to_blob(updater_state)}};
+}
+
+State State::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kState, 3, {"version"});
+  return {number_of(body, "version"), blob_to_floats(message, 0),
+          blob_to_floats(message, 1), blob_to_floats(message, 2)};
+}
+
+Message Task::to_message() const {
+  return {MessageType::kTask,
+          {{"kind", kind == TaskKind::kTrain ? "train" : "evaluate"},
+           {"lease", lease},
+           {"fence", fence},
+           {"version", version},
+           {"epoch", epoch},
+           {"first", first},
+           {"count", count},
+           {"iteration", iteration},
+           {"evaluations", evaluations}},
+          {}};
+}
+
+Task Task::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kTask, 0,
+                            {"kind", "lease", "fence", "version", "epoch",
+                             "first", "count", "iteration", "evaluations"});
+  Task task;
+  std::string kind = body.at("kind").string();
+  if (kind != "train" && kind != "evaluate")
+    body.at("kind").fail("train or evaluate");
+  task.kind = kind == "train" ? TaskKind::kTrain : TaskKind::kEvaluate;
+  task.lease = number_of(body, "lease");
+  task.fence = number_of(body, "fence");
+  task.version = number_of(body, "version");
+  task.epoch = count_of(body, "epoch");
+  task.first = count_of(body, "first");
+  // first + count must not overflow either.
+  task.count = body.at("count").integer(0, kMaxInteger - task.first);
+  task.iteration = count_of(body, "iteration");
+  task.evaluations = body.at("evaluations").strings();
+  return task;
+}
+
+Message Apply::to_message() const {
+  return {
+      MessageType::kApply, {{"sequence", sequence}, {"own", own}}, {payload}};
+}
+
+Apply Apply::from_message(const Message& message) {
+  JsonView body =
+      open_body(message, MessageType::kApply, 1, {"sequence", "own"});
+  Apply apply{number_of(body, "sequence"), body.at("own").boolean(),
+              message.blobs[0]};
+  if (apply.own && !apply.payload.empty())
+    throw Error{Code::kProtocol, "Apply: own, yet with a payload"};
+  return apply;
+}
+
+Message Stale::to_message() const {
+  return {MessageType::kStale, {{"lease", lease}, {"fence", fence}}, {}};
+}
+
+Stale Stale::from_message(const Message& message) {
+  JsonView body =
+      open_body(message, MessageType::kStale, 0, {"lease", "fence"});
+  return {number_of(body, "lease"), number_of(body, "fence")};
+}
+
+Message Record::to_message() const {
+  return {MessageType::kRecord,
+          {{"evaluation", evaluation}, {"shard", shard}, {"record", record}},
+          {packed}};
+}
+
+Record Record::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kRecord, 1,
+                            {"evaluation", "shard", "record"});
+  auto index = [&](std::string_view key) {
+    return static_cast<std::uint32_t>(body.at(key).integer(0, UINT32_MAX));
+  };
+  return {body.at("evaluation").boolean(), index("shard"), index("record"),
+          message.blobs[0]};
+}
+
+Message EpochEnd::to_message() const {
+  return {
+      MessageType::kEpochEnd,
+      {{"epoch", epoch}, {"sequence", sequence}, {"digest", hex_field(digest)}},
+      {}};
+}
+
+EpochEnd EpochEnd::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kEpochEnd, 0,
+                            {"epoch", "sequence", "digest"});
+  return {count_of(body, "epoch"), number_of(body, "sequence"),
+          hex_of(body, "digest")};
+}
+
+Message Stop::to_message() const {
+  return {MessageType::kStop,
+          {{"code", code}, {"reason", printable(reason, kMaxReason)}},
+          {}};
+}
+
+Stop Stop::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kStop, 0, {"code", "reason"});
+  return {status_of(body), text_of(body, "reason", kMaxReason)};
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,197 @@
+// Messages that workers send.
+
+#include "libcore/cluster/message.h"
+#include "libcore/cluster/message_fields.h"
+
+namespace dl::cluster {
+
+Message Hello::to_message() const {
+  return {MessageType::kHello,
+          {{"protocol", protocol},
+           {"version", version},
+           {"name", name},
+           {"host", host},
+           {"pid", pid},
+           {"device", device},
+           {"threads", threads},
+           {"previous_run", previous_run}},
+          {}};
+}
+
+Hello Hello::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kHello, 0,
+                            {"protocol", "version", "name", "host", "pid",
+                             "device", "threads", "previous_run"});
+  Hello hello;
+  hello.protocol = static_cast<int>(body.at("protocol").integer(1, 65535));
+  hello.version = text_of(body, "version", 64);
+  hello.name = text_of(body, "name", 256);
+  if (hello.name.empty()) body.at("name").fail("a name");
+  hello.host = text_of(body, "host", 256);
+  hello.pid = count_of(body, "pid");
+  hello.device = text_of(body, "device", 256);
+  hello.threads = static_cast<int>(body.at("threads").integer(1, 1 << 20));
+  hello.previous_run = text_of(body, "previous_run", 32);
+  return hello;
+}
+
+Message Ready::to_message() const {
+  return {MessageType::kReady, {{"unreadable", unreadable}}, {}};
+}
+
+Ready Ready::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kReady, 0, {"unreadable"});
+  Ready ready;
+  for (std::int64_t shard : body.at("unreadable").integers(0, UINT32_MAX))
+    ready.unreadable.push_back(static_cast<std::uint32_t>(shard));
+  return ready;
+}
+
+Message Result::to_message() const {
+  return {MessageType::kResult,
+          {{"lease", lease},
+           {"fence", fence},
+           {"examples", examples},
+           {"loss_sum", loss_sum}},
+          {floats_to_blob(parameters), floats_to_blob(statistics),
+           floats_to_blob(updater_state)}};
+}
+
+Result Result::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kResult, 3,
+                            {"lease", "fence", "examples", "loss_sum"});
+  Result result;
+  result.lease = number_of(body, "lease");
+  result.fence = number_of(body, "fence");
+  result.examples = count_of(body, "examples");
+  result.loss_sum = body.at("loss_sum").number();
+  result.parameters = blob_to_floats(message, 0);
+  result.statistics = blob_to_floats(message, 1);
+  result.updater_state = blob_to_floats(message, 2);
+  return result;
+}
+
+Message Update::to_message() const {
+  return {MessageType::kUpdate,
+          {{"lease", lease},
+           {"fence", fence},
+           {"batch", batch},
+           {"examples", examples},
+           {"loss_sum", loss_sum},
+           {"threshold", threshold},
+           {"quanta", quanta}},
+          {payload}};
+}
+
+Update Update::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kUpdate, 1,
+                            {"lease", "fence", "batch", "examples", "loss_sum",
+                             "threshold", "quanta"});
+  Update update;
+  update.lease = number_of(body, "lease");
+  update.fence = number_of(body, "fence");
+  update.batch = count_of(body, "batch");
+  update.examples = count_of(body, "examples");
+  update.loss_sum = body.at("loss_sum").number();
+  update.threshold = body.at("threshold").number();
+  if (update.threshold < 0) body.at("threshold").fail("a number >= 0");
+  update.quanta = count_of(body, "quanta");
+  update.payload = message.blobs[0];
+  return update;
+}
+
+Message TaskDone::to_message() const {
+  return {MessageType::kTaskDone,
+          {{"lease", lease},
+           {"fence", fence},
+           {"examples", examples},
+           {"evaluations", evaluations}},
+          {floats_to_blob(statistics)}};
+}
+
+TaskDone TaskDone::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kTaskDone, 1,
+                            {"lease", "fence", "examples", "evaluations"});
+  TaskDone done;
+  done.lease = number_of(body, "lease");
+  done.fence = number_of(body, "fence");
+  done.examples = count_of(body, "examples");
+  JsonView list = body.at("evaluations");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!list.at(i).raw().is_object()) list.at(i).fail("an object");
+    done.evaluations.push_back(list.at(i).raw());
+  }
+  done.statistics = blob_to_floats(message, 0);
+  return done;
+}
+
+Message Beat::to_message() const {
+  return {MessageType::kBeat,
+          {{"progress", progress},
+           {"examples_per_second", examples_per_second},
+           {"doing", printable(doing, kMaxDoing)}},
+          {}};
+}
+
+Beat Beat::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kBeat, 0,
+                            {"progress", "examples_per_second", "doing"});
+  Beat beat;
+  beat.progress = number_of(body, "progress");
+  beat.examples_per_second = body.at("examples_per_second").number();
+  if (beat.examples_per_second < 0)
+    body.at("examples_per_second").fail("a number >= 0");
+  beat.doing = text_of(body, "doing", kMaxDoing);
+  return beat;
+}
+
+Message Fetch::to_message() const {
+  return {MessageType::kFetch,
+          {{"evaluation", evaluation}, {"shard", shard}, {"record", record}},
+          {}};
+}
+
+Fetch Fetch::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kFetch, 0,
+                            {"evaluation", "shard", "record"});
+  auto index = [&](std::string_view key) {
+    return static_cast<std::uint32_t>(body.at(key).integer(0, UINT32_MAX));
+  };
+  return {body.at("evaluation").boolean(), index("shard"), index("record")};
+}
+
+Message Drained::to_message() const {
+  return {MessageType::kDrained,
+          {{"epoch", epoch},
+           {"digest", hex_field(digest)},
+           {"examples", examples},
+           {"residual_norm", residual_norm},
+           {"clipped", clipped}},
+          {floats_to_blob(statistics), floats_to_blob(updater_state)}};
+}
+
+Drained Drained::from_message(const Message& message) {
+  JsonView body =
+      open_body(message, MessageType::kDrained, 2,
+                {"epoch", "digest", "examples", "residual_norm", "clipped"});
+  Drained drained;
+  drained.epoch = count_of(body, "epoch");
+  drained.digest = hex_of(body, "digest");
+  drained.examples = count_of(body, "examples");
+  drained.residual_norm = body.at("residual_norm").number();
+  drained.clipped = body.at("clipped").number();
+  drained.statistics = blob_to_floats(message, 0);
+  drained.updater_state = blob_to_floats(message, 1);
+  return drained;
+}
+
+Message Leave::to_message() const {
+  return {MessageType::kLeave, {{"reason", printable(reason, kMaxReason)}}, {}};
+}
+
+Leave Leave::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kLeave, 0, {"reason"});
+  return {text_of(body, "reason", kMaxReason)};
+}
+
+}  // namespace dl::cluster
