@@ -52,6 +52,8 @@ std::string_view name_of(MessageType type) {
       return "Stop";
     case MessageType::kLeave:
       return "Leave";
+    case MessageType::kFault:
+      return "Fault";
   }
   return "";
 }

@@ -238,6 +238,9 @@ struct Fault {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t batch = 0;
   std::string reason;
+
+  Message to_message() const;
+  static Fault from_message(const Message& message);
 };
 
 // worker -> master, every heartbeat, also while it computes.

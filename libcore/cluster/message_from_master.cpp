@@ -1,5 +1,7 @@
 // Messages that the master sends.
 
+#include <cmath>
+
 #include "libcore/cluster/message.h"
 #include "libcore/cluster/message_fields.h"
 
@@ -90,15 +92,22 @@ Refuse Refuse::from_message(const Message& message) {
 
 Message State::to_message() const {
   return {MessageType::kState,
-          {{"version", version}},
+          {{"version", version}, {"threshold", threshold}},
           {floats_to_blob(parameters), floats_to_blob(statistics),
            floats_to_blob(updater_state)}};
 }
 
 State State::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kState, 3, {"version"});
-  return {number_of(body, "version"), blob_to_floats(message, 0),
-          blob_to_floats(message, 1), blob_to_floats(message, 2)};
+  JsonView body =
+      open_body(message, MessageType::kState, 3, {"version", "threshold"});
+  State state;
+  state.version = number_of(body, "version");
+  state.threshold = body.at("threshold").number();
+  if (state.threshold < 0) body.at("threshold").fail("a number >= 0");
+  state.parameters = blob_to_floats(message, 0);
+  state.statistics = blob_to_floats(message, 1);
+  state.updater_state = blob_to_floats(message, 2);
+  return state;
 }
 
 Message Task::to_message() const {
@@ -137,28 +146,36 @@ Task Task::from_message(const Message& message) {
 }
 
 Message Apply::to_message() const {
-  return {
-      MessageType::kApply, {{"sequence", sequence}, {"own", own}}, {payload}};
+  return {MessageType::kApply,
+          {{"sequence", sequence}, {"own", own}, {"scale", scale}},
+          {payload}};
 }
 
 Apply Apply::from_message(const Message& message) {
   JsonView body =
-      open_body(message, MessageType::kApply, 1, {"sequence", "own"});
-  Apply apply{number_of(body, "sequence"), body.at("own").boolean(),
-              message.blobs[0]};
+      open_body(message, MessageType::kApply, 1, {"sequence", "own", "scale"});
+  Apply apply;
+  apply.sequence = number_of(body, "sequence");
+  apply.own = body.at("own").boolean();
+  apply.scale = static_cast<float>(body.at("scale").number());
+  if (!std::isfinite(apply.scale)) body.at("scale").fail("a finite float");
+  apply.payload = message.blobs[0];
   if (apply.own && !apply.payload.empty())
     throw Error{Code::kProtocol, "Apply: own, yet with a payload"};
   return apply;
 }
 
 Message Stale::to_message() const {
-  return {MessageType::kStale, {{"lease", lease}, {"fence", fence}}, {}};
+  return {MessageType::kStale,
+          {{"lease", lease}, {"fence", fence}, {"batch", batch}},
+          {}};
 }
 
 Stale Stale::from_message(const Message& message) {
   JsonView body =
-      open_body(message, MessageType::kStale, 0, {"lease", "fence"});
-  return {number_of(body, "lease"), number_of(body, "fence")};
+      open_body(message, MessageType::kStale, 0, {"lease", "fence", "batch"});
+  return {number_of(body, "lease"), number_of(body, "fence"),
+          body.at("batch").integer(-1, kMaxInteger)};
 }
 
 Message Record::to_message() const {

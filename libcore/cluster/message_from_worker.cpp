@@ -125,6 +125,22 @@ TaskDone TaskDone::from_message(const Message& message) {
   return done;
 }
 
+Message Fault::to_message() const {
+  return {MessageType::kFault,
+          {{"lease", lease},
+           {"fence", fence},
+           {"batch", batch},
+           {"reason", printable(reason, kMaxReason)}},
+          {}};
+}
+
+Fault Fault::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kFault, 0,
+                            {"lease", "fence", "batch", "reason"});
+  return {number_of(body, "lease"), number_of(body, "fence"),
+          count_of(body, "batch"), text_of(body, "reason", kMaxReason)};
+}
+
 Message Beat::to_message() const {
   return {MessageType::kBeat,
           {{"progress", progress},
