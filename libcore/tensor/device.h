@@ -92,7 +92,7 @@ struct Conv2dSpec {
   std::int64_t dilation[2] = {1, 1};   // 1 = dense kernel
   std::int64_t pad_begin[2] = {0, 0};  // top, left
   std::int64_t pad_end[2] = {0, 0};    // bottom, right
-  std::int64_t out_height() const;
+  std::int64_t out_height() const;     // 0 where the kernel does not fit
   std::int64_t out_width() const;
 };
 
@@ -140,7 +140,7 @@ struct UpdaterStep {
   double epsilon = 1e-8;
   std::int64_t step = 1;  // 1 at the first step: adam's bias correction
 };
-// Reals of state a parameter needs: adam 2, sgd 0, others 1.
+// Reals of state a parameter needs: adam 2, none and sgd 0, others 1.
 int state_per_parameter(Updater kind);
 // Where state starts: epsilon for adagrad and rmsprop, else 0.
 double initial_state(const UpdaterStep& step);
@@ -167,7 +167,8 @@ class Device {
   virtual void download(Tensor& dst, View src) = 0;
   virtual void finish() = 0;  // waits until all calls have taken effect
 
-  // Vectors, any shape, elementwise.
+  // Vectors, elementwise, of any shapes with equally many elements.  NaN stays
+  // NaN, in clip() and in activations too.
   virtual void fill(View y, double value) = 0;
   virtual void copy(View y, View x) = 0;
   virtual void scale(View y, double a) = 0;           // y *= a
@@ -198,9 +199,11 @@ class Device {
                                  View y, View x) = 0;
 
   // Loss of outputs y [n, units] (after the activation) against target
-  // [n, units], example i weighted by mask[i] (empty: 1).  Returns the sum over
-  // examples.  grad = scale * d(sum)/dy.
-  // y is clipped to [1e-10, 1 - 1e-10] inside the logarithms.
+  // [n, units], example i weighted by mask[i] (empty: 1; an example of weight 0
+  // is not looked at).  Returns the sum over examples.
+  // grad = scale * d(sum)/dy; an empty grad is left out.
+  // y is clipped to [1e-10, 1 - 1e-10] inside the logarithms, and the gradient
+  // is the one at the clipped y.
   virtual double loss(Loss kind, View grad, View y, View target, View mask,
                       double scale) = 0;
   // The same with the activation inside, stable for any z: softmax with
@@ -226,7 +229,7 @@ class Device {
                                    double epsilon) = 0;
 
   // Inverted dropout: mask[i] = 1 / keep with probability keep, else 0; the
-  // choice for i follows from philox(key, stream, first + i) alone.
+  // i-th is kept where philox(key, first + i, stream)[0] * 2^-32 < keep.
   virtual void dropout_mask(View mask, double keep, std::uint64_t key,
                             std::uint64_t stream, std::uint64_t first) = 0;
 

@@ -1,0 +1,157 @@
+#include "libcore/device/check.h"
+
+#include "libcore/base/error.h"
+
+namespace dl::device {
+namespace {
+
+using tensor::Shape;
+using tensor::View;
+
+template <typename Spec>
+void check_window(const Spec& spec, std::int64_t max_batch) {
+  require(max_batch > 0, "no batch to compile for");
+  require(spec.height > 0 && spec.width > 0 && spec.channels > 0,
+          "images without extent");
+  for (int axis = 0; axis < 2; ++axis) {
+    require(spec.kernel[axis] > 0 && spec.stride[axis] > 0,
+            "kernel and stride must be positive");
+    require(spec.pad_begin[axis] >= 0 && spec.pad_end[axis] >= 0,
+            "negative padding");
+  }
+  require(spec.out_height() > 0 && spec.out_width() > 0,
+          "the kernel is larger than its input");
+}
+
+template <typename Spec>
+std::int64_t check_image_shapes(const Spec& spec, std::int64_t out_channels,
+                                std::int64_t max_batch, const View& x,
+                                const View& y) {
+  require(x.shape.rank() == 4,
+          "images must be [batch, height, width, channels]");
+  const std::int64_t batch = x.shape[0];
+  require(0 < batch && batch <= max_batch, "batch outside what was compiled");
+  check_shape(x, Shape{batch, spec.height, spec.width, spec.channels});
+  check_shape(y,
+              Shape{batch, spec.out_height(), spec.out_width(), out_channels});
+  return batch;
+}
+
+}  // namespace
+
+void check_reals(tensor::DType real, std::initializer_list<View> views) {
+  for (const View& view : views) {
+    require(!view.empty(), "a view is missing");
+    require(view.dtype == real, "a view holds reals of another device");
+  }
+}
+
+void check_equal_elements(const View& a, const View& b) {
+  require(a.elements() == b.elements(), "views differ in their elements");
+}
+
+void check_same_shape(const View& a, const View& b) {
+  require(a.shape == b.shape, "views differ in shape");
+}
+
+void check_shape(const View& view, const Shape& shape) {
+  require(view.shape == shape, "a view has the wrong shape");
+}
+
+Rows rows_of(const View& view) {
+  require(view.shape.rank() > 0, "a scalar has no rows");
+  const std::int64_t length = view.shape.back();
+  return {length == 0 ? 0 : view.elements() / length, length};
+}
+
+Rows check_scaling(const View& dst, const tensor::Tensor& src,
+                   const View& shift, const View& scale) {
+  require(dst.elements() == src.elements(), "upload of another size");
+  const Rows rows = rows_of(dst);
+  for (const View& view : {shift, scale}) {
+    require(view.elements() == 1 || view.elements() == rows.length,
+            "shift and scale are one number or one a channel");
+  }
+  return rows;
+}
+
+MatmulExtents check_matmul(const View& c, const View& a, bool transpose_a,
+                           const View& b, bool transpose_b) {
+  require(c.shape.rank() == 2 && a.shape.rank() == 2 && b.shape.rank() == 2,
+          "matrix product of something that is no matrix");
+  const MatmulExtents extents{c.shape[0], c.shape[1],
+                              a.shape[transpose_a ? 0 : 1]};
+  const auto [m, n, k] = extents;
+  check_shape(a, transpose_a ? Shape{k, m} : Shape{m, k});
+  check_shape(b, transpose_b ? Shape{n, k} : Shape{k, n});
+  return extents;
+}
+
+void check_spec(const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
+  require(spec.filters > 0, "convolution without filters");
+  require(spec.dilation[0] > 0 && spec.dilation[1] > 0,
+          "dilation must be positive");
+  check_window(spec, max_batch);
+}
+
+void check_spec(const tensor::Pool2dSpec& spec, std::int64_t max_batch) {
+  for (int axis = 0; axis < 2; ++axis) {
+    require(spec.pad_begin[axis] < spec.kernel[axis] &&
+                spec.pad_end[axis] < spec.kernel[axis],
+            "pooling windows of nothing but padding");
+  }
+  check_window(spec, max_batch);
+}
+
+std::int64_t check_images(const tensor::Conv2dSpec& spec,
+                          std::int64_t max_batch, const View& x,
+                          const View& y) {
+  return check_image_shapes(spec, spec.filters, max_batch, x, y);
+}
+
+std::int64_t check_images(const tensor::Pool2dSpec& spec,
+                          std::int64_t max_batch, const View& x,
+                          const View& y) {
+  return check_image_shapes(spec, spec.channels, max_batch, x, y);
+}
+
+void check_weights(const tensor::Conv2dSpec& spec, const View& w) {
+  check_shape(
+      w, Shape{spec.filters, spec.kernel[0], spec.kernel[1], spec.channels});
+}
+
+bool needs_input(tensor::Activation kind) {
+  return kind == tensor::Activation::kGelu ||
+         kind == tensor::Activation::kSoftplus;
+}
+
+Rows check_loss(tensor::DType real, const View& grad, const View& y,
+                const View& target, const View& mask) {
+  check_reals(real, {y, target});
+  require(y.shape.rank() == 2, "outputs must be [batch, units]");
+  check_same_shape(y, target);
+  if (!grad.empty()) {
+    check_reals(real, {grad});
+    check_same_shape(y, grad);
+  }
+  if (!mask.empty()) {
+    check_reals(real, {mask});
+    check_shape(mask, Shape{y.shape[0]});
+  }
+  return {y.shape[0], y.shape[1]};
+}
+
+void check_update(tensor::DType real, const tensor::UpdaterStep& step,
+                  const View& g, const View& state) {
+  check_reals(real, {g});
+  const int per_parameter = tensor::state_per_parameter(step.kind);
+  if (per_parameter == 0) {
+    require(state.empty() || state.elements() == 0,
+            "state for an updater that has none");
+    return;
+  }
+  check_reals(real, {state});
+  check_shape(state, Shape{per_parameter, g.elements()});
+}
+
+}  // namespace dl::device

@@ -1,0 +1,67 @@
+// What every host device checks before it touches memory.  All of these throw
+// Error: kBug, for a view that does not fit is a mistake of the caller's.
+
+#ifndef DL_LIBCORE_DEVICE_CHECK_H_
+#define DL_LIBCORE_DEVICE_CHECK_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "libcore/tensor/device.h"
+
+namespace dl::device {
+
+// The views are present and hold `real`s.
+void check_reals(tensor::DType real, std::initializer_list<tensor::View> views);
+
+void check_equal_elements(const tensor::View& a, const tensor::View& b);
+void check_same_shape(const tensor::View& a, const tensor::View& b);
+void check_shape(const tensor::View& view, const tensor::Shape& shape);
+
+// Elements of all but the last dimension, and of the last.
+struct Rows {
+  std::int64_t count, length;
+};
+Rows rows_of(const tensor::View& view);
+
+// upload_scaled(): src has as many elements as dst, shift and scale are [1] or
+// [channels].
+Rows check_scaling(const tensor::View& dst, const tensor::Tensor& src,
+                   const tensor::View& shift, const tensor::View& scale);
+
+// C [m, n] = op(A) [m, k] op(B) [k, n].
+struct MatmulExtents {
+  std::int64_t m, n, k;
+};
+MatmulExtents check_matmul(const tensor::View& c, const tensor::View& a,
+                           bool transpose_a, const tensor::View& b,
+                           bool transpose_b);
+
+// Creation: the kernel fits and every extent is sensible.
+void check_spec(const tensor::Conv2dSpec& spec, std::int64_t max_batch);
+void check_spec(const tensor::Pool2dSpec& spec, std::int64_t max_batch);
+
+// x and y of a call have the shapes that the spec says.  Returns the batch.
+std::int64_t check_images(const tensor::Conv2dSpec& spec,
+                          std::int64_t max_batch, const tensor::View& x,
+                          const tensor::View& y);
+std::int64_t check_images(const tensor::Pool2dSpec& spec,
+                          std::int64_t max_batch, const tensor::View& x,
+                          const tensor::View& y);
+void check_weights(const tensor::Conv2dSpec& spec, const tensor::View& w);
+
+// True for activations whose gradient cannot be had from the output.
+bool needs_input(tensor::Activation kind);
+
+// y, target [n, units]; grad likewise or empty; mask [n] or empty.
+Rows check_loss(tensor::DType real, const tensor::View& grad,
+                const tensor::View& y, const tensor::View& target,
+                const tensor::View& mask);
+
+// g any shape; state [state_per_parameter, elements of g] or empty.
+void check_update(tensor::DType real, const tensor::UpdaterStep& step,
+                  const tensor::View& g, const tensor::View& state);
+
+}  // namespace dl::device
+
+#endif  // DL_LIBCORE_DEVICE_CHECK_H_

@@ -1,0 +1,22 @@
+// Memory of the devices that compute in the host's own: cpu and reference.
+
+#ifndef DL_LIBCORE_DEVICE_HOST_MEMORY_H_
+#define DL_LIBCORE_DEVICE_HOST_MEMORY_H_
+
+#include <memory>
+
+#include "libcore/tensor/device.h"
+
+namespace dl::device {
+
+// Zeros, 64-byte aligned.
+// Throws Error: kUnavailable, not enough memory.
+std::unique_ptr<tensor::Buffer> allocate_host(tensor::DType real,
+                                              tensor::Shape shape);
+
+// What Device::download() promises.
+void download_host(tensor::Tensor& dst, const tensor::View& src);
+
+}  // namespace dl::device
+
+#endif  // DL_LIBCORE_DEVICE_HOST_MEMORY_H_

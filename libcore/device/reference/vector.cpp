@@ -1,0 +1,86 @@
+// Elementwise arithmetic and its sums.
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/philox.h"
+#include "libcore/device/check.h"
+#include "libcore/device/reference/reference_device.h"
+
+namespace dl::device {
+
+using tensor::DType;
+
+void ReferenceDevice::fill(View y, double value) {
+  check_reals(DType::kF64, {y});
+  std::fill_n(y.as<double>(), y.elements(), value);
+}
+
+void ReferenceDevice::copy(View y, View x) {
+  check_reals(DType::kF64, {y, x});
+  check_equal_elements(y, x);
+  std::copy_n(x.as<double>(), x.elements(), y.as<double>());
+}
+
+void ReferenceDevice::scale(View y, double a) {
+  check_reals(DType::kF64, {y});
+  for (std::int64_t i = 0; i < y.elements(); ++i) y.as<double>()[i] *= a;
+}
+
+void ReferenceDevice::add(View y, double a, View x) {
+  check_reals(DType::kF64, {y, x});
+  check_equal_elements(y, x);
+  for (std::int64_t i = 0; i < y.elements(); ++i)
+    y.as<double>()[i] += a * x.as<double>()[i];
+}
+
+void ReferenceDevice::multiply(View y, View a, View b) {
+  check_reals(DType::kF64, {y, a, b});
+  check_equal_elements(y, a);
+  check_equal_elements(y, b);
+  for (std::int64_t i = 0; i < y.elements(); ++i)
+    y.as<double>()[i] = a.as<double>()[i] * b.as<double>()[i];
+}
+
+void ReferenceDevice::clip(View y, double limit) {
+  check_reals(DType::kF64, {y});
+  for (std::int64_t i = 0; i < y.elements(); ++i) {
+    double& value = y.as<double>()[i];
+    if (value > limit) value = limit;
+    if (value < -limit) value = -limit;
+  }
+}
+
+double ReferenceDevice::sum_squares(View x) {
+  check_reals(DType::kF64, {x});
+  double sum = 0;
+  for (std::int64_t i = 0; i < x.elements(); ++i)
+    sum += x.as<double>()[i] * x.as<double>()[i];
+  return sum;
+}
+
+double ReferenceDevice::sum_absolute(View x) {
+  check_reals(DType::kF64, {x});
+  double sum = 0;
+  for (std::int64_t i = 0; i < x.elements(); ++i)
+    sum += std::abs(x.as<double>()[i]);
+  return sum;
+}
+
+bool ReferenceDevice::all_finite(View x) {
+  check_reals(DType::kF64, {x});
+  return std::all_of(x.as<double>(), x.as<double>() + x.elements(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+void ReferenceDevice::dropout_mask(View mask, double keep, std::uint64_t key,
+                                   std::uint64_t stream, std::uint64_t first) {
+  check_reals(DType::kF64, {mask});
+  for (std::int64_t i = 0; i < mask.elements(); ++i) {
+    const std::uint64_t position = first + static_cast<std::uint64_t>(i);
+    const double draw = philox(key, position, stream)[0] * 0x1p-32;
+    mask.as<double>()[i] = draw < keep ? 1 / keep : 0.0;
+  }
+}
+
+}  // namespace dl::device
