@@ -1,0 +1,176 @@
+// Every message survives the wire, and refuses fields that do not fit.
+
+#include "libcore/cluster/message.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "libcore/cluster/wire.h"
+
+using namespace dl;
+using namespace dl::cluster;
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+namespace {
+
+// Over the wire and back; the copy must give the same body and blobs.
+template <typename T>
+T through(const T& value) {
+  Message message = value.to_message();
+  Frames frames = encode(message, {}, 4096);
+  std::vector<Frame> views(frames.begin(), frames.end());
+  Received received = decode(views, 1 << 20);
+  T copy = T::from_message(received.message);
+  Message again = copy.to_message();
+  CHECK(again.type == message.type);
+  CHECK(again.body == message.body);
+  CHECK(again.blobs == message.blobs);
+  return copy;
+}
+
+// Replaces a field of a good message and expects a sentence that names it.
+template <typename T>
+void refuses(const T& good, const std::string& key, const Json& bad) {
+  Message message = good.to_message();
+  message.body[key] = bad;
+  INFO(key << " = " << dump_json(bad));
+  try {
+    T::from_message(message);
+    FAIL("was accepted");
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::kProtocol);
+    CHECK_THAT(error.what(), Contains("." + key));
+  }
+}
+
+std::vector<std::byte> bytes(std::size_t n) {
+  std::vector<std::byte> out(n);
+  for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<std::byte>(i * 7);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("types have names, other numbers have none") {
+  CHECK(name_of(MessageType::kHello) == "Hello");
+  CHECK(name_of(MessageType::kFault) == "Fault");
+  CHECK(name_of(static_cast<MessageType>(0)).empty());
+  CHECK(name_of(static_cast<MessageType>(20)).empty());
+}
+
+TEST_CASE("Hello") {
+  Hello hello{1, "0.1.0", "n1/42", "n1", 42, "cpu", 8, std::string(32, 'a')};
+  CHECK(through(hello) == hello);
+  refuses(hello, "pid", -1);
+  refuses(hello, "pid", 3.7);
+  refuses(hello, "threads", 0);
+  refuses(hello, "name", "");
+  refuses(hello, "name", "two\nlines");
+  refuses(hello, "name", std::string(257, 'x'));
+  refuses(hello, "host", 5);
+  refuses(hello, "hots", "misspelt");
+}
+
+TEST_CASE("Welcome") {
+  Welcome welcome;
+  welcome.run = "00112233445566778899aabbccddeeff";
+  welcome.worker = 3;
+  welcome.network = {{"layers", Json::array({1, 2.5, "x"})}};
+  welcome.settings = {{"mode", "sharing"}};
+  welcome.training = {{"/data/a.dls", UINT64_MAX, {32, 32, 7}}};
+  welcome.evaluation = {{"/data/t.dls", 0, {}}};
+  welcome.max_frame = 1 << 24;
+  Welcome copy = through(welcome);
+  CHECK(copy.training[0].digest == UINT64_MAX);
+  CHECK(copy.training[0].records == std::vector<std::int64_t>{32, 32, 7});
+  CHECK(copy.network == welcome.network);
+  refuses(welcome, "run", "zz");
+  refuses(welcome, "max_frame", 0);
+  refuses(welcome, "heartbeat_ms", 0);
+  Json shard = {{"path", "/a"}, {"digest", "12"}, {"records", Json::array()}};
+  refuses(welcome, "training", Json::array({shard}));
+}
+
+TEST_CASE("the small messages of both sides") {
+  CHECK(through(Refuse{77, "unknown key"}).reason == "unknown key");
+  refuses(Refuse{77, "x"}, "code", 0);
+  refuses(Refuse{77, "x"}, "code", 256);
+  CHECK(through(Ready{{0, 5, UINT32_MAX}}).unreadable.size() == 3);
+  refuses(Ready{}, "unreadable", Json::array({-1}));
+  CHECK(through(Stale{4, 2, -1}).batch == -1);
+  refuses(Stale{4, 2, -1}, "batch", -2);
+  CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);
+  CHECK(through(Beat{17, 1024.5, "batch 17"}).progress == 17);
+  refuses(Beat{}, "examples_per_second", -1.0);
+  refuses(Beat{}, "examples_per_second",
+          std::numeric_limits<double>::infinity());
+  CHECK(through(Fetch{true, 1, 2}).record == 2);
+  CHECK(through(Record{false, 1, 2, bytes(10'000)}).packed == bytes(10'000));
+  CHECK(through(EpochEnd{1, 2, UINT64_MAX}).digest == UINT64_MAX);
+  refuses(EpochEnd{}, "digest", 5);
+  CHECK(through(Stop{75, "again"}).code == 75);
+  CHECK(through(Leave{"terminated"}).reason == "terminated");
+}
+
+TEST_CASE("texts are made printable by their sender") {
+  CHECK(through(Leave{"a\nb\x1b[31m"}).reason == "a?b?[31m");
+  CHECK(through(Leave{std::string(9999, 'x')}).reason.size() == 4096);
+}
+
+TEST_CASE("State and Result carry floats bit for bit") {
+  State state;
+  state.version = 12;
+  state.threshold = 1e-3;
+  state.parameters = {1.5F, -0.0F, 1e-45F, 3e38F};
+  state.statistics = {2};
+  State copy = through(state);
+  CHECK(copy.parameters == state.parameters);
+  CHECK(std::signbit(copy.parameters[1]));
+  CHECK(copy.updater_state.empty());
+  refuses(state, "threshold", -1.0);
+
+  Result result{1, 2, 160, 3.25, {1, 2}, {}, {3}};
+  CHECK(through(result).updater_state == std::vector<float>{3});
+  refuses(result, "loss_sum", std::nan(""));
+  refuses(result, "examples", -160);
+
+  Message odd = result.to_message();
+  odd.blobs[0].pop_back();
+  CHECK_THROWS_WITH(Result::from_message(odd), StartsWith("Result: blob 0"));
+  odd.blobs.pop_back();
+  CHECK_THROWS_WITH(Result::from_message(odd), "Result: want 3 blobs, got 2");
+  CHECK_THROWS_WITH(State::from_message(odd),
+                    "want a State message, got Result");
+}
+
+TEST_CASE("Task") {
+  Task task{TaskKind::kEvaluate, 7, 2, 3, 1, 100, 50, 400, {"roc"}};
+  Task copy = through(task);
+  CHECK(copy.kind == TaskKind::kEvaluate);
+  CHECK(copy.evaluations == std::vector<std::string>{"roc"});
+  refuses(task, "kind", "train it");
+  refuses(task, "count", INT64_MAX);  // first + count would overflow
+  refuses(task, "first", UINT64_MAX);
+}
+
+TEST_CASE("Update, Apply, TaskDone and Drained") {
+  Update update{1, 2, 3, 32, 4.5, 1e-3, 68, bytes(200)};
+  CHECK(through(update).payload == update.payload);
+  refuses(update, "quanta", -1);
+  refuses(update, "threshold", "1e-3");
+
+  CHECK(through(Apply{9, false, 0.25F, bytes(9)}).scale == 0.25F);
+  refuses(Apply{}, "scale", 1e300);
+  CHECK_THROWS_AS(Apply::from_message(Apply{9, true, 1, bytes(1)}.to_message()),
+                  Error);
+
+  TaskDone done{1, 2, 64, {Json{{"kind", "roc"}}}, {1, 2, 3}};
+  CHECK(through(done).evaluations.at(0).at("kind") == "roc");
+  refuses(done, "evaluations", Json::array({1}));
+
+  Drained drained{1, 0xfeed, 640, 0.5, 0.25, {1}, {2, 3}};
+  CHECK(through(drained).digest == 0xfeed);
+  refuses(drained, "digest", "fee");
+}
