@@ -1,0 +1,287 @@
+// The keys themselves, and how the table is searched.
+
+#include "libcore/nn/config_table.h"
+
+#include <charconv>
+#include <limits>
+
+#include "libcore/nn/names.h"
+
+namespace dl::nn {
+namespace {
+
+constexpr std::string_view kCount = "1..2147483647";
+constexpr std::string_view kSmall = "1..65535";
+constexpr std::string_view kAtLeast0 = "[0, inf)";
+constexpr std::string_view kOver0 = "(0, inf)";
+constexpr std::string_view kShare = "[0, 1)";
+constexpr std::string_view kAsAtTop = "(as at the top)";
+constexpr std::string_view kWeighty = "dense conv2d output";
+constexpr std::string_view kTrained = "dense conv2d batch_norm output";
+constexpr std::string_view kWindowed = "conv2d max_pool2d average_pool2d";
+constexpr std::string_view kPools = "max_pool2d average_pool2d";
+constexpr std::string_view kBy[] = {"iteration", "epoch"};
+
+// Not a constant: the names are another file's.
+std::vector<Key> make_keys() {
+  const auto layers = names_of<LayerType>();
+  const auto updaters = names_of<tensor::Updater>().subspan(1);  // not "none"
+  const auto schedules = names_of<Schedule::Kind>().subspan(1);  // not "fixed"
+  const auto inits = names_of<WeightInit>();
+  const auto activations = names_of<tensor::Activation>();
+  const auto gradients = names_of<GradientNormalization>();
+  return {
+      {"network", "", "seed", Kind::kInteger, "0",
+       "Where all random numbers of the network start: weights and dropout.",
+       "0..9223372036854775807"},
+      {"network", "", "input", Kind::kObject, "required",
+       "What one example is.", "", "input"},
+      {"network", "", "updater", Kind::kObject, R"({"type": "sgd"})",
+       "Turns gradients into updates.", "", "updater"},
+      {"network", "", "bias_updater", Kind::kObject, "(the updater)",
+       "The updater of biases.", "", "updater"},
+      {"network", "", "regularization", Kind::kObject, "{}",
+       "What the size of parameters costs.", "", "regularization"},
+      {"network", "", "weight_init", Kind::kTagOrObject, R"("xavier")",
+       "What weights start from.", "", "weight_init"},
+      {"network", "", "bias_init", Kind::kNumber, "0",
+       "What biases start from."},
+      {"network", "", "gradient_normalization", Kind::kOneOf, R"("none")",
+       "What is done to gradients before anything else.", "", "", gradients},
+      {"network", "", "gradient_threshold", Kind::kNumber, "1",
+       "The limit of the clipping normalizations.", kOver0},
+      {"network", "", "layers", Kind::kLayers, "required",
+       "The layers in their order, an output layer last.", "", "layer"},
+
+      {"input", "", "shape", Kind::kShape, "required",
+       "Extents of one example, [height, width, channels] for an image.",
+       kCount},
+
+      {"layer", "", "type", Kind::kTag, "required", "What the layer does.", "",
+       "", layers},
+      {"layer", "", "name", Kind::kName, "(the type and a number)",
+       "Names the layer in messages and its tensors in model files."},
+      {"layer", "dense output", "units", Kind::kInteger, "required",
+       "Outputs of the layer.", kCount},
+      {"layer", "conv2d", "filters", Kind::kInteger, "required",
+       "Channels of the output.", kCount},
+      {"layer", "conv2d", "kernel", Kind::kPair, "required",
+       "Size of the window, [height, width].", kSmall},
+      {"layer", kPools, "kernel", Kind::kPair, "[2, 2]",
+       "Size of the window, [height, width].", kSmall},
+      {"layer", "conv2d", "stride", Kind::kPair, "[1, 1]",
+       "Steps of the window.", kSmall},
+      {"layer", kPools, "stride", Kind::kPair, "(the kernel)",
+       "Steps of the window.", kSmall},
+      {"layer", "conv2d", "dilation", Kind::kPair, "[1, 1]",
+       "Distance of the window's points; 1 leaves no gaps.", kSmall},
+      {"layer", kWindowed, "padding", Kind::kOneOf, R"("valid")",
+       "What is done at the edges.", "", "", names_of<Padding>()},
+      {"layer", kWeighty, "bias", Kind::kBoolean, "true",
+       "Adds a bias to each output."},
+      {"layer", "dense conv2d", "activation", Kind::kTagOrObject,
+       R"("identity")", "Applied to the outputs.", "", "activation"},
+      {"layer", "activation", "activation", Kind::kTagOrObject, "required",
+       "Applied to the inputs.", "", "activation"},
+      {"layer", "output", "activation", Kind::kTagOrObject, "(by the loss)",
+       "Applied to the outputs.", "", "activation"},
+      {"layer", "output", "loss", Kind::kOneOf, "required",
+       "What training makes small.", "", "", names_of<tensor::Loss>()},
+      {"layer", "dropout", "rate", Kind::kNumber, "0.5",
+       "The share of inputs that is dropped.", kShare},
+      {"layer", "batch_norm", "decay", Kind::kNumber, "0.9",
+       "What running statistics keep of themselves at a step.", kShare},
+      {"layer", "batch_norm", "epsilon", Kind::kNumber, "1e-5",
+       "Added to the variance.", kOver0},
+      {"layer", kTrained, "updater", Kind::kObject, kAsAtTop,
+       "The updater of this layer.", "", "updater"},
+      {"layer", kWeighty, "bias_updater", Kind::kObject, kAsAtTop,
+       "The updater of this layer's biases.", "", "updater"},
+      {"layer", kWeighty, "regularization", Kind::kObject, kAsAtTop,
+       "Regularization of this layer.", "", "regularization"},
+      {"layer", kWeighty, "weight_init", Kind::kTagOrObject, kAsAtTop,
+       "What this layer's weights start from.", "", "weight_init"},
+      {"layer", kWeighty, "bias_init", Kind::kNumber, kAsAtTop,
+       "What this layer's biases start from."},
+      {"layer", kTrained, "gradient_normalization", Kind::kOneOf, kAsAtTop,
+       "What is done to this layer's gradients.", "", "", gradients},
+      {"layer", kTrained, "gradient_threshold", Kind::kNumber, kAsAtTop,
+       "Its limit.", kOver0},
+
+      {"updater", "", "type", Kind::kTag, "required", "The rule.", "", "",
+       updaters},
+      {"updater", "sgd adam", "learning_rate", Kind::kNumberOrObject, "0.001",
+       "How far a step goes.", kAtLeast0, "schedule"},
+      {"updater", "nesterov adagrad rmsprop", "learning_rate",
+       Kind::kNumberOrObject, "0.1", "How far a step goes.", kAtLeast0,
+       "schedule"},
+      {"updater", "nesterov", "momentum", Kind::kNumber, "0.9",
+       "What the velocity keeps of itself.", kShare},
+      {"updater", "adam", "beta1", Kind::kNumber, "0.9",
+       "Decay of the mean of gradients.", kShare},
+      {"updater", "adam", "beta2", Kind::kNumber, "0.999",
+       "Decay of the mean of squared gradients.", kShare},
+      {"updater", "rmsprop", "decay", Kind::kNumber, "0.95",
+       "Decay of the mean of squared gradients.", kShare},
+      {"updater", "adam rmsprop", "epsilon", Kind::kNumber, "1e-8",
+       "Keeps the divisor from zero.", kOver0},
+      {"updater", "adagrad", "epsilon", Kind::kNumber, "1e-6",
+       "Keeps the divisor from zero.", kOver0},
+
+      {"schedule", "", "schedule", Kind::kTag, "required", "The rule.", "", "",
+       schedules},
+      {"schedule", "", "initial", Kind::kNumber, "required",
+       "The value at the start.", kAtLeast0},
+      {"schedule", "step exponential", "decay", Kind::kNumber, "required",
+       "The factor.", kOver0},
+      {"schedule", "step", "every", Kind::kInteger, "required",
+       "How long a step is.", kCount},
+      {"schedule", "polynomial", "power", Kind::kNumber, "1",
+       "The exponent; 1 is a straight line.", kOver0},
+      {"schedule", "polynomial", "limit", Kind::kInteger, "required",
+       "When the value has come down to 0.", kCount},
+      {"schedule", "", "by", Kind::kOneOf, R"("iteration")",
+       "What is counted, from 0.", "", "", kBy},
+
+      {"regularization", "", "l1", Kind::kNumber, "0",
+       "Cost of each weight's absolute value.", kAtLeast0},
+      {"regularization", "", "l2", Kind::kNumber, "0",
+       "Cost of half of each weight's square.", kAtLeast0},
+      {"regularization", "", "l1_bias", Kind::kNumber, "0", "l1 of the biases.",
+       kAtLeast0},
+      {"regularization", "", "l2_bias", Kind::kNumber, "0", "l2 of the biases.",
+       kAtLeast0},
+
+      {"weight_init", "", "type", Kind::kTag, "required", "The distribution.",
+       "", "", inits},
+      {"weight_init", "constant", "value", Kind::kNumber, "required",
+       "The value of every weight."},
+      {"weight_init", "normal", "deviation", Kind::kNumber,
+       "(1 / sqrt(fan in))", "The standard deviation.", kOver0},
+
+      {"activation", "", "type", Kind::kTag, "required", "The function.", "",
+       "", activations},
+      {"activation", "leaky_relu", "alpha", Kind::kNumber, "0.01",
+       "The slope under 0.", kAtLeast0},
+      {"activation", "elu", "alpha", Kind::kNumber, "1",
+       "Where the function ends under 0 is -alpha.", kAtLeast0},
+  };
+}
+
+std::string integers(std::string_view range) {
+  return "integers " + std::string(range);
+}
+
+std::string number_in(std::string_view range) {
+  if (range.empty()) return "number";
+  const Interval i = interval_of(range);
+  if (i.low == 0 && i.high == std::numeric_limits<double>::infinity())
+    return i.low_open ? "number > 0" : "number >= 0";
+  return "number in " + std::string(range);
+}
+
+std::string one_of(std::span<const std::string_view> values) {
+  std::string text;
+  for (const std::string_view value : values)
+    text.append(text.empty() ? "" : ", ").append(value);
+  return "one of " + text;
+}
+
+}  // namespace
+
+Json Key::default_value() const {
+  if (required() || fallback.starts_with('(')) return nullptr;
+  return parse_json(fallback, "a default", Code::kBug);
+}
+
+std::string Key::wanted() const {
+  switch (kind) {
+    case Kind::kTag:
+    case Kind::kOneOf:
+      return one_of(values);
+    case Kind::kInteger:
+      return "integer " + std::string(range);
+    case Kind::kNumber:
+      return number_in(range);
+    case Kind::kBoolean:
+      return "true or false";
+    case Kind::kName:
+      return "a name of letters, digits, '_', '-', '.'";
+    case Kind::kShape:
+      return "array of 1 to 7 " + integers(range);
+    case Kind::kPair:
+      return "[height, width], " + integers(range);
+    case Kind::kObject:
+      return std::string(of) + " object";
+    case Kind::kLayers:
+      return "array of one or more " + std::string(of) + " objects";
+    case Kind::kNumberOrObject:
+      return number_in(range) + ", or " + std::string(of) + " object";
+    case Kind::kTagOrObject:
+      return std::string(of) + " name or object";
+  }
+  return {};
+}
+
+bool Key::belongs_to(std::string_view tag) const {
+  if (variants.empty() || tag.empty()) return true;
+  for (std::size_t at = 0; at < variants.size();) {
+    const std::size_t end = std::min(variants.find(' ', at), variants.size());
+    if (variants.substr(at, end - at) == tag) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+bool Interval::contains(double x) const {
+  return (low_open ? x > low : x >= low) && (high_open ? x < high : x <= high);
+}
+
+Interval interval_of(std::string_view range) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  Interval interval{-kInf, kInf, true, true};
+  if (range.empty()) return interval;
+  const auto number = [](std::string_view text) {
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  if (const auto dots = range.find(".."); dots != std::string_view::npos)
+    return {number(range.substr(0, dots)), number(range.substr(dots + 2)),
+            false, false};
+  const auto comma = range.find(", ");
+  interval.low = number(range.substr(1, comma - 1));
+  interval.low_open = range.front() == '(';
+  const std::string_view high =
+      range.substr(comma + 2, range.size() - comma - 3);
+  interval.high = high == "inf" ? kInf : number(high);
+  interval.high_open = range.back() == ')';
+  return interval;
+}
+
+std::span<const Key> all_keys() {
+  static const std::vector<Key> keys = make_keys();
+  return keys;
+}
+
+const Key* tag_of(std::string_view object) {
+  for (const Key& key : all_keys())
+    if (key.object == object && key.kind == Kind::kTag) return &key;
+  return nullptr;
+}
+
+std::vector<const Key*> keys_of(std::string_view object, std::string_view tag) {
+  std::vector<const Key*> found;
+  for (const Key& key : all_keys())
+    if (key.object == object && key.belongs_to(tag)) found.push_back(&key);
+  return found;
+}
+
+const Key* find_key(std::string_view object, std::string_view tag,
+                    std::string_view name) {
+  for (const Key* key : keys_of(object, tag))
+    if (key->name == name) return key;
+  return nullptr;
+}
+
+}  // namespace dl::nn

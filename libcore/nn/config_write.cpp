@@ -1,0 +1,107 @@
+// From a NetworkConfig to a document that says everything.
+
+#include "libcore/nn/config.h"
+#include "libcore/nn/config_table.h"
+#include "libcore/nn/names.h"
+
+namespace dl::nn {
+namespace {
+
+Json write_schedule(const Schedule& schedule) {
+  using Kind = Schedule::Kind;
+  if (schedule.kind == Kind::kFixed) return schedule.initial;
+  Json json{{"schedule", spell(schedule.kind)},
+            {"initial", schedule.initial},
+            {"by", schedule.by_epoch ? "epoch" : "iteration"}};
+  if (schedule.kind != Kind::kPolynomial) json["decay"] = schedule.decay;
+  if (schedule.kind == Kind::kStep)
+    json["every"] = static_cast<std::int64_t>(schedule.every);
+  if (schedule.kind == Kind::kPolynomial) {
+    json["power"] = schedule.power;
+    json["limit"] = static_cast<std::int64_t>(schedule.limit);
+  }
+  return json;
+}
+
+Json write_updater(const UpdaterConfig& updater) {
+  const std::string tag(spell(updater.kind));
+  Json json{{"type", tag},
+            {"learning_rate", write_schedule(updater.learning_rate)}};
+  const auto put = [&](const char* name, double value) {
+    if (find_key("updater", tag, name)) json[name] = value;
+  };
+  put("momentum", updater.momentum);
+  put("beta1", updater.beta1);
+  put("beta2", updater.beta2);
+  put("decay", updater.beta2);
+  put("epsilon", updater.epsilon);
+  return json;
+}
+
+Json write_weight_init(const Training& training) {
+  const auto tag = spell(training.weight_init);
+  if (training.weight_init == WeightInit::kConstant)
+    return {{"type", tag}, {"value", training.weight_value}};
+  if (training.weight_init == WeightInit::kNormal && training.weight_value > 0)
+    return {{"type", tag}, {"deviation", training.weight_value}};
+  return tag;
+}
+
+Json write_activation(const tensor::ActivationSpec& activation) {
+  const auto tag = spell(activation.kind);
+  if (find_key("activation", tag, "alpha"))
+    return {{"type", tag}, {"alpha", activation.alpha}};
+  return tag;
+}
+
+Json write_layer(const LayerConfig& layer) {
+  const auto tag = spell(layer.type);
+  const Training& training = layer.training;
+  Json json{{"type", tag}};
+  const auto put = [&](const char* name, Json value) {
+    if (find_key("layer", tag, name)) json[name] = std::move(value);
+  };
+  const auto pair = [](const std::int64_t(&p)[2]) {
+    return Json::array({p[0], p[1]});
+  };
+  put("name", layer.name);
+  put("units", layer.units);
+  put("filters", layer.filters);
+  put("kernel", pair(layer.kernel));
+  put("stride", pair(layer.stride));
+  put("dilation", pair(layer.dilation));
+  put("padding", spell(layer.padding));
+  put("bias", layer.bias);
+  put("activation", write_activation(layer.activation));
+  put("loss", spell(layer.loss));
+  put("rate", layer.rate);
+  put("decay", layer.decay);
+  put("epsilon", layer.epsilon);
+  put("updater", write_updater(training.updater));
+  put("bias_updater", write_updater(training.bias_updater));
+  put("regularization", {{"l1", training.regularization.l1},
+                         {"l2", training.regularization.l2},
+                         {"l1_bias", training.regularization.l1_bias},
+                         {"l2_bias", training.regularization.l2_bias}});
+  put("weight_init", write_weight_init(training));
+  put("bias_init", training.bias_init);
+  put("gradient_normalization", spell(training.gradient_normalization));
+  put("gradient_threshold", training.gradient_threshold);
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const NetworkConfig& config) {
+  Json layers = Json::array();
+  for (const LayerConfig& layer : config.layers)
+    layers.push_back(write_layer(layer));
+  Json shape = Json::array();
+  for (const std::int64_t extent : config.input.extents())
+    shape.push_back(extent);
+  return {{"seed", config.seed},
+          {"input", {{"shape", std::move(shape)}}},
+          {"layers", std::move(layers)}};
+}
+
+}  // namespace dl::nn
