@@ -59,8 +59,12 @@ class Network {
   std::int64_t max_batch() const;
   std::size_t memory_bytes() const;  // device memory held, all lanes
 
+  // The first lane's device: up- and downloads the flat vectors.
+  tensor::Device& device();
+
   // Checks that data of this kind fits: features of the input's shape (a flat
-  // row of as many elements fits as well), labels of the loss's kind.
+  // row of as many elements fits as well), labels of the loss's kind (a
+  // training network wants some, others check them where there are any).
   // Throws Error: kData, "examples are [28, 28, 1], the network wants [32, 32,
   // 3]".
   void check_data(const data::Metadata& metadata) const;
@@ -78,14 +82,21 @@ class Network {
   void initialise();
   void reset_updater_state();
 
-  // Forward and backward over one mini-batch: update() holds the mean gradient
-  // over its examples.  Returns the mean loss without regularization.
-  // Statistics move by one step of decay.
-  // Throws Error: kData, a label outside 0..units-1 (with its example).
+  // Forward and backward over one mini-batch: update() holds the gradient of
+  // the loss, which is returned: 1/n sum of mask[i] * loss of example i, n the
+  // examples (so a mask of zeros and ones does not change the others' weight),
+  // without regularization.  Statistics move by one step of decay.
+  // Neither loss nor gradient is checked: NaN comes back as it is, see
+  // all_finite().
+  // Throws Error: kData, a label outside 0..units-1 (with its example), or
+  // features or labels of the wrong shape.
   double compute_gradient(const Batch& batch, const Position& at);
-  // Gradient normalisation, l1 and l2, updater: update() holds what is to be
-  // subtracted from the parameters.
+  // Per layer: gradient normalisation, l1 and l2 (not for batch_norm), then
+  // its updater: update() holds what is to be subtracted from the parameters.
   void compute_update(const Position& at);
+  // Whether update() holds finite numbers only, for whoever is about to apply
+  // or to send it.
+  bool all_finite();
   // parameters -= update()
   void apply_update();
 

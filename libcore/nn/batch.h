@@ -1,0 +1,34 @@
+// Checks of what comes from data before it reaches a device.
+
+#ifndef DL_LIBCORE_NN_BATCH_H_
+#define DL_LIBCORE_NN_BATCH_H_
+
+#include "libcore/data/metadata.h"
+#include "libcore/nn/network.h"
+
+namespace dl::nn {
+
+// What a network wants of its data.
+struct Wanted {
+  tensor::Shape input;  // of one example
+  std::int64_t units = 0;
+  tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
+};
+
+// Whether labels of this kind, [n] or [n, 1], are class numbers to be expanded.
+// A single output takes them as they are.
+bool are_classes(tensor::DType dtype, const tensor::Shape& shape,
+                 std::int64_t units);
+
+// Throws Error: kData, features [n, ...] that do not fit.
+void check_features(const tensor::Tensor& features, const Wanted& wanted);
+// Throws Error: kData, labels or mask that do not fit the features, a class
+// number outside 0..units-1.
+void check_batch(const Batch& batch, const Wanted& wanted);
+// As Network::check_data().
+void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
+                    bool labels_needed);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_BATCH_H_

@@ -1,0 +1,67 @@
+#include "libcore/nn/crew.h"
+
+#include <utility>
+
+namespace dl::nn {
+
+using tensor::View;
+
+Crew::Crew(int lanes)
+    : team_(lanes),
+      work_([this](int lane) { work(lane); }),
+      slots_(static_cast<std::size_t>(lanes)),
+      errors_(static_cast<std::size_t>(lanes)) {}
+
+void Crew::run(const std::function<void(int)>& task) {
+  task_ = &task;
+  arrived_ = 0;
+  failed_ = false;
+  team_.run(work_);
+  if (!failed_) return;
+  std::exception_ptr first;
+  for (std::exception_ptr& error : errors_) {
+    const std::exception_ptr taken = std::exchange(error, nullptr);
+    if (!first) first = taken;
+  }
+  std::rethrow_exception(first);
+}
+
+void Crew::work(int lane) {
+  try {
+    (*task_)(lane);
+  } catch (const Released&) {
+  } catch (...) {
+    errors_[static_cast<std::size_t>(lane)] = std::current_exception();
+    failed_ = true;
+    ++round_;
+    round_.notify_all();
+  }
+}
+
+void Crew::barrier() {
+  if (size() == 1) return;
+  const int round = round_;
+  if (failed_) throw Released{};
+  if (++arrived_ == size()) {
+    arrived_ = 0;
+    ++round_;
+    round_.notify_all();
+  } else {
+    round_.wait(round);
+  }
+  if (failed_) throw Released{};
+}
+
+void Crew::all_reduce(int lane, tensor::Device& device, View mine,
+                      View scratch) {
+  if (size() == 1) return;
+  slots_[static_cast<std::size_t>(lane)] = mine;
+  barrier();
+  device.copy(scratch, slots_[0]);
+  for (std::size_t i = 1; i < slots_.size(); ++i)
+    device.add(scratch, 1, slots_[i]);
+  barrier();
+  device.copy(mine, scratch);
+}
+
+}  // namespace dl::nn

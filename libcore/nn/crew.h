@@ -1,0 +1,53 @@
+// The threads that drive the lanes of a network.
+
+#ifndef DL_LIBCORE_NN_CREW_H_
+#define DL_LIBCORE_NN_CREW_H_
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <vector>
+
+#include "libcore/base/parallel.h"
+#include "libcore/tensor/device.h"
+
+namespace dl::nn {
+
+// A ThreadTeam whose barrier lets go when a lane throws, and that sums small
+// vectors over the lanes.
+class Crew {
+ public:
+  explicit Crew(int lanes);
+
+  int size() const noexcept { return team_.size(); }
+
+  // Calls task(lane) for every lane, each on its thread, and rethrows the
+  // first lane's error.  Allocates nothing, given a std::function that exists.
+  void run(const std::function<void(int)>& task);
+
+  // Within run(): waits for all lanes; does not return if one of them threw.
+  // All lanes call it equally often.
+  void barrier();
+  // Within run(): `mine` becomes the sum over all lanes in their order, the
+  // same bits for all; `scratch` has its shape.  With more than one lane,
+  // device memory must be the host's.
+  void all_reduce(int lane, tensor::Device& device, tensor::View mine,
+                  tensor::View scratch);
+
+ private:
+  struct Released {};  // thrown by barrier() when another lane has failed
+  void work(int lane);
+
+  ThreadTeam team_;
+  std::function<void(int)> work_;
+  const std::function<void(int)>* task_ = nullptr;
+  std::vector<tensor::View> slots_;
+  std::vector<std::exception_ptr> errors_;
+  std::atomic<bool> failed_{false};
+  std::atomic<int> arrived_{0};
+  std::atomic<int> round_{0};  // of the barrier
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_CREW_H_

@@ -1,0 +1,30 @@
+// y = x w' + b, the linear part of dense and output.
+
+#ifndef DL_LIBCORE_NN_DENSE_H_
+#define DL_LIBCORE_NN_DENSE_H_
+
+#include "libcore/nn/layer.h"
+
+namespace dl::nn {
+
+// x: [n, inputs] in any shape with these elements; weight [units, inputs].
+class Linear {
+ public:
+  explicit Linear(const LayerSite& site);
+
+  void forward(tensor::View y, tensor::View x);
+  // An empty dx is left out.
+  void backward(tensor::View dx, tensor::View dy);
+
+ private:
+  tensor::View flat(tensor::View v) const;  // as [n, inputs]
+
+  tensor::Device* device_;
+  std::int64_t inputs_;
+  tensor::View weight_, bias_, weight_gradient_, bias_gradient_;
+  tensor::View x_;  // of the last forward()
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_DENSE_H_

@@ -1,0 +1,31 @@
+// The activation at the end of dense, conv2d and output: in place, with the
+// input kept for the functions whose gradient needs it.
+
+#ifndef DL_LIBCORE_NN_FUSED_ACTIVATION_H_
+#define DL_LIBCORE_NN_FUSED_ACTIVATION_H_
+
+#include "libcore/nn/layer.h"
+
+namespace dl::nn {
+
+// gelu and softplus: the others' gradient follows from the output.
+bool gradient_needs_input(const tensor::ActivationSpec& f);
+
+class FusedActivation {
+ public:
+  FusedActivation(const LayerSite& site, Memory& memory);
+
+  // y = f(y)
+  void forward(tensor::View y, bool training);
+  // dy becomes the gradient before the activation; y as forward() left it.
+  void backward(tensor::View dy, tensor::View y);
+
+ private:
+  tensor::Device* device_;
+  tensor::ActivationSpec f_;
+  tensor::View input_;  // empty where it is not needed
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_FUSED_ACTIVATION_H_

@@ -1,0 +1,293 @@
+#include "libcore/nn/lane.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libcore/base/error.h"
+
+namespace dl::nn {
+namespace {
+
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::View;
+
+// Rows [begin, begin + count) of `all`, each seen as `row`: `all` itself where
+// it is that already, else a copy in `staged`, whose memory is kept.
+const Tensor& take_rows(Tensor& staged, const Tensor& all, std::int64_t begin,
+                        std::int64_t count, const Shape& row) {
+  if (begin == 0 && all.shape() == row.with_first(count)) return all;
+  staged.resize(all.dtype(), row.with_first(count));
+  const auto bytes =
+      static_cast<std::size_t>(row.elements()) * tensor::size_of(all.dtype());
+  std::memcpy(staged.bytes().data(),
+              all.bytes().data() + static_cast<std::size_t>(begin) * bytes,
+              static_cast<std::size_t>(count) * bytes);
+  return staged;
+}
+
+std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
+  switch (site.config->type) {
+    case LayerType::kDense:
+      return make_dense(site, memory);
+    case LayerType::kConv2d:
+      return make_conv2d(site, memory);
+    case LayerType::kMaxPool2d:
+    case LayerType::kAveragePool2d:
+      return make_pool2d(site);
+    case LayerType::kBatchNorm:
+      return make_batch_norm(site, memory);
+    case LayerType::kDropout:
+      return make_dropout(site, memory);
+    case LayerType::kActivation:
+      return make_activation(site);
+    case LayerType::kFlatten:
+      return make_flatten(site);
+    case LayerType::kOutput:
+      break;
+  }
+  throw Error{Code::kBug, "internal error: an output layer in the middle"};
+}
+
+// Whether the layer writes a result: flatten and, outside training, dropout
+// hand x on.
+bool has_result(LayerType type, bool training) {
+  return type != LayerType::kFlatten &&
+         (type != LayerType::kDropout || training);
+}
+
+bool changes_nothing(const data::Normalizer& n) {
+  return n.shift == std::vector<double>{0} && n.scale == std::vector<double>{1};
+}
+
+View upload(tensor::Device& device, Memory& memory,
+            const std::vector<double>& values) {
+  Tensor host(tensor::DType::kF64, {static_cast<std::int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), host.as<double>().begin());
+  const View view = memory.allocate(host.shape());
+  device.upload(view, host);
+  return view;
+}
+
+}  // namespace
+
+Share share_of(int lane, int lanes, std::int64_t total) {
+  const std::int64_t each = total / lanes, more = total % lanes;
+  return {lane * each + std::min<std::int64_t>(lane, more),
+          each + (lane < more ? 1 : 0), total};
+}
+
+Lane::Lane(const Common& common, int index, tensor::Device& device)
+    : common_(common),
+      index_(index),
+      max_batch_(share(common.max_batch).count),
+      device_(&device),
+      memory_(device) {
+  // A lane that never has an example still takes part in every sum.
+  max_batch_ = std::max<std::int64_t>(max_batch_, 1);
+  const auto& config = *common_.config;
+  features_ = memory_.allocate(config.input.with_first(max_batch_));
+  if (!changes_nothing(*common_.normalizer)) {
+    shift_ = upload(device, memory_, common_.normalizer->shift);
+    scale_ = upload(device, memory_, common_.normalizer->scale);
+  }
+  const std::int64_t units = config.layers.back().units;
+  staged_outputs_.resize(tensor::DType::kF32, {max_batch_, units});
+  if (common_.training) {
+    target_ = memory_.allocate({max_batch_, units});
+    mask_ = memory_.allocate({max_batch_});
+    gradient_ = memory_.allocate({common_.layout->parameter_count});
+  }
+  build_layers();
+}
+
+void Lane::build_layers() {
+  const auto& configs = common_.config->layers;
+  const auto& layouts = common_.layout->layers;
+  std::int64_t widest = 0, channels = 0;
+  first_trained_ = 0;
+  while (layouts[first_trained_].parameters_begin ==
+         layouts[first_trained_].parameters_end)
+    ++first_trained_;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const LayerSite place = site(i);
+    if (i + 1 < configs.size()) {
+      layers_.push_back(make_layer(place, memory_));
+    } else {
+      auto output = make_output(place, memory_);
+      output_ = output.get();
+      layers_.push_back(std::move(output));
+    }
+    if (i >= first_trained_)
+      widest = std::max(widest, layouts[i].output.elements());
+    if (configs[i].type == LayerType::kBatchNorm)
+      channels = std::max(channels, layouts[i].output.back());
+  }
+  if (!common_.training) return;
+  for (View& flow : flow_) flow = memory_.allocate({max_batch_ * widest});
+  if (channels > 0) sum_scratch_ = memory_.allocate({2 * channels});
+}
+
+LayerSite Lane::site(std::size_t i) {
+  const LayerLayout& layout = common_.layout->layers[i];
+  LayerSite s;
+  s.device = device_;
+  s.config = &common_.config->layers[i];
+  s.index = static_cast<int>(i);
+  s.seed = common_.config->seed;
+  s.input = layout.input;
+  s.output = layout.output;
+  s.max_batch = max_batch_;
+  s.training = common_.training;
+  s.keeps_statistics = index_ == 0;
+  s.result = result_room(i);
+  for (std::size_t p = layout.parameters_begin; p < layout.parameters_end;
+       ++p) {
+    const Segment& segment = common_.layout->parameters[p];
+    const bool first =
+        segment.role == Role::kWeight || segment.role == Role::kGamma;
+    (first ? s.weight : s.bias) =
+        common_.parameters.at(segment.offset, segment.shape);
+    if (common_.training)
+      (first ? s.weight_gradient : s.bias_gradient) =
+          gradient_.at(segment.offset, segment.shape);
+  }
+  for (std::size_t p = layout.statistics_begin; p < layout.statistics_end;
+       ++p) {
+    const Segment& segment = common_.layout->statistics[p];
+    (segment.role == Role::kMean ? s.mean : s.variance) =
+        common_.statistics.at(segment.offset, segment.shape);
+  }
+  return s;
+}
+
+// In training each layer keeps its result; otherwise two rooms take turns.
+View Lane::result_room(std::size_t i) {
+  const auto& layers = common_.layout->layers;
+  const auto& configs = common_.config->layers;
+  if (!has_result(configs[i].type, common_.training)) return {};
+  if (common_.training)
+    return memory_.allocate(layers[i].output.with_first(max_batch_));
+  std::int64_t widest = 0;
+  std::size_t turn = 0;
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    if (!has_result(configs[k].type, false)) continue;
+    widest = std::max(widest, layers[k].output.elements());
+    if (k < i) ++turn;
+  }
+  View& room = room_[turn % 2];
+  if (room.empty()) room = memory_.allocate({max_batch_ * widest});
+  return room.at(0, layers[i].output.with_first(max_batch_));
+}
+
+Share Lane::share(std::int64_t total) const {
+  return share_of(index_, common_.crew->size(), total);
+}
+
+void Lane::all_reduce(View mine) {
+  common_.crew->all_reduce(index_, *device_, mine,
+                           sum_scratch_.at(0, mine.shape));
+}
+
+void Lane::load_features(const Tensor& features, Share rows) {
+  // The normalizer's columns are those of the data as it was gathered, which
+  // may have been flat rows or images.
+  Shape row = features.shape().without_first();
+  if (!shift_.empty() && shift_.elements() > 1 &&
+      shift_.elements() != (row.rank() > 0 ? row.back() : 1))
+    row = common_.config->input;
+  if (!shift_.empty() && shift_.elements() > 1 &&
+      shift_.elements() != row.back())
+    throw Error{Code::kData,
+                "the normalizer has " + std::to_string(shift_.elements()) +
+                    " columns, the examples are " + row.to_string()};
+  const Tensor& part =
+      take_rows(staged_features_, features, rows.first, rows.count, row);
+  const View to = features_.at(0, part.shape());
+  if (shift_.empty())
+    device_->upload(to, part);
+  else
+    device_->upload_scaled(to, part, shift_, scale_);
+}
+
+void Lane::load_labels(const Tensor& labels, Share rows) {
+  const std::int64_t units = common_.config->layers.back().units;
+  const bool classes = are_classes(labels.dtype(), labels.shape(), units);
+  const Tensor& part = take_rows(staged_labels_, labels, rows.first, rows.count,
+                                 classes ? Shape{} : Shape{units});
+  const View to = target_.at(0, {rows.count, units});
+  if (classes)
+    device_->upload_one_hot(to, part);
+  else
+    device_->upload(to, part);
+}
+
+View Lane::load_mask(const Tensor* mask, Share rows) {
+  if (mask == nullptr) return {};
+  const Tensor& part =
+      take_rows(staged_mask_, *mask, rows.first, rows.count, Shape{});
+  const View to = mask_.at(0, {rows.count});
+  device_->upload(to, part);
+  return to;
+}
+
+View Lane::forward(const Step& step) {
+  View x = features_.at(0, common_.config->input.with_first(step.examples));
+  for (const auto& layer : layers_)
+    if (step.examples > 0 || layer->collective()) x = layer->forward(x, step);
+  return x;
+}
+
+void Lane::backward(const Step& step) {
+  View dy =
+      flow_[0].at(0, {step.examples, common_.config->layers.back().units});
+  for (std::size_t i = layers_.size(); i-- > first_trained_;) {
+    if (step.examples == 0 && !layers_[i]->collective()) continue;
+    const View& other = flow_[dy.data == flow_[0].data ? 1 : 0];
+    const Shape& input = common_.layout->layers[i].input;
+    const View dx = i == first_trained_
+                        ? View{}
+                        : other.at(0, input.with_first(step.examples));
+    dy = layers_[i]->backward(dx, dy, step);
+  }
+}
+
+double Lane::train(const Batch& batch, const Position& at) {
+  const Share rows = share(batch.examples());
+  const Step step{.training = true,
+                  .examples = rows.count,
+                  .first = rows.first,
+                  .total = rows.total,
+                  .at = at,
+                  .lanes = this};
+  double loss = 0;
+  View mask;
+  if (rows.count > 0) {
+    load_features(*batch.features, rows);
+    load_labels(*batch.labels, rows);
+    mask = load_mask(batch.mask, rows);
+  }
+  const View y = forward(step);
+  if (rows.count > 0)
+    loss = output_->loss(flow_[0].at(0, y.shape), target_.at(0, y.shape), mask,
+                         1.0 / static_cast<double>(rows.total));
+  backward(step);
+  return loss;
+}
+
+void Lane::predict(const Tensor& features, std::int64_t begin,
+                   std::int64_t total, Tensor& outputs) {
+  Share rows = share(total);
+  if (rows.count == 0) return;
+  rows.first += begin;
+  load_features(features, rows);
+  Step step;
+  step.examples = rows.count;
+  const View y = forward(step);
+  device_->download(staged_outputs_, y);
+  const auto from = staged_outputs_.as<float>();
+  const auto to = outputs.as<float>();
+  std::copy(from.begin(), from.end(), to.begin() + rows.first * y.shape.back());
+}
+
+}  // namespace dl::nn

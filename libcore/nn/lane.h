@@ -1,0 +1,86 @@
+// One lane of a network: its layers, its part of the mini-batch, its
+// activations and gradients.
+
+#ifndef DL_LIBCORE_NN_LANE_H_
+#define DL_LIBCORE_NN_LANE_H_
+
+#include <memory>
+#include <vector>
+
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/batch.h"
+#include "libcore/nn/crew.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layout.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::nn {
+
+// The examples [first, first + count) of a mini-batch of `total`.
+struct Share {
+  std::int64_t first = 0, count = 0, total = 0;
+};
+// As even as can be, in the order of the examples, so that the first lane has
+// one whenever there is one.
+Share share_of(int lane, int lanes, std::int64_t total);
+
+class Lane final : private LaneSum {
+ public:
+  // What all lanes of a network have in common.
+  struct Common {
+    const NetworkConfig* config;
+    const Layout* layout;
+    const data::Normalizer* normalizer;
+    std::int64_t max_batch;  // of the network
+    bool training;
+    tensor::View parameters, statistics;  // on the first lane's device
+    Crew* crew;
+  };
+
+  Lane(const Common& common, int index, tensor::Device& device);
+
+  // Forward and backward over this lane's share; the sum of its losses, scaled
+  // as its gradient is, 1 / total.  Within Crew::run(), on every lane.
+  double train(const Batch& batch, const Position& at);
+  // Outputs of this lane's share into rows of `outputs` [total, units], kF32.
+  // The share is of the examples [begin, begin + total) of the features.
+  void predict(const tensor::Tensor& features, std::int64_t begin,
+               std::int64_t total, tensor::Tensor& outputs);
+
+  tensor::Device& device() { return *device_; }
+  tensor::View gradient() const { return gradient_; }
+  std::size_t bytes() const { return memory_.bytes(); }
+
+ private:
+  void all_reduce(tensor::View mine) override;
+
+  void build_layers();
+  LayerSite site(std::size_t i);
+  tensor::View result_room(std::size_t i);
+  Share share(std::int64_t total) const;
+  void load_features(const tensor::Tensor& features, Share rows);
+  void load_labels(const tensor::Tensor& labels, Share rows);
+  tensor::View load_mask(const tensor::Tensor* mask, Share rows);
+  tensor::View forward(const Step& step);
+  void backward(const Step& step);
+
+  Common common_;
+  int index_;
+  std::int64_t max_batch_;  // of the lane
+  tensor::Device* device_;
+  Memory memory_;
+  tensor::View gradient_, features_, target_, mask_;
+  tensor::View shift_, scale_;  // of the normalizer; empty: nothing to do
+  tensor::View flow_[2];        // gradients on their way back
+  tensor::View sum_scratch_;
+  std::vector<std::unique_ptr<Layer>> layers_;
+  OutputLayer* output_ = nullptr;
+  std::size_t first_trained_ = 0;  // no gradients are needed below it
+  tensor::View room_[2];           // of results, outside training
+  tensor::Tensor staged_features_, staged_labels_, staged_mask_;
+  tensor::Tensor staged_outputs_;
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_LANE_H_

@@ -1,0 +1,118 @@
+// A layer of a compiled network, on one lane.
+//
+// A layer is built once for the largest mini-batch of its lane, with views of
+// its parameters (shared by all lanes) and of its gradients (the lane's own),
+// and then runs without allocating.  The lane drives it: forward() through all
+// layers, then backward() from the last one to the first that has parameters.
+
+#ifndef DL_LIBCORE_NN_LAYER_H_
+#define DL_LIBCORE_NN_LAYER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "libcore/nn/config.h"
+#include "libcore/nn/network.h"
+#include "libcore/tensor/device.h"
+
+namespace dl::nn {
+
+// Sums small vectors over all lanes, for layers whose result depends on the
+// whole mini-batch.
+class LaneSum {
+ public:
+  virtual ~LaneSum() = default;
+  // `mine` becomes the sum over the lanes, added in their order, so that all
+  // get the same bits.  Every lane calls it, also one without examples.
+  virtual void all_reduce(tensor::View mine) = 0;
+};
+
+// One pass over the layers, as a lane sees it.
+struct Step {
+  bool training = false;
+  std::int64_t examples = 0;  // of this lane; 0 only for collective() layers
+  std::int64_t first = 0;     // place of its first one in the mini-batch
+  std::int64_t total = 0;     // examples of the mini-batch
+  Position at;
+  LaneSum* lanes = nullptr;
+};
+
+// What a layer is built from.
+struct LayerSite {
+  tensor::Device* device = nullptr;
+  const LayerConfig* config = nullptr;
+  int index = 0;                  // place in the network
+  std::uint64_t seed = 0;         // of the network
+  tensor::Shape input, output;    // of one example
+  std::int64_t max_batch = 0;     // of the lane
+  bool training = false;          // else backward() is never called
+  bool keeps_statistics = false;  // true for one of the lanes
+
+  tensor::View result;  // room for the output, [max_batch, ...output]
+  // Empty where the layer has none.  batch_norm: gamma and beta.
+  tensor::View weight, bias;
+  tensor::View weight_gradient, bias_gradient;
+  tensor::View mean, variance;  // running statistics
+
+  tensor::View result_of(std::int64_t n) const {
+    return result.at(0, output.with_first(n));
+  }
+};
+
+// Device memory of a network; says how much it is.
+class Memory {
+ public:
+  explicit Memory(tensor::Device& device) : device_(&device) {}
+  // Zeros; they live as long as this.  Of no elements: an empty view.
+  tensor::View allocate(tensor::Shape shape);
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  tensor::Device* device_;
+  std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
+  std::size_t bytes_ = 0;
+};
+
+class Layer {
+ public:
+  virtual ~Layer() = default;
+
+  // Returns the output for x [n, ...input]: the site's result, or x itself,
+  // reshaped, where there is nothing to compute.  What backward() needs of x
+  // must stay as it is until then.
+  virtual tensor::View forward(tensor::View x, const Step& step) = 0;
+
+  // After forward(): sets the gradients of the parameters for dy, the gradient
+  // of the output, and returns that of the input, computed into dx (shaped as
+  // x was) or into dy, which is free to be overwritten.  dx is empty for the
+  // first layer with parameters: nobody needs it.
+  virtual tensor::View backward(tensor::View dx, tensor::View dy,
+                                const Step& step) = 0;
+
+  // Takes part in all_reduce(): runs on lanes without examples as well.
+  virtual bool collective() const { return false; }
+};
+
+// The last layer: dense, activation and loss.  In training, forward() leaves
+// what loss() starts from, and backward() takes what loss() made.
+class OutputLayer : public Layer {
+ public:
+  // The sum over the examples of mask[i] times the loss against target
+  // [n, units]; grad = scale times its gradient.
+  virtual double loss(tensor::View grad, tensor::View target, tensor::View mask,
+                      double scale) = 0;
+};
+
+std::unique_ptr<Layer> make_dense(const LayerSite& site, Memory& memory);
+std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory);
+std::unique_ptr<Layer> make_pool2d(const LayerSite& site);
+std::unique_ptr<Layer> make_batch_norm(const LayerSite& site, Memory& memory);
+std::unique_ptr<Layer> make_dropout(const LayerSite& site, Memory& memory);
+std::unique_ptr<Layer> make_activation(const LayerSite& site);
+std::unique_ptr<Layer> make_flatten(const LayerSite& site);
+std::unique_ptr<OutputLayer> make_output(const LayerSite& site, Memory& memory);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_LAYER_H_

@@ -1,0 +1,13 @@
+#include "libcore/nn/layer.h"
+
+namespace dl::nn {
+
+tensor::View Memory::allocate(tensor::Shape shape) {
+  if (shape.elements() == 0) return {nullptr, device_->real(), shape};
+  buffers_.push_back(device_->allocate(shape));
+  const tensor::View view = buffers_.back()->view();
+  bytes_ += static_cast<std::size_t>(view.elements()) * size_of(view.dtype);
+  return view;
+}
+
+}  // namespace dl::nn

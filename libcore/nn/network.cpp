@@ -1,0 +1,244 @@
+#include "libcore/nn/network.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/batch.h"
+#include "libcore/nn/initialise.h"
+#include "libcore/nn/lane.h"
+#include "libcore/nn/update_plan.h"
+
+namespace dl::nn {
+
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::View;
+
+std::int64_t Batch::examples() const { return features->shape()[0]; }
+
+// Tasks are made once and read the arguments of the call in progress from
+// here: a std::function that captured them would be allocated each time.
+struct Network::State {
+  State(NetworkConfig network, const data::Normalizer& scaling,
+        std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
+        bool with_gradients);
+
+  Wanted wanted() const {
+    return {config.input, config.layers.back().units,
+            config.layers.back().loss};
+  }
+  void gradient_task(int lane);
+  void update_task(int lane);
+  void apply_task(int lane);
+  void finite_task(int lane);
+  View part_of(View flat, int lane) const {
+    const std::int64_t from = plan.begin(lane);
+    return flat.at(from, {plan.end(lane) - from});
+  }
+  tensor::Device& device(int lane) {
+    return *devices[static_cast<std::size_t>(lane)];
+  }
+
+  std::vector<std::unique_ptr<tensor::Device>> devices;
+  NetworkConfig config;
+  data::Normalizer normalizer;
+  std::int64_t max_batch;
+  bool training;
+  Layout layout;
+  UpdatePlan plan;
+  Memory memory;
+  View parameters, statistics, updater_state, gradient;
+  std::vector<std::unique_ptr<Lane>> lanes;
+  Crew crew;
+
+  // The call in progress.
+  Batch batch;
+  Position at;
+  const Tensor* features = nullptr;
+  Tensor* outputs = nullptr;
+  std::int64_t begin = 0, count = 0;
+  std::vector<double> losses;
+  std::vector<char> finite;
+
+  std::function<void(int)> compute_gradient, compute_update, apply, measure,
+      check_finite, predict;
+};
+
+Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
+                      std::int64_t largest,
+                      std::vector<std::unique_ptr<tensor::Device>> all,
+                      bool with_gradients)
+    : devices(std::move(all)),
+      config(std::move(network)),
+      normalizer(scaling),
+      max_batch(largest),
+      training(with_gradients),
+      layout(layout_of(config)),
+      plan(config, layout, static_cast<int>(devices.size())),
+      memory(*devices.at(0)),
+      crew(static_cast<int>(devices.size())),
+      losses(devices.size()),
+      finite(devices.size()) {
+  require(max_batch > 0, "a network for empty mini-batches");
+  require(
+      !config.layers.empty() && config.layers.back().type == LayerType::kOutput,
+      "a network whose last layer is not an output layer");
+  parameters = memory.allocate({layout.parameter_count});
+  statistics = memory.allocate({layout.statistics_count});
+  if (training) updater_state = memory.allocate({layout.state_count});
+  for (int i = 0; i < crew.size(); ++i)
+    lanes.push_back(std::make_unique<Lane>(
+        Lane::Common{&config, &layout, &normalizer, max_batch, training,
+                     parameters, statistics, &crew},
+        i, device(i)));
+  gradient = lanes[0]->gradient();
+  compute_gradient = [this](int lane) { gradient_task(lane); };
+  compute_update = [this](int lane) { update_task(lane); };
+  apply = [this](int lane) { apply_task(lane); };
+  check_finite = [this](int lane) { finite_task(lane); };
+  measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
+  predict = [this](int lane) {
+    lanes[static_cast<std::size_t>(lane)]->predict(*features, begin, count,
+                                                   *outputs);
+  };
+}
+
+// Each lane sums its part of the vector over the lanes that had examples.
+void Network::State::gradient_task(int lane) {
+  const auto l = static_cast<std::size_t>(lane);
+  losses[l] = lanes[l]->train(batch, at);
+  crew.barrier();
+  const auto with_examples = static_cast<std::size_t>(
+      std::min<std::int64_t>(crew.size(), batch.examples()));
+  const View sum = part_of(gradient, lane);
+  for (std::size_t other = 1; other < with_examples; ++other)
+    device(lane).add(sum, 1, part_of(lanes[other]->gradient(), lane));
+}
+
+void Network::State::update_task(int lane) {
+  plan.update(lane, device(lane), crew, at, gradient, parameters,
+              updater_state);
+}
+
+void Network::State::apply_task(int lane) {
+  device(lane).add(part_of(parameters, lane), -1, part_of(gradient, lane));
+}
+
+void Network::State::finite_task(int lane) {
+  finite[static_cast<std::size_t>(lane)] =
+      device(lane).all_finite(part_of(gradient, lane));
+}
+
+Network::Network(NetworkConfig config, const data::Normalizer& normalizer,
+                 std::int64_t max_batch,
+                 std::vector<std::unique_ptr<tensor::Device>> lanes,
+                 bool training)
+    : state_(std::make_unique<State>(std::move(config), normalizer, max_batch,
+                                     std::move(lanes), training)) {
+  initialise();
+}
+
+Network::~Network() = default;
+
+const NetworkConfig& Network::config() const { return state_->config; }
+std::vector<LayerSummary> Network::summary() const {
+  return summarise(state_->config, state_->layout);
+}
+std::int64_t Network::outputs() const {
+  return state_->config.layers.back().units;
+}
+std::int64_t Network::max_batch() const { return state_->max_batch; }
+
+std::size_t Network::memory_bytes() const {
+  std::size_t bytes = state_->memory.bytes();
+  for (const auto& lane : state_->lanes) bytes += lane->bytes();
+  return bytes;
+}
+
+tensor::Device& Network::device() { return state_->device(0); }
+
+void Network::check_data(const data::Metadata& metadata) const {
+  check_metadata(metadata, state_->wanted(), state_->training);
+}
+
+View Network::parameters() { return state_->parameters; }
+View Network::statistics() { return state_->statistics; }
+View Network::update() { return state_->gradient; }
+View Network::updater_state() { return state_->updater_state; }
+const std::vector<Segment>& Network::parameter_segments() const {
+  return state_->layout.parameters;
+}
+const std::vector<Segment>& Network::statistics_segments() const {
+  return state_->layout.statistics;
+}
+const std::vector<StateRange>& Network::state_ranges() const {
+  return state_->layout.state;
+}
+
+void Network::initialise() {
+  State& s = *state_;
+  device().upload(s.parameters, initial_parameters(s.config, s.layout));
+  if (!s.statistics.empty())
+    device().upload(s.statistics, initial_statistics(s.layout));
+  reset_updater_state();
+}
+
+void Network::reset_updater_state() {
+  State& s = *state_;
+  if (!s.updater_state.empty())
+    device().upload(s.updater_state, initial_updater_state(s.layout));
+}
+
+double Network::compute_gradient(const Batch& batch, const Position& at) {
+  State& s = *state_;
+  require(s.training, "a gradient of a network compiled without");
+  require(batch.features != nullptr && batch.examples() > 0 &&
+              batch.examples() <= s.max_batch,
+          "a mini-batch larger than the network was compiled for");
+  check_batch(batch, s.wanted());
+  s.batch = batch;
+  s.at = at;
+  s.crew.run(s.compute_gradient);
+  double sum = 0;
+  for (const double loss : s.losses) sum += loss;
+  return sum / static_cast<double>(batch.examples());
+}
+
+void Network::compute_update(const Position& at) {
+  require(state_->training, "an update of a network compiled without");
+  state_->at = at;
+  state_->crew.run(state_->compute_update);
+}
+
+void Network::apply_update() {
+  require(state_->training, "an update of a network compiled without");
+  state_->crew.run(state_->apply);
+}
+
+bool Network::all_finite() {
+  require(state_->training, "an update of a network compiled without");
+  state_->crew.run(state_->check_finite);
+  return std::all_of(state_->finite.begin(), state_->finite.end(),
+                     [](char ok) { return ok != 0; });
+}
+
+double Network::regularization_score() {
+  state_->crew.run(state_->measure);
+  return state_->plan.score();
+}
+
+void Network::predict(const Tensor& features, Tensor& outputs) {
+  State& s = *state_;
+  check_features(features, s.wanted());
+  const std::int64_t n = features.shape()[0];
+  outputs.resize(tensor::DType::kF32, {n, this->outputs()});
+  s.features = &features;
+  s.outputs = &outputs;
+  for (s.begin = 0; s.begin < n; s.begin += s.count) {
+    s.count = std::min(s.max_batch, n - s.begin);
+    s.crew.run(s.predict);
+  }
+}
+
+}  // namespace dl::nn

@@ -1,0 +1,169 @@
+#include "libcore/nn/update_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dl::nn {
+namespace {
+
+using tensor::View;
+
+// Gradient, parameters and two components of state: 256 KiB in float32.
+constexpr std::int64_t kPiece = 16384;
+// Renormalizing would blow up what is nearly nothing.
+constexpr double kSmallNorm = 1e-5;
+
+bool over_norm(GradientNormalization n) {
+  return n != GradientNormalization::kNone &&
+         n != GradientNormalization::kClipElementwise;
+}
+
+bool over_layer(GradientNormalization n) {
+  return n == GradientNormalization::kRenormalizeL2PerLayer ||
+         n == GradientNormalization::kClipL2PerLayer;
+}
+
+bool renormalizes(GradientNormalization n) {
+  return n == GradientNormalization::kRenormalizeL2PerLayer ||
+         n == GradientNormalization::kRenormalizeL2PerParameter;
+}
+
+}  // namespace
+
+UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
+                       int lanes) {
+  cut(layout);
+  for (std::size_t s = 0; s < layout.parameters.size(); ++s) {
+    rules_.push_back(rule_of(config, layout, s));
+    needs_norms_ = needs_norms_ || over_norm(rules_.back().normalization);
+  }
+  sums_.resize(pieces_.size());
+  for (int lane = 0; lane <= lanes; ++lane) {
+    const std::int64_t from = layout.parameter_count * lane / lanes;
+    const auto at = std::partition_point(
+        pieces_.begin(), pieces_.end(),
+        [&](const Piece& p) { return (p.begin + p.end) / 2 < from; });
+    deal_.push_back(static_cast<std::size_t>(at - pieces_.begin()));
+  }
+  deal_.back() = pieces_.size();
+}
+
+void UpdatePlan::cut(const Layout& layout) {
+  for (std::size_t s = 0; s < layout.parameters.size(); ++s) {
+    const Segment& segment = layout.parameters[s];
+    const std::int64_t end = segment.offset + segment.elements();
+    for (std::int64_t at = segment.offset; at < end; at += kPiece)
+      pieces_.push_back({at, std::min(at + kPiece, end), s});
+  }
+}
+
+UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
+                                     const Layout& layout,
+                                     std::size_t segment) const {
+  const Segment& tensor = layout.parameters[segment];
+  const Training& training = config.layers[tensor.layer].training;
+  Rule rule{.normalization = training.gradient_normalization,
+            .threshold = training.gradient_threshold,
+            .l1 = 0,
+            .l2 = 0,
+            .group_begin = 0,
+            .group_end = 0,
+            .range = nullptr};
+  if (tensor.role == Role::kWeight) {
+    rule.l1 = training.regularization.l1;
+    rule.l2 = training.regularization.l2;
+  } else if (tensor.role == Role::kBias) {
+    rule.l1 = training.regularization.l1_bias;
+    rule.l2 = training.regularization.l2_bias;
+  }
+  const auto within = [&](const Piece& p) {
+    return over_layer(rule.normalization)
+               ? layout.parameters[p.segment].layer == tensor.layer
+               : p.segment == segment;
+  };
+  const auto first = std::find_if(pieces_.begin(), pieces_.end(), within);
+  const auto last = std::find_if_not(first, pieces_.end(), within);
+  rule.group_begin = static_cast<std::size_t>(first - pieces_.begin());
+  rule.group_end = static_cast<std::size_t>(last - pieces_.begin());
+  for (const StateRange& range : layout.state)
+    if (range.begin <= tensor.offset && tensor.offset < range.end)
+      rule.range = &range;
+  return rule;
+}
+
+double UpdatePlan::factor(const Rule& rule) const {
+  if (!over_norm(rule.normalization)) return 1;
+  double squares = 0;
+  for (std::size_t p = rule.group_begin; p < rule.group_end; ++p)
+    squares += sums_[p];
+  const double norm = std::sqrt(squares);
+  if (renormalizes(rule.normalization)) return norm < kSmallNorm ? 1 : 1 / norm;
+  return norm > rule.threshold ? rule.threshold / norm : 1;
+}
+
+View UpdatePlan::component(View state, const Rule& rule, const Piece& piece,
+                           int index) const {
+  const StateRange& range = *rule.range;
+  if (index >= range.per_parameter) return {};
+  return state.at(range.offset + index * (range.end - range.begin) +
+                      piece.begin - range.begin,
+                  {piece.end - piece.begin});
+}
+
+void UpdatePlan::update(int lane, tensor::Device& device, Crew& crew,
+                        const Position& at, View gradient, View parameters,
+                        View state) {
+  const auto l = static_cast<std::size_t>(lane);
+  if (needs_norms_) {
+    for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p)
+      if (over_norm(rules_[pieces_[p].segment].normalization))
+        sums_[p] = device.sum_squares(pieces_[p].part_of(gradient));
+    crew.barrier();
+  }
+  const Rule* rule = nullptr;
+  tensor::UpdaterStep step;
+  double scale = 1;
+  for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
+    const Piece& piece = pieces_[p];
+    if (rule != &rules_[piece.segment]) {
+      rule = &rules_[piece.segment];
+      step = rule->range->updater.step(at.iteration, at.epoch);
+      scale = factor(*rule);
+    }
+    const View g = piece.part_of(gradient);
+    if (scale != 1) device.scale(g, scale);
+    if (rule->normalization == GradientNormalization::kClipElementwise)
+      device.clip(g, rule->threshold);
+    if (rule->l1 != 0 || rule->l2 != 0)
+      device.regularize(g, piece.part_of(parameters), rule->l1, rule->l2);
+    device.update(step, g, component(state, *rule, piece, 0),
+                  component(state, *rule, piece, 1));
+  }
+}
+
+void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
+  const auto l = static_cast<std::size_t>(lane);
+  for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
+    const Rule& rule = rules_[pieces_[p].segment];
+    const View w = pieces_[p].part_of(parameters);
+    sums_[p] = 0;
+    if (rule.l1 != 0) sums_[p] += rule.l1 * device.sum_absolute(w);
+    if (rule.l2 != 0) sums_[p] += rule.l2 / 2 * device.sum_squares(w);
+  }
+}
+
+double UpdatePlan::score() const {
+  double sum = 0;
+  for (const double part : sums_) sum += part;
+  return sum;
+}
+
+std::int64_t UpdatePlan::begin(int lane) const {
+  const std::size_t p = deal_[static_cast<std::size_t>(lane)];
+  return p < pieces_.size() ? pieces_[p].begin
+                            : (pieces_.empty() ? 0 : pieces_.back().end);
+}
+
+std::int64_t UpdatePlan::end(int lane) const { return begin(lane + 1); }
+
+}  // namespace dl::nn
