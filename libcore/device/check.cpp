@@ -142,16 +142,19 @@ Rows check_loss(tensor::DType real, const View& grad, const View& y,
 }
 
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  const View& g, const View& state) {
+                  const tensor::View& g, const tensor::View& m,
+                  const tensor::View& v) {
   check_reals(real, {g});
-  const int per_parameter = tensor::state_per_parameter(step.kind);
-  if (per_parameter == 0) {
-    require(state.empty() || state.elements() == 0,
-            "state for an updater that has none");
-    return;
+  const int components = tensor::state_per_parameter(step.kind);
+  int index = 0;
+  for (const tensor::View* state : {&m, &v}) {
+    if (index++ < components) {
+      check_reals(real, {*state});
+      check_equal_elements(g, *state);
+    } else {
+      require(state->empty(), "state for an updater that has none");
+    }
   }
-  check_reals(real, {state});
-  check_shape(state, Shape{per_parameter, g.elements()});
 }
 
 }  // namespace dl::device

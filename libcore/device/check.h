@@ -58,9 +58,11 @@ Rows check_loss(tensor::DType real, const tensor::View& grad,
                 const tensor::View& y, const tensor::View& target,
                 const tensor::View& mask);
 
-// g any shape; state [state_per_parameter, elements of g] or empty.
+// g any shape; m and v as many elements, or empty where the updater has no
+// such state.
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  const tensor::View& g, const tensor::View& state);
+                  const tensor::View& g, const tensor::View& m,
+                  const tensor::View& v);
 
 }  // namespace dl::device
 

@@ -21,15 +21,15 @@ void ReferenceDevice::regularize(View g, View w, double l1, double l2) {
   }
 }
 
-void ReferenceDevice::update(const UpdaterStep& step, View gradient,
-                             View state) {
-  check_update(DType::kF64, step, gradient, state);
+void ReferenceDevice::update(const UpdaterStep& step, View gradient, View m,
+                             View v) {
+  check_update(DType::kF64, step, gradient, m, v);
   const std::int64_t n = gradient.elements();
   const double lr = step.learning_rate;
   const auto t = static_cast<double>(step.step);
   for (std::int64_t i = 0; i < n; ++i) {
     double& g = gradient.as<double>()[i];
-    double* s = state.empty() ? nullptr : state.as<double>() + i;
+    double* s = m.empty() ? nullptr : m.as<double>() + i;
     switch (step.kind) {
       case Updater::kNone:
         break;
@@ -51,7 +51,7 @@ void ReferenceDevice::update(const UpdaterStep& step, View gradient,
         g = lr * g / (std::sqrt(s[0]) + step.epsilon);
         break;
       case Updater::kAdam: {
-        double &mean = s[0], &square = s[n];
+        double &mean = s[0], &square = v.as<double>()[i];
         mean = step.beta1 * mean + (1 - step.beta1) * g;
         square = step.beta2 * square + (1 - step.beta2) * g * g;
         const double alpha = lr * std::sqrt(1 - std::pow(step.beta2, t)) /
