@@ -1,0 +1,139 @@
+#include "libcore/cluster/link.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+namespace {
+
+// What a message holds, near enough to bound a queue.
+std::size_t bytes_of(const Message& message) {
+  std::size_t bytes = 256;
+  for (const auto& blob : message.blobs) bytes += blob.size();
+  return bytes;
+}
+
+}  // namespace
+
+bool Inbox::push(Message message) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t bytes = bytes_of(message);
+  // A single message may be of any size that the transport lets through.
+  if (!queue_.empty() && bytes_ + bytes > kMaxBytes) return false;
+  bytes_ += bytes;
+  queue_.push_back(std::move(message));
+  changed_.notify_one();
+  return true;
+}
+
+std::optional<Message> Inbox::pop(bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) changed_.wait(lock, [&] { return woken_ || !queue_.empty(); });
+  woken_ = false;
+  if (queue_.empty()) return std::nullopt;
+  Message message = std::move(queue_.front());
+  queue_.pop_front();
+  bytes_ -= bytes_of(message);
+  return message;
+}
+
+void Inbox::clear() {
+  const std::lock_guard lock(mutex_);
+  queue_.clear();
+  bytes_ = 0;
+}
+
+void Inbox::wake() {
+  const std::lock_guard lock(mutex_);
+  woken_ = true;
+  changed_.notify_one();
+}
+
+Outbox::Outbox() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+  if (fd_ < 0)
+    throw Error{Code::kIo,
+                std::string("cannot make an eventfd: ") + std::strerror(errno)};
+}
+
+Outbox::~Outbox() { ::close(fd_); }
+
+void Outbox::push(Message message) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(message));
+  // Fails only when the counter is full, and then it is readable anyway.
+  (void)!::eventfd_write(fd_, 1);
+}
+
+std::optional<Message> Outbox::pop() {
+  const std::lock_guard lock(mutex_);
+  if (queue_.empty()) {
+    eventfd_t count;
+    (void)!::eventfd_read(fd_, &count);
+    return std::nullopt;
+  }
+  Message message = std::move(queue_.front());
+  queue_.pop_front();
+  return message;
+}
+
+void Outbox::clear() {
+  const std::lock_guard lock(mutex_);
+  queue_.clear();
+}
+
+std::vector<std::byte> FetchDesk::fetch(const Fetch& wanted,
+                                        std::chrono::milliseconds limit) {
+  const Key key{wanted.evaluation, wanted.shard, wanted.record};
+  std::unique_lock lock(mutex_);
+  if (closed_) throw Error{Code::kTryAgain, "the master is gone"};
+  wanted_[key].reset();
+  outbox_.push(wanted.to_message());
+  const bool done = changed_.wait_for(
+      lock, limit, [&] { return closed_ || wanted_[key].has_value(); });
+  std::optional<Record> record = std::move(wanted_[key]);
+  wanted_.erase(key);
+  if (record && record->packed.empty())
+    throw Error{Code::kData, "the master cannot read it either"};
+  if (record) return std::move(record->packed);
+  throw Error{Code::kTryAgain, done ? "the master is gone"
+                                    : "the master did not send it within " +
+                                          std::to_string(limit.count() / 1000) +
+                                          " s"};
+}
+
+void FetchDesk::deliver(Record record) {
+  const std::lock_guard lock(mutex_);
+  const auto at =
+      wanted_.find(Key{record.evaluation, record.shard, record.record});
+  if (at == wanted_.end()) return;  // given up meanwhile
+  at->second = std::move(record);
+  changed_.notify_all();
+}
+
+void FetchDesk::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+void FetchDesk::open() {
+  const std::lock_guard lock(mutex_);
+  closed_ = false;
+}
+
+void Link::set_doing(std::string text) {
+  const std::lock_guard lock(mutex_);
+  doing_ = std::move(text);
+}
+
+std::string Link::doing() {
+  const std::lock_guard lock(mutex_);
+  return doing_;
+}
+
+}  // namespace dl::cluster

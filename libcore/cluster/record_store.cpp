@@ -1,0 +1,145 @@
+#include "libcore/cluster/record_store.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool lies_below(const fs::path& path, const fs::path& root) {
+  auto part = path.begin();
+  for (const fs::path& want : root) {
+    if (want.empty()) continue;  // after a final slash
+    if (part == path.end() || *part != want) return false;
+    ++part;
+  }
+  return true;
+}
+
+std::size_t bytes_of(const data::DataSet& set) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : set.tensors) bytes += tensor.bytes().size();
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<data::Shard> open_local(const ShardInfo& info,
+                                      const std::string& data_root,
+                                      std::string& why) {
+  if (info.path.empty() || info.path[0] != '/') {
+    why = "the master has no file of it";
+    return std::nullopt;
+  }
+  std::error_code error;
+  const fs::path root = fs::canonical(data_root, error);
+  if (error) {
+    why = "cannot use '" + data_root + "': " + error.message();
+    return std::nullopt;
+  }
+  const fs::path path = fs::canonical(info.path, error);
+  if (error) {
+    why = error.message();
+    return std::nullopt;
+  }
+  if (!lies_below(path, root)) {
+    why = "lies outside '" + data_root + "'";
+    return std::nullopt;
+  }
+  if (!fs::is_regular_file(path, error)) {
+    why = "is no regular file";
+    return std::nullopt;
+  }
+  try {
+    data::Shard shard(path.string());
+    if (shard.digest() == info.digest && shard.records() == info.records)
+      return shard;
+    why = "differs from the master's";
+  } catch (const Error& e) {
+    why = e.what();
+  }
+  return std::nullopt;
+}
+
+RecordStore::RecordStore(std::vector<ShardInfo> shards,
+                         const std::string& data_root, FetchRecord fetch,
+                         std::size_t cache_bytes, Log log)
+    : shards_(std::move(shards)),
+      fetch_(std::move(fetch)),
+      cache_bytes_(cache_bytes),
+      log_(std::move(log)) {
+  for (const ShardInfo& info : shards_) {
+    std::string why;
+    files_.push_back(open_local(info, data_root, why));
+    if (!files_.back())
+      log_(Level::kDetail,
+           "'" + info.path + "' is read through the master: " + why);
+  }
+}
+
+std::vector<std::uint32_t> RecordStore::unreadable() const {
+  std::vector<std::uint32_t> missing;
+  for (std::uint32_t i = 0; i < files_.size(); ++i)
+    if (!files_[i]) missing.push_back(i);
+  return missing;
+}
+
+std::shared_ptr<const data::DataSet> RecordStore::get(std::uint32_t shard,
+                                                      std::uint32_t record) {
+  const Key key{shard, record};
+  if (const auto at = index_.find(key); at != index_.end()) {
+    kept_.splice(kept_.begin(), kept_, at->second);
+    return at->second->set;
+  }
+  require(shard < shards_.size() && record < shards_[shard].records.size(),
+          "a record outside the catalogue");
+  auto set = std::make_shared<const data::DataSet>(load(shard, record));
+  keep(key, set);
+  return set;
+}
+
+data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
+  const ShardInfo& info = shards_[shard];
+  const std::string place =
+      "'" + info.path + "', record " + std::to_string(record);
+  if (files_[shard]) {
+    try {
+      return files_[shard]->read(record);
+    } catch (const Error& e) {
+      log_(Level::kWarning,
+           std::string(e.what()) + "; asking the master for it");
+      files_[shard].reset();
+    }
+  }
+  try {
+    data::DataSet set = data::unpack_record(fetch_(shard, record), "it");
+    set.check();
+    if (set.examples() != info.records[record])
+      throw Error{Code::kData, "has " + std::to_string(set.examples()) +
+                                   " examples, not " +
+                                   std::to_string(info.records[record])};
+    return set;
+  } catch (Error& e) {
+    e.add_context(place);
+    throw;
+  }
+}
+
+void RecordStore::keep(const Key& key,
+                       std::shared_ptr<const data::DataSet> set) {
+  const std::size_t bytes = bytes_of(*set);
+  kept_.push_front(Kept{key, std::move(set), bytes});
+  index_[key] = kept_.begin();
+  bytes_ += bytes;
+  while (bytes_ > cache_bytes_ && kept_.size() > 1) {
+    bytes_ -= kept_.back().bytes;
+    index_.erase(kept_.back().key);
+    kept_.pop_back();
+  }
+}
+
+}  // namespace dl::cluster
