@@ -65,12 +65,18 @@ Outbox::~Outbox() { ::close(fd_); }
 void Outbox::push(Message message) {
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(message));
-  // Fails only when the counter is full, and then it is readable anyway.
-  (void)!::eventfd_write(fd_, 1);
+  poke();
 }
 
-std::optional<Message> Outbox::pop() {
+void Outbox::begin_session(std::uint64_t session) {
   const std::lock_guard lock(mutex_);
+  queue_.clear();
+  session_ = session;
+}
+
+std::optional<Message> Outbox::pop(std::uint64_t session) {
+  const std::lock_guard lock(mutex_);
+  if (session != session_) queue_.clear();
   if (queue_.empty()) {
     eventfd_t count;
     (void)!::eventfd_read(fd_, &count);
@@ -81,9 +87,9 @@ std::optional<Message> Outbox::pop() {
   return message;
 }
 
-void Outbox::clear() {
-  const std::lock_guard lock(mutex_);
-  queue_.clear();
+void Outbox::poke() {
+  // Fails only when the counter is full, and then it is readable anyway.
+  (void)!::eventfd_write(fd_, 1);
 }
 
 std::vector<std::byte> FetchDesk::fetch(const Fetch& wanted,
@@ -124,6 +130,11 @@ void FetchDesk::close() {
 void FetchDesk::open() {
   const std::lock_guard lock(mutex_);
   closed_ = false;
+}
+
+bool FetchDesk::closed() {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 void Link::set_doing(std::string text) {

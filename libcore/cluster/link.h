@@ -47,6 +47,9 @@ class Inbox {
 };
 
 // Messages for the master.  Thread-safe.
+//
+// A session is the time between a Welcome and the loss of that master.  What
+// was meant for an earlier session is never sent in a later one.
 class Outbox {
  public:
   Outbox();  // throws Error: kIo, no more descriptors
@@ -55,8 +58,11 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   void push(Message message);
-  std::optional<Message> pop();  // never waits
-  void clear();
+  // The compute thread has turned to this session: forgets what is queued.
+  void begin_session(std::uint64_t session);
+  // The next message of this session; what is of another is thrown away.
+  std::optional<Message> pop(std::uint64_t session);
+  void poke();  // makes descriptor() readable
   // Readable while something may be waiting; pop() until empty resets it.
   int descriptor() const { return fd_; }
 
@@ -64,6 +70,7 @@ class Outbox {
   int fd_ = -1;
   std::mutex mutex_;
   std::deque<Message> queue_;
+  std::uint64_t session_ = 0;
 };
 
 // Records on their way from the master.  Thread-safe.
@@ -80,6 +87,7 @@ class FetchDesk {
   // Ends every fetch() that waits, and those to come until open().
   void close();
   void open();
+  bool closed();
 
  private:
   using Key = std::tuple<bool, std::uint32_t, std::uint32_t>;
@@ -95,17 +103,22 @@ struct Link {
   Outbox outbox;
   FetchDesk desk{outbox};
 
+  // Read by the main thread for Beat and the last line.
   std::atomic<std::uint64_t> progress{0};  // mini-batches done, of any kind
   std::atomic<std::int64_t> examples{0};   // trained or evaluated
-  std::atomic<bool> leaving{false};        // finish the mini-batch and end
-  std::atomic<bool> finished{false};       // the compute thread has ended
+  // Set by the main thread: finish the mini-batch and end.
+  std::atomic<bool> leaving{false};
+  // Set by the compute thread: it has ended; it has lost the thread of the
+  // conversation and wants to join again (doing() says why).
+  std::atomic<bool> finished{false};
+  std::atomic<bool> rejoin{false};
 
   void set_doing(std::string text);
   std::string doing();
 
  private:
   std::mutex mutex_;
-  std::string doing_;
+  std::string doing_ = "starting";
 };
 
 }  // namespace dl::cluster

@@ -1,0 +1,77 @@
+// What differs between the modes: how a replica takes part in the others'
+// learning.  The trainer (trainer.h) drives it, one mini-batch at a time.
+
+#ifndef DL_LIBCORE_CLUSTER_LEARNER_H_
+#define DL_LIBCORE_CLUSTER_LEARNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/base/log.h"
+#include "libcore/base/philox.h"
+#include "libcore/cluster/batches.h"
+#include "libcore/cluster/link.h"
+#include "libcore/cluster/replica.h"
+#include "libcore/cluster/settings.h"
+#include "libcore/eval/evaluation.h"
+
+namespace dl::cluster {
+
+// A task and how far it is.
+struct Lease {
+  Task task;
+  std::int64_t done = 0;  // mini-batches
+  std::int64_t examples = 0;
+  double loss_sum = 0;  // mean loss of each batch times its examples
+  std::vector<std::unique_ptr<eval::Evaluation>> evaluations;
+
+  std::int64_t batch() const { return task.first + done; }
+  nn::Position position() const {
+    return {task.iteration + done, task.epoch,
+            mix({static_cast<std::uint64_t>(task.epoch),
+                 static_cast<std::uint64_t>(batch())})};
+  }
+};
+
+// The worker and the master disagree on what was said; joining again mends it.
+struct OutOfStep {
+  std::string why;
+};
+
+// Throws Error: kProtocol, what the master sent does not fit; and OutOfStep.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  // A new conversation begins: nothing sent before will be answered.
+  virtual void begin_session() = 0;
+  virtual void take_state(State state) = 0;
+  // Apply, Stale and EpochEnd.
+  virtual void take(const Message& message) = 0;
+
+  // Whether the next mini-batch of training may be computed now.
+  virtual bool can_train() const = 0;
+  // Before the first mini-batch of a lease of any kind.
+  virtual void begin(const Task& task) = 0;
+  // Before each mini-batch of an evaluation.
+  virtual void settle() = 0;
+  // Trains one mini-batch; counts it in `lease`.  Returns what was not finite,
+  // or "".
+  virtual std::string train(Lease& lease, const nn::Batch& batch) = 0;
+  // The last mini-batch of a training lease is done.
+  virtual void finish(const Lease& lease) = 0;
+
+  virtual Replica& replica() = 0;
+};
+
+std::unique_ptr<Learner> make_averaging_learner(
+    std::unique_ptr<Replica> replica, const Settings& settings, Link& link);
+std::unique_ptr<Learner> make_sharing_learner(std::unique_ptr<Replica> replica,
+                                              const Settings& settings,
+                                              Link& link, Log log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_LEARNER_H_

@@ -1,0 +1,104 @@
+#include "libcore/cluster/replica.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+
+#include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/device/open.h"
+
+namespace dl::cluster {
+
+Replica::Replica(const nn::NetworkConfig& config,
+                 const data::Normalizer& normalizer, std::int64_t batch,
+                 const std::string& device, int threads) {
+  auto lanes = device::open_lanes(device, threads);
+  device_ = lanes.front().get();
+  try {
+    network_ = std::make_unique<nn::Network>(config, normalizer, batch,
+                                             std::move(lanes), true);
+  } catch (const std::bad_alloc&) {
+    throw Error{Code::kUnavailable,
+                "not enough memory for this network with mini-batches of " +
+                    std::to_string(batch) + " on " + std::to_string(threads) +
+                    " threads; try fewer --threads"};
+  }
+}
+
+std::vector<float> Replica::get(tensor::View from) {
+  if (from.elements() == 0 || from.empty()) return {};
+  device_->download(scratch_, from);
+  const auto values = scratch_.as<float>();
+  return {values.begin(), values.end()};
+}
+
+void Replica::set(tensor::View to, std::span<const float> values,
+                  const char* what) {
+  const std::size_t wanted =
+      to.empty() ? 0 : static_cast<std::size_t>(to.elements());
+  if (values.size() != wanted)
+    throw Error{Code::kProtocol, "the master sent " +
+                                     std::to_string(values.size()) + " " +
+                                     what + ", the network has " +
+                                     std::to_string(wanted)};
+  if (values.empty()) return;
+  scratch_.resize(tensor::DType::kF32, to.shape);
+  std::ranges::copy(values, scratch_.as<float>().begin());
+  device_->upload(to, scratch_);
+  device_->finish();
+}
+
+void Replica::set_parameters(std::span<const float> values) {
+  set(network_->parameters(), values, "parameters");
+}
+
+void Replica::set_statistics(std::span<const float> values) {
+  set(network_->statistics(), values, "running statistics");
+}
+
+void Replica::set_updater_state(std::span<const float> values) {
+  if (values.empty())
+    network_->reset_updater_state();
+  else
+    set(network_->updater_state(), values, "values of updater state");
+}
+
+void Replica::read_update(std::span<float> target) {
+  device_->download(scratch_, network_->update());
+  require(scratch_.as<float>().size() == target.size(), "size of the update");
+  std::ranges::copy(scratch_.as<float>(), target.begin());
+}
+
+Replica::Step Replica::compute(const nn::Batch& batch,
+                               const nn::Position& at) {
+  const tensor::View statistics = network_->statistics();
+  const bool keep = !statistics.empty() && statistics.elements() > 0;
+  if (keep) device_->download(kept_statistics_, statistics);
+
+  Step step;
+  bool updater_ran = false;
+  step.loss = network_->compute_gradient(batch, at);
+  if (failpoint("worker.nan"))
+    step.loss = std::numeric_limits<double>::quiet_NaN();
+  if (!std::isfinite(step.loss)) {
+    step.fault = "the loss is not finite";
+  } else if (!device_->all_finite(network_->update())) {
+    step.fault = "the gradient is not finite";
+  } else {
+    network_->compute_update(at);
+    updater_ran = true;
+    if (!device_->all_finite(network_->update()))
+      step.fault = "the update is not finite";
+  }
+  if (step.fault.empty()) return step;
+  if (keep) {
+    device_->upload(statistics, kept_statistics_);
+    device_->finish();
+  }
+  if (updater_ran) network_->reset_updater_state();
+  return step;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,61 @@
+// A worker's network: its vectors to and from the host, and one guarded step.
+
+#ifndef DL_LIBCORE_CLUSTER_REPLICA_H_
+#define DL_LIBCORE_CLUSTER_REPLICA_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config.h"
+#include "libcore/nn/network.h"
+
+namespace dl::cluster {
+
+// Used by one thread at a time.
+class Replica {
+ public:
+  // Throws Error: kConfig, kUnavailable (no such device, or too little
+  // memory).
+  Replica(const nn::NetworkConfig& config, const data::Normalizer& normalizer,
+          std::int64_t batch, const std::string& device, int threads);
+
+  nn::Network& network() { return *network_; }
+
+  // Throw Error: kProtocol, the sizes differ from the network's.
+  void set_parameters(std::span<const float> values);
+  void set_statistics(std::span<const float> values);
+  // Empty: afresh.
+  void set_updater_state(std::span<const float> values);
+
+  std::vector<float> parameters() { return get(network_->parameters()); }
+  std::vector<float> statistics() { return get(network_->statistics()); }
+  std::vector<float> updater_state() { return get(network_->updater_state()); }
+  // What the last compute_update() wants subtracted from the parameters.
+  void read_update(std::span<float> target);
+
+  // Forward, backward and updater for one mini-batch, up to the update.
+  // fault: what is not finite, or "".  After a fault the statistics are as
+  // before, and so is the updater's state unless the updater itself made the
+  // fault; then it starts afresh.
+  struct Step {
+    double loss = 0;
+    std::string fault;
+  };
+  Step compute(const nn::Batch& batch, const nn::Position& at);
+
+ private:
+  std::vector<float> get(tensor::View from);
+  void set(tensor::View to, std::span<const float> values, const char* what);
+
+  tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
+  std::unique_ptr<nn::Network> network_;
+  tensor::Tensor scratch_, kept_statistics_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_REPLICA_H_

@@ -1,0 +1,220 @@
+// Sharing: the replica applies everybody's coded updates in the master's order.
+// Its own update goes into a residual; what exceeds the threshold is sent, and
+// applied only when the master has given it its place in the order.
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/learner.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/io/digest.h"
+
+namespace dl::cluster {
+namespace {
+
+class SharingLearner : public Learner {
+ public:
+  SharingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
+                 Link& link, Log log)
+      : replica_(std::move(replica)),
+        settings_(settings),
+        link_(link),
+        log_(std::move(log)),
+        threshold_(settings.threshold.initial) {
+    const auto n = static_cast<std::size_t>(
+        replica_->network().parameters().elements());
+    parameters_.resize(n);
+    update_.resize(n);
+    residual_.resize(n);
+  }
+
+  // Whether the last master applied what was pending is not known, and its
+  // batches are leased again if not: they are forgotten.
+  void begin_session() override {
+    if (!pending_.empty())
+      log_(Level::kDetail, std::to_string(pending_.size()) +
+                               " updates of unknown fate forgotten");
+    pending_.clear();
+    known_ = false;
+  }
+
+  void take_state(State state) override {
+    if (state.parameters.size() != parameters_.size())
+      throw Error{Code::kProtocol,
+                  "the master sent " + std::to_string(state.parameters.size()) +
+                      " parameters, the network has " +
+                      std::to_string(parameters_.size())};
+    parameters_ = std::move(state.parameters);
+    changed_ = true;
+    sequence_ = state.version;
+    known_ = true;
+    if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
+    if (!state.updater_state.empty())
+      replica_->set_updater_state(state.updater_state);
+    if (state.threshold > 0 && batches_ == 0) threshold_ = state.threshold;
+  }
+
+  void take(const Message& message) override {
+    if (message.type == MessageType::kApply) apply(Apply::from_message(message));
+    if (message.type == MessageType::kStale)
+      refused(Stale::from_message(message));
+    if (message.type == MessageType::kEpochEnd)
+      end_epoch(EpochEnd::from_message(message));
+  }
+
+  bool can_train() const override {
+    return known_ && std::cmp_less(pending_.size(), settings_.in_flight);
+  }
+
+  void begin(const Task&) override {
+    if (!known_) throw OutOfStep{"a task without parameters"};
+  }
+
+  void settle() override {
+    if (changed_) replica_->set_parameters(parameters_);
+    changed_ = false;
+  }
+
+  std::string train(Lease& lease, const nn::Batch& batch) override;
+
+  void finish(const Lease& lease) override {
+    TaskDone done;
+    done.lease = lease.task.lease;
+    done.fence = lease.task.fence;
+    done.examples = lease.examples;
+    done.statistics = replica_->statistics();
+    link_.outbox.push(done.to_message());
+  }
+
+  Replica& replica() override { return *replica_; }
+
+ private:
+  struct Pending {
+    std::uint64_t lease;
+    std::int64_t batch;
+    std::vector<std::byte> payload;
+  };
+
+  void apply(Apply apply);
+  void refused(const Stale& stale);
+  void end_epoch(const EpochEnd& end);
+
+  std::unique_ptr<Replica> replica_;
+  Settings settings_;
+  Link& link_;
+  Log log_;
+
+  std::vector<float> parameters_;  // the device's copy follows in settle()
+  bool changed_ = true;
+  bool known_ = false;
+  std::uint64_t sequence_ = 0;
+  std::vector<float> update_, residual_;
+  double threshold_;
+  double clipped_ = 0;
+  std::int64_t batches_ = 0;         // since the start
+  std::int64_t epoch_examples_ = 0;  // trained in this epoch
+  std::deque<Pending> pending_;      // sent and not yet answered
+};
+
+std::string SharingLearner::train(Lease& lease, const nn::Batch& batch) {
+  settle();
+  const Replica::Step step = replica_->compute(batch, lease.position());
+  if (!step.fault.empty()) return step.fault;
+
+  replica_->read_update(update_);
+  for (std::size_t i = 0; i < residual_.size(); ++i)
+    residual_[i] += update_[i];
+
+  Update update;
+  update.lease = lease.task.lease;
+  update.fence = lease.task.fence;
+  update.batch = lease.batch();
+  update.examples = batch.examples();
+  update.loss_sum = step.loss * static_cast<double>(batch.examples());
+  update.threshold = threshold_;
+  const auto tau = static_cast<float>(threshold_);
+  update.quanta = exchange::encode_threshold(residual_, tau, update.payload);
+  pending_.push_back({update.lease, update.batch, update.payload});
+  link_.outbox.push(update.to_message());
+  failpoint("worker.after_update");
+
+  ++batches_;
+  if (settings_.clip_every > 0 && batches_ % settings_.clip_every == 0)
+    clipped_ += exchange::clip_residual(
+        residual_, static_cast<float>(settings_.clip_multiple * threshold_));
+  threshold_ = settings_.threshold.next(
+      threshold_, static_cast<double>(update.quanta) /
+                      static_cast<double>(residual_.size()));
+  ++lease.done;
+  lease.examples += update.examples;
+  lease.loss_sum += update.loss_sum;
+  epoch_examples_ += update.examples;
+  return {};
+}
+
+void SharingLearner::apply(Apply apply) {
+  if (apply.own) {
+    if (pending_.empty())
+      throw OutOfStep{"update " + std::to_string(apply.sequence) +
+                      " said to be ours is not"};
+    apply.payload = std::move(pending_.front().payload);
+    pending_.pop_front();
+  }
+  if (!known_ || apply.sequence <= sequence_) return;  // the State had it
+  if (apply.sequence != sequence_ + 1)
+    throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
+  if (!apply.payload.empty()) {
+    exchange::decode_threshold(apply.payload, -apply.scale, parameters_);
+    changed_ = true;
+  }
+  sequence_ = apply.sequence;
+}
+
+// Nobody applied it, so its quanta go back where they came from.
+void SharingLearner::refused(const Stale& stale) {
+  if (stale.batch < 0) return;
+  if (pending_.empty() || pending_.front().lease != stale.lease ||
+      pending_.front().batch != stale.batch)
+    throw OutOfStep{"batch " + std::to_string(stale.batch) +
+                    " refused out of turn"};
+  if (!pending_.front().payload.empty())
+    exchange::decode_threshold(pending_.front().payload, 1.0F, residual_);
+  pending_.pop_front();
+}
+
+void SharingLearner::end_epoch(const EpochEnd& end) {
+  if (!known_ || sequence_ < end.sequence)
+    throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
+  Drained drained;
+  drained.epoch = end.epoch;
+  drained.digest = io::digest(std::as_bytes(std::span(parameters_)));
+  drained.examples = epoch_examples_;
+  double squares = 0;
+  for (const float r : residual_) squares += static_cast<double>(r) * r;
+  drained.residual_norm = std::sqrt(squares);
+  drained.clipped = clipped_;
+  drained.statistics = replica_->statistics();
+  drained.updater_state = replica_->updater_state();
+  link_.outbox.push(drained.to_message());
+  if (drained.digest != end.digest)
+    log_(Level::kWarning, "parameters differ from the master's at the end of "
+                          "epoch " +
+                              std::to_string(end.epoch + 1) +
+                              "; it will send them anew");
+  epoch_examples_ = 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Learner> make_sharing_learner(std::unique_ptr<Replica> replica,
+                                              const Settings& settings,
+                                              Link& link, Log log) {
+  return std::make_unique<SharingLearner>(std::move(replica), settings, link,
+                                          std::move(log));
+}
+
+}  // namespace dl::cluster
