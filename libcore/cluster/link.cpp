@@ -20,6 +20,15 @@ std::size_t bytes_of(const Message& message) {
 
 }  // namespace
 
+void Inbox::begin_session(std::uint64_t session, Message welcome) {
+  const std::lock_guard lock(mutex_);
+  queue_.clear();
+  session_ = session;
+  bytes_ = bytes_of(welcome);
+  queue_.push_back(std::move(welcome));
+  changed_.notify_one();
+}
+
 bool Inbox::push(Message message) {
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = bytes_of(message);
@@ -31,21 +40,15 @@ bool Inbox::push(Message message) {
   return true;
 }
 
-std::optional<Message> Inbox::pop(bool wait) {
+std::optional<Delivered> Inbox::pop(bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) changed_.wait(lock, [&] { return woken_ || !queue_.empty(); });
   woken_ = false;
   if (queue_.empty()) return std::nullopt;
-  Message message = std::move(queue_.front());
+  Delivered delivered{session_, std::move(queue_.front())};
   queue_.pop_front();
-  bytes_ -= bytes_of(message);
-  return message;
-}
-
-void Inbox::clear() {
-  const std::lock_guard lock(mutex_);
-  queue_.clear();
-  bytes_ = 0;
+  bytes_ -= bytes_of(delivered.message);
+  return delivered;
 }
 
 void Inbox::wake() {

@@ -26,14 +26,23 @@
 
 namespace dl::cluster {
 
+// A session is the time between a Welcome and the loss of that master.  What
+// was meant for an earlier session is never sent in a later one.
+
+struct Delivered {
+  std::uint64_t session = 0;
+  Message message;
+};
+
 // Messages for the compute thread, in the order of their arrival.  Thread-safe.
 class Inbox {
  public:
+  // Forgets what waits and begins a session with its Welcome.
+  void begin_session(std::uint64_t session, Message welcome);
   // False: more than kMaxBytes wait; the worker has fallen too far behind.
   bool push(Message message);
   // The next message.  Nothing: there is none now, or (wait) wake() was called.
-  std::optional<Message> pop(bool wait);
-  void clear();
+  std::optional<Delivered> pop(bool wait);
   void wake();  // makes a waiting pop() return, once
 
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
@@ -42,14 +51,12 @@ class Inbox {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Message> queue_;
+  std::uint64_t session_ = 0;
   std::size_t bytes_ = 0;
   bool woken_ = false;
 };
 
 // Messages for the master.  Thread-safe.
-//
-// A session is the time between a Welcome and the loss of that master.  What
-// was meant for an earlier session is never sent in a later one.
 class Outbox {
  public:
   Outbox();  // throws Error: kIo, no more descriptors

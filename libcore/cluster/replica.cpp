@@ -39,10 +39,9 @@ void Replica::set(tensor::View to, std::span<const float> values,
   const std::size_t wanted =
       to.empty() ? 0 : static_cast<std::size_t>(to.elements());
   if (values.size() != wanted)
-    throw Error{Code::kProtocol, "the master sent " +
-                                     std::to_string(values.size()) + " " +
-                                     what + ", the network has " +
-                                     std::to_string(wanted)};
+    throw Error{Code::kProtocol,
+                "the master sent " + std::to_string(values.size()) + " " +
+                    what + ", the network has " + std::to_string(wanted)};
   if (values.empty()) return;
   scratch_.resize(tensor::DType::kF32, to.shape);
   std::ranges::copy(values, scratch_.as<float>().begin());
@@ -71,8 +70,7 @@ void Replica::read_update(std::span<float> target) {
   std::ranges::copy(scratch_.as<float>(), target.begin());
 }
 
-Replica::Step Replica::compute(const nn::Batch& batch,
-                               const nn::Position& at) {
+Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at) {
   const tensor::View statistics = network_->statistics();
   const bool keep = !statistics.empty() && statistics.elements() > 0;
   if (keep) device_->download(kept_statistics_, statistics);

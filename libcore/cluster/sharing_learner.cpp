@@ -25,8 +25,8 @@ class SharingLearner : public Learner {
         link_(link),
         log_(std::move(log)),
         threshold_(settings.threshold.initial) {
-    const auto n = static_cast<std::size_t>(
-        replica_->network().parameters().elements());
+    const auto n =
+        static_cast<std::size_t>(replica_->network().parameters().elements());
     parameters_.resize(n);
     update_.resize(n);
     residual_.resize(n);
@@ -44,11 +44,12 @@ class SharingLearner : public Learner {
 
   void take_state(State state) override {
     if (state.parameters.size() != parameters_.size())
-      throw Error{Code::kProtocol,
-                  "the master sent " + std::to_string(state.parameters.size()) +
-                      " parameters, the network has " +
-                      std::to_string(parameters_.size())};
+      throw Error{Code::kProtocol, "the master sent " +
+                                       std::to_string(state.parameters.size()) +
+                                       " parameters, the network has " +
+                                       std::to_string(parameters_.size())};
     parameters_ = std::move(state.parameters);
+    pending_.clear();  // it answers them all
     changed_ = true;
     sequence_ = state.version;
     known_ = true;
@@ -59,7 +60,8 @@ class SharingLearner : public Learner {
   }
 
   void take(const Message& message) override {
-    if (message.type == MessageType::kApply) apply(Apply::from_message(message));
+    if (message.type == MessageType::kApply)
+      apply(Apply::from_message(message));
     if (message.type == MessageType::kStale)
       refused(Stale::from_message(message));
     if (message.type == MessageType::kEpochEnd)
@@ -126,8 +128,7 @@ std::string SharingLearner::train(Lease& lease, const nn::Batch& batch) {
   if (!step.fault.empty()) return step.fault;
 
   replica_->read_update(update_);
-  for (std::size_t i = 0; i < residual_.size(); ++i)
-    residual_[i] += update_[i];
+  for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] += update_[i];
 
   Update update;
   update.lease = lease.task.lease;
@@ -176,9 +177,11 @@ void SharingLearner::apply(Apply apply) {
 
 // Nobody applied it, so its quanta go back where they came from.
 void SharingLearner::refused(const Stale& stale) {
-  if (stale.batch < 0) return;
-  if (pending_.empty() || pending_.front().lease != stale.lease ||
-      pending_.front().batch != stale.batch)
+  const auto is_it = [&](const Pending& p) {
+    return p.lease == stale.lease && p.batch == stale.batch;
+  };
+  if (std::ranges::none_of(pending_, is_it)) return;  // a State answered it
+  if (!is_it(pending_.front()))
     throw OutOfStep{"batch " + std::to_string(stale.batch) +
                     " refused out of turn"};
   if (!pending_.front().payload.empty())
@@ -201,10 +204,10 @@ void SharingLearner::end_epoch(const EpochEnd& end) {
   drained.updater_state = replica_->updater_state();
   link_.outbox.push(drained.to_message());
   if (drained.digest != end.digest)
-    log_(Level::kWarning, "parameters differ from the master's at the end of "
-                          "epoch " +
-                              std::to_string(end.epoch + 1) +
-                              "; it will send them anew");
+    log_(Level::kWarning,
+         "parameters differ from the master's at the end of "
+         "epoch " +
+             std::to_string(end.epoch + 1) + "; it will send them anew");
   epoch_examples_ = 0;
 }
 

@@ -1,0 +1,72 @@
+// The compute thread of a worker: sets itself up from the master's Welcome,
+// then trains and evaluates what it is given, one mini-batch at a time, and
+// reads its inbox in between.
+
+#ifndef DL_LIBCORE_CLUSTER_TRAINER_H_
+#define DL_LIBCORE_CLUSTER_TRAINER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/batches.h"
+#include "libcore/cluster/learner.h"
+#include "libcore/cluster/link.h"
+
+namespace dl::cluster {
+
+struct TrainerOptions {
+  std::string device = "cpu";
+  int threads = 1;
+  std::string data_root = "/";
+  std::int64_t prefetch = 0;  // 0: as the master says
+  std::size_t cache_bytes = std::size_t{256} << 20;
+  std::chrono::milliseconds fetch_limit{60000};
+};
+
+class Trainer {
+ public:
+  Trainer(TrainerOptions options, Link& link, Log log);
+  ~Trainer();
+
+  // Works until link.leaving is set.  A conversation that went out of step
+  // sets link.rejoin, and nothing is done until the next Welcome.
+  // Throws Error: kConfig, kUnavailable, the network cannot be set up here;
+  // kData, a record cannot be had, naming file and record; kProtocol.
+  void run();
+
+ private:
+  void handle(const Delivered& delivered);
+  void welcome(std::uint64_t session, const Welcome& welcome);
+  void set_up(const Welcome& welcome);
+  void take_task(Task task);
+  bool drop_lease(std::uint64_t number, std::uint64_t fence);
+  void out_of_step(const std::string& why);
+  void drop_tasks();
+
+  bool can_step() const;
+  void step();
+  void step_training(Lease& lease, const LoadedBatch& batch);
+  void step_evaluation(Lease& lease, const LoadedBatch& batch);
+  void end_lease();
+
+  TrainerOptions options_;
+  Link& link_;
+  Log log_;
+
+  Json known_;  // network, normalizer and settings of learner_
+  Settings settings_;
+  eval::Subject subject_;
+  std::unique_ptr<Learner> learner_;
+  // The loader's thread uses the stores, so it goes first.
+  std::unique_ptr<RecordStore> training_, evaluation_;
+  std::unique_ptr<BatchLoader> loader_;
+  std::deque<Lease> leases_;  // the front one is being worked on
+  tensor::Tensor outputs_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRAINER_H_

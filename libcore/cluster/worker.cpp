@@ -1,0 +1,375 @@
+#include "libcore/cluster/worker.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <exception>
+#include <optional>
+#include <thread>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+
+namespace dl::cluster {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kNoticeSeconds = 10;  // between two lines of waiting
+constexpr milliseconds kLook{200};     // between two looks at the socket
+constexpr milliseconds kSendLimit{10000};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+double seconds(milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+bool readable(int fd) {
+  pollfd p{fd, POLLIN, 0};
+  return fd >= 0 && ::poll(&p, 1, 0) > 0;
+}
+
+class Worker {
+ public:
+  Worker(const WorkerOptions& options, const Log& log)
+      : options_(options), log_(log) {
+    hello_.version = options.version;
+    hello_.host = host_name();
+    hello_.pid = ::getpid();
+    hello_.name = options.name.empty()
+                      ? hello_.host + "-" + std::to_string(hello_.pid)
+                      : options.name;
+    hello_.device = options.trainer.device;
+    hello_.threads = options.trainer.threads;
+  }
+
+  void run();
+
+ private:
+  enum class End { kDone, kLost };
+
+  void compute();
+  void connect();
+  bool try_endpoint(double deadline, double& notice);
+  void await_welcome_or_throw(const Received& received);
+  End session();
+  std::optional<End> obey(Received received);
+  bool send(const Message& message, milliseconds wait);
+  bool flush();
+  void leave(const std::string& reason);
+  void check_stop();
+  void note_waiting(double deadline, double& notice);
+  void close_socket();
+  void report();
+
+  const WorkerOptions& options_;
+  const Log& log_;
+  Hello hello_;
+  Link link_;
+  std::exception_ptr compute_error_;
+
+  std::unique_ptr<WorkerSocket> socket_;
+  std::string endpoint_, status_;
+  Envelope envelope_;
+  std::uint64_t session_ = 0;  // counts the Welcomes
+  double heartbeat_ = 2;
+  bool welcomed_ = false;  // in the connection that is being made
+  bool done_ = false;      // the master has no more work
+  bool stopping_ = false;
+  double start_ = monotonic_seconds();
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
+};
+
+// Joins the compute thread whatever happens.
+void Worker::run() {
+  std::thread thread([this] { compute(); });
+  std::exception_ptr error;
+  try {
+    do {
+      connect();
+    } while (!done_ && session() == End::kLost);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  link_.leaving = true;
+  link_.desk.close();
+  link_.inbox.wake();
+  thread.join();
+  report();
+  if (compute_error_) std::rethrow_exception(compute_error_);
+  if (error) std::rethrow_exception(error);
+}
+
+void Worker::compute() {
+  try {
+    Trainer(options_.trainer, link_, log_).run();
+  } catch (...) {
+    compute_error_ = std::current_exception();
+  }
+  link_.finished = true;
+  link_.outbox.poke();
+}
+
+// Returns once a master has let us in.
+void Worker::connect() {
+  const bool first = session_ == 0;
+  const double begin = monotonic_seconds();
+  const double deadline =
+      begin + seconds(first ? options_.wait : options_.wait_lost);
+  double notice = begin + 1;
+  failpoint("worker.before_hello");
+  while (!try_endpoint(deadline, notice)) {
+    if (monotonic_seconds() < deadline) continue;
+    const std::string limit = std::to_string(static_cast<std::int64_t>(
+        seconds(first ? options_.wait : options_.wait_lost)));
+    const std::string where =
+        endpoint_.empty() ? options_.master.name() : endpoint_;
+    if (first)
+      throw Error{Code::kUnavailable, "no answer from " + where + " within " +
+                                          limit + " s (" + status_ + ")"};
+    throw Error{Code::kTryAgain, "the master at " + where +
+                                     " did not come back within " + limit +
+                                     " s (" + status_ + ")"};
+  }
+}
+
+// Waits at one address until a master answers there; false when the address
+// has changed or the time is up.
+bool Worker::try_endpoint(double deadline, double& notice) {
+  endpoint_ = options_.master.look_up(status_);
+  close_socket();
+  if (!endpoint_.empty())
+    socket_ =
+        std::make_unique<WorkerSocket>(endpoint_, options_.security, log_);
+  envelope_ = Envelope{};
+  welcomed_ = false;
+  bool greeted = false;
+  double look = monotonic_seconds() + 1;
+  while (monotonic_seconds() < deadline) {
+    check_stop();
+    if (link_.finished && compute_error_)
+      std::rethrow_exception(compute_error_);
+    note_waiting(deadline, notice);
+    if (monotonic_seconds() >= look) {
+      std::string why;
+      if (options_.master.look_up(why) != endpoint_) return false;
+      if (endpoint_.empty()) status_ = why;
+      look = monotonic_seconds() + 1;
+    }
+    const std::array<int, 1> wake{options_.stop};
+    const std::span<const int> wakers(wake.data(), options_.stop >= 0 ? 1 : 0);
+    if (!socket_) {
+      pollfd p{options_.stop, POLLIN, 0};
+      ::poll(&p, wakers.size(), static_cast<int>(kLook.count()));
+      continue;
+    }
+    const auto received = socket_->receive(kLook, wakers);
+    if (received) await_welcome_or_throw(*received);
+    if (welcomed_ || done_) return true;
+    status_ = socket_->connected() ? "connected, but it does not answer"
+                                   : socket_->status();
+    if (!socket_->connected()) greeted = false;
+    if (socket_->connected() && !greeted)
+      greeted = send(hello_.to_message(), milliseconds(1000));
+  }
+  return false;
+}
+
+void Worker::await_welcome_or_throw(const Received& received) {
+  const Message& message = received.message;
+  if (message.type == MessageType::kRefuse) {
+    const Refuse refuse = Refuse::from_message(message);
+    throw Error{static_cast<Code>(refuse.code),
+                "the master at " + endpoint_ + " refuses: " + refuse.reason};
+  }
+  if (message.type == MessageType::kStop) {
+    done_ = obey(received).has_value();
+    return;
+  }
+  if (message.type != MessageType::kWelcome) return;
+  const Welcome welcome = Welcome::from_message(message);
+  envelope_.run = welcome.run;
+  envelope_.worker = welcome.worker;
+  envelope_.fence = received.envelope.fence;
+  heartbeat_ = static_cast<double>(welcome.heartbeat_ms) / 1000;
+  log_(Level::kInfo, "joined " + endpoint_ + " as worker " +
+                         std::to_string(welcome.worker) + " (" + hello_.name +
+                         ")");
+  hello_.previous_run = welcome.run;
+  link_.rejoin = false;
+  link_.inbox.begin_session(++session_, message);
+  welcomed_ = true;
+}
+
+// Serves one master until it is lost or has no more work.
+Worker::End Worker::session() {
+  double next_beat = 0;
+  double rate_time = monotonic_seconds();
+  std::int64_t rate_examples = link_.examples;
+  for (;;) {
+    const double now = monotonic_seconds();
+    if (now >= next_beat) {
+      Beat beat;
+      beat.progress = link_.progress;
+      const std::int64_t examples = link_.examples;
+      if (now > rate_time)
+        beat.examples_per_second =
+            static_cast<double>(examples - rate_examples) / (now - rate_time);
+      rate_time = now;
+      rate_examples = examples;
+      beat.doing = link_.doing();
+      // Full: what is queued tells the master as much.
+      send(beat.to_message(), milliseconds(0));
+      next_beat = now + heartbeat_;
+    }
+    if (link_.finished) {
+      flush();
+      break;
+    }
+    const bool sent = flush();
+    if (!sent || !socket_->connected()) {
+      log_(Level::kWarning, "lost the master at " + endpoint_ + " (" +
+                                socket_->status() + "); waiting up to " +
+                                std::to_string(static_cast<std::int64_t>(
+                                    seconds(options_.wait_lost))) +
+                                " s for it");
+      break;
+    }
+    if (link_.rejoin) {
+      leave("joins again: " + link_.doing());
+      log_(Level::kWarning, "joining again: " + link_.doing());
+      break;
+    }
+    if (!stopping_ && readable(options_.stop)) {
+      stopping_ = true;
+      log_(Level::kInfo, "told to stop: finishing " + link_.doing());
+      link_.leaving = true;
+      link_.desk.close();
+      link_.inbox.wake();
+    }
+    const std::array<int, 2> wake{link_.outbox.descriptor(), options_.stop};
+    const bool watch_stop = options_.stop >= 0 && !stopping_;
+    auto received = socket_->receive(
+        milliseconds(std::max<std::int64_t>(
+            1, static_cast<std::int64_t>((next_beat - now) * 1000))),
+        std::span(wake.data(), watch_stop ? 2 : 1));
+    if (!received) continue;
+    if (const auto end = obey(std::move(*received))) return *end;
+  }
+  link_.desk.close();
+  if (!link_.finished) return End::kLost;
+  if (compute_error_) {
+    try {
+      std::rethrow_exception(compute_error_);
+    } catch (const std::exception& e) {
+      leave(e.what());
+    }
+    return End::kDone;  // run() throws it
+  }
+  leave("told to stop");
+  throw Error{Code::kTryAgain,
+              "told to stop; what was unfinished is the master's again"};
+}
+
+// Does what a message says.  Nothing: go on.
+std::optional<Worker::End> Worker::obey(Received received) {
+  Message& message = received.message;
+  if (!envelope_.run.empty() && received.envelope.run != envelope_.run)
+    return std::nullopt;  // left over from another run
+  switch (message.type) {
+    case MessageType::kStop: {
+      const Stop stop = Stop::from_message(message);
+      if (stop.code != 0)
+        throw Error{static_cast<Code>(stop.code),
+                    "the master stopped: " + stop.reason};
+      log_(Level::kInfo, "the master is done: " + stop.reason);
+      return End::kDone;
+    }
+    case MessageType::kRefuse:
+      await_welcome_or_throw(received);
+      return std::nullopt;
+    case MessageType::kRecord:
+      link_.desk.deliver(Record::from_message(message));
+      return std::nullopt;
+    case MessageType::kState:
+    case MessageType::kTask:
+    case MessageType::kApply:
+    case MessageType::kStale:
+    case MessageType::kEpochEnd:
+      if (link_.inbox.push(std::move(message))) return std::nullopt;
+      leave("fell too far behind");
+      log_(Level::kWarning, "fell too far behind; joining again");
+      link_.desk.close();
+      return End::kLost;
+    default:
+      return std::nullopt;  // not for workers
+  }
+}
+
+bool Worker::send(const Message& message, milliseconds wait) {
+  ++envelope_.sequence;
+  return socket_->send(message, envelope_, wait);
+}
+
+// Sends what the compute thread has put out.  False: the master is lost.
+bool Worker::flush() {
+  while (const auto message = link_.outbox.pop(session_))
+    if (!send(*message, kSendLimit)) return false;
+  return true;
+}
+
+void Worker::leave(const std::string& reason) {
+  send(Leave{reason}.to_message(), milliseconds(1000));
+}
+
+// While no master has let us in, there is nothing to finish.
+void Worker::check_stop() {
+  if (readable(options_.stop))
+    throw Error{Code::kTryAgain,
+                "told to stop while waiting for " + options_.master.name()};
+}
+
+void Worker::note_waiting(double deadline, double& notice) {
+  const double now = monotonic_seconds();
+  if (now < notice) return;
+  notice = now + kNoticeSeconds;
+  log_(Level::kInfo,
+       "waiting for " +
+           (endpoint_.empty() ? options_.master.name() : endpoint_) + " (" +
+           status_ + "), " +
+           std::to_string(static_cast<std::int64_t>(deadline - now)) +
+           " s left");
+}
+
+void Worker::close_socket() {
+  if (!socket_) return;
+  bytes_in_ += socket_->bytes_in();
+  bytes_out_ += socket_->bytes_out();
+  socket_.reset();
+}
+
+void Worker::report() {
+  close_socket();
+  if (session_ == 0) return;
+  log_(Level::kInfo, std::to_string(link_.progress) + " mini-batches, " +
+                         std::to_string(link_.examples) + " examples in " +
+                         std::to_string(static_cast<std::int64_t>(
+                             monotonic_seconds() - start_)) +
+                         " s; sent " + std::to_string(bytes_out_) +
+                         " bytes, received " + std::to_string(bytes_in_));
+}
+
+}  // namespace
+
+void run_worker(const WorkerOptions& options, const Log& log) {
+  Worker(options, log).run();
+}
+
+}  // namespace dl::cluster
