@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_EXCHANGE_AVERAGE_H_
 #define DL_LIBCORE_EXCHANGE_AVERAGE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,10 +18,14 @@ class Average {
  public:
   Average(std::size_t slots, std::size_t elements);
 
-  // Throws Error: kProtocol, the size differs or a value is not finite.
+  // weight >= 0, finite; with weight 0 the values may be left out.  A slot is
+  // put once (kBug).
+  // Throws Error: kProtocol, the size differs or a value is not finite; the
+  // slot is then as before.
   void put(std::size_t slot, std::vector<float> values, double weight);
   bool complete() const;  // every slot was put; weight 0 counts as put
-  // Sum of weight * values over sum of weights, rounded to float.
+  // Sum of weight * values over sum of weights, rounded to float.  Only when
+  // complete, and some weight is positive (kBug).
   std::vector<float> result() const;
 
  private:
