@@ -13,8 +13,8 @@ namespace {
 class AveragingLearner : public Learner {
  public:
   AveragingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
-                   Link& link)
-      : replica_(std::move(replica)), settings_(settings), link_(link) {}
+                   Mailbox& mail)
+      : replica_(std::move(replica)), settings_(settings), mail_(mail) {}
 
   void begin_session() override { known_ = false; }
 
@@ -37,28 +37,28 @@ class AveragingLearner : public Learner {
 
   void settle() override {}
 
-  std::string train(Lease& lease, const nn::Batch& batch) override {
-    const Replica::Step step = replica_->compute(batch, lease.position());
+  std::string train(Work& work, const nn::Batch& batch) override {
+    const Replica::Step step = replica_->compute(batch, work.position());
     if (!step.fault.empty()) return step.fault;
     replica_->network().apply_update();
-    ++lease.done;
-    lease.examples += batch.examples();
-    lease.loss_sum += step.loss * static_cast<double>(batch.examples());
+    ++work.done;
+    work.examples += batch.examples();
+    work.loss_sum += step.loss * static_cast<double>(batch.examples());
     return {};
   }
 
-  void finish(const Lease& lease) override {
+  void finish(const Work& work) override {
     failpoint("worker.before_result");
     Result result;
-    result.lease = lease.task.lease;
-    result.fence = lease.task.fence;
-    result.examples = lease.examples;
-    result.loss_sum = lease.loss_sum;
+    result.lease = work.task.lease;
+    result.fence = work.task.fence;
+    result.examples = work.examples;
+    result.loss_sum = work.loss_sum;
     result.parameters = replica_->parameters();
     result.statistics = replica_->statistics();
     if (settings_.average_updater)
       result.updater_state = replica_->updater_state();
-    link_.outbox.push(result.to_message());
+    mail_.outbox.push(result.to_message());
   }
 
   Replica& replica() override { return *replica_; }
@@ -66,7 +66,7 @@ class AveragingLearner : public Learner {
  private:
   std::unique_ptr<Replica> replica_;
   Settings settings_;
-  Link& link_;
+  Mailbox& mail_;
   State state_;
   bool known_ = false;
 };
@@ -74,8 +74,8 @@ class AveragingLearner : public Learner {
 }  // namespace
 
 std::unique_ptr<Learner> make_averaging_learner(
-    std::unique_ptr<Replica> replica, const Settings& settings, Link& link) {
-  return std::make_unique<AveragingLearner>(std::move(replica), settings, link);
+    std::unique_ptr<Replica> replica, const Settings& settings, Mailbox& mail) {
+  return std::make_unique<AveragingLearner>(std::move(replica), settings, mail);
 }
 
 }  // namespace dl::cluster

@@ -12,7 +12,7 @@
 #include "libcore/base/log.h"
 #include "libcore/base/philox.h"
 #include "libcore/cluster/batches.h"
-#include "libcore/cluster/link.h"
+#include "libcore/cluster/mailbox.h"
 #include "libcore/cluster/replica.h"
 #include "libcore/cluster/settings.h"
 #include "libcore/eval/evaluation.h"
@@ -20,7 +20,7 @@
 namespace dl::cluster {
 
 // A task and how far it is.
-struct Lease {
+struct Work {
   Task task;
   std::int64_t done = 0;  // mini-batches
   std::int64_t examples = 0;
@@ -57,20 +57,20 @@ class Learner {
   virtual void begin(const Task& task) = 0;
   // Before each mini-batch of an evaluation.
   virtual void settle() = 0;
-  // Trains one mini-batch; counts it in `lease`.  Returns what was not finite,
+  // Trains one mini-batch; counts it in `work`.  Returns what was not finite,
   // or "".
-  virtual std::string train(Lease& lease, const nn::Batch& batch) = 0;
+  virtual std::string train(Work& work, const nn::Batch& batch) = 0;
   // The last mini-batch of a training lease is done.
-  virtual void finish(const Lease& lease) = 0;
+  virtual void finish(const Work& work) = 0;
 
   virtual Replica& replica() = 0;
 };
 
 std::unique_ptr<Learner> make_averaging_learner(
-    std::unique_ptr<Replica> replica, const Settings& settings, Link& link);
+    std::unique_ptr<Replica> replica, const Settings& settings, Mailbox& mail);
 std::unique_ptr<Learner> make_sharing_learner(std::unique_ptr<Replica> replica,
                                               const Settings& settings,
-                                              Link& link, Log log);
+                                              Mailbox& mail, Log log);
 
 }  // namespace dl::cluster
 

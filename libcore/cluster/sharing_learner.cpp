@@ -19,10 +19,10 @@ namespace {
 class SharingLearner : public Learner {
  public:
   SharingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
-                 Link& link, Log log)
+                 Mailbox& mail, Log log)
       : replica_(std::move(replica)),
         settings_(settings),
-        link_(link),
+        mail_(mail),
         log_(std::move(log)),
         threshold_(settings.threshold.initial) {
     const auto n =
@@ -81,15 +81,15 @@ class SharingLearner : public Learner {
     changed_ = false;
   }
 
-  std::string train(Lease& lease, const nn::Batch& batch) override;
+  std::string train(Work& work, const nn::Batch& batch) override;
 
-  void finish(const Lease& lease) override {
+  void finish(const Work& work) override {
     TaskDone done;
-    done.lease = lease.task.lease;
-    done.fence = lease.task.fence;
-    done.examples = lease.examples;
+    done.lease = work.task.lease;
+    done.fence = work.task.fence;
+    done.examples = work.examples;
     done.statistics = replica_->statistics();
-    link_.outbox.push(done.to_message());
+    mail_.outbox.push(done.to_message());
   }
 
   Replica& replica() override { return *replica_; }
@@ -107,7 +107,7 @@ class SharingLearner : public Learner {
 
   std::unique_ptr<Replica> replica_;
   Settings settings_;
-  Link& link_;
+  Mailbox& mail_;
   Log log_;
 
   std::vector<float> parameters_;  // the device's copy follows in settle()
@@ -122,25 +122,25 @@ class SharingLearner : public Learner {
   std::deque<Pending> pending_;      // sent and not yet answered
 };
 
-std::string SharingLearner::train(Lease& lease, const nn::Batch& batch) {
+std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   settle();
-  const Replica::Step step = replica_->compute(batch, lease.position());
+  const Replica::Step step = replica_->compute(batch, work.position());
   if (!step.fault.empty()) return step.fault;
 
   replica_->read_update(update_);
   for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] += update_[i];
 
   Update update;
-  update.lease = lease.task.lease;
-  update.fence = lease.task.fence;
-  update.batch = lease.batch();
+  update.lease = work.task.lease;
+  update.fence = work.task.fence;
+  update.batch = work.batch();
   update.examples = batch.examples();
   update.loss_sum = step.loss * static_cast<double>(batch.examples());
   update.threshold = threshold_;
   const auto tau = static_cast<float>(threshold_);
   update.quanta = exchange::encode_threshold(residual_, tau, update.payload);
   pending_.push_back({update.lease, update.batch, update.payload});
-  link_.outbox.push(update.to_message());
+  mail_.outbox.push(update.to_message());
   failpoint("worker.after_update");
 
   ++batches_;
@@ -150,9 +150,9 @@ std::string SharingLearner::train(Lease& lease, const nn::Batch& batch) {
   threshold_ = settings_.threshold.next(
       threshold_, static_cast<double>(update.quanta) /
                       static_cast<double>(residual_.size()));
-  ++lease.done;
-  lease.examples += update.examples;
-  lease.loss_sum += update.loss_sum;
+  ++work.done;
+  work.examples += update.examples;
+  work.loss_sum += update.loss_sum;
   epoch_examples_ += update.examples;
   return {};
 }
@@ -202,7 +202,7 @@ void SharingLearner::end_epoch(const EpochEnd& end) {
   drained.clipped = clipped_;
   drained.statistics = replica_->statistics();
   drained.updater_state = replica_->updater_state();
-  link_.outbox.push(drained.to_message());
+  mail_.outbox.push(drained.to_message());
   if (drained.digest != end.digest)
     log_(Level::kWarning,
          "parameters differ from the master's at the end of "
@@ -215,8 +215,8 @@ void SharingLearner::end_epoch(const EpochEnd& end) {
 
 std::unique_ptr<Learner> make_sharing_learner(std::unique_ptr<Replica> replica,
                                               const Settings& settings,
-                                              Link& link, Log log) {
-  return std::make_unique<SharingLearner>(std::move(replica), settings, link,
+                                              Mailbox& mail, Log log) {
+  return std::make_unique<SharingLearner>(std::move(replica), settings, mail,
                                           std::move(log));
 }
 

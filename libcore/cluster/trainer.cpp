@@ -30,15 +30,15 @@ data::Metadata metadata_of(const Json& json) {
 
 }  // namespace
 
-Trainer::Trainer(TrainerOptions options, Link& link, Log log)
-    : options_(std::move(options)), link_(link), log_(std::move(log)) {}
+Trainer::Trainer(TrainerOptions options, Mailbox& mail, Log log)
+    : options_(std::move(options)), mail_(mail), log_(std::move(log)) {}
 
 Trainer::~Trainer() = default;
 
 void Trainer::run() {
-  while (!link_.leaving) {
+  while (!mail_.leaving) {
     try {
-      if (auto delivered = link_.inbox.pop(!can_step()))
+      if (auto delivered = mail_.inbox.pop(!can_step()))
         handle(*delivered);
       else if (can_step())
         step();
@@ -46,7 +46,7 @@ void Trainer::run() {
       out_of_step(e.why);
     } catch (const Error&) {
       // A master that is lost takes the records with it; so does leaving.
-      if (!link_.desk.closed()) throw;
+      if (!mail_.desk.closed()) throw;
       drop_tasks();
     } catch (const std::bad_alloc&) {
       throw Error{Code::kUnavailable,
@@ -60,7 +60,7 @@ void Trainer::handle(const Delivered& delivered) {
   const Message& message = delivered.message;
   if (message.type == MessageType::kWelcome)
     return welcome(delivered.session, Welcome::from_message(message));
-  if (!learner_ || link_.rejoin) return;
+  if (!learner_ || mail_.rejoin) return;
   switch (message.type) {
     case MessageType::kState:
       drop_tasks();
@@ -80,19 +80,19 @@ void Trainer::handle(const Delivered& delivered) {
 }
 
 void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
-  leases_.clear();
+  tasks_.clear();
   loader_.reset();
-  link_.outbox.begin_session(session);
-  link_.desk.open();
-  link_.rejoin = false;
+  mail_.outbox.begin_session(session);
+  mail_.desk.open();
+  mail_.rejoin = false;
   set_up(welcome);
   learner_->begin_session();
-  link_.outbox.push(Ready{training_->unreadable()}.to_message());
-  link_.set_doing("waiting for work");
+  mail_.outbox.push(Ready{training_->unreadable()}.to_message());
+  mail_.set_doing("waiting for work");
 }
 
 void Trainer::set_up(const Welcome& welcome) {
-  link_.set_doing("setting up the network");
+  mail_.set_doing("setting up the network");
   settings_ = Settings::from_json(
       JsonView(welcome.settings, Code::kProtocol, "settings"));
   const data::Metadata metadata = metadata_of(welcome.metadata);
@@ -110,15 +110,15 @@ void Trainer::set_up(const Welcome& welcome) {
         metadata.classes.empty() ? metadata.targets : metadata.classes;
     learner_ =
         settings_.mode == Mode::kAveraging
-            ? make_averaging_learner(std::move(replica), settings_, link_)
-            : make_sharing_learner(std::move(replica), settings_, link_, log_);
+            ? make_averaging_learner(std::move(replica), settings_, mail_)
+            : make_sharing_learner(std::move(replica), settings_, mail_, log_);
     known_ = std::move(known);
   }
   const auto store = [&](bool evaluation, std::vector<ShardInfo> shards) {
     return std::make_unique<RecordStore>(
         std::move(shards), options_.data_root,
         [this, evaluation](std::uint32_t shard, std::uint32_t record) {
-          return link_.desk.fetch(Fetch{evaluation, shard, record},
+          return mail_.desk.fetch(Fetch{evaluation, shard, record},
                                   options_.fetch_limit);
         },
         options_.cache_bytes / 2, log_);
@@ -142,110 +142,109 @@ void Trainer::take_task(Task task) {
                                      std::to_string(task.first + task.count) +
                                      " of " + std::to_string(batches)};
   loader_->add({evaluation, task.epoch, task.first, task.count});
-  Lease lease;
+  Work work;
   for (const std::string& kind : task.evaluations)
-    lease.evaluations.push_back(eval::make_evaluation(kind, subject_));
-  lease.task = std::move(task);
-  leases_.push_back(std::move(lease));
+    work.evaluations.push_back(eval::make_evaluation(kind, subject_));
+  work.task = std::move(task);
+  tasks_.push_back(std::move(work));
 }
 
 // Batches are loaded in the order of the leases, so what remains is queued
 // anew.
 bool Trainer::drop_lease(std::uint64_t number, std::uint64_t fence) {
-  const auto dropped = std::erase_if(leases_, [&](const Lease& lease) {
-    return lease.task.lease == number && lease.task.fence == fence;
+  const auto dropped = std::erase_if(tasks_, [&](const Work& work) {
+    return work.task.lease == number && work.task.fence == fence;
   });
   if (dropped == 0) return false;
   loader_->drop();
-  for (const Lease& lease : leases_)
-    loader_->add({lease.task.kind == TaskKind::kEvaluate, lease.task.epoch,
-                  lease.batch(), lease.task.count - lease.done});
+  for (const Work& work : tasks_)
+    loader_->add({work.task.kind == TaskKind::kEvaluate, work.task.epoch,
+                  work.batch(), work.task.count - work.done});
   return true;
 }
 
 void Trainer::drop_tasks() {
-  leases_.clear();
+  tasks_.clear();
   if (loader_) loader_->drop();
 }
 
 void Trainer::out_of_step(const std::string& why) {
   drop_tasks();
-  link_.set_doing(why);
-  link_.rejoin = true;
-  link_.outbox.poke();
+  mail_.set_doing(why);
+  mail_.rejoin = true;
+  mail_.outbox.poke();
 }
 
 bool Trainer::can_step() const {
-  if (leases_.empty() || link_.rejoin) return false;
-  return leases_.front().task.kind == TaskKind::kEvaluate ||
+  if (tasks_.empty() || mail_.rejoin) return false;
+  return tasks_.front().task.kind == TaskKind::kEvaluate ||
          learner_->can_train();
 }
 
 void Trainer::step() {
-  Lease& lease = leases_.front();
-  link_.set_doing("mini-batch " + std::to_string(lease.batch()) + " of epoch " +
-                  std::to_string(lease.task.epoch + 1) + ", lease " +
-                  std::to_string(lease.task.lease));
-  if (lease.done == 0) learner_->begin(lease.task);
+  Work& work = tasks_.front();
+  mail_.set_doing("mini-batch " + std::to_string(work.batch()) + " of epoch " +
+                  std::to_string(work.task.epoch + 1) + ", lease " +
+                  std::to_string(work.task.lease));
+  if (work.done == 0) learner_->begin(work.task);
   const LoadedBatch batch = loader_->next();
-  if (lease.task.kind == TaskKind::kEvaluate)
-    step_evaluation(lease, batch);
+  if (work.task.kind == TaskKind::kEvaluate)
+    step_evaluation(work, batch);
   else
-    step_training(lease, batch);
-  ++link_.progress;
+    step_training(work, batch);
+  ++mail_.progress;
   failpoint("worker.after_batch");
-  if (!leases_.empty() && leases_.front().done == leases_.front().task.count)
+  if (!tasks_.empty() && tasks_.front().done == tasks_.front().task.count)
     end_lease();
 }
 
-void Trainer::step_training(Lease& lease, const LoadedBatch& batch) {
+void Trainer::step_training(Work& work, const LoadedBatch& batch) {
   std::string fault;
   try {
-    fault = learner_->train(lease, batch.view());
+    fault = learner_->train(work, batch.view());
   } catch (Error& e) {
     e.add_context("mini-batch " + std::to_string(batch.index) + " of epoch " +
                   std::to_string(batch.epoch + 1));
     throw;
   }
   if (fault.empty()) {
-    link_.examples += batch.set.examples();
+    mail_.examples += batch.set.examples();
     return;
   }
   log_(Level::kWarning, "mini-batch " + std::to_string(batch.index) +
                             " of epoch " + std::to_string(batch.epoch + 1) +
                             ": " + fault + "; not sent");
-  link_.outbox.push(
-      Fault{lease.task.lease, lease.task.fence, lease.batch(), fault}
-          .to_message());
-  drop_lease(lease.task.lease, lease.task.fence);
+  mail_.outbox.push(Fault{work.task.lease, work.task.fence, work.batch(), fault}
+                        .to_message());
+  drop_lease(work.task.lease, work.task.fence);
 }
 
-void Trainer::step_evaluation(Lease& lease, const LoadedBatch& batch) {
+void Trainer::step_evaluation(Work& work, const LoadedBatch& batch) {
   learner_->settle();
   const nn::Batch view = batch.view();
   learner_->replica().network().predict(*view.features, outputs_);
-  for (const auto& evaluation : lease.evaluations)
+  for (const auto& evaluation : work.evaluations)
     evaluation->add(outputs_, *view.labels, view.mask);
-  ++lease.done;
-  lease.examples += batch.set.examples();
-  link_.examples += batch.set.examples();
+  ++work.done;
+  work.examples += batch.set.examples();
+  mail_.examples += batch.set.examples();
 }
 
 void Trainer::end_lease() {
-  const Lease lease = std::move(leases_.front());
-  leases_.pop_front();
-  if (lease.task.kind == TaskKind::kTrain) {
-    learner_->finish(lease);
+  const Work work = std::move(tasks_.front());
+  tasks_.pop_front();
+  if (work.task.kind == TaskKind::kTrain) {
+    learner_->finish(work);
   } else {
     TaskDone done;
-    done.lease = lease.task.lease;
-    done.fence = lease.task.fence;
-    done.examples = lease.examples;
-    for (const auto& evaluation : lease.evaluations)
+    done.lease = work.task.lease;
+    done.fence = work.task.fence;
+    done.examples = work.examples;
+    for (const auto& evaluation : work.evaluations)
       done.evaluations.push_back(evaluation->to_json());
-    link_.outbox.push(done.to_message());
+    mail_.outbox.push(done.to_message());
   }
-  if (leases_.empty()) link_.set_doing("waiting for work");
+  if (tasks_.empty()) mail_.set_doing("waiting for work");
 }
 
 }  // namespace dl::cluster

@@ -13,7 +13,7 @@
 #include "libcore/base/log.h"
 #include "libcore/cluster/batches.h"
 #include "libcore/cluster/learner.h"
-#include "libcore/cluster/link.h"
+#include "libcore/cluster/mailbox.h"
 
 namespace dl::cluster {
 
@@ -28,11 +28,11 @@ struct TrainerOptions {
 
 class Trainer {
  public:
-  Trainer(TrainerOptions options, Link& link, Log log);
+  Trainer(TrainerOptions options, Mailbox& mail, Log log);
   ~Trainer();
 
-  // Works until link.leaving is set.  A conversation that went out of step
-  // sets link.rejoin, and nothing is done until the next Welcome.
+  // Works until mail.leaving is set.  A conversation that went out of step
+  // sets mail.rejoin, and nothing is done until the next Welcome.
   // Throws Error: kConfig, kUnavailable, the network cannot be set up here;
   // kData, a record cannot be had, naming file and record; kProtocol.
   void run();
@@ -48,12 +48,12 @@ class Trainer {
 
   bool can_step() const;
   void step();
-  void step_training(Lease& lease, const LoadedBatch& batch);
-  void step_evaluation(Lease& lease, const LoadedBatch& batch);
+  void step_training(Work& work, const LoadedBatch& batch);
+  void step_evaluation(Work& work, const LoadedBatch& batch);
   void end_lease();
 
   TrainerOptions options_;
-  Link& link_;
+  Mailbox& mail_;
   Log log_;
 
   Json known_;  // network, normalizer and settings of learner_
@@ -63,7 +63,7 @@ class Trainer {
   // The loader's thread uses the stores, so it goes first.
   std::unique_ptr<RecordStore> training_, evaluation_;
   std::unique_ptr<BatchLoader> loader_;
-  std::deque<Lease> leases_;  // the front one is being worked on
+  std::deque<Work> tasks_;  // the front one is being worked on
   tensor::Tensor outputs_;
 };
 

@@ -72,7 +72,7 @@ class Worker {
   const WorkerOptions& options_;
   const Log& log_;
   Hello hello_;
-  Link link_;
+  Mailbox mail_;
   std::exception_ptr compute_error_;
 
   std::unique_ptr<WorkerSocket> socket_;
@@ -98,9 +98,9 @@ void Worker::run() {
   } catch (...) {
     error = std::current_exception();
   }
-  link_.leaving = true;
-  link_.desk.close();
-  link_.inbox.wake();
+  mail_.leaving = true;
+  mail_.desk.close();
+  mail_.inbox.wake();
   thread.join();
   report();
   if (compute_error_) std::rethrow_exception(compute_error_);
@@ -109,12 +109,12 @@ void Worker::run() {
 
 void Worker::compute() {
   try {
-    Trainer(options_.trainer, link_, log_).run();
+    Trainer(options_.trainer, mail_, log_).run();
   } catch (...) {
     compute_error_ = std::current_exception();
   }
-  link_.finished = true;
-  link_.outbox.poke();
+  mail_.finished = true;
+  mail_.outbox.poke();
 }
 
 // Returns once a master has let us in.
@@ -154,7 +154,7 @@ bool Worker::try_endpoint(double deadline, double& notice) {
   double look = monotonic_seconds() + 1;
   while (monotonic_seconds() < deadline) {
     check_stop();
-    if (link_.finished && compute_error_)
+    if (mail_.finished && compute_error_)
       std::rethrow_exception(compute_error_);
     note_waiting(deadline, notice);
     if (monotonic_seconds() >= look) {
@@ -203,8 +203,8 @@ void Worker::await_welcome_or_throw(const Received& received) {
                          std::to_string(welcome.worker) + " (" + hello_.name +
                          ")");
   hello_.previous_run = welcome.run;
-  link_.rejoin = false;
-  link_.inbox.begin_session(++session_, message);
+  mail_.rejoin = false;
+  mail_.inbox.begin_session(++session_, message);
   welcomed_ = true;
 }
 
@@ -212,24 +212,24 @@ void Worker::await_welcome_or_throw(const Received& received) {
 Worker::End Worker::session() {
   double next_beat = 0;
   double rate_time = monotonic_seconds();
-  std::int64_t rate_examples = link_.examples;
+  std::int64_t rate_examples = mail_.examples;
   for (;;) {
     const double now = monotonic_seconds();
     if (now >= next_beat) {
       Beat beat;
-      beat.progress = link_.progress;
-      const std::int64_t examples = link_.examples;
+      beat.progress = mail_.progress;
+      const std::int64_t examples = mail_.examples;
       if (now > rate_time)
         beat.examples_per_second =
             static_cast<double>(examples - rate_examples) / (now - rate_time);
       rate_time = now;
       rate_examples = examples;
-      beat.doing = link_.doing();
+      beat.doing = mail_.doing();
       // Full: what is queued tells the master as much.
       send(beat.to_message(), milliseconds(0));
       next_beat = now + heartbeat_;
     }
-    if (link_.finished) {
+    if (mail_.finished) {
       flush();
       break;
     }
@@ -242,19 +242,19 @@ Worker::End Worker::session() {
                                 " s for it");
       break;
     }
-    if (link_.rejoin) {
-      leave("joins again: " + link_.doing());
-      log_(Level::kWarning, "joining again: " + link_.doing());
+    if (mail_.rejoin) {
+      leave("joins again: " + mail_.doing());
+      log_(Level::kWarning, "joining again: " + mail_.doing());
       break;
     }
     if (!stopping_ && readable(options_.stop)) {
       stopping_ = true;
-      log_(Level::kInfo, "told to stop: finishing " + link_.doing());
-      link_.leaving = true;
-      link_.desk.close();
-      link_.inbox.wake();
+      log_(Level::kInfo, "told to stop: finishing " + mail_.doing());
+      mail_.leaving = true;
+      mail_.desk.close();
+      mail_.inbox.wake();
     }
-    const std::array<int, 2> wake{link_.outbox.descriptor(), options_.stop};
+    const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
     const bool watch_stop = options_.stop >= 0 && !stopping_;
     auto received = socket_->receive(
         milliseconds(std::max<std::int64_t>(
@@ -263,8 +263,8 @@ Worker::End Worker::session() {
     if (!received) continue;
     if (const auto end = obey(std::move(*received))) return *end;
   }
-  link_.desk.close();
-  if (!link_.finished) return End::kLost;
+  mail_.desk.close();
+  if (!mail_.finished) return End::kLost;
   if (compute_error_) {
     try {
       std::rethrow_exception(compute_error_);
@@ -296,17 +296,17 @@ std::optional<Worker::End> Worker::obey(Received received) {
       await_welcome_or_throw(received);
       return std::nullopt;
     case MessageType::kRecord:
-      link_.desk.deliver(Record::from_message(message));
+      mail_.desk.deliver(Record::from_message(message));
       return std::nullopt;
     case MessageType::kState:
     case MessageType::kTask:
     case MessageType::kApply:
     case MessageType::kStale:
     case MessageType::kEpochEnd:
-      if (link_.inbox.push(std::move(message))) return std::nullopt;
+      if (mail_.inbox.push(std::move(message))) return std::nullopt;
       leave("fell too far behind");
       log_(Level::kWarning, "fell too far behind; joining again");
-      link_.desk.close();
+      mail_.desk.close();
       return End::kLost;
     default:
       return std::nullopt;  // not for workers
@@ -320,7 +320,7 @@ bool Worker::send(const Message& message, milliseconds wait) {
 
 // Sends what the compute thread has put out.  False: the master is lost.
 bool Worker::flush() {
-  while (const auto message = link_.outbox.pop(session_))
+  while (const auto message = mail_.outbox.pop(session_))
     if (!send(*message, kSendLimit)) return false;
   return true;
 }
@@ -358,8 +358,8 @@ void Worker::close_socket() {
 void Worker::report() {
   close_socket();
   if (session_ == 0) return;
-  log_(Level::kInfo, std::to_string(link_.progress) + " mini-batches, " +
-                         std::to_string(link_.examples) + " examples in " +
+  log_(Level::kInfo, std::to_string(mail_.progress) + " mini-batches, " +
+                         std::to_string(mail_.examples) + " examples in " +
                          std::to_string(static_cast<std::int64_t>(
                              monotonic_seconds() - start_)) +
                          " s; sent " + std::to_string(bytes_out_) +

@@ -1,4 +1,4 @@
-#include "libcore/cluster/link.h"
+#include "libcore/cluster/mailbox.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -140,12 +140,12 @@ bool FetchDesk::closed() {
   return closed_;
 }
 
-void Link::set_doing(std::string text) {
+void Mailbox::set_doing(std::string text) {
   const std::lock_guard lock(mutex_);
   doing_ = std::move(text);
 }
 
-std::string Link::doing() {
+std::string Mailbox::doing() {
   const std::lock_guard lock(mutex_);
   return doing_;
 }

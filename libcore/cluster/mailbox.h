@@ -7,8 +7,8 @@
 // through the fetch desk, past the inbox, because the compute thread may be
 // waiting for one.
 
-#ifndef DL_LIBCORE_CLUSTER_LINK_H_
-#define DL_LIBCORE_CLUSTER_LINK_H_
+#ifndef DL_LIBCORE_CLUSTER_MAILBOX_H_
+#define DL_LIBCORE_CLUSTER_MAILBOX_H_
 
 #include <atomic>
 #include <chrono>
@@ -105,7 +105,7 @@ class FetchDesk {
   bool closed_ = false;
 };
 
-struct Link {
+struct Mailbox {
   Inbox inbox;
   Outbox outbox;
   FetchDesk desk{outbox};
@@ -130,4 +130,4 @@ struct Link {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_LINK_H_
+#endif  // DL_LIBCORE_CLUSTER_MAILBOX_H_
