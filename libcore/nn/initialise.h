@@ -1,7 +1,7 @@
 // The values a network starts from.
 //
 // Drawn with Philox in float64 and rounded once, each tensor from a stream of
-// its own, so they are the same on every host and device.
+// its own, so they do not depend on device, threads or order.
 
 #ifndef DL_LIBCORE_NN_INITIALISE_H_
 #define DL_LIBCORE_NN_INITIALISE_H_
