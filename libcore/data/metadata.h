@@ -3,15 +3,20 @@
 #ifndef DL_LIBCORE_DATA_METADATA_H_
 #define DL_LIBCORE_DATA_METADATA_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "libcore/base/json.h"
 #include "libcore/data/dataset.h"
 #include "libcore/data/statistics.h"
 
 namespace dl::data {
+
+// Of the format.  Readers refuse a higher major version.
+constexpr int kMajorVersion = 1, kMinorVersion = 0;
 
 struct Field {
   tensor::DType dtype = tensor::DType::kF32;
@@ -24,7 +29,11 @@ struct Provenance {
   std::string tool, version;
   std::vector<std::string> arguments;
   std::optional<std::uint64_t> seed;
+  bool operator==(const Provenance&) const = default;
 };
+
+Json to_json(const std::vector<Provenance>& steps);
+std::vector<Provenance> provenance_from_json(const JsonView& json);
 
 struct Metadata {
   std::map<std::string, Field> schema;  // by tensor name
@@ -40,10 +49,18 @@ struct Metadata {
   // Takes over what a later metadata record says.
   // Throws Error: kData, schema, classes or columns contradict.
   void update(const Metadata& later);
-  // Throws Error: kData unless `set` has exactly the schema's tensors.
+  // Takes over what another, concatenated stream says: statistics are merged
+  // (equal ones are those of the whole that both are shards of, and stay),
+  // provenance is joined.  Throws Error: kData, as update().
+  void join(const Metadata& next);
+  // Throws Error: kData unless `set` has exactly the schema's tensors, and
+  // integer labels below the number of classes.
   void check(const DataSet& set) const;
 
+  // The __metadata__ of a record, dl-dataset(5): JSON texts by key.
   std::map<std::string, std::string> to_strings() const;
+  // Throws Error: kData, no metadata of a DataSet stream, or of a later major
+  // version.  Unknown keys are passed over.
   static Metadata from_strings(const std::map<std::string, std::string>& text);
 };
 

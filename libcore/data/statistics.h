@@ -24,12 +24,15 @@ struct Statistics {
 
   // features: [n, ..., columns] of any dtype; a rank-1 tensor is one column.
   // mask (or null): [n, time], for features [n, time, columns].
+  // Throws Error: kData, a value is not finite, the columns differ.
   void add(const tensor::Tensor& features, const tensor::Tensor* mask);
   // Chan, Golub, LeVeque 1979.  Throws Error: kData, the columns differ.
   void merge(const Statistics& other);
 
   // Population standard deviation of each column.
   std::vector<double> deviation() const;
+
+  bool operator==(const Statistics&) const = default;
 
   Json to_json() const;
   static Statistics from_json(const JsonView& json);

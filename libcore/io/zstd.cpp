@@ -106,10 +106,14 @@ struct FrameReader::State {
 
   std::size_t ready() const { return end - begin; }
   const std::byte* data() const { return buffer.data() + begin; }
-  void skip(std::size_t n) {
+  void skip(std::size_t n, bool count) {
+    if (count && digest) digest->add({data(), n});
     begin += n;
     offset += n;
   }
+  Digest* digest = nullptr;
+  bool cut_short = false;
+
   // Tries to have n bytes ready (n is small); returns how many there are.
   std::size_t want(std::size_t n) {
     if (ready() >= n) return ready();
@@ -124,23 +128,27 @@ struct FrameReader::State {
     return end;
   }
 
+  [[noreturn]] void cut() {
+    cut_short = true;
+    damaged("the frame is cut short");
+  }
   void read_skippable(Frame& frame);
   void read_compressed(Frame& frame);
   void decode(std::vector<std::byte>& content, std::uint64_t max_content);
 };
 
 void FrameReader::State::read_skippable(Frame& frame) {
-  if (want(8) < 8) damaged("a skippable frame is cut short");
+  if (want(8) < 8) cut();
   const std::uint64_t size = load32(data() + 4);
   check_size(size, limit);
-  skip(8);
+  skip(8, false);
   frame.content.clear();
   while (frame.content.size() < size) {
     const std::size_t n = static_cast<std::size_t>(
         std::min<std::uint64_t>(want(1), size - frame.content.size()));
-    if (n == 0) damaged("a skippable frame is cut short");
+    if (n == 0) cut();
     frame.content.insert(frame.content.end(), data(), data() + n);
-    skip(n);
+    skip(n, false);
   }
 }
 
@@ -148,8 +156,7 @@ void FrameReader::State::read_compressed(Frame& frame) {
   want(18);  // the longest frame header
   const unsigned long long declared = ZSTD_getFrameContentSize(data(), ready());
   if (declared == ZSTD_CONTENTSIZE_ERROR)
-    damaged(ready() < 18 ? "a zstd frame is cut short"
-                         : "damaged zstd frame: bad header");
+    ready() < 18 ? cut() : damaged("damaged zstd frame: bad header");
   const bool known = declared != ZSTD_CONTENTSIZE_UNKNOWN;
   if (known) check_size(declared, limit);
   frame.content.resize(static_cast<std::size_t>(
@@ -167,7 +174,7 @@ void FrameReader::State::decode(std::vector<std::byte>& content,
     ZSTD_inBuffer in{data(), available, 0};
     const std::size_t rc =
         checked(ZSTD_decompressStream(decoder.get(), &out, &in));
-    skip(in.pos);
+    skip(in.pos, true);
     if (rc == 0) break;
     if (out.pos == out.size && out.size < max_content) {
       content.resize(static_cast<std::size_t>(std::min<std::uint64_t>(
@@ -177,7 +184,7 @@ void FrameReader::State::decode(std::vector<std::byte>& content,
     } else if (in.pos == 0 && available > 0) {
       check_size(max_content + 1, max_content);
     } else if (available == 0) {
-      damaged("a zstd frame is cut short");
+      cut();
     }
   }
   content.resize(out.pos);
@@ -192,6 +199,9 @@ FrameReader::FrameReader(std::unique_ptr<Source> source,
 FrameReader::~FrameReader() = default;
 
 Source& FrameReader::source() { return *state_->source; }
+
+bool FrameReader::cut_short() const { return state_->cut_short; }
+void FrameReader::digest_into(Digest* digest) { state_->digest = digest; }
 
 bool FrameReader::next(Frame& frame) {
   State& s = *state_;

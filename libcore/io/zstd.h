@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "libcore/io/digest.h"
 #include "libcore/io/source.h"
 
 namespace dl::io {
@@ -43,12 +44,19 @@ class FrameReader {
   ~FrameReader();
 
   // Reads the next frame into `frame`, reusing its memory.  False at the end.
-  // Throws Error: kData, the bytes are no frame ("is no zstd data (starts with
-  // 'version https://git-lfs')"), a frame is cut short, its checksum differs.
-  // The message names no file: the caller adds that.
+  // Throws Error: kData, the bytes are no frame ("no zstd frame but gzip
+  // data"), a frame is cut short, its checksum differs. The message names no
+  // file: the caller adds that.
   bool next(Frame& frame);
 
   Source& source();
+
+  // Whether next() threw because the source ended inside a frame.
+  bool cut_short() const;
+
+  // From now on the bytes of compressed frames go into `digest`, too (not those
+  // of skippable frames, which the caller has in full); null stops it.
+  void digest_into(Digest* digest);
 
  private:
   struct State;

@@ -1,0 +1,84 @@
+#include "libcore/data/epoch.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "libcore/base/error.h"
+#include "libcore/base/philox.h"
+
+namespace dl::data {
+namespace {
+
+// Uses of the seed; the numbers are part of what "same seed, same bytes" means.
+constexpr std::uint64_t kRecordOrder = 1, kExampleOrder = 2;
+
+}  // namespace
+
+std::int64_t Catalogue::examples() const {
+  std::int64_t sum = 0;
+  for (const auto& shard : records)
+    sum = std::accumulate(shard.begin(), shard.end(), sum);
+  return sum;
+}
+
+Epoch::Epoch(const Catalogue& catalogue, std::int64_t batch, std::uint64_t seed,
+             std::uint64_t number, bool shuffled)
+    : batch_(batch),
+      examples_(catalogue.examples()),
+      seed_(seed),
+      number_(number),
+      shuffled_(shuffled) {
+  require(batch > 0, "an epoch's batch must be positive");
+  for (std::size_t s = 0; s < catalogue.records.size(); ++s)
+    for (std::size_t r = 0; r < catalogue.records[s].size(); ++r)
+      order_.push_back({static_cast<std::uint32_t>(s),
+                        static_cast<std::uint32_t>(r), 0,
+                        catalogue.records[s][r]});
+  if (shuffled) {
+    Philox random(seed, mix({kRecordOrder, number}));
+    shuffle(std::span(order_), random);
+  }
+  std::int64_t begin = 0;
+  for (Record& record : order_) {
+    record.begin = begin;
+    begin += record.examples;
+  }
+}
+
+std::int64_t Epoch::batches() const {
+  return (examples_ + batch_ - 1) / batch_;
+}
+
+std::int64_t Epoch::examples(std::int64_t first_batch,
+                             std::int64_t count) const {
+  const std::int64_t begin = std::min(first_batch * batch_, examples_);
+  return std::min((first_batch + count) * batch_, examples_) - begin;
+}
+
+std::vector<Piece> Epoch::pieces(std::int64_t i) const {
+  require(i >= 0 && i < batches(), "a batch outside the epoch");
+  const std::int64_t begin = i * batch_;
+  const std::int64_t end = std::min(begin + batch_, examples_);
+  auto at = std::upper_bound(
+      order_.begin(), order_.end(), begin,
+      [](std::int64_t place, const Record& r) { return place < r.begin; });
+  --at;
+  std::vector<Piece> pieces;
+  for (; at != order_.end() && at->begin < end; ++at) {
+    const std::int64_t from = std::max<std::int64_t>(begin - at->begin, 0);
+    const std::int64_t to = std::min(end - at->begin, at->examples);
+    if (from >= to) continue;  // a record without examples
+    std::vector<std::uint32_t> order(static_cast<std::size_t>(at->examples));
+    std::iota(order.begin(), order.end(), 0u);
+    if (shuffled_) {
+      Philox random(seed_,
+                    mix({kExampleOrder, number_, at->shard, at->record}));
+      shuffle(std::span(order), random);
+    }
+    pieces.push_back(
+        {at->shard, at->record, {order.begin() + from, order.begin() + to}});
+  }
+  return pieces;
+}
+
+}  // namespace dl::data

@@ -1,0 +1,214 @@
+#include "libcore/data/metadata.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "libcore/base/error.h"
+
+namespace dl::data {
+namespace {
+
+constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void bad(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+bool is_name(const std::string& name) {
+  const std::string kind = name.substr(0, name.find('/'));
+  if (kind.size() + 1 == name.size()) return false;  // "features/"
+  return kind == "features" || kind == "labels" || kind == "features_mask" ||
+         kind == "labels_mask";
+}
+
+Json schema_to_json(const std::map<std::string, Field>& schema) {
+  Json json = Json::object();
+  for (const auto& [name, field] : schema) {
+    const auto extents = field.shape.extents();
+    json[name] = {
+        {"dtype", tensor::name_of(field.dtype)},
+        {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}};
+  }
+  return json;
+}
+
+std::map<std::string, Field> schema_from_json(const JsonView& json) {
+  if (!json.raw().is_object()) json.fail("an object");
+  std::map<std::string, Field> schema;
+  for (const auto& item : json.raw().items()) {
+    const JsonView field = json.at(item.key());
+    if (!is_name(item.key())) field.fail("features, labels or their masks");
+    const std::vector<std::int64_t> shape =
+        field.at("shape").integers(0, kMaxExtent);
+    schema[item.key()] = {tensor::dtype_named(field.at("dtype").string()),
+                          tensor::Shape(std::span(shape))};
+  }
+  return schema;
+}
+
+// "1.0" -> 1; what follows the point may be anything a later minor version
+// says.
+int major_of(const std::string& version) {
+  int major = -1;
+  const char* end = version.data() + version.size();
+  const auto [rest, error] = std::from_chars(version.data(), end, major);
+  if (error != std::errc() || rest == end || *rest != '.' || major < 0)
+    bad("version '" + version + "' is none");
+  return major;
+}
+
+// Takes `later` over unless it says nothing.
+template <typename T>
+void take_over(T& now, const T& later, const char* what) {
+  if (later.empty() || later == now) return;
+  if (!now.empty()) bad(std::string("the ") + what + " differ from before");
+  now = later;
+}
+
+std::string describe(const Field& field) {
+  return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
+}
+
+void check_classes(const std::string& name, const tensor::Tensor& labels,
+                   std::size_t classes) {
+  tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const auto values = labels.as<T>();
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] < 0 || static_cast<std::size_t>(values[i]) >= classes)
+          bad("example " + std::to_string(i) + ": '" + name + "' is " +
+              std::to_string(values[i]) + ", want 0.." +
+              std::to_string(classes - 1));
+    }
+  });
+}
+
+}  // namespace
+
+Json to_json(const std::vector<Provenance>& steps) {
+  Json json = Json::array();
+  for (const Provenance& step : steps) {
+    Json item = {{"tool", step.tool},
+                 {"version", step.version},
+                 {"arguments", step.arguments}};
+    if (step.seed) item["seed"] = *step.seed;
+    json.push_back(item);
+  }
+  return json;
+}
+
+std::vector<Provenance> provenance_from_json(const JsonView& json) {
+  std::vector<Provenance> steps;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const JsonView item = json.at(i);
+    Provenance step{item.at("tool").string(), item.at("version").string(),
+                    item.at("arguments").strings(), std::nullopt};
+    if (item.has("seed")) {
+      const Json& seed = item.at("seed").raw();
+      if (!seed.is_number_unsigned()) item.at("seed").fail("a seed");
+      step.seed = seed.get<std::uint64_t>();
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
+  std::map<std::string, Field> schema;
+  for (const auto& [name, t] : set.tensors) {
+    if (!is_name(name)) bad("tensor '" + name + "' is none of a DataSet");
+    schema[name] = {t.dtype(), t.shape().without_first()};
+  }
+  return schema;
+}
+
+void Metadata::update(const Metadata& later) {
+  take_over(schema, later.schema, "tensors");
+  take_over(classes, later.classes, "class names");
+  take_over(columns, later.columns, "feature columns");
+  take_over(targets, later.targets, "label columns");
+  if (later.statistics) statistics = later.statistics;
+  if (!later.provenance.empty()) provenance = later.provenance;
+}
+
+void Metadata::join(const Metadata& next) {
+  std::optional<Statistics> joined;
+  if (statistics && next.statistics) {
+    joined = statistics;
+    if (*joined != *next.statistics) joined->merge(*next.statistics);
+  }
+  std::vector<Provenance> steps = provenance;
+  for (const Provenance& step : next.provenance)
+    if (std::find(steps.begin(), steps.end(), step) == steps.end())
+      steps.push_back(step);
+  update(next);
+  statistics = std::move(joined);
+  provenance = std::move(steps);
+}
+
+void Metadata::check(const DataSet& set) const {
+  set.check();
+  for (const auto& [name, field] : schema) {
+    const tensor::Tensor* t = set.find(name);
+    if (!t) bad("tensor '" + name + "' is missing");
+    const Field found{t->dtype(), t->shape().without_first()};
+    if (!(found == field))
+      bad("tensor '" + name + "' is " + describe(found) +
+          " an example, but the schema says " + describe(field));
+    if (!classes.empty() && name.starts_with("labels") &&
+        !name.starts_with("labels_mask"))
+      check_classes(name, *t, classes.size());
+  }
+  for (const auto& [name, t] : set.tensors)
+    if (!schema.contains(name))
+      bad("tensor '" + name + "' is not in the schema");
+}
+
+std::map<std::string, std::string> Metadata::to_strings() const {
+  std::map<std::string, std::string> text;
+  text["format"] = "dl-dataset";
+  text["version"] =
+      std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion);
+  text["schema"] = dump_json(schema_to_json(schema));
+  if (!classes.empty()) text["classes"] = dump_json(classes);
+  if (!columns.empty()) text["columns"] = dump_json(columns);
+  if (!targets.empty()) text["targets"] = dump_json(targets);
+  if (statistics) text["statistics"] = dump_json(statistics->to_json());
+  if (!provenance.empty()) text["provenance"] = dump_json(to_json(provenance));
+  return text;
+}
+
+Metadata Metadata::from_strings(
+    const std::map<std::string, std::string>& text) {
+  const auto find = [&](const char* key) {
+    const auto it = text.find(key);
+    return it == text.end() ? nullptr : &it->second;
+  };
+  const std::string* format = find("format");
+  const std::string* version = find("version");
+  if (!format || !version || *format != "dl-dataset")
+    bad("no metadata of a DataSet stream");
+  if (major_of(*version) > kMajorVersion)
+    bad("format version " + *version + "; this program reads up to version " +
+        std::to_string(kMajorVersion));
+  Metadata m;
+  const auto parse = [&](const char* key, auto&& take) {
+    const std::string* value = find(key);
+    if (!value) return;
+    const std::string name = std::string("metadata '") + key + "'";
+    const Json json = parse_json(*value, name, Code::kData);
+    take(JsonView(json, Code::kData, name));
+  };
+  parse("schema", [&](JsonView j) { m.schema = schema_from_json(j); });
+  parse("classes", [&](JsonView j) { m.classes = j.strings(); });
+  parse("columns", [&](JsonView j) { m.columns = j.strings(); });
+  parse("targets", [&](JsonView j) { m.targets = j.strings(); });
+  parse("statistics",
+        [&](JsonView j) { m.statistics = Statistics::from_json(j); });
+  parse("provenance",
+        [&](JsonView j) { m.provenance = provenance_from_json(j); });
+  return m;
+}
+
+}  // namespace dl::data

@@ -1,0 +1,220 @@
+#include "libcore/data/shard.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "libcore/base/error.h"
+#include "libcore/data/end_mark.h"
+#include "libcore/data/record.h"
+#include "libcore/data/stream.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/looks_like.h"
+#include "libcore/io/zstd.h"
+
+namespace dl::data {
+namespace {
+
+Record unpack(std::span<const std::byte> packed) {
+  return decode_record(io::decompress_frame(packed, kMaxRecordBytes));
+}
+
+// A part of the file and where it begins.
+struct Part {
+  std::uint64_t begin;
+  EndMark mark;
+};
+
+}  // namespace
+
+struct Shard::State {
+  struct Place {
+    std::uint64_t offset, bytes;
+  };
+  std::string path;
+  int fd = -1;
+  std::uint64_t digest = 0;
+  Metadata metadata;
+  std::vector<std::int64_t> records;  // examples of each
+  std::vector<Place> places;          // of each
+  std::int64_t examples = 0;
+
+  State() = default;
+  ~State() {
+    if (fd >= 0) ::close(fd);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error{Code::kData, "'" + path + "'" + what};
+  }
+  std::uint64_t open();
+  std::vector<std::byte> bytes(std::uint64_t offset, std::uint64_t n) const;
+  EndMark read_mark(std::uint64_t offset, std::uint64_t n,
+                    std::uint64_t& own_digest) const;
+  [[noreturn]] void explain(std::uint64_t size, std::uint64_t end) const;
+  std::vector<Part> parts(std::uint64_t size);
+  void take(const Part& part, bool first);
+};
+
+// Returns the size of the file.
+std::uint64_t Shard::State::open() {
+  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat info {};
+  if (fd < 0 || ::fstat(fd, &info) < 0)
+    throw Error{Code::kNoInput,
+                "cannot open '" + path + "': " + std::strerror(errno)};
+  if (!S_ISREG(info.st_mode))
+    throw Error{Code::kNoInput,
+                "cannot open '" + path + "' as a shard: it is no regular file"};
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+std::vector<std::byte> Shard::State::bytes(std::uint64_t offset,
+                                           std::uint64_t n) const {
+  std::vector<std::byte> buffer(static_cast<std::size_t>(n));
+  std::size_t done = 0;
+  while (done < buffer.size()) {
+    const ssize_t got = ::pread(fd, buffer.data() + done, buffer.size() - done,
+                                static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      throw Error{Code::kIo,
+                  "cannot read '" + path + "': " + std::strerror(errno)};
+    if (got == 0) fail(" became shorter while it was read");
+    done += static_cast<std::size_t>(got);
+  }
+  return buffer;
+}
+
+EndMark Shard::State::read_mark(std::uint64_t offset, std::uint64_t n,
+                                std::uint64_t& own_digest) const {
+  const std::vector<std::byte> frame = bytes(offset, n);
+  try {
+    return decode_mark(frame, own_digest);
+  } catch (Error& e) {
+    e.add_context("'" + path + "'");
+    throw;
+  }
+}
+
+// Says why there is no mark that ends at `end`.
+void Shard::State::explain(std::uint64_t size, std::uint64_t end) const {
+  if (size == 0) fail(" is empty; a DataSet stream has at least an end mark");
+  const std::string what =
+      io::looks_like(bytes(0, std::min<std::uint64_t>(size, 32)));
+  if (what != "zstd data") fail(" is no DataSet stream but " + what);
+  if (end < size) fail(" has no end mark at byte " + std::to_string(end));
+  fail(" ends without an end mark; it was cut short");
+}
+
+// The parts of the file, found from its end; the first one comes last.
+std::vector<Part> Shard::State::parts(std::uint64_t size) {
+  std::vector<Part> found;
+  std::uint64_t end = size;
+  std::vector<std::byte> digests;
+  do {
+    const std::uint64_t length =
+        end < kMarkTail ? 0 : mark_length(bytes(end - kMarkTail, kMarkTail));
+    if (length == 0 || length > end) explain(size, end);
+    std::uint64_t own = 0;
+    Part part{0, read_mark(end - length, length, own)};
+    end -= length;
+    if (part.mark.bytes > end) fail(" was cut at its start");
+    part.begin = end -= part.mark.bytes;
+    found.push_back(std::move(part));
+    const auto word = std::as_bytes(std::span(&own, 1));
+    digests.insert(digests.end(), word.begin(), word.end());
+    digest = found.size() == 1 ? own : io::digest(digests);
+  } while (end > 0);
+  return found;
+}
+
+void Shard::State::take(const Part& part, bool first) {
+  Metadata own;
+  const auto& entries = part.mark.records;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::uint64_t end =
+        i + 1 < entries.size() ? entries[i + 1].offset : part.mark.bytes;
+    const Place place{part.begin + entries[i].offset, end - entries[i].offset};
+    if (entries[i].examples > 0) {
+      places.push_back(place);
+      records.push_back(static_cast<std::int64_t>(entries[i].examples));
+      examples += records.back();
+      continue;
+    }
+    try {
+      const Record record = unpack(bytes(place.offset, place.bytes));
+      if (!record.set.tensors.empty())
+        throw Error{Code::kData, "data where the end mark promises metadata"};
+      own.update(Metadata::from_strings(record.metadata));
+    } catch (Error& e) {
+      e.add_context("'" + path + "', metadata");
+      throw;
+    }
+  }
+  if (own.schema.empty()) fail(", metadata: there is no schema");
+  if (first)
+    metadata = std::move(own);
+  else
+    metadata.join(own);
+}
+
+Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.path = path;
+  const std::vector<Part> parts = s.parts(s.open());
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
+    s.take(*part, part == parts.rbegin());
+}
+Shard::~Shard() = default;
+Shard::Shard(Shard&&) noexcept = default;
+
+const std::string& Shard::path() const { return state_->path; }
+const Metadata& Shard::metadata() const { return state_->metadata; }
+std::uint64_t Shard::digest() const { return state_->digest; }
+const std::vector<std::int64_t>& Shard::records() const {
+  return state_->records;
+}
+std::int64_t Shard::examples() const { return state_->examples; }
+
+std::vector<std::byte> Shard::read_packed(std::size_t i) const {
+  require(i < state_->places.size(), "a record outside its shard");
+  return state_->bytes(state_->places[i].offset, state_->places[i].bytes);
+}
+
+DataSet Shard::read(std::size_t i) const {
+  const std::string name =
+      "'" + state_->path + "', record " + std::to_string(i);
+  DataSet set = unpack_record(read_packed(i), name);
+  try {
+    state_->metadata.check(set);
+    if (set.examples() != state_->records[i])
+      throw Error{Code::kData, "has " + std::to_string(set.examples()) +
+                                   " examples, but the end mark says " +
+                                   std::to_string(state_->records[i])};
+  } catch (Error& e) {
+    e.add_context(name);
+    throw;
+  }
+  return set;
+}
+
+DataSet unpack_record(std::span<const std::byte> packed,
+                      const std::string& name) {
+  try {
+    Record record = unpack(packed);
+    record.set.check();
+    return std::move(record.set);
+  } catch (Error& e) {
+    e.add_context(name);
+    throw;
+  }
+}
+
+}  // namespace dl::data

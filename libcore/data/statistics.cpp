@@ -1,0 +1,155 @@
+#include "libcore/data/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "libcore/base/error.h"
+
+namespace dl::data {
+namespace {
+
+// Rows of `columns` values that take part, and how many there are.
+struct Rows {
+  std::int64_t rows, columns;
+  std::vector<bool> used;  // empty: all
+};
+
+Rows rows_of(const tensor::Tensor& features, const tensor::Tensor* mask) {
+  const tensor::Shape& shape = features.shape();
+  Rows rows;
+  rows.columns = shape.rank() == 1 ? 1 : shape.back();
+  rows.rows = rows.columns == 0 ? 0 : shape.elements() / rows.columns;
+  if (!mask) return rows;
+  // A mask of [n] stands for all rows of its example.
+  const std::int64_t marks = mask->elements();
+  if (marks == 0 || rows.rows % marks != 0)
+    throw Error{Code::kData, "a mask of shape " + mask->shape().to_string() +
+                                 " does not fit features of shape " +
+                                 shape.to_string()};
+  const std::int64_t repeat = rows.rows / marks;
+  for (std::int64_t i = 0; i < rows.rows; ++i)
+    rows.used.push_back(mask->value(i / repeat) != 0);
+  return rows;
+}
+
+// Calls f(row) for the rows that count.
+template <typename F>
+void each_row(const Rows& rows, F&& f) {
+  for (std::int64_t i = 0; i < rows.rows; ++i)
+    if (rows.used.empty() || rows.used[static_cast<std::size_t>(i)]) f(i);
+}
+
+// Two passes over the values at hand: exact where one pass would cancel.
+template <typename T>
+void gather(const Rows& rows, const T* values, Statistics& out) {
+  const auto columns = static_cast<std::size_t>(rows.columns);
+  out.mean.assign(columns, 0);
+  out.m2.assign(columns, 0);
+  out.min.assign(columns, std::numeric_limits<double>::infinity());
+  out.max.assign(columns, -std::numeric_limits<double>::infinity());
+  each_row(rows, [&](std::int64_t row) {
+    const T* x = values + row * rows.columns;
+    ++out.count;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const auto value = static_cast<double>(x[c]);
+      out.mean[c] += value;
+      out.min[c] = std::min(out.min[c], value);
+      out.max[c] = std::max(out.max[c], value);
+    }
+  });
+  if (out.count == 0) return;
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (!std::isfinite(out.mean[c]))
+      throw Error{Code::kData, "features have a value in column " +
+                                   std::to_string(c) + " that is not finite"};
+    out.mean[c] /= static_cast<double>(out.count);
+  }
+  each_row(rows, [&](std::int64_t row) {
+    const T* x = values + row * rows.columns;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const double d = static_cast<double>(x[c]) - out.mean[c];
+      out.m2[c] += d * d;
+    }
+  });
+}
+
+}  // namespace
+
+void Statistics::add(const tensor::Tensor& features,
+                     const tensor::Tensor* mask) {
+  Statistics part;
+  part.examples = features.shape()[0];
+  const Rows rows = rows_of(features, mask);
+  tensor::visit_dtype(features.dtype(), [&]<typename T>() {
+    gather(rows, features.as<T>().data(), part);
+  });
+  merge(part);
+}
+
+void Statistics::merge(const Statistics& other) {
+  if (mean.empty() && examples == 0) {
+    *this = other;
+    return;
+  }
+  if (other.mean.size() != mean.size())
+    throw Error{Code::kData, "statistics of " + std::to_string(mean.size()) +
+                                 " and of " +
+                                 std::to_string(other.mean.size()) +
+                                 " columns cannot be joined"};
+  examples += other.examples;
+  if (other.count == 0) return;
+  const auto a = static_cast<double>(count),
+             b = static_cast<double>(other.count);
+  for (std::size_t c = 0; c < mean.size(); ++c) {
+    const double delta = other.mean[c] - mean[c];
+    mean[c] += delta * (b / (a + b));
+    m2[c] += other.m2[c] + delta * delta * (a * b / (a + b));
+    min[c] = std::min(min[c], other.min[c]);
+    max[c] = std::max(max[c], other.max[c]);
+  }
+  count += other.count;
+}
+
+std::vector<double> Statistics::deviation() const {
+  std::vector<double> out;
+  for (const double sum : m2)
+    out.push_back(count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0);
+  return out;
+}
+
+Json Statistics::to_json() const {
+  // Without a value there is no range, and JSON has no infinity.
+  const bool any = count > 0;
+  const std::vector<double> zeros(mean.size(), 0.0);
+  return {{"examples", examples},
+          {"count", count},
+          {"mean", mean},
+          {"m2", m2},
+          {"min", any ? min : zeros},
+          {"max", any ? max : zeros}};
+}
+
+Statistics Statistics::from_json(const JsonView& json) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  Statistics s;
+  s.examples = json.at("examples").integer(0, kMax);
+  s.count = json.at("count").integer(0, kMax);
+  s.mean = json.at("mean").numbers();
+  s.m2 = json.at("m2").numbers();
+  s.min = json.at("min").numbers();
+  s.max = json.at("max").numbers();
+  for (const auto* list : {&s.m2, &s.min, &s.max})
+    if (list->size() != s.mean.size())
+      json.fail("mean, m2, min and max of one length");
+  for (const double sum : s.m2)
+    if (!(sum >= 0)) json.at("m2").fail("numbers that are not negative");
+  if (s.count == 0) {
+    s.min.assign(s.mean.size(), std::numeric_limits<double>::infinity());
+    s.max.assign(s.mean.size(), -std::numeric_limits<double>::infinity());
+  }
+  return s;
+}
+
+}  // namespace dl::data

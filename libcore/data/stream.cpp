@@ -1,0 +1,243 @@
+#include "libcore/data/stream.h"
+
+#include <string_view>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/data/end_mark.h"
+#include "libcore/data/record.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/zstd.h"
+
+namespace dl::data {
+
+struct StreamWriter::State {
+  std::unique_ptr<io::Sink> sink;
+  io::FrameCompressor compressor;
+  Metadata metadata;
+  EndMark mark;
+  io::Digest digest;
+  std::int64_t examples = 0;
+  std::vector<std::byte> blob;
+
+  State(std::unique_ptr<io::Sink> target, int level)
+      : sink(std::move(target)), compressor(level) {}
+
+  void append(const std::map<std::string, std::string>& text,
+              const DataSet& set) {
+    encode_record(text, set, blob);
+    if (blob.size() > kMaxRecordBytes)
+      throw Error{Code::kData,
+                  sink->name() + ": a record of " +
+                      std::to_string(blob.size()) +
+                      " bytes is too large; use fewer examples a record"};
+    const std::vector<std::byte> frame = compressor.compress(blob);
+    sink->write(frame);
+    digest.add(frame);
+    mark.records.push_back(
+        {mark.bytes, static_cast<std::uint64_t>(set.examples())});
+    mark.bytes += frame.size();
+  }
+};
+
+StreamWriter::StreamWriter(std::unique_ptr<io::Sink> sink, int level)
+    : state_(std::make_unique<State>(std::move(sink), level)) {}
+StreamWriter::~StreamWriter() = default;
+
+void StreamWriter::write_metadata(const Metadata& metadata) {
+  require(!metadata.schema.empty(), "a DataSet stream is given no schema");
+  state_->metadata.update(metadata);
+  state_->append(metadata.to_strings(), {});
+}
+
+void StreamWriter::write(const DataSet& set) {
+  State& s = *state_;
+  require(!s.metadata.schema.empty(), "data before their metadata");
+  try {
+    s.metadata.check(set);
+  } catch (Error& e) {
+    e.add_context(s.sink->name());
+    throw;
+  }
+  s.append({}, set);
+  s.examples += set.examples();
+}
+
+void StreamWriter::close() {
+  State& s = *state_;
+  if (!s.sink) return;
+  require(!s.metadata.schema.empty(), "a DataSet stream without metadata");
+  s.mark.digest = s.digest.value();
+  const std::vector<std::byte> mark = encode_mark(s.mark);
+  s.sink->write(mark);
+  s.mark.bytes += mark.size();
+  s.sink->close();
+  s.sink.reset();
+}
+
+std::int64_t StreamWriter::examples() const { return state_->examples; }
+std::uint64_t StreamWriter::bytes() const { return state_->mark.bytes; }
+
+struct StreamReader::State {
+  io::FrameReader frames;
+  std::string name;
+  io::Frame frame;
+  Metadata metadata;  // of all parts so far
+  Metadata part;      // of this one
+  EndMark seen;       // what its mark must say
+  io::Digest digest;
+  bool in_part = false, first_part = true, pending = false, ended = false;
+  std::uint64_t part_begin = 0;
+  std::int64_t records = 0, examples = 0;
+  DataSet next;  // if pending
+
+  State(std::unique_ptr<io::Source> source, std::uint64_t limit)
+      : frames(std::move(source), limit), name(frames.source().name()) {
+    frames.digest_into(&digest);
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error{Code::kData, name + what};
+  }
+  std::string place() const {
+    return name + ", record " + std::to_string(records);
+  }
+
+  bool fetch();
+  void read_frame();
+  void take_record();
+  void take_metadata(const std::map<std::string, std::string>& text);
+  void take_skippable();
+  void end_of_input();
+};
+
+// Reads on to a data record, which goes to `next`; false at the end.
+bool StreamReader::State::fetch() {
+  while (!ended) {
+    read_frame();
+    if (ended) break;
+    if (frame.skippable) {
+      take_skippable();
+      continue;
+    }
+    try {
+      take_record();
+    } catch (Error& e) {
+      e.add_context(place());
+      throw;
+    }
+    if (pending) return true;
+  }
+  return false;
+}
+
+void StreamReader::State::read_frame() {
+  try {
+    ended = !frames.next(frame);
+  } catch (const Error& e) {
+    if (e.code() != Code::kData) throw;
+    if (frames.cut_short()) end_of_input();
+    const std::string what = e.what();
+    if (frame.offset > 0) throw Error{Code::kData, place() + ": " + what};
+    constexpr std::string_view kNoFrame = "no zstd frame";
+    fail(" is no DataSet stream" + (what.starts_with(kNoFrame)
+                                        ? what.substr(kNoFrame.size())
+                                        : ": " + what));
+  }
+  if (ended) end_of_input();
+}
+
+void StreamReader::State::end_of_input() {
+  if (!in_part && !first_part && !frames.cut_short()) return;
+  frames.source().close();  // a command that failed is the better reason
+  if (first_part && !in_part && !frames.cut_short())
+    fail(" is empty; a DataSet stream has at least an end mark");
+  fail(" ends without an end mark; it was cut short");
+}
+
+void StreamReader::State::take_record() {
+  Record record = decode_record(frame.content);
+  const bool is_metadata = record.set.tensors.empty();
+  if (!in_part) {
+    if (!is_metadata)
+      throw Error{Code::kData, "data without metadata before them"};
+    in_part = true;
+    part_begin = frame.offset;
+    part = {};
+    seen = {};
+  }
+  if (is_metadata) {
+    take_metadata(record.metadata);
+  } else {
+    part.check(record.set);
+    next = std::move(record.set);
+    pending = true;
+  }
+  const auto n = is_metadata ? 0 : static_cast<std::uint64_t>(next.examples());
+  seen.records.push_back({frame.offset - part_begin, n});
+  seen.bytes = frame.offset + frame.stored_bytes - part_begin;
+}
+
+void StreamReader::State::take_metadata(
+    const std::map<std::string, std::string>& text) {
+  const Metadata later = Metadata::from_strings(text);
+  part.update(later);
+  if (part.schema.empty())
+    throw Error{Code::kData, "metadata without a schema"};
+  if (first_part)
+    metadata = part;
+  else if (seen.records.empty())
+    Metadata(metadata).join(part);  // contradictions are found at once
+}
+
+void StreamReader::State::take_skippable() {
+  std::vector<std::byte> whole(8);
+  const auto size = static_cast<std::uint32_t>(frame.content.size());
+  for (std::size_t i = 0; i < 4; ++i) {
+    whole[i] = static_cast<std::byte>(frame.magic >> (8 * i));
+    whole[4 + i] = static_cast<std::byte>(size >> (8 * i));
+  }
+  whole.insert(whole.end(), frame.content.begin(), frame.content.end());
+  if (frame.magic != kMarkMagic) fail(" has a frame that is none of ours");
+  std::uint64_t ignored = 0;
+  try {
+    const EndMark mark = decode_mark(whole, ignored);
+    seen.digest = digest.value();
+    if (!in_part || !(mark == seen))
+      throw Error{Code::kData, "end mark: it does not fit the records"};
+  } catch (Error& e) {
+    e.add_context(name);
+    throw;
+  }
+  if (first_part)
+    metadata = part;
+  else
+    metadata.join(part);
+  digest = io::Digest();
+  in_part = first_part = false;
+}
+
+StreamReader::StreamReader(std::unique_ptr<io::Source> source,
+                           std::uint64_t max_record_bytes)
+    : state_(std::make_unique<State>(std::move(source), max_record_bytes)) {
+  state_->fetch();
+}
+StreamReader::~StreamReader() = default;
+
+const Metadata& StreamReader::metadata() const { return state_->metadata; }
+const std::string& StreamReader::name() const { return state_->name; }
+std::int64_t StreamReader::examples() const { return state_->examples; }
+
+bool StreamReader::read(DataSet& set) {
+  State& s = *state_;
+  if (!s.pending && !s.fetch()) return false;
+  set = std::move(s.next);
+  s.pending = false;
+  s.records += 1;
+  s.examples += set.examples();
+  return true;
+}
+
+void StreamReader::close() { state_->frames.source().close(); }
+
+}  // namespace dl::data

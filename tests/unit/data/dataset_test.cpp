@@ -1,0 +1,159 @@
+// DataSets, statistics, metadata, normalizers.
+
+#include "libcore/data/dataset.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "libcore/data/normalizer.h"
+#include "tests/unit/data/sample.h"
+
+using namespace dl;
+using namespace dl::data;
+using sample::error_of;
+using sample::has;
+using tensor::DType;
+using tensor::Tensor;
+
+TEST_CASE("slices and copied examples hold what they should") {
+  const DataSet set = sample::set(5, 1);
+  DataSet copy = make_like(set, 5);
+  for (std::int64_t i = 0; i < 5; ++i) copy_example(copy, 4 - i, set, i);
+  DataSet back = make_like(set, 5);
+  for (std::int64_t i = 0; i < 5; ++i) copy_example(back, 4 - i, copy, i);
+  CHECK(sample::same(back, set));
+  CHECK_FALSE(sample::same(copy, set));
+  const DataSet part = set.slice(1, 3);
+  CHECK(part.examples() == 2);
+  CHECK(part.get("labels").value(0) == set.get("labels").value(1));
+  CHECK(error_of([&] { set.get("nothing"); }) != "");
+  CHECK(DataSet{}.examples() == 0);
+}
+
+TEST_CASE("merged statistics are those of one pass") {
+  Philox random(3, 0);
+  Tensor all(DType::kF32, {300, 2});
+  for (float& v : all.as<float>())
+    v = static_cast<float>(1e6 + random.normal());
+  Statistics whole, merged;
+  whole.add(all, nullptr);
+  for (std::int64_t at = 0; at < 300;) {
+    const auto n = std::min<std::int64_t>(
+        1 + static_cast<std::int64_t>(random.below(40)), 300 - at);
+    Statistics part;
+    part.add(all.rows(at, at + n), nullptr);
+    merged.merge(part);
+    at += n;
+  }
+  CHECK(merged.examples == 300);
+  CHECK(merged.count == whole.count);
+  CHECK(merged.min == whole.min);
+  CHECK(merged.max == whole.max);
+  for (int c = 0; c < 2; ++c) {
+    double mean = 0, m2 = 0;
+    for (int i = 0; i < 300; ++i) mean += all.value(2 * i + c) / 300;
+    for (int i = 0; i < 300; ++i)
+      m2 += std::pow(all.value(2 * i + c) - mean, 2);
+    const auto k = static_cast<std::size_t>(c);
+    CHECK(merged.mean[k] == Approx(mean).epsilon(1e-12));
+    CHECK(merged.deviation()[k] == Approx(std::sqrt(m2 / 300)).epsilon(1e-6));
+    CHECK(merged.m2[k] == Approx(whole.m2[k]).epsilon(1e-9));
+  }
+  const Json json = merged.to_json();
+  CHECK(Statistics::from_json(JsonView(json, Code::kData)) == merged);
+}
+
+TEST_CASE("masked steps do not count, and nothing counts nowhere") {
+  Tensor x(DType::kF32, {2, 2, 1}), mask(DType::kU8, {2, 2});
+  x.as<float>()[0] = 1;
+  x.as<float>()[1] = 100;
+  x.as<float>()[2] = 3;
+  x.as<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+  mask.as<std::uint8_t>()[0] = mask.as<std::uint8_t>()[2] = 1;
+  Statistics s;
+  s.add(x, &mask);
+  CHECK(s.count == 2);
+  CHECK(s.mean == std::vector<double>{2});
+  CHECK(s.max == std::vector<double>{3});
+  CHECK(has(error_of([&] { s.add(x, nullptr); }), "not finite"));
+
+  Tensor none(DType::kU8, {2});
+  Statistics empty;
+  empty.add(x, &none);
+  const Json json = empty.to_json();
+  Statistics back = Statistics::from_json(JsonView(json, Code::kData));
+  back.merge(s);
+  CHECK(back.mean == s.mean);
+  CHECK(back.min == s.min);
+  CHECK(back.examples == 4);
+  CHECK(error_of([&] { s.add(Tensor(DType::kF32, {1, 2}), nullptr); }) != "");
+}
+
+TEST_CASE("statistics from outside are read with suspicion") {
+  Statistics s;
+  s.add(sample::set(3, 1).get("features"), nullptr);
+  Json json = s.to_json();
+  json["m2"][0] = -1;
+  CHECK(error_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
+  json = s.to_json();
+  json["min"] = Json::array();
+  CHECK(error_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
+}
+
+TEST_CASE("metadata from outside is read with suspicion") {
+  const auto good = sample::metadata().to_strings();
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    auto text = good;
+    text[key] = value;
+    return error_of([&] { Metadata::from_strings(text); }) != "";
+  };
+  CHECK_FALSE(refused("other", "x"));
+  CHECK(refused("format", "pt"));
+  CHECK(refused("version", "one"));
+  CHECK(refused("version", "1"));
+  CHECK(refused("schema", "[]"));
+  CHECK(refused("schema", R"({"weights":{"dtype":"F32","shape":[]}})"));
+  CHECK(refused("schema", R"({"features/":{"dtype":"F32","shape":[]}})"));
+  CHECK(refused("schema", R"({"features":{"dtype":"F99","shape":[]}})"));
+  CHECK(refused("schema", R"({"features":{"dtype":"F32","shape":[-1]}})"));
+  CHECK(refused("schema", R"({"features":{"dtype":"F32","shape":)"
+                          R"([4294967296,4294967296]}})"));
+  CHECK(refused("classes", R"(["a",1])"));
+  CHECK(refused("classes", std::string(1000, '[')));
+  CHECK(refused("provenance", R"([{"tool":"x"}])"));
+  CHECK(refused("provenance",
+                R"([{"tool":"x","version":"1","arguments":[],"seed":-1}])"));
+}
+
+TEST_CASE("normalizers do what their names say") {
+  Metadata m = sample::metadata();
+  Tensor x(DType::kF32, {3, 3});
+  for (std::int64_t i = 0; i < 3; ++i) {
+    x.as<float>()[static_cast<std::size_t>(3 * i)] = static_cast<float>(i);
+    x.as<float>()[static_cast<std::size_t>(3 * i + 1)] = 5;
+    x.as<float>()[static_cast<std::size_t>(3 * i + 2)] =
+        static_cast<float>(10 * i);
+  }
+  CHECK(error_of([&] { Normalizer::fit("minmax", m); }, Code::kConfig) != "");
+  m.statistics = Statistics{};
+  m.statistics->add(x, nullptr);
+  const Normalizer range = Normalizer::fit("minmax", m);
+  CHECK(range.shift == std::vector<double>{0, 5, 0});
+  CHECK(range.scale == std::vector<double>{0.5, 1, 0.05});
+  const Normalizer standard = Normalizer::fit("standardize", m);
+  CHECK(standard.shift == std::vector<double>{1, 5, 10});
+  CHECK(standard.scale[0] == Approx(std::sqrt(1.5)));
+  CHECK(standard.scale[1] == 1);
+  CHECK(Normalizer::fit("auto", m).kind == "none");
+  CHECK(error_of([&] { Normalizer::fit("scale", m); }, Code::kConfig) != "");
+  CHECK(error_of([&] { Normalizer::fit("best", m); }, Code::kConfig) != "");
+  m.schema["features"].dtype = DType::kU8;
+  const Normalizer pixels = Normalizer::fit("auto", m);
+  CHECK(pixels.kind == "scale");
+  CHECK((255 - pixels.shift[0]) * pixels.scale[0] == Approx(1));
+  const Json json = standard.to_json();
+  const Normalizer back = Normalizer::from_json({json, Code::kData});
+  CHECK(back.shift == standard.shift);
+  CHECK(back.scale == standard.scale);
+}

@@ -1,0 +1,188 @@
+// zstd frames, unpacking of raw files, digests.
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "libcore/base/error.h"
+#include "libcore/base/philox.h"
+#include "libcore/io/decompress.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/looks_like.h"
+#include "libcore/io/memory.h"
+#include "libcore/io/zstd.h"
+#include "tests/unit/io/scratch.h"
+
+using namespace dl;
+using namespace dl::io;
+using Bytes = std::vector<std::byte>;
+
+namespace {
+
+Bytes bytes_of(std::string_view text) {
+  const auto span = std::as_bytes(std::span(text.data(), text.size()));
+  return {span.begin(), span.end()};
+}
+
+Bytes random_bytes(std::size_t n) {
+  Philox random(1, n);
+  Bytes out(n);
+  for (std::byte& b : out) b = static_cast<std::byte>(random() & 15);
+  return out;
+}
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    CHECK(e.code() == Code::kData);
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+// What `command` makes of `input`.
+Bytes through(const std::string& command, const Bytes& input) {
+  Scratch scratch;
+  scratch.write("in",
+                {reinterpret_cast<const char*>(input.data()), input.size()});
+  auto source = open_source("pipe:" + command + " <'" + (scratch / "in") + "'");
+  return bytes_of(read_all(*source, 1 << 26));
+}
+
+std::string unpack(const Bytes& packed) {
+  auto source = decompress(memory_source(packed, "'x'"));
+  return read_all(*source, 1 << 26);
+}
+
+}  // namespace
+
+TEST_CASE("frames of any size come back, with their places") {
+  FrameCompressor compressor;
+  Bytes stream;
+  std::vector<Bytes> contents;
+  for (std::size_t n : {0, 1, 100, 131072, 1000000, 20000000})
+    contents.push_back(random_bytes(n));
+  std::vector<std::uint64_t> offsets;
+  for (const Bytes& content : contents) {
+    offsets.push_back(stream.size());
+    const Bytes frame = compressor.compress(content);
+    CHECK(decompress_frame(frame, 1 << 26) == content);
+    stream.insert(stream.end(), frame.begin(), frame.end());
+  }
+  FrameReader reader(memory_source(stream), 1 << 26);
+  Frame frame;
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    REQUIRE(reader.next(frame));
+    CHECK(frame.content == contents[i]);
+    CHECK(frame.offset == offsets[i]);
+    CHECK_FALSE(frame.skippable);
+  }
+  CHECK_FALSE(reader.next(frame));
+}
+
+TEST_CASE("the zstd program reads our frames and we read its") {
+  const Bytes content = random_bytes(300000);
+  CHECK(through("zstd -dc", FrameCompressor().compress(content)) == content);
+  // From a pipe it does not state the content size.
+  const Bytes unsized = through("cat | zstd -c --no-check", content);
+  FrameReader reader(memory_source(unsized), 1 << 20);
+  Frame frame;
+  REQUIRE(reader.next(frame));
+  CHECK(frame.content == content);
+  CHECK(decompress_frame(unsized, 1 << 20) == content);
+  const auto small = [&] { decompress_frame(unsized, 299999); };
+  CHECK(error_of(small).find("more than the limit") != std::string::npos);
+}
+
+TEST_CASE("a bomb is refused by its size, stated or not") {
+  const Bytes zeros(std::size_t{1} << 24);
+  const Bytes bomb = FrameCompressor().compress(zeros);
+  CHECK(bomb.size() < 4096);
+  const std::string said =
+      "the frame unpacks to 16777216 bytes, more than the limit of 1000";
+  CHECK(error_of([&] { decompress_frame(bomb, 1000); }) == said);
+  FrameReader reader(memory_source(bomb), 1000);
+  Frame frame;
+  CHECK(error_of([&] { reader.next(frame); }) == said);
+  CHECK(frame.content.capacity() < 1000);
+  // A header that claims more than its blocks can hold takes no memory.
+  Bytes liar = FrameCompressor().compress(bytes_of("tiny"));
+  Bytes header = {liar[0], liar[1], liar[2], liar[3], std::byte{0xe4}};
+  for (int i = 0; i < 8; ++i) header.push_back(std::byte(i == 4 ? 1 : 0));
+  header.insert(header.end(), liar.begin() + 6, liar.end());
+  CHECK(error_of([&] { decompress_frame(header, UINT64_MAX); }) !=
+        "nothing was thrown");
+}
+
+TEST_CASE("every cut and every flipped bit of a frame is noticed") {
+  const Bytes frame = FrameCompressor().compress(random_bytes(500));
+  Frame out;
+  for (std::size_t n = 1; n < frame.size(); ++n) {
+    const Bytes cut(frame.begin(), frame.begin() + static_cast<long>(n));
+    FrameReader reader(memory_source(cut), 1 << 20);
+    REQUIRE(error_of([&] { reader.next(out); }) != "nothing was thrown");
+    REQUIRE(error_of([&] { decompress_frame(cut, 1 << 20); }) !=
+            "nothing was thrown");
+  }
+  for (std::size_t bit = 0; bit < 8 * frame.size(); ++bit) {
+    Bytes flipped = frame;
+    flipped[bit / 8] ^= std::byte(1 << bit % 8);
+    // The reserved bit of the header is all that zstd itself lets pass.
+    try {
+      if (decompress_frame(flipped, 1 << 20) != random_bytes(500))
+        FAIL("bit " << bit << " went unnoticed");
+    } catch (const Error& e) {
+      REQUIRE(e.code() == Code::kData);
+    }
+  }
+}
+
+TEST_CASE("what is no frame is described") {
+  FrameReader reader(
+      memory_source(bytes_of("version https://git-lfs.github.co")), 1000);
+  Frame frame;
+  CHECK(error_of([&] { reader.next(frame); }) ==
+        "no zstd frame but a git-LFS pointer (run: git lfs pull)");
+  CHECK(looks_like(bytes_of("a,b\n1,2\n")) == "text (starts with 'a,b')");
+  CHECK(looks_like(bytes_of("\x1f\x8b")) == "gzip data");
+  CHECK(looks_like({}) == "nothing");
+  CHECK(looks_like(bytes_of("\x01\x02\x03\x04\x05")) ==
+        "unknown data (starts with 01 02 03 04)");
+}
+
+TEST_CASE("raw files are unpacked by magic number") {
+  const Bytes content = random_bytes(400000);
+  const std::string text(reinterpret_cast<const char*>(content.data()),
+                         content.size());
+  CHECK(unpack(content) == text);
+  CHECK(unpack({}) == "");
+  CHECK(unpack(bytes_of("ab")) == "ab");
+  for (const char* command : {"gzip -c", "zstd -c", "zstd -c --no-check"}) {
+    Bytes packed = through(command, content);
+    CHECK(unpack(packed) == text);
+    const Bytes cut(packed.begin(), packed.end() - 5);
+    CHECK(error_of([&] { unpack(cut); }).find("'x' is cut short") == 0);
+    packed.insert(packed.end(), packed.begin(), packed.end());
+    CHECK(unpack(packed) == text + text);
+  }
+  Bytes padded = through("gzip -c", bytes_of("abc"));
+  padded.resize(padded.size() + 512);
+  CHECK(unpack(padded) == "abc");
+  padded.back() = std::byte{1};
+  CHECK(error_of([&] { unpack(padded); }).find("after its gzip data") !=
+        std::string::npos);
+  Bytes damaged = through("gzip -c", content);
+  damaged[damaged.size() - 6] ^= std::byte{1};
+  CHECK(error_of([&] { unpack(damaged); }).find("is damaged") !=
+        std::string::npos);
+}
+
+TEST_CASE("a digest of pieces is the digest of the whole") {
+  const Bytes content = random_bytes(1000);
+  Digest pieces;
+  for (std::size_t i = 0; i < 1000; i += 100)
+    pieces.add(std::span(content).subspan(i, 100));
+  CHECK(pieces.value() == digest(content));
+  // From the xxHash specification's own test of the empty input.
+  CHECK(hex(digest({})) == "2d06800538d394c2");
+}

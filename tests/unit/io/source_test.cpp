@@ -1,0 +1,117 @@
+// Sources: files, commands, patterns.
+
+#include "libcore/io/source.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "libcore/base/error.h"
+#include "tests/unit/io/scratch.h"
+
+using namespace dl;
+using namespace dl::io;
+
+namespace {
+
+std::string slurp(const std::string& spec) {
+  auto source = open_source(spec);
+  std::string text = read_all(*source, 1 << 20);
+  source->close();
+  return text;
+}
+
+template <typename F>
+Error error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e;
+  }
+  return Error{Code::kBug, "nothing was thrown"};
+}
+
+}  // namespace
+
+TEST_CASE("a path and a command are read alike") {
+  Scratch scratch;
+  scratch.write("a", "hello\n");
+  CHECK(slurp(scratch / "a") == "hello\n");
+  CHECK(slurp("pipe:cat '" + (scratch / "a") + "'") == "hello\n");
+}
+
+TEST_CASE("what cannot be opened is missing input") {
+  Scratch scratch;
+  const Error missing = error_of([&] { open_source("no/such"); });
+  CHECK(missing.code() == Code::kNoInput);
+  CHECK(missing.what() ==
+        std::string("cannot open 'no/such': No such file or directory"));
+  CHECK(error_of([&] { open_source(scratch / ""); }).code() == Code::kNoInput);
+  CHECK(error_of([&] { open_source(""); }).code() == Code::kUsage);
+  CHECK(error_of([&] { open_source("pipe: "); }).code() == Code::kUsage);
+}
+
+TEST_CASE("a command that fails after its output was read is an error") {
+  const Error status = error_of([] { slurp("pipe:echo x; exit 3"); });
+  CHECK(status.code() == Code::kIo);
+  CHECK(status.what() ==
+        std::string("'pipe:echo x; exit 3' exited with status 3"));
+  CHECK(error_of([] { slurp("pipe:kill -9 $$"); }).what() ==
+        std::string("'pipe:kill -9 $$' was killed by signal 9"));
+}
+
+TEST_CASE("a command that is left early is no error") {
+  auto source = open_source("pipe:yes");
+  std::byte some[10];
+  CHECK(source->read(some) == 10);
+  source->close();
+  source->close();
+  // One that would never write again is not waited for.
+  auto silent = open_source("pipe:echo x; exec sleep 1000");
+  CHECK(silent->read(some) == 2);
+}
+
+TEST_CASE("SIGPIPE is back at its default in a command") {
+  const auto before = ::signal(SIGPIPE, SIG_IGN);
+  // Bit 12 of the set of ignored signals: the fourth digit from the right.
+  const std::string ignored =
+      slurp("pipe:grep '^SigIgn:.*[1-9a-f]...$' /proc/self/status || echo no");
+  ::signal(SIGPIPE, before);
+  CHECK(ignored == "no\n");
+}
+
+TEST_CASE("DL_NO_PIPE forbids commands") {
+  ::setenv("DL_NO_PIPE", "1", 1);
+  CHECK(error_of([] { open_source("pipe:true"); }).code() == Code::kUsage);
+  ::unsetenv("DL_NO_PIPE");
+  CHECK(slurp("pipe:true").empty());
+}
+
+TEST_CASE("patterns give the files they match in byte order") {
+  Scratch scratch;
+  for (const char* name : {"b.dls", "B.dls", "a.dls", "star*.dls", "c.txt"})
+    scratch.write(name, "");
+  const std::string all = scratch / "*.dls";
+  CHECK(expand_operands({all}) ==
+        std::vector<std::string>{scratch / "B.dls", scratch / "a.dls",
+                                 scratch / "b.dls", scratch / "star*.dls"});
+  // A file with such a name is meant; commands and '-' stay.
+  const std::vector<std::string> plain{scratch / "star*.dls", "-", "pipe:cat *",
+                                       "none"};
+  CHECK(expand_operands(plain) == plain);
+  const Error none = error_of([&] { expand_operands({scratch / "x*"}); });
+  CHECK(none.code() == Code::kNoInput);
+}
+
+TEST_CASE("read_all has a limit and read_full fills") {
+  auto source = open_source("pipe:printf 12345");
+  CHECK(error_of([&] { read_all(*source, 4); }).code() == Code::kData);
+  source = open_source("pipe:printf 1; sleep 0.01; printf 2345");
+  std::byte five[8];
+  CHECK(read_full(*source, five) == 5);
+}
