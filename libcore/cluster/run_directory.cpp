@@ -1,0 +1,220 @@
+#include "libcore/cluster/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "libcore/base/failpoint.h"
+#include "libcore/io/sink.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
+constexpr std::size_t kKept = 2;
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr std::string_view kSuffix = ".safetensors";
+
+// The number in "checkpoint-000041.safetensors", or -1.
+std::int64_t number_of(const std::string& name) {
+  if (name.size() <= kPrefix.size() + kSuffix.size() ||
+      !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
+    return -1;
+  const std::string digits = name.substr(
+      kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  if (digits.size() > 15 ||
+      digits.find_first_not_of("0123456789") != std::string::npos)
+    return -1;
+  return std::stoll(digits);
+}
+
+std::string name_of(std::int64_t number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%06lld",
+                static_cast<long long>(number));
+  return std::string(kPrefix) + digits + std::string(kSuffix);
+}
+
+// Numbers of the checkpoints in the folder, ascending.
+std::vector<std::int64_t> checkpoints(const std::string& path) {
+  std::vector<std::int64_t> result;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (const auto number = number_of(entry.path().filename().string());
+        number >= 0)
+      result.push_back(number);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+std::string short_text(const Json& value) {
+  std::string text = dump_json(value);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+}  // namespace
+
+std::string first_difference(const Json& a, const Json& b, std::string* left,
+                             std::string* right) {
+  if (a == b) return "";
+  if (a.is_object() && b.is_object()) {
+    for (const auto& [key, value] : a.items()) {
+      if (!b.contains(key)) {
+        *left = short_text(value);
+        *right = "nothing";
+        return key;
+      }
+      const std::string inner = first_difference(value, b.at(key), left, right);
+      if (inner.empty() && value == b.at(key)) continue;
+      if (inner.empty()) return key;
+      return key + (inner.front() == '[' ? "" : ".") + inner;
+    }
+    for (const auto& [key, value] : b.items()) {
+      if (a.contains(key)) continue;
+      *left = "nothing";
+      *right = short_text(value);
+      return key;
+    }
+  }
+  if (a.is_array() && b.is_array() && a.size() == b.size()) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (a[i] == b[i]) continue;
+      const std::string inner = first_difference(a[i], b[i], left, right);
+      return "[" + std::to_string(i) + "]" +
+             (inner.empty() || inner.front() == '[' ? "" : ".") + inner;
+    }
+  }
+  *left = short_text(a);
+  *right = short_text(b);
+  return "";
+}
+
+RunDirectory::RunDirectory(const std::string& path, bool fresh) : path_(path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
+                                       "': " + error.message()};
+  lock();
+  if (fresh) clear();
+}
+
+RunDirectory::~RunDirectory() { ::close(lock_); }
+
+std::string RunDirectory::file(const std::string& name) const {
+  return path_ + "/" + name;
+}
+
+// The lock file says who holds it and how many held it: "PID INCARNATION".
+void RunDirectory::lock() {
+  const std::string name = file("lock");
+  lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0)
+    throw Error{Code::kCantCreate,
+                "cannot open '" + name + "': " + std::strerror(errno)};
+  char text[64] = {};
+  const ssize_t size = ::pread(lock_, text, sizeof text - 1, 0);
+  unsigned long long pid = 0, before = 0;
+  const int fields =
+      size > 0 ? std::sscanf(text, "%llu %llu", &pid, &before) : 0;
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(lock_);
+    throw Error{Code::kUnavailable,
+                "the run directory '" + path_ + "' is in use by process " +
+                    (fields > 0 ? std::to_string(pid) : "(unknown)")};
+  }
+  incarnation_ = fields == 2 ? before + 1 : 1;
+  const int length = std::snprintf(
+      text, sizeof text, "%lld %llu\n", static_cast<long long>(::getpid()),
+      static_cast<unsigned long long>(incarnation_));
+  if (::ftruncate(lock_, 0) != 0 ||
+      ::pwrite(lock_, text, length, 0) != length) {
+    const std::string why = std::strerror(errno);
+    ::close(lock_);
+    throw Error{Code::kIo, "cannot write '" + name + "': " + why};
+  }
+}
+
+void RunDirectory::clear() {
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = number_of(name) >= 0 || name == "run.json" ||
+                      name == "events.jsonl" || name == "best.safetensors" ||
+                      (name.starts_with("data-") && name.ends_with(".dls"));
+    std::error_code error;
+    if (ours && !fs::remove(entry.path(), error) && error)
+      throw Error{Code::kIo, "cannot remove '" + entry.path().string() +
+                                 "': " + error.message()};
+  }
+}
+
+void RunDirectory::settle(const Json& configuration) {
+  const std::string name = file("run.json");
+  if (!fs::exists(name)) {
+    const auto sink = io::open_sink(name);
+    std::string text = configuration.dump(
+        2, ' ', false, nlohmann::json::error_handler_t::replace);
+    text += '\n';
+    sink->write(std::as_bytes(std::span(text)));
+    sink->close();
+    return;
+  }
+  const auto source = io::open_source(name);
+  const Json before = parse_json(io::read_all(*source, kMaxRunJson),
+                                 "'" + name + "'", Code::kData);
+  std::string left, right;
+  const std::string where =
+      first_difference(before, configuration, &left, &right);
+  if (before == configuration) return;
+  throw Error{Code::kConfig, "'" + path_ + "' holds a run with " + where +
+                                 " = " + left + ", now it is " + right +
+                                 "; --fresh starts over, --run takes another "
+                                 "folder"};
+}
+
+std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
+    const Log& log) const {
+  auto numbers = checkpoints(path_);
+  for (auto it = numbers.rbegin(); it != numbers.rend(); ++it) {
+    const std::string name = name_of(*it);
+    try {
+      return Checkpoint{name, nn::load_model(file(name))};
+    } catch (const Error& error) {
+      log(Level::kWarning, std::string(error.what()) +
+                               "; going back to the checkpoint before it");
+    }
+  }
+  if (!numbers.empty())
+    throw Error{Code::kData, "'" + path_ +
+                                 "' has no checkpoint that can be read; "
+                                 "--fresh starts over"};
+  return std::nullopt;
+}
+
+std::string RunDirectory::save(const nn::Model& model) {
+  failpoint("master.before_checkpoint");
+  auto numbers = checkpoints(path_);
+  const std::string name = name_of(numbers.empty() ? 1 : numbers.back() + 1);
+  nn::save_model(model, file(name));
+  failpoint("master.after_checkpoint");
+  while (numbers.size() >= kKept) {
+    std::error_code ignored;
+    fs::remove(file(name_of(numbers.front())), ignored);
+    numbers.erase(numbers.begin());
+  }
+  return name;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,68 @@
+// The folder of a run, dl-run(5): what it was asked to do, its history, its
+// checkpoints, and a lock that keeps a second master out.
+//
+// Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_RUN_DIRECTORY_H_
+#define DL_LIBCORE_CLUSTER_RUN_DIRECTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/base/log.h"
+#include "libcore/nn/model.h"
+
+namespace dl::cluster {
+
+class RunDirectory {
+ public:
+  // Makes the folder if it is missing and locks it.  fresh: removes what an
+  // earlier run left in it.
+  // Throws Error: kUnavailable, another master has it ("'m.run' is in use by
+  // process 812"); kCantCreate.
+  RunDirectory(const std::string& path, bool fresh);
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const;
+  // How many masters have run here, this one included.
+  std::uint64_t incarnation() const { return incarnation_; }
+
+  // Writes run.json, or compares with the one that is there.
+  // Throws Error: kConfig, "'m.run' holds a run with settings.batch = 32, now
+  // 64; ..."; kData, run.json is damaged.
+  void settle(const Json& configuration);
+
+  struct Checkpoint {
+    std::string name;
+    nn::Model model;
+  };
+  // The newest that can be read; damaged ones are warned of and passed over.
+  // Throws Error: kData, there are some and all are damaged.
+  std::optional<Checkpoint> newest(const Log& log) const;
+
+  // Writes the next one, keeps it and the one before, and returns its name.
+  // Throws Error: kCantCreate, kIo.
+  std::string save(const nn::Model& model);
+
+ private:
+  void lock();
+  void clear();
+
+  std::string path_;
+  int lock_ = -1;
+  std::uint64_t incarnation_ = 1;
+};
+
+// Where two documents differ first: "settings.batch"; "" if they are equal.
+// The two values, or "nothing", go to *left and *right.
+std::string first_difference(const Json& a, const Json& b, std::string* left,
+                             std::string* right);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_RUN_DIRECTORY_H_
