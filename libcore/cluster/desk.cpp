@@ -1,0 +1,166 @@
+#include "libcore/cluster/desk.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/failpoint.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kRetry = 0.25;  // seconds after a send that failed
+
+std::string range_of(const Lease& lease) {
+  if (lease.count == 1) return "mini-batch " + std::to_string(lease.first);
+  return "mini-batches " + std::to_string(lease.first) + "-" +
+         std::to_string(lease.first + lease.count - 1);
+}
+
+}  // namespace
+
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](float v) { return std::isfinite(v); });
+}
+
+Desk::Desk(Settings the_settings, Limits the_limits, std::string the_run,
+           std::uint64_t the_incarnation, EventLog& the_events, Link& the_link,
+           Log the_log)
+    : settings(std::move(the_settings)),
+      limits(the_limits),
+      run(std::move(the_run)),
+      incarnation(the_incarnation),
+      events(the_events),
+      link(the_link),
+      log(std::move(the_log)) {}
+
+bool Desk::send(Member& member, const Message& message) {
+  const Envelope envelope{run, member.number, incarnation, ++sequence_};
+  if (link.send(member.peer, message, envelope)) return true;
+  member.retry = now + kRetry;
+  return false;
+}
+
+bool Desk::bring_up_to_date(Member& member) {
+  if (member.version == state.version) return true;
+  State message;
+  message.version = state.version;
+  message.threshold = state.threshold;
+  message.parameters = state.parameters;
+  message.statistics = state.statistics;
+  message.updater_state = state.updater_state;
+  if (!send(member, message.to_message())) return false;
+  member.version = state.version;
+  return true;
+}
+
+bool Desk::hand_out(Member& member, LeaseTable& table, const Lease& lease,
+                    TaskKind kind, std::int64_t iteration) {
+  Task task;
+  task.kind = kind;
+  task.lease = lease.id;
+  task.fence = lease.fence;
+  task.version = state.version;
+  task.epoch = state.epoch;
+  task.first = lease.first;
+  task.count = lease.count;
+  task.iteration = iteration;
+  if (kind == TaskKind::kEvaluate) task.evaluations = settings.evaluations;
+  if (!send(member, task.to_message())) {
+    table.finish(lease.id);
+    return false;
+  }
+  member.moved = now;
+  ++report.leases;
+  events.write("lease",
+               {{"kind", kind == TaskKind::kTrain ? "train" : "evaluate"},
+                {"lease", lease.id},
+                {"fence", lease.fence},
+                {"worker", member.number},
+                {"epoch", state.epoch},
+                {"first", lease.first},
+                {"count", lease.count}});
+  failpoint("master.after_lease");
+  return true;
+}
+
+void Desk::revoke(Member& member, LeaseTable& table, const Lease& lease,
+                  const std::string& why, bool failed) {
+  table.finish(lease.id, failed);
+  ++report.revoked;
+  events.write("revoke", {{"lease", lease.id},
+                          {"fence", lease.fence},
+                          {"worker", member.number},
+                          {"epoch", state.epoch},
+                          {"first", lease.first},
+                          {"count", lease.count},
+                          {"committed", lease.committed},
+                          {"why", why}});
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+    if (table.failures(i) >= kMostFailures)
+      throw Error{Code::kData,
+                  "mini-batch " + std::to_string(i) + " of epoch " +
+                      std::to_string(state.epoch + 1) + " was lost with " +
+                      std::to_string(table.failures(i)) +
+                      " workers, the last one " + member.describe() + ": " +
+                      why + "; look at its examples and at their memory"};
+  log(Level::kDetail, range_of(lease) + " of " + member.describe() +
+                          " go back to the queue: " + why);
+}
+
+void Desk::refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
+                  std::int64_t batch) {
+  ++report.stale;
+  Json fields = {{"lease", lease},
+                 {"fence", fence},
+                 {"worker", member.number},
+                 {"epoch", state.epoch}};
+  if (batch >= 0) fields["first"] = batch;
+  events.write("stale", std::move(fields));
+  Stale message;
+  message.lease = lease;
+  message.fence = fence;
+  message.batch = batch;
+  send(member, message.to_message());
+}
+
+void Desk::reject(Member& member, std::int64_t batch, const std::string& why) {
+  ++report.rejected;
+  ++rejections_;
+  events.write("fault", {{"worker", member.number},
+                         {"epoch", state.epoch},
+                         {"first", batch},
+                         {"why", why}});
+  const std::string where = "mini-batch " + std::to_string(batch) +
+                            " of epoch " + std::to_string(state.epoch + 1);
+  if (rejections_ >= kMostRejections)
+    throw Error{Code::kConfig,
+                std::to_string(rejections_) +
+                    " answers in a row were rejected, the last one for " +
+                    where + " from " + member.describe() + ": " + why +
+                    "; lower the learning rate or look at the data"};
+  log(Level::kWarning, where + " from " + member.describe() +
+                           " rejected: " + why + "; it is done again");
+}
+
+void Desk::accept(Member& member, const Lease& lease, std::int64_t first,
+                  std::int64_t count, std::int64_t examples, double loss_sum,
+                  std::size_t bytes) {
+  rejections_ = 0;
+  member.examples += examples;
+  report.batches += static_cast<std::uint64_t>(count);
+  report.payload += bytes;
+  events.write("commit", {{"lease", lease.id},
+                          {"fence", lease.fence},
+                          {"worker", member.number},
+                          {"epoch", state.epoch},
+                          {"first", first},
+                          {"count", count},
+                          {"examples", examples},
+                          {"loss", loss_sum / static_cast<double>(examples)},
+                          {"bytes", bytes}});
+  failpoint("master.after_commit");
+}
+
+}  // namespace dl::cluster

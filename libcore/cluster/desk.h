@@ -1,0 +1,95 @@
+// What the parts of a master share: settings, members, the run's state, its
+// history, and the way to send.
+
+#ifndef DL_LIBCORE_CLUSTER_DESK_H_
+#define DL_LIBCORE_CLUSTER_DESK_H_
+
+#include <cstdint>
+#include <string>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/events.h"
+#include "libcore/cluster/lease.h"
+#include "libcore/cluster/link.h"
+#include "libcore/cluster/membership.h"
+#include "libcore/cluster/report.h"
+#include "libcore/cluster/run_state.h"
+#include "libcore/cluster/settings.h"
+#include "libcore/data/epoch.h"
+
+namespace dl::cluster {
+
+// Time limits of a master, in seconds; 0 for "never" where that makes sense.
+struct Limits {
+  double heartbeat = 2;     // workers beat this often
+  double lost_after = 6;    // nothing heard: silent
+  double stuck_after = 60;  // beats without progress: stuck
+  double wait = 120;        // for workers, at the start and when all left
+  double grace = 25;        // between a signal and leaving
+  double checkpoint_every = 300;
+  std::int64_t checkpoint_batches = 0;
+  double max_time = 0;           // of the run, all starts together
+  std::int64_t min_workers = 1;  // before training starts
+};
+
+class Desk {
+ public:
+  Desk(Settings settings, Limits limits, std::string run,
+       std::uint64_t incarnation, EventLog& events, Link& link, Log log);
+
+  const Settings settings;
+  const Limits limits;
+  const std::string run;  // id of this master's start
+  const std::uint64_t incarnation;
+  EventLog& events;
+  Link& link;
+  const Log log;
+
+  data::Catalogue training, evaluation;
+  RunState state;
+  Membership members;
+  Report report;
+  double now = 0;  // monotonic, as of the message in hand
+  std::uint64_t next_lease = 1;
+
+  // False: it did not go out; the member is left alone for a moment.
+  bool send(Member& member, const Message& message);
+
+  // Sends State unless the member has the current one.  False: not possible
+  // now.
+  bool bring_up_to_date(Member& member);
+
+  // Grants of every kind of work go out through here: sends the task or takes
+  // the lease back.
+  bool hand_out(Member& member, LeaseTable& table, const Lease& lease,
+                TaskKind kind, std::int64_t iteration);
+
+  // A lease ends before its work is done.  why: "revoke" events say so.
+  void revoke(Member& member, LeaseTable& table, const Lease& lease,
+              const std::string& why, bool failed);
+
+  // Work that came too late is refused.
+  void refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
+              std::int64_t batch = -1);
+
+  // A loss, an update or a replica that is not finite, or not what it should
+  // be.  Throws Error: kConfig after kMostRejections in a row.
+  void reject(Member& member, std::int64_t batch, const std::string& why);
+  // A good answer: counts and records the commit.
+  void accept(Member& member, const Lease& lease, std::int64_t first,
+              std::int64_t count, std::int64_t examples, double loss_sum,
+              std::size_t bytes);
+
+  static constexpr int kMostRejections = 8;
+  static constexpr int kMostFailures = 4;  // workers lost over a mini-batch
+
+ private:
+  std::uint64_t sequence_ = 0;
+  int rejections_ = 0;
+};
+
+bool all_finite(const std::vector<float>& values);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_DESK_H_

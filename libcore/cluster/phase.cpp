@@ -1,0 +1,30 @@
+#include "libcore/cluster/phase.h"
+
+#include <algorithm>
+
+namespace dl::cluster {
+
+void Phase::release(Member& member, const std::string& why, bool failed) {
+  for (const Lease& lease : table().of(member.number))
+    desk_.revoke(member, table(), lease, why, failed);
+}
+
+bool Phase::working(const Member& member) const {
+  const auto& leases = table().leases();
+  return std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
+    return entry.second.worker == member.number;
+  });
+}
+
+std::int64_t Phase::left() const {
+  return table().batches() - table().committed();
+}
+
+void Phase::take_fault(Member& member, const Fault& fault) {
+  const Lease* lease = table().find(fault.lease, fault.fence);
+  if (!lease || lease->worker != member.number) return;
+  table().finish(fault.lease);
+  desk_.reject(member, fault.batch, fault.reason);
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,59 @@
+// A part of an epoch whose work is leased out: training in one of the modes,
+// or evaluation.
+
+#ifndef DL_LIBCORE_CLUSTER_PHASE_H_
+#define DL_LIBCORE_CLUSTER_PHASE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "libcore/cluster/desk.h"
+
+namespace dl::cluster {
+
+class Phase {
+ public:
+  explicit Phase(Desk& desk) : desk_(desk) {}
+  virtual ~Phase() = default;
+  Phase(const Phase&) = delete;
+  Phase& operator=(const Phase&) = delete;
+
+  // Hands out work and sees to what time brings.
+  virtual void tick() = 0;
+
+  // Takes in a Result, Update, TaskDone, Fault or Drained of a member.
+  // Throws Error: kProtocol, the message itself is wrong; kConfig or kData, the
+  // run must stop.
+  virtual void take(Member& member, const Message& message) = 0;
+
+  // The member's leases end.  failed: it died or stood still over them.
+  void release(Member& member, const std::string& why, bool failed);
+  bool working(const Member& member) const;
+
+  // No new work; done() once what was begun is in.
+  virtual void wind_up() { winding_up_ = true; }
+  virtual bool done() const = 0;
+
+  // Whether desk.state may be saved now, together with committed().
+  virtual bool at_boundary() const = 0;
+  virtual Ranges committed() const = 0;
+  // Mini-batches left to commit, for the progress line.
+  virtual std::int64_t left() const;
+
+ protected:
+  virtual LeaseTable& table() = 0;
+  const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
+  // Whether something may be sent to the member now.
+  bool reachable(const Member& member) const {
+    return member.can_work() && member.retry <= desk_.now;
+  }
+  // Takes in a Fault: counts it and gives the work back.
+  void take_fault(Member& member, const Fault& fault);
+
+  Desk& desk_;
+  bool winding_up_ = false;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PHASE_H_

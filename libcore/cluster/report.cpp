@@ -1,0 +1,124 @@
+#include "libcore/cluster/report.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace dl::cluster {
+
+namespace {
+
+std::string format(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+std::string bytes(double value) {
+  const char* units[] = {" B", " kB", " MB", " GB", " TB"};
+  int unit = 0;
+  for (; value >= 1000 && unit < 4; ++unit) value /= 1000;
+  return format(unit == 0 ? "%.0f" : "%.1f", value) + units[unit];
+}
+
+std::string line(const std::string& name, const std::string& value) {
+  return name + std::string(name.size() < 13 ? 13 - name.size() : 1, ' ') +
+         value + "\n";
+}
+
+std::string scores(const RunState& state) {
+  if (state.history.empty()) return "";
+  const EpochScore& last = state.history.back();
+  std::string text = "loss " + format("%.4g", last.loss);
+  for (const auto& [name, value] : last.metrics)
+    text += ", " + name + " " + format("%.4g", value);
+  return text + " (epoch " + std::to_string(last.epoch + 1) + ")";
+}
+
+}  // namespace
+
+std::int64_t examples_seen(const RunState& state) {
+  std::int64_t seen = state.examples;
+  for (const EpochScore& score : state.history) seen += score.examples;
+  return seen;
+}
+
+double Report::payload_per_batch() const {
+  if (batches == 0) return 0;
+  return static_cast<double>(payload) / static_cast<double>(batches);
+}
+
+double Report::payload_share() const {
+  if (parameters == 0) return 0;
+  return payload_per_batch() / (4.0 * static_cast<double>(parameters));
+}
+
+Json Report::to_json(const RunState& state) const {
+  Json history = state.to_json()["history"];
+  return {{"examples", examples_seen(state)},
+          {"examples_expected", expected_per_epoch * epochs},
+          {"epochs", state.history.size()},
+          {"reason", state.reason},
+          {"history", std::move(history)},
+          {"early_stopping", state.early_stopping},
+          {"workers",
+           {{"joined", joined},
+            {"lost", lost},
+            {"returned", returned},
+            {"left", left}}},
+          {"leases",
+           {{"granted", leases},
+            {"revoked", revoked},
+            {"stale", stale},
+            {"rejected", rejected}}},
+          {"batches", batches},
+          {"bytes",
+           {{"in", bytes_in},
+            {"out", bytes_out},
+            {"update_per_batch", payload_per_batch()},
+            {"dense_update", 4 * parameters}}},
+          {"resyncs", resyncs},
+          {"foreign_messages", foreign},
+          {"checkpoints", checkpoints},
+          {"checkpoint_failures", checkpoint_failures},
+          {"seconds", seconds},
+          {"seconds_all", state.elapsed},
+          {"model", model},
+          {"checkpoint", checkpoint},
+          {"run", directory}};
+}
+
+std::string Report::to_text(const RunState& state) const {
+  const auto count = [](std::uint64_t n) { return std::to_string(n); };
+  std::string text;
+  text +=
+      line("examples", std::to_string(examples_seen(state)) + " of " +
+                           std::to_string(expected_per_epoch * epochs) +
+                           (state.reason.empty() ? "" : "; " + state.reason));
+  if (const std::string last = scores(state); !last.empty())
+    text += line("scores", last);
+  text += line("workers", count(joined) + " joined, " + count(lost) +
+                              " lost, " + count(returned) + " returned, " +
+                              count(left) + " left");
+  text += line("leases", count(leases) + " granted, " + count(revoked) +
+                             " revoked, " + count(stale) + " stale answers, " +
+                             count(rejected) + " rejected");
+  text += line("network", bytes(static_cast<double>(bytes_in)) + " in, " +
+                              bytes(static_cast<double>(bytes_out)) + " out");
+  text += line("updates",
+               bytes(payload_per_batch()) + " a mini-batch, " +
+                   format("%.2f", 100 * payload_share()) + " % of dense (" +
+                   bytes(4.0 * static_cast<double>(parameters)) + ")");
+  if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
+  if (foreign) text += line("foreign", count(foreign) + " messages dropped");
+  text += line("time",
+               format("%.1f s", seconds) +
+                   (state.elapsed > seconds + 0.05
+                        ? format(", %.1f s with earlier starts", state.elapsed)
+                        : ""));
+  if (!model.empty()) text += line("model", model);
+  if (!checkpoint.empty())
+    text += line("checkpoint", directory + "/" + checkpoint);
+  return text;
+}
+
+}  // namespace dl::cluster

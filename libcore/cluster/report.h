@@ -1,0 +1,44 @@
+// What happened in a run, counted, and the one screen at its end.
+
+#ifndef DL_LIBCORE_CLUSTER_REPORT_H_
+#define DL_LIBCORE_CLUSTER_REPORT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/cluster/run_state.h"
+
+namespace dl::cluster {
+
+// Counts of this master's start, not of those before it.
+struct Report {
+  std::uint64_t joined = 0, lost = 0, returned = 0, left = 0;
+  std::uint64_t leases = 0, revoked = 0, stale = 0, rejected = 0;
+  std::uint64_t batches = 0;  // mini-batches committed
+  std::uint64_t payload = 0;  // bytes of updates or replicas taken in
+  std::uint64_t resyncs = 0;  // replicas that differed
+  std::uint64_t checkpoints = 0, checkpoint_failures = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
+  double seconds = 0;
+
+  // What is known at the end.
+  std::int64_t expected_per_epoch = 0;  // examples
+  std::int64_t epochs = 0;
+  std::int64_t parameters = 0;
+  std::string model, checkpoint, directory;
+
+  // Bytes of update for one mini-batch, and as a share of a dense one.
+  double payload_per_batch() const;
+  double payload_share() const;
+
+  Json to_json(const RunState& state) const;
+  std::string to_text(const RunState& state) const;
+};
+
+// Examples in the epochs that are over and in the one that is not.
+std::int64_t examples_seen(const RunState& state);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_REPORT_H_
