@@ -55,11 +55,11 @@ bool AveragingEpoch::start_round() {
 void AveragingEpoch::tick() {
   if (!round_ && !start_round()) return;
   for (Member* member : desk_.members.workers()) {
+    if (!table_.any_free(round_->end)) return;
     if (!reachable(*member) || working(*member)) continue;
-    if (table_.free() == 0 || !desk_.bring_up_to_date(*member)) continue;
+    if (!desk_.bring_up_to_date(*member)) continue;
     const auto lease =
         table_.grant(member->number, slot_batches(), round_->end);
-    if (!lease) return;
     desk_.hand_out(*member, table_, *lease, TaskKind::kTrain,
                    desk_.state.iteration);
   }
@@ -98,7 +98,6 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   const Lease lease = *held;
   if (const std::string why = fault_of(result, lease); !why.empty()) {
     table_.finish(lease.id);
-    desk_.refuse(member, lease.id, lease.fence);
     return desk_.reject(member, lease.first, why);
   }
   const auto slot =

@@ -19,6 +19,13 @@ std::int64_t LeaseTable::free() const {
   return batches() - committed_ - leased_;
 }
 
+bool LeaseTable::any_free(std::int64_t end) const {
+  while (lowest_free_ < batches() &&
+         states_[static_cast<std::size_t>(lowest_free_)] != State::kFree)
+    ++lowest_free_;
+  return lowest_free_ < end;
+}
+
 void LeaseTable::restore(const Ranges& committed) {
   for (const auto& [first, count] : committed) {
     if (first < 0 || count < 1 || first > batches() - count)
@@ -36,20 +43,17 @@ void LeaseTable::restore(const Ranges& committed) {
 
 std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
                                        std::int64_t end) {
-  const auto is_free = [&](std::int64_t i) {
-    return states_[static_cast<std::size_t>(i)] == State::kFree;
-  };
   end = std::min(end, batches());
-  while (lowest_free_ < batches() && !is_free(lowest_free_)) ++lowest_free_;
-  if (lowest_free_ >= end || most < 1) return std::nullopt;
+  if (!any_free(end) || most < 1) return std::nullopt;
 
   Lease lease;
   lease.id = next_id_++;
   lease.worker = worker;
   lease.first = lowest_free_;
-  for (std::int64_t i = lease.first;
-       i < end && lease.count < most && is_free(i); ++i, ++lease.count) {
+  for (std::int64_t i = lease.first; i < end && lease.count < most;
+       ++i, ++lease.count) {
     const auto at = static_cast<std::size_t>(i);
+    if (states_[at] != State::kFree) break;
     states_[at] = State::kLeased;
     lease.fence = std::max<std::uint64_t>(lease.fence, ++grants_[at]);
   }

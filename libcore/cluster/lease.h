@@ -69,6 +69,7 @@ class LeaseTable {
   std::int64_t committed() const { return committed_; }
   bool complete() const { return committed_ == batches(); }
   std::int64_t free() const;
+  bool any_free(std::int64_t end) const;  // below `end`
   Ranges committed_ranges() const;
   // How many workers failed over mini-batch i.
   int failures(std::int64_t i) const;
@@ -80,7 +81,7 @@ class LeaseTable {
   std::vector<std::uint32_t> grants_;  // of each mini-batch, so far
   std::map<std::int64_t, int> failures_;
   std::map<std::uint64_t, Lease> leases_;
-  std::int64_t lowest_free_ = 0;  // nothing below is free
+  mutable std::int64_t lowest_free_ = 0;  // nothing below is free
   std::int64_t committed_ = 0;
   std::int64_t leased_ = 0;
   std::uint64_t& next_id_;

@@ -34,8 +34,10 @@ class Phase {
   virtual void wind_up() { winding_up_ = true; }
   virtual bool done() const = 0;
 
-  // Whether desk.state may be saved now, together with committed().
+  // Whether desk.state may be saved now, together with committed(), once
+  // settle() has brought into it what members know.
   virtual bool at_boundary() const = 0;
+  virtual void settle() {}
   virtual Ranges committed() const = 0;
   // Mini-batches left to commit, for the progress line.
   virtual std::int64_t left() const;

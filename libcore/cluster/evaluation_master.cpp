@@ -1,0 +1,76 @@
+#include "libcore/cluster/evaluation_master.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::int64_t kLease = 8;  // mini-batches, whoever asks
+
+}  // namespace
+
+EvaluationRound::EvaluationRound(Desk& desk)
+    : Phase(desk),
+      order_(desk.evaluation, desk.settings.batch, desk.settings.seed, 0,
+             false),
+      table_(order_.batches(), desk.next_lease) {}
+
+void EvaluationRound::tick() {
+  if (winding_up_) return;
+  for (Member* member : desk_.members.workers()) {
+    if (!table_.any_free(table_.batches())) return;
+    if (!reachable(*member) || working(*member)) continue;
+    if (!desk_.bring_up_to_date(*member)) continue;
+    const auto lease = table_.grant(member->number, kLease);
+    desk_.hand_out(*member, table_, *lease, TaskKind::kEvaluate,
+                   desk_.state.iteration);
+  }
+}
+
+void EvaluationRound::take(Member& member, const Message& message) {
+  if (message.type == MessageType::kTaskDone)
+    take_done(member, TaskDone::from_message(message));
+  else if (message.type == MessageType::kFault)
+    take_fault(member, Fault::from_message(message));
+  else if (message.type == MessageType::kResult)
+    if (const Result late = Result::from_message(message); true)
+      desk_.refuse(member, late.lease, late.fence);
+}
+
+void EvaluationRound::take_done(Member& member, const TaskDone& done) {
+  const Lease* held = table_.find(done.lease, done.fence);
+  if (!held || held->worker != member.number)
+    return desk_.refuse(member, done.lease, done.fence);
+  const Lease lease = *held;
+  Evaluations part;
+  try {
+    for (const Json& json : done.evaluations)
+      part.push_back(
+          eval::evaluation_from_json(JsonView(json, Code::kProtocol)));
+    if (part.size() != desk_.settings.evaluations.size())
+      throw Error{Code::kProtocol, "evaluations are missing"};
+  } catch (const Error& error) {
+    table_.finish(lease.id);
+    return desk_.reject(member, lease.first, error.what());
+  }
+  table_.commit(lease.id, lease.fence, lease.first, lease.count);
+  table_.finish(lease.id);
+  parts_[lease.first] = std::move(part);
+}
+
+EvaluationRound::Evaluations EvaluationRound::result() const {
+  Evaluations merged;
+  for (const auto& [first, part] : parts_) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (merged.size() <= i) {
+        const Json json = part[i]->to_json();
+        merged.push_back(
+            eval::evaluation_from_json(JsonView(json, Code::kBug)));
+      } else {
+        merged[i]->merge(*part[i]);
+      }
+    }
+  }
+  return merged;
+}
+
+}  // namespace dl::cluster
