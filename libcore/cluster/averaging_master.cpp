@@ -70,6 +70,8 @@ void AveragingEpoch::take(Member& member, const Message& message) {
     take_result(member, Result::from_message(message));
   else if (message.type == MessageType::kFault)
     take_fault(member, Fault::from_message(message));
+  else
+    refuse_late(member, message);
 }
 
 std::string AveragingEpoch::fault_of(const Result& result,

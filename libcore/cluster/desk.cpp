@@ -25,8 +25,8 @@ bool all_finite(const std::vector<float>& values) {
 }
 
 Desk::Desk(Settings the_settings, Limits the_limits, std::string the_run,
-           std::uint64_t the_incarnation, EventLog& the_events, Link& the_link,
-           Log the_log)
+           std::uint64_t the_incarnation, EventLog& the_events,
+           MasterLink& the_link, Log the_log)
     : settings(std::move(the_settings)),
       limits(the_limits),
       run(std::move(the_run)),

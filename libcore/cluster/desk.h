@@ -10,7 +10,7 @@
 #include "libcore/base/log.h"
 #include "libcore/cluster/events.h"
 #include "libcore/cluster/lease.h"
-#include "libcore/cluster/link.h"
+#include "libcore/cluster/master_link.h"
 #include "libcore/cluster/membership.h"
 #include "libcore/cluster/report.h"
 #include "libcore/cluster/run_state.h"
@@ -35,14 +35,14 @@ struct Limits {
 class Desk {
  public:
   Desk(Settings settings, Limits limits, std::string run,
-       std::uint64_t incarnation, EventLog& events, Link& link, Log log);
+       std::uint64_t incarnation, EventLog& events, MasterLink& link, Log log);
 
   const Settings settings;
   const Limits limits;
   const std::string run;  // id of this master's start
   const std::uint64_t incarnation;
   EventLog& events;
-  Link& link;
+  MasterLink& link;
   const Log log;
 
   data::Catalogue training, evaluation;

@@ -31,9 +31,8 @@ void EvaluationRound::take(Member& member, const Message& message) {
     take_done(member, TaskDone::from_message(message));
   else if (message.type == MessageType::kFault)
     take_fault(member, Fault::from_message(message));
-  else if (message.type == MessageType::kResult)
-    if (const Result late = Result::from_message(message); true)
-      desk_.refuse(member, late.lease, late.fence);
+  else
+    refuse_late(member, message);
 }
 
 void EvaluationRound::take_done(Member& member, const TaskDone& done) {

@@ -20,6 +20,19 @@ std::int64_t Phase::left() const {
   return table().batches() - table().committed();
 }
 
+void Phase::refuse_late(Member& member, const Message& message) {
+  if (message.type == MessageType::kUpdate) {
+    const Update late = Update::from_message(message);
+    desk_.refuse(member, late.lease, late.fence, late.batch);
+  } else if (message.type == MessageType::kResult) {
+    const Result late = Result::from_message(message);
+    desk_.refuse(member, late.lease, late.fence);
+  } else if (message.type == MessageType::kTaskDone) {
+    const TaskDone late = TaskDone::from_message(message);
+    desk_.refuse(member, late.lease, late.fence);
+  }
+}
+
 void Phase::take_fault(Member& member, const Fault& fault) {
   const Lease* lease = table().find(fault.lease, fault.fence);
   if (!lease || lease->worker != member.number) return;

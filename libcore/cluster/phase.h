@@ -49,6 +49,8 @@ class Phase {
   bool reachable(const Member& member) const {
     return member.can_work() && member.retry <= desk_.now;
   }
+  // Refuses the answer to work of an earlier phase; ignores all else.
+  void refuse_late(Member& member, const Message& message);
   // Takes in a Fault: counts it and gives the work back.
   void take_fault(Member& member, const Fault& fault);
 

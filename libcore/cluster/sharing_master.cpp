@@ -46,7 +46,6 @@ SharingEpoch::SharingEpoch(Desk& desk)
              static_cast<std::uint64_t>(desk.state.epoch), true),
       table_(order_.batches(), desk.next_lease) {
   table_.restore(desk.state.committed);
-  for (Member* member : desk_.members.present()) member->examples = 0;
 }
 
 void SharingEpoch::tick() {
@@ -112,7 +111,7 @@ void SharingEpoch::take(Member& member, const Message& message) {
     case MessageType::kDrained:
       return take_drained(member, Drained::from_message(message));
     default:
-      return;
+      return refuse_late(member, message);
   }
 }
 

@@ -1,0 +1,256 @@
+#include "libcore/cluster/conductor.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kSayWaiting = 10;  // seconds between two such lines
+
+std::string seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", value);
+  return text;
+}
+
+bool higher_is_better(const std::string& metric) {
+  return metric != "loss" && eval::higher_is_better(metric);
+}
+
+EarlyStopping make_early_stopping(const Settings& settings) {
+  std::optional<double> target;
+  if (!settings.target.empty()) target = Target::parse(settings.target).value;
+  return {!settings.metric.empty() && higher_is_better(settings.metric),
+          settings.patience, target};
+}
+
+}  // namespace
+
+Conductor::Conductor(Desk& desk, Hooks hooks, double now)
+    : desk_(desk),
+      hooks_(std::move(hooks)),
+      early_stopping_(make_early_stopping(desk.settings)),
+      started_(now),
+      elapsed_before_(desk.state.elapsed),
+      alone_since_(now),
+      said_waiting_(now),
+      last_checkpoint_(now) {
+  desk_.now = now;
+  if (!desk.state.early_stopping.is_null())
+    early_stopping_.restore(
+        JsonView(desk.state.early_stopping, Code::kData, "early_stopping"));
+}
+
+// --- Messages ---------------------------------------------------------------
+
+void Conductor::handle(const MasterSocket::Incoming& incoming, double now) {
+  desk_.now = now;
+  const Message& message = incoming.received.message;
+  if (message.type == MessageType::kHello) return admit(incoming);
+  Member* member = desk_.members.find(incoming.peer);
+  if (!member || incoming.received.envelope.run != desk_.run) return;
+  if (desk_.members.heard(*member, now)) {
+    ++desk_.report.returned;
+    desk_.events.write("return", {{"worker", member->number}});
+    desk_.log(Level::kInfo, member->describe() + " is back");
+  }
+  try {
+    take(*member, message);
+  } catch (Error& error) {
+    if (error.code() != Code::kProtocol) throw;
+    desk_.events.write("fault",
+                       {{"worker", member->number}, {"why", error.what()}});
+    desk_.log(Level::kWarning, "a message of " + member->describe() +
+                                   " is dropped: " + error.what());
+  }
+}
+
+void Conductor::admit(const MasterSocket::Incoming& incoming) {
+  Member refused;
+  refused.peer = incoming.peer;
+  try {
+    refused.hello = Hello::from_message(incoming.received.message);
+    std::optional<Member> replaced;
+    if (Member* old = desk_.members.find(incoming.peer))
+      lose(*old, "it starts again", false);
+    Member& member =
+        desk_.members.admit(incoming.peer, refused.hello, desk_.now,
+                            desk_.limits.lost_after, &replaced);
+    if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
+    Welcome welcome = hooks_.welcome();
+    welcome.run = desk_.run;
+    welcome.worker = member.number;
+    desk_.send(member, welcome.to_message());
+    ++desk_.report.joined;
+    desk_.events.write("join", {{"worker", member.number},
+                                {"name", member.hello.name},
+                                {"host", member.hello.host},
+                                {"pid", member.hello.pid},
+                                {"device", member.hello.device},
+                                {"threads", member.hello.threads},
+                                {"epoch", desk_.state.epoch}});
+    desk_.log(Level::kInfo,
+              member.describe() + " joined: " + member.hello.device + ", " +
+                  std::to_string(member.hello.threads) +
+                  (member.hello.threads == 1 ? " thread" : " threads"));
+  } catch (const Error& error) {
+    Refuse answer;
+    answer.code = static_cast<int>(error.code());
+    answer.reason = error.what();
+    desk_.send(refused, answer.to_message());
+    desk_.log(Level::kWarning,
+              std::string("a worker was refused: ") + error.what());
+  }
+}
+
+void Conductor::take(Member& member, const Message& message) {
+  switch (message.type) {
+    case MessageType::kReady:
+      member.ready = true;
+      if (const Ready ready = Ready::from_message(message);
+          !ready.unreadable.empty())
+        desk_.log(Level::kInfo,
+                  member.describe() + " cannot open " +
+                      std::to_string(ready.unreadable.size()) +
+                      " of the shards; their records are sent to it");
+      return;
+    case MessageType::kBeat:
+      if (desk_.members.beat(member, Beat::from_message(message), desk_.now)) {
+        ++desk_.report.returned;
+        desk_.events.write("return", {{"worker", member.number}});
+        desk_.log(Level::kInfo, member.describe() + " moves again");
+      }
+      return;
+    case MessageType::kFetch:
+      return serve(member, Fetch::from_message(message));
+    case MessageType::kLeave: {
+      const Leave leave = Leave::from_message(message);
+      ++desk_.report.left;
+      desk_.events.write("leave",
+                         {{"worker", member.number}, {"why", leave.reason}});
+      desk_.log(Level::kInfo, member.describe() + " leaves: " + leave.reason);
+      if (phase_) phase_->release(member, "its worker left", false);
+      return desk_.members.remove(member.peer);
+    }
+    default:
+      if (phase_) phase_->take(member, message);
+  }
+}
+
+void Conductor::serve(Member& member, const Fetch& fetch) {
+  Record record;
+  record.evaluation = fetch.evaluation;
+  record.shard = fetch.shard;
+  record.record = fetch.record;
+  try {
+    record.packed = hooks_.record(fetch);
+  } catch (const Error& error) {
+    desk_.log(Level::kWarning, error.what());
+  }
+  desk_.send(member, record.to_message());
+}
+
+// --- Members ----------------------------------------------------------------
+
+void Conductor::lose(Member& member, const std::string& why, bool gone) {
+  ++desk_.report.lost;
+  desk_.events.write("lost", {{"worker", member.number},
+                              {"why", why},
+                              {"doing", member.doing},
+                              {"epoch", desk_.state.epoch}});
+  desk_.log(Level::kWarning, "worker " + member.describe() + " lost: " + why +
+                                 (phase_ && phase_->working(member)
+                                      ? "; its work goes back to the queue"
+                                      : ""));
+  member.version.reset();
+  const std::string peer = member.peer;
+  if (phase_) phase_->release(member, why, true);
+  if (gone) desk_.members.remove(peer);
+}
+
+void Conductor::lost_process(std::int64_t pid, const std::string& how,
+                             double now) {
+  desk_.now = now;
+  for (Member* member : desk_.members.present())
+    if (member->hello.pid == pid) return lose(*member, how, true);
+}
+
+void Conductor::watch_members() {
+  const Limits& limits = desk_.limits;
+  for (Member* member : desk_.members.silent(desk_.now, limits.lost_after))
+    lose(*member,
+         "nothing heard of it for " + seconds(desk_.now - member->heard),
+         false);
+  const auto working = [&](const Member& member) {
+    return phase_ && phase_->working(member);
+  };
+  for (Member* member :
+       desk_.members.stuck(desk_.now, limits.stuck_after, working)) {
+    const std::string doing =
+        member->doing.empty() ? "" : " (" + member->doing + ")";
+    lose(*member,
+         "it beats but does not move for " +
+             seconds(desk_.now - member->moved) + doing,
+         false);
+  }
+}
+
+void Conductor::say_waiting(const std::string& what, double left) {
+  if (desk_.now - said_waiting_ < kSayWaiting) return;
+  said_waiting_ = desk_.now;
+  char text[48];
+  std::snprintf(text, sizeof text, ", %.0f s left", std::ceil(left));
+  desk_.log(Level::kInfo, "waiting: " + what + text);
+}
+
+// Whether enough workers were there once.
+bool Conductor::gathered() {
+  const auto workers = desk_.members.workers();
+  const auto have = static_cast<std::int64_t>(workers.size());
+  if (gathered_ || have >= desk_.limits.min_workers) return gathered_ = true;
+  std::string names;
+  for (const Member* member : workers)
+    names += (names.empty() ? " (" : ", ") + member->hello.name;
+  const std::string what = std::to_string(have) + " of " +
+                           std::to_string(desk_.limits.min_workers) +
+                           " workers" + names + (names.empty() ? "" : ")");
+  const double left = started_ + desk_.limits.wait - desk_.now;
+  if (left <= 0)
+    throw Error{Code::kUnavailable,
+                "waited " + seconds(desk_.limits.wait) + " and have " + what +
+                    "; start more, lower --min-workers or raise --wait"};
+  say_waiting(what, left);
+  return false;
+}
+
+void Conductor::watch_for_workers() {
+  if (!desk_.members.workers().empty()) {
+    alone_since_ = desk_.now;
+    return;
+  }
+  const double left = alone_since_ + desk_.limits.wait - desk_.now;
+  if (left > 0) return say_waiting("no worker is left", left);
+  stop("all workers are gone", desk_.now);
+  stop_deadline_ = desk_.now;
+}
+
+void Conductor::watch_time() {
+  desk_.state.elapsed = elapsed_before_ + desk_.now - started_;
+  if (time_is_up_ || desk_.limits.max_time <= 0 ||
+      desk_.state.elapsed < desk_.limits.max_time)
+    return;
+  time_is_up_ = true;
+  if (!evaluation_) phase_->wind_up();
+}
+
+void Conductor::dismiss(int code, const std::string& reason) {
+  Stop message;
+  message.code = code;
+  message.reason = reason;
+  for (Member* member : desk_.members.present())
+    desk_.send(*member, message.to_message());
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,95 @@
+// The course of a run: gathers workers, takes the epochs through training and
+// evaluation, watches members and limits, saves, and ends.
+//
+// It is driven from outside: handle() for each message, tick() a few times a
+// second.  It knows neither sockets nor files nor networks, so a test drives
+// it with simulated workers and a clock of its own.
+
+#ifndef DL_LIBCORE_CLUSTER_CONDUCTOR_H_
+#define DL_LIBCORE_CLUSTER_CONDUCTOR_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/desk.h"
+#include "libcore/cluster/early_stopping.h"
+#include "libcore/cluster/evaluation_master.h"
+#include "libcore/cluster/phase.h"
+
+namespace dl::cluster {
+
+// What the conductor has others do.
+struct Hooks {
+  std::function<Welcome()> welcome;   // worker's number is filled in
+  std::function<std::string()> save;  // desk.state; returns a name
+  std::function<void()> save_best;    // the model as it is now
+  std::function<std::vector<std::byte>(const Fetch&)> record;
+};
+
+class Conductor {
+ public:
+  // Goes on from desk.state.
+  Conductor(Desk& desk, Hooks hooks, double now);
+
+  // Throws Error: the run must end; its code and message say how.
+  void handle(const MasterSocket::Incoming& incoming, double now);
+  void tick(double now);
+
+  // Saves and ends as soon as what was begun is in, at the latest after the
+  // time of grace.
+  void stop(const std::string& reason, double now);
+  // A process of this host that was a worker is no more.
+  void lost_process(std::int64_t pid, const std::string& how, double now);
+
+  bool finished() const { return desk_.state.finished; }
+  bool stopped() const { return stopped_; }  // saved, to be gone on with
+
+  // Tells all members that the run is over for them.
+  void dismiss(int code, const std::string& reason);
+
+  std::int64_t batches_left() const { return phase_ ? phase_->left() : 0; }
+  bool evaluating() const { return evaluation_ != nullptr; }
+
+ private:
+  void admit(const MasterSocket::Incoming& incoming);
+  void take(Member& member, const Message& message);
+  void serve(Member& member, const Fetch& fetch);
+  void lose(Member& member, const std::string& why, bool gone);
+
+  void watch_members();
+  bool gathered();
+  void watch_for_workers();
+  void watch_time();
+  void say_waiting(const std::string& what, double left);
+
+  void begin_epoch();
+  void advance();
+  void end_epoch(const EvaluationRound::Evaluations& evaluations);
+  double score(const EvaluationRound::Evaluations& evaluations) const;
+  void checkpoint_if_due();
+  void checkpoint();
+
+  Desk& desk_;
+  Hooks hooks_;
+  EarlyStopping early_stopping_;
+  std::unique_ptr<Phase> phase_;
+  EvaluationRound* evaluation_ = nullptr;  // phase_, if it is one
+
+  double started_, elapsed_before_;
+  double alone_since_;  // no worker since
+  bool gathered_ = false;
+  double said_waiting_ = 0;
+  double last_checkpoint_;
+  std::uint64_t batches_at_checkpoint_ = 0;
+  int failed_checkpoints_ = 0;  // in a row
+  std::string stop_reason_;     // not empty: stopping
+  double stop_deadline_ = 0;
+  bool time_is_up_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_CONDUCTOR_H_

@@ -1,0 +1,179 @@
+// The part of the conductor that takes a run through its epochs and saves it.
+
+#include <cmath>
+#include <cstdio>
+
+#include "libcore/cluster/averaging_master.h"
+#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/sharing_master.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr int kMostFailedCheckpoints = 3;
+
+}  // namespace
+
+// --- The course -------------------------------------------------------------
+
+void Conductor::tick(double now) {
+  desk_.now = now;
+  if (finished() || stopped_) return;
+  watch_members();
+  if (stop_reason_.empty()) {
+    if (!gathered()) return;
+    if (!phase_) begin_epoch();
+    watch_for_workers();
+    watch_time();
+  }
+  if (phase_ && (stop_reason_.empty() || now < stop_deadline_)) phase_->tick();
+  if (!stop_reason_.empty()) {
+    if (phase_ && !phase_->done() && now < stop_deadline_) return;
+    checkpoint();
+    stopped_ = true;
+    return;
+  }
+  if (phase_->done()) advance();
+  if (!finished()) checkpoint_if_due();
+}
+
+void Conductor::stop(const std::string& reason, double now) {
+  if (!stop_reason_.empty()) return;
+  desk_.now = now;
+  stop_reason_ = reason;
+  stop_deadline_ = now + desk_.limits.grace;
+  if (phase_) phase_->wind_up();
+  desk_.events.write("stop", {{"why", reason}, {"epoch", desk_.state.epoch}});
+}
+
+void Conductor::begin_epoch() {
+  for (Member* member : desk_.members.present()) member->examples = 0;
+  evaluation_ = nullptr;
+  if (desk_.settings.mode == Mode::kAveraging)
+    phase_ = std::make_unique<AveragingEpoch>(desk_);
+  else
+    phase_ = std::make_unique<SharingEpoch>(desk_);
+}
+
+void Conductor::advance() {
+  if (evaluation_) return end_epoch(evaluation_->result());
+  desk_.state.committed = phase_->committed();
+  if (desk_.evaluation.examples() == 0 || desk_.settings.evaluations.empty())
+    return end_epoch({});
+  auto evaluation = std::make_unique<EvaluationRound>(desk_);
+  evaluation_ = evaluation.get();
+  phase_ = std::move(evaluation);
+}
+
+double Conductor::score(const EvaluationRound::Evaluations& evaluations) const {
+  if (desk_.settings.metric.empty() || desk_.settings.metric == "loss")
+    return desk_.state.loss();
+  return eval::find_metric(evaluations, desk_.settings.metric);
+}
+
+void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
+  RunState& state = desk_.state;
+  const std::string metric =
+      desk_.settings.metric.empty() ? "loss" : desk_.settings.metric;
+  EpochScore result{state.epoch, state.examples, state.loss(), {}};
+  Json found = Json::object();
+  for (const auto& evaluation : evaluations) {
+    const Json json = evaluation->to_json();
+    found[std::string(evaluation->kind())] = json.value("metrics", Json());
+    if (const auto names = evaluation->metrics(); !names.empty())
+      result.metrics[names.front()] = evaluation->metric(names.front());
+  }
+  const double value = score(evaluations);
+  if (metric != "loss") result.metrics[metric] = value;
+  if (!evaluations.empty())
+    desk_.events.write("evaluation",
+                       {{"epoch", state.epoch}, {"metrics", found}});
+  desk_.events.write("epoch", {{"epoch", state.epoch},
+                               {"examples", state.examples},
+                               {"loss", result.loss},
+                               {"version", state.version}});
+  std::string line = "epoch " + std::to_string(state.epoch + 1) + " of " +
+                     std::to_string(desk_.settings.epochs) + ": loss ";
+  char number[32];
+  std::snprintf(number, sizeof number, "%.4g", result.loss);
+  line += number;
+  for (const auto& [name, each] : result.metrics) {
+    std::snprintf(number, sizeof number, "%.4g", each);
+    line += ", " + name + " " + number;
+  }
+  desk_.log(Level::kInfo, line);
+
+  if (early_stopping_.observe(state.epoch, value) &&
+      desk_.settings.patience > 0)
+    hooks_.save_best();
+  state.early_stopping = early_stopping_.to_json();
+  state.reason = early_stopping_.verdict(metric);
+  if (state.reason.empty() && time_is_up_) state.reason = "--max-time is over";
+  state.history.push_back(std::move(result));
+  ++state.epoch;
+  state.committed.clear();
+  state.examples = 0;
+  state.loss_sum = 0;
+  state.finished =
+      state.epoch >= desk_.settings.epochs || !state.reason.empty();
+  if (state.finished && state.epoch >= desk_.settings.epochs)
+    state.reason.clear();
+  phase_.reset();
+  evaluation_ = nullptr;
+  checkpoint();
+  if (!state.finished) begin_epoch();
+}
+
+// --- Saving -----------------------------------------------------------------
+
+void Conductor::checkpoint_if_due() {
+  if (!phase_ || !phase_->at_boundary()) return;
+  const Limits& limits = desk_.limits;
+  const auto batches =
+      static_cast<std::int64_t>(desk_.report.batches - batches_at_checkpoint_);
+  if (batches == 0) return;
+  const bool due =
+      (limits.checkpoint_every > 0 &&
+       desk_.now - last_checkpoint_ >= limits.checkpoint_every) ||
+      (limits.checkpoint_batches > 0 && batches >= limits.checkpoint_batches);
+  if (due) checkpoint();
+}
+
+void Conductor::checkpoint() {
+  RunState& state = desk_.state;
+  if (phase_) {
+    phase_->settle();
+    state.committed = phase_->committed();
+  }
+  state.elapsed = elapsed_before_ + desk_.now - started_;
+  last_checkpoint_ = desk_.now;
+  batches_at_checkpoint_ = desk_.report.batches;
+  if (!all_finite(state.parameters))
+    throw Error{Code::kConfig,
+                "the parameters are no longer finite; the last checkpoint is "
+                "from before that; lower the learning rate"};
+  try {
+    desk_.report.checkpoint = hooks_.save();
+    failed_checkpoints_ = 0;
+    ++desk_.report.checkpoints;
+    desk_.events.write("checkpoint", {{"checkpoint", desk_.report.checkpoint},
+                                      {"epoch", state.epoch},
+                                      {"committed", state.committed},
+                                      {"version", state.version},
+                                      {"finished", state.finished}});
+    desk_.log(Level::kDetail, "saved " + desk_.report.checkpoint);
+  } catch (const Error& error) {
+    ++desk_.report.checkpoint_failures;
+    desk_.events.write("fault", {{"why", error.what()}});
+    if (++failed_checkpoints_ >= kMostFailedCheckpoints ||
+        !stop_reason_.empty() || state.finished)
+      throw Error{Code::kIo, std::string("no checkpoint could be written: ") +
+                                 error.what()};
+    desk_.log(Level::kWarning, std::string(error.what()) +
+                                   "; no checkpoint was written, training "
+                                   "continues");
+  }
+}
+
+}  // namespace dl::cluster
