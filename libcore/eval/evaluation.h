@@ -1,7 +1,19 @@
 // Evaluations: what a model's outputs are worth, in one pass, mergeable.
 //
-// merge() of the parts of a data set equals one pass over the whole: counts
-// and sums add exactly, curves keep what exactness needs.  Not thread-safe.
+// merge() of the parts of a data set equals one pass over the whole, to the
+// byte of to_json(), for any parts in any order: counts are integers, sums
+// exact (exact_sum.h), and curves keep every score.  Not thread-safe.
+//
+//   classification  accuracy, top_N_accuracy, precision_macro, recall_macro,
+//                   f1_macro, mcc_macro, precision_micro, recall_micro,
+//                   f1_micro, mcc, log_loss; precision/CLASS, recall/CLASS, ...
+//   binary          accuracy, exact_match, precision_macro, ..., log_loss;
+//                   accuracy/OUTPUT, precision/OUTPUT, ...
+//   roc             auc, average_precision; auc/OUTPUT, ...
+//   regression      mse, rmse, mae, r2, correlation; mse/COLUMN, ...
+//   calibration     ece, mce, ece_classwise, brier; ece/OUTPUT, ...
+//
+// and each has `examples`.  The headers of the kinds define them.
 
 #ifndef DL_LIBCORE_EVAL_EVALUATION_H_
 #define DL_LIBCORE_EVAL_EVALUATION_H_
@@ -30,19 +42,22 @@ class Evaluation {
 
   virtual std::string_view kind() const = 0;  // "classification", "roc", ...
 
-  // predictions: kF32 [n, outputs].  labels: integers [n] or reals [n,
-  // outputs]. mask: [n] weights (0 leaves an example out), or null. Throws
-  // Error: kData, shapes or labels do not fit.
+  // predictions: kF32 [n, outputs].  labels: classes [n] or values
+  // [n, outputs].  mask: [n], 0 leaves an example out, anything else counts it
+  // once; or null.
+  // Throws Error: kData, shapes or labels do not fit, or "the model's output
+  // for example 17 is not finite" (numbered from 0, the first one given to
+  // this object).  The examples before it have been counted.
   virtual void add(const tensor::Tensor& predictions,
                    const tensor::Tensor& labels,
                    const tensor::Tensor* mask) = 0;
 
-  // Throws Error: kData, `other` is of another kind or subject.
+  // Throws Error: kData, `other` is of another kind, subject or settings.
   virtual void merge(const Evaluation& other) = 0;
 
-  // Metrics by name: "accuracy", "f1_macro", "auc", "rmse".  NaN where the data
-  // does not define it.  Throws Error: kUsage, there is no such metric (naming
-  // the nearest).
+  // Metrics by name: "accuracy", "f1_macro", "auc", "recall/cat" or "recall/3".
+  // NaN where the data does not define it.  Throws Error: kUsage, there is no
+  // such metric (naming the nearest).  metrics() lists those without '/'.
   virtual double metric(std::string_view name) const = 0;
   virtual std::vector<std::string> metrics() const = 0;
 
@@ -54,11 +69,12 @@ class Evaluation {
   virtual Json to_json() const = 0;
 };
 
-// kind: classification, binary, roc, regression, calibration; options after a
-// colon ("classification:top=5", "roc:steps=200").
+// kind: classification[:top=N,threshold=P], binary[:threshold=P],
+// roc[:steps=N], regression, calibration[:bins=N].
 // Throws Error: kUsage.
 std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
                                             const Subject& subject);
+// Throws Error: the view's code or kData.
 std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json);
 
 // The metric `name` of whichever of `all` has it.  Throws Error{kUsage}.

@@ -1,0 +1,236 @@
+#include "libcore/eval/common.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "libcore/eval/text.h"
+
+namespace dl::eval {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double find(const Metrics& metrics, std::string_view name, bool& found) {
+  for (const auto& [key, value] : metrics)
+    if (key == name) {
+      found = true;
+      return value;
+    }
+  return kNaN;
+}
+
+// JSON has no NaN: null, and the whole says that it is not finite.
+void put(Json& target, const Metrics& metrics, bool& finite) {
+  for (const auto& [name, value] : metrics) {
+    finite = finite && std::isfinite(value);
+    target[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
+  }
+}
+
+}  // namespace
+
+double ratio(double part, double whole) {
+  return whole == 0 ? kNaN : part / whole;
+}
+
+double mean_defined(const std::vector<double>& values) {
+  double sum = 0, count = 0;
+  for (const double value : values)
+    if (!std::isnan(value)) {
+      sum += value;
+      ++count;
+    }
+  return ratio(sum, count);
+}
+
+std::vector<std::int64_t> read_counts(const JsonView& json, std::size_t size) {
+  if (json.size() != size) json.fail(std::to_string(size) + " counts");
+  return json.integers(0, kMaxCount);
+}
+
+Settings::Settings(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    double value = 0;
+    const char* end = item.data() + item.size();
+    if (equals == std::string_view::npos)
+      throw Error{Code::kUsage,
+                  "'" + std::string(item) + "': want SETTING=NUMBER"};
+    const auto result = std::from_chars(item.data() + equals + 1, end, value);
+    if (result.ec != std::errc{} || result.ptr != end || !std::isfinite(value))
+      throw Error{Code::kUsage, "'" + std::string(item) + "': want a number"};
+    if (!values_.emplace(item.substr(0, equals), value).second)
+      throw Error{Code::kUsage, "'" + std::string(item) + "': given twice"};
+  }
+}
+
+double Settings::number(const std::string& name, double fallback, double min,
+                        double max) {
+  const auto at = values_.find(name);
+  if (at == values_.end()) return fallback;
+  const double value = at->second;
+  values_.erase(at);
+  if (!(value >= min && value <= max))
+    throw Error{Code::kUsage, "setting '" + name + "': want " + shortest(min) +
+                                  ".." + shortest(max) + ", got " +
+                                  shortest(value)};
+  return value;
+}
+
+std::int64_t Settings::integer(const std::string& name, std::int64_t fallback,
+                               std::int64_t min, std::int64_t max) {
+  const double value =
+      number(name, static_cast<double>(fallback), static_cast<double>(min),
+             static_cast<double>(max));
+  if (value != std::floor(value))
+    throw Error{Code::kUsage, "setting '" + name + "': want an integer, got " +
+                                  shortest(value)};
+  return static_cast<std::int64_t>(value);
+}
+
+void Settings::finish(std::string_view kind) const {
+  if (!values_.empty())
+    throw Error{Code::kUsage, "evaluation '" + std::string(kind) +
+                                  "' has no setting '" +
+                                  values_.begin()->first + "'"};
+}
+
+Common::Common(std::string_view kind, Subject subject,
+               std::map<std::string, double> settings)
+    : kind_(kind), subject_(std::move(subject)), settings_(settings) {
+  const std::int64_t outputs = subject_.outputs;
+  const auto names = static_cast<std::int64_t>(subject_.names.size());
+  if (outputs < 1 || outputs > kMaxOutputs)
+    throw Error{Code::kUsage, "want 1.." + std::to_string(kMaxOutputs) +
+                                  " outputs to evaluate, got " +
+                                  std::to_string(outputs)};
+  if (names > (outputs == 1 ? 2 : outputs))
+    throw Error{Code::kUsage, std::to_string(names) + " names for " +
+                                  std::to_string(outputs) + " outputs"};
+}
+
+std::string Common::name_of(std::int64_t j) const {
+  const auto names = static_cast<std::int64_t>(subject_.names.size());
+  // A single output stands for the second of two classes.
+  if (subject_.outputs == 1 && names == 2 && rows() == 1)
+    return subject_.names[1];
+  if (subject_.outputs == 1 && names == 1 && rows() == 2)
+    return j == 1 ? subject_.names[0] : "0";
+  return j < names ? subject_.names[static_cast<std::size_t>(j)]
+                   : std::to_string(j);
+}
+
+std::string Common::example(std::int64_t i) const {
+  return "example " + std::to_string(seen_ + i);
+}
+
+void Common::add(const tensor::Tensor& predictions,
+                 const tensor::Tensor& labels, const tensor::Tensor* mask) {
+  const tensor::Shape& shape = predictions.shape();
+  if (shape.rank() != 2 || shape[1] != outputs() || predictions.empty() ||
+      predictions.dtype() != tensor::DType::kF32)
+    throw Error{Code::kData, "predictions are " + shape.to_string() +
+                                 ", want [n, " + std::to_string(outputs()) +
+                                 "] in F32"};
+  const std::int64_t n = shape[0];
+  const Labels read(labels, n, outputs(), seen_);
+  if (mask != nullptr && mask->shape() != tensor::Shape{n} &&
+      mask->shape() != tensor::Shape{n, 1})
+    throw Error{Code::kData, "the labels' mask is " +
+                                 mask->shape().to_string() + ", want [" +
+                                 std::to_string(n) + "]"};
+  const std::span<const float> values = predictions.as<float>();
+  const auto columns = static_cast<std::size_t>(outputs());
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (mask != nullptr && mask->value(i) == 0) continue;
+    const std::span<const float> row =
+        values.subspan(static_cast<std::size_t>(i) * columns, columns);
+    for (const float value : row)
+      if (!std::isfinite(value))
+        throw Error{Code::kData,
+                    "the model's output for " + example(i) + " is not finite"};
+    add_example(row, read, i);
+  }
+  seen_ += n;
+}
+
+void Common::merge(const Evaluation& other) {
+  const auto* same = dynamic_cast<const Common*>(&other);
+  if (same == nullptr || same->kind_ != kind_)
+    throw Error{Code::kData, "cannot merge evaluations '" + std::string(kind_) +
+                                 "' and '" + std::string(other.kind()) + "'"};
+  const char* differs = nullptr;
+  if (same->outputs() != outputs()) differs = "number of outputs";
+  if (same->subject_.names != subject_.names) differs = "names of outputs";
+  if (same->settings_ != settings_) differs = "settings";
+  if (differs != nullptr)
+    throw Error{Code::kData, "cannot merge evaluations '" + std::string(kind_) +
+                                 "': their " + differs + " differ"};
+  merge_same(other);
+}
+
+double Common::metric(std::string_view name) const {
+  bool found = false;
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) {
+    const double value = find(summary(), name, found);
+    if (found) return value;
+  } else {
+    const std::string_view row = name.substr(slash + 1);
+    std::int64_t j = 0;
+    while (j < rows() && name_of(j) != row) ++j;
+    if (j == rows()) {  // not a name: a number?
+      const auto [end, error] =
+          std::from_chars(row.data(), row.data() + row.size(), j);
+      if (error != std::errc{} || end != row.data() + row.size() || j < 0 ||
+          j >= rows())
+        throw Error{Code::kUsage, "'" + std::string(name) +
+                                      "': there is no class or output '" +
+                                      std::string(row) + "'"};
+    }
+    const double value = find(by_output()[static_cast<std::size_t>(j)],
+                              name.substr(0, slash), found);
+    if (found) return value;
+  }
+  std::vector<std::string> all;
+  for (const auto& [key, value] :
+       slash == std::string_view::npos ? summary() : by_output().front())
+    all.push_back(key);
+  const std::string near = nearest(name.substr(0, slash), all);
+  throw Error{Code::kUsage,
+              "evaluation '" + std::string(kind_) + "' has no metric '" +
+                  std::string(name) + "'" +
+                  (near.empty() ? "" : "; did you mean '" + near + "'?")};
+}
+
+std::vector<std::string> Common::metrics() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : summary()) names.push_back(name);
+  return names;
+}
+
+Json Common::to_json() const {
+  bool finite = true;
+  Json metrics = details();
+  put(metrics, summary(), finite);
+  Json rows_json = Json::array();
+  const std::vector<Metrics> all = by_output();
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    Json row = {{"name", name_of(static_cast<std::int64_t>(j))}};
+    put(row, all[j], finite);
+    rows_json.push_back(std::move(row));
+  }
+  metrics["outputs"] = std::move(rows_json);
+  metrics["finite"] = finite;
+  return {{"kind", kind_},
+          {"outputs", subject_.outputs},
+          {"names", subject_.names},
+          {"settings", settings_},
+          {"metrics", std::move(metrics)},
+          {"state", state()}};
+}
+
+}  // namespace dl::eval

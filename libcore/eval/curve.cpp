@@ -1,0 +1,54 @@
+#include "libcore/eval/curve.h"
+
+#include <limits>
+
+namespace dl::eval {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+__extension__ typedef unsigned __int128 Wide;  // pairs of examples
+
+Step total(const std::vector<Step>& steps) {
+  Step sum;
+  for (const Step& step : steps) {
+    sum.positives += step.positives;
+    sum.negatives += step.negatives;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double roc_auc(const std::vector<Step>& steps) {
+  const Step all = total(steps);
+  if (all.positives == 0 || all.negatives == 0) return kNaN;
+  Wide twice = 0;  // pairs in order count 2, ties 1
+  auto below = static_cast<Wide>(all.negatives);
+  for (const Step& step : steps) {
+    const auto positives = static_cast<Wide>(step.positives);
+    const auto negatives = static_cast<Wide>(step.negatives);
+    below -= negatives;
+    twice += positives * (2 * below + negatives);
+  }
+  const Wide pairs =
+      static_cast<Wide>(all.positives) * static_cast<Wide>(all.negatives);
+  return static_cast<double>(twice) / (2 * static_cast<double>(pairs));
+}
+
+double average_precision(const std::vector<Step>& steps) {
+  const Step all = total(steps);
+  if (all.positives == 0 || all.negatives == 0) return kNaN;
+  double area = 0;
+  Step over;
+  for (const Step& step : steps) {
+    over.positives += step.positives;
+    over.negatives += step.negatives;
+    if (step.positives == 0) continue;
+    area += static_cast<double>(step.positives) *
+            (static_cast<double>(over.positives) /
+             static_cast<double>(over.positives + over.negatives));
+  }
+  return area / static_cast<double>(all.positives);
+}
+
+}  // namespace dl::eval

@@ -1,0 +1,30 @@
+// Areas under the ROC and precision-recall curves of one score.
+
+#ifndef DL_LIBCORE_EVAL_CURVE_H_
+#define DL_LIBCORE_EVAL_CURVE_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace dl::eval {
+
+// The examples of one score, or of one interval of scores: what a threshold
+// cannot tell apart.
+struct Step {
+  std::int64_t positives = 0, negatives = 0;
+};
+
+// Both take the steps from the highest score to the lowest and are NaN where
+// one of the two kinds is missing.  Sums of all counts stay under 2^62.
+
+// The chance that a positive scores over a negative, ties counting half:
+// exact, rounded once.
+double roc_auc(const std::vector<Step>& steps);
+
+// Sum over the steps of precision times the growth of recall.  This area is a
+// sum of rectangles: no interpolation, which would be too optimistic.
+double average_precision(const std::vector<Step>& steps);
+
+}  // namespace dl::eval
+
+#endif  // DL_LIBCORE_EVAL_CURVE_H_

@@ -1,0 +1,129 @@
+#include "libcore/eval/evaluation.h"
+
+#include <algorithm>
+#include <array>
+
+#include "libcore/eval/binary.h"
+#include "libcore/eval/calibration.h"
+#include "libcore/eval/classification.h"
+#include "libcore/eval/common.h"
+#include "libcore/eval/regression.h"
+#include "libcore/eval/roc.h"
+
+namespace dl::eval {
+namespace {
+
+using Made = std::unique_ptr<Common>;
+
+template <typename Kind>
+Made make(const Subject& subject, const Settings& settings) {
+  return std::make_unique<Kind>(subject, settings);
+}
+
+struct Entry {
+  const char* name;
+  Made (*make)(const Subject&, const Settings&);
+};
+
+constexpr std::array<Entry, 5> kKinds = {
+    Entry{"classification", make<Classification>},
+    Entry{"binary", make<Binary>},
+    Entry{"roc", make<Roc>},
+    Entry{"regression", make<Regression>},
+    Entry{"calibration", make<Calibration>},
+};
+
+const Entry* find_kind(std::string_view name) {
+  for (const Entry& entry : kKinds)
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+std::vector<std::string> all_kinds() {
+  std::vector<std::string> names;
+  for (const Entry& entry : kKinds) names.emplace_back(entry.name);
+  return names;
+}
+
+}  // namespace
+
+std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
+                                            const Subject& subject) {
+  const std::string_view name = kind.substr(0, kind.find(':'));
+  const Entry* entry = find_kind(name);
+  if (entry == nullptr) {
+    const std::string near = nearest(name, all_kinds());
+    throw Error{Code::kUsage,
+                "there is no evaluation '" + std::string(name) + "'" +
+                    (near.empty() ? " (want classification, binary, roc, "
+                                    "regression or calibration)"
+                                  : "; did you mean '" + near + "'?")};
+  }
+  kind.remove_prefix(std::min(kind.size(), name.size() + 1));
+  return entry->make(subject, Settings(kind));
+}
+
+std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json) {
+  json.only({"kind", "outputs", "names", "settings", "metrics", "state"});
+  const Entry* entry = find_kind(json.at("kind").string());
+  if (entry == nullptr) json.at("kind").fail("a kind of evaluation");
+  const Subject subject = {json.at("outputs").integer(1, kMaxOutputs),
+                           json.at("names").strings()};
+  const JsonView state = json.at("state");
+  // What takes memory by outputs must come with as many of them.
+  if (state.has("outputs") || entry->make != make<Classification>)
+    if (state.at("outputs").size() != static_cast<std::size_t>(subject.outputs))
+      state.at("outputs").fail(std::to_string(subject.outputs) + " outputs");
+  std::map<std::string, double> settings;
+  const JsonView given = json.at("settings");
+  if (!given.raw().is_object()) given.fail("an object");
+  for (const auto& item : given.raw().items())
+    settings[item.key()] = given.at(item.key()).number();
+  try {
+    Made made = entry->make(subject, Settings(std::move(settings)));
+    made->read_state(state);
+    return made;
+  } catch (const Error& e) {
+    // A setting out of range is the document's fault here.
+    if (e.code() != Code::kUsage) throw;
+    throw Error{Code::kData, e.what()};
+  }
+}
+
+double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
+                   std::string_view name) {
+  std::string first;
+  for (const auto& evaluation : all) {
+    try {
+      return evaluation->metric(name);
+    } catch (const Error& e) {
+      if (e.code() != Code::kUsage) throw;
+      if (first.empty() ||
+          std::string(e.what()).find("did you mean") != std::string::npos)
+        first = e.what();
+    }
+  }
+  throw Error{Code::kUsage, first.empty() ? "there is no evaluation to have "
+                                            "metric '" +
+                                                std::string(name) + "'"
+                                          : first};
+}
+
+bool higher_is_better(std::string_view metric) {
+  metric = metric.substr(0, metric.find('/'));
+  constexpr std::array<std::string_view, 12> kLower = {"loss",
+                                                       "log_loss",
+                                                       "mse",
+                                                       "rmse",
+                                                       "mae",
+                                                       "ece",
+                                                       "mce",
+                                                       "ece_classwise",
+                                                       "brier",
+                                                       "score",
+                                                       "false_positives",
+                                                       "false_negatives"};
+  return std::find(kLower.begin(), kLower.end(), metric) == kLower.end();
+}
+
+}  // namespace dl::eval

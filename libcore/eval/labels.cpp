@@ -1,0 +1,72 @@
+#include "libcore/eval/labels.h"
+
+#include <cmath>
+#include <string>
+
+#include "libcore/base/error.h"
+#include "libcore/eval/text.h"
+
+namespace dl::eval {
+
+Labels::Labels(const tensor::Tensor& labels, std::int64_t examples,
+               std::int64_t outputs, std::int64_t first)
+    : labels_(labels), outputs_(outputs), first_(first) {
+  const tensor::Shape& shape = labels.shape();
+  const bool column =
+      shape == tensor::Shape{examples} || shape == tensor::Shape{examples, 1};
+  rows_ = !column && shape == tensor::Shape{examples, outputs};
+  if (labels.empty() || (!column && !rows_))
+    throw Error{Code::kData, "labels are " + shape.to_string() + ", want [" +
+                                 std::to_string(examples) + "] or [" +
+                                 std::to_string(examples) + ", " +
+                                 std::to_string(outputs) + "]"};
+}
+
+void Labels::fail(std::int64_t i, const char* why) const {
+  throw Error{Code::kData,
+              "the label of example " + std::to_string(first_ + i) + " " + why};
+}
+
+std::int64_t Labels::class_of(std::int64_t i) const {
+  if (!rows_) {
+    const std::int64_t classes = outputs_ == 1 ? 2 : outputs_;
+    const double value = labels_.value(i);
+    if (!(value >= 0 && value < static_cast<double>(classes)) ||
+        value != std::floor(value))
+      fail(i, ("is " + shortest(value) + ", want a class 0.." +
+               std::to_string(classes - 1))
+                  .c_str());
+    return static_cast<std::int64_t>(value);
+  }
+  std::int64_t best = 0;
+  for (std::int64_t j = 0; j < outputs_; ++j) {
+    const float value = target(i, j);
+    if (value > target(i, best)) best = j;
+  }
+  if (!(target(i, best) > 0)) fail(i, "names no class: no value is over 0");
+  return best;
+}
+
+bool Labels::positive(std::int64_t i, std::int64_t j) const {
+  if (!rows_) {
+    const std::int64_t label = class_of(i);
+    return outputs_ == 1 ? label == 1 : label == j;
+  }
+  const double value = labels_.value(i * outputs_ + j);
+  if (value != 0 && value != 1)
+    fail(i, ("is " + shortest(value) + " for output " + std::to_string(j) +
+             ", want 0 or 1")
+                .c_str());
+  return value == 1;
+}
+
+float Labels::target(std::int64_t i, std::int64_t j) const {
+  if (!rows_ && outputs_ != 1)
+    fail(i,
+         ("is a class, want " + std::to_string(outputs_) + " targets").c_str());
+  const auto value = static_cast<float>(labels_.value(i * outputs_ + j));
+  if (!std::isfinite(value)) fail(i, "is not finite");
+  return value;
+}
+
+}  // namespace dl::eval

@@ -1,0 +1,46 @@
+// What a label tensor says about an example, whichever way it is stored:
+//
+//   [n]           a class (an index), or the value of the only output
+//   [n, outputs]  a value for each output: one-hot, several 0/1 labels, or the
+//                 targets of a regression
+
+#ifndef DL_LIBCORE_EVAL_LABELS_H_
+#define DL_LIBCORE_EVAL_LABELS_H_
+
+#include <cstdint>
+
+#include "libcore/tensor/tensor.h"
+
+namespace dl::eval {
+
+class Labels {
+ public:
+  // The tensor outlives this.  first: what the first example is called in
+  // messages.  Throws Error: kData, the shape is neither of the above.
+  Labels(const tensor::Tensor& labels, std::int64_t examples,
+         std::int64_t outputs, std::int64_t first);
+
+  // The class of example i, 0..classes-1; a single output has two classes.  Of
+  // a row: where its largest value is.
+  // Throws Error: kData, there is no such class, or the row is all zeros.
+  std::int64_t class_of(std::int64_t i) const;
+
+  // Whether output j should be 1 for example i.
+  // Throws Error: kData, the label is no class, or neither 0 nor 1.
+  bool positive(std::int64_t i, std::int64_t j) const;
+
+  // The target of output j, rounded to float as a network does it.
+  // Throws Error: kData, it is not finite, or there is a class in its place.
+  float target(std::int64_t i, std::int64_t j) const;
+
+ private:
+  [[noreturn]] void fail(std::int64_t i, const char* why) const;
+
+  const tensor::Tensor& labels_;
+  std::int64_t outputs_, first_;
+  bool rows_;  // [n, outputs]
+};
+
+}  // namespace dl::eval
+
+#endif  // DL_LIBCORE_EVAL_LABELS_H_

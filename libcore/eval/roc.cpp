@@ -1,0 +1,111 @@
+#include "libcore/eval/roc.h"
+
+#include <algorithm>
+
+#include "libcore/eval/text.h"
+
+namespace dl::eval {
+namespace {
+
+constexpr std::int64_t kMaxCounts = 1 << 24;  // over all outputs
+
+std::int64_t resolve(const Subject& subject, Settings& settings) {
+  const std::int64_t most =
+      kMaxCounts / std::max<std::int64_t>(1, subject.outputs);
+  const std::int64_t steps = settings.integer("steps", 0, 0, most);
+  settings.finish("roc");
+  return steps;
+}
+
+}  // namespace
+
+Roc::Roc(Subject subject, Settings settings)
+    : Roc(subject, resolve(subject, settings)) {}
+
+Roc::Roc(Subject subject, std::int64_t steps)
+    : Common("roc", std::move(subject),
+             {{"steps", static_cast<double>(steps)}}),
+      steps_(steps),
+      scores_(static_cast<std::size_t>(outputs()), Scores(steps)) {}
+
+void Roc::add_example(std::span<const float> outputs, const Labels& labels,
+                      std::int64_t i) {
+  // First all that may throw: an example counts whole or not at all.
+  std::vector<bool> truth(outputs.size());
+  for (std::size_t j = 0; j < outputs.size(); ++j)
+    truth[j] = labels.positive(i, static_cast<std::int64_t>(j));
+  for (std::size_t j = 0; j < outputs.size(); ++j)
+    scores_[j].add(outputs[j], truth[j]);
+}
+
+void Roc::merge_same(const Evaluation& other) {
+  const auto& same = static_cast<const Roc&>(other);
+  for (std::size_t j = 0; j < scores_.size(); ++j)
+    scores_[j].merge(same.scores_[j]);
+}
+
+Metrics Roc::summary() const {
+  std::vector<double> auc, precision;
+  for (const Scores& scores : scores_) {
+    const std::vector<Step> curve = scores.curve();
+    auc.push_back(roc_auc(curve));
+    precision.push_back(average_precision(curve));
+  }
+  const std::int64_t examples = scores_[0].positives() + scores_[0].negatives();
+  return {{"examples", static_cast<double>(examples)},
+          {"auc", mean_defined(auc)},
+          {"average_precision", mean_defined(precision)}};
+}
+
+std::vector<Metrics> Roc::by_output() const {
+  std::vector<Metrics> all;
+  for (const Scores& scores : scores_) {
+    const std::vector<Step> curve = scores.curve();
+    all.push_back({{"auc", roc_auc(curve)},
+                   {"average_precision", average_precision(curve)},
+                   {"positives", static_cast<double>(scores.positives())},
+                   {"negatives", static_cast<double>(scores.negatives())}});
+  }
+  return all;
+}
+
+void Roc::print(std::ostream& out) const {
+  const Metrics means = summary();
+  out << "roc: " << outputs() << " outputs, " << shortest(means[0].second)
+      << " examples, ";
+  if (steps_ == 0)
+    out << "exact";
+  else
+    out << "counted at " << steps_ + 1 << " thresholds";
+  out << "\n\n";
+  Table table = {
+      {"output", "auc", "average_precision", "positives", "negatives"}};
+  const std::vector<Metrics> all = by_output();
+  for (std::size_t j = 0; j < all.size(); ++j)
+    table.push_back({name_of(static_cast<std::int64_t>(j)),
+                     readable(all[j][0].second), readable(all[j][1].second),
+                     shortest(all[j][2].second), shortest(all[j][3].second)});
+  if (all.size() > 1)
+    table.push_back(
+        {"mean", readable(means[1].second), readable(means[2].second)});
+  eval::print(out, table);
+}
+
+Json Roc::state() const {
+  Json all = Json::array();
+  for (const Scores& scores : scores_) all.push_back(scores.to_json());
+  return {{"outputs", std::move(all)}};
+}
+
+void Roc::read_state(const JsonView& state) {
+  state.only({"outputs"});
+  const JsonView all = state.at("outputs");
+  for (std::size_t j = 0; j < scores_.size(); ++j) {
+    scores_[j].read(all.at(j));
+    if (scores_[j].positives() + scores_[j].negatives() !=
+        scores_[0].positives() + scores_[0].negatives())
+      all.at(j).fail("as many scores as the outputs before it");
+  }
+}
+
+}  // namespace dl::eval
