@@ -72,9 +72,13 @@ void Conductor::admit(const MasterSocket::Incoming& incoming) {
   refused.peer = incoming.peer;
   try {
     refused.hello = Hello::from_message(incoming.received.message);
+    probe_namesake(refused);
     std::optional<Member> replaced;
     if (Member* old = desk_.members.find(incoming.peer))
-      lose(*old, "it starts again", false);
+{
+        old->version.reset();
+        if (phase_) phase_->release(*old, "it starts again", false);
+      }
     Member& member =
         desk_.members.admit(incoming.peer, refused.hello, desk_.now,
                             desk_.limits.lost_after, &replaced);
@@ -102,6 +106,17 @@ void Conductor::admit(const MasterSocket::Incoming& incoming) {
     desk_.send(refused, answer.to_message());
     desk_.log(Level::kWarning,
               std::string("a worker was refused: ") + error.what());
+  }
+}
+
+// A worker that died may have started again before it was missed: if its old
+// connection takes nothing any more, the name is free.
+void Conductor::probe_namesake(const Member& newcomer) {
+  for (Member* old : desk_.members.present()) {
+    if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer)
+      continue;
+    if (!desk_.send(*old, Stale{}.to_message()))
+      lose(*old, "its connection is closed", false);
   }
 }
 

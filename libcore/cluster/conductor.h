@@ -54,6 +54,7 @@ class Conductor {
 
  private:
   void admit(const MasterSocket::Incoming& incoming);
+  void probe_namesake(const Member& newcomer);
   void take(Member& member, const Message& message);
   void serve(Member& member, const Fetch& fetch);
   void lose(Member& member, const std::string& why, bool gone);
