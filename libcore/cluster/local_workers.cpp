@@ -1,0 +1,133 @@
+#include "libcore/cluster/local_workers.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// dl-worker beside this program, else wherever PATH has it.
+std::string find_program() {
+  char path[4096];
+  const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path);
+  if (size > 0 && size < static_cast<ssize_t>(sizeof path)) {
+    std::string beside(path, static_cast<std::size_t>(size));
+    beside.resize(beside.rfind('/') + 1);
+    beside += "dl-worker";
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  return "dl-worker";
+}
+
+// Between fork and exec only calls that are safe after a fork of a process
+// with threads.
+[[noreturn]] void become(const char* program, char* const* arguments,
+                         pid_t parent, int report) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (::getppid() != parent) ::_exit(75);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE})
+    ::signal(signal, SIG_DFL);
+  ::execvp(program, arguments);
+  const int why = errno;
+  [[maybe_unused]] const auto n = ::write(report, &why, sizeof why);
+  ::_exit(69);
+}
+
+// Returns the child.
+pid_t spawn(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  int pipe[2];
+  if (::pipe2(pipe, O_CLOEXEC) != 0)
+    throw Error{Code::kUnavailable,
+                std::string("cannot make a pipe: ") + std::strerror(errno)};
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) become(arguments[0], arguments.data(), parent, pipe[1]);
+  const int fork_error = errno;
+  ::close(pipe[1]);
+  int why = 0;
+  const bool failed =
+      child < 0 || ::read(pipe[0], &why, sizeof why) == sizeof why;
+  ::close(pipe[0]);
+  if (!failed) return child;
+  if (child > 0) ::waitpid(child, nullptr, 0);
+  throw Error{Code::kUnavailable,
+              "cannot start '" + words[0] +
+                  "': " + std::strerror(child < 0 ? fork_error : why)};
+}
+
+}  // namespace
+
+LocalWorkers::LocalWorkers(Command command) : command_(std::move(command)) {}
+
+LocalWorkers::~LocalWorkers() { finish(2); }
+
+void LocalWorkers::start(int count) {
+  for (int i = 0; i < count; ++i)
+    processes_.push_back(spawn({find_program(), "--master", command_.endpoint,
+                                "--name", "local-" + std::to_string(++started_),
+                                "--device", command_.device, "--threads",
+                                std::to_string(command_.threads), "--quiet"}));
+}
+
+std::vector<LocalWorkers::Ended> LocalWorkers::reap() {
+  std::vector<Ended> result;
+  for (auto it = processes_.begin(); it != processes_.end();) {
+    int status = 0;
+    if (::waitpid(*it, &status, WNOHANG) != *it) {
+      ++it;
+      continue;
+    }
+    Ended ended;
+    ended.pid = *it;
+    if (WIFSIGNALED(status)) {
+      ended.status = 128 + WTERMSIG(status);
+      ended.how = "was killed by signal " + std::to_string(WTERMSIG(status)) +
+                  (WTERMSIG(status) == SIGKILL ? " (out of memory?)" : "");
+    } else {
+      ended.status = WEXITSTATUS(status);
+      ended.how = "exited with status " + std::to_string(ended.status);
+    }
+    result.push_back(std::move(ended));
+    it = processes_.erase(it);
+  }
+  return result;
+}
+
+void LocalWorkers::wait_for_all(double seconds) noexcept {
+  const double end = monotonic_seconds() + seconds;
+  while (true) {
+    try {
+      reap();
+    } catch (...) {  // out of memory: the kernel reaps them with us
+      return;
+    }
+    if (processes_.empty() || monotonic_seconds() >= end) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void LocalWorkers::finish(double seconds) noexcept {
+  wait_for_all(seconds);
+  for (const pid_t process : processes_) ::kill(process, SIGTERM);
+  wait_for_all(3);
+  for (const pid_t process : processes_) ::kill(process, SIGKILL);
+  wait_for_all(2);
+}
+
+}  // namespace dl::cluster

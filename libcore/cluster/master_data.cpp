@@ -1,0 +1,99 @@
+#include "libcore/cluster/master_data.h"
+
+#include <filesystem>
+
+#include "libcore/data/stream.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/sink.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+bool is_stream(const std::string& operand) {
+  return operand == "-" || operand.starts_with("pipe:");
+}
+
+// Copies a stream into a shard, which has one end mark and an index.
+void spool(const std::string& operand, const std::string& path) {
+  data::StreamReader reader(io::open_source(operand));
+  data::StreamWriter writer(io::open_sink(path));
+  writer.write_metadata(reader.metadata());
+  for (data::DataSet set; reader.read(set);) writer.write(set);
+  reader.close();
+  // Complete only now: statistics may come at the end.
+  writer.write_metadata(reader.metadata());
+  writer.close();
+}
+
+}  // namespace
+
+MasterData::MasterData(const std::vector<std::string>& operands,
+                       const std::string& spool_name) {
+  int streams = 0;
+  for (const std::string& operand : io::expand_operands(operands)) {
+    std::string path = operand;
+    if (is_stream(operand)) {
+      path = spool_name + "-" + std::to_string(streams++) + ".dls";
+      spool(operand, path);
+    }
+    add(path);
+  }
+}
+
+void MasterData::add(const std::string& path) {
+  const data::Shard shard(path);
+  try {
+    if (shards_.empty())
+      metadata_ = shard.metadata();
+    else
+      metadata_.join(shard.metadata());
+  } catch (Error& error) {
+    error.add_context("'" + path + "' does not go with '" +
+                      shards_.front().path + "'");
+    throw;
+  }
+  ShardInfo info;
+  info.path = std::filesystem::absolute(path).lexically_normal().string();
+  info.digest = shard.digest();
+  info.records = shard.records();
+  shards_.push_back(std::move(info));
+}
+
+data::Catalogue MasterData::catalogue() const {
+  data::Catalogue catalogue;
+  for (const ShardInfo& shard : shards_)
+    catalogue.records.push_back(shard.records);
+  return catalogue;
+}
+
+std::vector<std::byte> MasterData::record(std::uint32_t shard,
+                                          std::uint32_t record) {
+  if (shard >= shards_.size() || record >= shards_[shard].records.size())
+    throw Error{Code::kProtocol, "there is no record " +
+                                     std::to_string(record) + " of shard " +
+                                     std::to_string(shard)};
+  if (!open_ || open_index_ != shard) {
+    open_ = std::make_unique<data::Shard>(shards_[shard].path);
+    open_index_ = shard;
+    if (open_->digest() != shards_[shard].digest) {
+      open_.reset();
+      throw Error{Code::kData, "'" + shards_[shard].path +
+                                   "' has changed since the run began"};
+    }
+  }
+  return open_->read_packed(record);
+}
+
+Json MasterData::to_json() const {
+  Json list = Json::array();
+  for (const ShardInfo& shard : shards_) {
+    std::int64_t examples = 0;
+    for (const std::int64_t n : shard.records) examples += n;
+    list.push_back({{"digest", io::hex(shard.digest)}, {"examples", examples}});
+  }
+  return list;
+}
+
+}  // namespace dl::cluster
