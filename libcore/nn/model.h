@@ -5,8 +5,6 @@
 #ifndef DL_LIBCORE_NN_MODEL_H_
 #define DL_LIBCORE_NN_MODEL_H_
 
-#include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,24 +19,29 @@ struct Model {
   NetworkConfig config;
   data::Normalizer normalizer;
   data::Metadata data;  // classes, columns, targets, provenance of the data
-  std::vector<data::Provenance> provenance;
+  std::vector<data::Provenance> provenance;  // of the model
 
-  std::vector<float> parameters;  // flat, in Network's order
+  std::vector<float> parameters;  // flat, in the order of layout_of()
   std::vector<float> statistics;
   // Checkpoints only:
   std::vector<float> updater_state;  // flat; empty in a plain model
-  Json training;                     // counters and what the run needs
+  Json training;                     // counters and what the run needs; or null
 };
 
 // Writes the file whole or not at all.  Equal models give equal bytes.
-// Throws Error: kCantCreate, kIo.
+// Throws Error: kCantCreate, kIo; kData, parameters or statistics are not
+// finite.
 void save_model(const Model& model, const std::string& path);
 
-// Throws Error: kNoInput; kData, the file is damaged, no model, or of a version
-// not understood.
+// Reads a source, io/source.h.
+// Throws Error: kNoInput; kIo; kData, the file is damaged, no model, or of a
+// version not understood.
 Model load_model(const std::string& path);
 
-// Copies a model into a network compiled from its configuration, and back.
+// Copies a model into a network compiled from its configuration, and back.  A
+// training network starts with the model's updater state, or a fresh one where
+// it has none; take_from() leaves config, normalizer, data, provenance and
+// training alone.
 void put_into(Network& network, const Model& model);
 void take_from(Network& network, Model& model);
 
