@@ -1,0 +1,39 @@
+// Input that is not understood: how much of it is tolerated, and what was seen.
+
+#ifndef DL_LIBCORE_VECTORIZE_BAD_RECORDS_H_
+#define DL_LIBCORE_VECTORIZE_BAD_RECORDS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dl::vectorize {
+
+class BadRecords {
+ public:
+  static constexpr std::size_t kExamples = 5;
+
+  // max: how many may be left out before the input counts as damaged.
+  explicit BadRecords(std::int64_t max) : max_(max) {}
+
+  // what: "'a.csv', line 7, column 3 ('age'): want a number, got 'x'".
+  // Throws Error{kData, what} when there are more than max.
+  void add(const std::string& what);
+
+  // Counts a record that was left out on purpose (--missing skip).
+  void skip() { ++skipped_; }
+
+  std::int64_t skipped() const { return skipped_; }
+  std::int64_t count() const { return count_; }
+  // The first few, complete sentences.
+  const std::vector<std::string>& examples() const { return examples_; }
+
+ private:
+  std::int64_t max_;
+  std::int64_t count_ = 0, skipped_ = 0;
+  std::vector<std::string> examples_;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_BAD_RECORDS_H_

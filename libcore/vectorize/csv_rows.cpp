@@ -1,0 +1,73 @@
+#include "libcore/vectorize/csv_rows.h"
+
+#include "libcore/base/error.h"
+
+namespace dl::vectorize {
+
+void CsvRows::fail(const std::string& what) const {
+  throw Error{Code::kData, input_.name() + ", line " +
+                               std::to_string(row_line_) + ": " + what};
+}
+
+std::string_view CsvRows::field(std::size_t i) const {
+  std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+  return std::string_view(text_).substr(begin, ends_[i] - begin);
+}
+
+// After the opening quote, up to the closing one.
+void CsvRows::read_quoted() {
+  for (;;) {
+    int c = input_.get();
+    if (c < 0) fail("a quoted field is not closed");
+    if (c == '"') {
+      if (input_.peek() != '"') return;
+      input_.get();
+    }
+    if (c == '\n') ++line_;
+    text_ += static_cast<char>(c);
+    if (text_.size() > RawInput::kMaxLine) fail("a row is over 64 MiB");
+  }
+}
+
+bool CsvRows::next() {
+  if (!started_) {
+    started_ = true;
+    if (input_.peek() == 0xEF)  // a byte order mark in UTF-8
+      for (int expected : {0xEF, 0xBB, 0xBF})
+        if (input_.get() != expected) fail("is no UTF-8 text");
+  }
+  while (input_.peek() == '\n' || input_.peek() == '\r')
+    if (input_.get() == '\n') ++line_;
+  if (input_.peek() < 0) return false;
+  text_.clear();
+  ends_.clear();
+  row_line_ = line_;
+  bool fresh = true;    // nothing of the field was read yet
+  bool quoted = false;  // a quoted field is complete
+  for (;;) {
+    int c = input_.get();
+    if (c == '\r' && (input_.peek() == '\n' || input_.peek() < 0)) continue;
+    if (c < 0 || c == '\n') break;
+    if (c == delimiter_) {
+      end_field();
+      fresh = true;
+      quoted = false;
+      continue;
+    }
+    if (quoted) fail("text after a closing quote");
+    if (c == '"' && fresh) {
+      read_quoted();
+      quoted = true;
+    } else {
+      if (c == '\0') fail("has a zero byte; is it text?");
+      text_ += static_cast<char>(c);
+      if (text_.size() > RawInput::kMaxLine) fail("a row is over 64 MiB");
+    }
+    fresh = false;
+  }
+  end_field();
+  ++line_;
+  return true;
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,273 @@
+// IDX, the format of MNIST: 00 00 TYPE RANK, sizes and data big-endian.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/raw_input.h"
+#include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+std::optional<DType> idx_type(std::byte code) {
+  switch (std::to_integer<int>(code)) {
+    case 0x08:
+      return DType::kU8;
+    case 0x09:
+      return DType::kI8;
+    case 0x0b:
+      return DType::kI16;
+    case 0x0c:
+      return DType::kI32;
+    case 0x0d:
+      return DType::kF32;
+    case 0x0e:
+      return DType::kF64;
+    default:
+      return std::nullopt;
+  }
+}
+
+// One file: its header, then examples one after the other.
+class IdxFile {
+ public:
+  explicit IdxFile(const std::string& spec) : input_(spec) {
+    std::array<std::byte, 4> magic{};
+    std::optional<DType> type;
+    bool whole = input_.read(magic, "its header");
+    if (whole && magic[0] == std::byte{0} && magic[1] == std::byte{0})
+      type = idx_type(magic[2]);
+    int rank = std::to_integer<int>(magic[3]);
+    if (!type || rank < 1 || rank >= Shape::kMaxRank)
+      throw Error{Code::kData, name() +
+                                   ": is no IDX file (want 00 00, a type "
+                                   "of 08..0e and a rank of 1..7)"};
+    type_ = *type;
+    std::vector<std::int64_t> extents;
+    for (int axis = 0; axis < rank; ++axis) {
+      std::array<std::byte, 4> word{};
+      if (!input_.read(word, "its header"))
+        throw Error{Code::kData, name() + ": ends inside its header"};
+      std::int64_t extent = 0;
+      for (std::byte b : word) extent = extent << 8 | std::to_integer<int>(b);
+      extents.push_back(extent);
+    }
+    examples_ = extents[0];
+    extents.erase(extents.begin());
+    try {
+      shape_ = Shape(std::span<const std::int64_t>(extents));
+    } catch (Error& error) {
+      error.add_context(name());
+      throw;
+    }
+    constexpr std::int64_t kMaxExample = std::int64_t{256} << 20;
+    if (shape_.elements() < 1 || shape_.elements() > kMaxExample)
+      throw Error{Code::kData, name() + ": examples of " + shape_.to_string() +
+                                   " are none that can be read"};
+  }
+
+  const std::string& name() const { return input_.name(); }
+  DType dtype() const { return type_; }
+  const Shape& shape() const { return shape_; }
+  std::int64_t examples() const { return examples_; }
+  std::int64_t left() const { return examples_ - taken_; }
+
+  // The next n examples, host byte order.
+  Tensor take(std::int64_t n) {
+    Tensor tensor(type_, shape_.with_first(n));
+    if (!input_.read(tensor.bytes(), "its data"))
+      throw Error{Code::kData, name() + ": ends after " +
+                                   std::to_string(taken_) + " of " +
+                                   std::to_string(examples_) +
+                                   " examples; it was cut short"};
+    swap_bytes(tensor.bytes(), size_of(type_));
+    taken_ += n;
+    return tensor;
+  }
+
+  void close() {
+    if (input_.peek() >= 0)
+      throw Error{Code::kData, name() + ": has data after its " +
+                                   std::to_string(examples_) + " examples"};
+    input_.close();
+  }
+
+ private:
+  static void swap_bytes(std::span<std::byte> bytes, std::size_t size) {
+    static_assert(std::endian::native == std::endian::little);
+    if (size == 1) return;
+    for (std::size_t i = 0; i + size <= bytes.size(); i += size)
+      std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(i + size));
+  }
+
+  RawInput input_;
+  DType type_ = DType::kU8;
+  Shape shape_;
+  std::int64_t examples_ = 0, taken_ = 0;
+};
+
+class IdxReader : public Reader {
+ public:
+  IdxReader(const std::vector<std::string>& inputs, bool labels,
+            const ReaderOptions& options, BadRecords& bad)
+      : inputs_(inputs),
+        with_labels_(labels),
+        options_(options),
+        classes_(options.classes),
+        bad_(bad) {
+    if (inputs.empty() || (labels && inputs.size() % 2 != 0))
+      throw Error{Code::kUsage,
+                  "idx wants pairs of files, features and labels; "
+                  "--no-labels reads features alone"};
+    if (!options.dtype.empty())
+      throw Error{Code::kUsage, "--dtype: IDX files have a type of their own"};
+    open_next();
+  }
+
+  bool read(data::DataSet& set) override {
+    while (features_->left() == 0) {
+      close_current();
+      if (next_ == inputs_.size()) return false;
+      open_next();
+    }
+    std::int64_t n = std::min(options_.batch, features_->left());
+    set.tensors.clear();
+    Tensor features = features_->take(n);
+    features.reshape(example_shape().with_first(n));
+    if (!with_labels_) {
+      set.tensors.emplace("features", std::move(features));
+    } else {
+      first_ = features_->examples() - features_->left() - n;
+      add_labelled(set, std::move(features), labels_->take(n));
+    }
+    // All of this record may have been left out as bad.
+    return set.examples() > 0 || read(set);
+  }
+
+  data::Metadata metadata() const override {
+    data::Metadata metadata;
+    metadata.schema["features"] = {features_->dtype(), example_shape()};
+    if (with_labels_)
+      metadata.schema["labels"] = {
+          options_.regression ? DType::kF32 : labels_->dtype(),
+          options_.regression && labels_->shape().rank() == 0
+              ? Shape{1}
+              : labels_->shape()};
+    if (!options_.regression) metadata.classes = classes_.names();
+    return metadata;
+  }
+
+ private:
+  // Images without a channel get one.
+  Shape example_shape() const {
+    const Shape& shape = features_->shape();
+    if (!options_.shape.empty()) {
+      Shape wanted = parse_shape(options_.shape);
+      if (wanted.elements() != shape.elements())
+        throw Error{Code::kUsage, "--shape: " + features_->name() +
+                                      " has examples of " + shape.to_string()};
+      return wanted;
+    }
+    if (shape.rank() == 2) return {shape[0], shape[1], 1};
+    return shape.rank() == 0 ? Shape{1} : shape;
+  }
+
+  void open_next() {
+    std::optional<data::Metadata> before;
+    if (features_) before = metadata();
+    features_.emplace(inputs_[next_++]);
+    if (with_labels_) {
+      labels_.emplace(inputs_[next_++]);
+      check_labels();
+    }
+    if (before && before->schema != metadata().schema)
+      throw Error{Code::kData, features_->name() +
+                                   ": has another type or shape than the "
+                                   "files before it"};
+  }
+
+  void check_labels() const {
+    if (labels_->examples() != features_->examples())
+      throw Error{Code::kData, labels_->name() + ": has " +
+                                   std::to_string(labels_->examples()) +
+                                   " labels for the " +
+                                   std::to_string(features_->examples()) +
+                                   " examples of " + features_->name()};
+    bool real =
+        labels_->dtype() == DType::kF32 || labels_->dtype() == DType::kF64;
+    if (!options_.regression && (labels_->shape().rank() != 0 || real))
+      throw Error{Code::kData, labels_->name() +
+                                   ": class labels are one integer each; "
+                                   "--regression reads numbers to predict"};
+  }
+
+  // Leaves out examples whose label is no class.
+  void add_labelled(data::DataSet& set, Tensor features, Tensor labels) {
+    std::int64_t n = labels.shape()[0];
+    data::DataSet all;
+    all.tensors.emplace("features", std::move(features));
+    if (options_.regression) {
+      Tensor numbers(DType::kF32,
+                     labels.shape().rank() == 1 ? Shape{n, 1} : labels.shape());
+      for (std::int64_t i = 0; i < labels.elements(); ++i)
+        if (!store(numbers, i, labels.value(i)))
+          throw Error{Code::kData, labels_->name() + ": label " +
+                                       std::to_string(i) + " is not finite"};
+      all.tensors.emplace("labels", std::move(numbers));
+      set = std::move(all);
+      return;
+    }
+    std::vector<std::int64_t> good;
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto label = static_cast<std::int64_t>(labels.value(i));
+      if (classes_.index(label) >= 0)
+        good.push_back(i);
+      else
+        bad_.add(labels_->name() + ", label " + std::to_string(first_ + i + 1) +
+                 ": " + classes_.complaint(std::to_string(label)));
+    }
+    all.tensors.emplace("labels", std::move(labels));
+    if (static_cast<std::int64_t>(good.size()) == n) {
+      set = std::move(all);
+    } else if (!good.empty()) {
+      set = data::make_like(all, static_cast<std::int64_t>(good.size()));
+      for (std::size_t i = 0; i < good.size(); ++i)
+        data::copy_example(set, static_cast<std::int64_t>(i), all, good[i]);
+    }
+  }
+
+  void close_current() {
+    features_->close();
+    if (with_labels_) labels_->close();
+  }
+
+  std::vector<std::string> inputs_;
+  bool with_labels_;
+  ReaderOptions options_;
+  ClassLabels classes_;
+  BadRecords& bad_;
+  std::size_t next_ = 0;
+  std::int64_t first_ = 0;  // place of the record's first example in its file
+  std::optional<IdxFile> features_, labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_idx(const std::vector<std::string>& inputs,
+                                 bool labels, const ReaderOptions& options,
+                                 BadRecords& bad) {
+  return std::make_unique<IdxReader>(inputs, labels, options, bad);
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,91 @@
+#include "libcore/vectorize/preprocess.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "libcore/base/error.h"
+#include "libcore/data/shard.h"
+#include "libcore/data/stream.h"
+
+namespace dl::vectorize {
+namespace {
+
+std::int64_t ns(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// Provenance and schema are in the first metadata record; say them once.
+data::Metadata closing_metadata(const Reader& reader, data::Statistics stats) {
+  data::Metadata metadata = reader.metadata();
+  metadata.statistics = std::move(stats);
+  return metadata;
+}
+
+}  // namespace
+
+std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
+                        const std::optional<data::Provenance>& provenance,
+                        const std::function<void(std::int64_t)>& progress) {
+  std::string name = sink->name();
+  data::StreamWriter writer(std::move(sink));
+  data::Metadata first = reader.metadata();
+  first.classes.clear();  // they may grow, and must not contradict
+  if (provenance) first.provenance.push_back(*provenance);
+  writer.write_metadata(first);
+  data::Statistics statistics;
+  for (data::DataSet set; reader.read(set);) {
+    statistics.add(set.get("features"), set.find("features_mask"));
+    writer.write(set);
+    progress(writer.examples());
+  }
+  if (writer.examples() == 0)
+    throw Error{Code::kData,
+                "the input has no examples; " + name + " was not written"};
+  writer.write_metadata(closing_metadata(reader, std::move(statistics)));
+  writer.close();
+  return writer.examples();
+}
+
+bool is_current(const std::string& output, const data::Provenance& provenance,
+                const std::vector<std::string>& inputs) {
+  struct stat made {};
+  if (output == "-" || stat(output.c_str(), &made) != 0 ||
+      !S_ISREG(made.st_mode))
+    return false;
+  for (const std::string& input : inputs) {
+    struct stat status {};
+    if (input == "-" || input.starts_with("pipe:") ||
+        stat(input.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        std::max(ns(status.st_mtim), ns(status.st_ctim)) >= ns(made.st_mtim))
+      return false;
+  }
+  try {
+    data::Shard shard(output);
+    const auto& steps = shard.metadata().provenance;
+    return steps.size() == 1 && steps[0].tool == provenance.tool &&
+           steps[0].version == provenance.version &&
+           steps[0].arguments == provenance.arguments;
+  } catch (const Error&) {
+    return false;  // damaged, so make it again
+  }
+}
+
+void mark_current(const std::string& output, std::int64_t began_ns) {
+  timespec time{began_ns / 1'000'000'000, began_ns % 1'000'000'000};
+  timespec times[2] = {time, time};
+  // A failure costs no more than a needless run.
+  (void)utimensat(AT_FDCWD, output.c_str(), times, 0);
+}
+
+std::int64_t now_ns() {
+  timespec now{};
+  // File times come from the coarse clock: the fine one could be ahead of a
+  // file that was written after it.
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return ns(now);
+}
+
+}  // namespace dl::vectorize

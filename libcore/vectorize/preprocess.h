@@ -1,0 +1,41 @@
+// From a reader of raw files to a DataSet stream.
+
+#ifndef DL_LIBCORE_VECTORIZE_PREPROCESS_H_
+#define DL_LIBCORE_VECTORIZE_PREPROCESS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libcore/data/metadata.h"
+#include "libcore/io/sink.h"
+#include "libcore/vectorize/reader.h"
+
+namespace dl::vectorize {
+
+// Writes all that `reader` gives: metadata, records, then metadata again with
+// the classes and statistics that only the whole pass knows.  Returns the
+// number of examples.  progress: called after each record with the number so
+// far.
+//
+// Throws Error: kData, there is not one good example; what reader and sink
+// throw.  Then the sink's file does not appear.
+std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
+                        const std::optional<data::Provenance>& provenance,
+                        const std::function<void(std::int64_t)>& progress);
+
+// Whether `output` was made by the same command line from inputs that have not
+// changed since: then there is nothing to do.  False whenever that cannot be
+// known (an input is a pipe, the stream has no provenance, ...). mark_current()
+// sets the output's time to when its making began, for this comparison.
+bool is_current(const std::string& output, const data::Provenance& provenance,
+                const std::vector<std::string>& inputs);
+void mark_current(const std::string& output, std::int64_t began_ns);
+std::int64_t now_ns();  // the clock of file times
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_PREPROCESS_H_

@@ -1,0 +1,56 @@
+// A raw input, unpacked, with what readers of binary formats and of lines need.
+
+#ifndef DL_LIBCORE_VECTORIZE_RAW_INPUT_H_
+#define DL_LIBCORE_VECTORIZE_RAW_INPUT_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/io/source.h"
+
+namespace dl::vectorize {
+
+class RawInput {
+ public:
+  // Throws Error: kNoInput, kUsage.
+  explicit RawInput(const std::string& spec);
+
+  // Fills bytes; false at the end of the input.
+  // Throws Error: kData, the input ends inside them.
+  bool read(std::span<std::byte> bytes, const char* what);
+
+  // The next byte, or -1 at the end; for text.
+  int get() {
+    return at_ < size_ || refill()
+               ? static_cast<int>(static_cast<unsigned char>(buffer_[at_++]))
+               : -1;
+  }
+  int peek() {
+    return at_ < size_ || refill()
+               ? static_cast<int>(static_cast<unsigned char>(buffer_[at_]))
+               : -1;
+  }
+
+  // The next line without its newline (or CR LF); false at the end.
+  // Throws Error: kData, a line is longer than kMaxLine.
+  static constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+  bool line(std::string& text);
+
+  // Reports a pipe: command that failed.  To be called at the end.
+  void close() { source_->close(); }
+  const std::string& name() const { return source_->name(); }
+
+ private:
+  bool refill();
+  std::unique_ptr<io::Source> source_;
+  std::vector<std::byte> buffer_;
+  std::size_t at_ = 0, size_ = 0;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_RAW_INPUT_H_

@@ -1,0 +1,80 @@
+// Readers of raw files: they give DataSets, a record at a time.
+//
+// A reader holds one record in memory, whatever the size of its input.
+
+#ifndef DL_LIBCORE_VECTORIZE_READER_H_
+#define DL_LIBCORE_VECTORIZE_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/data/dataset.h"
+#include "libcore/data/metadata.h"
+#include "libcore/vectorize/bad_records.h"
+
+namespace dl::vectorize {
+
+class Reader {
+ public:
+  virtual ~Reader() = default;
+
+  // The next record of 1..batch examples; false at the end of the input.
+  // Throws Error: kData, naming file, line or example, and column.
+  virtual bool read(data::DataSet& set) = 0;
+
+  // Schema, classes and column names; the schema is known from the start, the
+  // classes may grow until read() returned false.
+  virtual data::Metadata metadata() const = 0;
+};
+
+// What the formats have in common.
+struct ReaderOptions {
+  std::int64_t batch = 256;  // examples a record
+  std::string shape;         // of one example, "8,8,1"; "": as the file
+  std::string dtype;         // "u8", "f32", ...; "": as fits the format
+  std::string classes;       // class_labels.h
+  bool regression = false;   // labels are numbers to predict
+};
+
+struct CsvOptions {
+  std::string delimiter = ",";
+  bool header = false;           // the first row names the columns
+  std::string label;             // names or numbers (1 = first, -1 = last),
+                                 // comma separated; "none": no labels
+  std::string drop;              // columns to leave out, likewise
+  std::string missing = "fail";  // fail, skip, fill:VALUE
+  std::string na = "NA,?";       // what a missing value looks like, beside ""
+};
+
+struct SvmlightOptions {
+  std::int64_t features = 0;  // length of an example
+  bool zero_based = false;    // indices start at 0, not 1
+  bool multilabel = false;    // "1,3 4:0.5": labels are classes that apply
+};
+
+// Each takes source specs (io/source.h); gzip and zstd are recognised.
+// `bad` must outlive the reader.  Throws Error: kUsage, kNoInput, kData.
+
+// inputs: pairs of features and labels, or, with labels == false, features
+// alone.  Images [height, width] become [height, width, 1].
+std::unique_ptr<Reader> open_idx(const std::vector<std::string>& inputs,
+                                 bool labels, const ReaderOptions& options,
+                                 BadRecords& bad);
+std::unique_ptr<Reader> open_csv(const std::vector<std::string>& inputs,
+                                 const ReaderOptions& options,
+                                 const CsvOptions& csv, BadRecords& bad);
+std::unique_ptr<Reader> open_svmlight(const std::vector<std::string>& inputs,
+                                      const ReaderOptions& options,
+                                      const SvmlightOptions& svmlight,
+                                      BadRecords& bad);
+// variant: "10", "100" (fine labels) or "100-coarse".
+std::unique_ptr<Reader> open_cifar(const std::vector<std::string>& inputs,
+                                   const std::string& variant,
+                                   const ReaderOptions& options,
+                                   BadRecords& bad);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_READER_H_

@@ -1,0 +1,97 @@
+#include "libcore/vectorize/text.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "libcore/base/error.h"
+
+namespace dl::vectorize {
+namespace {
+
+template <typename T>
+bool parse_whole(std::string_view text, T& value) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-')
+    text.remove_prefix(1);
+  const char* last = text.data() + text.size();
+  auto [end, error] = std::from_chars(text.data(), last, value);
+  return !text.empty() && error == std::errc{} && end == last;
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    std::size_t end = text.find(separator);
+    parts.emplace_back(trim(text.substr(0, end)));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool parse_integer(std::string_view text, std::int64_t& value) {
+  return parse_whole(text, value);
+}
+
+bool parse_number(std::string_view text, double& value) {
+  return parse_whole(text, value);
+}
+
+tensor::Shape parse_shape(std::string_view text) {
+  std::vector<std::int64_t> extents;
+  for (const std::string& part : split(text, ',')) {
+    std::int64_t extent = 0;
+    if (!parse_integer(part, extent) || extent < 1 || extent > INT32_MAX)
+      throw Error{Code::kUsage, "--shape: want extents such as 28,28,1, got '" +
+                                    std::string(text) + "'"};
+    extents.push_back(extent);
+  }
+  try {
+    return tensor::Shape(std::span<const std::int64_t>(extents));
+  } catch (const Error& error) {
+    throw Error{Code::kUsage, std::string("--shape: ") + error.what()};
+  }
+}
+
+tensor::DType parse_dtype(std::string_view text) {
+  using tensor::DType;
+  for (DType type : {DType::kU8, DType::kI8, DType::kI16, DType::kI32,
+                     DType::kI64, DType::kF32, DType::kF64}) {
+    std::string name(tensor::name_of(type));
+    name[0] = static_cast<char>(name[0] - 'A' + 'a');
+    if (text == name) return type;
+  }
+  throw Error{Code::kUsage,
+              "--dtype: want u8, i8, i16, i32, i64, f32 or f64, got '" +
+                  std::string(text) + "'"};
+}
+
+bool store(tensor::Tensor& target, std::int64_t i, double value) {
+  return tensor::visit_dtype(target.dtype(), [&]<typename T>() {
+    if (!std::isfinite(value)) return false;
+    if constexpr (std::is_integral_v<T>) {
+      // 2^63 itself is a double but no int64: compare below the next power.
+      constexpr double kLowest =
+          static_cast<double>(std::numeric_limits<T>::min());
+      constexpr double kEnd =
+          2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+      if (value != std::floor(value) || value < kLowest || value >= kEnd)
+        return false;
+    } else if (std::abs(value) >
+               static_cast<double>(std::numeric_limits<T>::max())) {
+      return false;
+    }
+    target.as<T>()[static_cast<std::size_t>(i)] = static_cast<T>(value);
+    return true;
+  });
+}
+
+}  // namespace dl::vectorize

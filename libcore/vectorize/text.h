@@ -1,0 +1,36 @@
+// Small pieces of text reading: numbers without locale, lists.
+
+#ifndef DL_LIBCORE_VECTORIZE_TEXT_H_
+#define DL_LIBCORE_VECTORIZE_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/tensor/shape.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::vectorize {
+
+std::string_view trim(std::string_view text);  // blanks and tabs
+std::vector<std::string> split(std::string_view text, char separator);
+
+// The whole text, else false.  A number may have a sign; "nan" and "inf" are
+// numbers here, for the caller to refuse.
+bool parse_integer(std::string_view text, std::int64_t& value);
+bool parse_number(std::string_view text, double& value);
+
+// "8,8,1".  Throws Error{kUsage}.
+tensor::Shape parse_shape(std::string_view text);
+
+// "u8", "f32", ...  Throws Error{kUsage}.
+tensor::DType parse_dtype(std::string_view text);
+
+// Stores a number as element i; false if the tensor's type cannot hold it
+// (a fraction in an integer, out of range, not finite).
+bool store(tensor::Tensor& target, std::int64_t i, double value);
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_TEXT_H_

@@ -1,0 +1,23 @@
+# Each mistake in a table is one sentence with its place, and leaves no file.
+try() {
+  dl-preprocess csv "$@" -o out.dls
+  echo "status $?"
+}
+printf '1,2,a\n3,nan,b\n' >nan.csv
+printf '1,2,a\n3,b\n' >short.csv
+printf '1,2,a\n3,"4,b\n' >open.csv
+printf '1,2,a\n3,x,b\n4,y,b\n5,6,a\n' >bad.csv
+try --label -1 nan.csv
+try --label 3 short.csv
+try --label 3 open.csv
+try --label 4 short.csv
+try --label -1 --classes x,y nan.csv
+try short.csv
+try --label 3 missing.csv
+try --label 3 bad.csv --max-bad 1
+try --label 3 nan.csv --missing drop
+: >empty.csv
+try --label 3 empty.csv
+ls out.dls 2>/dev/null
+echo "-- tolerated"
+try --label 3 bad.csv --max-bad 2 --json

@@ -1,0 +1,61 @@
+#include "libcore/vectorize/csv_rows.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "libcore/base/error.h"
+#include "tests/unit/vectorize/files.h"
+
+using namespace dl;
+using vectorize::CsvRows;
+using vectorize::RawInput;
+
+namespace {
+
+std::vector<std::vector<std::string>> rows(const std::string& text) {
+  test::Files files;
+  RawInput input(files.write("x.csv", text));
+  CsvRows reader(input, ',');
+  std::vector<std::vector<std::string>> result;
+  while (reader.next()) {
+    result.emplace_back();
+    for (std::size_t i = 0; i < reader.size(); ++i)
+      result.back().emplace_back(reader.field(i));
+  }
+  return result;
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+}  // namespace
+
+TEST_CASE("plain rows, with and without a last newline, LF and CR LF") {
+  CHECK(rows("a,b\nc,d\n") == Rows{{"a", "b"}, {"c", "d"}});
+  CHECK(rows("a,b\r\nc,d") == Rows{{"a", "b"}, {"c", "d"}});
+  CHECK(rows("a,\n,b\n") == Rows{{"a", ""}, {"", "b"}});
+  CHECK(rows("\n\na\n\n") == Rows{{"a"}});
+  CHECK(rows("").empty());
+}
+
+TEST_CASE("quoted fields hold delimiters, quotes and line breaks") {
+  CHECK(rows("\"a,b\",\"c\"\"d\"\n") == Rows{{"a,b", "c\"d"}});
+  CHECK(rows("\"a\nb\",c\n\"\",d\n") == Rows{{"a\nb", "c"}, {"", "d"}});
+}
+
+TEST_CASE("a byte order mark is passed over") {
+  CHECK(rows("\xEF\xBB\xBF"
+             "a,b\n") == Rows{{"a", "b"}});
+}
+
+TEST_CASE("broken quoting is an error with its line") {
+  for (const char* text : {"a\n\"b", "a\n\"b\"c,d\n"}) {
+    try {
+      rows(text);
+      FAIL("no error for " << text);
+    } catch (const Error& error) {
+      CHECK(error.code() == Code::kData);
+      CHECK_THAT(error.what(), Catch::Contains("x.csv', line 2: "));
+    }
+  }
+}

@@ -1,0 +1,293 @@
+// Readers: what they give, and the sentence they end with.
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/reader.h"
+#include "tests/unit/vectorize/files.h"
+
+using namespace dl;
+using namespace dl::vectorize;
+using tensor::DType;
+using tensor::Shape;
+
+namespace {
+
+// All records of a reader, joined.
+data::DataSet drain(Reader& reader) {
+  data::DataSet all;
+  for (data::DataSet set; reader.read(set);) {
+    set.check();
+    if (all.tensors.empty()) {
+      all = set;
+      continue;
+    }
+    data::DataSet joined =
+        data::make_like(all, all.examples() + set.examples());
+    for (std::int64_t i = 0; i < joined.examples(); ++i)
+      if (i < all.examples())
+        data::copy_example(joined, i, all, i);
+      else
+        data::copy_example(joined, i, set, i - all.examples());
+    all = std::move(joined);
+  }
+  return all;
+}
+
+template <typename F>
+std::string complaint(F&& f, Code code = Code::kData) {
+  try {
+    f();
+  } catch (const Error& error) {
+    CHECK(error.code() == code);
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string idx(std::initializer_list<int> header, const std::string& data) {
+  std::string text;
+  for (int b : header) text += static_cast<char>(b);
+  return text + data;
+}
+
+std::vector<double> values(const tensor::Tensor& t) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < t.elements(); ++i) result.push_back(t.value(i));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("idx: images get a channel, labels stay bytes") {
+  test::Files files;
+  std::string images = files.write(
+      "i", idx({0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2}, "abcdef"));
+  std::string labels =
+      files.write("l", idx({0, 0, 8, 1, 0, 0, 0, 3}, "\x01\x02\x01"));
+  BadRecords bad(0);
+  ReaderOptions options;
+  options.batch = 2;
+  auto reader = open_idx({images, labels}, true, options, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(set.get("features").shape() == Shape{3, 1, 2, 1});
+  CHECK(set.get("features").dtype() == DType::kU8);
+  CHECK(values(set.get("labels")) == std::vector<double>{1, 2, 1});
+  CHECK(reader->metadata().classes == std::vector<std::string>{"0", "1", "2"});
+}
+
+TEST_CASE("idx: numbers are big-endian") {
+  test::Files files;
+  std::string numbers =
+      files.write("n", idx({0, 0, 0x0c, 1, 0, 0, 0, 2},
+                           std::string("\0\0\1\2\xff\xff\xff\xfe", 8)));
+  BadRecords bad(0);
+  auto reader = open_idx({numbers}, false, {}, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(values(set.get("features")) == std::vector<double>{258, -2});
+}
+
+TEST_CASE("idx: lies about sizes are found") {
+  test::Files files;
+  BadRecords bad(0);
+  auto read = [&](const std::string& text) {
+    std::string path = files.write("x", text);
+    auto reader = open_idx({path}, false, {}, bad);
+    drain(*reader);
+  };
+  CHECK_THAT(complaint([&] { read("PK\x03\x04"); }),
+             Catch::Contains("is no IDX file"));
+  CHECK_THAT(complaint([&] { read(""); }), Catch::Contains("is no IDX file"));
+  CHECK_THAT(complaint([&] {
+               read(idx({0, 0, 8, 2, 0, 0}, ""));
+             }),
+             Catch::Contains("cut short"));
+  CHECK_THAT(complaint([&] {
+               read(idx({0, 0, 8, 1, 0, 0, 0, 9}, "abc"));
+             }),
+             Catch::Contains("cut short"));
+  CHECK_THAT(complaint([&] {
+               read(idx({0, 0, 8, 1, 0, 0, 0, 2}, "abc"));
+             }),
+             Catch::Contains("has data after its 2 examples"));
+  CHECK_THAT(complaint([&] {
+               read(idx({0, 0, 0x0e, 3, 0, 0, 0, 1, 127, 255, 255, 255, 127,
+                         255, 255, 255},
+                        ""));
+             }),
+             Catch::Contains("none that can be read"));
+}
+
+TEST_CASE("idx: a label out of range is a bad record") {
+  test::Files files;
+  std::string images = files.write("i", idx({0, 0, 8, 1, 0, 0, 0, 3}, "abc"));
+  std::string labels =
+      files.write("l", idx({0, 0, 8, 1, 0, 0, 0, 3}, "\x01\x0b\x02"));
+  ReaderOptions options;
+  options.classes = "10";
+  BadRecords none(0);
+  CHECK_THAT(complaint([&] {
+               drain(*open_idx({images, labels}, true, options, none));
+             }),
+             Catch::Contains("l', label 2: want one of 10 classes ('0' to "
+                             "'9'), got '11'"));
+  BadRecords one(1);
+  auto reader = open_idx({images, labels}, true, options, one);
+  data::DataSet set = drain(*reader);
+  CHECK(values(set.get("labels")) == std::vector<double>{1, 2});
+  CHECK(values(set.get("features")) == std::vector<double>{'a', 'c'});
+  CHECK(one.count() == 1);
+}
+
+TEST_CASE("csv: header, classes in order of appearance, quoted names") {
+  test::Files files;
+  std::string path =
+      files.write("x.csv", "a,\"the class\",b\n1,x,2.5\n3,y,-4e-1\n5,x,6\n");
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "the class";
+  BadRecords bad(0);
+  auto reader = open_csv({path}, {}, csv, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(values(set.get("features")) ==
+        std::vector<double>{1, 2.5, 3, -0.4000000059604645, 5, 6});
+  CHECK(values(set.get("labels")) == std::vector<double>{0, 1, 0});
+  CHECK(reader->metadata().classes == std::vector<std::string>{"x", "y"});
+  CHECK(reader->metadata().columns == std::vector<std::string>{"a", "b"});
+}
+
+TEST_CASE("csv: regression with several targets, shape and dtype") {
+  test::Files files;
+  std::string path = files.write("x.csv", "1,2,3,4,0.5,7\n5,6,7,8,1.5,8\n");
+  CsvOptions csv;
+  csv.label = "-2,-1";
+  ReaderOptions options;
+  options.regression = true;
+  options.shape = "2,2,1";
+  options.dtype = "u8";
+  BadRecords bad(0);
+  auto reader = open_csv({path}, options, csv, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(set.get("features").shape() == Shape{2, 2, 2, 1});
+  CHECK(set.get("features").dtype() == DType::kU8);
+  CHECK(values(set.get("labels")) == std::vector<double>{0.5, 7, 1.5, 8});
+}
+
+TEST_CASE("csv: mistakes are named by line and column") {
+  test::Files files;
+  auto read = [&](const std::string& text, CsvOptions csv,
+                  ReaderOptions options = {}) {
+    csv.label = csv.label.empty() ? "-1" : csv.label;
+    BadRecords bad(0);
+    drain(*open_csv({files.write("x.csv", text)}, options, csv, bad));
+  };
+  CHECK_THAT(
+      complaint([&] { read("1,2,a\n1,q,a\n", {}); }),
+      Catch::Contains("x.csv', line 2, column 2: want a number, got 'q'"));
+  CHECK_THAT(
+      complaint([&] { read("1,nan,a\n", {}); }),
+      Catch::Contains("line 1, column 2: want a finite number, got 'nan'"));
+  CHECK_THAT(complaint([&] { read("1,2,a\n1,a\n", {}); }),
+             Catch::Contains("line 2: has 2 columns, want 3"));
+  CHECK_THAT(complaint([&] { read("1,,a\n", {}); }),
+             Catch::Contains("line 1, column 2: a value is missing"));
+  CHECK_THAT(complaint([&] { read("1e99,2,a\n", {}); }),
+             Catch::Contains("'1e99' does not fit F32"));
+  CsvOptions header;
+  header.header = true;
+  header.label = "specis";
+  CHECK_THAT(complaint([&] { read("a,species\n1,x\n", header); }, Code::kUsage),
+             Catch::Contains("did you mean 'species'?"));
+  ReaderOptions fixed;
+  fixed.classes = "a,b";
+  CHECK_THAT(complaint([&] { read("1,c\n", {}, fixed); }),
+             Catch::Contains("want one of 2 classes ('a' to 'b'), got 'c'"));
+}
+
+TEST_CASE("csv: missing values fail, skip or fill") {
+  test::Files files;
+  std::string path = files.write("x.csv", "1,2,a\nNA,3,a\n4,5,b\n");
+  CsvOptions csv;
+  csv.label = "3";
+  csv.missing = "skip";
+  BadRecords bad(0);
+  CHECK(values(drain(*open_csv({path}, {}, csv, bad)).get("features")) ==
+        std::vector<double>{1, 2, 4, 5});
+  CHECK(bad.skipped() == 1);
+  csv.missing = "fill:-1";
+  CHECK(values(drain(*open_csv({path}, {}, csv, bad)).get("features")) ==
+        std::vector<double>{1, 2, -1, 3, 4, 5});
+  csv.missing = "drop";
+  CHECK_THAT(complaint([&] { open_csv({path}, {}, csv, bad); }, Code::kUsage),
+             Catch::StartsWith("--missing: want"));
+}
+
+TEST_CASE("svmlight: sparse lines become rows") {
+  test::Files files;
+  std::string path =
+      files.write("x.svm", "# head\n+1 qid:3 1:0.5 3:2 # tail\n\n-1 2:1\n");
+  SvmlightOptions options;
+  options.features = 3;
+  BadRecords bad(0);
+  auto reader = open_svmlight({path}, {}, options, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(values(set.get("features")) == std::vector<double>{0.5, 0, 2, 0, 1, 0});
+  CHECK(values(set.get("labels")) == std::vector<double>{0, 1});
+  CHECK(reader->metadata().classes == std::vector<std::string>{"1", "-1"});
+}
+
+TEST_CASE("svmlight: several labels, and mistakes") {
+  test::Files files;
+  SvmlightOptions options;
+  options.features = 2;
+  options.zero_based = true;
+  options.multilabel = true;
+  ReaderOptions common;
+  common.classes = "3";
+  BadRecords bad(0);
+  auto reader = open_svmlight({files.write("m", "0,2 0:1\n1 1:1\n")}, common,
+                              options, bad);
+  CHECK(values(drain(*reader).get("labels")) ==
+        std::vector<double>{1, 0, 1, 0, 1, 0});
+  options.multilabel = false;
+  auto read = [&](const std::string& text) {
+    drain(*open_svmlight({files.write("x", text)}, common, options, bad));
+  };
+  CHECK_THAT(complaint([&] { read("1 2:1\n"); }),
+             Catch::Contains("x', line 1: index 2 is outside --features 2"));
+  CHECK_THAT(complaint([&] { read("1 1:1 0:1\n"); }),
+             Catch::Contains("does not come after"));
+  CHECK_THAT(complaint([&] { read("1 0:inf\n"); }),
+             Catch::Contains("does not fit"));
+  CHECK_THAT(complaint([&] { read("1 x\n"); }),
+             Catch::Contains("want INDEX:VALUE"));
+  CHECK_THAT(complaint([&] { read("7 0:1\n"); }), Catch::Contains("got '7'"));
+}
+
+TEST_CASE("cifar: planes become pixels") {
+  test::Files files;
+  std::string image(3073, '\0');
+  image[0] = 3;
+  image[1] = 10;                // red of the first pixel
+  image[1 + 1024] = 20;         // green
+  image[1 + 2048 + 1023] = 30;  // blue of the last
+  BadRecords bad(0);
+  auto reader = open_cifar({files.write("c", image + image)}, "10", {}, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(set.get("features").shape() == Shape{2, 32, 32, 3});
+  auto pixels = set.get("features").as<std::uint8_t>();
+  CHECK(pixels[0] == 10);
+  CHECK(pixels[1] == 20);
+  CHECK(pixels[3071] == 30);
+  CHECK(reader->metadata().classes[3] == "cat");
+  image[0] = 10;
+  CHECK_THAT(complaint([&] {
+               drain(*open_cifar({files.write("d", image)}, "10", {}, bad));
+             }),
+             Catch::Contains("d', image 1: want one of 10 classes"));
+  CHECK_THAT(complaint([&] {
+               drain(*open_cifar({files.write("e", image.substr(0, 99))}, "10",
+                                 {}, bad));
+             }),
+             Catch::Contains("ends inside an image; it was cut short"));
+}

@@ -1,0 +1,159 @@
+// dl-preprocess - turn raw files into a DataSet stream
+// For users: man/dl-preprocess.1.scd.  The formats: libcore/vectorize.
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/cli/progress.h"
+#include "libcore/cli/tool.h"
+#include "libcore/io/sink.h"
+#include "libcore/io/source.h"
+#include "libcore/vectorize/preprocess.h"
+#include "libcore/vectorize/reader.h"
+
+namespace {
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-preprocess",
+    .summary = "Turn raw files into a DataSet stream.",
+    .usage = "dl-preprocess FORMAT [OPTION]... [INPUT]...",
+    .examples =
+        "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
+        "dl-preprocess csv --header --label species iris.csv | dl-shard -n 4\n"
+        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
+    .on_kill = dl::io::remove_unfinished,
+};
+
+struct Args {
+  std::vector<std::string> operands;
+  std::string output = "-";
+  std::string variant = "10";
+  bool force = false, no_labels = false, no_provenance = false, json = false;
+  std::int64_t max_bad = 0;
+  dl::vectorize::ReaderOptions reader;
+  dl::vectorize::CsvOptions csv;
+  dl::vectorize::SvmlightOptions svmlight;
+};
+
+void declare(dl::cli::Options& opt, Args& a) {
+  opt.add("output,o", &a.output, "FILE", "where the stream goes");
+  opt.flag("force,f", &a.force, "write FILE even if nothing has changed");
+  opt.add("batch", &a.reader.batch, "N", "examples in a record");
+  opt.add("classes", &a.reader.classes, "LIST",
+          "class names, or their number for integers from 0");
+  opt.flag("regression", &a.reader.regression,
+           "labels are numbers to predict, not classes");
+  opt.add("shape", &a.reader.shape, "LIST", "shape of an example, as 8,8,1");
+  opt.add("dtype", &a.reader.dtype, "TYPE",
+          "type that features are stored in (csv, svmlight: f32)");
+  opt.add("max-bad", &a.max_bad, "N",
+          "bad records to leave out before failing");
+  opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
+  opt.flag("no-provenance", &a.no_provenance,
+           "do not record how the stream was made");
+  opt.section("Options for idx");
+  opt.flag("no-labels", &a.no_labels, "the inputs are features alone");
+  opt.section("Options for csv");
+  opt.add("label", &a.csv.label, "COLUMNS",
+          "columns to predict: names, numbers from 1, -1 for the last, none");
+  opt.flag("header", &a.csv.header, "the first row names the columns");
+  opt.add("delimiter", &a.csv.delimiter, "CHAR", "what separates fields");
+  opt.add("drop", &a.csv.drop, "COLUMNS", "columns to leave out");
+  opt.add("missing", &a.csv.missing, "RULE", "fail, skip or fill:NUMBER");
+  opt.add("na", &a.csv.na, "WORDS", "fields that count as missing, beside ''");
+  opt.section("Options for svmlight");
+  opt.add("features", &a.svmlight.features, "N", "length of an example");
+  opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");
+  opt.flag("multilabel", &a.svmlight.multilabel,
+           "labels are lists of classes, as 1,3");
+  opt.section("Options for cifar");
+  opt.add("variant", &a.variant, "NAME", "10, 100 or 100-coarse");
+  opt.rest(&a.operands);
+}
+
+std::unique_ptr<dl::vectorize::Reader> open_reader(
+    const Args& a, const std::vector<std::string>& inputs,
+    dl::vectorize::BadRecords& bad) {
+  const std::string& format = a.operands[0];
+  if (format == "idx") return open_idx(inputs, !a.no_labels, a.reader, bad);
+  if (format == "csv") return open_csv(inputs, a.reader, a.csv, bad);
+  if (format == "svmlight")
+    return open_svmlight(inputs, a.reader, a.svmlight, bad);
+  if (format == "cifar") return open_cifar(inputs, a.variant, a.reader, bad);
+  std::string near = dl::nearest(format, {"idx", "csv", "svmlight", "cifar"});
+  throw dl::Error{dl::Code::kUsage,
+                  "unknown format '" + format + "' (" +
+                      (near.empty() ? "want idx, csv, svmlight or cifar"
+                                    : "did you mean '" + near + "'?") +
+                      ")"};
+}
+
+void report(const Args& a, const dl::vectorize::BadRecords& bad,
+            std::int64_t examples) {
+  if (a.json) {
+    dl::Json json = {{"examples", examples},
+                     {"skipped", bad.skipped()},
+                     {"bad", bad.count()},
+                     {"bad_examples", bad.examples()}};
+    std::cout << dl::dump_json(json) << '\n';
+    return;
+  }
+  auto say = [](dl::Level level, const std::string& line) {
+    dl::cli::log()(level, line);
+  };
+  say(dl::Level::kDetail, std::to_string(examples) + " examples");
+  if (bad.skipped() > 0)
+    say(dl::Level::kInfo,
+        std::to_string(bad.skipped()) + " rows with missing values left out");
+  if (bad.count() == 0) return;
+  say(dl::Level::kWarning,
+      std::to_string(bad.count()) + " bad records left out:");
+  for (const std::string& what : bad.examples()) say(dl::Level::kWarning, what);
+}
+
+void run(const Args& a, const std::vector<std::string>& arguments) {
+  if (a.operands.empty())
+    throw dl::Error{dl::Code::kUsage,
+                    "want a format: idx, csv, svmlight or cifar"};
+  if (a.reader.batch < 1)
+    throw dl::Error{dl::Code::kUsage, "--batch must be positive"};
+  if (a.max_bad < 0)
+    throw dl::Error{dl::Code::kUsage, "--max-bad must not be negative"};
+  if (a.json && a.output == "-")
+    throw dl::Error{dl::Code::kUsage,
+                    "--json wants -o FILE: standard output has the stream"};
+  std::vector<std::string> inputs =
+      dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()});
+  dl::data::Provenance step{kTool.name, DL_VERSION, arguments, {}};
+  if (!a.force && dl::vectorize::is_current(a.output, step, inputs)) {
+    dl::cli::log()(dl::Level::kInfo, "'" + a.output + "' is up to date");
+    return;
+  }
+  std::int64_t began = dl::vectorize::now_ns();
+  dl::vectorize::BadRecords bad(a.max_bad);
+  auto reader = open_reader(a, inputs, bad);
+  dl::cli::Progress progress;
+  std::int64_t examples = preprocess(
+      *reader, dl::io::open_sink(a.output),
+      a.no_provenance ? std::nullopt : std::optional(step),
+      [&](std::int64_t n) {
+        progress.update([&] { return std::to_string(n) + " examples"; });
+      });
+  if (a.output != "-") dl::vectorize::mark_current(a.output, began);
+  report(a, bad, examples);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
+  return dl::cli::run_tool(
+      kTool, argc, argv, [&](dl::cli::Options& o) { declare(o, args); },
+      [&] { run(args, arguments); });
+}
