@@ -1,0 +1,251 @@
+// Gradients in float64 on the reference device against finite differences, for
+// every layer, activation and loss.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/unit/nn/support.h"
+
+namespace dl::nn {
+namespace {
+
+using testing::compile;
+using testing::Examples;
+using testing::random_examples;
+using testing::sequence;
+
+constexpr Position kAt{3, 0, 5};
+constexpr double kTolerance = 1e-6;
+
+// Worst error of the gradient against a central difference of fourth order in
+// up to `most` parameters of each tensor, relative to the larger of the two
+// and, for those that are nearly zero, to the tensor's largest.
+// `score`: the loss of the network as it is.
+template <typename Score>
+double gradient_error(Network& network, const std::vector<double>& gradient,
+                      std::int64_t most, const Score& score) {
+  constexpr double kStep = 1e-4;
+  std::vector<double> w = testing::values(network, network.parameters());
+  const auto score_at = [&](std::size_t i, double value) {
+    const double before = std::exchange(w[i], value);
+    testing::assign(network, network.parameters(), w);
+    w[i] = before;
+    return score();
+  };
+  double worst = 0;
+  for (const Segment& s : network.parameter_segments()) {
+    const std::int64_t n = s.elements();
+    double largest = 0;
+    for (std::int64_t i = s.offset; i < s.offset + n; ++i)
+      largest =
+          std::max(largest, std::abs(gradient[static_cast<std::size_t>(i)]));
+    INFO(s.name << ": largest gradient " << largest);
+    CHECK(largest > 1e-8);  // else there would be nothing to compare
+    for (std::int64_t k = 0; k < std::min(n, most); ++k) {
+      const auto i =
+          static_cast<std::size_t>(s.offset + (n <= most ? k : k * n / most));
+      const double x = w[i], h = kStep;
+      const double numeric =
+          (8 * (score_at(i, x + h) - score_at(i, x - h)) -
+           (score_at(i, x + 2 * h) - score_at(i, x - 2 * h))) /
+          (12 * h);
+      const double size = std::max(
+          {std::abs(numeric), std::abs(gradient[i]), 1e-3 * largest, 1e-6});
+      const double error = std::abs(numeric - gradient[i]) / size;
+      if (!(error <= kTolerance)) {
+        INFO("at " << k << ": " << gradient[i] << ", numerically " << numeric);
+        CHECK(error <= kTolerance);
+        return error;
+      }
+      worst = std::max(worst, error);
+    }
+  }
+  testing::assign(network, network.parameters(), w);
+  return worst;
+}
+
+// Moves parameters off their start, where biases of 0 and gammas of 1 would
+// hide mistakes.
+void stir(Network& network) {
+  Philox random(4, 4);
+  std::vector<double> w = testing::values(network, network.parameters());
+  for (double& x : w) x += 0.1 * random.normal();
+  testing::assign(network, network.parameters(), w);
+}
+
+void check_gradient(const NetworkConfig& config, std::int64_t n = 4,
+                    int lanes = 1, std::int64_t most = 40,
+                    bool masked = false) {
+  INFO(dump_json(config.source));
+  Network network = compile(config, n, "reference", lanes);
+  stir(network);
+  Examples data = random_examples(config, n);
+  if (masked) {
+    data.mask = tensor::Tensor(tensor::DType::kF32, {n});
+    for (std::int64_t i = 0; i < n; ++i)
+      data.mask.as<float>()[static_cast<std::size_t>(i)] =
+          static_cast<float>(i) * 0.5f;
+  }
+  const auto loss = [&] { return network.compute_gradient(data.batch(), kAt); };
+  CHECK(loss() > 0);
+  const auto gradient = testing::values(network, network.update());
+  CHECK(gradient_error(network, gradient, most, loss) <= kTolerance);
+}
+
+const std::string kSoftmax =
+    R"({"type": "output", "units": 3, "activation": "softmax",
+        "loss": "negative_log_likelihood"})";
+
+std::string dense(const std::string& activation) {
+  return R"({"type": "dense", "units": 5, "activation": )" + activation + "}, ";
+}
+
+TEST_CASE("gradients of dense with every activation", "[gradient]") {
+  const std::string activation =
+      GENERATE(as<std::string>{}, R"("identity")", R"("relu")",
+               R"("leaky_relu")", R"({"type": "leaky_relu", "alpha": 0.3})",
+               R"("elu")", R"({"type": "elu", "alpha": 0.7})", R"("gelu")",
+               R"("sigmoid")", R"("tanh")", R"("softplus")", R"("softmax")");
+  check_gradient(sequence("[4]", dense(activation) + kSoftmax));
+  check_gradient(sequence(
+      "[4]", dense(R"("tanh")") + R"({"type": "activation", "activation": )" +
+                 activation + "}, " + kSoftmax));
+}
+
+TEST_CASE("gradients of every loss with every activation of the output",
+          "[gradient]") {
+  const auto loss = GENERATE(
+      tensor::Loss::kNegativeLogLikelihood, tensor::Loss::kBinaryCrossEntropy,
+      tensor::Loss::kMeanSquaredError, tensor::Loss::kMeanAbsoluteError);
+  const auto activation =
+      GENERATE(tensor::Activation::kSoftmax, tensor::Activation::kSigmoid,
+               tensor::Activation::kSoftplus, tensor::Activation::kIdentity,
+               tensor::Activation::kTanh, tensor::Activation::kGelu);
+  const bool logarithmic = loss == tensor::Loss::kNegativeLogLikelihood ||
+                           loss == tensor::Loss::kBinaryCrossEntropy;
+  // Logarithms want outputs in (0, 1).
+  if (logarithmic && activation != tensor::Activation::kSoftmax &&
+      activation != tensor::Activation::kSigmoid)
+    return;
+  NetworkConfig config = sequence("[4]", dense(R"("tanh")") + kSoftmax);
+  config.layers.back().loss = loss;
+  config.layers.back().activation.kind = activation;
+  check_gradient(config);
+  check_gradient(config, 5, 2, 40, true);
+}
+
+TEST_CASE("gradients of one sigmoid output", "[gradient]") {
+  check_gradient(sequence("[4]", dense(R"("tanh")") +
+                                     R"({"type": "output", "units": 1,
+      "loss": "binary_cross_entropy"})"));
+}
+
+TEST_CASE("gradients without biases", "[gradient]") {
+  check_gradient(sequence("[4, 4, 2]", R"(
+    {"type": "conv2d", "filters": 3, "kernel": [2, 2], "bias": false,
+     "activation": "tanh"},
+    {"type": "dense", "units": 4, "bias": false, "activation": "tanh"},
+    {"type": "output", "units": 3, "bias": false,
+     "loss": "negative_log_likelihood"})"));
+}
+
+TEST_CASE("gradients of conv2d with padding, stride and dilation",
+          "[gradient]") {
+  const std::string shape =
+      GENERATE(as<std::string>{}, R"("kernel": [1, 1])", R"("kernel": [3, 3])",
+               R"("kernel": [2, 4])", R"("kernel": [3, 2], "stride": [2, 1])",
+               R"("kernel": [3, 3], "stride": [2, 3])",
+               R"("kernel": [2, 3], "dilation": [2, 1])",
+               R"("kernel": [2, 2], "dilation": [3, 2], "stride": [1, 2])");
+  const std::string padding =
+      GENERATE(as<std::string>{}, R"("valid")", R"("same")");
+  const std::string conv = R"({"type": "conv2d", "filters": 3, )" + shape +
+                           R"(, "padding": )" + padding +
+                           R"(, "activation": "tanh"}, )";
+  check_gradient(sequence("[5, 6, 2]", conv + kSoftmax), 3);
+  // Behind another one, so that backward_data() counts.
+  check_gradient(sequence("[5, 6, 2]", R"({"type": "conv2d", "filters": 2,
+      "kernel": [2, 2], "padding": "same", "activation": "sigmoid"}, )" +
+                                           conv + kSoftmax),
+                 3);
+}
+
+TEST_CASE("gradients through pooling", "[gradient]") {
+  const std::string type =
+      GENERATE(as<std::string>{}, "max_pool2d", "average_pool2d");
+  const std::string shape =
+      GENERATE(as<std::string>{}, R"("kernel": [2, 2])",
+               R"("kernel": [3, 3], "stride": [2, 2])",
+               R"("kernel": [3, 2], "stride": [1, 2], "padding": "same")",
+               R"("kernel": [2, 2], "stride": [2, 2], "padding": "same")");
+  check_gradient(
+      sequence("[7, 5, 2]", R"({"type": "conv2d", "filters": 3,
+      "kernel": [2, 2], "padding": "same", "activation": "tanh"}, {"type": ")" +
+                                type + R"(", )" + shape + "}, " + kSoftmax),
+      3);
+}
+
+TEST_CASE("gradients of batch_norm", "[gradient]") {
+  const int lanes = GENERATE(1, 2, 3);
+  const std::string norm = R"({"type": "batch_norm"}, )";
+  check_gradient(sequence("[4]", norm + dense(R"("tanh")") + norm + kSoftmax),
+                 5, lanes);
+  check_gradient(sequence("[4, 3, 2]", R"({"type": "conv2d", "filters": 3,
+      "kernel": [2, 2], "bias": false}, {"type": "batch_norm", "epsilon": 0.1},
+      {"type": "activation", "activation": "tanh"}, )" +
+                                           kSoftmax),
+                 4, lanes);
+}
+
+TEST_CASE("gradients of batch_norm with more lanes than examples",
+          "[gradient]") {
+  check_gradient(sequence("[4]", dense(R"("tanh")") +
+                                     R"({"type": "batch_norm"}, )" + kSoftmax),
+                 3, 5);
+}
+
+TEST_CASE("gradients of dropout and flatten", "[gradient]") {
+  const int lanes = GENERATE(1, 2);
+  check_gradient(sequence("[3, 3, 2]", R"({"type": "dropout", "rate": 0.2},
+      {"type": "conv2d", "filters": 3, "kernel": [2, 2], "activation": "tanh"},
+      {"type": "flatten"}, {"type": "dropout"}, )" +
+                                           dense(R"("tanh")") + kSoftmax),
+                 4, lanes);
+}
+
+TEST_CASE("gradients of regularization agree with its score", "[gradient]") {
+  const std::string more = R"(, "regularization": {"l1": 0.01, "l2": 0.03,
+      "l1_bias": 0.02, "l2_bias": 0.05}, "bias_init": 0.1,
+      "updater": {"type": "sgd", "learning_rate": 1})";
+  const NetworkConfig config =
+      sequence("[4]", dense(R"("tanh")") + kSoftmax, more);
+  const int lanes = GENERATE(1, 2);
+  Network network = compile(config, 4, "reference", lanes);
+  stir(network);
+  const Examples data = random_examples(config, 4);
+  const auto score = [&] {
+    return network.compute_gradient(data.batch(), kAt) +
+           network.regularization_score();
+  };
+  CHECK(network.regularization_score() > 0.01);
+  score();
+  network.compute_update(kAt);  // sgd with rate 1: the gradient itself
+  const auto gradient = testing::values(network, network.update());
+  CHECK(gradient_error(network, gradient, 40, score) <= kTolerance);
+}
+
+TEST_CASE("gradients of the CIFAR-10 network at reduced size", "[gradient]") {
+  NetworkConfig config = testing::example_network("cifar10.json");
+  config.input = {8, 8, 3};
+  for (LayerConfig& layer : config.layers) {
+    // Smooth, for of so many relus one is always at its kink.
+    if (layer.activation.kind == tensor::Activation::kRelu)
+      layer.activation.kind = tensor::Activation::kTanh;
+    if (layer.type == LayerType::kConv2d) layer.filters /= 16;
+    if (layer.type == LayerType::kDense) layer.units /= 64;
+  }
+  check_gradient(config, 3, 1, 6);
+}
+
+}  // namespace
+}  // namespace dl::nn

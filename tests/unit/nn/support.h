@@ -1,0 +1,122 @@
+// Small networks and mini-batches for the tests of this folder.
+
+#ifndef DL_TESTS_UNIT_NN_SUPPORT_H_
+#define DL_TESTS_UNIT_NN_SUPPORT_H_
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "libcore/base/philox.h"
+#include "libcore/device/open.h"
+#include "libcore/nn/network.h"
+
+namespace dl::nn::testing {
+
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+// `layers`: JSON objects; `more`: further keys of the top level, each with a
+// comma before it.
+inline NetworkConfig sequence(const std::string& shape,
+                              const std::string& layers,
+                              const std::string& more = "") {
+  return parse_network(R"({"seed": 7, "input": {"shape": )" + shape + "}" +
+                           more + R"(, "layers": [)" + layers + "]}",
+                       "'test.json'");
+}
+
+inline Network compile(const NetworkConfig& config, std::int64_t max_batch,
+                       const std::string& device = "reference", int lanes = 1,
+                       bool training = true,
+                       const data::Normalizer& normalizer = {}) {
+  return Network(config, normalizer, max_batch,
+                 device::open_lanes(device, lanes), training);
+}
+
+// Examples and labels that own their memory.
+struct Examples {
+  Tensor features, labels, mask;
+  Batch batch() const {
+    return {&features, labels.empty() ? nullptr : &labels,
+            mask.empty() ? nullptr : &mask};
+  }
+};
+
+// Features from N(0, 1); classes for negative log likelihood, else reals in
+// [0, 1).
+inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
+                                std::uint64_t stream = 1) {
+  Philox random(99, stream);
+  Examples e;
+  e.features = Tensor(DType::kF64, config.input.with_first(n));
+  for (double& x : e.features.as<double>()) x = random.normal();
+  const std::int64_t units = config.layers.back().units;
+  const tensor::Loss loss = config.layers.back().loss;
+  if (loss == tensor::Loss::kNegativeLogLikelihood) {
+    e.labels = Tensor(DType::kI32, {n});
+    for (std::int32_t& y : e.labels.as<std::int32_t>())
+      y = static_cast<std::int32_t>(
+          random.below(static_cast<std::uint64_t>(units)));
+  } else {
+    e.labels = Tensor(DType::kF64, {n, units});
+    for (double& y : e.labels.as<double>()) y = random.uniform();
+  }
+  return e;
+}
+
+// A vector on the network's device, as doubles, and back.
+inline std::vector<double> values(Network& network, tensor::View view) {
+  Tensor host(DType::kF64, view.shape);
+  network.device().download(host, view);
+  const auto all = host.as<double>();
+  return {all.begin(), all.end()};
+}
+
+inline void assign(Network& network, tensor::View view,
+                   const std::vector<double>& from) {
+  Tensor host(DType::kF64, view.shape);
+  std::copy(from.begin(), from.end(), host.as<double>().begin());
+  network.device().upload(view, host);
+}
+
+inline std::vector<double> predict(Network& network, const Tensor& features) {
+  Tensor out;
+  network.predict(features, out);
+  const auto all = out.as<float>();
+  return {all.begin(), all.end()};
+}
+
+// The largest difference; NaN if there is one.
+inline double distance(const std::vector<double>& a,
+                       const std::vector<double>& b) {
+  double worst = a.size() == b.size() ? 0 : 1e300;
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+    const double d = std::abs(a[i] - b[i]);
+    if (!(d <= worst)) worst = d;
+    if (d != d) return d;
+  }
+  return worst;
+}
+
+// One training step; the loss before it.
+inline double train(Network& network, const Batch& batch, std::int64_t i) {
+  const Position at{i, 0, static_cast<std::uint64_t>(i)};
+  const double loss = network.compute_gradient(batch, at);
+  network.compute_update(at);
+  network.apply_update();
+  return loss;
+}
+
+inline NetworkConfig example_network(const std::string& name) {
+  std::ifstream file(std::string(DL_SOURCE_DIR) + "/scripts/examples/" + name);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return parse_network(text, "'" + name + "'");
+}
+
+}  // namespace dl::nn::testing
+
+#endif  // DL_TESTS_UNIT_NN_SUPPORT_H_
