@@ -1,9 +1,8 @@
 # get-data: downloads, checks, keeps nothing damaged, and is harmless to repeat.
 get=$DL_TEST_ROOT/scripts/get-data
-command -v python3 >/dev/null && command -v curl >/dev/null || {
-  echo "no python3 or curl" >&2
-  exit 77
-}
+for need in python3 curl; do
+  command -v $need >/dev/null || { echo "no $need" >&2; exit 77; }
+done
 mkdir -p site/mnist
 echo images >site/mnist/images.gz
 echo labels >site/mnist/labels.gz
