@@ -1,0 +1,109 @@
+"""NumPy and safetensors against our files.
+
+Trains the digits for an epoch, opens the model with safetensors, computes the
+network with NumPy alone, and compares every probability with dl-infer's.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+from safetensors import safe_open
+from safetensors.numpy import load as load_blob
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "scripts" / "examples"
+
+
+def run(command):
+    return subprocess.run(command, shell=True, check=True, executable="/bin/bash",
+                          stdout=subprocess.PIPE).stdout
+
+
+def records(path):
+    """The data records of a DataSet stream: `zstd -dc` and safetensors."""
+    blob = run(f"zstd -qdc {path}")
+    while blob:
+        size = int.from_bytes(blob[:8], "little")
+        header = json.loads(blob[8:8 + size])
+        data = max((t["data_offsets"][1] for name, t in header.items()
+                    if name != "__metadata__"), default=0)
+        tensors = load_blob(blob[:8 + size + data])
+        if tensors:
+            yield tensors
+        blob = blob[8 + size + data:]
+
+
+def activate(spec, x):
+    kind = spec if isinstance(spec, str) else spec["type"]
+    if kind == "relu":
+        return np.maximum(x, 0)
+    if kind == "tanh":
+        return np.tanh(x)
+    if kind == "softmax":
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+    assert kind == "identity", kind
+    return x
+
+
+def windows(x, kernel, stride, same):
+    """[n, oh, ow, kh, kw, c] views of [n, h, w, c]."""
+    if same:
+        pads = []
+        for size, k, s in zip(x.shape[1:3], kernel, stride):
+            total = max(0, (-(-size // s) - 1) * s + k - size)
+            pads.append((total // 2, total - total // 2))
+        x = np.pad(x, ((0, 0), *pads, (0, 0)))
+    view = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(1, 2))
+    return view[:, ::stride[0], ::stride[1]].transpose(0, 1, 2, 4, 5, 3)
+
+
+def forward(network, tensors, x):
+    for layer in network["layers"]:
+        name, kind = layer["name"], layer["type"]
+        if kind in ("dense", "output"):
+            x = x.reshape(len(x), -1) @ tensors[name + "/weight"].T + tensors[name + "/bias"]
+            x = activate(layer["activation"], x)
+        elif kind == "conv2d":
+            view = windows(x, layer["kernel"], layer["stride"], layer["padding"] == "same")
+            x = np.einsum("nijhwc,fhwc->nijf", view, tensors[name + "/weight"])
+            x = activate(layer["activation"], x + tensors[name + "/bias"])
+        elif kind == "max_pool2d":
+            x = windows(x, layer["kernel"], layer["stride"], False).max(axis=(3, 4))
+        else:
+            assert kind in ("dropout", "flatten"), kind
+    return x
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        run(f"dl-preprocess csv --label -1 --classes 10 --shape 8,8,1 --dtype u8 "
+            f"{EXAMPLES}/digits.csv.gz | dl-shard -q -o digits")
+        run(f"dl-master -q --net {EXAMPLES}/digits.json --data digits-000.dls --normalize minmax "
+            f"--mode averaging --local 1 --epochs 1 --batch 32 -o model.safetensors")
+        with safe_open("model.safetensors", framework="numpy") as model:
+            metadata = model.metadata()
+            tensors = {name: model.get_tensor(name).astype(np.float64) for name in model.keys()}
+        network = json.loads(metadata["network"])
+        normalizer = json.loads(metadata["normalizer"])
+        shift, scale = np.array(normalizer["shift"]), np.array(normalizer["scale"])
+        expected = np.concatenate([
+            forward(network, tensors, (r["features"] - shift) * scale)
+            for r in records("digits-000.dls")])
+        lines = run("dl-infer --model model.safetensors --top 10 digits-000.dls").splitlines()
+        assert len(lines) == len(expected) == 1797, (len(lines), len(expected))
+        worst = 0.0
+        for line, row in zip(lines, expected):
+            for entry in json.loads(line)["top"]:
+                worst = max(worst, abs(entry["probability"] - row[int(entry["class"])]))
+        assert worst <= 1e-5, worst
+        print(f"peers: safetensors and NumPy agree with dl-infer on {len(lines)} examples "
+              f"(largest difference {worst:.1e})")
+
+
+main()
