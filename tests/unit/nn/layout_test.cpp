@@ -35,7 +35,7 @@ LayerConfig window(std::int64_t kernel, std::int64_t stride,
                    std::int64_t dilation, Padding padding) {
   LayerConfig layer;
   layer.type = LayerType::kConv2d;
-  layer.name = "c";
+  layer.name.assign(1, 'c');
   layer.filters = 1;
   for (int i = 0; i < 2; ++i) {
     layer.kernel[i] = kernel;
