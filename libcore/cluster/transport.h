@@ -2,7 +2,8 @@
 // keeps to itself (bind failures, refused handshakes, lost peers) as events.
 //
 // Limits, water marks and heartbeats are set on every socket; every wait ends.
-// CURVE is on unless the address is loopback or ipc:, or `insecure` is set.
+// With a folder of keys CURVE is on.  Without keys only loopback and ipc:
+// addresses are allowed, unless `insecure` is set, which turns CURVE off.
 // Each object belongs to one thread.
 
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_H_
@@ -20,10 +21,14 @@
 
 namespace dl::cluster {
 
-constexpr std::size_t kMaxFrame = std::size_t{16} << 20;
+// A frame must pass a slow line well within the 6 s of the heartbeats.
+constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 constexpr std::size_t kMaxMessage = std::size_t{4} << 30;
+// What MasterSocket keeps for a peer that is slow to take it; one message may
+// always wait.
+constexpr std::size_t kMaxQueued = std::size_t{256} << 20;
 
-// Where keys are, dl-protocol(7): a master's folder holds server.key and
+// Where keys are, dl-keygen(1): a master's folder holds server.key and
 // workers/*.pub; a worker's holds server.pub and worker.key.
 struct Security {
   std::string keys;  // folder; "" for none
@@ -37,9 +42,10 @@ class MasterSocket {
   // use"; kUsage, a public address with neither keys nor insecure;
   // kNotAuthorised, key files are missing or readable by others.
   MasterSocket(const std::string& endpoint, const Security& security, Log log);
-  ~MasterSocket();
+  ~MasterSocket();  // waits at most 2 s for what is unsent
 
-  std::string endpoint() const;    // with the port that was taken
+  // With the port that was taken, and this host's name for "*".
+  std::string endpoint() const;
   std::string public_key() const;  // "" without CURVE
 
   // A peer: the connection's routing id.
@@ -48,13 +54,16 @@ class MasterSocket {
     Received received;
   };
   // The next good message, or nothing within the time.  Foreign and damaged
-  // ones are counted, not returned.  A peer of another protocol version is
-  // answered with Refuse.
-  // Returns early, with nothing, when a descriptor of `wake` is readable.
+  // ones are counted and reported once a minute, not returned.  A peer of
+  // another protocol version is answered with Refuse, and counted.
+  // Returns early, with nothing, on a signal and when a descriptor of `wake`
+  // is readable.
   std::optional<Incoming> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
 
-  // False: the peer is gone or its queue is full; nothing was sent.
+  // Never waits: what the connection does not take at once is queued, and
+  // goes out during receive().  False: the peer is gone or its queue is full;
+  // nothing was sent.
   bool send(const std::string& peer, const Message& message,
             const Envelope& envelope);
 
@@ -69,19 +78,28 @@ class MasterSocket {
 
 class WorkerSocket {
  public:
+  // endpoint: "tcp://HOST:PORT", "ipc:///path".  Connects, and connects again,
+  // in the background.  Throws Error: kUsage, no such address, or a public one
+  // with neither keys nor insecure; kNotAuthorised, bad key files.
   WorkerSocket(const std::string& endpoint, const Security& security, Log log);
   ~WorkerSocket();  // waits at most 2 s for what is unsent
 
+  // The next message, or nothing within the time.  Returns early, with
+  // nothing, on a signal and when a descriptor of `wake` is readable.  A master
+  // of another version answers with a Refuse (envelope.protocol is 0).
   // Throws Error: kProtocol, a damaged message or another version;
   // kNotAuthorised, the handshake was refused.
-  // Returns early, with nothing, when a descriptor of `wake` is readable.
   std::optional<Received> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
-  // False: not connected, or the queue stayed full for `wait`.
+  // False: not connected, or the queue stayed full, for `wait` or until a
+  // signal; nothing was sent.  Throws like receive().
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
-  bool connected() const;      // a master answers at the other end
-  std::string status() const;  // "connection refused", for messages of waiting
+  // A master answers at the other end, as of the last receive() or send().
+  bool connected() const;
+  // For messages of waiting: "connection refused", "name not found".  Looks
+  // the name up and may take seconds where the resolver does.
+  std::string status() const;
 
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;

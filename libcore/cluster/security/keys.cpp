@@ -1,0 +1,177 @@
+// Reading and writing of key files.
+
+#include "libcore/cluster/security/keys.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kZ85 = 40;
+constexpr std::size_t kLongestName = 64;
+
+[[noreturn]] void unusable(const std::string& path, const std::string& why) {
+  throw Error{Code::kNotAuthorised, "key file '" + path + "': " + why};
+}
+
+std::string read_key(const std::string& path, bool secret) {
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    unusable(path,
+             std::string(std::strerror(errno)) + "; dl-keygen makes key files");
+  struct stat status {};
+  std::array<char, kZ85 + 2> buffer{};
+  bool shared = fstat(fd, &status) != 0 || (status.st_mode & 077) != 0;
+  ssize_t size = read(fd, buffer.data(), buffer.size());
+  close(fd);
+  if (secret && shared)
+    unusable(path, "others can read it; chmod 600 '" + path + "'");
+  std::string text(buffer.data(),
+                   size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (text.size() == kZ85 + 1 && text.back() == '\n') text.pop_back();
+  std::array<std::uint8_t, 32> raw{};
+  if (text.size() != kZ85 || !zmq_z85_decode(raw.data(), text.c_str()))
+    unusable(path, "is no key: want 40 characters of Z85");
+  return text;
+}
+
+std::string public_of(const std::string& secret, const std::string& path) {
+  std::array<char, kZ85 + 1> text{};
+  if (zmq_curve_public(text.data(), secret.c_str()) != 0)
+    unusable(path, "has no public key");
+  return text.data();
+}
+
+KeyPair generate() {
+  std::array<char, kZ85 + 1> open{}, secret{};
+  if (zmq_curve_keypair(open.data(), secret.data()) != 0)
+    throw Error{Code::kUnavailable, "this libzmq is built without CURVE"};
+  return {open.data(), secret.data()};
+}
+
+bool name_ok(const std::string& name) {
+  return !name.empty() && name.size() <= kLongestName && name[0] != '.' &&
+         name[0] != '-' && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                  (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-';
+         });
+}
+
+struct KeyFile {
+  std::string path, key;
+  bool secret = false;
+};
+
+// Whole or not at all, with its mode from the first byte on.
+void write_key(const KeyFile& file) {
+  auto fail = [&](const std::string& left_over) {
+    std::string why = std::strerror(errno);
+    if (!left_over.empty()) unlink(left_over.c_str());
+    throw Error{Code::kCantCreate, "cannot create '" + file.path + "': " + why};
+  };
+  std::string temporary = file.path + ".tmp" + std::to_string(getpid());
+  int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                file.secret ? 0600 : 0644);
+  if (fd < 0) fail("");
+  std::string line = file.key + "\n";
+  bool written = write(fd, line.data(), line.size()) ==
+                     static_cast<ssize_t>(line.size()) &&
+                 fsync(fd) == 0;
+  if (close(fd) != 0 || !written) fail(temporary);
+  if (rename(temporary.c_str(), file.path.c_str()) != 0) fail(temporary);
+}
+
+void make_folder(const fs::path& path, bool secret) {
+  std::error_code error;
+  bool made = fs::create_directories(path, error);
+  if (!error && made && secret)
+    fs::permissions(path, fs::perms::owner_all, error);
+  if (error)
+    throw Error{Code::kCantCreate,
+                "cannot create '" + path.string() + "': " + error.message()};
+}
+
+}  // namespace
+
+KeyPair read_server_keys(const std::string& folder) {
+  std::string path = folder + "/server.key";
+  std::string secret = read_key(path, true);
+  return {public_of(secret, path), secret};
+}
+
+WorkerKeys read_worker_keys(const std::string& folder) {
+  std::string path = folder + "/worker.key";
+  std::string secret = read_key(path, true);
+  return {read_key(folder + "/server.pub", false),
+          {public_of(secret, path), secret}};
+}
+
+std::map<std::string, std::string> read_allowed_keys(
+    const std::string& folder) {
+  std::map<std::string, std::string> allowed;
+  std::error_code error;
+  fs::directory_iterator files(folder + "/workers", error);
+  if (error) return allowed;
+  for (const fs::directory_entry& file : files)
+    if (file.path().extension() == ".pub")
+      allowed[read_key(file.path().string(), false)] =
+          file.path().stem().string();
+  return allowed;
+}
+
+std::vector<std::string> make_keys(const std::string& folder,
+                                   const std::vector<std::string>& workers,
+                                   bool force) {
+  for (const std::string& name : workers)
+    if (!name_ok(name))
+      throw Error{Code::kUsage, "worker name '" + name +
+                                    "': want up to 64 letters, digits, '.', "
+                                    "'_' and '-'"};
+  const std::string server_path = folder + "/server.key";
+  const bool have_server = fs::exists(server_path);
+  std::vector<KeyFile> files;
+  std::string server;
+  if (have_server && !workers.empty()) {
+    server = read_server_keys(folder).public_key;
+  } else {
+    KeyPair keys = generate();
+    server = keys.public_key;
+    files.push_back({server_path, keys.secret_key, true});
+    files.push_back({folder + "/server.pub", server, false});
+  }
+  for (const std::string& name : workers) {
+    KeyPair keys = generate();
+    const std::string hand_out = folder + "/hand-out/" + name;
+    files.push_back({folder + "/workers/" + name + ".pub", keys.public_key});
+    files.push_back({hand_out + "/server.pub", server});
+    files.push_back({hand_out + "/worker.key", keys.secret_key, true});
+  }
+  for (const KeyFile& file : files)
+    if (!force && fs::exists(file.path))
+      throw Error{Code::kCantCreate,
+                  "'" + file.path + "' exists; --force replaces it"};
+  make_folder(folder, true);
+  make_folder(folder + "/workers", false);
+  std::vector<std::string> written;
+  for (const KeyFile& file : files) {
+    make_folder(fs::path(file.path).parent_path(), true);
+    write_key(file);
+    written.push_back(file.path);
+  }
+  return written;
+}
+
+}  // namespace dl::cluster

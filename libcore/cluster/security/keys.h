@@ -1,0 +1,44 @@
+// CURVE keys in files, dl-protocol(7): 40 characters of Z85 and a newline.
+
+#ifndef DL_LIBCORE_CLUSTER_SECURITY_KEYS_H_
+#define DL_LIBCORE_CLUSTER_SECURITY_KEYS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dl::cluster {
+
+struct KeyPair {
+  std::string public_key, secret_key;  // Z85
+};
+
+// What a worker needs to reach a master.
+struct WorkerKeys {
+  std::string server;  // the master's public key
+  KeyPair own;
+};
+
+// FOLDER/server.key and the public key that follows from it.
+// Throws Error: kNotAuthorised, the file is missing, damaged, or can be read
+// by group or others.
+KeyPair read_server_keys(const std::string& folder);
+// FOLDER/server.pub and FOLDER/worker.key.  Throws like read_server_keys().
+WorkerKeys read_worker_keys(const std::string& folder);
+
+// The public keys of FOLDER/workers/NAME.pub, and the names.
+// Throws Error: kNotAuthorised, a file is damaged.
+std::map<std::string, std::string> read_allowed_keys(const std::string& folder);
+
+// What dl-keygen does: makes the master's keys (if `workers` is empty, or
+// there are none yet) and those of each worker, and returns the files written.
+// Without `force` a file that exists is an error, and nothing is written.
+// Throws Error: kUsage, a name that cannot be part of a file name;
+// kCantCreate; kNotAuthorised, server.key is there but damaged.
+std::vector<std::string> make_keys(const std::string& folder,
+                                   const std::vector<std::string>& workers,
+                                   bool force);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_SECURITY_KEYS_H_

@@ -1,0 +1,234 @@
+// The master's ROUTER.
+
+#include <unistd.h>
+#include <zmq.h>
+
+#include <array>
+#include <deque>
+#include <map>
+
+#include "libcore/cluster/security/keys.h"
+#include "libcore/cluster/security/zap.h"
+#include "libcore/cluster/socket_monitor.h"
+#include "libcore/cluster/transport.h"
+#include "libcore/cluster/transport_socket.h"
+
+namespace dl::cluster {
+namespace {
+
+constexpr std::chrono::seconds kReportEvery{60};
+constexpr Milliseconds kFlushEvery{5};  // libzmq does not say when one drains
+
+// "tcp://[::]:7000" -> "tcp://host:7000"; "[::ffff:127.0.0.1]" -> "127.0.0.1".
+std::string printable_endpoint(const std::string& bound) {
+  std::size_t colon = bound.rfind(':');
+  std::string host = bound.substr(0, colon), port = bound.substr(colon);
+  constexpr std::string_view kMapped = "tcp://[::ffff:";
+  if (host == "tcp://[::]" || host == "tcp://0.0.0.0") {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0)
+      return std::string("tcp://") + name.data() + port;
+  }
+  if (host.rfind(kMapped, 0) == 0)
+    return "tcp://" +
+           host.substr(kMapped.size(), host.size() - kMapped.size() - 1) + port;
+  return bound;
+}
+
+}  // namespace
+
+struct MasterSocket::State {
+  struct Queue {
+    std::deque<Frames> messages;
+    std::size_t bytes = 0;
+  };
+
+  explicit State(Log sink) : log(std::move(sink)) {}
+
+  zmq::context_t context;
+  Log log;
+  std::optional<ZapServer> zap;
+  zmq::socket_t socket{context, zmq::socket_type::router};
+  SocketMonitor monitor{context, socket};
+  std::map<std::string, Queue> queues;  // of peers that are slow
+  std::string public_key;
+  std::uint64_t dropped = 0, reported = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+  Clock::time_point next_report = Clock::now();
+
+  void bind(const std::string& endpoint);
+  void serve();
+  void flush();
+  void drop() { ++dropped; }
+  void report();
+  void refuse(const std::string& peer, int protocol);
+  bool post(const std::string& peer, Frames frames);
+  std::optional<Incoming> next();
+};
+
+void MasterSocket::State::bind(const std::string& endpoint) {
+  try {
+    socket.bind(endpoint);
+  } catch (const zmq::error_t& error) {
+    bool usage = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
+    throw Error{usage ? Code::kUsage : Code::kUnavailable,
+                "cannot bind " + endpoint + ": " + error.what()};
+  }
+}
+
+// What goes on beside the messages: nothing of it needs an answer, but events
+// must not pile up.
+void MasterSocket::State::serve() {
+  while (auto event = monitor.next())
+    if (event->what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||
+        event->what == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
+      drop();
+  flush();
+  report();
+}
+
+void MasterSocket::State::report() {
+  if (dropped == reported || Clock::now() < next_report) return;
+  if (log)
+    log(Level::kWarning, "dropped " + std::to_string(dropped - reported) +
+                             " foreign or damaged messages");
+  reported = dropped;
+  next_report = Clock::now() + kReportEvery;
+}
+
+void MasterSocket::State::flush() {
+  for (auto at = queues.begin(); at != queues.end();) {
+    Queue& queue = at->second;
+    Sent sent = Sent::kYes;
+    while (sent == Sent::kYes && !queue.messages.empty()) {
+      std::size_t bytes = bytes_of(queue.messages.front());
+      sent = send_raw(socket, at->first, queue.messages.front());
+      if (sent != Sent::kYes) break;
+      queue.messages.pop_front();
+      queue.bytes -= bytes;
+      bytes_out += bytes;
+    }
+    bool done = sent == Sent::kGone || queue.messages.empty();
+    at = done ? queues.erase(at) : std::next(at);
+  }
+}
+
+bool MasterSocket::State::post(const std::string& peer, Frames frames) {
+  std::size_t bytes = bytes_of(frames);
+  auto queued = queues.find(peer);
+  if (queued == queues.end()) {
+    Sent sent = send_raw(socket, peer, frames);
+    if (sent == Sent::kYes) bytes_out += bytes;
+    if (sent != Sent::kFull) return sent == Sent::kYes;
+  } else if (queued->second.bytes + bytes > kMaxQueued) {
+    return false;
+  }
+  Queue& queue = queues[peer];
+  queue.messages.push_back(std::move(frames));
+  queue.bytes += bytes;
+  return true;
+}
+
+void MasterSocket::State::refuse(const std::string& peer, int protocol) {
+  post(peer, encode_refusal({static_cast<int>(Code::kProtocol),
+                             "worker speaks protocol " +
+                                 std::to_string(protocol) + ", this master " +
+                                 std::to_string(kProtocolVersion)}));
+}
+
+// The next good message that is there.
+std::optional<MasterSocket::Incoming> MasterSocket::State::next() {
+  // A flood of foreign messages must not keep the caller here.
+  for (int tries = 0; tries < 1000; ++tries) {
+    std::optional<RawMessage> raw;
+    try {
+      raw = receive_raw(socket, true);
+    } catch (const zmq::error_t&) {  // a signal
+    }
+    if (!raw) return std::nullopt;
+    bytes_in += raw->bytes;
+    std::vector<Frame> frames = raw->views();
+    int protocol = frames.empty() ? -1 : protocol_of(frames[0]);
+    if (protocol > 0 && protocol != kProtocolVersion)
+      refuse(raw->peer, protocol);
+    if (protocol != kProtocolVersion) {
+      drop();
+      continue;
+    }
+    try {
+      return Incoming{raw->peer, decode(frames, kMaxMessage)};
+    } catch (const Error&) {
+      drop();
+    }
+  }
+  return std::nullopt;
+}
+
+MasterSocket::MasterSocket(const std::string& endpoint,
+                           const Security& security, Log log) {
+  check_security(endpoint, security);
+  try {
+    state_ = std::make_unique<State>(std::move(log));
+    set_limits(state_->socket);
+    state_->socket.set(zmq::sockopt::router_mandatory, true);
+    state_->socket.set(zmq::sockopt::router_handover, false);
+    if (!security.keys.empty() && !security.insecure) {
+      KeyPair keys = read_server_keys(security.keys);
+      state_->zap.emplace(state_->context, security.keys, state_->log);
+      state_->socket.set(zmq::sockopt::zap_domain, "dl-tools");
+      state_->socket.set(zmq::sockopt::curve_server, true);
+      state_->socket.set(zmq::sockopt::curve_secretkey, keys.secret_key);
+      state_->public_key = keys.public_key;
+    }
+    state_->bind(endpoint);
+  } catch (const zmq::error_t& error) {
+    throw Error{Code::kUnavailable, std::string("libzmq: ") + error.what()};
+  }
+}
+
+MasterSocket::~MasterSocket() {
+  try {
+    auto end = Clock::now() + kLinger;
+    while (!state_->queues.empty() && Clock::now() < end) {
+      state_->flush();
+      usleep(1000);
+    }
+    auto left = std::chrono::duration_cast<Milliseconds>(end - Clock::now());
+    state_->socket.set(
+        zmq::sockopt::linger,
+        static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  } catch (const std::exception&) {
+  }
+}
+
+std::string MasterSocket::endpoint() const {
+  return printable_endpoint(state_->socket.get(zmq::sockopt::last_endpoint));
+}
+
+std::string MasterSocket::public_key() const { return state_->public_key; }
+
+std::optional<MasterSocket::Incoming> MasterSocket::receive(
+    Milliseconds wait, std::span<const int> wake) {
+  const auto end = Clock::now() + wait;
+  for (bool first = true;; first = false) {
+    state_->serve();
+    if (auto incoming = state_->next()) return incoming;
+    auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
+    if (left.count() <= 0 && !first) return std::nullopt;
+    if (!state_->queues.empty()) left = std::min(left, kFlushEvery);
+    const std::array<void*, 2> sockets = {state_->socket.handle(),
+                                          state_->monitor.handle()};
+    if (!wait_for(sockets, ZMQ_POLLIN, wake, left)) return std::nullopt;
+  }
+}
+
+bool MasterSocket::send(const std::string& peer, const Message& message,
+                        const Envelope& envelope) {
+  return state_->post(peer, encode(message, envelope, kMaxFrame));
+}
+
+std::uint64_t MasterSocket::dropped() const { return state_->dropped; }
+std::uint64_t MasterSocket::bytes_in() const { return state_->bytes_in; }
+std::uint64_t MasterSocket::bytes_out() const { return state_->bytes_out; }
+
+}  // namespace dl::cluster

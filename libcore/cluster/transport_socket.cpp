@@ -1,0 +1,148 @@
+#include "libcore/cluster/transport_socket.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace dl::cluster {
+namespace {
+
+// Messages that libzmq holds in each direction for a peer.  A message counts
+// once, however many frames it has, so few: what is beyond waits at the sender,
+// counted in bytes (kMaxQueued).
+constexpr int kHighWater = 8;
+constexpr std::size_t kMaxFrames = 2 + kMaxBlobs + kMaxMessage / 4096;
+
+bool starts_with(const std::string& text, std::string_view start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// A frame that libzmq sends from where it lies, and frees.
+zmq::message_t to_message(std::vector<std::byte>&& frame) {
+  constexpr std::size_t kCopied = 4096;  // cheaper than handing over
+  if (frame.size() <= kCopied) return {frame.data(), frame.size()};
+  auto* owned = new std::vector<std::byte>(std::move(frame));
+  return {owned->data(), owned->size(),
+          [](void*, void* hint) {
+            delete static_cast<std::vector<std::byte>*>(hint);
+          },
+          owned};
+}
+
+}  // namespace
+
+bool is_local(const std::string& endpoint) {
+  for (const char* start : {"ipc://", "inproc://", "tcp://127.",
+                            "tcp://localhost:", "tcp://[::1]:"})
+    if (starts_with(endpoint, start)) return true;
+  return false;
+}
+
+void check_security(const std::string& endpoint, const Security& security) {
+  if (security.keys.empty() && !security.insecure && !is_local(endpoint))
+    throw Error{Code::kUsage,
+                "'" + endpoint +
+                    "' can be reached from other hosts: give --keys DIR (see "
+                    "dl-keygen), or say --insecure"};
+}
+
+void set_limits(zmq::socket_t& socket) {
+  using namespace zmq::sockopt;
+  socket.set(maxmsgsize, static_cast<std::int64_t>(kMaxFrame));
+  socket.set(linger, static_cast<int>(kLinger.count()));
+  socket.set(sndhwm, kHighWater);
+  socket.set(rcvhwm, kHighWater);
+  // Calls here never wait in libzmq; should one, then not for ever.
+  socket.set(sndtimeo, 1000);
+  socket.set(rcvtimeo, 1000);
+  socket.set(heartbeat_ivl, 2000);
+  socket.set(heartbeat_timeout, 6000);
+  socket.set(handshake_ivl, 5000);
+  socket.set(reconnect_ivl, 100);
+  socket.set(reconnect_ivl_max, 5000);
+  socket.set(connect_timeout, 5000);
+  socket.set(tcp_keepalive, 1);
+  socket.set(tcp_keepalive_idle, 60);
+  socket.set(ipv6, true);
+}
+
+std::vector<Frame> RawMessage::views() const {
+  std::vector<Frame> spans;
+  for (const zmq::message_t& frame : frames)
+    spans.emplace_back(static_cast<const std::byte*>(frame.data()),
+                       frame.size());
+  return spans;
+}
+
+std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed) {
+  RawMessage message;
+  bool first = true;
+  for (;;) {
+    zmq::message_t frame;
+    if (!socket.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+    bool more = frame.more();
+    if (routed && first) {
+      message.peer = frame.to_string();
+    } else {
+      message.bytes += frame.size();
+      if (message.bytes > kMaxMessage || message.frames.size() >= kMaxFrames)
+        message.frames.clear();
+      else
+        message.frames.push_back(std::move(frame));
+    }
+    first = false;
+    if (!more) return message;
+  }
+}
+
+std::size_t bytes_of(const Frames& frames) {
+  std::size_t bytes = 0;
+  for (const auto& frame : frames) bytes += frame.size();
+  return bytes;
+}
+
+Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames) {
+  constexpr auto kMore = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
+  try {
+    // libzmq takes all of a message after its first frame, or drops all of it
+    // together with the connection.
+    if (!peer.empty() && !socket.send(zmq::buffer(peer), kMore))
+      return Sent::kFull;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      bool last = i + 1 == frames.size();
+      zmq::message_t message = to_message(std::move(frames[i]));
+      if (!socket.send(message, last ? zmq::send_flags::dontwait : kMore)) {
+        require(i == 0, "libzmq takes a message whole");
+        frames[0].assign(message.data<std::byte>(),
+                         message.data<std::byte>() + message.size());
+        return Sent::kFull;
+      }
+    }
+  } catch (const zmq::error_t& error) {
+    if (error.num() == EHOSTUNREACH) return Sent::kGone;
+    if (error.num() == EINTR) return Sent::kFull;
+    throw Error{Code::kBug, std::string("zmq_send: ") + error.what()};
+  }
+  frames.clear();
+  return Sent::kYes;
+}
+
+bool wait_for(std::span<void* const> sockets, short events,
+              std::span<const int> wake, Milliseconds wait) {
+  std::vector<zmq_pollitem_t> items;
+  for (void* socket : sockets) items.push_back({socket, 0, ZMQ_POLLIN, 0});
+  items[0].events = events;
+  for (int fd : wake) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+  int rc = zmq_poll(items.data(), static_cast<int>(items.size()),
+                    std::max<std::int64_t>(wait.count(), 0));
+  if (rc < 0 && zmq_errno() != EINTR)
+    throw Error{Code::kBug,
+                std::string("zmq_poll: ") + zmq_strerror(zmq_errno())};
+  if (rc < 0) return false;
+  return std::none_of(
+      items.begin() + static_cast<std::ptrdiff_t>(sockets.size()), items.end(),
+      [](const zmq_pollitem_t& item) { return item.revents != 0; });
+}
+
+}  // namespace dl::cluster

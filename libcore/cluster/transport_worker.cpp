@@ -1,0 +1,157 @@
+// The worker's DEALER.
+
+#include <zmq.h>
+
+#include <array>
+
+#include "libcore/cluster/security/keys.h"
+#include "libcore/cluster/socket_monitor.h"
+#include "libcore/cluster/transport.h"
+#include "libcore/cluster/transport_socket.h"
+
+namespace dl::cluster {
+namespace {
+
+// A connection may die in the middle of a handshake without being refused;
+// not so often in a row.
+constexpr int kRefusals = 3;
+
+}  // namespace
+
+struct WorkerSocket::State {
+  State(std::string address, Log sink)
+      : endpoint(std::move(address)), log(std::move(sink)) {}
+
+  std::string endpoint;
+  Log log;
+  zmq::context_t context;
+  zmq::socket_t socket{context, zmq::socket_type::dealer};
+  SocketMonitor monitor{context, socket};
+  bool curve = false;
+  bool connected = false, ever_connected = false;
+  int refusals = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+
+  void serve();
+  [[noreturn]] void refused(const std::string& why);
+};
+
+void WorkerSocket::State::refused(const std::string& why) {
+  throw Error{Code::kNotAuthorised, endpoint + ": " + why};
+}
+
+void WorkerSocket::State::serve() {
+  while (auto event = monitor.next()) {
+    switch (event->what) {
+      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        connected = ever_connected = true;
+        break;
+      case ZMQ_EVENT_DISCONNECTED:
+        if (connected && log) log(Level::kDetail, endpoint + ": disconnected");
+        connected = false;
+        break;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        refused(
+            "the master does not know this worker's key (handshake "
+            "refused); put it into the master's workers folder");
+      case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+          refused(curve ? "the master uses no keys (handshake refused); is it "
+                          "the right one?"
+                        : "the master wants keys (handshake refused); give "
+                          "--keys DIR");
+        [[fallthrough]];
+      case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        if (curve && !ever_connected && ++refusals >= kRefusals)
+          refused(
+              "server key does not match (handshake refused); compare "
+              "server.pub with the master's");
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+WorkerSocket::WorkerSocket(const std::string& endpoint,
+                           const Security& security, Log log) {
+  check_security(endpoint, security);
+  try {
+    state_ = std::make_unique<State>(endpoint, std::move(log));
+    set_limits(state_->socket);
+    state_->socket.set(zmq::sockopt::immediate, true);
+    if (!security.keys.empty() && !security.insecure) {
+      WorkerKeys keys = read_worker_keys(security.keys);
+      state_->curve = true;
+      state_->socket.set(zmq::sockopt::curve_serverkey, keys.server);
+      state_->socket.set(zmq::sockopt::curve_publickey, keys.own.public_key);
+      state_->socket.set(zmq::sockopt::curve_secretkey, keys.own.secret_key);
+    }
+    state_->socket.connect(endpoint);
+  } catch (const zmq::error_t& error) {
+    throw Error{Code::kUsage, "cannot connect to '" + endpoint +
+                                  "': " + error.what() +
+                                  "; want tcp://HOST:PORT or ipc://PATH"};
+  }
+}
+
+WorkerSocket::~WorkerSocket() = default;
+
+std::optional<Received> WorkerSocket::receive(Milliseconds wait,
+                                              std::span<const int> wake) {
+  const auto end = Clock::now() + wait;
+  for (bool first = true;; first = false) {
+    state_->serve();
+    std::optional<RawMessage> raw;
+    try {
+      raw = receive_raw(state_->socket, false);
+    } catch (const zmq::error_t&) {
+      return std::nullopt;  // a signal
+    }
+    if (raw) {
+      state_->bytes_in += raw->bytes;
+      try {
+        return decode(raw->views(), kMaxMessage);
+      } catch (Error& error) {
+        error.add_context(state_->endpoint);
+        throw;
+      }
+    }
+    auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
+    if (left.count() <= 0 && !first) return std::nullopt;
+    const std::array<void*, 2> sockets = {state_->socket.handle(),
+                                          state_->monitor.handle()};
+    if (!wait_for(sockets, ZMQ_POLLIN, wake, left)) return std::nullopt;
+  }
+}
+
+bool WorkerSocket::send(const Message& message, const Envelope& envelope,
+                        Milliseconds wait) {
+  const auto end = Clock::now() + wait;
+  Frames frames = encode(message, envelope, kMaxFrame);
+  const std::size_t bytes = bytes_of(frames);
+  for (;;) {
+    state_->serve();
+    if (send_raw(state_->socket, "", frames) == Sent::kYes) {
+      state_->bytes_out += bytes;
+      state_->connected = state_->ever_connected = true;
+      return true;
+    }
+    auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return false;
+    const std::array<void*, 2> sockets = {state_->socket.handle(),
+                                          state_->monitor.handle()};
+    if (!wait_for(sockets, ZMQ_POLLOUT, {}, left)) return false;
+  }
+}
+
+bool WorkerSocket::connected() const { return state_->connected; }
+
+std::string WorkerSocket::status() const {
+  return state_->connected ? "connected" : probe(state_->endpoint);
+}
+
+std::uint64_t WorkerSocket::bytes_in() const { return state_->bytes_in; }
+std::uint64_t WorkerSocket::bytes_out() const { return state_->bytes_out; }
+
+}  // namespace dl::cluster
