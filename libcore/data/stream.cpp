@@ -90,6 +90,8 @@ struct StreamReader::State {
   std::uint64_t part_begin = 0;
   std::int64_t records = 0, examples = 0;
   DataSet next;  // if pending
+  // Of the part, while it has no class names yet: the label that is worst.
+  std::int64_t worst_label = 0, worst_record = 0;
 
   State(std::unique_ptr<io::Source> source, std::uint64_t limit)
       : frames(std::move(source), limit), name(frames.source().name()) {
@@ -108,6 +110,8 @@ struct StreamReader::State {
   void take_record();
   void take_metadata(const std::map<std::string, std::string>& text);
   void take_skippable();
+  void watch_labels(const DataSet& set);
+  void check_labels() const;
   void end_of_input();
 };
 
@@ -170,6 +174,7 @@ void StreamReader::State::take_record() {
     take_metadata(record.metadata);
   } else {
     part.check(record.set);
+    if (part.classes.empty()) watch_labels(record.set);
     next = std::move(record.set);
     pending = true;
   }
@@ -188,6 +193,28 @@ void StreamReader::State::take_metadata(
     metadata = part;
   else if (seen.records.empty())
     Metadata(metadata).join(part);  // contradictions are found at once
+}
+
+// Class names may come after the data: then the labels are checked late.
+void StreamReader::State::watch_labels(const DataSet& set) {
+  const tensor::Tensor* labels = set.find("labels");
+  if (!labels) return;
+  tensor::visit_dtype(labels->dtype(), [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>)
+      for (const T value : labels->as<T>())
+        if (worst_label >= 0 && (value < 0 || value > worst_label)) {
+          worst_label = value;
+          worst_record = records;
+        }
+  });
+}
+
+void StreamReader::State::check_labels() const {
+  const auto classes = static_cast<std::int64_t>(part.classes.size());
+  if (classes > 0 && (worst_label < 0 || worst_label >= classes))
+    fail(", record " + std::to_string(worst_record) + ": 'labels' has " +
+         std::to_string(worst_label) + ", want 0.." +
+         std::to_string(classes - 1));
 }
 
 void StreamReader::State::take_skippable() {
@@ -213,6 +240,8 @@ void StreamReader::State::take_skippable() {
     metadata = part;
   else
     metadata.join(part);
+  check_labels();
+  worst_label = worst_record = 0;
   digest = io::Digest();
   in_part = first_part = false;
 }
@@ -227,6 +256,10 @@ StreamReader::~StreamReader() = default;
 const Metadata& StreamReader::metadata() const { return state_->metadata; }
 const std::string& StreamReader::name() const { return state_->name; }
 std::int64_t StreamReader::examples() const { return state_->examples; }
+std::int64_t StreamReader::records() const { return state_->records; }
+std::uint64_t StreamReader::bytes() const {
+  return state_->frame.offset + state_->frame.stored_bytes;
+}
 
 bool StreamReader::read(DataSet& set) {
   State& s = *state_;

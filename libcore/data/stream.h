@@ -64,6 +64,8 @@ class StreamReader {
 
   const std::string& name() const;
   std::int64_t examples() const;  // given out so far
+  std::int64_t records() const;   // of data, given out so far
+  std::uint64_t bytes() const;    // taken from the source so far
 
  private:
   struct State;

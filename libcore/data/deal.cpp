@@ -1,0 +1,279 @@
+#include "libcore/data/deal.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "libcore/base/error.h"
+#include "libcore/base/philox.h"
+#include "libcore/data/rows.h"
+#include "libcore/data/shard_names.h"
+#include "libcore/data/spool.h"
+#include "libcore/data/stream.h"
+#include "libcore/io/sink.h"
+
+namespace dl::data {
+namespace {
+
+constexpr std::uint64_t kShuffleStream = 3;  // use of the seed
+
+struct Part {
+  std::string prefix;
+  std::int64_t examples = 0;
+  Statistics statistics;
+};
+
+class Dealer {
+ public:
+  Dealer(const DealOptions& options, const DealProgress& progress)
+      : options_(options), progress_(progress) {
+    split_ = options.split.empty() ? std::vector<SplitPart>{{"", 1}}
+                                   : parse_split(options.split);
+    for (const SplitPart& part : split_)
+      parts_.push_back({part.name.empty() ? options.prefix
+                                          : options.prefix + "-" + part.name,
+                        0,
+                        {}});
+  }
+
+  std::vector<std::string> find_old_shards() const;
+  void read(const std::string& spec);
+  std::vector<Dealt> write();
+
+ private:
+  void start(const Metadata& metadata);
+  void take(const DataSet& set);
+  void add_statistics(const DataSet& set, const std::vector<std::size_t>& to);
+  void check_counts() const;
+  std::int64_t shards_of(const Part& part) const;
+  void write_part(std::size_t p, io::SinkGroup& group,
+                  std::vector<Dealt>& dealt);
+  std::int64_t record_length(std::int64_t position);
+
+  const DealOptions& options_;
+  const DealProgress& progress_;
+  std::vector<SplitPart> split_;
+  std::vector<Part> parts_;
+  Metadata metadata_;  // of all inputs
+  std::unique_ptr<Spool> spool_;
+  std::vector<std::byte> row_;
+  std::size_t buckets_ = 1;  // of a part
+  std::int64_t read_ = 0, written_ = 0;
+  std::vector<std::int64_t> record_ends_;  // of the input
+  std::int64_t longest_ = 0;               // of its records
+};
+
+std::vector<std::string> Dealer::find_old_shards() const {
+  std::vector<std::string> old;
+  for (const Part& part : parts_)
+    for (std::string& path : existing_shards(part.prefix))
+      old.push_back(std::move(path));
+  if (!old.empty() && !options_.force)
+    throw Error{Code::kCantCreate, "cannot create '" + old[0] +
+                                       "': it exists; --force overwrites"};
+  return old;
+}
+
+void Dealer::start(const Metadata& metadata) {
+  metadata_ = metadata;
+  row_.resize(row_bytes(metadata.schema));
+  if (row_.empty()) throw Error{Code::kData, "the examples have no values"};
+  if (options_.shuffle)
+    buckets_ = std::max<std::size_t>(
+        1, bucket_count(row_.size(), options_.memory) / parts_.size());
+  spool_ =
+      std::make_unique<Spool>(shard_name(options_.prefix, 0, 1), row_.size(),
+                              buckets_ * parts_.size(), options_.memory);
+}
+
+void Dealer::read(const std::string& spec) {
+  StreamReader in(io::open_source(spec));
+  const bool first = !spool_;
+  if (first)
+    start(in.metadata());
+  else if (in.metadata().schema != metadata_.schema)
+    throw Error{Code::kData,
+                in.name() + ": its tensors differ from those before"};
+  for (DataSet set; in.read(set);) {
+    try {
+      take(set);
+    } catch (Error& e) {
+      if (e.code() == Code::kData)
+        e.add_context(in.name() + ", examples up to " +
+                      std::to_string(in.examples()));
+      throw;
+    }
+    if (progress_) progress_(read_, 0);
+  }
+  in.close();
+  if (first) {
+    metadata_ = in.metadata();
+    return;
+  }
+  try {
+    metadata_.join(in.metadata());
+  } catch (Error& e) {
+    e.add_context(in.name());
+    throw;
+  }
+}
+
+void Dealer::take(const DataSet& set) {
+  const std::int64_t n = set.examples();
+  std::vector<std::size_t> to(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) {
+    get_row(set, i, row_);
+    const std::size_t p = part_of(row_, options_.seed, split_);
+    std::uint64_t key = 0, bucket = 0;
+    if (options_.shuffle) {
+      // The order is that of the keys, however many buckets there are.
+      const auto words = philox(
+          options_.seed, static_cast<std::uint64_t>(read_ + i), kShuffleStream);
+      key = std::uint64_t{words[1]} << 32 | words[0];
+      bucket = (key >> 32) * buckets_ >> 32;
+    }
+    spool_->add(p * buckets_ + static_cast<std::size_t>(bucket), key, row_);
+    to[static_cast<std::size_t>(i)] = p;
+    ++parts_[p].examples;
+  }
+  add_statistics(set, to);
+  read_ += n;
+  longest_ = std::max(longest_, n);
+  record_ends_.push_back(read_);
+}
+
+void Dealer::add_statistics(const DataSet& set,
+                            const std::vector<std::size_t>& to) {
+  if (!set.find("features")) return;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto n = std::count(to.begin(), to.end(), p);
+    if (n == 0) continue;
+    DataSet own;
+    if (n < set.examples()) {
+      own = make_like(set, n);
+      std::int64_t at = 0;
+      for (std::size_t i = 0; i < to.size(); ++i)
+        if (to[i] == p)
+          copy_example(own, at++, set, static_cast<std::int64_t>(i));
+    }
+    const DataSet& mine = n < set.examples() ? own : set;
+    parts_[p].statistics.add(mine.get("features"), mine.find("features_mask"));
+  }
+}
+
+// The record that an example at this place of a part belongs to ends there.
+std::int64_t Dealer::record_length(std::int64_t position) {
+  if (options_.batch > 0) return options_.batch;
+  if (options_.shuffle || parts_.size() > 1) return longest_;
+  return *std::upper_bound(record_ends_.begin(), record_ends_.end(), position) -
+         position;
+}
+
+std::int64_t Dealer::shards_of(const Part& part) const {
+  if (options_.size == 0) return options_.shards;
+  const auto each = std::max<std::uint64_t>(
+      1, options_.size / std::max<std::size_t>(1, row_.size()));
+  const auto n = static_cast<std::uint64_t>(part.examples);
+  return static_cast<std::int64_t>((n + each - 1) / each);
+}
+
+void Dealer::check_counts() const {
+  if (read_ == 0)
+    throw Error{Code::kData, "the input has no example; nothing was written"};
+  for (const Part& part : parts_) {
+    if (part.examples == 0)
+      throw Error{Code::kData, "no example falls into '" + part.prefix +
+                                   "'; nothing was written"};
+    if (shards_of(part) > part.examples)
+      throw Error{Code::kUsage, std::to_string(shards_of(part)) +
+                                    " shards are more than the " +
+                                    std::to_string(part.examples) +
+                                    " examples of '" + part.prefix + "'"};
+  }
+}
+
+// The rows of one part, bucket by bucket.
+class PartRows {
+ public:
+  PartRows(Spool& spool, std::size_t first, std::size_t count, bool sorted)
+      : spool_(spool), next_(first), end_(first + count), sorted_(sorted) {}
+
+  // A part with another example is never asked for more than it has.
+  std::span<const std::byte> next() {
+    while (true) {
+      if (reader_) {
+        const auto row = reader_->next();
+        if (!row.empty()) return row;
+        reader_.reset();
+      }
+      require(next_ < end_, "a part has fewer examples than were counted");
+      reader_ = std::make_unique<Spool::Reader>(spool_, next_++, sorted_);
+    }
+  }
+
+ private:
+  Spool& spool_;
+  std::size_t next_, end_;
+  bool sorted_;
+  std::unique_ptr<Spool::Reader> reader_;
+};
+
+void Dealer::write_part(std::size_t p, io::SinkGroup& group,
+                        std::vector<Dealt>& dealt) {
+  const Part& part = parts_[p];
+  Metadata metadata = metadata_;
+  metadata.statistics.reset();
+  if (part.statistics.examples > 0) metadata.statistics = part.statistics;
+  PartRows rows(*spool_, p * buckets_, buckets_, options_.shuffle);
+  const std::int64_t shards = shards_of(part);
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < shards; ++i) {
+    const std::string path = shard_name(part.prefix, i, shards);
+    StreamWriter out(group.open(path));
+    out.write_metadata(metadata);
+    // Of shards as equal as can be, the first ones are longer by one.
+    const std::int64_t end = part.examples / shards * (i + 1) +
+                             std::min(i + 1, part.examples % shards);
+    while (at < end) {
+      const std::int64_t n = std::min(end - at, record_length(at));
+      DataSet set = make_set(metadata.schema, n);
+      for (std::int64_t k = 0; k < n; ++k) put_row(set, k, rows.next());
+      out.write(set);
+      at += n;
+      written_ += n;
+      if (progress_) progress_(read_, written_);
+    }
+    out.close();
+    dealt.push_back({path, out.examples()});
+  }
+}
+
+std::vector<Dealt> Dealer::write() {
+  check_counts();
+  if (options_.step) metadata_.provenance.push_back(*options_.step);
+  io::SinkGroup group;
+  std::vector<Dealt> dealt;
+  for (std::size_t p = 0; p < parts_.size(); ++p) write_part(p, group, dealt);
+  group.publish();
+  return dealt;
+}
+
+}  // namespace
+
+std::vector<Dealt> deal(const std::vector<std::string>& inputs,
+                        const DealOptions& options,
+                        const DealProgress& progress) {
+  Dealer dealer(options, progress);
+  const std::vector<std::string> old = dealer.find_old_shards();
+  for (const std::string& spec : inputs) dealer.read(spec);
+  const std::vector<Dealt> dealt = dealer.write();
+  for (const std::string& path : old)
+    if (std::none_of(dealt.begin(), dealt.end(),
+                     [&](const Dealt& d) { return d.path == path; }))
+      ::unlink(path.c_str());
+  return dealt;
+}
+
+}  // namespace dl::data

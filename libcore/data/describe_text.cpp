@@ -1,0 +1,107 @@
+// The description of a data set for people.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "libcore/data/inspect.h"
+
+namespace dl::data {
+namespace {
+
+constexpr std::size_t kMostColumns = 20;  // whose statistics are listed
+
+std::string text(const char* format, const auto&... values) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof buffer, format, values...);
+  return buffer;
+}
+
+// "tensor" in the first column of every line.
+std::string line(const std::string& what, const std::string& value) {
+  return what + std::string(what.size() < 15 ? 16 - what.size() : 1, ' ') +
+         value + "\n";
+}
+
+std::string plural(std::int64_t n, const char* one) {
+  return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
+}
+
+std::string class_lines(const Json& classes) {
+  if (classes.empty()) return "";
+  std::string out = line("classes", std::to_string(classes.size()));
+  for (const Json& entry : classes) {
+    std::string name = std::to_string(entry.at("label").get<std::int64_t>());
+    if (entry.contains("name"))
+      name += " " + entry.at("name").get<std::string>();
+    out += line("  " + name,
+                std::to_string(entry.at("examples").get<std::int64_t>()));
+  }
+  return out;
+}
+
+std::string statistics_lines(const Json& json) {
+  const Statistics s = Statistics::from_json(
+      JsonView(json.at("statistics"), Code::kBug, "statistics"));
+  const std::vector<double> deviation = s.deviation();
+  std::string out =
+      line("statistics",
+           "of " + plural(s.examples, "example") + ", " +
+               plural(static_cast<std::int64_t>(s.mean.size()), "column"));
+  out += text("  %-14s%13s %13s %13s %13s\n", "column", "mean", "deviation",
+              "min", "max");
+  for (std::size_t c = 0; c < std::min(s.mean.size(), kMostColumns); ++c) {
+    const std::string name = json.contains("columns")
+                                 ? json.at("columns").at(c).get<std::string>()
+                                 : std::to_string(c);
+    const bool any = s.count > 0;
+    out += text("  %-14s%13.6g %13.6g %13.6g %13.6g\n", name.c_str(), s.mean[c],
+                deviation[c], any ? s.min[c] : 0, any ? s.max[c] : 0);
+  }
+  if (s.mean.size() > kMostColumns)
+    out += "  and " + std::to_string(s.mean.size() - kMostColumns) +
+           " more; --json has them all\n";
+  return out;
+}
+
+std::string provenance_lines(const Json& steps) {
+  std::string out;
+  for (const Json& step : steps) {
+    std::string made = step.at("tool").get<std::string>() + " " +
+                       step.at("version").get<std::string>() + ":";
+    for (const Json& argument : step.at("arguments"))
+      made += " " + argument.get<std::string>();
+    if (step.contains("seed"))
+      made += " (seed " + std::to_string(step.at("seed").get<std::uint64_t>()) +
+              ")";
+    out += line(out.empty() ? "made by" : "", made);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe_text(const Json& json) {
+  const auto number = [&](const char* key) {
+    return json.at(key).get<std::int64_t>();
+  };
+  const auto inputs = static_cast<std::int64_t>(json.at("inputs").size());
+  std::string out =
+      line("examples", std::to_string(number("examples")) + " in " +
+                           plural(number("records"), "record") + " of " +
+                           plural(inputs, "input"));
+  out += line("bytes", std::to_string(number("bytes")) + ", unpacked " +
+                           std::to_string(number("unpacked_bytes")));
+  for (const auto& [name, field] : json.at("schema").items())
+    out += line(name, field.at("dtype").get<std::string>() + " " +
+                          field.at("shape").dump());
+  if (json.contains("targets"))
+    out += line("targets", json.at("targets").dump());
+  out += class_lines(json.at("classes"));
+  if (json.contains("statistics")) out += statistics_lines(json);
+  if (json.contains("provenance"))
+    out += provenance_lines(json.at("provenance"));
+  return out;
+}
+
+}  // namespace dl::data

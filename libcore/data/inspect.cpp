@@ -1,0 +1,172 @@
+#include "libcore/data/inspect.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "libcore/data/rows.h"
+#include "libcore/data/stream.h"
+
+namespace dl::data {
+namespace {
+
+bool is_class(const tensor::Tensor& labels) {
+  return labels.shape().rank() == 1 && labels.dtype() != tensor::DType::kF32 &&
+         labels.dtype() != tensor::DType::kF64;
+}
+
+// The decimal that a float is written as, not the digits of its double.
+double as_written(float value) {
+  char text[32] = {};
+  std::to_chars(text, text + sizeof text - 1, value);
+  return std::strtod(text, nullptr);
+}
+
+// Elements [*at, ...) of the tensor as nested arrays of `shape`.
+Json nested(const tensor::Tensor& t, std::span<const std::int64_t> shape,
+            std::int64_t& at) {
+  if (!shape.empty()) {
+    Json list = Json::array();
+    for (std::int64_t i = 0; i < shape[0]; ++i)
+      list.push_back(nested(t, shape.subspan(1), at));
+    return list;
+  }
+  return tensor::visit_dtype(t.dtype(), [&]<typename T>() -> Json {
+    const T value = t.as<T>()[static_cast<std::size_t>(at++)];
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(value)) return nullptr;
+    if constexpr (std::is_same_v<T, float>) return as_written(value);
+    return value;
+  });
+}
+
+using Counts = std::map<std::int64_t, std::int64_t>;
+
+void count_classes(const DataSet& set, Counts& counts) {
+  const tensor::Tensor* labels = set.find("labels");
+  if (!labels || !is_class(*labels)) return;
+  tensor::visit_dtype(labels->dtype(), [&]<typename T>() {
+    for (const T value : labels->as<T>())
+      ++counts[static_cast<std::int64_t>(value)];
+  });
+}
+
+Json classes_to_json(const Metadata& metadata, const Counts& counts) {
+  Json list = Json::array();
+  const auto named = static_cast<std::int64_t>(metadata.classes.size());
+  for (std::int64_t i = 0; i < named; ++i) {
+    const auto it = counts.find(i);
+    list.push_back({{"label", i},
+                    {"name", metadata.classes[static_cast<std::size_t>(i)]},
+                    {"examples", it == counts.end() ? 0 : it->second}});
+  }
+  if (named == 0)
+    for (const auto& [label, n] : counts)
+      list.push_back({{"label", label}, {"examples", n}});
+  return list;
+}
+
+Json metadata_to_json(const Metadata& metadata) {
+  Json json = Json::object();
+  for (const auto& [key, text] : metadata.to_strings())
+    if (key == "format" || key == "version")
+      json[key] = text;
+    else
+      json[key] = parse_json(text, key, Code::kBug);
+  return json;
+}
+
+}  // namespace
+
+Verdict verify(const std::string& spec) {
+  Verdict verdict;
+  verdict.name = spec;
+  try {
+    StreamReader in(io::open_source(spec));
+    for (DataSet set; in.read(set);) {
+      verdict.records = in.records();
+      verdict.examples = in.examples();
+    }
+    in.close();
+  } catch (const Error& e) {
+    verdict.error = e.what();
+    verdict.code = e.code();
+  }
+  return verdict;
+}
+
+Json describe(const std::vector<std::string>& specs) {
+  std::optional<Metadata> all;
+  Counts counts;
+  Json inputs = Json::array();
+  std::int64_t examples = 0, records = 0;
+  std::uint64_t bytes = 0;
+  for (const std::string& spec : specs) {
+    StreamReader in(io::open_source(spec));
+    for (DataSet set; in.read(set);) count_classes(set, counts);
+    in.close();
+    try {
+      all ? all->join(in.metadata()) : void(all = in.metadata());
+    } catch (Error& e) {
+      e.add_context(in.name());
+      throw;
+    }
+    inputs.push_back({{"name", spec},
+                      {"examples", in.examples()},
+                      {"records", in.records()},
+                      {"bytes", in.bytes()}});
+    examples += in.examples();
+    records += in.records();
+    bytes += in.bytes();
+  }
+  require(all.has_value(), "nothing to describe");
+  Json json = metadata_to_json(*all);
+  json["classes"] = classes_to_json(*all, counts);
+  json["inputs"] = std::move(inputs);
+  json["examples"] = examples;
+  json["records"] = records;
+  json["bytes"] = bytes;
+  json["unpacked_bytes"] =
+      static_cast<std::uint64_t>(examples) * row_bytes(all->schema);
+  return json;
+}
+
+Json example_to_json(const DataSet& set, std::int64_t i,
+                     const Metadata& metadata) {
+  Json json = Json::object();
+  for (const auto& [name, t] : set.tensors) {
+    const tensor::Shape shape = t.shape().without_first();
+    std::int64_t at = i * shape.elements();
+    json[name] = nested(t, shape.extents(), at);
+  }
+  const tensor::Tensor* labels = set.find("labels");
+  if (labels && is_class(*labels)) {
+    const auto label = json["labels"].get<std::int64_t>();
+    if (label >= 0 &&
+        label < static_cast<std::int64_t>(metadata.classes.size()))
+      json["class"] = metadata.classes[static_cast<std::size_t>(label)];
+  }
+  return json;
+}
+
+void head(const std::vector<std::string>& specs, std::int64_t count,
+          const std::function<void(const DataSet&, const Metadata&)>& take) {
+  for (const std::string& spec : specs) {
+    if (count <= 0) return;
+    StreamReader in(io::open_source(spec));
+    for (DataSet set; count > 0 && in.read(set);) {
+      const std::int64_t n = std::min(count, set.examples());
+      if (n < set.examples())
+        take(set.slice(0, n), in.metadata());
+      else
+        take(set, in.metadata());
+      count -= n;
+    }
+    in.close();
+  }
+}
+
+}  // namespace dl::data

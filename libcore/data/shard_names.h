@@ -1,0 +1,23 @@
+// The names of shards: PREFIX-000.dls, PREFIX-001.dls, ...
+
+#ifndef DL_LIBCORE_DATA_SHARD_NAMES_H_
+#define DL_LIBCORE_DATA_SHARD_NAMES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dl::data {
+
+// At least three digits, and as many as the last of `count` shards needs, so
+// that the order of names is that of numbers.
+std::string shard_name(const std::string& prefix, std::int64_t i,
+                       std::int64_t count);
+
+// The shards of this prefix that exist, sorted.  Throws Error: kCantCreate,
+// the folder is missing or cannot be read.
+std::vector<std::string> existing_shards(const std::string& prefix);
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_SHARD_NAMES_H_

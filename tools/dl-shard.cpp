@@ -1,0 +1,179 @@
+// dl-shard - deal DataSet streams out into shards; verify and inspect them
+// For users: man/dl-shard.1.scd.  The format: man/dl-dataset.5.scd.
+
+#include <cstdint>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/cli/progress.h"
+#include "libcore/cli/tool.h"
+#include "libcore/data/deal.h"
+#include "libcore/data/inspect.h"
+#include "libcore/data/stream.h"
+#include "libcore/io/sink.h"
+#include "libcore/io/source.h"
+
+namespace {
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-shard",
+    .summary = "Deal DataSet streams out into shards; verify and inspect them.",
+    .usage =
+        "dl-shard [OPTION...] [INPUT...]\n"
+        "dl-shard --verify [INPUT...]\n"
+        "dl-shard --info [--json] [INPUT...]\n"
+        "dl-shard --head N [--json] [INPUT...]",
+    .examples =
+        "dl-preprocess idx train-images.gz train-labels.gz |"
+        " dl-shard -n 16 --shuffle -o train\n"
+        "dl-shard --split train=0.8,test=0.2 -o all data.dls\n"
+        "dl-shard --verify 'train-*.dls'",
+    .on_kill = dl::io::remove_unfinished,
+};
+
+struct Args {
+  dl::data::DealOptions deal;
+  bool verify = false, info = false, json = false, no_provenance = false;
+  std::int64_t head = 0;
+  std::vector<std::string> inputs = {"-"};
+  const dl::cli::Options* options = nullptr;
+};
+
+void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
+  opt.section("Dealing");
+  opt.add("output,o", &a.deal.prefix, "PREFIX", "start of every shard's name");
+  opt.add("shards,n", &a.deal.shards, "COUNT",
+          "how many shards to write (of each part)");
+  opt.size("size", &a.deal.size, "BYTES",
+           "most unpacked bytes in a shard, instead of --shards");
+  opt.add("batch", &a.deal.batch, "N",
+          "examples in a record; 0: as in the input");
+  opt.flag("shuffle", &a.deal.shuffle, "put all examples in a random order");
+  opt.add("split", &a.deal.split, "NAME=FRACTION,...",
+          "deal into parts by a hash of each example");
+  opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
+  opt.size("memory", &a.deal.memory, "SIZE",
+           "memory to use; what does not fit waits on disk");
+  opt.flag("force", &a.deal.force, "overwrite and replace older shards");
+  opt.flag("no-provenance", &a.no_provenance,
+           "do not note this command in the shards");
+  opt.section("Looking");
+  opt.flag("verify", &a.verify, "check every byte of the inputs");
+  opt.flag("info", &a.info, "describe the inputs");
+  opt.add("head", &a.head, "N", "write the first N examples to stdout");
+  opt.flag("json", &a.json, "--info and --head as JSON");
+  opt.rest(&a.inputs);
+}
+
+void verify(const Args& args) {
+  std::int64_t bad = 0;
+  dl::Error first{dl::Code::kData, ""};
+  for (const std::string& spec : args.inputs) {
+    const dl::data::Verdict v = dl::data::verify(spec);
+    if (v.error.empty()) {
+      std::cout << v.name << "\tok\t" << v.examples << '\n';
+      continue;
+    }
+    std::cout << v.name << "\tbad\t" << v.error << '\n';
+    if (bad++ == 0) first = dl::Error{v.code, v.error};
+  }
+  if (bad == 0) return;
+  if (bad == 1) throw first;
+  throw dl::Error{first.code(), first.what() + std::string("; and ") +
+                                    std::to_string(bad - 1) + " more of " +
+                                    std::to_string(args.inputs.size()) +
+                                    " inputs are bad"};
+}
+
+void info(const Args& args) {
+  const dl::Json description = dl::data::describe(args.inputs);
+  if (args.json)
+    std::cout << dl::dump_json(description) << '\n';
+  else
+    std::cout << dl::data::describe_text(description);
+}
+
+void head(const Args& args) {
+  using dl::data::DataSet, dl::data::Metadata;
+  if (args.json) {
+    dl::data::head(
+        args.inputs, args.head, [](const DataSet& set, const Metadata& m) {
+          for (std::int64_t i = 0; i < set.examples(); ++i)
+            std::cout << dl::dump_json(dl::data::example_to_json(set, i, m))
+                      << '\n';
+        });
+    return;
+  }
+  dl::data::StreamWriter out(dl::io::open_sink("-"));
+  dl::data::head(args.inputs, args.head,
+                 [&](const DataSet& set, const Metadata& m) {
+                   Metadata metadata = m;
+                   metadata.statistics.reset();  // they are of all examples
+                   if (out.examples() == 0) out.write_metadata(metadata);
+                   out.write(set);
+                 });
+  if (out.examples() == 0)
+    throw dl::Error{dl::Code::kData, "there is no example to write"};
+  out.close();
+}
+
+void deal(Args& args, int argc, char** argv) {
+  dl::data::DealOptions& o = args.deal;
+  if (!args.no_provenance) {
+    o.step = {"dl-shard", DL_VERSION, {argv + 1, argv + argc}, {}};
+    if (o.shuffle || !o.split.empty()) o.step->seed = o.seed;
+  }
+  dl::cli::Progress progress;
+  const auto dealt = dl::data::deal(
+      args.inputs, o, [&](std::int64_t read, std::int64_t written) {
+        progress.update([&] {
+          return written == 0 ? std::to_string(read) + " examples read"
+                              : std::to_string(written) + " of " +
+                                    std::to_string(read) + " examples written";
+        });
+      });
+  if (args.options->given("quiet")) return;
+  for (const dl::data::Dealt& shard : dealt)
+    std::cout << shard.path << '\t' << shard.examples << '\n';
+}
+
+[[noreturn]] void misuse(const char* what) {
+  throw dl::Error{dl::Code::kUsage, what};
+}
+
+void check(const Args& a) {
+  const bool heads = a.options->given("head");
+  if (a.verify + a.info + heads > 1)
+    misuse("--verify, --info and --head exclude each other");
+  if (a.json && !a.info && !heads) misuse("--json needs --info or --head");
+  if (heads && a.head <= 0) misuse("--head must be positive");
+  if (a.deal.shards <= 0) misuse("--shards must be positive");
+  if (a.deal.batch < 0) misuse("--batch must not be negative");
+  if (a.deal.size > 0 && a.options->given("shards"))
+    misuse("--shards and --size exclude each other");
+}
+
+void run(Args& args, int argc, char** argv) {
+  check(args);
+  args.inputs = dl::io::expand_operands(args.inputs);
+  if (args.verify)
+    verify(args);
+  else if (args.info)
+    info(args);
+  else if (args.head > 0)
+    head(args);
+  else
+    deal(args, argc, argv);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  return dl::cli::run_tool(
+      kTool, argc, argv, [&](dl::cli::Options& o) { declare(o, args); },
+      [&] { run(args, argc, argv); });
+}
