@@ -74,11 +74,10 @@ void Conductor::admit(const MasterSocket::Incoming& incoming) {
     refused.hello = Hello::from_message(incoming.received.message);
     probe_namesake(refused);
     std::optional<Member> replaced;
-    if (Member* old = desk_.members.find(incoming.peer))
-{
-        old->version.reset();
-        if (phase_) phase_->release(*old, "it starts again", false);
-      }
+    if (Member* old = desk_.members.find(incoming.peer)) {
+      old->version.reset();
+      if (phase_) phase_->release(*old, "it starts again", false);
+    }
     Member& member =
         desk_.members.admit(incoming.peer, refused.hello, desk_.now,
                             desk_.limits.lost_after, &replaced);

@@ -45,6 +45,7 @@ class Conductor {
 
   bool finished() const { return desk_.state.finished; }
   bool stopped() const { return stopped_; }  // saved, to be gone on with
+  const std::string& stop_reason() const { return stop_reason_; }
 
   // Tells all members that the run is over for them.
   void dismiss(int code, const std::string& reason);

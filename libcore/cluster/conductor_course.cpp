@@ -104,8 +104,7 @@ void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   }
   desk_.log(Level::kInfo, line);
 
-  if (early_stopping_.observe(state.epoch, value) &&
-      desk_.settings.patience > 0)
+  if (early_stopping_.observe(state.epoch, value) && hooks_.save_best)
     hooks_.save_best();
   state.early_stopping = early_stopping_.to_json();
   state.reason = early_stopping_.verdict(metric);

@@ -1,0 +1,377 @@
+#include "libcore/cluster/master.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/base/parallel.h"
+#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/local_workers.h"
+#include "libcore/cluster/plan.h"
+#include "libcore/cluster/progress_line.h"
+#include "libcore/cluster/run_directory.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/sink.h"
+
+namespace dl::cluster {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPause{50};    // between two looks at the clock
+constexpr int kMessagesAtOnce = 64;   // before limits are looked at again
+constexpr int kMostRestarts = 8;      // of local workers, for each of them
+constexpr double kWorkersLeave = 10;  // seconds for local workers to end
+constexpr std::size_t kLongestSocket = 100;  // bytes of an ipc: path
+
+std::string new_run_id() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 2; ++i)
+    id += io::hex((static_cast<std::uint64_t>(random()) << 32) | random());
+  return id;
+}
+
+// A place for the socket of local workers: the run directory, or where that
+// has a long name, a folder of its own.
+class LocalSocket {
+ public:
+  explicit LocalSocket(const std::string& run_directory) {
+    path_ =
+        std::filesystem::absolute(run_directory).lexically_normal() / "socket";
+    if (path_.string().size() < kLongestSocket) return;
+    std::string name =
+        (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+      throw Error{Code::kCantCreate, "cannot make the folder '" + name + "'"};
+    folder_ = name;
+    path_ = folder_ / "socket";
+  }
+  ~LocalSocket() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    if (!folder_.empty()) std::filesystem::remove(folder_, ignored);
+  }
+  std::string endpoint() const { return "ipc://" + path_.string(); }
+
+ private:
+  std::filesystem::path path_, folder_;
+};
+
+void write_text(const std::string& path, const std::string& text) {
+  const auto sink = io::open_sink(path);
+  sink->write(std::as_bytes(std::span(text)));
+  sink->close();
+}
+
+// One start of a master over its run directory.
+class Master {
+ public:
+  Master(const MasterOptions& options, const Log& log)
+      : options_(options),
+        log_(log),
+        directory_(options.run.empty() ? options.output + ".run" : options.run,
+                   options.fresh) {}
+
+  Outcome run();
+
+ private:
+  std::optional<Outcome> resume();
+  void start(MasterSocket& socket);
+  void announce(const MasterSocket& socket);
+  void loop();
+  void receive();
+  void look_after_local_workers();
+  void write_model(const RunState& state);
+  Hooks hooks();
+  nn::Model model_of(const RunState& state, bool checkpoint) const;
+  Outcome outcome();
+
+  const MasterOptions& options_;
+  const Log& log_;
+  RunDirectory directory_;
+  Plan plan_;
+  RunState state_;
+  std::string checkpoint_;  // that the run goes on from
+
+  std::string run_ = new_run_id();
+  std::optional<LocalSocket> local_socket_;
+  std::optional<SocketLink> link_;
+  std::optional<EventLog> events_;
+  std::optional<Desk> desk_;
+  std::optional<Conductor> conductor_;
+  std::optional<LocalWorkers> local_;
+  int restarts_ = 0;
+  bool stopping_ = false;
+  double began_ = monotonic_seconds();
+  ProgressLine progress_;
+};
+
+Outcome Master::run() {
+  plan_ = make_plan(options_, directory_.path());
+  if (auto finished = resume()) return *finished;
+
+  const bool local = options_.local > 0;
+  std::string endpoint = options_.bind;
+  if (local && endpoint.empty())
+    endpoint = local_socket_.emplace(directory_.path()).endpoint();
+  MasterSocket socket(endpoint.empty() ? "tcp://*:0" : endpoint,
+                      options_.security, log_);
+  start(socket);
+  try {
+    loop();
+  } catch (const Error& error) {
+    conductor_->dismiss(static_cast<int>(error.code()), error.what());
+    events_->write("stop", {{"why", error.what()},
+                            {"code", static_cast<int>(error.code())}});
+    if (local_) local_->finish(kWorkersLeave);
+    throw;
+  }
+  if (conductor_->finished()) write_model(desk_->state);
+  conductor_->dismiss(
+      conductor_->finished() ? 0 : 75,
+      conductor_->finished() ? "the run is finished" : "the master stops");
+  if (local_) local_->finish(kWorkersLeave);
+  Outcome result = outcome();
+  events_->write("report", result.json);
+  if (conductor_->finished()) return result;
+  log_(Level::kInfo, result.text);
+  throw Error{Code::kTryAgain, "stopped: " + conductor_->stop_reason() +
+                                   "; the state is saved in '" +
+                                   directory_.path() +
+                                   "', the same command goes on"};
+}
+
+// Takes up the newest checkpoint.  Returns what to say if nothing is left.
+std::optional<Outcome> Master::resume() {
+  const bool known = std::filesystem::exists(directory_.file("run.json"));
+  directory_.settle(plan_.configuration());
+  state_.parameters = plan_.model.parameters;
+  state_.statistics = plan_.model.statistics;
+  state_.updater_state = plan_.model.updater_state;
+  auto found = directory_.newest(log_);
+  if (found) {
+    try {
+      state_.restore(JsonView(found->model.training, Code::kData, "training"));
+    } catch (Error& error) {
+      error.add_context("'" + directory_.file(found->name) + "'");
+      throw;
+    }
+    state_.parameters = std::move(found->model.parameters);
+    state_.statistics = std::move(found->model.statistics);
+    state_.updater_state = std::move(found->model.updater_state);
+    checkpoint_ = found->name;
+  }
+  if (state_.finished) {
+    if (!std::filesystem::exists(options_.output)) write_model(state_);
+    Report report;
+    report.directory = directory_.path();
+    report.model = options_.output;
+    report.checkpoint = checkpoint_;
+    report.epochs = plan_.settings.epochs;
+    report.expected_per_epoch = plan_.training->examples();
+    report.parameters = plan_.parameters;
+    log_(Level::kInfo, "the run in '" + directory_.path() +
+                           "' is finished; --fresh starts over");
+    return Outcome{"", report.to_json(state_)};
+  }
+  events_.emplace(directory_.file("events.jsonl"), run_,
+                  directory_.incarnation(), log_);
+  events_->write(known ? "resume" : "start",
+                 {{"checkpoint", checkpoint_},
+                  {"epoch", state_.epoch},
+                  {"committed", state_.committed},
+                  {"version", state_.version},
+                  {"batches", plan_.batches_per_epoch()},
+                  {"examples", plan_.training->examples()},
+                  {"epochs", plan_.settings.epochs},
+                  {"mode", plan_.settings.to_json()["mode"]},
+                  {"pid", ::getpid()}});
+  if (known)
+    log_(Level::kInfo, "going on with the run in '" + directory_.path() +
+                           "' at epoch " + std::to_string(state_.epoch + 1) +
+                           (checkpoint_.empty() ? ", from its start"
+                                                : ", from " + checkpoint_));
+  return std::nullopt;
+}
+
+void Master::start(MasterSocket& socket) {
+  link_.emplace(socket);
+  desk_.emplace(plan_.settings, limits_of(options_), run_,
+                directory_.incarnation(), *events_, *link_, log_);
+  desk_->training = plan_.training->catalogue();
+  if (plan_.evaluation) desk_->evaluation = plan_.evaluation->catalogue();
+  desk_->state = state_;
+  Report& report = desk_->report;
+  report.expected_per_epoch = plan_.training->examples();
+  report.epochs = plan_.settings.epochs;
+  report.parameters = plan_.parameters;
+  report.directory = directory_.path();
+  report.checkpoint = checkpoint_;
+  conductor_.emplace(*desk_, hooks(), monotonic_seconds());
+  announce(socket);
+  if (options_.local == 0) return;
+  const auto workers = static_cast<int>(options_.local);
+  const int threads = options_.threads > 0
+                          ? static_cast<int>(options_.threads)
+                          : std::max(1, available_cores() / workers);
+  local_.emplace(
+      LocalWorkers::Command{socket.endpoint(), options_.device, threads});
+  local_->start(workers);
+}
+
+void Master::announce(const MasterSocket& socket) {
+  if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
+  if (options_.master_file.empty()) return;
+  write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},
+                                              {"run", run_},
+                                              {"curve", socket.public_key()}}) +
+                                       "\n");
+}
+
+void Master::loop() {
+  while (!conductor_->finished() && !conductor_->stopped()) {
+    pollfd stop{options_.stop, POLLIN, 0};
+    if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
+      stopping_ = true;
+      const std::string name = options_.stop_name();
+      log_(Level::kInfo, name + ": taking in what is under way, then saving");
+      conductor_->stop(name, monotonic_seconds());
+    }
+    receive();
+    look_after_local_workers();
+    conductor_->tick(monotonic_seconds());
+    progress_.observe(*desk_);
+    if (options_.progress)
+      options_.progress([&] { return progress_.text(*desk_, *conductor_); });
+  }
+}
+
+void Master::receive() {
+  const std::span<const int> wake = stopping_ || options_.stop < 0
+                                        ? std::span<const int>()
+                                        : std::span(&options_.stop, 1);
+  milliseconds wait = kPause;
+  for (int i = 0; i < kMessagesAtOnce; ++i) {
+    const auto incoming = link_->receive(wait, wake);
+    if (!incoming) return;
+    conductor_->handle(*incoming, monotonic_seconds());
+    wait = milliseconds(0);
+  }
+}
+
+// Statuses that mean that another worker would fare no better.
+bool is_final(int status) {
+  static const std::set<int> kFinal = {64, 65, 66, 69, 76, 77, 78};
+  return kFinal.contains(status);
+}
+
+void Master::look_after_local_workers() {
+  if (!local_) return;
+  for (const LocalWorkers::Ended& ended : local_->reap()) {
+    conductor_->lost_process(ended.pid, "it " + ended.how, monotonic_seconds());
+    if (stopping_) continue;
+    if (is_final(ended.status))
+      throw Error{static_cast<Code>(ended.status),
+                  "a local worker " + ended.how + "; its message is above"};
+    if (++restarts_ > kMostRestarts * options_.local)
+      throw Error{Code::kUnavailable,
+                  "local workers do not live; the last one " + ended.how};
+    local_->start(1);
+  }
+}
+
+nn::Model Master::model_of(const RunState& state, bool checkpoint) const {
+  nn::Model model = plan_.model;
+  model.parameters = state.parameters;
+  model.statistics = state.statistics;
+  model.updater_state.clear();
+  model.training = Json();
+  if (!checkpoint) return model;
+  model.updater_state = state.updater_state;
+  model.training = state.to_json();
+  return model;
+}
+
+Hooks Master::hooks() {
+  Hooks hooks;
+  hooks.welcome = [this] {
+    Welcome welcome;
+    welcome.network = nn::to_json(plan_.model.config);
+    welcome.normalizer = plan_.model.normalizer.to_json();
+    welcome.settings = plan_.settings.to_json();
+    welcome.metadata = plan_.training->metadata().to_strings();
+    welcome.training = plan_.training->shards();
+    if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
+    welcome.heartbeat_ms = options_.heartbeat.count();
+    welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
+    return welcome;
+  };
+  hooks.save = [this] { return directory_.save(model_of(desk_->state, true)); };
+  if (plan_.keep_best)
+    hooks.save_best = [this] {
+      nn::save_model(model_of(desk_->state, false),
+                     directory_.file("best.safetensors"));
+    };
+  hooks.record = [this](const Fetch& fetch) {
+    if (fetch.evaluation && !plan_.evaluation)
+      throw Error{Code::kProtocol, "there is no held-out data"};
+    MasterData& data = fetch.evaluation ? *plan_.evaluation : *plan_.training;
+    return data.record(fetch.shard, fetch.record);
+  };
+  return hooks;
+}
+
+// Writes the model that was asked for.
+void Master::write_model(const RunState& state) {
+  failpoint("master.before_model");
+  const std::string best = directory_.file("best.safetensors");
+  if (plan_.keep_best && std::filesystem::exists(best))
+    nn::save_model(nn::load_model(best), options_.output);
+  else
+    nn::save_model(model_of(state, false), options_.output);
+}
+
+Outcome Master::outcome() {
+  Report& report = desk_->report;
+  report.bytes_in = link_->bytes_in();
+  report.bytes_out = link_->bytes_out();
+  report.foreign = link_->dropped();
+  report.seconds = monotonic_seconds() - began_;
+  if (conductor_->finished()) report.model = options_.output;
+  return {report.to_text(desk_->state), report.to_json(desk_->state)};
+}
+
+Outcome dry_run(const MasterOptions& options) {
+  for (const auto* operands : {&options.data, &options.eval_data})
+    for (const std::string& operand : *operands)
+      if (operand == "-" || operand.starts_with("pipe:"))
+        throw Error{Code::kUsage, "--dry-run looks at shards, not at a stream"};
+  const Plan plan = make_plan(options, "");
+  limits_of(options);
+  return {plan.to_text(), plan.to_json()};
+}
+
+}  // namespace
+
+Outcome run_master(const MasterOptions& options, const Log& log) {
+  if (options.dry_run) return dry_run(options);
+  if (options.output.empty() || options.output == "-")
+    throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
+  if (options.net.empty() && options.init.empty())
+    throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
+  if (options.data.empty())
+    throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  limits_of(options);
+  return Master(options, log).run();
+}
+
+}  // namespace dl::cluster

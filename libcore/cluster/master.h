@@ -1,0 +1,30 @@
+// dl-master: resolves what is asked for, keeps the run directory, binds,
+// starts local workers and runs the event loop until the run ends.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_H_
+#define DL_LIBCORE_CLUSTER_MASTER_H_
+
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/base/log.h"
+#include "libcore/cluster/master_options.h"
+
+namespace dl::cluster {
+
+// What is said at the end: one screen, and the same for machines.
+struct Outcome {
+  std::string text;
+  Json json;
+};
+
+// Returns when the model is written, or at once for a dry run and for a run
+// that is finished already.
+// Throws Error: kTryAgain, stopped with its state saved; kUnavailable, too few
+// workers, or the address cannot be bound; and whatever is wrong with options,
+// configuration, data and files.
+Outcome run_master(const MasterOptions& options, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_H_

@@ -1,0 +1,160 @@
+#include "libcore/cluster/master_options.h"
+
+#include <limits>
+
+#include "libcore/cluster/early_stopping.h"
+#include "libcore/eval/evaluation.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+[[noreturn]] void misuse(const std::string& message) {
+  throw Error{Code::kUsage, message};
+}
+
+std::int64_t in_range(const char* option, std::int64_t value, std::int64_t min,
+                      std::int64_t max = kMost) {
+  if (value < min || value > max)
+    misuse(std::string(option) + ": want an integer of " + std::to_string(min) +
+           " or more, got " + std::to_string(value));
+  return value;
+}
+
+// Which of two words an option has: true for the first.
+bool either(const char* option, const std::string& value, const char* first,
+            const char* second) {
+  if (value == first) return true;
+  if (value == second) return false;
+  misuse(std::string(option) + ": want " + first + " or " + second + ", got '" +
+         value + "'");
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t value = 0;
+  const bool digits =
+      !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  for (std::size_t i = 0; digits && i < text.size(); ++i) {
+    const auto digit = static_cast<std::uint64_t>(text[i] - '0');
+    if (value > (UINT64_MAX - digit) / 10)
+      misuse("--seed: '" + text + "' does not fit 64 bits");
+    value = value * 10 + digit;
+  }
+  if (!digits) misuse("--seed: want an integer, got '" + text + "'");
+  return value;
+}
+
+double in_seconds(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// What held-out data is evaluated for when nothing is said.
+std::string evaluation_for(tensor::Loss loss) {
+  switch (loss) {
+    case tensor::Loss::kNegativeLogLikelihood:
+      return "classification";
+    case tensor::Loss::kBinaryCrossEntropy:
+      return "binary";
+    default:
+      return "regression";
+  }
+}
+
+// Fills in evaluations and the metric, and checks them by making the
+// evaluations once.
+void settle_evaluation(Settings& s, const MasterOptions& options,
+                       const nn::NetworkConfig& network,
+                       const data::Metadata& data) {
+  s.metric = options.metric;
+  s.target = options.target;
+  if (!s.target.empty()) {
+    const Target target = Target::parse(s.target);
+    if (s.metric.empty()) s.metric = target.metric;
+    if (s.metric != target.metric)
+      misuse("--target is for " + target.metric + ", but --metric is " +
+             s.metric);
+  }
+  if (options.eval_data.empty()) {
+    if (!options.evaluate.empty())
+      misuse("--evaluate needs held-out data: add --eval-data");
+    if (!s.metric.empty() && s.metric != "loss")
+      misuse("--metric " + s.metric +
+             " needs held-out data: add --eval-data, or watch 'loss'");
+    s.metric = "loss";
+    return;
+  }
+  s.evaluations = options.evaluate;
+  if (s.evaluations.empty())
+    s.evaluations = {evaluation_for(network.layers.back().loss)};
+  eval::Subject subject;
+  subject.outputs = network.layers.back().units;
+  subject.names = data.classes.empty() ? data.targets : data.classes;
+  std::vector<std::unique_ptr<eval::Evaluation>> all;
+  for (const std::string& kind : s.evaluations)
+    all.push_back(eval::make_evaluation(kind, subject));
+  if (s.metric.empty()) s.metric = all.front()->metrics().front();
+  if (s.metric != "loss") eval::find_metric(all, s.metric);
+}
+
+}  // namespace
+
+Settings settings_of(const MasterOptions& options,
+                     const nn::NetworkConfig& network,
+                     const data::Metadata& data) {
+  Settings s;
+  s.mode = either("--mode", options.mode, "averaging", "sharing")
+               ? Mode::kAveraging
+               : Mode::kSharing;
+  s.epochs = in_range("--epochs", options.epochs, 1);
+  s.batch = in_range("--batch", options.batch, 1);
+  s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
+  s.prefetch = in_range("--prefetch", options.prefetch, 0);
+  s.frequency = in_range("--frequency", options.frequency, 1);
+  s.workers = in_range("--workers", options.workers, 0);
+  // How many replicas are averaged must not depend on who is there in time.
+  if (s.mode == Mode::kAveraging && s.workers == 0)
+    s.workers = in_range("--local", options.local, 0);
+  s.average_updater =
+      either("--average-updater", options.average_updater, "yes", "no");
+  s.threshold = exchange::ThresholdRule::parse(options.threshold);
+  if (!(options.clip > 0)) misuse("--clip: want a positive number");
+  s.clip_multiple = options.clip;
+  s.clip_every = in_range("--clip-every", options.clip_every, 0);
+  s.combine_mean = !either("--combine", options.combine, "sum", "mean");
+  s.in_flight = in_range("--in-flight", options.in_flight, 1, 1024);
+  s.patience = in_range("--patience", options.patience, 0);
+  settle_evaluation(s, options, network, data);
+  return s;
+}
+
+Limits limits_of(const MasterOptions& options) {
+  Limits limits;
+  limits.heartbeat = in_seconds(options.heartbeat);
+  limits.lost_after = in_seconds(options.lost_after);
+  limits.stuck_after = in_seconds(options.stuck_after);
+  limits.wait = in_seconds(options.wait);
+  // Something is left of it for the checkpoint and for telling the workers.
+  limits.grace = 0.7 * in_seconds(options.grace);
+  limits.checkpoint_every = in_seconds(options.checkpoint_every);
+  limits.checkpoint_batches =
+      in_range("--checkpoint-batches", options.checkpoint_batches, 0);
+  limits.max_time = in_seconds(options.max_time);
+  limits.min_workers = in_range("--min-workers", options.min_workers, 0) > 0
+                           ? options.min_workers
+                           : std::max<std::int64_t>(options.local, 1);
+  if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
+  if (!(limits.lost_after > limits.heartbeat))
+    misuse("--lost-after must be longer than --heartbeat");
+  if (!(limits.stuck_after > limits.heartbeat))
+    misuse("--stuck-after must be longer than --heartbeat");
+  return limits;
+}
+
+bool keeps_best(const MasterOptions& options) {
+  if (options.keep.empty()) return options.patience > 0;
+  return either("--keep", options.keep, "best", "last");
+}
+
+}  // namespace dl::cluster

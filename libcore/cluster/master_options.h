@@ -1,0 +1,95 @@
+// The options of dl-master as the command line gives them, and what follows
+// from them.  Names, defaults and meanings are in dl-master(1).
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_OPTIONS_H_
+#define DL_LIBCORE_CLUSTER_MASTER_OPTIONS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/desk.h"
+#include "libcore/cluster/settings.h"
+#include "libcore/cluster/transport.h"
+#include "libcore/data/metadata.h"
+#include "libcore/nn/config.h"
+
+namespace dl::cluster {
+
+struct MasterOptions {
+  // What is trained on what.
+  std::string net, init;
+  std::vector<std::string> data, eval_data;
+  std::string output;
+  std::string run;  // "": OUTPUT.run
+  bool fresh = false;
+  std::string normalize = "auto";
+  std::string seed;  // "": the network's
+
+  // How.
+  std::string mode = "sharing";
+  std::int64_t epochs = 1;
+  std::int64_t batch = 32;
+  std::int64_t prefetch = 2;
+  std::int64_t frequency = 5;
+  std::int64_t workers = 0;
+  std::string average_updater = "yes";
+  std::string threshold = "adaptive:1e-3";
+  double clip = 5;
+  std::int64_t clip_every = 5;
+  std::string combine = "sum";
+  std::int64_t in_flight = 1;
+
+  // When to stop, and what is kept.
+  std::vector<std::string> evaluate;
+  std::string metric, target;
+  std::int64_t patience = 0;
+  std::chrono::milliseconds max_time{0};
+  std::string keep;  // "": best with patience, else last
+
+  // Workers.
+  std::int64_t local = 0;
+  std::int64_t threads = 0;  // of a local worker; 0: cores / workers
+  std::string device = "cpu";
+  std::string bind;  // "": tcp://*:0
+  std::string master_file;
+  Security security;
+  std::int64_t min_workers = 0;  // 0: local, or 1
+  std::chrono::milliseconds wait{120000};
+  std::chrono::milliseconds heartbeat{2000};
+  std::chrono::milliseconds lost_after{6000};
+  std::chrono::milliseconds stuck_after{60000};
+  std::chrono::milliseconds grace{25000};
+
+  // Checkpoints.
+  std::chrono::milliseconds checkpoint_every{300000};
+  std::int64_t checkpoint_batches = 0;
+
+  bool dry_run = false;
+
+  std::string version;  // of dl-tools
+  // Readable once a signal asks the master to stop; -1: never.
+  int stop = -1;
+  std::function<std::string()> stop_name;
+  // Shows a line of progress; may be empty.
+  std::function<void(const std::function<std::string()>&)> progress;
+};
+
+// What shapes the result.  data: of the training data.
+// Throws Error: kUsage.
+Settings settings_of(const MasterOptions& options,
+                     const nn::NetworkConfig& network,
+                     const data::Metadata& data);
+
+// Throws Error: kUsage.
+Limits limits_of(const MasterOptions& options);
+
+// Whether the best model is kept, rather than the last.
+// Throws Error: kUsage.
+bool keeps_best(const MasterOptions& options);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_OPTIONS_H_

@@ -1,0 +1,183 @@
+#include "libcore/cluster/plan.h"
+
+#include <cstdio>
+
+#include "libcore/device/open.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr int kFormat = 1;  // of run.json
+constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
+
+nn::NetworkConfig read_network(const std::string& spec) {
+  const auto source = io::open_source(spec);
+  const std::string text = io::read_all(*source, kMaxNetwork);
+  source->close();
+  return nn::parse_network(text, source->name());
+}
+
+// The network and the normalizer: from --net and the data, or from a model.
+void choose_model(Plan& plan, const MasterOptions& options) {
+  const data::Metadata& metadata = plan.training->metadata();
+  if (!options.init.empty()) {
+    plan.model = nn::load_model(options.init);
+    plan.model.training = Json();
+    plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
+    if (!options.net.empty() && nn::to_json(read_network(options.net)) !=
+                                    nn::to_json(plan.model.config))
+      throw Error{Code::kConfig, "the network of '" + options.init +
+                                     "' is not that of '" + options.net +
+                                     "'; leave --net out"};
+  } else {
+    plan.model.config = read_network(options.net);
+    plan.model.normalizer = data::Normalizer::fit(options.normalize, metadata);
+  }
+  plan.model.data = metadata;
+  plan.model.data.statistics.reset();
+}
+
+// Compiles it once: checks the data, counts, draws the first parameters.
+void compile(Plan& plan) {
+  nn::Network network(plan.model.config, plan.model.normalizer,
+                      plan.settings.batch, device::open_lanes("cpu", 1), true);
+  network.check_data(plan.training->metadata());
+  if (plan.evaluation) network.check_data(plan.evaluation->metadata());
+  if (plan.init)
+    nn::put_into(network, plan.model);
+  else
+    network.initialise();
+  network.reset_updater_state();
+  nn::take_from(network, plan.model);
+  plan.layers = network.summary();
+  plan.parameters = network.parameters().elements();
+  plan.statistics = network.statistics().elements();
+  plan.updater_state = network.updater_state().elements();
+  plan.memory = network.memory_bytes();
+  // In sharing each worker has its own; averaging may start it afresh.
+  if (plan.settings.mode == Mode::kSharing || !plan.settings.average_updater)
+    plan.model.updater_state.clear();
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+  if (text.size() >= width) return text;
+  const std::string space(width - text.size(), ' ');
+  return right ? space + text : text + space;
+}
+
+std::string quantity(double value, const char* unit) {
+  const char* prefixes[] = {"", "k", "M", "G", "T"};
+  int prefix = 0;
+  for (; value >= 1000 && prefix < 4; ++prefix) value /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, prefix ? "%.1f %s%s" : "%.0f %s%s", value,
+                prefixes[prefix], unit);
+  return text;
+}
+
+double flops_of(const std::vector<nn::LayerSummary>& layers) {
+  double flops = 0;
+  for (const nn::LayerSummary& layer : layers) flops += layer.flops;
+  return flops;
+}
+
+}  // namespace
+
+std::int64_t Plan::batches_per_epoch() const {
+  return (training->examples() + settings.batch - 1) / settings.batch;
+}
+
+Json Plan::configuration() const {
+  return {
+      {"format", kFormat},
+      {"settings", settings.to_json()},
+      {"keep", keep_best ? "best" : "last"},
+      {"network", nn::to_json(model.config)},
+      {"normalizer", model.normalizer.to_json()},
+      {"init", init ? Json(io::hex(*init)) : Json()},
+      {"data",
+       {{"training", training->to_json()},
+        {"evaluation", evaluation ? evaluation->to_json() : Json::array()}}}};
+}
+
+Json Plan::to_json() const {
+  Json rows = Json::array();
+  for (const nn::LayerSummary& layer : layers) {
+    const auto extents = layer.output.extents();
+    rows.push_back(
+        {{"name", layer.name},
+         {"type", layer.type},
+         {"output", std::vector<std::int64_t>(extents.begin(), extents.end())},
+         {"parameters", layer.parameters},
+         {"flops", layer.flops}});
+  }
+  return {{"layers", std::move(rows)},
+          {"parameters", parameters},
+          {"statistics", statistics},
+          {"updater_state", updater_state},
+          {"memory", memory},
+          {"flops_per_example", flops_of(layers)},
+          {"examples", training->examples()},
+          {"batches_per_epoch", batches_per_epoch()},
+          {"evaluation_examples", evaluation ? evaluation->examples() : 0},
+          {"configuration", configuration()}};
+}
+
+std::string Plan::to_text() const {
+  std::string text = padded("layer", 20, false) + padded("type", 14, false) +
+                     padded("output", 18, false) +
+                     padded("parameters", 12, true) +
+                     padded("FLOPs/example", 16, true) + "\n";
+  for (const nn::LayerSummary& layer : layers)
+    text += padded(layer.name, 20, false) + padded(layer.type, 14, false) +
+            padded(layer.output.to_string(), 18, false) +
+            padded(std::to_string(layer.parameters), 12, true) +
+            padded(quantity(layer.flops, ""), 16, true) + "\n";
+  text += "\nparameters   " + std::to_string(parameters) + " (" +
+          quantity(4.0 * static_cast<double>(parameters), "B") + ")\n";
+  text += "memory       " + quantity(static_cast<double>(memory), "B") +
+          " a replica with one thread and batch " +
+          std::to_string(settings.batch) + "\n";
+  text += "FLOPs        " + quantity(flops_of(layers), "") +
+          " forward for an example\n";
+  text += "examples     " + std::to_string(training->examples()) + " in " +
+          std::to_string(training->shards().size()) + " shards, " +
+          std::to_string(batches_per_epoch()) + " mini-batches an epoch";
+  if (evaluation)
+    text += "; " + std::to_string(evaluation->examples()) + " held out";
+  return text + "\n\n" +
+         configuration().dump(2, ' ', false,
+                              nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+Plan make_plan(const MasterOptions& options, const std::string& folder) {
+  if (options.net.empty() && options.init.empty())
+    throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
+  if (options.data.empty())
+    throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  Plan plan;
+  plan.training =
+      std::make_unique<MasterData>(options.data, folder + "/data-train");
+  if (plan.training->examples() == 0)
+    throw Error{Code::kData, "the training data has no examples"};
+  if (!options.eval_data.empty()) {
+    plan.evaluation =
+        std::make_unique<MasterData>(options.eval_data, folder + "/data-eval");
+    if (plan.evaluation->examples() == 0)
+      throw Error{Code::kData, "the held-out data has no examples"};
+  }
+  choose_model(plan, options);
+  plan.settings =
+      settings_of(options, plan.model.config, plan.training->metadata());
+  plan.keep_best = keeps_best(options);
+  plan.model.provenance.push_back(
+      {"dl-master", options.version, {}, plan.settings.seed});
+  compile(plan);
+  return plan;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,43 @@
+// What a run is about to do: the network layer by layer and the resolved
+// configuration, for dl-master --dry-run and for run.json.
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_H_
+#define DL_LIBCORE_CLUSTER_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/cluster/master_data.h"
+#include "libcore/cluster/master_options.h"
+#include "libcore/nn/model.h"
+
+namespace dl::cluster {
+
+struct Plan {
+  nn::Model model;  // network, normalizer, and the parameters to start from
+  Settings settings;
+  bool keep_best = false;
+  std::unique_ptr<MasterData> training, evaluation;  // evaluation may be null
+  std::optional<std::uint64_t> init;  // digest of the parameters of --init
+
+  std::vector<nn::LayerSummary> layers;
+  std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
+  std::size_t memory = 0;  // bytes of a replica with one thread
+
+  std::int64_t batches_per_epoch() const;
+  // What must not change when a run goes on: run.json.
+  Json configuration() const;
+  Json to_json() const;  // configuration and network, for --json
+  std::string to_text() const;
+};
+
+// Reads and checks all that the options name.  folder: where streams are kept.
+// Throws Error: kUsage, kConfig, kData, kNoInput, kIo.
+Plan make_plan(const MasterOptions& options, const std::string& folder);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_H_
