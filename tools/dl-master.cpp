@@ -1,0 +1,157 @@
+// dl-master - train a network with any number of workers
+// For users: man/dl-master.1.scd.  The run directory: man/dl-run.5.scd.
+
+#include <iostream>
+#include <string>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/cli/progress.h"
+#include "libcore/cli/stop_signal.h"
+#include "libcore/cli/tool.h"
+#include "libcore/cluster/master.h"
+#include "libcore/device/open.h"
+
+namespace {
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-master",
+    .summary = "Train a network with any number of workers.",
+    .usage =
+        "dl-master --net NETWORK --data SHARDS --output MODEL [OPTION...]\n"
+        "dl-master --init MODEL --data SHARDS --output MODEL [OPTION...]\n"
+        "dl-master --net NETWORK --data SHARDS --dry-run [OPTION...]",
+    .examples =
+        "dl-master --net lenet.json --data 'train-*.dls' --epochs 5 --local 2 "
+        "-o lenet.safetensors\n"
+        "dl-master --net lenet.json --data 'train-*.dls' --mode averaging "
+        "--workers 4 --keys keys --master-file m.json -o lenet.safetensors",
+    .filter = false,
+};
+
+struct Args {
+  dl::cluster::MasterOptions master;
+  bool json = false;
+};
+
+void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
+  opt.section("Network and data");
+  opt.add("net", &m.net, "FILE", "the network, dl-network(5)");
+  opt.add("init", &m.init, "MODEL", "start from this model's parameters");
+  opt.add("data", &m.data, "SHARD",
+          "training data: a file, a pattern, - or pipe:COMMAND; may be "
+          "repeated");
+  opt.add("eval-data", &m.eval_data, "SHARD",
+          "held-out data, evaluated after each epoch; may be repeated");
+  opt.add("normalize", &m.normalize, "KIND",
+          "auto, none, scale, standardize or minmax");
+  opt.add("output,o", &m.output, "MODEL", "where the trained model goes");
+  opt.add("run", &m.run, "DIR", "the run directory; MODEL.run if not given");
+  opt.flag("fresh", &m.fresh, "start over instead of going on");
+  opt.flag("dry-run", &m.dry_run,
+           "print the network and the configuration, train nothing");
+
+  opt.section("Training");
+  opt.add("mode", &m.mode, "MODE", "sharing or averaging");
+  opt.add("epochs", &m.epochs, "COUNT", "passes over the data");
+  opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
+  opt.add("seed", &m.seed, "NUMBER",
+          "of the order of examples; the network's if not given");
+  opt.add("prefetch", &m.prefetch, "COUNT", "mini-batches read ahead");
+  opt.add("frequency", &m.frequency, "COUNT",
+          "averaging: mini-batches of a replica between two averages");
+  opt.add("workers", &m.workers, "COUNT",
+          "averaging: replicas of a round; 0: --local, or who is there");
+  opt.add("average-updater", &m.average_updater, "YES-NO",
+          "averaging: yes averages updater state, no starts it afresh");
+  opt.add("threshold", &m.threshold, "RULE",
+          "sharing: fixed:T, adaptive:T or target:DENSITY");
+  opt.add("clip", &m.clip, "MULTIPLE",
+          "sharing: residuals are clipped to so many thresholds");
+  opt.add("clip-every", &m.clip_every, "COUNT",
+          "sharing: mini-batches between two clippings; 0: never");
+  opt.add("combine", &m.combine, "RULE",
+          "sharing: sum, or mean (divided by the workers)");
+  opt.add("in-flight", &m.in_flight, "COUNT",
+          "sharing: updates a worker may be ahead of the master");
+
+  opt.section("Evaluation and end");
+  opt.add("evaluate", &m.evaluate, "KIND",
+          "classification, binary, roc, regression, calibration; may be "
+          "repeated");
+  opt.add("metric", &m.metric, "NAME", "what --patience and --keep look at");
+  opt.add("patience", &m.patience, "EPOCHS",
+          "stop after so many without improvement; 0: never");
+  opt.add("target", &m.target, "METRIC=VALUE", "stop when this is reached");
+  opt.duration("max-time", &m.max_time, "TIME",
+               "stop after this time, of all starts together; 0: never");
+  opt.add("keep", &m.keep, "WHICH",
+          "best or last model; best if there is --patience");
+}
+
+void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
+  opt.section("Workers");
+  opt.add("local", &m.local, "COUNT", "start so many workers on this host");
+  opt.add("threads", &m.threads, "COUNT",
+          "of a local worker; 0: share the cores");
+  opt.add("device", &m.device, "NAME", "of local workers");
+  opt.add("bind", &m.bind, "ENDPOINT",
+          "where to listen; tcp://*:0 if not given");
+  opt.add("master-file", &m.master_file, "FILE",
+          "write the endpoint there, for dl-worker --master-file");
+  opt.add("keys", &m.security.keys, "DIR",
+          "folder with server.key and workers/*.pub");
+  opt.flag("insecure", &m.security.insecure,
+           "listen on the network without encryption");
+  opt.add("min-workers", &m.min_workers, "COUNT",
+          "begin when there are so many; 0: --local, or 1");
+  opt.duration("wait", &m.wait, "TIME",
+               "for workers, to begin and when all are gone");
+  opt.duration("heartbeat", &m.heartbeat, "TIME",
+               "between two signs of life of a worker");
+  opt.duration("lost-after", &m.lost_after, "TIME",
+               "of silence, a worker's work is given to others");
+  opt.duration("stuck-after", &m.stuck_after, "TIME",
+               "without progress, likewise");
+
+  opt.section("Checkpoints");
+  opt.duration("checkpoint-every", &m.checkpoint_every, "TIME",
+               "between two; 0: only after epochs");
+  opt.add("checkpoint-batches", &m.checkpoint_batches, "COUNT",
+          "mini-batches between two; 0: by time only");
+}
+
+void run(Args& args) {
+  dl::cluster::MasterOptions& master = args.master;
+  master.version = DL_VERSION;
+  master.grace = dl::cli::grace_period();
+  dl::cli::Progress progress;
+  if (!master.dry_run) {
+    master.stop = dl::cli::catch_stop_signals();
+    master.stop_name = dl::cli::stop_signal_name;
+    master.progress = [&](const auto& line) { progress.update(line); };
+  }
+  const dl::cluster::Outcome outcome =
+      dl::cluster::run_master(master, dl::cli::log());
+  if (args.json)
+    std::cout << dl::dump_json(outcome.json) << '\n';
+  else if (master.dry_run)
+    std::cout << outcome.text;
+  else if (!outcome.text.empty())
+    dl::cli::log()(dl::Level::kInfo, "the run is finished\n" + outcome.text);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  return dl::cli::run_tool(
+      kTool, argc, argv,
+      [&](dl::cli::Options& o) {
+        declare_what(o, args.master);
+        declare_how(o, args.master);
+        o.section("Output");
+        o.flag("json", &args.json, "the report, or the dry run, as JSON");
+      },
+      [&] { run(args); }, dl::device::describe_devices);
+}
