@@ -83,8 +83,9 @@ void for_each_bit(std::span<const std::uint64_t> masks, const Visit& visit) {
 
 // Takes a quantum out of r; true if it was a negative one.
 bool take(float& r, float threshold) {
+  // Without a branch: signs are as good as random.
   bool negative = std::signbit(r);
-  r -= negative ? -threshold : threshold;
+  r -= std::copysign(threshold, r);
   return negative;
 }
 
@@ -113,7 +114,7 @@ void encode_dense(std::span<float> residual,
   std::size_t start = out.size();
   out.resize(start + dense_bytes(header.elements));
   for_each_bit(masks, [&](std::size_t i) {
-    unsigned trit = take(residual[i], header.threshold) ? 2 : 1;
+    unsigned trit = 1U + take(residual[i], header.threshold);
     std::byte& byte = out[start + i / kTrits];
     byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) +
                                   trit * kPowers[i % kTrits]);
@@ -243,8 +244,9 @@ void decode_threshold(std::span<const std::byte> message, float scale,
             std::to_string(target.size()));
   walk(header, message, [](std::uint64_t, bool) {});
   const float quantum = scale * header.threshold;
+  const std::array<float, 2> quanta = {quantum, -quantum};
   walk(header, message, [&](std::uint64_t index, bool negative) {
-    target[index] += negative ? -quantum : quantum;
+    target[index] += quanta[negative];
   });
 }
 

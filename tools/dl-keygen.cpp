@@ -1,0 +1,52 @@
+// dl-keygen - make the keys with which masters and workers know each other
+// For users: man/dl-keygen.1.scd.
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/cli/tool.h"
+#include "libcore/cluster/security/keys.h"
+
+namespace {
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-keygen",
+    .summary = "Make the keys with which masters and workers know each other.",
+    .usage = "dl-keygen [OPTION]... DIR",
+    .examples =
+        "dl-keygen keys --worker gpu1 --worker gpu2\n"
+        "scp -r keys/hand-out/gpu1 gpu1:keys\n"
+        "dl-master --keys keys --bind tcp://*:7000 ...",
+};
+
+struct Args {
+  std::vector<std::string> folders, workers;
+  bool force = false;
+};
+
+void declare(dl::cli::Options& opt, Args& a) {
+  opt.add("worker,w", &a.workers, "NAME",
+          "make keys for a worker of this name");
+  opt.flag("force,f", &a.force, "replace keys that exist");
+  opt.rest(&a.folders);
+}
+
+// Writes the files, then their names to standard output.
+void run(const Args& args) {
+  if (args.folders.size() != 1 || args.folders[0].empty())
+    throw dl::Error{dl::Code::kUsage, "want one folder for the keys"};
+  for (const std::string& path :
+       dl::cluster::make_keys(args.folders[0], args.workers, args.force))
+    std::cout << path << '\n';
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  return dl::cli::run_tool(
+      kTool, argc, argv, [&](dl::cli::Options& opt) { declare(opt, args); },
+      [&] { run(args); });
+}
