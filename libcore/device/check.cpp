@@ -142,17 +142,17 @@ Rows check_loss(tensor::DType real, const View& grad, const View& y,
 }
 
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  const tensor::View& g, const tensor::View& m,
-                  const tensor::View& v) {
+                  const View& g, const View& m, const View& v) {
   check_reals(real, {g});
   const int components = tensor::state_per_parameter(step.kind);
-  int index = 0;
-  for (const tensor::View* state : {&m, &v}) {
-    if (index++ < components) {
-      check_reals(real, {*state});
-      check_equal_elements(g, *state);
+  int given = 0;
+  for (const View& state : {m, v}) {
+    if (given++ < components) {
+      check_reals(real, {state});
+      check_equal_elements(g, state);
     } else {
-      require(state->empty(), "state for an updater that has none");
+      require(state.empty() || state.elements() == 0,
+              "state for an updater that has none");
     }
   }
 }

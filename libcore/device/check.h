@@ -58,8 +58,8 @@ Rows check_loss(tensor::DType real, const tensor::View& grad,
                 const tensor::View& y, const tensor::View& target,
                 const tensor::View& mask);
 
-// g any shape; m and v as many elements, or empty where the updater has no
-// such state.
+// m and v have the elements of g, or are empty where the updater has no such
+// component of state.
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
                   const tensor::View& g, const tensor::View& m,
                   const tensor::View& v);

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "libcore/base/error.h"
+#include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cuda_plugin.h"
 #include "libcore/device/reference/reference_device.h"
 
@@ -36,7 +37,7 @@ std::unique_ptr<tensor::Device> open_auto() {
     return open_cuda(0);
   } catch (const Error& e) {
     if (e.code() != Code::kUnavailable) throw;
-    return open_device("cpu");
+    return std::make_unique<CpuDevice>();
   }
 }
 
@@ -44,6 +45,7 @@ std::unique_ptr<tensor::Device> open_auto() {
 
 std::unique_ptr<tensor::Device> open_device(std::string_view name) {
   if (name == "auto") return open_auto();
+  if (name == "cpu") return std::make_unique<CpuDevice>();
   if (name == "reference") return std::make_unique<ReferenceDevice>();
   if (name == "cuda" || name.starts_with("cuda:"))
     return open_cuda(cuda_index(name));
@@ -65,6 +67,7 @@ std::vector<std::string> describe_devices() {
   std::vector<std::string> lines;
   const std::string cuda = cuda_version();
   if (!cuda.empty()) lines.push_back("cuda (" + cuda + ")");
+  lines.push_back("cpu (" + cpu_libraries() + ")");
   lines.push_back("reference (float64)");
   return lines;
 }

@@ -77,8 +77,7 @@ class ReferenceDevice final : public tensor::Device {
 
   // updater.cpp
   void regularize(View g, View w, double l1, double l2) override;
-  void update(const tensor::UpdaterStep& step, View g, View m,
-              View v) override;
+  void update(const tensor::UpdaterStep& step, View g, View m, View v) override;
 };
 
 }  // namespace dl::device

@@ -21,15 +21,16 @@ void ReferenceDevice::regularize(View g, View w, double l1, double l2) {
   }
 }
 
-void ReferenceDevice::update(const UpdaterStep& step, View gradient, View m,
-                             View v) {
-  check_update(DType::kF64, step, gradient, m, v);
-  const std::int64_t n = gradient.elements();
+void ReferenceDevice::update(const UpdaterStep& step, View gradient, View first,
+                             View second) {
+  check_update(DType::kF64, step, gradient, first, second);
   const double lr = step.learning_rate;
   const auto t = static_cast<double>(step.step);
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < gradient.elements(); ++i) {
     double& g = gradient.as<double>()[i];
-    double* s = m.empty() ? nullptr : m.as<double>() + i;
+    double none = 0;
+    double& m = first.empty() ? none : first.as<double>()[i];
+    double& v = second.empty() ? none : second.as<double>()[i];
     switch (step.kind) {
       case Updater::kNone:
         break;
@@ -37,26 +38,25 @@ void ReferenceDevice::update(const UpdaterStep& step, View gradient, View m,
         g = lr * g;
         break;
       case Updater::kNesterov: {
-        const double before = s[0];
-        s[0] = step.momentum * before - lr * g;
-        g = step.momentum * before - (1 + step.momentum) * s[0];
+        const double before = m;
+        m = step.momentum * before - lr * g;
+        g = step.momentum * before - (1 + step.momentum) * m;
         break;
       }
       case Updater::kAdaGrad:
-        s[0] += g * g;
-        g = lr * g / (std::sqrt(s[0]) + step.epsilon);
+        m += g * g;
+        g = lr * g / (std::sqrt(m) + step.epsilon);
         break;
       case Updater::kRmsProp:
-        s[0] = step.beta2 * s[0] + (1 - step.beta2) * g * g;
-        g = lr * g / (std::sqrt(s[0]) + step.epsilon);
+        m = step.beta2 * m + (1 - step.beta2) * g * g;
+        g = lr * g / (std::sqrt(m) + step.epsilon);
         break;
       case Updater::kAdam: {
-        double &mean = s[0], &square = v.as<double>()[i];
-        mean = step.beta1 * mean + (1 - step.beta1) * g;
-        square = step.beta2 * square + (1 - step.beta2) * g * g;
+        m = step.beta1 * m + (1 - step.beta1) * g;
+        v = step.beta2 * v + (1 - step.beta2) * g * g;
         const double alpha = lr * std::sqrt(1 - std::pow(step.beta2, t)) /
                              (1 - std::pow(step.beta1, t));
-        g = alpha * mean / (std::sqrt(square) + step.epsilon);
+        g = alpha * m / (std::sqrt(v) + step.epsilon);
         break;
       }
     }

@@ -1,0 +1,232 @@
+// Convolution by oneDNN.  Its fast kernels want weights in blocks of their own
+// making, so weights are reordered on the way in and gradients on the way out;
+// that is a hundredth of the work or less.  Primitives are made for a batch
+// size, at its first use.
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "libcore/device/check.h"
+#include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/onednn.h"
+
+namespace dl::device {
+namespace {
+
+using dnnl::memory;
+using tensor::Conv2dSpec;
+using tensor::DType;
+using tensor::Shape;
+using tensor::View;
+
+constexpr auto kF32 = memory::data_type::f32;
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+memory::dims pair(const std::int64_t (&values)[2]) {
+  return {values[0], values[1]};
+}
+
+// Descriptions of the arrays of a convolution with a given batch.
+struct Descriptions {
+  Descriptions(const Conv2dSpec& s, std::int64_t batch)
+      : x({batch, s.channels, s.height, s.width}, kF32,
+          memory::format_tag::nhwc),
+        y({batch, s.filters, s.out_height(), s.out_width()}, kF32,
+          memory::format_tag::nhwc),
+        w({s.filters, s.channels, s.kernel[0], s.kernel[1]}, kF32,
+          memory::format_tag::ohwi),
+        blocked_w({s.filters, s.channels, s.kernel[0], s.kernel[1]}, kF32,
+                  memory::format_tag::any),
+        b({s.filters}, kF32, memory::format_tag::x),
+        stride(pair(s.stride)),
+        dilation{s.dilation[0] - 1, s.dilation[1] - 1},
+        begin(pair(s.pad_begin)),
+        end(pair(s.pad_end)) {
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  }
+
+  dnnl::convolution_forward::primitive_desc forward(const OneDnn& dnn,
+                                                    bool bias) const {
+    const auto kind = dnnl::prop_kind::forward_training;
+    const dnnl::convolution_forward::desc desc =
+        bias ? dnnl::convolution_forward::desc(kind, kDirect, x, blocked_w, b,
+                                               y, stride, dilation, begin, end)
+             : dnnl::convolution_forward::desc(kind, kDirect, x, blocked_w, y,
+                                               stride, dilation, begin, end);
+    return {desc, attributes, dnn.engine};
+  }
+
+  memory::desc x, y, w, blocked_w, b;
+  memory::dims stride, dilation, begin, end;
+  dnnl::primitive_attr attributes;
+};
+
+// What one of the three directions needs at a call.
+struct Pass {
+  // `blocked` is the format that the primitive wants its weights in.
+  template <typename Descriptor>
+  Pass(const Descriptor& descriptor, const Descriptions& d,
+       const memory::desc& blocked, bool gradient, OneDnn& dnn)
+      : primitive(descriptor),
+        x(borrowed(d.x, dnn)),
+        y(borrowed(d.y, dnn)),
+        w(borrowed(d.w, dnn)),
+        b(borrowed(d.b, dnn)),
+        scratch(borrowed(descriptor.scratchpad_desc(), dnn)) {
+    dnn.reserve_scratch(descriptor.scratchpad_desc().get_size());
+    if (blocked == d.w) return;
+    blocked_w = owned(blocked, dnn);
+    reorder =
+        gradient ? dnnl::reorder(*blocked_w, w) : dnnl::reorder(w, *blocked_w);
+  }
+
+  const memory& weights() const { return blocked_w ? *blocked_w : w; }
+
+  void bind(const View& x_view, const View& y_view, const View& w_view,
+            const View& b_view, OneDnn& dnn) {
+    x.set_data_handle(x_view.data);
+    y.set_data_handle(y_view.data);
+    w.set_data_handle(w_view.data);
+    b.set_data_handle(b_view.data);
+    scratch.set_data_handle(dnn.scratch.bytes().data());
+  }
+
+  void pack(OneDnn& dnn) const {
+    if (blocked_w)
+      execute(reorder, dnn, {{DNNL_ARG_FROM, w}, {DNNL_ARG_TO, *blocked_w}});
+  }
+  void unpack(OneDnn& dnn) const {
+    if (blocked_w)
+      execute(reorder, dnn, {{DNNL_ARG_FROM, *blocked_w}, {DNNL_ARG_TO, w}});
+  }
+
+  dnnl::primitive primitive;
+  dnnl::reorder reorder;
+  memory x, y, w, b, scratch;
+  std::optional<memory> blocked_w;
+};
+
+class CpuConv2d final : public tensor::Conv2d {
+ public:
+  CpuConv2d(const Conv2dSpec& spec, std::int64_t max_batch, OneDnn& dnn)
+      : spec_(spec), max_batch_(max_batch), dnn_(dnn) {
+    check_spec(spec, max_batch);
+  }
+
+  void forward(View y, View x, View w, View b) override {
+    const std::int64_t batch = check(x, y, w, b);
+    const bool bias = !b.empty();
+    Pass& pass = find(forward_, {batch, bias}, [&] {
+      const Descriptions d(spec_, batch);
+      const auto descriptor = d.forward(dnn_, bias);
+      return Pass(descriptor, d, descriptor.weights_desc(), false, dnn_);
+    });
+    pass.bind(x, y, w, b, dnn_);
+    pass.pack(dnn_);
+    if (bias) {
+      execute(pass.primitive, dnn_,
+              {{DNNL_ARG_SRC, pass.x},
+               {DNNL_ARG_WEIGHTS, pass.weights()},
+               {DNNL_ARG_BIAS, pass.b},
+               {DNNL_ARG_DST, pass.y},
+               {DNNL_ARG_SCRATCHPAD, pass.scratch}});
+    } else {
+      execute(pass.primitive, dnn_,
+              {{DNNL_ARG_SRC, pass.x},
+               {DNNL_ARG_WEIGHTS, pass.weights()},
+               {DNNL_ARG_DST, pass.y},
+               {DNNL_ARG_SCRATCHPAD, pass.scratch}});
+    }
+  }
+
+  void backward_data(View dx, View dy, View w) override {
+    const std::int64_t batch = check(dx, dy, w, {});
+    Pass& pass = find(data_, {batch, false}, [&] {
+      const Descriptions d(spec_, batch);
+      const dnnl::convolution_backward_data::primitive_desc descriptor(
+          {kDirect, d.x, d.blocked_w, d.y, d.stride, d.dilation, d.begin,
+           d.end},
+          d.attributes, dnn_.engine, d.forward(dnn_, false));
+      return Pass(descriptor, d, descriptor.weights_desc(), false, dnn_);
+    });
+    pass.bind(dx, dy, w, {}, dnn_);
+    pass.pack(dnn_);
+    execute(pass.primitive, dnn_,
+            {{DNNL_ARG_DIFF_SRC, pass.x},
+             {DNNL_ARG_WEIGHTS, pass.weights()},
+             {DNNL_ARG_DIFF_DST, pass.y},
+             {DNNL_ARG_SCRATCHPAD, pass.scratch}});
+  }
+
+  void backward_weights(View dw, View db, View x, View dy) override {
+    const std::int64_t batch = check(x, dy, dw, db);
+    const bool bias = !db.empty();
+    Pass& pass = find(weights_, {batch, bias},
+                      [&] { return make_weights_pass(batch, bias); });
+    pass.bind(x, dy, dw, db, dnn_);
+    if (bias) {
+      execute(pass.primitive, dnn_,
+              {{DNNL_ARG_SRC, pass.x},
+               {DNNL_ARG_DIFF_WEIGHTS, pass.weights()},
+               {DNNL_ARG_DIFF_BIAS, pass.b},
+               {DNNL_ARG_DIFF_DST, pass.y},
+               {DNNL_ARG_SCRATCHPAD, pass.scratch}});
+    } else {
+      execute(pass.primitive, dnn_,
+              {{DNNL_ARG_SRC, pass.x},
+               {DNNL_ARG_DIFF_WEIGHTS, pass.weights()},
+               {DNNL_ARG_DIFF_DST, pass.y},
+               {DNNL_ARG_SCRATCHPAD, pass.scratch}});
+    }
+    pass.unpack(dnn_);
+  }
+
+ private:
+  using Key = std::pair<std::int64_t, bool>;  // batch, with bias
+  using Passes = std::map<Key, Pass>;
+
+  template <typename F>
+  Pass& find(Passes& passes, Key key, F make) {
+    const auto it = passes.find(key);
+    if (it != passes.end()) return it->second;
+    return passes.emplace(key, with_onednn(make)).first->second;
+  }
+
+  Pass make_weights_pass(std::int64_t batch, bool bias) {
+    using Desc = dnnl::convolution_backward_weights::desc;
+    const Descriptions d(spec_, batch);
+    const Desc desc = bias ? Desc(kDirect, d.x, d.blocked_w, d.b, d.y, d.stride,
+                                  d.dilation, d.begin, d.end)
+                           : Desc(kDirect, d.x, d.blocked_w, d.y, d.stride,
+                                  d.dilation, d.begin, d.end);
+    const dnnl::convolution_backward_weights::primitive_desc descriptor(
+        desc, d.attributes, dnn_.engine, d.forward(dnn_, bias));
+    return Pass(descriptor, d, descriptor.diff_weights_desc(), true, dnn_);
+  }
+
+  std::int64_t check(const View& x, const View& y, const View& w,
+                     const View& b) const {
+    check_reals(DType::kF32, {x, y, w});
+    check_weights(spec_, w);
+    if (!b.empty()) {
+      check_reals(DType::kF32, {b});
+      check_shape(b, Shape{spec_.filters});
+    }
+    return check_images(spec_, max_batch_, x, y);
+  }
+
+  Conv2dSpec spec_;
+  std::int64_t max_batch_;
+  OneDnn& dnn_;
+  Passes forward_, data_, weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
+                                                  std::int64_t max_batch) {
+  return std::make_unique<CpuConv2d>(spec, max_batch, *dnn_);
+}
+
+}  // namespace dl::device

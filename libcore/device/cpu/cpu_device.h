@@ -1,0 +1,100 @@
+// Float32 on the processor: convolution and pooling by oneDNN, matrix products
+// by OpenBLAS, the rest by loops that compilers vectorise (vectorize.h).
+//
+// All work happens on the calling thread.  Devices are independent of each
+// other and may run in parallel; results do not depend on it, nor on where
+// memory lies.  Views must be aligned to 4 bytes; 64 is faster.  One source
+// file a group of primitives.
+
+#ifndef DL_LIBCORE_DEVICE_CPU_CPU_DEVICE_H_
+#define DL_LIBCORE_DEVICE_CPU_CPU_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "libcore/tensor/device.h"
+
+namespace dl::device {
+
+struct OneDnn;
+
+class CpuDevice final : public tensor::Device {
+ public:
+  using View = tensor::View;
+
+  CpuDevice();
+  ~CpuDevice() override;
+
+  std::string name() const override { return "cpu"; }
+  tensor::DType real() const override { return tensor::DType::kF32; }
+
+  // memory.cpp
+  std::unique_ptr<tensor::Buffer> allocate(tensor::Shape shape) override;
+  void upload(View dst, const tensor::Tensor& src) override;
+  void upload_scaled(View dst, const tensor::Tensor& src, View shift,
+                     View scale) override;
+  void upload_one_hot(View dst, const tensor::Tensor& src) override;
+  void download(tensor::Tensor& dst, View src) override;
+  void finish() override {}
+
+  // vector.cpp
+  void fill(View y, double value) override;
+  void copy(View y, View x) override;
+  void scale(View y, double a) override;
+  void add(View y, double a, View x) override;
+  void multiply(View y, View a, View b) override;
+  void clip(View y, double limit) override;
+  double sum_squares(View x) override;
+  double sum_absolute(View x) override;
+  bool all_finite(View x) override;
+  void dropout_mask(View mask, double keep, std::uint64_t key,
+                    std::uint64_t stream, std::uint64_t first) override;
+
+  // matrix.cpp
+  void matmul(View c, View a, bool transpose_a, View b, bool transpose_b,
+              double beta) override;
+  void add_bias(View y, View b) override;
+  void sum_rows(View s, View x) override;
+
+  // conv2d.cpp, pool2d.cpp
+  std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
+                                         std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
+                                         std::int64_t max_batch) override;
+
+  // activation.cpp
+  void activate(const tensor::ActivationSpec& f, View y, View x) override;
+  void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,
+                         View y, View x) override;
+
+  // loss.cpp
+  double loss(tensor::Loss kind, View grad, View y, View target, View mask,
+              double scale) override;
+  double loss_with_logits(tensor::Loss kind, View grad, View z, View target,
+                          View mask, double scale) override;
+
+  // batch_norm.cpp
+  void sum_squares_about(View s, View x, View mean) override;
+  void batch_norm(View y, View x, View mean, View variance, View gamma,
+                  View beta, double epsilon) override;
+  void batch_norm_sums(View dgamma, View dbeta, View dy, View x, View mean,
+                       View variance, double epsilon) override;
+  void batch_norm_gradient(View dx, View dy, View x, View mean, View variance,
+                           View gamma, View sum_dy, View sum_dy_xhat,
+                           double count, double epsilon) override;
+
+  // updater.cpp
+  void regularize(View g, View w, double l1, double l2) override;
+  void update(const tensor::UpdaterStep& step, View g, View m, View v) override;
+
+ private:
+  std::unique_ptr<OneDnn> dnn_;
+};
+
+// "oneDNN 2.6.3, OpenBLAS 0.3.21"
+std::string cpu_libraries();
+
+}  // namespace dl::device
+
+#endif  // DL_LIBCORE_DEVICE_CPU_CPU_DEVICE_H_

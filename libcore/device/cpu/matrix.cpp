@@ -1,0 +1,80 @@
+// Matrix products by OpenBLAS, and sums over rows.
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <string>
+
+#include "libcore/base/error.h"
+#include "libcore/device/check.h"
+#include "libcore/device/cpu/columns.h"
+#include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/onednn.h"
+#include "libcore/device/cpu/vectorize.h"
+
+namespace dl::device {
+namespace kernels {
+
+DL_VECTOR void add_bias(float* y, const float* b, std::int64_t rows,
+                        std::int64_t length) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float* row = y + r * length;
+    DL_INDEPENDENT
+    for (std::int64_t c = 0; c < length; ++c) row[c] += b[c];
+  }
+}
+
+DL_VECTOR void sum_rows(float* s, const float* x, std::int64_t rows,
+                        std::int64_t length) {
+  for_each_column_sum<1>(
+      rows, length,
+      [=](std::int64_t at, std::int64_t) { return Terms<1>{x[at]}; },
+      [=](std::int64_t c, const double(&sum)[1]) {
+        s[c] = static_cast<float>(sum[0]);
+      });
+}
+
+}  // namespace kernels
+
+void CpuDevice::matmul(View c, View a, bool transpose_a, View b,
+                       bool transpose_b, double beta) {
+  check_reals(tensor::DType::kF32, {c, a, b});
+  const auto [m, n, k] = check_matmul(c, a, transpose_a, b, transpose_b);
+  require(std::max({m, n, k}) <= INT32_MAX, "a matrix too large for OpenBLAS");
+  stay_on_this_thread();
+  const auto int_of = [](std::int64_t value) {
+    return static_cast<blasint>(std::max<std::int64_t>(value, 1));
+  };
+  cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
+              transpose_b ? CblasTrans : CblasNoTrans, static_cast<blasint>(m),
+              static_cast<blasint>(n), static_cast<blasint>(k), 1.0f,
+              a.as<float>(), int_of(a.shape[1]), b.as<float>(),
+              int_of(b.shape[1]), static_cast<float>(beta), c.as<float>(),
+              int_of(n));
+}
+
+void CpuDevice::add_bias(View y, View b) {
+  check_reals(tensor::DType::kF32, {y, b});
+  const Rows rows = rows_of(y);
+  check_shape(b, tensor::Shape{rows.length});
+  kernels::add_bias(y.as<float>(), b.as<float>(), rows.count, rows.length);
+}
+
+void CpuDevice::sum_rows(View s, View x) {
+  check_reals(tensor::DType::kF32, {s, x});
+  const Rows rows = rows_of(x);
+  check_shape(s, tensor::Shape{rows.length});
+  kernels::sum_rows(s.as<float>(), x.as<float>(), rows.count, rows.length);
+}
+
+std::string cpu_libraries() {
+  const dnnl_version_t* dnn = dnnl_version();
+  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...": name and number of it.
+  const std::string blas = openblas_get_config();
+  const auto end = blas.find(' ', blas.find(' ') + 1);
+  return "oneDNN " + std::to_string(dnn->major) + "." +
+         std::to_string(dnn->minor) + "." + std::to_string(dnn->patch) + ", " +
+         blas.substr(0, end);
+}
+
+}  // namespace dl::device

@@ -1,0 +1,129 @@
+// Elementwise arithmetic and its sums.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "libcore/device/check.h"
+#include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/vectorize.h"
+
+namespace dl::device {
+namespace kernels {
+
+DL_VECTOR void scale(float* y, float a, std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] *= a;
+}
+
+DL_VECTOR void add(float* y, float a, const float* x, std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] += a * x[i];
+}
+
+DL_VECTOR void multiply(float* y, const float* a, const float* b,
+                        std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] = a[i] * b[i];
+}
+
+DL_VECTOR void clip(float* y, float limit, std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float below = y[i] > limit ? limit : y[i];
+    y[i] = below < -limit ? -limit : below;
+  }
+}
+
+// Sums run in kLanes interleaved parts in double, added up at the end.
+constexpr std::int64_t kLanes = 16;
+
+DL_VECTOR double sum_squares(const float* x, std::int64_t n) {
+  double parts[kLanes] = {};
+  const std::int64_t whole = n - n % kLanes;
+  for (std::int64_t i = 0; i < whole; i += kLanes)
+    for (std::int64_t l = 0; l < kLanes; ++l) {
+      const double value = x[i + l];
+      parts[l] += value * value;
+    }
+  for (std::int64_t i = whole; i < n; ++i)
+    parts[0] += static_cast<double>(x[i]) * x[i];
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return sum;
+}
+
+DL_VECTOR double sum_absolute(const float* x, std::int64_t n) {
+  double parts[kLanes] = {};
+  const std::int64_t whole = n - n % kLanes;
+  for (std::int64_t i = 0; i < whole; i += kLanes)
+    for (std::int64_t l = 0; l < kLanes; ++l) parts[l] += std::fabs(x[i + l]);
+  for (std::int64_t i = whole; i < n; ++i) parts[0] += std::fabs(x[i]);
+  double sum = 0;
+  for (const double part : parts) sum += part;
+  return sum;
+}
+
+// By the bits: an exponent of all ones is infinity or NaN.
+DL_VECTOR bool all_finite(const float* x, std::int64_t n) {
+  constexpr std::uint32_t kExponent = 0x7F800000;
+  std::uint32_t found = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    found |= (std::bit_cast<std::uint32_t>(x[i]) & kExponent) == kExponent;
+  return found == 0;
+}
+
+}  // namespace kernels
+
+void CpuDevice::fill(View y, double value) {
+  check_reals(tensor::DType::kF32, {y});
+  std::fill_n(y.as<float>(), y.elements(), static_cast<float>(value));
+}
+
+void CpuDevice::copy(View y, View x) {
+  check_reals(tensor::DType::kF32, {y, x});
+  check_equal_elements(y, x);
+  std::copy_n(x.as<float>(), x.elements(), y.as<float>());
+}
+
+void CpuDevice::scale(View y, double a) {
+  check_reals(tensor::DType::kF32, {y});
+  kernels::scale(y.as<float>(), static_cast<float>(a), y.elements());
+}
+
+void CpuDevice::add(View y, double a, View x) {
+  check_reals(tensor::DType::kF32, {y, x});
+  check_equal_elements(y, x);
+  kernels::add(y.as<float>(), static_cast<float>(a), x.as<float>(),
+               y.elements());
+}
+
+void CpuDevice::multiply(View y, View a, View b) {
+  check_reals(tensor::DType::kF32, {y, a, b});
+  check_equal_elements(y, a);
+  check_equal_elements(y, b);
+  kernels::multiply(y.as<float>(), a.as<float>(), b.as<float>(), y.elements());
+}
+
+void CpuDevice::clip(View y, double limit) {
+  check_reals(tensor::DType::kF32, {y});
+  kernels::clip(y.as<float>(), static_cast<float>(limit), y.elements());
+}
+
+double CpuDevice::sum_squares(View x) {
+  check_reals(tensor::DType::kF32, {x});
+  return kernels::sum_squares(x.as<float>(), x.elements());
+}
+
+double CpuDevice::sum_absolute(View x) {
+  check_reals(tensor::DType::kF32, {x});
+  return kernels::sum_absolute(x.as<float>(), x.elements());
+}
+
+bool CpuDevice::all_finite(View x) {
+  check_reals(tensor::DType::kF32, {x});
+  return kernels::all_finite(x.as<float>(), x.elements());
+}
+
+}  // namespace dl::device
