@@ -1,0 +1,115 @@
+#include "libcore/nn/prediction_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/nn/predictor.h"
+
+namespace dl::nn {
+namespace {
+
+template <typename Number>
+void append(std::string& text, Number number) {
+  char digits[64];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number);
+  text.append(digits, end.ptr);
+}
+
+}  // namespace
+
+void check_finite(const tensor::Tensor& outputs, std::int64_t first) {
+  const std::span<const float> values = outputs.as<float>();
+  const auto bad = std::find_if(values.begin(), values.end(),
+                                [](float y) { return !std::isfinite(y); });
+  if (bad == values.end()) return;
+  throw Error{Code::kData,
+              "the model's output for example " +
+                  std::to_string(first + (bad - values.begin()) /
+                                             outputs.shape().back()) +
+                  " is not finite"};
+}
+
+PredictionLines::PredictionLines(const Model& model, std::int64_t top)
+    : units_(model.config.layers.back().units), top_(top) {
+  const tensor::Activation last =
+      model.config.layers.back().activation.kind;
+  std::vector<std::string> names = output_names(model.data);
+  const bool pair = units_ == 1 && last == tensor::Activation::kSigmoid &&
+                    model.data.classes.size() == 2;
+  names_class_ = pair || last == tensor::Activation::kSoftmax;
+  const std::int64_t classes = pair ? 2 : units_;
+  if (top < 1 || top > classes || (top > 1 && !names_class_))
+    throw Error{Code::kUsage,
+                names_class_ ? "--top: want 1.." + std::to_string(classes) +
+                                   ", got " + std::to_string(top)
+                             : "--top: this model names no classes"};
+  const auto named = static_cast<std::int64_t>(names.size());
+  for (std::int64_t j = named; j < classes && (names_class_ || named > 0); ++j)
+    names.push_back(std::to_string(j));
+  for (const std::string& name : names) names_.push_back(dump_json(name));
+}
+
+void PredictionLines::append_class(std::string& line, const float* row) const {
+  const float pair[] = {1 - row[0], row[0]};
+  const float* p = units_ == 1 && names_.size() == 2 ? pair : row;
+  const auto classes = static_cast<std::int64_t>(names_.size());
+  std::vector<std::int64_t> order(static_cast<std::size_t>(classes));
+  std::iota(order.begin(), order.end(), 0);
+  // Equals in the order of classes; a tie of two is the second's, since 0.5
+  // reaches the threshold.
+  const bool second = p == pair;
+  std::partial_sort(order.begin(), order.begin() + top_, order.end(),
+                    [&](std::int64_t a, std::int64_t b) {
+                      if (p[a] != p[b]) return p[a] > p[b];
+                      return second ? a > b : a < b;
+                    });
+  const auto append_one = [&](std::int64_t j) {
+    line += "\"class\":" + names_[static_cast<std::size_t>(j)] +
+            ",\"probability\":";
+    append(line, p[j]);
+  };
+  append_one(order[0]);
+  if (top_ == 1) return;
+  line += ",\"top\":[";
+  for (std::int64_t k = 0; k < top_; ++k) {
+    line += k == 0 ? "{" : ",{";
+    append_one(order[static_cast<std::size_t>(k)]);
+    line += '}';
+  }
+  line += ']';
+}
+
+void PredictionLines::append_outputs(std::string& line,
+                                     const float* row) const {
+  line += names_.empty() ? "\"outputs\":[" : "\"outputs\":{";
+  for (std::int64_t j = 0; j < units_; ++j) {
+    if (j > 0) line += ',';
+    if (!names_.empty()) line += names_[static_cast<std::size_t>(j)] + ':';
+    append(line, row[j]);
+  }
+  line += names_.empty() ? ']' : '}';
+}
+
+std::string PredictionLines::lines(const tensor::Tensor& outputs,
+                                   std::int64_t first) const {
+  check_finite(outputs, first);
+  std::string text;
+  const float* row = outputs.as<float>().data();
+  for (std::int64_t i = 0; i < outputs.shape()[0]; ++i, row += units_) {
+    text += "{\"index\":";
+    append(text, first + i);
+    text += ',';
+    if (names_class_)
+      append_class(text, row);
+    else
+      append_outputs(text, row);
+    text += "}\n";
+  }
+  return text;
+}
+
+}  // namespace dl::nn

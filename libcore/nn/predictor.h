@@ -1,0 +1,58 @@
+// A model applied to DataSet streams, batch after batch in bounded memory.
+
+#ifndef DL_LIBCORE_NN_PREDICTOR_H_
+#define DL_LIBCORE_NN_PREDICTOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/data/dataset.h"
+#include "libcore/data/metadata.h"
+#include "libcore/nn/model.h"
+
+namespace dl::nn {
+
+struct PredictorOptions {
+  std::int64_t batch = 256;     // most examples computed at a time
+  std::string device = "auto";  // see device/open.h
+  int threads = 0;              // 0: one for each core
+};
+
+// Holds a network of its own.  Used by one thread at a time.
+class Predictor {
+ public:
+  // Throws Error: kUsage, an option is out of range or no device;
+  // kUnavailable; kConfig.
+  Predictor(const Model& model, const PredictorOptions& options);
+  ~Predictor();
+
+  std::int64_t outputs() const;
+
+  // Called once a stream before its first batch and once at its end, when its
+  // metadata is complete.
+  using See = std::function<void(const data::Metadata& metadata)>;
+  // set: 1..batch examples, none of more than one record.  outputs: what the
+  // model says of them, [n, outputs()] in kF32, finite or not.
+  using Take =
+      std::function<void(data::DataSet& set, const tensor::Tensor& outputs)>;
+
+  // Reads the stream that `spec` names (io/source.h) and predicts it all, in
+  // order, handing each batch over before the next one is read.
+  // Throws Error: kData, the stream is damaged or does not fit the model; what
+  // see and take throw.  kData errors name the source.
+  void run(const std::string& spec, const See& see, const Take& take);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Of the outputs: class names, else the names of targets, else none.
+std::vector<std::string> output_names(const data::Metadata& metadata);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_PREDICTOR_H_
