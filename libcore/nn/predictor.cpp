@@ -1,6 +1,8 @@
 #include "libcore/nn/predictor.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
@@ -12,7 +14,7 @@ namespace dl::nn {
 namespace {
 
 constexpr std::int64_t kMaxBatch = 1 << 20;
-constexpr int kMaxThreads = 1024;
+constexpr std::int64_t kMaxThreads = 1024;
 
 const PredictorOptions& checked(const PredictorOptions& options) {
   if (options.batch < 1 || options.batch > kMaxBatch)
@@ -27,8 +29,9 @@ const PredictorOptions& checked(const PredictorOptions& options) {
 
 // No more lanes than a batch has examples.
 int lanes(const PredictorOptions& options) {
-  const int wanted = options.threads > 0 ? options.threads : available_cores();
-  return static_cast<int>(std::min<std::int64_t>(wanted, options.batch));
+  const std::int64_t wanted =
+      options.threads > 0 ? options.threads : available_cores();
+  return static_cast<int>(std::min(wanted, options.batch));
 }
 
 // Calls work(); what it finds wrong with the data is told with the source.
@@ -77,8 +80,7 @@ Predictor::~Predictor() = default;
 
 std::int64_t Predictor::outputs() const { return state_->network.outputs(); }
 
-void Predictor::run(const std::string& spec, const See& see,
-                    const Take& take) {
+void Predictor::run(const std::string& spec, const See& see, const Take& take) {
   data::StreamReader reader(io::open_source(spec));
   const auto look = [&] {
     state_->network.check_data(reader.metadata());
@@ -90,6 +92,42 @@ void Predictor::run(const std::string& spec, const See& see,
     naming(reader.name(), [&] { state_->predict(set, take); });
   naming(reader.name(), look);
   reader.close();
+}
+
+void for_each_input(
+    const Model& model, const PredictorOptions& options,
+    const std::vector<std::string>& specs, std::int64_t at_once,
+    const std::function<void(Predictor&, const std::string& spec)>& work) {
+  const auto teams = std::min<std::int64_t>(
+      std::min(at_once, kMaxThreads), static_cast<std::int64_t>(specs.size()));
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::exception_ptr> errors(specs.size());  // each its own thread
+  ThreadTeam(static_cast<int>(std::max<std::int64_t>(teams, 1))).run([&](int) {
+    Predictor predictor(model, options);
+    for (std::size_t i; (i = next++) < specs.size();) {
+      try {
+        work(predictor, specs[i]);
+      } catch (...) {
+        errors[i] = std::current_exception();
+        next = specs.size();
+      }
+    }
+  });
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
+}
+
+void check_classes(const Model& model, const data::Metadata& data) {
+  const std::vector<std::string>& own = model.data.classes;
+  if (own.empty()) return;
+  for (std::size_t i = 0; i < data.classes.size(); ++i)
+    if (i >= own.size() || data.classes[i] != own[i])
+      throw Error{Code::kData,
+                  "its class " + std::to_string(i) + " is '" + data.classes[i] +
+                      "', " +
+                      (i < own.size() ? "the model's is '" + own[i] + "'"
+                                      : "the model has no such class") +
+                      "; preprocess it with --classes"};
 }
 
 std::vector<std::string> output_names(const data::Metadata& metadata) {

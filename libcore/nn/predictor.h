@@ -18,7 +18,7 @@ namespace dl::nn {
 struct PredictorOptions {
   std::int64_t batch = 256;     // most examples computed at a time
   std::string device = "auto";  // see device/open.h
-  int threads = 0;              // 0: one for each core
+  std::int64_t threads = 0;     // 0: one for each core
 };
 
 // Holds a network of its own.  Used by one thread at a time.
@@ -49,6 +49,18 @@ class Predictor {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Calls work(predictor, spec) for each of specs, up to `at_once` (>= 1) of them
+// at the same time, each on a thread with a network of its own.  After an error
+// no further spec is begun; of several errors that of the first spec is thrown.
+void for_each_input(
+    const Model& model, const PredictorOptions& options,
+    const std::vector<std::string>& specs, std::int64_t at_once,
+    const std::function<void(Predictor&, const std::string& spec)>& work);
+
+// Class i of the data must be class i of the model; either may not know names.
+// Throws Error{kData}.
+void check_classes(const Model& model, const data::Metadata& data);
 
 // Of the outputs: class names, else the names of targets, else none.
 std::vector<std::string> output_names(const data::Metadata& metadata);

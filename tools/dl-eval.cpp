@@ -1,0 +1,199 @@
+// dl-eval - say how good a model is
+// For users: man/dl-eval.1.scd.  The metrics: libcore/eval.
+
+#include <algorithm>
+#include <functional>
+#include <iostream>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/base/parallel.h"
+#include "libcore/cli/progress.h"
+#include "libcore/cli/tool.h"
+#include "libcore/device/open.h"
+#include "libcore/eval/report.h"
+#include "libcore/io/source.h"
+#include "libcore/nn/predictor.h"
+
+namespace {
+
+using dl::Code;
+using dl::Error;
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-eval",
+    .summary = "Say how good a model is: metrics of its predictions.",
+    .usage =
+        "dl-eval --model MODEL [OPTION]... [INPUT]...\n"
+        "dl-eval --merge [OPTION]... REPORT...",
+    .examples =
+        "dl-eval --model lenet.safetensors 'test-*.dls'\n"
+        "dl-eval --model m.safetensors --evaluate roc --json test.dls >a.json\n"
+        "dl-eval --merge --min accuracy=0.99 host*.json",
+};
+
+constexpr std::size_t kMaxReport = std::size_t{1} << 32;
+
+struct Args {
+  std::string model;
+  std::vector<std::string> kinds, least, most, operands;
+  std::int64_t top = 0, local = 0;
+  std::string threshold;
+  dl::nn::PredictorOptions predictor;
+  bool json = false, merge = false;
+};
+
+void declare(dl::cli::Options& opt, Args& a) {
+  opt.add("model,m", &a.model, "FILE", "the model");
+  opt.add("evaluate,e", &a.kinds, "KIND",
+          "classification, binary, roc, regression or calibration; may be "
+          "given several times");
+  opt.add("top", &a.top, "N", "classification: accuracy of the N likeliest");
+  opt.add("threshold", &a.threshold, "P",
+          "what a single or a binary output must reach to mean yes");
+  opt.add("min", &a.least, "METRIC=VALUE", "exit with 1 if METRIC is below");
+  opt.add("max", &a.most, "METRIC=VALUE", "exit with 1 if METRIC is above");
+  opt.flag("json", &a.json, "write a report that --merge reads");
+  opt.flag("merge", &a.merge, "operands are reports: combine them");
+  opt.add("batch", &a.predictor.batch, "N", "examples computed at a time");
+  opt.add("threads", &a.predictor.threads, "N",
+          "threads of a network, 0: every core");
+  opt.add("local", &a.local, "N", "evaluate N inputs at the same time");
+  opt.add("device", &a.predictor.device, "NAME", "cpu, cuda, cuda:N or auto");
+  opt.rest(&a.operands);
+}
+
+std::vector<dl::eval::Bar> bars(const Args& a) {
+  std::vector<dl::eval::Bar> all;
+  for (const std::string& text : a.least)
+    all.push_back(dl::eval::Bar::parse(text, true, "--min"));
+  for (const std::string& text : a.most)
+    all.push_back(dl::eval::Bar::parse(text, false, "--max"));
+  return all;
+}
+
+std::vector<std::string> inputs(const Args& a) {
+  if (a.operands.empty()) return {"-"};
+  return dl::io::expand_operands(a.operands);
+}
+
+// The kinds asked for, or the one that suits the model's output, with the
+// settings that have options of their own.
+std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
+  std::vector<std::string> all = a.kinds;
+  const auto last = model.config.layers.back().activation.kind;
+  if (all.empty())
+    all = {last == dl::tensor::Activation::kSoftmax   ? "classification"
+           : last == dl::tensor::Activation::kSigmoid ? "binary"
+                                                      : "regression"};
+  for (std::string& kind : all) {
+    const std::string name = kind.substr(0, kind.find(':'));
+    const auto set = [&](const std::string& setting) {
+      kind += (kind == name ? ":" : ",") + setting;
+    };
+    const bool classes = name == "classification";
+    if (classes && a.top != 0) set("top=" + std::to_string(a.top));
+    if ((classes || name == "binary") && !a.threshold.empty())
+      set("threshold=" + a.threshold);
+  }
+  return all;
+}
+
+// One pass over one input.
+dl::eval::Evaluations evaluate(const dl::nn::Model& model,
+                               dl::nn::Predictor& predictor,
+                               const std::vector<std::string>& chosen,
+                               const std::string& spec,
+                               const std::function<void(std::int64_t)>& seen) {
+  auto all = dl::eval::make_evaluations(
+      chosen, {predictor.outputs(), dl::nn::output_names(model.data)});
+  predictor.run(
+      spec,
+      [&](const dl::data::Metadata& metadata) {
+        if (!metadata.schema.empty() && !metadata.schema.contains("labels"))
+          throw Error{Code::kData, "has no labels to evaluate against"};
+        check_classes(model, metadata);
+      },
+      [&](const dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {
+        for (const auto& evaluation : all)
+          evaluation->add(outputs, set.get("labels"), set.find("labels_mask"));
+        seen(set.examples());
+      });
+  return all;
+}
+
+// All inputs.  Which network sees which input, and when, changes nothing:
+// merging is exact.
+dl::eval::Evaluations evaluate_all(const Args& a) {
+  if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
+  if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
+  const dl::nn::Model model = dl::nn::load_model(a.model);
+  const std::vector<std::string> chosen = kinds(a, model);
+  auto total = dl::eval::make_evaluations(
+      chosen,
+      {model.config.layers.back().units, dl::nn::output_names(model.data)});
+  (void)dl::eval::missed(bars(a), total);  // the metrics must exist
+  dl::nn::PredictorOptions options = a.predictor;
+  if (a.local > 0 && options.threads == 0) options.threads = 1;
+  std::mutex mutex;  // of total and examples
+  std::int64_t examples = 0;
+  dl::cli::Progress progress;
+  const auto seen = [&](std::int64_t n) {
+    const std::lock_guard lock(mutex);
+    examples += n;
+    progress.update([&] { return std::to_string(examples) + " examples"; });
+  };
+  for_each_input(model, options, inputs(a), std::max<std::int64_t>(a.local, 1),
+                 [&](dl::nn::Predictor& predictor, const std::string& spec) {
+                   auto part = evaluate(model, predictor, chosen, spec, seen);
+                   const std::lock_guard lock(mutex);
+                   dl::eval::merge(total, std::move(part));
+                 });
+  return total;
+}
+
+dl::eval::Evaluations merge_all(const Args& a) {
+  if (!a.model.empty() || !a.kinds.empty())
+    throw Error{Code::kUsage,
+                "--merge takes reports, no --model or --evaluate"};
+  dl::eval::Evaluations total;
+  for (const std::string& spec : inputs(a)) {
+    const auto source = dl::io::open_source(spec);
+    const std::string text = dl::io::read_all(*source, kMaxReport);
+    source->close();
+    const dl::Json json = dl::parse_json(text, source->name(), Code::kData);
+    try {
+      dl::eval::merge(
+          total, dl::eval::report_from_json(dl::JsonView(json, Code::kData)));
+    } catch (Error& e) {
+      e.add_context(source->name());
+      throw;
+    }
+  }
+  return total;
+}
+
+void run(const Args& a) {
+  const std::vector<dl::eval::Bar> wanted = bars(a);
+  const auto result = a.merge ? merge_all(a) : evaluate_all(a);
+  const std::vector<std::string> misses = dl::eval::missed(wanted, result);
+  if (a.json)
+    std::cout << dl::dump_json(dl::eval::report_to_json(result)) << '\n';
+  else
+    dl::eval::print(std::cout, result);
+  std::string sentence;
+  for (const std::string& miss : misses)
+    sentence += (sentence.empty() ? "" : "; ") + miss;
+  if (!sentence.empty()) throw Error{Code::kNo, sentence};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  return dl::cli::run_tool(
+      kTool, argc, argv, [&](dl::cli::Options& o) { declare(o, args); },
+      [&] { run(args); }, dl::device::describe_devices);
+}
