@@ -1,21 +1,19 @@
 // dl-infer - apply a model to a DataSet stream
 // For users: man/dl-infer.1.scd.
 
-#include <cstddef>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
-#include "libcore/data/stream.h"
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/prediction_lines.h"
+#include "libcore/nn/prediction_writer.h"
 #include "libcore/nn/predictor.h"
 
 namespace {
@@ -58,99 +56,25 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.rest(&a.operands);
 }
 
-// Where predictions go, in the order of the examples.
-class Writer {
- public:
-  virtual ~Writer() = default;
-  virtual void see(const dl::data::Metadata& metadata) = 0;
-  virtual void take(dl::data::DataSet& set,
-                    const dl::tensor::Tensor& outputs) = 0;
-  virtual void close() = 0;
-};
+std::unique_ptr<dl::nn::PredictionWriter> open_lines(
+    const Args& a, const dl::nn::Model& model) {
+  // Text may go to a terminal, unlike other products.
+  if (a.output == "-")
+    return dl::nn::write_lines(model, a.top, [](std::string_view text) {
+      if (!(std::cout << text << std::flush))
+        throw Error{Code::kIo, "cannot write standard output"};
+    });
+  return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output));
+}
 
-// Each batch is written out at once: the reader of a pipe may be waiting.
-class LineWriter : public Writer {
- public:
-  LineWriter(const Args& a, const dl::nn::Model& model) : lines_(model, a.top) {
-    // Text may go to a terminal, unlike other products.
-    if (a.output != "-") sink_ = dl::io::open_sink(a.output);
-  }
-
-  void see(const dl::data::Metadata&) override {}
-
-  void take(dl::data::DataSet& set,
-            const dl::tensor::Tensor& outputs) override {
-    const std::string text = lines_.lines(outputs, examples_);
-    examples_ += set.examples();
-    if (sink_)
-      sink_->write(std::as_bytes(std::span(text)));
-    else if (!(std::cout << text << std::flush))
-      throw Error{Code::kIo, "cannot write standard output"};
-  }
-
-  void close() override {
-    if (sink_) sink_->close();
-  }
-
- private:
-  dl::nn::PredictionLines lines_;
-  std::unique_ptr<dl::io::Sink> sink_;
-  std::int64_t examples_ = 0;
-};
-
-// The outputs become the labels of a new stream.
-class StreamWriter : public Writer {
- public:
-  StreamWriter(const Args& a, const dl::nn::Model& model, std::int64_t outputs)
-      : args_(a),
-        targets_(dl::nn::output_names(model.data)),
-        outputs_(outputs),
-        stream_(dl::io::open_sink(a.output)) {
-    // Names for all outputs or for none.
-    if (targets_.size() != static_cast<std::size_t>(outputs)) targets_.clear();
-  }
-
-  void see(const dl::data::Metadata& input) override {
-    if (begun_ || input.schema.empty()) return;
-    begun_ = true;
-    dl::data::Metadata metadata;
-    for (const auto& [name, field] : input.schema)
-      if (kept(name)) metadata.schema[name] = field;
-    metadata.schema["labels"] = {dl::tensor::DType::kF32, {outputs_}};
-    metadata.targets = targets_;
-    if (args_.keep_features) metadata.columns = input.columns;
-    if (!args_.no_provenance) {
-      metadata.provenance = input.provenance;
-      metadata.provenance.push_back(
-          {kTool.name, DL_VERSION, args_.command_line, std::nullopt});
-    }
-    stream_.write_metadata(metadata);
-  }
-
-  void take(dl::data::DataSet& set,
-            const dl::tensor::Tensor& outputs) override {
-    dl::nn::check_finite(outputs, stream_.examples());
-    dl::data::DataSet result;
-    for (auto& [name, tensor] : set.tensors)
-      if (kept(name)) result.tensors[name] = std::move(tensor);
-    result.tensors["labels"] = outputs;
-    stream_.write(result);
-  }
-
-  void close() override { stream_.close(); }
-
- private:
-  bool kept(const std::string& name) const {
-    return args_.keep_features &&
-           (name == "features" || name == "features_mask");
-  }
-
-  const Args& args_;
-  std::vector<std::string> targets_;
-  std::int64_t outputs_;
-  dl::data::StreamWriter stream_;
-  bool begun_ = false;
-};
+std::unique_ptr<dl::nn::PredictionWriter> open_stream(
+    const Args& a, const dl::nn::Model& model) {
+  std::optional<dl::data::Provenance> step;
+  if (!a.no_provenance)
+    step = {kTool.name, DL_VERSION, a.command_line, std::nullopt};
+  return dl::nn::write_stream(model, dl::io::open_sink(a.output),
+                              a.keep_features, std::move(step));
+}
 
 void run(const Args& a) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
@@ -162,11 +86,7 @@ void run(const Args& a) {
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   const dl::nn::Model model = dl::nn::load_model(a.model);
   dl::nn::Predictor predictor(model, a.predictor);
-  std::unique_ptr<Writer> out;
-  if (lines)
-    out = std::make_unique<LineWriter>(a, model);
-  else
-    out = std::make_unique<StreamWriter>(a, model, predictor.outputs());
+  const auto out = lines ? open_lines(a, model) : open_stream(a, model);
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const dl::data::Metadata& metadata) { out->see(metadata); },

@@ -1,0 +1,47 @@
+// Where the predictions of a run go, batch after batch, in the order of the
+// examples: JSON Lines (prediction_lines.h), or a DataSet stream with the
+// model's outputs as labels.
+
+#ifndef DL_LIBCORE_NN_PREDICTION_WRITER_H_
+#define DL_LIBCORE_NN_PREDICTION_WRITER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "libcore/io/sink.h"
+#include "libcore/nn/model.h"
+
+namespace dl::nn {
+
+class PredictionWriter {
+ public:
+  virtual ~PredictionWriter() = default;
+  // The input's metadata: before the first batch, and whenever more is known.
+  virtual void see(const data::Metadata& input) = 0;
+  // May take tensors out of `set`.
+  // Throws Error: kData, an output is not finite; kIo.
+  virtual void take(data::DataSet& set, const tensor::Tensor& outputs) = 0;
+  virtual void close() = 0;
+};
+
+// The lines of a batch are passed on at once, since the reader of a pipe may be
+// waiting for them.
+std::unique_ptr<PredictionWriter> write_lines(
+    const Model& model, std::int64_t top,
+    std::function<void(std::string_view)> write);
+std::unique_ptr<PredictionWriter> write_lines(const Model& model,
+                                              std::int64_t top,
+                                              std::unique_ptr<io::Sink> sink);
+
+// labels: [n, outputs] in kF32, called as the model's outputs are.
+// keep_features: the input's features and their mask are copied.
+// step: what is added to the input's provenance; without it, none is written.
+std::unique_ptr<PredictionWriter> write_stream(
+    const Model& model, std::unique_ptr<io::Sink> sink, bool keep_features,
+    std::optional<data::Provenance> step);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_PREDICTION_WRITER_H_
