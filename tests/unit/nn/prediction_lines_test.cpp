@@ -1,0 +1,102 @@
+#include "libcore/nn/prediction_lines.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+
+#include "libcore/base/json.h"
+#include "tests/unit/nn/pets.h"
+
+namespace dl::nn::testing {
+namespace {
+
+tensor::Tensor outputs_of(const std::vector<float>& values,
+                          std::int64_t columns) {
+  tensor::Tensor made(
+      tensor::DType::kF32,
+      {static_cast<std::int64_t>(values.size()) / columns, columns});
+  std::copy(values.begin(), values.end(), made.as<float>().begin());
+  return made;
+}
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
+  }
+  return "";
+}
+
+TEST_CASE("lines of a classifier") {
+  const auto y = outputs_of({0.7F, 0.2F, 0.1F, 0.25F, 0.5F, 0.25F}, 3);
+  CHECK(PredictionLines(pets(), 1).lines(y, 0) ==
+        "{\"index\":0,\"class\":\"cat\",\"probability\":0.7}\n"
+        "{\"index\":1,\"class\":\"dog\",\"probability\":0.5}\n");
+  CHECK(PredictionLines(pets(), 2).lines(y.rows(1, 2), 41) ==
+        "{\"index\":41,\"class\":\"dog\",\"probability\":0.5,\"top\":["
+        "{\"class\":\"dog\",\"probability\":0.5},"
+        "{\"class\":\"cat\",\"probability\":0.25}]}\n");
+  Model nameless = pets();
+  nameless.data.classes.clear();
+  CHECK(PredictionLines(nameless, 1).lines(y.rows(0, 1), 0) ==
+        "{\"index\":0,\"class\":\"0\",\"probability\":0.7}\n");
+}
+
+TEST_CASE("lines of one output and two classes") {
+  const auto y = outputs_of({0.75F, 0.25F, 0.5F}, 1);
+  CHECK(PredictionLines(spam(), 1).lines(y, 0) ==
+        "{\"index\":0,\"class\":\"spam\",\"probability\":0.75}\n"
+        "{\"index\":1,\"class\":\"ham\",\"probability\":0.75}\n"
+        "{\"index\":2,\"class\":\"spam\",\"probability\":0.5}\n");
+}
+
+TEST_CASE("lines of values") {
+  const auto y = outputs_of({1.5F, -1e-30F, 16777216.0F, 0}, 2);
+  CHECK(PredictionLines(values(), 1).lines(y, 0) ==
+        "{\"index\":0,\"outputs\":{\"depth\":1.5,\"speed\":-1e-30}}\n"
+        "{\"index\":1,\"outputs\":{\"depth\":16777216,\"speed\":0}}\n");
+  Model nameless = values();
+  nameless.data.targets.clear();
+  CHECK(PredictionLines(nameless, 1).lines(y.rows(0, 1), 7) ==
+        "{\"index\":7,\"outputs\":[1.5,-1e-30]}\n");
+}
+
+TEST_CASE("lines are JSON whatever the names and numbers") {
+  Model model = pets();
+  model.data.classes = {"a\"b\\c", "new\nline", "\xff"};
+  const auto y = outputs_of({0.1F, 0.3F, 0.6F}, 3);
+  const std::string line = PredictionLines(model, 3).lines(y, 0);
+  REQUIRE(line.find('\n') == line.size() - 1);
+  const Json json = parse_json(line, "line", Code::kData);
+  CHECK(json["top"][1]["class"] == "new\nline");
+  CHECK(json["top"][2]["class"] == "a\"b\\c");
+  CHECK(json["top"][0]["probability"].get<float>() == 0.6F);
+}
+
+TEST_CASE("what has no line") {
+  CHECK(error_of([] { PredictionLines(pets(), 4); }) ==
+        "64: --top: want 1..3, got 4");
+  CHECK(error_of([] { PredictionLines(pets(), 0); }) ==
+        "64: --top: want 1..3, got 0");
+  CHECK(error_of([] { PredictionLines(values(), 2); }) ==
+        "64: --top: this model names no classes");
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    const auto y = outputs_of({1, 2, 3, bad}, 2);
+    CHECK(error_of([&] { PredictionLines(values(), 1).lines(y, 16); }) ==
+          "65: the model's output for example 17 is not finite");
+  }
+}
+
+// The models that tests/cli/dl-eval and dl-infer use.  To write them anew:
+// unit_nn "[models]"
+TEST_CASE("write the models of the command-line tests", "[.][models]") {
+  const std::string folder = DL_SOURCE_DIR "/tests/cli/dl-eval/";
+  save_model(pets(), folder + "pets.safetensors");
+  save_model(spam(), folder + "spam.safetensors");
+  save_model(weather(), folder + "weather.safetensors");
+  save_model(values(), folder + "values.safetensors");
+}
+
+}  // namespace
+}  // namespace dl::nn::testing

@@ -1,0 +1,223 @@
+#include "libcore/nn/predictor.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "libcore/data/stream.h"
+#include "libcore/nn/prediction_writer.h"
+#include "tests/unit/nn/pets.h"
+
+namespace dl::nn::testing {
+namespace {
+
+// A folder that goes away with it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = std::filesystem::temp_directory_path() / "dl-XXXXXX";
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const std::string& name) const {
+    return path_ + "/" + name;
+  }
+
+ private:
+  std::string path_;
+};
+
+// Records of these sizes; example i of the stream has features (i, -i).
+void write_data(const std::string& path, const std::vector<std::int64_t>& sizes,
+                const std::vector<std::string>& classes = {}) {
+  data::StreamWriter writer(io::open_sink(path));
+  data::Metadata metadata;
+  metadata.schema["features"] = {tensor::DType::kF32, {2}};
+  if (!classes.empty()) {
+    metadata.schema["labels"] = {tensor::DType::kU8, {}};
+    metadata.classes = classes;
+  }
+  writer.write_metadata(metadata);
+  float i = 0;
+  for (const std::int64_t n : sizes) {
+    data::DataSet set;
+    tensor::Tensor features(tensor::DType::kF32, {n, 2});
+    for (std::int64_t k = 0; k < n; ++k, ++i) {
+      features.as<float>()[static_cast<std::size_t>(2 * k)] = i;
+      features.as<float>()[static_cast<std::size_t>(2 * k + 1)] = -i;
+    }
+    set.tensors["features"] = features;
+    if (!classes.empty())
+      set.tensors["labels"] = tensor::Tensor(tensor::DType::kU8, {n});
+    writer.write(set);
+  }
+  writer.close();
+}
+
+const PredictorOptions kFour = {4, "reference", 1};
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return std::to_string(static_cast<int>(e.code())) + ": " + e.what();
+  }
+  return "";
+}
+
+TEST_CASE("a stream is predicted in order, in batches") {
+  const Folder folder;
+  write_data(folder / "x.dls", {1, 4, 11});
+  for (const std::int64_t threads : {1, 3}) {
+    Predictor predictor(values(), {4, "reference", threads});
+    std::vector<std::int64_t> batches;
+    std::vector<float> seen;
+    int looks = 0;
+    predictor.run(
+        folder / "x.dls", [&](const data::Metadata&) { ++looks; },
+        [&](data::DataSet& set, const tensor::Tensor& outputs) {
+          batches.push_back(set.examples());
+          REQUIRE(outputs.shape() == tensor::Shape{set.examples(), 2});
+          for (const float y : outputs.as<float>()) seen.push_back(y);
+        });
+    CHECK(batches == std::vector<std::int64_t>{1, 4, 4, 4, 3});
+    CHECK(looks == 2);
+    REQUIRE(seen.size() == 32);
+    for (std::size_t i = 0; i < 16; ++i) {
+      CHECK(seen[2 * i] == static_cast<float>(i));
+      CHECK(seen[2 * i + 1] == -static_cast<float>(i));
+    }
+  }
+}
+
+TEST_CASE("data that does not fit is refused with its name") {
+  const Folder folder;
+  write_data(folder / "x.dls", {3});
+  Predictor predictor(pets(), kFour);
+  const auto ignore = [](auto&&...) {};
+  const std::string error =
+      error_of([&] { predictor.run(folder / "x.dls", ignore, ignore); });
+  CHECK(error.substr(0, 3) == "65:");
+  CHECK(error.find("x.dls': ") != std::string::npos);
+  CHECK(error.find("[2]") != std::string::npos);
+  CHECK(error.find("[3]") != std::string::npos);
+  CHECK(error_of([&] {
+          predictor.run(folder / "no", ignore, ignore);
+        }).substr(0, 3) == "66:");
+  CHECK(error_of([] {
+          Predictor(pets(), {0, "reference", 1});
+        }).substr(0, 3) == "64:");
+  CHECK(error_of([] {
+          Predictor(pets(), {4, "reference", -1});
+        }).substr(0, 3) == "64:");
+}
+
+TEST_CASE("an error of the receiver names the source if the data is at fault") {
+  const Folder folder;
+  write_data(folder / "x.dls", {3});
+  Predictor predictor(values(), kFour);
+  const auto run = [&](Code code) {
+    return error_of([&] {
+      predictor.run(
+          folder / "x.dls", [](const data::Metadata&) {},
+          [&](data::DataSet&, const tensor::Tensor&) {
+            throw Error{code, "why"};
+          });
+    });
+  };
+  CHECK(run(Code::kData) == "65: '" + (folder / "x.dls") + "': why");
+  CHECK(run(Code::kIo) == "74: why");
+}
+
+TEST_CASE("inputs are spread over networks, and the first error wins") {
+  const Folder folder;
+  std::vector<std::string> specs;
+  for (int i = 0; i < 9; ++i) {
+    specs.push_back(folder / ("x" + std::to_string(i)));
+    write_data(specs.back(), {i + 1});
+  }
+  for (const std::int64_t at_once : {1, 3, 50}) {
+    std::mutex mutex;
+    std::map<std::string, std::int64_t> examples;
+    for_each_input(values(), kFour, specs, at_once,
+                   [&](Predictor& predictor, const std::string& spec) {
+                     std::int64_t n = 0;
+                     predictor.run(
+                         spec, [](const data::Metadata&) {},
+                         [&](data::DataSet& set, const tensor::Tensor&) {
+                           n += set.examples();
+                         });
+                     const std::lock_guard lock(mutex);
+                     examples[spec] = n;
+                   });
+    REQUIRE(examples.size() == 9);
+    for (int i = 0; i < 9; ++i)
+      CHECK(examples[specs[static_cast<std::size_t>(i)]] == i + 1);
+    CHECK(error_of([&] {
+            for_each_input(values(), kFour, specs, at_once,
+                           [&](Predictor&, const std::string& spec) {
+                             if (spec >= specs[4])
+                               throw Error{Code::kData, spec};
+                           });
+          }) == "65: " + specs[4]);
+  }
+}
+
+TEST_CASE("classes of model and data must agree") {
+  const auto check = [](const std::vector<std::string>& classes) {
+    data::Metadata metadata;
+    metadata.classes = classes;
+    return error_of([&] { check_classes(pets(), metadata); });
+  };
+  CHECK(check({}).empty());
+  CHECK(check({"cat", "dog", "emu"}).empty());
+  CHECK(check({"cat", "dog"}).empty());
+  CHECK(check({"cat", "emu", "dog"}) ==
+        "65: its class 1 is 'emu', the model's is 'dog'; preprocess it with "
+        "--classes");
+  CHECK(check({"cat", "dog", "emu", "fox"}) ==
+        "65: its class 3 is 'fox', the model has no such class; preprocess it "
+        "with --classes");
+}
+
+TEST_CASE("predictions become the labels of a stream") {
+  const Folder folder;
+  write_data(folder / "x.dls", {3, 2}, {"no", "yes"});
+  for (const bool keep : {false, true}) {
+    Predictor predictor(weather(), kFour);
+    const auto out =
+        write_stream(weather(), io::open_sink(folder / "y.dls"), keep,
+                     data::Provenance{"test", "1", {"a"}, {}});
+    predictor.run(
+        folder / "x.dls",
+        [&](const data::Metadata& metadata) { out->see(metadata); },
+        [&](data::DataSet& set, const tensor::Tensor& outputs) {
+          out->take(set, outputs);
+        });
+    out->close();
+    data::StreamReader reader(io::open_source(folder / "y.dls"));
+    CHECK(reader.metadata().targets ==
+          std::vector<std::string>{"rain", "wind"});
+    CHECK(reader.metadata().classes.empty());
+    REQUIRE(reader.metadata().provenance.size() == 1);
+    data::DataSet set;
+    REQUIRE(reader.read(set));
+    CHECK(set.get("labels").shape() == tensor::Shape{3, 2});
+    CHECK(set.get("labels").as<float>()[0] == 0.5F);
+    CHECK((set.find("features") != nullptr) == keep);
+    REQUIRE(reader.read(set));
+    CHECK_FALSE(reader.read(set));
+    CHECK(reader.examples() == 5);
+  }
+}
+
+}  // namespace
+}  // namespace dl::nn::testing
