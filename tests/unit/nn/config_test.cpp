@@ -409,3 +409,13 @@ TEST_CASE("the table's ranges and defaults are well formed") {
   CHECK_FALSE(dl::nn::interval_of("(0, inf)").contains(0));
   CHECK(dl::nn::interval_of("").contains(-1e300));
 }
+
+TEST_CASE("networks of released versions keep their meaning for ever") {
+  for (const std::string name : {"everything", "minimal"}) {
+    INFO(name);
+    const std::string path = "tests/golden/network/" + name;
+    const Json resolved = Json::parse(read_file(path + ".resolved.json"));
+    CHECK(to_json(parse_network(read_file(path + ".json"), name)) == resolved);
+    CHECK(to_json(parse_network(resolved.dump(), name)) == resolved);
+  }
+}

@@ -1,0 +1,124 @@
+// The table of keys against what is published of it: the entries of
+// dl-network(5) and the JSON Schema.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "libcore/nn/config.h"
+#include "libcore/nn/config_table.h"
+
+namespace {
+
+using dl::Json;
+using dl::nn::Key;
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(DL_SOURCE_DIR "/" + path);
+  REQUIRE(in);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Runs of white space as one space.
+std::string flat(const std::string& text) {
+  std::stringstream words(text);
+  std::string all, word;
+  while (words >> word) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+std::string replaced(std::string text, const std::string& what,
+                     const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;
+       at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+// "*kernel*: [height, width], integers 1..65535 _conv2d_. Required. Size ..."
+std::string entry_of(const Key& key) {
+  std::string text = "*" + std::string(key.name) +
+                     "*: " + replaced(key.wanted(), "'_'", "'\\_'") + " ";
+  if (!key.variants.empty())
+    text += "_" + replaced(std::string(key.variants), " ", ", ") + "_. ";
+  std::string fallback(key.fallback);
+  if (fallback.starts_with('('))
+    fallback = fallback.substr(1, fallback.size() - 2);
+  text += key.required() ? "Required. " : "Default: " + fallback + ". ";
+  return text + std::string(key.doc);
+}
+
+}  // namespace
+
+TEST_CASE("dl-network(5) has the keys of the table, and no others") {
+  const std::string source = read_file("man/dl-network.5.scd");
+  const std::string page = flat(source);
+  std::size_t at = 0;
+  std::string object;
+  std::set<std::string> seen;
+  for (const Key& key : dl::nn::all_keys()) {
+    if (key.object != object) {  // the objects may come in any order
+      object = key.object;
+      CHECK(seen.insert(object).second);
+      at = 0;
+    }
+    const std::string entry = entry_of(key);
+    INFO("the page lacks, or has in another order: " << entry);
+    const std::size_t found = page.find(entry, at);
+    CHECK(found != std::string::npos);
+    if (found != std::string::npos) at = found + entry.size();
+  }
+  std::size_t entries = 0;
+  std::istringstream lines(source);
+  for (std::string line; std::getline(lines, line);)
+    entries += line.starts_with('*') && line.find("*: ") != std::string::npos;
+  CHECK(entries == dl::nn::all_keys().size());
+}
+
+TEST_CASE("the example of dl-network(5) is lenet.json") {
+  CHECK(read_file("man/dl-network.5.scd")
+            .find("```\n" + read_file("scripts/examples/lenet.json") + "```") !=
+        std::string::npos);
+}
+
+TEST_CASE("the schema that is installed is that of the table") {
+  const std::string schema = dl::nn::network_schema().dump(2) + "\n";
+  INFO("scripts/dl-network.schema.json has to be:\n" << schema);
+  CHECK((read_file("scripts/dl-network.schema.json") == schema));
+}
+
+TEST_CASE("the schema says what the table says") {
+  const Json schema = dl::nn::network_schema();
+  CHECK(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema");
+  CHECK(schema["additionalProperties"] == false);
+  CHECK(schema["required"] == Json({"input", "layers"}));
+  const Json& layers = schema["$defs"]["layer"]["oneOf"];
+  REQUIRE(layers.size() == 9);
+  const Json& conv = layers[1];
+  CHECK(conv["title"] == "conv2d");
+  CHECK(conv["properties"]["type"]["const"] == "conv2d");
+  CHECK(conv["required"] == Json({"type", "filters", "kernel"}));
+  CHECK_FALSE(conv["properties"].contains("units"));
+  CHECK(conv["properties"]["filters"]["minimum"] == 1);
+  CHECK(conv["properties"]["filters"]["maximum"] == 2147483647);
+  CHECK(conv["properties"]["bias"]["default"] == true);
+  const Json& dropout = layers[5]["properties"]["rate"];
+  CHECK(dropout["minimum"] == 0);
+  CHECK(dropout["exclusiveMaximum"] == 1);
+  CHECK_FALSE(dropout.contains("maximum"));
+  // "constant" needs a value, so its name alone will not do.
+  const Json& init = schema["properties"]["weight_init"]["anyOf"][0]["enum"];
+  CHECK(std::count(init.begin(), init.end(), "he") == 1);
+  CHECK(std::count(init.begin(), init.end(), "constant") == 0);
+  // Every reference leads somewhere.
+  const std::string text = schema.dump();
+  const std::string mark = "\"#/$defs/";
+  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos;) {
+    at += mark.size();
+    CHECK(schema["$defs"].contains(text.substr(at, text.find('"', at) - at)));
+  }
+}
