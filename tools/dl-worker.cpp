@@ -1,0 +1,114 @@
+// dl-worker - train what a master hands out
+// For users: man/dl-worker.1.scd.  The conversation: man/dl-protocol.7.scd.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "libcore/base/error.h"
+#include "libcore/base/parallel.h"
+#include "libcore/cli/stop_signal.h"
+#include "libcore/cli/tool.h"
+#include "libcore/cluster/worker.h"
+#include "libcore/device/open.h"
+
+namespace {
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-worker",
+    .summary = "Train what a master hands out.",
+    .usage =
+        "dl-worker --master ENDPOINT [OPTION...]\n"
+        "dl-worker --master-file FILE [OPTION...]",
+    .examples =
+        "dl-worker --master tcp://boss:40123 --keys ~/keys\n"
+        "srun dl-worker --master-file /nfs/run/master.json",
+    .filter = false,
+};
+
+struct Args {
+  dl::cluster::WorkerOptions worker;
+  std::int64_t threads = 0;
+  std::uint64_t cache = std::uint64_t{256} << 20;
+  bool exit_on_stdin_eof = false;
+};
+
+void declare(dl::cli::Options& opt, Args& a) {
+  opt.section("Master");
+  opt.add("master", &a.worker.master.endpoint, "ENDPOINT",
+          "where it is: tcp://HOST:PORT or ipc://PATH");
+  opt.add("master-file", &a.worker.master.file, "FILE",
+          "the file in which it says where it is; waited for");
+  opt.duration("wait", &a.worker.wait, "TIME",
+               "how long to wait for a first answer");
+  opt.duration("wait-lost", &a.worker.wait_lost, "TIME",
+               "how long to wait for a master that was lost");
+  opt.add("keys", &a.worker.security.keys, "DIR",
+          "folder with server.pub and worker.key");
+  opt.flag("insecure", &a.worker.security.insecure,
+           "talk to other hosts without encryption");
+
+  opt.section("Work");
+  opt.add("device", &a.worker.trainer.device, "NAME",
+          "cpu, cuda, cuda:N, reference or auto");
+  opt.add("threads", &a.threads, "COUNT",
+          "threads that compute; 0: as many as there are cores");
+  opt.add("data-root", &a.worker.trainer.data_root, "DIR",
+          "open shards below this folder only");
+  opt.add("prefetch", &a.worker.trainer.prefetch, "COUNT",
+          "mini-batches read ahead; 0: as the master says");
+  opt.size("cache", &a.cache, "SIZE", "memory for unpacked records");
+
+  opt.section("Manners");
+  opt.add("name", &a.worker.name, "NAME",
+          "what to be called, unique in the run; HOST-PID if not given");
+  opt.flag("exit-on-stdin-eof", &a.exit_on_stdin_eof,
+           "stop when standard input ends, for use through ssh");
+}
+
+// A remote command outlives its ssh; the end of standard input tells it.
+void watch_stdin() {
+  std::thread([] {
+    char bytes[256];
+    while (::read(STDIN_FILENO, bytes, sizeof bytes) > 0) continue;
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
+}
+
+void run(Args& args) {
+  dl::cluster::WorkerOptions& worker = args.worker;
+  dl::cluster::MasterAddress& master = worker.master;
+  if (const char* engine = std::getenv("DL_MASTER");
+      engine != nullptr && master.endpoint.empty() && master.file.empty())
+    master.endpoint = engine;
+  if (master.endpoint.empty() == master.file.empty())
+    throw dl::Error{dl::Code::kUsage,
+                    "want one of --master and --master-file, to know where "
+                    "the master is"};
+  if (master.file.empty()) dl::cluster::check_endpoint(master.endpoint);
+  if (args.threads < 0 || args.threads > 4096)
+    throw dl::Error{dl::Code::kUsage, "--threads: want 0 to 4096"};
+  if (worker.trainer.prefetch < 0 || worker.trainer.prefetch > 1024)
+    throw dl::Error{dl::Code::kUsage, "--prefetch: want 0 to 1024"};
+  worker.version = DL_VERSION;
+  worker.trainer.threads =
+      args.threads > 0 ? static_cast<int>(args.threads) : dl::available_cores();
+  worker.trainer.cache_bytes = args.cache;
+  worker.stop = dl::cli::catch_stop_signals();
+  if (args.exit_on_stdin_eof) watch_stdin();
+  dl::cluster::run_worker(worker, dl::cli::log());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  return dl::cli::run_tool(
+      kTool, argc, argv, [&](dl::cli::Options& o) { declare(o, args); },
+      [&] { run(args); }, dl::device::describe_devices);
+}
