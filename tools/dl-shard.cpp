@@ -52,8 +52,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("batch", &a.deal.batch, "N",
           "examples in a record; 0: as in the input");
   opt.flag("shuffle", &a.deal.shuffle, "put all examples in a random order");
-  opt.add("split", &a.deal.split, "NAME=FRACTION,...",
-          "deal into parts by a hash of each example");
+  opt.add("split", &a.deal.split, "PARTS",
+          "deal into parts by a hash: train=0.8,test=0.2");
   opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
   opt.size("memory", &a.deal.memory, "SIZE",
            "memory to use; what does not fit waits on disk");

@@ -1,0 +1,251 @@
+// Dealing: spool, split, shuffle, names, what shards say.
+
+#include "libcore/data/deal.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "libcore/data/rows.h"
+#include "libcore/data/shard.h"
+#include "libcore/data/shard_names.h"
+#include "libcore/data/spool.h"
+#include "tests/unit/data/sample.h"
+#include "tests/unit/io/scratch.h"
+
+using namespace dl;
+using namespace dl::data;
+using sample::Bytes;
+using sample::error_of;
+using sample::has;
+
+namespace {
+
+using Row = std::vector<std::byte>;
+
+// Every example of the shards, in order, as bytes.
+std::vector<Row> rows_of(const std::vector<Dealt>& shards) {
+  std::vector<Row> rows;
+  for (const Dealt& dealt : shards) {
+    const Shard shard(dealt.path);
+    CHECK(shard.examples() == dealt.examples);
+    Row row(row_bytes(shard.metadata().schema));
+    for (std::size_t r = 0; r < shard.records().size(); ++r) {
+      const DataSet set = shard.read(r);
+      for (std::int64_t i = 0; i < set.examples(); ++i) {
+        get_row(set, i, row);
+        rows.push_back(row);
+      }
+    }
+  }
+  return rows;
+}
+
+// An input of these records in `scratch`, and its rows.
+std::vector<Row> make_input(const Scratch& scratch, const std::string& name,
+                            const std::vector<std::int64_t>& records,
+                            std::uint64_t seed = 0) {
+  const Bytes bytes = sample::stream(records, seed);
+  scratch.write(name,
+                {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return rows_of({{scratch / name, Shard(scratch / name).examples()}});
+}
+
+}  // namespace
+
+TEST_CASE("a spool gives back its rows, from memory or from disk") {
+  Scratch scratch;
+  for (const std::uint64_t memory : {1000000, 2000, 1}) {
+    Spool spool(scratch / "x", 100, 3, memory);
+    std::vector<Row> added[3];
+    std::vector<std::uint64_t> keys[3];
+    Philox random(1, memory);
+    for (int i = 0; i < 500; ++i) {
+      const std::size_t bucket = random.below(3);
+      Row row(100);
+      for (std::byte& b : row) b = static_cast<std::byte>(random());
+      keys[bucket].push_back(random.below(50));  // some are equal
+      spool.add(bucket, keys[bucket].back(), row);
+      added[bucket].push_back(row);
+    }
+    CHECK(scratch.files() == 0);  // its file has no name
+    for (std::size_t bucket = 0; bucket < 3; ++bucket) {
+      const bool sorted = bucket > 0;
+      std::vector<std::size_t> order(added[bucket].size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      if (sorted)
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+          return keys[bucket][a] < keys[bucket][b];
+        });
+      Spool::Reader reader(spool, bucket, sorted);
+      for (const std::size_t i : order) {
+        const auto row = reader.next();
+        REQUIRE(std::equal(row.begin(), row.end(), added[bucket][i].begin(),
+                           added[bucket][i].end()));
+      }
+      CHECK(reader.next().empty());
+    }
+  }
+}
+
+TEST_CASE("shards in a row are the input") {
+  Scratch scratch;
+  const auto rows = make_input(scratch, "in", {5, 1, 7, 4});
+  DealOptions o;
+  o.prefix = scratch / "s";
+  o.shards = 4;
+  const auto dealt = deal({scratch / "in"}, o);
+  REQUIRE(dealt.size() == 4);
+  for (const Dealt& shard : dealt) {
+    CHECK(shard.examples >= 4);
+    CHECK(shard.examples <= 5);
+  }
+  CHECK(rows_of(dealt) == rows);
+  // Records stay as they are where no shard ends.
+  CHECK(Shard(dealt[1].path).records() == std::vector<std::int64_t>{1, 3});
+  CHECK(scratch.files() == 5);
+}
+
+TEST_CASE("batch and size do what they say") {
+  Scratch scratch;
+  const auto rows = make_input(scratch, "in", {5, 1, 7, 4});
+  DealOptions o;
+  o.prefix = scratch / "s";
+  o.batch = 3;
+  o.size = 16 * 6 + 5;  // a row has 16 bytes: at most 6 examples
+  const auto dealt = deal({scratch / "in"}, o);
+  REQUIRE(dealt.size() == 3);
+  CHECK(rows_of(dealt) == rows);
+  for (const Dealt& shard : dealt) CHECK(shard.examples <= 6);
+  CHECK(Shard(dealt[2].path).records() == std::vector<std::int64_t>{3, 2});
+}
+
+TEST_CASE("a shuffle keeps every example, whatever the memory") {
+  Scratch scratch;
+  auto rows = make_input(scratch, "in", {50, 60, 70, 80, 1});
+  std::vector<std::vector<Row>> orders;
+  for (const auto& [seed, memory] :
+       std::initializer_list<std::pair<int, std::uint64_t>>{
+           {1, 1 << 28}, {1, 300000}, {1, 1}, {2, 1 << 28}}) {
+    DealOptions o;
+    o.prefix = scratch / "s";
+    o.shards = 3;
+    o.shuffle = o.force = true;
+    o.seed = static_cast<std::uint64_t>(seed);
+    o.memory = memory;
+    orders.push_back(rows_of(deal({scratch / "in"}, o)));
+  }
+  CHECK(orders[0] == orders[1]);
+  CHECK(orders[0] == orders[2]);
+  CHECK(orders[0] != orders[3]);
+  CHECK(orders[0] != rows);
+  std::sort(rows.begin(), rows.end());
+  for (auto& order : orders) {
+    std::sort(order.begin(), order.end());
+    CHECK(order == rows);
+  }
+}
+
+TEST_CASE("a split does not move examples when the data grow") {
+  Scratch scratch;
+  const auto small = make_input(scratch, "in", {500});
+  make_input(scratch, "more", {700, 300}, 1);
+  const auto part_by_row = [&](const std::vector<std::string>& inputs) {
+    DealOptions o;
+    o.prefix = scratch / "s";
+    o.split = "train=0.7,test=0.2,dev=0.1";
+    o.force = true;
+    std::map<Row, std::string> parts;
+    for (const Dealt& d : deal(inputs, o)) {
+      const std::string name = d.path.substr(0, d.path.rfind('-'));
+      for (const Row& row : rows_of({d})) parts[row] = name;
+    }
+    return parts;
+  };
+  const auto before = part_by_row({scratch / "in"});
+  const auto after = part_by_row({scratch / "more", scratch / "in"});
+  CHECK(before.size() == 500);
+  CHECK(after.size() == 1500);
+  for (const auto& [row, part] : before) REQUIRE(after.at(row) == part);
+  std::map<std::string, int> sizes;
+  for (const auto& [row, part] : after) ++sizes[part];
+  CHECK(std::abs(sizes[scratch / "s-train"] - 1050) < 80);
+  CHECK(std::abs(sizes[scratch / "s-dev"] - 150) < 50);
+}
+
+TEST_CASE("every shard has the statistics of its part and the steps") {
+  Scratch scratch;
+  make_input(scratch, "in", {40, 60});
+  DealOptions o;
+  o.prefix = scratch / "s";
+  o.shards = 2;
+  o.split = "a=0.5,b=0.5";
+  o.step = {"dl-shard", "9", {"x"}, 4};
+  for (const Dealt& dealt : deal({scratch / "in"}, o)) {
+    const Shard shard(dealt.path);
+    const bool first = has(dealt.path, "-a-");
+    Statistics whole;
+    for (const char* n : {"0", "1"}) {
+      const Shard part(scratch /
+                       (std::string(first ? "s-a-00" : "s-b-00") + n + ".dls"));
+      for (std::size_t r = 0; r < part.records().size(); ++r)
+        whole.add(part.read(r).get("features"), nullptr);
+    }
+    REQUIRE(shard.metadata().statistics);
+    CHECK(shard.metadata().statistics->examples == whole.examples);
+    CHECK(shard.metadata().statistics->max == whole.max);
+    CHECK(shard.metadata().statistics->mean[1] == Approx(whole.mean[1]));
+    CHECK(shard.metadata().provenance.back().seed == 4);
+    CHECK(shard.metadata().classes.size() == 2);
+  }
+}
+
+TEST_CASE("older shards are an error, or go") {
+  Scratch scratch;
+  make_input(scratch, "in", {9});
+  DealOptions o;
+  o.prefix = scratch / "s";
+  o.shards = 5;
+  deal({scratch / "in"}, o);
+  scratch.write("s-x.dls", "not a shard's name");
+  o.shards = 2;
+  // Found before any input is looked at.
+  const std::string error =
+      error_of([&] { deal({"no/such"}, o); }, Code::kCantCreate);
+  CHECK(has(error, "s-000.dls': it exists"));
+  o.force = true;
+  CHECK(error_of([&] { deal({"no/such"}, o); }, Code::kNoInput) != "");
+  CHECK(existing_shards(o.prefix).size() == 5);
+  deal({scratch / "in"}, o);
+  CHECK(existing_shards(o.prefix) ==
+        std::vector<std::string>{scratch / "s-000.dls", scratch / "s-001.dls"});
+  CHECK(scratch.files() == 4);
+}
+
+TEST_CASE("what cannot be dealt is said and leaves nothing") {
+  Scratch scratch;
+  make_input(scratch, "in", {3});
+  make_input(scratch, "none", {});
+  DealOptions o;
+  o.prefix = scratch / "s";
+  CHECK(has(error_of([&] { deal({scratch / "none"}, o); }), "no example"));
+  o.shards = 4;
+  CHECK(error_of([&] { deal({scratch / "in"}, o); }, Code::kUsage) != "");
+  o.shards = 1;
+  for (const char* split : {"a", "a=0.5", "a=1,a=0", "a=0.5,a=0.5", "a=2,b=-1",
+                            "a/b=0.5,c=0.5", "a=0.5,,b=0.5", ""}) {
+    o.split = split;
+    if (o.split.empty()) continue;
+    INFO(split);
+    CHECK(error_of([&] { deal({scratch / "in"}, o); }, Code::kUsage) != "");
+  }
+  CHECK(scratch.files() == 2);
+}
+
+TEST_CASE("names of shards sort like their numbers") {
+  CHECK(shard_name("a/b", 7, 10) == "a/b-007.dls");
+  CHECK(shard_name("x", 7, 1000) == "x-007.dls");
+  CHECK(shard_name("x", 7, 1001) == "x-0007.dls");
+  CHECK(error_of([] { existing_shards("no/such/x"); }, Code::kCantCreate) ==
+        "cannot create 'no/such/x-000.dls': No such file or directory");
+}
