@@ -78,12 +78,6 @@ TEST_CASE("lanes agree with one lane and repeat themselves to the bit") {
 }
 
 TEST_CASE("cpu agrees with the reference over training steps") {
-  try {
-    device::open_device("cpu");
-  } catch (const Error& e) {
-    WARN("skipped: " << e.what());
-    return;
-  }
   const std::string layers = GENERATE(
       as<std::string>{}, kMixed,
       R"({"type": "conv2d", "filters": 5, "kernel": [3, 2], "stride": [2, 1],
