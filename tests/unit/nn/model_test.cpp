@@ -394,6 +394,7 @@ TEST_CASE("the example of dl-model(5) is what is written") {
       snprintf(text, sizeof text, " %02x", byte);
       dump += text;
       right += byte >= 32 && byte < 127 ? static_cast<char>(byte) : '.';
+      if (byte == '\\') right += '\\';  // as scdoc wants it
     }
     dump += "  " + right + "\n";
   }
