@@ -1,5 +1,5 @@
-// Float32 on the processor: convolution and pooling by oneDNN, matrix products
-// by OpenBLAS, the rest by loops that compilers vectorise (vectorize.h).
+// Float32 on the processor: convolution by oneDNN, matrix products by OpenBLAS,
+// the rest by loops that compilers vectorise (vectorize.h).
 //
 // All work happens on the calling thread.  Devices are independent of each
 // other and may run in parallel; results do not depend on it, nor on where

@@ -27,8 +27,11 @@ class ReferencePool2d final : public tensor::Pool2d {
 
   void forward(View y, View x, bool training) override {
     check_reals(DType::kF64, {x, y});
-    check_images(spec_, max_batch_, x, y);
-    chosen_.clear();
+    const std::int64_t batch = check_images(spec_, max_batch_, x, y);
+    if (training) {
+      trained_ = batch;
+      chosen_.clear();
+    }
     for (std::int64_t i = 0; i < y.elements(); ++i) {
       if (spec_.kind == Pooling::kAverage) {
         y.as<double>()[i] = average(x, i);
@@ -42,11 +45,10 @@ class ReferencePool2d final : public tensor::Pool2d {
 
   void backward(View dx, View dy) override {
     check_reals(DType::kF64, {dx, dy});
-    check_images(spec_, max_batch_, dx, dy);
+    const std::int64_t batch = check_images(spec_, max_batch_, dx, dy);
+    require(batch == trained_, "pooling backward without its forward");
     std::fill_n(dx.as<double>(), dx.elements(), 0.0);
     if (spec_.kind == Pooling::kMax) {
-      require(static_cast<std::int64_t>(chosen_.size()) == dy.elements(),
-              "pooling backward without its forward");
       for (std::size_t i = 0; i < chosen_.size(); ++i)
         dx.as<double>()[chosen_[i]] += dy.as<double>()[i];
       return;
@@ -94,7 +96,8 @@ class ReferencePool2d final : public tensor::Pool2d {
     std::int64_t best = -1;
     for_each_in_window(i, [&](auto at) {
       const double value = x.as<double>()[at];
-      if (best < 0 || value > x.as<double>()[best] || std::isnan(value))
+      if (best < 0 || value > x.as<double>()[best] ||
+          (std::isnan(value) && !std::isnan(x.as<double>()[best])))
         best = at;
     });
     return best;
@@ -102,7 +105,9 @@ class ReferencePool2d final : public tensor::Pool2d {
 
   Pool2dSpec spec_;
   std::int64_t max_batch_;
-  std::vector<std::int64_t> chosen_;  // by each output of the last forward()
+  // Of the last forward() for training: its batch, and each maximum's place.
+  std::int64_t trained_ = 0;
+  std::vector<std::int64_t> chosen_;
 };
 
 }  // namespace

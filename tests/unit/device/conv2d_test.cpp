@@ -1,0 +1,282 @@
+// Convolution: the reference against hand-made values and finite differences,
+// the cpu device against the reference.
+
+#include "tests/unit/device/lab.h"
+
+using namespace dl::device::test;
+using dl::Error;
+using dl::tensor::Conv2d;
+using dl::tensor::Conv2dSpec;
+
+namespace {
+
+Shape x_shape(const Conv2dSpec& s, std::int64_t n) {
+  return {n, s.height, s.width, s.channels};
+}
+Shape y_shape(const Conv2dSpec& s, std::int64_t n) {
+  return {n, s.out_height(), s.out_width(), s.filters};
+}
+Shape w_shape(const Conv2dSpec& s) {
+  return {s.filters, s.kernel[0], s.kernel[1], s.channels};
+}
+
+struct Case {
+  const char* name;
+  Conv2dSpec spec;
+  std::int64_t max_batch;
+};
+
+// Odd sizes, every option alone and together, and the reference networks'.
+const std::vector<Case> kCases = {
+    {"1x1", {.height = 3, .width = 5, .channels = 7, .filters = 2}, 3},
+    {"one pixel", {.height = 1, .width = 1, .channels = 1, .filters = 1}, 1},
+    {"whole image",
+     {.height = 4, .width = 3, .channels = 2, .filters = 5, .kernel = {4, 3}},
+     2},
+    {"odd kernel",
+     {.height = 9, .width = 7, .channels = 3, .filters = 5, .kernel = {3, 3}},
+     4},
+    {"oblong kernel",
+     {.height = 9, .width = 8, .channels = 3, .filters = 4, .kernel = {1, 5}},
+     2},
+    {"stride",
+     {.height = 11,
+      .width = 10,
+      .channels = 4,
+      .filters = 6,
+      .kernel = {3, 3},
+      .stride = {2, 3}},
+     3},
+    {"stride over the kernel",
+     {.height = 12,
+      .width = 12,
+      .channels = 2,
+      .filters = 3,
+      .kernel = {2, 2},
+      .stride = {4, 3}},
+     2},
+    {"dilation",
+     {.height = 13,
+      .width = 12,
+      .channels = 3,
+      .filters = 4,
+      .kernel = {3, 3},
+      .dilation = {2, 3}},
+     2},
+    {"same, odd kernel",
+     {.height = 8,
+      .width = 8,
+      .channels = 16,
+      .filters = 16,
+      .kernel = {3, 3},
+      .pad_begin = {1, 1},
+      .pad_end = {1, 1}},
+     3},
+    {"same, even kernel",
+     {.height = 8,
+      .width = 7,
+      .channels = 3,
+      .filters = 20,
+      .kernel = {4, 4},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     3},
+    {"same, kernel 2",
+     {.height = 6,
+      .width = 6,
+      .channels = 17,
+      .filters = 33,
+      .kernel = {2, 2},
+      .pad_end = {1, 1}},
+     2},
+    {"same with stride and dilation",
+     {.height = 15,
+      .width = 14,
+      .channels = 5,
+      .filters = 9,
+      .kernel = {3, 2},
+      .stride = {2, 2},
+      .dilation = {2, 3},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     3},
+    {"padding as wide as the kernel",
+     {.height = 5,
+      .width = 5,
+      .channels = 2,
+      .filters = 3,
+      .kernel = {3, 3},
+      .pad_begin = {2, 2},
+      .pad_end = {2, 2}},
+     2},
+    {"lenet, first",
+     {.height = 28,
+      .width = 28,
+      .channels = 1,
+      .filters = 20,
+      .kernel = {5, 5}},
+     4},
+    {"lenet, second",
+     {.height = 12,
+      .width = 12,
+      .channels = 20,
+      .filters = 50,
+      .kernel = {5, 5},
+      .stride = {2, 2}},
+     4},
+    {"cifar, first",
+     {.height = 32,
+      .width = 32,
+      .channels = 3,
+      .filters = 64,
+      .kernel = {4, 4},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     2},
+    {"cifar, inner",
+     {.height = 16,
+      .width = 16,
+      .channels = 64,
+      .filters = 96,
+      .kernel = {4, 4},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     2},
+};
+
+struct Arrays {
+  Arrays(Lab& lab, const Conv2dSpec& s, std::int64_t n)
+      : x(lab.random(x_shape(s, n), 1)),
+        w(lab.random(w_shape(s), 2)),
+        b(lab.random(Shape{s.filters}, 3)),
+        dy(lab.random(y_shape(s, n), 4)) {}
+  View x, w, b, dy;
+};
+
+Values forward(const Conv2dSpec& s, const Values& x, const Values& w,
+               const Values& b, std::int64_t n) {
+  Lab lab("reference");
+  const View y = lab.blank(y_shape(s, n));
+  lab.device().conv2d(s, n)->forward(y, lab.put(x_shape(s, n), x),
+                                     lab.put(w_shape(s), w),
+                                     lab.put(Shape{s.filters}, b));
+  return lab.get(y);
+}
+
+}  // namespace
+
+TEST_CASE("reference convolution, by hand") {
+  // 3x3 image, 2x2 kernel, no padding: each output is a + 2b + 3c + 4d + 0.5.
+  const Conv2dSpec valid{
+      .height = 3, .width = 3, .channels = 1, .filters = 1, .kernel = {2, 2}};
+  const Values image = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  check_close(forward(valid, image, {1, 2, 3, 4}, {0.5}, 1),
+              {37.5, 47.5, 67.5, 77.5}, 1e-12);
+  // The same with the even kernel's odd pixel at the end.
+  Conv2dSpec same = valid;
+  same.pad_end[0] = same.pad_end[1] = 1;
+  check_close(forward(same, image, {1, 2, 3, 4}, {0}, 1),
+              {37, 47, 21, 67, 77, 33, 23, 26, 9}, 1e-12);
+  // Two channels, two filters, kernel 1x1: w is [filter, 1, 1, channel].
+  const Conv2dSpec mix{.height = 1, .width = 2, .channels = 2, .filters = 2};
+  check_close(forward(mix, {1, 10, 2, 20}, {1, 2, 3, 4}, {0, 100}, 1),
+              {21, 143, 42, 186}, 1e-12);
+}
+
+TEST_CASE("reference convolution's gradients are those of its forward") {
+  for (const Case& c : kCases) {
+    const Conv2dSpec& s = c.spec;
+    if (s.height * s.width * s.channels * s.filters > 4000) continue;
+    CAPTURE(c.name);
+    const std::int64_t n = 2;
+    Lab lab("reference");
+    Arrays a(lab, s, n);
+    const auto conv = lab.device().conv2d(s, n);
+    const View dx = lab.blank(a.x.shape), dw = lab.blank(a.w.shape),
+               db = lab.blank(a.b.shape);
+    conv->backward_data(dx, a.dy, a.w);
+    conv->backward_weights(dw, db, a.x, a.dy);
+    const Values x = lab.get(a.x), w = lab.get(a.w), b = lab.get(a.b),
+                 dy = lab.get(a.dy);
+    check_close(lab.get(dx),
+                numeric_gradient(
+                    [&](auto& v) { return forward(s, v, w, b, n); }, x, dy),
+                1e-8);
+    check_close(lab.get(dw),
+                numeric_gradient(
+                    [&](auto& v) { return forward(s, x, v, b, n); }, w, dy),
+                1e-8);
+    check_close(lab.get(db),
+                numeric_gradient(
+                    [&](auto& v) { return forward(s, x, w, v, n); }, b, dy),
+                1e-8);
+  }
+}
+
+TEST_CASE("cpu convolution agrees with the reference") {
+  for (const Case& c : kCases) {
+    Lab cpu("cpu"), reference("reference");
+    const auto fast = cpu.device().conv2d(c.spec, c.max_batch);
+    const auto exact = reference.device().conv2d(c.spec, c.max_batch);
+    // The largest batch, one example, and the largest again.
+    for (const std::int64_t n : {c.max_batch, std::int64_t{1}, c.max_batch}) {
+      CAPTURE(c.name, n);
+      const auto run = [&](Lab& lab, Conv2d& conv) {
+        Arrays a(lab, c.spec, n);
+        const View y = lab.blank(a.dy.shape), plain = lab.blank(a.dy.shape),
+                   dx = lab.blank(a.x.shape), dw = lab.blank(a.w.shape),
+                   db = lab.blank(a.b.shape), alone = lab.blank(a.w.shape);
+        conv.forward(y, a.x, a.w, a.b);
+        conv.forward(plain, a.x, a.w, {});
+        conv.backward_data(dx, a.dy, a.w);
+        conv.backward_weights(dw, db, a.x, a.dy);
+        conv.backward_weights(alone, {}, a.x, a.dy);
+        return std::vector<Values>{lab.get(y),  lab.get(plain), lab.get(dx),
+                                   lab.get(dw), lab.get(db),    lab.get(alone)};
+      };
+      const auto actual = run(cpu, *fast), expected = run(reference, *exact);
+      for (std::size_t i = 0; i < actual.size(); ++i) {
+        CAPTURE(i);
+        check_close(actual[i], expected[i], 4e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("NaN passes through a convolution") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const Conv2dSpec s{
+        .height = 4, .width = 4, .channels = 1, .filters = 3, .kernel = {2, 2}};
+    Arrays a(lab, s, 1);
+    lab.device().fill(a.x.at(5, Shape{1}), kNan);
+    const View y = lab.blank(a.dy.shape);
+    lab.device().conv2d(s, 1)->forward(y, a.x, a.w, a.b);
+    CHECK_FALSE(lab.device().all_finite(y));
+  }
+}
+
+TEST_CASE("convolution refuses what does not fit") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const Conv2dSpec s{
+        .height = 4, .width = 4, .channels = 2, .filters = 3, .kernel = {2, 2}};
+    Arrays a(lab, s, 2);
+    const auto conv = lab.device().conv2d(s, 2);
+    const View y = lab.blank(a.dy.shape);
+    CHECK_NOTHROW(conv->forward(y, a.x, a.w, a.b));
+    CHECK_THROWS_AS(conv->forward(a.x, a.x, a.w, a.b), Error);
+    CHECK_THROWS_AS(conv->forward(y, {}, a.w, a.b), Error);
+    CHECK_THROWS_AS(
+        conv->forward(y, a.x, a.w.reshaped(Shape{3, 2, 2, 2, 1}), a.b), Error);
+    CHECK_THROWS_AS(conv->forward(y, a.x, a.w, a.w), Error);
+    Arrays more(lab, s, 3);
+    CHECK_THROWS_AS(conv->forward(more.dy, more.x, more.w, more.b), Error);
+    Conv2dSpec large = s;
+    large.kernel[0] = 5;
+    CHECK_THROWS_AS(lab.device().conv2d(large, 2), Error);
+    Lab other(std::string_view(name) == "cpu" ? "reference" : "cpu");
+    CHECK_THROWS_AS(conv->forward(y, other.random(a.x.shape, 1), a.w, a.b),
+                    Error);
+  }
+}

@@ -1,0 +1,132 @@
+// Arrays on a device for tests, and the comparison of the cpu device with the
+// reference: the same function runs on both, with the same inputs.
+
+#ifndef DL_TESTS_UNIT_DEVICE_LAB_H_
+#define DL_TESTS_UNIT_DEVICE_LAB_H_
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "libcore/base/philox.h"
+#include "libcore/device/open.h"
+#include "libcore/tensor/device.h"
+
+namespace dl::device::test {
+
+using tensor::Device;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::View;
+using Values = std::vector<double>;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Uniform in [low, high), rounded to float32: the same on every device.
+inline Values random_values(std::int64_t n, std::uint64_t seed, double low = -1,
+                            double high = 1) {
+  Philox random(seed, 1);
+  Values values(static_cast<std::size_t>(n));
+  for (double& value : values)
+    value = static_cast<float>(low + (high - low) * random.uniform());
+  return values;
+}
+
+inline Tensor tensor_of(const Shape& shape, const Values& values) {
+  Tensor t(DType::kF64, shape);
+  std::ranges::copy(values, t.as<double>().begin());
+  return t;
+}
+
+class Lab {
+ public:
+  explicit Lab(std::string_view name) : owned_(open_device(name)) {}
+
+  Device& device() { return *owned_; }
+
+  View put(const Shape& shape, const Values& values) {
+    buffers_.push_back(device().allocate(shape));
+    device().upload(buffers_.back()->view(), tensor_of(shape, values));
+    return buffers_.back()->view();
+  }
+  View random(const Shape& shape, std::uint64_t seed, double low = -1,
+              double high = 1) {
+    return put(shape, random_values(shape.elements(), seed, low, high));
+  }
+  // For results: NaN, so that what a primitive leaves out shows.
+  View blank(const Shape& shape) {
+    return put(shape, Values(static_cast<std::size_t>(shape.elements()), kNan));
+  }
+  Values get(View view) {
+    Tensor t(DType::kF64, Shape{});
+    device().download(t, view);
+    return {t.as<double>().begin(), t.as<double>().end()};
+  }
+
+ private:
+  std::unique_ptr<Device> owned_;
+  std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
+};
+
+// Every |actual - expected| is at most tolerance times the largest expected
+// value (at least 1e-3).  NaN fails.
+inline void check_close(const Values& actual, const Values& expected,
+                        double tolerance) {
+  REQUIRE(actual.size() == expected.size());
+  double scale = 1e-3;
+  bool finite = true;
+  for (const double value : expected) {
+    finite = finite && std::isfinite(value);
+    scale = std::max(scale, std::abs(value));
+  }
+  REQUIRE(finite);
+  std::size_t worst = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    if (!(std::abs(actual[i] - expected[i]) <=
+          std::abs(actual[worst] - expected[worst])))
+      worst = i;
+  if (actual.empty()) return;
+  CAPTURE(worst, actual[worst], expected[worst], scale);
+  CHECK(std::abs(actual[worst] - expected[worst]) <= tolerance * scale);
+}
+
+// Runs f(lab) -> Values on cpu and on reference.
+template <typename F>
+void check_like_reference(F f, double tolerance = 2e-6) {
+  Lab cpu("cpu"), reference("reference");
+  check_close(f(cpu), f(reference), tolerance);
+}
+
+// d sum(weights * f(x)) / dx by central differences.
+template <typename F>
+Values numeric_gradient(F f, Values x, const Values& weights,
+                        double step = 1e-5) {
+  const auto weighted = [&] {
+    const Values y = f(x);
+    REQUIRE(y.size() == weights.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) sum += weights[i] * y[i];
+    return sum;
+  };
+  Values gradient(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double here = x[i];
+    x[i] = here + step;
+    const double above = weighted();
+    x[i] = here - step;
+    gradient[i] = (above - weighted()) / (2 * step);
+    x[i] = here;
+  }
+  return gradient;
+}
+
+}  // namespace dl::device::test
+
+#endif  // DL_TESTS_UNIT_DEVICE_LAB_H_
