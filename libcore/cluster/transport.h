@@ -97,8 +97,9 @@ class WorkerSocket {
             std::chrono::milliseconds wait);
   // A master answers at the other end, as of the last receive() or send().
   bool connected() const;
-  // For messages of waiting: "connection refused", "name not found".  Looks
-  // the name up and may take seconds where the resolver does.
+  // For messages of waiting: "connection refused", "name not found".  At most
+  // once a second it tries a connection of its own, which takes as long as the
+  // resolver does.
   std::string status() const;
 
   std::uint64_t bytes_in() const;

@@ -81,7 +81,7 @@ std::string probe(const std::string& endpoint) {
     why = probe_tcp(endpoint.substr(6));
   else if (endpoint.rfind("ipc://", 0) == 0)
     why = probe_ipc(endpoint.substr(6));
-  return why.empty() ? "something listens, but gives no handshake" : why;
+  return why.empty() ? "something answers, but gives no handshake yet" : why;
 }
 
 }  // namespace dl::cluster

@@ -15,6 +15,7 @@ namespace {
 // A connection may die in the middle of a handshake without being refused;
 // not so often in a row.
 constexpr int kRefusals = 3;
+constexpr Milliseconds kProbeEvery{1000};
 
 }  // namespace
 
@@ -28,8 +29,11 @@ struct WorkerSocket::State {
   zmq::socket_t socket{context, zmq::socket_type::dealer};
   SocketMonitor monitor{context, socket};
   bool curve = false;
+  bool reached = false;  // a connection, with or without a handshake
   bool connected = false, ever_connected = false;
   int refusals = 0;
+  std::string why;  // what the last probe found
+  Clock::time_point next_probe;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
   void serve();
@@ -43,12 +47,18 @@ void WorkerSocket::State::refused(const std::string& why) {
 void WorkerSocket::State::serve() {
   while (auto event = monitor.next()) {
     switch (event->what) {
+      case ZMQ_EVENT_CONNECTED:
+        reached = true;
+        break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         connected = ever_connected = true;
         break;
       case ZMQ_EVENT_DISCONNECTED:
         if (connected && log) log(Level::kDetail, endpoint + ": disconnected");
-        connected = false;
+        connected = reached = false;
+        break;
+      case ZMQ_EVENT_CONNECT_RETRIED:
+        reached = false;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         refused(
@@ -148,7 +158,15 @@ bool WorkerSocket::send(const Message& message, const Envelope& envelope,
 bool WorkerSocket::connected() const { return state_->connected; }
 
 std::string WorkerSocket::status() const {
-  return state_->connected ? "connected" : probe(state_->endpoint);
+  if (state_->connected) return "connected";
+  // No probe then: it would look like a foreign connection to the master.
+  if (state_->reached) return "something answers, but gives no handshake yet";
+  auto now = Clock::now();
+  if (now >= state_->next_probe) {
+    state_->why = probe(state_->endpoint);
+    state_->next_probe = now + kProbeEvery;
+  }
+  return state_->why;
 }
 
 std::uint64_t WorkerSocket::bytes_in() const { return state_->bytes_in; }

@@ -154,6 +154,24 @@ TEST_CASE("messages go both ways, over tcp and ipc") {
   }
 }
 
+TEST_CASE("a name that has addresses of both kinds is reached") {
+  for (const char* bound : {"tcp://localhost:0", "tcp://127.0.0.1:0"}) {
+    MasterSocket master(bound, {}, {});
+    std::string port = master.endpoint().substr(master.endpoint().rfind(':'));
+    INFO(master.endpoint());
+    WorkerSocket worker("tcp://localhost" + port, {}, {});
+    meet(master, worker);
+  }
+  MasterSocket open("tcp://*:0", {"", true}, {});
+  std::string port = open.endpoint().substr(open.endpoint().rfind(':'));
+  for (const char* host : {"tcp://localhost", "tcp://127.0.0.1"}) {
+    WorkerSocket worker(host + port, {}, {});
+    meet(open, worker);
+  }
+  WorkerSocket by_name(open.endpoint(), {"", true}, {});
+  meet(open, by_name);
+}
+
 TEST_CASE("a port in use, and addresses that are none") {
   MasterSocket master(kAny, {}, {});
   std::string endpoint = master.endpoint();
