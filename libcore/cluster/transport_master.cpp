@@ -67,12 +67,21 @@ struct MasterSocket::State {
 };
 
 void MasterSocket::State::bind(const std::string& endpoint) {
+  constexpr std::string_view kLocal = "tcp://localhost:";
+  std::string address = endpoint;  // libzmq binds no names
+  if (address.rfind(kLocal, 0) == 0)
+    address.replace(0, kLocal.size(), "tcp://127.0.0.1:");
   try {
-    socket.bind(endpoint);
+    socket.bind(address);
   } catch (const zmq::error_t& error) {
-    bool usage = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
+    bool usage = error.num() == EINVAL || error.num() == EPROTONOSUPPORT ||
+                 error.num() == ENODEV;
     throw Error{usage ? Code::kUsage : Code::kUnavailable,
-                "cannot bind " + endpoint + ": " + error.what()};
+                "cannot bind " + endpoint + ": " + error.what() +
+                    (usage ? "; want tcp://ADDRESS:PORT, where ADDRESS is *, "
+                             "an interface or one of its addresses, or "
+                             "ipc://PATH"
+                           : "")};
   }
 }
 

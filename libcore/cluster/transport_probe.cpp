@@ -18,6 +18,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr int kPatience = 300;  // milliseconds
+constexpr std::string_view kTcp = "tcp://";
 
 std::string lower(std::string text) {
   if (!text.empty())
@@ -44,23 +45,43 @@ std::string try_connect(int family, const sockaddr* address, socklen_t size) {
   return error == 0 ? "" : lower(std::strerror(error));
 }
 
+// The addresses of "HOST:PORT"; frees them.
+class Addresses {
+ public:
+  explicit Addresses(const std::string& text) {
+    std::size_t colon = text.rfind(':');
+    std::string host = text.substr(0, colon);
+    std::string port = colon == text.npos ? "" : text.substr(colon + 1);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+      host = host.substr(1, host.size() - 2);
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    error_ = getaddrinfo(host.c_str(), port.c_str(), &hints, &first_);
+  }
+  ~Addresses() {
+    if (error_ == 0) freeaddrinfo(first_);
+  }
+  Addresses(const Addresses&) = delete;
+  Addresses& operator=(const Addresses&) = delete;
+
+  int error() const { return error_; }
+  const addrinfo* first() const { return error_ == 0 ? first_ : nullptr; }
+
+ private:
+  addrinfo* first_ = nullptr;
+  int error_ = 0;
+};
+
 std::string probe_tcp(const std::string& address) {
-  std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) return "no port";
-  std::string host = address.substr(0, colon), port = address.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
-    host = host.substr(1, host.size() - 2);
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
+  Addresses addresses(address);
+  int error = addresses.error();
   if (error == EAI_NONAME || error == EAI_AGAIN) return "name not found";
   if (error != 0) return lower(gai_strerror(error));
   std::string why;
-  for (addrinfo* at = found; at != nullptr; at = at->ai_next) {
+  for (auto* at = addresses.first(); at != nullptr; at = at->ai_next) {
     why = try_connect(at->ai_family, at->ai_addr, at->ai_addrlen);
     if (why.empty()) break;
   }
-  freeaddrinfo(found);
   return why;
 }
 
@@ -75,10 +96,18 @@ std::string probe_ipc(const std::string& path) {
 
 }  // namespace
 
+bool has_ipv4(const std::string& endpoint) {
+  if (endpoint.rfind(kTcp, 0) != 0) return false;
+  Addresses addresses(endpoint.substr(kTcp.size()));
+  for (auto* at = addresses.first(); at != nullptr; at = at->ai_next)
+    if (at->ai_family == AF_INET) return true;
+  return false;
+}
+
 std::string probe(const std::string& endpoint) {
   std::string why;
-  if (endpoint.rfind("tcp://", 0) == 0)
-    why = probe_tcp(endpoint.substr(6));
+  if (endpoint.rfind(kTcp, 0) == 0)
+    why = probe_tcp(endpoint.substr(kTcp.size()));
   else if (endpoint.rfind("ipc://", 0) == 0)
     why = probe_ipc(endpoint.substr(6));
   return why.empty() ? "something answers, but gives no handshake yet" : why;

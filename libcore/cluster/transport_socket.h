@@ -49,6 +49,9 @@ std::size_t bytes_of(const Frames& frames);
 bool wait_for(std::span<void* const> sockets, short events,
               std::span<const int> wake, Milliseconds wait);
 
+// The host of a tcp:// endpoint has an IPv4 address.
+bool has_ipv4(const std::string& endpoint);
+
 // Why a connection to the endpoint fails now: "connection refused".
 std::string probe(const std::string& endpoint);
 

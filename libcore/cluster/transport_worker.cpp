@@ -37,11 +37,11 @@ struct WorkerSocket::State {
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
   void serve();
-  [[noreturn]] void refused(const std::string& why);
+  [[noreturn]] void refused(const std::string& sentence);
 };
 
-void WorkerSocket::State::refused(const std::string& why) {
-  throw Error{Code::kNotAuthorised, endpoint + ": " + why};
+void WorkerSocket::State::refused(const std::string& sentence) {
+  throw Error{Code::kNotAuthorised, endpoint + ": " + sentence};
 }
 
 void WorkerSocket::State::serve() {
@@ -90,6 +90,8 @@ WorkerSocket::WorkerSocket(const std::string& endpoint,
     state_ = std::make_unique<State>(endpoint, std::move(log));
     set_limits(state_->socket);
     state_->socket.set(zmq::sockopt::immediate, true);
+    // With IPv6 on, libzmq tries nothing but IPv6 where a name has both.
+    state_->socket.set(zmq::sockopt::ipv6, !has_ipv4(endpoint));
     if (!security.keys.empty() && !security.insecure) {
       WorkerKeys keys = read_worker_keys(security.keys);
       state_->curve = true;
