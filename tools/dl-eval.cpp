@@ -65,22 +65,12 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.rest(&a.operands);
 }
 
-std::vector<dl::eval::Bar> bars(const Args& a) {
-  std::vector<dl::eval::Bar> all;
-  for (const std::string& text : a.least)
-    all.push_back(dl::eval::Bar::parse(text, true, "--min"));
-  for (const std::string& text : a.most)
-    all.push_back(dl::eval::Bar::parse(text, false, "--max"));
-  return all;
-}
-
 std::vector<std::string> inputs(const Args& a) {
   if (a.operands.empty()) return {"-"};
   return dl::io::expand_operands(a.operands);
 }
 
-// The kinds asked for, or the one that suits the model's output, with the
-// settings that have options of their own.
+// The kinds asked for, or the one that suits the model's output.
 std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
   std::vector<std::string> all = a.kinds;
   const auto last = model.config.layers.back().activation.kind;
@@ -88,16 +78,8 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
     all = {last == dl::tensor::Activation::kSoftmax   ? "classification"
            : last == dl::tensor::Activation::kSigmoid ? "binary"
                                                       : "regression"};
-  for (std::string& kind : all) {
-    const std::string name = kind.substr(0, kind.find(':'));
-    const auto set = [&](const std::string& setting) {
-      kind += (kind == name ? ":" : ",") + setting;
-    };
-    const bool classes = name == "classification";
-    if (classes && a.top != 0) set("top=" + std::to_string(a.top));
-    if ((classes || name == "binary") && !a.threshold.empty())
-      set("threshold=" + a.threshold);
-  }
+  dl::eval::set_top(all, a.top);
+  dl::eval::set_threshold(all, a.threshold);
   return all;
 }
 
@@ -126,7 +108,8 @@ dl::eval::Evaluations evaluate(const dl::nn::Model& model,
 
 // All inputs.  Which network sees which input, and when, changes nothing:
 // merging is exact.
-dl::eval::Evaluations evaluate_all(const Args& a) {
+dl::eval::Evaluations evaluate_all(const Args& a,
+                                   const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
   const dl::nn::Model model = dl::nn::load_model(a.model);
@@ -134,7 +117,7 @@ dl::eval::Evaluations evaluate_all(const Args& a) {
   auto total = dl::eval::make_evaluations(
       chosen,
       {model.config.layers.back().units, dl::nn::output_names(model.data)});
-  (void)dl::eval::missed(bars(a), total);  // the metrics must exist
+  (void)dl::eval::missed(bars, total);  // the metrics must exist
   dl::nn::PredictorOptions options = a.predictor;
   if (a.local > 0 && options.threads == 0) options.threads = 1;
   std::mutex mutex;  // of total and examples
@@ -176,9 +159,9 @@ dl::eval::Evaluations merge_all(const Args& a) {
 }
 
 void run(const Args& a) {
-  const std::vector<dl::eval::Bar> wanted = bars(a);
-  const auto result = a.merge ? merge_all(a) : evaluate_all(a);
-  const std::vector<std::string> misses = dl::eval::missed(wanted, result);
+  const auto bars = dl::eval::parse_bars(a.least, a.most);
+  const auto result = a.merge ? merge_all(a) : evaluate_all(a, bars);
+  const std::vector<std::string> misses = dl::eval::missed(bars, result);
   if (a.json)
     std::cout << dl::dump_json(dl::eval::report_to_json(result)) << '\n';
   else

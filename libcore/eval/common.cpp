@@ -20,11 +20,21 @@ double find(const Metrics& metrics, std::string_view name, bool& found) {
   return kNaN;
 }
 
+bool is_count(std::string_view name) {
+  return name == "examples" || name.ends_with("positives") ||
+         name.ends_with("negatives");
+}
+
+Json number(double value, bool whole) {
+  if (!std::isfinite(value)) return nullptr;
+  return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
 // JSON has no NaN: null, and the whole says that it is not finite.
 void put(Json& target, const Metrics& metrics, bool& finite) {
   for (const auto& [name, value] : metrics) {
     finite = finite && std::isfinite(value);
-    target[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
+    target[name] = number(value, is_count(name));
   }
 }
 
@@ -223,12 +233,15 @@ Json Common::to_json() const {
     put(row, all[j], finite);
     rows_json.push_back(std::move(row));
   }
+  Json settings = Json::object();
+  for (const auto& [name, value] : settings_)
+    settings[name] = number(value, value == std::floor(value));
   metrics["outputs"] = std::move(rows_json);
   metrics["finite"] = finite;
   return {{"kind", kind_},
           {"outputs", subject_.outputs},
           {"names", subject_.names},
-          {"settings", settings_},
+          {"settings", std::move(settings)},
           {"metrics", std::move(metrics)},
           {"state", state()}};
 }

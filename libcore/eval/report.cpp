@@ -1,5 +1,6 @@
 #include "libcore/eval/report.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -10,6 +11,30 @@ namespace {
 
 constexpr int kVersion = 1;
 
+// Whether the kind is one of names; if so the setting is added to it.
+bool set(std::string& kind, std::initializer_list<std::string_view> names,
+         const std::string& setting) {
+  const std::string name = kind.substr(0, kind.find(':'));
+  if (std::find(names.begin(), names.end(), name) == names.end()) return false;
+  kind += (kind == name ? ":" : ",") + setting;
+  return true;
+}
+
+Bar parse_bar(const std::string& text, bool least) {
+  // The last one: a class name may contain '='.
+  const std::size_t equals = text.rfind('=');
+  if (equals != std::string::npos && equals > 0) {
+    Bar bar{text.substr(0, equals), 0, least};
+    const char* end = text.data() + text.size();
+    const auto [rest, error] =
+        std::from_chars(text.data() + equals + 1, end, bar.limit);
+    if (error == std::errc{} && rest == end && std::isfinite(bar.limit))
+      return bar;
+  }
+  throw Error{Code::kUsage, std::string(least ? "--min" : "--max") +
+                                ": want METRIC=NUMBER, got '" + text + "'"};
+}
+
 }  // namespace
 
 Evaluations make_evaluations(const std::vector<std::string>& kinds,
@@ -18,6 +43,27 @@ Evaluations make_evaluations(const std::vector<std::string>& kinds,
   for (const std::string& kind : kinds)
     all.push_back(make_evaluation(kind, subject));
   return all;
+}
+
+void set_top(std::vector<std::string>& kinds, std::int64_t top) {
+  bool found = top == 0;
+  for (std::string& kind : kinds)
+    if (top != 0 && set(kind, {"classification"}, "top=" + std::to_string(top)))
+      found = true;
+  if (!found)
+    throw Error{Code::kUsage, "--top is for evaluation 'classification'"};
+}
+
+void set_threshold(std::vector<std::string>& kinds,
+                   const std::string& threshold) {
+  bool found = threshold.empty();
+  for (std::string& kind : kinds)
+    if (!threshold.empty() &&
+        set(kind, {"classification", "binary"}, "threshold=" + threshold))
+      found = true;
+  if (!found)
+    throw Error{Code::kUsage,
+                "--threshold is for evaluations 'binary' and 'classification'"};
 }
 
 void merge(Evaluations& whole, Evaluations part) {
@@ -60,21 +106,12 @@ void print(std::ostream& out, const Evaluations& all) {
   }
 }
 
-Bar Bar::parse(const std::string& text, bool least, const std::string& option) {
-  // The last one: a class name may contain '='.
-  const std::size_t equals = text.rfind('=');
-  Bar bar;
-  bar.least = least;
-  if (equals != std::string::npos && equals > 0) {
-    bar.metric = text.substr(0, equals);
-    const char* end = text.data() + text.size();
-    const auto [rest, error] =
-        std::from_chars(text.data() + equals + 1, end, bar.limit);
-    if (error == std::errc{} && rest == end && std::isfinite(bar.limit))
-      return bar;
-  }
-  throw Error{Code::kUsage,
-              option + ": want METRIC=NUMBER, got '" + text + "'"};
+std::vector<Bar> parse_bars(const std::vector<std::string>& least,
+                            const std::vector<std::string>& most) {
+  std::vector<Bar> bars;
+  for (const std::string& text : least) bars.push_back(parse_bar(text, true));
+  for (const std::string& text : most) bars.push_back(parse_bar(text, false));
+  return bars;
 }
 
 std::vector<std::string> missed(const std::vector<Bar>& bars,

@@ -4,6 +4,7 @@
 #ifndef DL_LIBCORE_EVAL_REPORT_H_
 #define DL_LIBCORE_EVAL_REPORT_H_
 
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -19,6 +20,13 @@ using Evaluations = std::vector<std::unique_ptr<Evaluation>>;
 // Throws Error: kUsage.
 Evaluations make_evaluations(const std::vector<std::string>& kinds,
                              const Subject& subject);
+
+// The settings that dl-eval has options for: top for classifications, threshold
+// for those and for binary.  0 and "" change nothing.
+// Throws Error: kUsage, none of the kinds has the setting.
+void set_top(std::vector<std::string>& kinds, std::int64_t top);
+void set_threshold(std::vector<std::string>& kinds,
+                   const std::string& threshold);
 
 // Adds each of `part` to its like, or takes all over if `whole` is empty.
 // Throws Error: kData, they are not evaluations of the same kinds.
@@ -36,11 +44,12 @@ struct Bar {
   std::string metric;
   double limit = 0;
   bool least = true;  // false: a maximum
-
-  // "accuracy=0.99".  Throws Error{kUsage}; `option` is for the message.
-  static Bar parse(const std::string& text, bool least,
-                   const std::string& option);
 };
+
+// Each text is METRIC=NUMBER: "accuracy=0.99", "recall/cat=0.5".
+// Throws Error{kUsage}.
+std::vector<Bar> parse_bars(const std::vector<std::string>& least,
+                            const std::vector<std::string>& most);
 
 // A sentence for each bar that is missed: "accuracy 0.91 is below 0.99".  An
 // undefined metric misses every bar.  Throws Error: kUsage, no such metric.
