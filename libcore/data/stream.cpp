@@ -86,6 +86,7 @@ struct StreamReader::State {
   Metadata part;      // of this one
   EndMark seen;       // what its mark must say
   io::Digest digest;
+  bool in_metadata = false;  // what is looked at
   bool in_part = false, first_part = true, pending = false, ended = false;
   std::uint64_t part_begin = 0;
   std::int64_t records = 0, examples = 0;
@@ -127,7 +128,9 @@ bool StreamReader::State::fetch() {
     try {
       take_record();
     } catch (Error& e) {
-      e.add_context(place());
+      if (first_part && !in_part)
+        fail(" is no DataSet stream: " + std::string(e.what()));
+      e.add_context(in_metadata ? name + ", metadata" : place());
       throw;
     }
     if (pending) return true;
@@ -160,17 +163,18 @@ void StreamReader::State::end_of_input() {
 }
 
 void StreamReader::State::take_record() {
+  in_metadata = false;
   Record record = decode_record(frame.content);
-  const bool is_metadata = record.set.tensors.empty();
+  in_metadata = record.set.tensors.empty();
   if (!in_part) {
-    if (!is_metadata)
+    if (!in_metadata)
       throw Error{Code::kData, "data without metadata before them"};
     in_part = true;
     part_begin = frame.offset;
     part = {};
     seen = {};
   }
-  if (is_metadata) {
+  if (in_metadata) {
     take_metadata(record.metadata);
   } else {
     part.check(record.set);
@@ -178,7 +182,7 @@ void StreamReader::State::take_record() {
     next = std::move(record.set);
     pending = true;
   }
-  const auto n = is_metadata ? 0 : static_cast<std::uint64_t>(next.examples());
+  const auto n = in_metadata ? 0 : static_cast<std::uint64_t>(next.examples());
   seen.records.push_back({frame.offset - part_begin, n});
   seen.bytes = frame.offset + frame.stored_bytes - part_begin;
 }

@@ -195,7 +195,8 @@ TEST_CASE("what is no stream at all is described") {
   CHECK(has(error_of([&] { Shard s(scratch / "p"); }), "is empty"));
   // A zstd file of something else.
   const Bytes other = io::FrameCompressor().compress(span);
-  CHECK(has(error_of([&] { sample::read(other); }), "'x', record 0: "));
+  CHECK(has(error_of([&] { sample::read(other); }),
+            "'x' is no DataSet stream: "));
 }
 
 TEST_CASE("a later major version is refused with a sentence") {
@@ -205,7 +206,7 @@ TEST_CASE("a later major version is refused with a sentence") {
   encode_record(text, {}, blob);
   const Bytes frame = io::FrameCompressor().compress(blob);
   CHECK(error_of([&] { sample::read(frame); }) ==
-        "'x', record 0: format version 2.0; this program reads up to version "
+        "'x', metadata: format version 2.0; this program reads up to version "
         "1");
   // A later minor version may add keys.
   text["version"] = "1.9";

@@ -1,0 +1,2 @@
+#!/bin/sh
+dl-shard --shar 7 a.dls

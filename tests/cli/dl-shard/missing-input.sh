@@ -1,0 +1,2 @@
+#!/bin/sh
+dl-shard missing.dls

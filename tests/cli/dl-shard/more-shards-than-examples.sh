@@ -1,0 +1,2 @@
+#!/bin/sh
+make-dataset 3 | dl-shard -n 4 -o x
