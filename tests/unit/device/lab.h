@@ -76,11 +76,11 @@ class Lab {
 };
 
 // Every |actual - expected| is at most tolerance times the largest expected
-// value (at least 1e-3).  NaN fails.
+// value, which counts as `least` where it is smaller.  NaN fails.
 inline void check_close(const Values& actual, const Values& expected,
-                        double tolerance) {
+                        double tolerance, double least = 1e-3) {
   REQUIRE(actual.size() == expected.size());
-  double scale = 1e-3;
+  double scale = least;
   bool finite = true;
   for (const double value : expected) {
     finite = finite && std::isfinite(value);
@@ -99,9 +99,9 @@ inline void check_close(const Values& actual, const Values& expected,
 
 // Runs f(lab) -> Values on cpu and on reference.
 template <typename F>
-void check_like_reference(F f, double tolerance = 2e-6) {
+void check_like_reference(F f, double tolerance = 2e-6, double least = 1e-3) {
   Lab cpu("cpu"), reference("reference");
-  check_close(f(cpu), f(reference), tolerance);
+  check_close(f(cpu), f(reference), tolerance, least);
 }
 
 // d sum(weights * f(x)) / dx by central differences.

@@ -1,0 +1,157 @@
+// Activations: known values, gradients by finite differences, the cpu device
+// against the reference.
+
+#include "tests/unit/device/lab.h"
+
+using namespace dl::device::test;
+using dl::Error;
+using dl::tensor::Activation;
+using dl::tensor::ActivationSpec;
+
+namespace {
+
+const std::vector<ActivationSpec> kAll = {
+    {Activation::kIdentity},       {Activation::kRelu},
+    {Activation::kLeakyRelu, 0.2}, {Activation::kElu, 1.0},
+    {Activation::kElu, 0.5},       {Activation::kGelu},
+    {Activation::kSigmoid},        {Activation::kTanh},
+    {Activation::kSoftplus},       {Activation::kSoftmax}};
+
+Values apply(const ActivationSpec& f, const Values& x, const Shape& shape) {
+  Lab lab("reference");
+  const View y = lab.blank(shape);
+  lab.device().activate(f, y, lab.put(shape, x));
+  return lab.get(y);
+}
+
+}  // namespace
+
+TEST_CASE("activations at known points") {
+  struct Known {
+    ActivationSpec f;
+    double x, y;
+  };
+  const std::vector<Known> known = {
+      {{Activation::kIdentity}, -2.5, -2.5},
+      {{Activation::kRelu}, -1, 0},
+      {{Activation::kRelu}, 3, 3},
+      {{Activation::kLeakyRelu, 0.01}, -2, -0.02},
+      {{Activation::kElu, 2}, -1, 2 * (0.36787944117144233 - 1)},
+      {{Activation::kElu, 2}, 1.5, 1.5},
+      {{Activation::kGelu}, 1, 0.8413447460685429},
+      {{Activation::kGelu}, -1, -0.15865525393145707},
+      {{Activation::kGelu}, 2, 1.9544997361036416},
+      {{Activation::kSigmoid}, 0, 0.5},
+      {{Activation::kSigmoid}, 2, 0.8807970779778823},
+      {{Activation::kSigmoid}, -100, 0},
+      {{Activation::kTanh}, 0.5, 0.46211715726000973},
+      {{Activation::kTanh}, -50, -1},
+      {{Activation::kSoftplus}, 0, 0.6931471805599453},
+      {{Activation::kSoftplus}, 100, 100},
+      {{Activation::kSoftplus}, -3, 0.04858735157374206}};
+  for (const char* name : {"cpu", "reference"})
+    for (const Known& k : known) {
+      CAPTURE(name, static_cast<int>(k.f.kind), k.x);
+      Lab lab(name);
+      const View x = lab.put(Shape{1}, {k.x});
+      lab.device().activate(k.f, x, x);
+      check_close(lab.get(x), {k.y},
+                  std::string_view(name) == "cpu" ? 1e-6 : 1e-12);
+    }
+}
+
+TEST_CASE("softmax is over the last dimension, and stable") {
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const View x = lab.put(Shape{3, 2}, {0, 0, 1000, 1000, -1000, 0});
+    lab.device().activate({Activation::kSoftmax}, x, x);
+    check_close(lab.get(x), {0.5, 0.5, 0.5, 0.5, 0, 1}, 1e-7);
+  }
+}
+
+TEST_CASE("reference activations' gradients are those of their values") {
+  const Shape shape{6, 5};
+  for (const ActivationSpec& f : kAll) {
+    CAPTURE(static_cast<int>(f.kind));
+    Lab lab("reference");
+    const View x = lab.random(shape, 1, -3, 3), dy = lab.random(shape, 2);
+    const View y = lab.blank(shape), dx = lab.blank(shape);
+    lab.device().activate(f, y, x);
+    lab.device().activate_gradient(f, dx, dy, y, x);
+    check_close(lab.get(dx),
+                numeric_gradient([&](auto& v) { return apply(f, v, shape); },
+                                 lab.get(x), lab.get(dy)),
+                1e-8);
+  }
+}
+
+TEST_CASE("cpu activations agree with the reference") {
+  for (const ActivationSpec& f : kAll)
+    for (const double range : {0.01, 1.0, 10.0, 90.0})
+      for (const Shape& shape :
+           {Shape{1}, Shape{3, 10}, Shape{2, 3, 33}, Shape{5, 1}}) {
+        CAPTURE(static_cast<int>(f.kind), range, shape.to_string());
+        check_like_reference(
+            [&](Lab& lab) {
+              const View x = lab.random(shape, 1, -range, range);
+              lab.device().activate(f, x, x);  // in place
+              return lab.get(x);
+            },
+            1e-6, 1);
+        check_like_reference(
+            [&](Lab& lab) {
+              const View x = lab.random(shape, 1, -range, range);
+              const View y = lab.blank(shape), dx = lab.random(shape, 2);
+              lab.device().activate(f, y, x);
+              lab.device().activate_gradient(f, dx, dx, y, x);  // in place
+              return lab.get(dx);
+            },
+            1e-6, 1);
+      }
+}
+
+TEST_CASE("small values keep their digits") {
+  // Relative, where a sum with 1 would lose them.
+  for (const Activation kind : {Activation::kTanh, Activation::kElu})
+    for (const double x : {-1e-6, -1e-3, -0.1, -0.29, -0.31}) {
+      Lab cpu("cpu");
+      const View v = cpu.put(Shape{1}, {static_cast<float>(x)});
+      cpu.device().activate({kind, 1.0}, v, v);
+      const double exact = kind == Activation::kTanh
+                               ? std::tanh(static_cast<float>(x))
+                               : std::expm1(static_cast<float>(x));
+      CAPTURE(static_cast<int>(kind), x);
+      CHECK(cpu.get(v)[0] == Approx(exact).epsilon(5e-7));
+    }
+}
+
+TEST_CASE("activations keep NaN") {
+  for (const char* name : {"cpu", "reference"})
+    for (const ActivationSpec& f : kAll) {
+      CAPTURE(name, static_cast<int>(f.kind));
+      Lab lab(name);
+      const View x = lab.random(Shape{1, 40}, 1);
+      lab.device().fill(x.at(21, Shape{1}), kNan);
+      lab.device().activate(f, x, x);
+      CHECK(std::isnan(lab.get(x)[21]));
+      if (f.kind == Activation::kRelu || f.kind == Activation::kLeakyRelu)
+        continue;  // their slope is a constant
+      const View dy = lab.random(Shape{1, 40}, 2);
+      lab.device().activate_gradient(f, dy, dy, x, x);
+      CHECK(std::isnan(lab.get(dy)[21]) != (f.kind == Activation::kIdentity));
+    }
+}
+
+TEST_CASE("only gelu and softplus need their input again") {
+  for (const char* name : {"cpu", "reference"})
+    for (const ActivationSpec& f : kAll) {
+      Lab lab(name);
+      const View y = lab.random(Shape{2, 3}, 1), dx = lab.blank(y.shape);
+      if (f.kind == Activation::kGelu || f.kind == Activation::kSoftplus) {
+        CHECK_THROWS_AS(lab.device().activate_gradient(f, dx, y, y, {}), Error);
+      } else {
+        CHECK_NOTHROW(lab.device().activate_gradient(f, dx, y, y, {}));
+      }
+    }
+}

@@ -1,0 +1,133 @@
+// Batch normalisation: the whole layer's gradient by finite differences on the
+// reference, each primitive of the cpu device against it.
+
+#include "tests/unit/device/lab.h"
+
+using namespace dl::device::test;
+using dl::Error;
+
+namespace {
+
+constexpr double kEpsilon = 1e-5;
+
+// Mean and variance of x over its rows, as a layer makes them.
+struct Statistics {
+  Statistics(Lab& lab, View x)
+      : mean(lab.blank(Shape{x.shape.back()})),
+        variance(lab.blank(Shape{x.shape.back()})),
+        count(static_cast<double>(x.elements()) /
+              static_cast<double>(x.shape.back())) {
+    lab.device().sum_rows(mean, x);
+    lab.device().scale(mean, 1 / count);
+    lab.device().sum_squares_about(variance, x, mean);
+    lab.device().scale(variance, 1 / count);
+  }
+  View mean, variance;
+  double count;
+};
+
+Values normalise(const Shape& shape, const Values& x, const Values& gamma,
+                 const Values& beta) {
+  Lab lab("reference");
+  const View in = lab.put(shape, x), y = lab.blank(shape);
+  const Shape c{shape.back()};
+  const Statistics s(lab, in);
+  lab.device().batch_norm(y, in, s.mean, s.variance, lab.put(c, gamma),
+                          lab.put(c, beta), kEpsilon);
+  return lab.get(y);
+}
+
+}  // namespace
+
+TEST_CASE("batch normalisation, by hand") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View x = lab.put(Shape{3, 2}, {1, 10, 2, 10, 3, 10});
+    const Statistics s(lab, x);
+    check_close(lab.get(s.mean), {2, 10}, 1e-6);
+    check_close(lab.get(s.variance), {2.0 / 3, 0}, 1e-6);
+    const View y = lab.blank(x.shape);
+    lab.device().batch_norm(y, x, s.mean, s.variance, lab.put(Shape{2}, {2, 3}),
+                            lab.put(Shape{2}, {5, 7}), 0.25);
+    const double off = 2 / std::sqrt(2.0 / 3 + 0.25);
+    check_close(lab.get(y), {5 - off, 7, 5, 7, 5 + off, 7}, 1e-6);
+  }
+}
+
+TEST_CASE("reference batch normalisation's gradients") {
+  const Shape shape{3, 2, 2, 4};
+  Lab lab("reference");
+  const View x = lab.random(shape, 1), dy = lab.random(shape, 2);
+  const View gamma = lab.random(Shape{4}, 3, 0.5, 2),
+             beta = lab.random(Shape{4}, 4);
+  const Statistics s(lab, x);
+  const View dgamma = lab.blank(Shape{4}), dbeta = lab.blank(Shape{4}),
+             dx = lab.blank(shape);
+  lab.device().batch_norm_sums(dgamma, dbeta, dy, x, s.mean, s.variance,
+                               kEpsilon);
+  lab.device().batch_norm_gradient(dx, dy, x, s.mean, s.variance, gamma, dbeta,
+                                   dgamma, s.count, kEpsilon);
+  const Values vx = lab.get(x), vg = lab.get(gamma), vb = lab.get(beta),
+               weights = lab.get(dy);
+  check_close(
+      lab.get(dx),
+      numeric_gradient([&](auto& v) { return normalise(shape, v, vg, vb); }, vx,
+                       weights),
+      1e-7);
+  check_close(
+      lab.get(dgamma),
+      numeric_gradient([&](auto& v) { return normalise(shape, vx, v, vb); }, vg,
+                       weights),
+      1e-8);
+  check_close(
+      lab.get(dbeta),
+      numeric_gradient([&](auto& v) { return normalise(shape, vx, vg, v); }, vb,
+                       weights),
+      1e-8);
+}
+
+TEST_CASE("cpu batch normalisation agrees with the reference") {
+  for (const Shape& shape : {Shape{2, 1}, Shape{40, 3}, Shape{2, 5, 7, 20},
+                             Shape{9, 128}, Shape{3, 129}, Shape{5, 2, 300}}) {
+    CAPTURE(shape.to_string());
+    const Shape c{shape.back()};
+    check_like_reference(
+        [&](Lab& lab) {
+          // Far from zero: the mean must be taken off before squaring.
+          const View x = lab.random(shape, 1, 10, 12);
+          const View dy = lab.random(shape, 2);
+          const View gamma = lab.random(c, 3, 0.5, 2), beta = lab.random(c, 4);
+          const View mean = lab.random(c, 5, 10.9, 11.1),
+                     variance = lab.random(c, 6, 0.2, 0.4);
+          const View s = lab.blank(c), dgamma = lab.blank(c),
+                     dbeta = lab.blank(c), y = lab.blank(shape),
+                     dx = lab.blank(shape);
+          lab.device().sum_squares_about(s, x, mean);
+          lab.device().batch_norm(y, x, mean, variance, gamma, beta, kEpsilon);
+          lab.device().batch_norm_sums(dgamma, dbeta, dy, x, mean, variance,
+                                       kEpsilon);
+          lab.device().batch_norm_gradient(dx, dy, x, mean, variance, gamma,
+                                           dbeta, dgamma, 17, kEpsilon);
+          Values all = lab.get(y);
+          for (const View& view : {s, dgamma, dbeta, dx})
+            for (const double value : lab.get(view)) all.push_back(value);
+          return all;
+        },
+        3e-6);
+  }
+}
+
+TEST_CASE("batch normalisation refuses what does not fit") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View x = lab.random(Shape{2, 3}, 1), c = lab.random(Shape{3}, 2),
+               bad = lab.random(Shape{2}, 3);
+    dl::tensor::Device& d = lab.device();
+    CHECK_NOTHROW(d.batch_norm(x, x, c, c, c, c, 1));
+    CHECK_THROWS_AS(d.batch_norm(x, x, bad, c, c, c, 1), Error);
+    CHECK_THROWS_AS(d.batch_norm(c, x, c, c, c, c, 1), Error);
+    CHECK_THROWS_AS(d.sum_squares_about(bad, x, c), Error);
+    CHECK_THROWS_AS(d.batch_norm_sums(c, bad, x, x, c, c, 1), Error);
+    CHECK_THROWS_AS(d.batch_norm_gradient(x, c, x, c, c, c, c, c, 2, 1), Error);
+  }
+}

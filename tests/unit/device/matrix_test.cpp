@@ -1,0 +1,92 @@
+// Matrix product and sums over rows.
+
+#include "tests/unit/device/lab.h"
+
+using namespace dl::device::test;
+using dl::Error;
+
+TEST_CASE("matrix product, by hand") {
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const View a = lab.put(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
+    const View b = lab.put(Shape{3, 2}, {7, 8, 9, 10, 11, 12});
+    const View c = lab.blank(Shape{2, 2});
+    lab.device().matmul(c, a, false, b, false, 0);
+    CHECK(lab.get(c) == Values{58, 64, 139, 154});
+    lab.device().matmul(c, a, false, b, false, 2);
+    CHECK(lab.get(c) == Values{174, 192, 417, 462});
+    const View d = lab.blank(Shape{3, 3});
+    lab.device().matmul(d, a, true, b, true, 0);
+    CHECK(lab.get(d) == Values{39, 49, 59, 54, 68, 82, 69, 87, 105});
+  }
+}
+
+TEST_CASE("cpu matrix product agrees with the reference") {
+  struct Extents {
+    std::int64_t m, n, k;
+  };
+  const std::vector<Extents> cases = {
+      {1, 1, 1},    {1, 10, 200}, {64, 200, 800}, {3, 5, 7},    {33, 1, 17},
+      {16, 16, 16}, {50, 10, 1},  {7, 129, 65},   {32, 10, 64}, {2, 1024, 31}};
+  for (const auto& [m, n, k] : cases)
+    for (const bool ta : {false, true})
+      for (const bool tb : {false, true})
+        for (const double beta : {0.0, 1.0, -0.5}) {
+          CAPTURE(m, n, k, ta, tb, beta);
+          check_like_reference(
+              [&, m = m, n = n, k = k](Lab& lab) {
+                const View a = lab.random(ta ? Shape{k, m} : Shape{m, k}, 1);
+                const View b = lab.random(tb ? Shape{n, k} : Shape{k, n}, 2);
+                const View c = beta == 0 ? lab.blank(Shape{m, n})
+                                         : lab.random(Shape{m, n}, 3);
+                lab.device().matmul(c, a, ta, b, tb, beta);
+                return lab.get(c);
+              },
+              4e-6);
+        }
+}
+
+TEST_CASE("matrix product refuses what does not fit") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View a = lab.random(Shape{2, 3}, 1), b = lab.random(Shape{3, 4}, 2),
+               c = lab.random(Shape{2, 4}, 3);
+    dl::tensor::Device& d = lab.device();
+    CHECK_NOTHROW(d.matmul(c, a, false, b, false, 0));
+    CHECK_THROWS_AS(d.matmul(c, a, true, b, false, 0), Error);
+    CHECK_THROWS_AS(d.matmul(c, a, false, b, true, 0), Error);
+    CHECK_THROWS_AS(d.matmul(a, a, false, b, false, 0), Error);
+    CHECK_THROWS_AS(d.matmul(c.reshaped(Shape{8}), a, false, b, false, 0),
+                    Error);
+  }
+}
+
+TEST_CASE("rows: bias and sums") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View x = lab.put(Shape{2, 1, 3}, {1, 2, 3, 4, 5, 6});
+    lab.device().add_bias(x, lab.put(Shape{3}, {10, 20, 30}));
+    CHECK(lab.get(x) == Values{11, 22, 33, 14, 25, 36});
+    const View s = lab.blank(Shape{3});
+    lab.device().sum_rows(s, x);
+    CHECK(lab.get(s) == Values{25, 47, 69});
+    CHECK_THROWS_AS(lab.device().add_bias(x, lab.random(Shape{2}, 1)), Error);
+    CHECK_THROWS_AS(lab.device().sum_rows(lab.blank(Shape{2}), x), Error);
+  }
+}
+
+TEST_CASE("cpu sums over rows agree with the reference") {
+  // Around the strips and blocks that they are made in.
+  for (const std::int64_t rows : {1, 31, 32, 33, 1000})
+    for (const std::int64_t length : {1, 3, 20, 64, 127, 128, 129, 300}) {
+      CAPTURE(rows, length);
+      check_like_reference([&](Lab& lab) {
+        const View x = lab.random(Shape{rows, length}, 1, 0, 1);
+        const View s = lab.blank(Shape{length});
+        lab.device().add_bias(x, lab.random(Shape{length}, 2));
+        lab.device().sum_rows(s, x);
+        return lab.get(s);
+      });
+    }
+}

@@ -1,0 +1,171 @@
+// Host to device and back, for every stored type; dropout masks; names.
+
+#include <numeric>
+
+#include "libcore/base/philox.h"
+#include "tests/unit/device/lab.h"
+
+using namespace dl::device::test;
+using dl::Code;
+using dl::Error;
+
+namespace {
+
+constexpr DType kTypes[] = {DType::kU8,  DType::kI8,  DType::kI16, DType::kI32,
+                            DType::kI64, DType::kF32, DType::kF64};
+
+Tensor counting(DType type, const Shape& shape) {
+  Tensor t(type, shape);
+  visit_dtype(type, [&]<typename T>() {
+    std::iota(t.as<T>().begin(), t.as<T>().end(), T(1));
+  });
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("memory starts as zeros, aligned") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const auto buffer = lab.device().allocate(Shape{3, 5});
+    CHECK(buffer->view().shape == Shape{3, 5});
+    CHECK(buffer->view().dtype == lab.device().real());
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer->view().data) % 64 == 0);
+    CHECK(lab.get(buffer->view()) == Values(15, 0.0));
+    CHECK(lab.device().name() == name);
+  }
+}
+
+TEST_CASE("upload converts every type") {
+  for (const char* name : {"cpu", "reference"})
+    for (const DType type : kTypes) {
+      CAPTURE(name, static_cast<int>(type));
+      Lab lab(name);
+      const View dst = lab.blank(Shape{2, 3});
+      lab.device().upload(dst, counting(type, Shape{2, 3}));
+      CHECK(lab.get(dst) == Values{1, 2, 3, 4, 5, 6});
+      CHECK_THROWS_AS(lab.device().upload(dst, counting(type, Shape{5})),
+                      Error);
+    }
+}
+
+TEST_CASE("upload shifts and scales by channel or by one number") {
+  for (const char* name : {"cpu", "reference"})
+    for (const DType type : kTypes) {
+      CAPTURE(name, static_cast<int>(type));
+      Lab lab(name);
+      const Tensor src = counting(type, Shape{2, 3});
+      const View dst = lab.blank(Shape{2, 3});
+      const View one = lab.put(Shape{1}, {1}), half = lab.put(Shape{1}, {0.5});
+      const View shift = lab.put(Shape{3}, {1, 2, 3}),
+                 scale = lab.put(Shape{3}, {1, 10, 100});
+      lab.device().upload_scaled(dst, src, one, half);
+      CHECK(lab.get(dst) == Values{0, 0.5, 1, 1.5, 2, 2.5});
+      lab.device().upload_scaled(dst, src, shift, scale);
+      CHECK(lab.get(dst) == Values{0, 0, 0, 3, 30, 300});
+      lab.device().upload_scaled(dst, src, shift, half);
+      CHECK(lab.get(dst) == Values{0, 0, 0, 1.5, 1.5, 1.5});
+      CHECK_THROWS_AS(
+          lab.device().upload_scaled(dst, src, lab.put(Shape{2}, {1, 2}), half),
+          Error);
+    }
+}
+
+TEST_CASE("large integers are shifted before they lose digits") {
+  Lab lab("cpu");
+  Tensor src(DType::kI64, Shape{2});
+  src.as<std::int64_t>()[0] = 1'700'000'001;
+  src.as<std::int64_t>()[1] = 1'700'000'003;
+  const View dst = lab.blank(Shape{2});
+  lab.device().upload_scaled(dst, src, lab.put(Shape{1}, {1.7e9}),
+                             lab.put(Shape{1}, {1}));
+  CHECK(lab.get(dst) == Values{1, 3});
+}
+
+TEST_CASE("one-hot labels") {
+  for (const char* name : {"cpu", "reference"})
+    for (const DType type : kTypes) {
+      Lab lab(name);
+      const View dst = lab.blank(Shape{2, 4});
+      lab.device().upload_one_hot(dst, counting(type, Shape{2}));
+      CHECK(lab.get(dst) == Values{0, 1, 0, 0, 0, 0, 1, 0});
+      const View few = lab.blank(Shape{2, 2});
+      CHECK_THROWS_AS(
+          lab.device().upload_one_hot(few, counting(type, Shape{2})), Error);
+    }
+}
+
+TEST_CASE("download takes the type that the tensor has") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View src = lab.put(Shape{2, 1}, {1.5, -2});
+    for (const DType type : {DType::kF32, DType::kF64}) {
+      Tensor dst(type, Shape{1});
+      lab.device().download(dst, src);
+      CHECK(dst.dtype() == type);
+      CHECK(dst.shape() == Shape{2, 1});
+      CHECK(dst.value(1) == -2);
+    }
+    Tensor integers(DType::kI32, Shape{2});
+    CHECK_THROWS_AS(lab.device().download(integers, src), Error);
+  }
+}
+
+TEST_CASE("dropout masks follow from the position alone") {
+  const std::uint64_t key = 0x123456789ABCDEF, stream = 1ULL << 40;
+  const std::uint64_t first = (1ULL << 32) - 7;  // crosses into the high word
+  for (const char* name : {"cpu", "reference"})
+    for (const double keep : {0.5, 0.9, 0.1, 1.0}) {
+      CAPTURE(name, keep);
+      Lab lab(name);
+      const View mask = lab.blank(Shape{5, 8});
+      lab.device().dropout_mask(mask, keep, key, stream, first);
+      Values expected;
+      for (std::uint64_t i = 0; i < 40; ++i) {
+        const double draw = dl::philox(key, first + i, stream)[0] * 0x1p-32;
+        expected.push_back(draw < keep ? 1 / keep : 0);
+      }
+      check_close(lab.get(mask), expected, 1e-7);
+      // A part on its own is the same part.
+      const View part = lab.blank(Shape{9});
+      lab.device().dropout_mask(part, keep, key, stream, first + 20);
+      const Values whole = lab.get(mask);
+      CHECK(lab.get(part) == Values(whole.begin() + 20, whole.begin() + 29));
+    }
+}
+
+TEST_CASE("dropout keeps the asked share") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View mask = lab.blank(Shape{100000});
+    lab.device().dropout_mask(mask, 0.8, 7, 3, 0);
+    const double kept = lab.device().sum_absolute(mask) * 0.8 / 100000;
+    CHECK(kept == Approx(0.8).margin(0.005));  // four deviations
+  }
+}
+
+TEST_CASE("devices are opened by name") {
+  using dl::device::open_device;
+  const auto code_of = [](const char* name) {
+    try {
+      open_device(name);
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return Code::kNo;
+  };
+  CHECK(code_of("cpu") == Code::kNo);
+  CHECK(code_of("auto") == Code::kNo);
+  for (const char* bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
+                          "cuda:99999999999", "CPU"}) {
+    CAPTURE(bad);
+    CHECK(code_of(bad) == Code::kUsage);
+  }
+  const auto lanes = dl::device::open_lanes("cpu", 3);
+  REQUIRE(lanes.size() == 3);
+  CHECK(lanes[2]->name() == "cpu");
+  const auto lines = dl::device::describe_devices();
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines[lines.size() - 2].starts_with("cpu (oneDNN "));
+  CHECK(lines.back().starts_with("reference"));
+}

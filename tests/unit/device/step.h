@@ -1,0 +1,172 @@
+// One training step through most primitives, for tests of what holds for all
+// of them: same bits in parallel, same bits anywhere in memory, no allocation.
+
+#ifndef DL_TESTS_UNIT_DEVICE_STEP_H_
+#define DL_TESTS_UNIT_DEVICE_STEP_H_
+
+#include <memory>
+#include <vector>
+
+#include "tests/unit/device/lab.h"
+
+namespace dl::device::test {
+
+class Step {
+ public:
+  static constexpr std::int64_t kMaxBatch = 5;
+
+  // Every array starts `skew` reals after an aligned address.
+  explicit Step(Lab& lab, std::int64_t skew = 0) : lab_(lab), skew_(skew) {
+    tensor::Device& d = lab.device();
+    conv_ = d.conv2d(kConv, kMaxBatch);
+    pool_ = d.pool2d(kPool, kMaxBatch);
+    average_ = d.pool2d(kAverage, kMaxBatch);
+  }
+
+  // All in the order of a step; deterministic.  Examples: 1 .. kMaxBatch.
+  void run(std::int64_t n) {
+    tensor::Device& d = lab_.device();
+    const View x = x_.at(0, Shape{n, 12, 12, 3});
+    const View y = y_.at(0, Shape{n, 12, 12, 20});
+    const View dy = dy_.at(0, y.shape);
+    const View p = p_.at(0, Shape{n, 6, 6, 20}), dp = dp_.at(0, p.shape);
+    const View q = q_.at(0, Shape{n, 3, 3, 20}), dq = dq_.at(0, q.shape);
+    const View z = z_.at(0, Shape{n, 10}), dz = dz_.at(0, z.shape);
+    const View mask = mask_.at(0, q.shape);
+
+    d.upload_scaled(x, pixels_.at(static_cast<std::size_t>(n)), shift_, scale_);
+    d.upload_one_hot(t_.at(0, z.shape),
+                     labels_.at(static_cast<std::size_t>(n)));
+    conv_->forward(y, x, w_, b_);
+    d.sum_rows(mean_, y);
+    d.scale(mean_, 1.0 / static_cast<double>(n * 144));
+    d.sum_squares_about(variance_, y, mean_);
+    d.batch_norm(dy, y, mean_, variance_, gamma_, beta_, 1e-5);
+    for (const auto kind : kActivations) d.activate({kind, 0.3}, dy, dy);
+    pool_->forward(p, dy, true);
+    average_->forward(q, p, true);
+    d.dropout_mask(mask, 0.7, 11, 12, 13);
+    d.multiply(q, q, mask);
+    const View flat = q.reshaped(Shape{n, 180});
+    d.matmul(z, flat, false, v_, true, 0);
+    d.add_bias(z, c_);
+    sums_[0] = d.loss_with_logits(tensor::Loss::kNegativeLogLikelihood, dz, z,
+                                  t_.at(0, z.shape), {}, 1.0 / 7);
+    d.activate({tensor::Activation::kSoftmax}, z, z);
+    sums_[1] = d.loss(tensor::Loss::kBinaryCrossEntropy, {}, z,
+                      t_.at(0, z.shape), {}, 1);
+    d.activate_gradient({tensor::Activation::kSoftmax}, z, dz, z, {});
+    d.matmul(dv_, dz, true, flat, false, 0);
+    d.sum_rows(dc_, dz);
+    d.matmul(dq.reshaped(Shape{n, 180}), dz, false, v_, false, 0);
+    average_->backward(dp, dq);
+    pool_->backward(dy, dp);
+    for (const auto kind : kActivations)
+      d.activate_gradient({kind, 0.3}, dy, dy, y, y);
+    d.batch_norm_sums(dgamma_, dbeta_, dy, y, mean_, variance_, 1e-5);
+    d.batch_norm_gradient(dy, dy, y, mean_, variance_, gamma_, dbeta_, dgamma_,
+                          static_cast<double>(n * 144), 1e-5);
+    conv_->backward_weights(dw_, db_, x, dy);
+    conv_->backward_data(dx_.at(0, x.shape), dy, w_);
+    d.regularize(dw_, w_, 1e-3, 1e-2);
+    d.clip(dw_, 0.5);
+    sums_[2] = d.sum_squares(dw_);
+    sums_[3] = d.sum_absolute(dw_);
+    sums_[4] = d.all_finite(dw_) ? 1 : 0;
+    for (const auto kind : kUpdaters) {
+      d.fill(m_, 0.25);
+      const int components = tensor::state_per_parameter(kind);
+      d.update({.kind = kind, .learning_rate = 0.9}, dw_,
+               components > 0 ? m_ : View{}, components > 1 ? s_ : View{});
+    }
+    d.add(w_, -0.01, dw_);
+    d.copy(x2_, dx_);
+    d.fill(dx_, 0);
+    d.finish();
+  }
+
+  // Everything a step computes, all of it finite.
+  Values results() {
+    Values all(sums_, sums_ + 5);
+    for (const View& view : {w_, dw_, db_, dv_, dc_, dgamma_, dbeta_, m_, s_,
+                             x2_, mean_, variance_})
+      for (const double value : lab_.get(view)) all.push_back(value);
+    return all;
+  }
+
+ private:
+  static constexpr tensor::Conv2dSpec kConv{.height = 12,
+                                            .width = 12,
+                                            .channels = 3,
+                                            .filters = 20,
+                                            .kernel = {4, 4},
+                                            .pad_begin = {1, 1},
+                                            .pad_end = {2, 2}};
+  static constexpr tensor::Pool2dSpec kPool{
+      .height = 12, .width = 12, .channels = 20};
+  static constexpr tensor::Pool2dSpec kAverage{
+      .kind = tensor::Pooling::kAverage,
+      .height = 6,
+      .width = 6,
+      .channels = 20};
+  static constexpr tensor::Activation kActivations[] = {
+      tensor::Activation::kElu,     tensor::Activation::kLeakyRelu,
+      tensor::Activation::kTanh,    tensor::Activation::kGelu,
+      tensor::Activation::kSigmoid, tensor::Activation::kSoftplus,
+      tensor::Activation::kRelu};
+  static constexpr tensor::Updater kUpdaters[] = {
+      tensor::Updater::kSgd,     tensor::Updater::kNesterov,
+      tensor::Updater::kRmsProp, tensor::Updater::kAdaGrad,
+      tensor::Updater::kAdam,    tensor::Updater::kNone};
+
+  View array(const Shape& shape, std::uint64_t seed, double low = -1,
+             double high = 1) {
+    const std::int64_t n = shape.elements();
+    const View view = lab_.random(Shape{n + skew_}, 99).at(skew_, shape);
+    lab_.device().upload(view,
+                         tensor_of(shape, random_values(n, seed, low, high)));
+    return view;
+  }
+
+  static std::vector<Tensor> batches(DType type, const Shape& example,
+                                     unsigned modulus) {
+    std::vector<Tensor> all(1);
+    for (std::int64_t n = 1; n <= kMaxBatch; ++n) {
+      Tensor t(type, example.with_first(n));
+      unsigned value = 3;
+      for (std::uint8_t& byte : t.as<std::uint8_t>())
+        byte = static_cast<std::uint8_t>((value = value * 37 + 11) % modulus);
+      all.push_back(std::move(t));
+    }
+    return all;
+  }
+
+  Lab& lab_;
+  std::int64_t skew_;
+  std::unique_ptr<tensor::Conv2d> conv_;
+  std::unique_ptr<tensor::Pool2d> pool_, average_;
+  std::vector<Tensor> pixels_ = batches(DType::kU8, Shape{12, 12, 3}, 251);
+  std::vector<Tensor> labels_ = batches(DType::kU8, Shape{}, 10);
+  double sums_[5] = {};
+
+  View x_ = array(Shape{kMaxBatch, 12, 12, 3}, 1), dx_ = array(x_.shape, 2),
+       x2_ = array(x_.shape, 3);
+  View y_ = array(Shape{kMaxBatch, 12, 12, 20}, 4), dy_ = array(y_.shape, 5);
+  View p_ = array(Shape{kMaxBatch, 6, 6, 20}, 6), dp_ = array(p_.shape, 7);
+  View q_ = array(Shape{kMaxBatch, 3, 3, 20}, 8), dq_ = array(q_.shape, 9);
+  View z_ = array(Shape{kMaxBatch, 10}, 10), dz_ = array(z_.shape, 11),
+       t_ = array(z_.shape, 12), mask_ = array(q_.shape, 13);
+  View w_ = array(Shape{20, 4, 4, 3}, 14), dw_ = array(w_.shape, 15),
+       m_ = array(w_.shape, 16, 0, 1), s_ = array(w_.shape, 17, 0, 1);
+  View b_ = array(Shape{20}, 18), db_ = array(b_.shape, 19),
+       mean_ = array(b_.shape, 20), variance_ = array(b_.shape, 21, 0, 1),
+       gamma_ = array(b_.shape, 22), beta_ = array(b_.shape, 23),
+       dgamma_ = array(b_.shape, 24), dbeta_ = array(b_.shape, 25);
+  View v_ = array(Shape{10, 180}, 26), dv_ = array(v_.shape, 27),
+       c_ = array(Shape{10}, 28), dc_ = array(c_.shape, 29);
+  View shift_ = array(Shape{1}, 30), scale_ = array(Shape{3}, 31);
+};
+
+}  // namespace dl::device::test
+
+#endif  // DL_TESTS_UNIT_DEVICE_STEP_H_
