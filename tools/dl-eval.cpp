@@ -95,7 +95,7 @@ dl::eval::Evaluations evaluate(const dl::nn::Model& model,
       spec,
       [&](const dl::data::Metadata& metadata) {
         if (!metadata.schema.empty() && !metadata.schema.contains("labels"))
-          throw Error{Code::kData, "has no labels to evaluate against"};
+          throw Error{Code::kData, "there are no labels to evaluate against"};
         check_classes(model, metadata);
       },
       [&](const dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {

@@ -1,6 +1,8 @@
 // dl-infer - apply a model to a DataSet stream
 // For users: man/dl-infer.1.scd.
 
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -62,7 +64,8 @@ std::unique_ptr<dl::nn::PredictionWriter> open_lines(
   if (a.output == "-")
     return dl::nn::write_lines(model, a.top, [](std::string_view text) {
       if (!(std::cout << text << std::flush))
-        throw Error{Code::kIo, "cannot write standard output"};
+        throw Error{Code::kIo, std::string("cannot write standard output: ") +
+                                   std::strerror(errno)};
     });
   return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output));
 }

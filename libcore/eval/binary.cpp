@@ -79,8 +79,9 @@ std::vector<Metrics> Binary::by_output() const {
 }
 
 void Binary::print(std::ostream& out) const {
-  out << "binary: " << outputs() << " outputs, " << examples_
-      << " examples, threshold " << shortest(threshold_) << "\n\n";
+  out << "binary: " << counted(outputs(), "output") << ", "
+      << counted(examples_, "example") << ", threshold " << shortest(threshold_)
+      << "\n\n";
   Table table;
   for (const auto& [name, value] : summary())
     if (name != "examples") table.push_back({"  " + name, readable(value)});

@@ -158,8 +158,8 @@ std::vector<Metrics> Calibration::by_output() const {
 }
 
 void Calibration::print(std::ostream& out) const {
-  out << "calibration: " << outputs() << " outputs, " << examples_
-      << " examples\n\n";
+  out << "calibration: " << counted(outputs(), "output") << ", "
+      << counted(examples_, "example") << "\n\n";
   Table table;
   for (const auto& [name, value] : summary())
     if (name != "examples") table.push_back({"  " + name, readable(value)});

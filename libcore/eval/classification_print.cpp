@@ -28,8 +28,8 @@ void warn_left_out(std::ostream& out, const std::vector<Counts>& counts) {
 }  // namespace
 
 void Classification::print(std::ostream& out) const {
-  out << "classification: " << classes_ << " classes, " << examples_
-      << " examples\n\n";
+  out << "classification: " << classes_ << " classes, "
+      << counted(examples_, "example") << "\n\n";
   Table table;
   for (const auto& [name, value] : summary())
     if (name != "examples") table.push_back({"  " + name, readable(value)});

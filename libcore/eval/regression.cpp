@@ -92,8 +92,8 @@ Metrics Regression::summary() const {
 }
 
 void Regression::print(std::ostream& out) const {
-  out << "regression: " << outputs() << " columns, " << examples_
-      << " examples\n\n";
+  out << "regression: " << counted(outputs(), "column") << ", "
+      << counted(examples_, "example") << "\n\n";
   Table table = {{"column", "mse", "rmse", "mae", "r2", "correlation"}};
   const auto row = [&](const std::string& name, const Metrics& metrics,
                        std::size_t first) {

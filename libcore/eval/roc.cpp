@@ -71,8 +71,8 @@ std::vector<Metrics> Roc::by_output() const {
 
 void Roc::print(std::ostream& out) const {
   const Metrics means = summary();
-  out << "roc: " << outputs() << " outputs, " << shortest(means[0].second)
-      << " examples, ";
+  out << "roc: " << counted(outputs(), "output") << ", "
+      << counted(static_cast<std::int64_t>(means[0].second), "example") << ", ";
   if (steps_ == 0)
     out << "exact";
   else

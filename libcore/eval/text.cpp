@@ -38,6 +38,10 @@ std::string readable(double value) {
   return spell(value, std::chars_format::fixed, 4);
 }
 
+std::string counted(std::int64_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
 void print(std::ostream& out, const Table& table) {
   std::vector<std::size_t> widths;
   for (const auto& row : table) {
