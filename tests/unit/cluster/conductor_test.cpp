@@ -1,0 +1,420 @@
+#include "libcore/cluster/conductor.h"
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/philox.h"
+#include "tests/unit/cluster/simulation.h"
+
+using namespace simulation;
+
+namespace {
+
+constexpr std::int64_t kExamples = 203;  // 51 mini-batches of 4, one short
+
+Settings settings(Mode mode) {
+  Settings s;
+  s.mode = mode;
+  s.batch = 4;
+  s.epochs = 2;
+  s.workers = mode == Mode::kAveraging ? 3 : 0;
+  s.frequency = 4;
+  s.metric = "loss";
+  return s;
+}
+
+void check_exactly_once(const Folder& folder, std::int64_t epochs) {
+  const auto counts = committed(folder);
+  REQUIRE(static_cast<std::int64_t>(counts.size()) == epochs);
+  for (const auto& [epoch, batches] : counts) {
+    CHECK(batches.size() == 51);
+    for (const auto& [batch, n] : batches) {
+      INFO("epoch " << epoch << ", mini-batch " << batch);
+      CHECK(n == 1);
+    }
+  }
+}
+
+// Runs undisturbed; returns the parameters.
+std::vector<float> undisturbed(Mode mode, int workers) {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
+  for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
+  for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
+  REQUIRE(master.conductor->finished());
+  check_exactly_once(folder, 2);
+  CHECK(examples_seen(master.desk.state) == 2 * kExamples);
+  master.conductor->dismiss(0, "");
+  for (const auto& [name, worker] : master.link.workers)
+    CHECK(worker.stop == 0);
+  return master.desk.state.parameters;
+}
+
+// Runs while workers die, fall silent, go deaf and come, and the master is
+// killed now and then.
+std::vector<float> disturbed(Mode mode, std::uint64_t seed) {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(mode);
+  Limits limits;
+  limits.checkpoint_batches = 9;
+  dl::Philox random(seed, 2);
+  std::uint64_t incarnation = 1;
+  auto master = std::make_unique<Master>(s, limits, folder, saved, incarnation,
+                                         kExamples);
+  int names = 0, kills = 0;
+  for (int turn = 0; !master->over(); ++turn) {
+    REQUIRE(turn < 20000);
+    auto& workers = master->link.workers;
+    if (random.below(20) == 0 || workers.empty())
+      master->join("w" + std::to_string(names++));
+    if (random.below(25) == 0 && !workers.empty()) {
+      Worker& unlucky =
+          std::next(workers.begin(),
+                    static_cast<std::ptrdiff_t>(random.below(workers.size())))
+              ->second;
+      switch (random.below(4)) {
+        case 0:  // leaves
+          master->deliver(unlucky, Leave{"test"}.to_message());
+          unlucky.alive = false;
+          break;
+        case 1:  // stopped and continued, perhaps after it was given up
+          unlucky.deaf = !unlucky.deaf;
+          break;
+        case 2:
+          unlucky.poison = true;
+          break;
+        default:  // dies between answers, or of a lost process seen at once
+          unlucky.alive = false;
+          unlucky.hello.pid = 1;
+      }
+    }
+    if (random.below(400) == 0 && kills < 4) {  // kill -9 of the master
+      ++kills;
+      master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
+                                        kExamples);
+    }
+    try {
+      master->turn();
+    } catch (const dl::Error& error) {
+      // Many workers died over one mini-batch: start the master again.
+      REQUIRE(error.code() == dl::Code::kData);
+      master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
+                                        kExamples);
+    }
+  }
+  REQUIRE(master->conductor->finished());
+  check_exactly_once(folder, 2);
+  return master->desk.state.parameters;
+}
+
+}  // namespace
+
+TEST_CASE("averaging gives the same bits whoever does the work") {
+  const auto want = undisturbed(Mode::kAveraging, 3);
+  CHECK(undisturbed(Mode::kAveraging, 1) == want);
+  CHECK(undisturbed(Mode::kAveraging, 5) == want);
+}
+
+TEST_CASE("averaging gives the same bits whatever dies") {
+  const auto want = undisturbed(Mode::kAveraging, 3);
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    INFO("seed " << seed);
+    CHECK(disturbed(Mode::kAveraging, seed) == want);
+  }
+}
+
+TEST_CASE("sharing commits every mini-batch once whatever dies") {
+  undisturbed(Mode::kSharing, 1);
+  undisturbed(Mode::kSharing, 3);
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    INFO("seed " << seed);
+    disturbed(Mode::kSharing, seed);
+  }
+}
+
+TEST_CASE("replicas of sharing stay equal to the master's parameters") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kSharing);
+  s.combine_mean = true;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  for (const char* name : {"a", "b", "c"}) master.join(name);
+  int turns = 0;
+  while (!master.over()) {
+    if (++turns == 10) master.join("late");
+    master.turn();
+    for (const auto& [name, worker] : master.link.workers)
+      if (worker.version == master.desk.state.version && worker.known)
+        CHECK(worker.parameters == master.desk.state.parameters);
+  }
+  CHECK(master.desk.report.resyncs == 0);
+  CHECK(master.desk.state.updater_state == std::vector<float>{1.0F});
+}
+
+TEST_CASE("a replica that differs at the end of an epoch is sent the state") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  master.join("a");
+  Worker& b = master.join("b");
+  master.turn();
+  master.turn();
+  b.parameters[0] += 1;
+  while (master.desk.state.epoch == 0) master.turn();
+  CHECK(master.desk.report.resyncs == 1);
+  while (!master.over()) master.turn();
+  CHECK(master.desk.report.resyncs == 1);
+}
+
+TEST_CASE("held-out data is evaluated by several workers as by one") {
+  Settings s = settings(Mode::kAveraging);
+  s.evaluations = {"regression"};
+  s.metric = "rmse";
+  std::vector<double> scores;
+  for (const int workers : {1, 3}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Master master(s, Limits{}, folder, saved, 1, kExamples, 100);
+    for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
+    while (!master.over()) master.turn();
+    REQUIRE(master.desk.state.history.size() == 2);
+    scores.push_back(master.desk.state.history[0].metrics.at("rmse"));
+  }
+  double squares = 0;
+  for (int i = 0; i < 25; ++i) squares += i * i;
+  CHECK(scores[0] == Approx(std::sqrt(squares / 25)));
+  CHECK(scores[0] == scores[1]);
+}
+
+TEST_CASE("a silent worker's late answer is stale, and it works again") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kAveraging), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  master.join("b");
+  master.conductor->tick(master.now);
+  REQUIRE(a.tasks.size() == 1);
+  const auto fence = a.tasks[0].fence;
+  a.deaf = true;
+  for (int i = 0; i < 70; ++i) master.turn();  // 7 s
+  CHECK(master.desk.report.lost == 1);
+  CHECK(master.desk.report.stale == 0);
+  a.deaf = false;
+  CHECK(a.tasks[0].fence == fence);
+  master.turn();
+  CHECK(master.desk.report.stale == 1);
+  CHECK(master.desk.report.returned == 1);
+  while (!master.over()) master.turn();
+  check_exactly_once(folder, 2);
+  CHECK(a.progress > 1);
+}
+
+TEST_CASE("a worker that beats without progress loses its lease") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Limits limits;
+  limits.stuck_after = 20;
+  limits.wait = 1e9;
+  Master master(settings(Mode::kAveraging), limits, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  master.conductor->tick(master.now);
+  const Task task = a.tasks.at(0);
+  a.tasks.clear();  // it spins
+  for (int i = 0; i < 210; ++i) master.turn();
+  CHECK(master.desk.report.lost == 1);
+  CHECK(a.tasks.empty());  // nothing more for it
+  Worker& b = master.join("b");
+  master.conductor->tick(master.now);
+  REQUIRE(b.tasks.size() == 1);
+  CHECK(b.tasks[0].first == task.first);
+  CHECK(b.tasks[0].fence > task.fence);
+}
+
+TEST_CASE("too few workers end the run after the wait") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Limits limits;
+  limits.min_workers = 2;
+  limits.wait = 60;
+  Master master(settings(Mode::kSharing), limits, folder, saved, 1, kExamples);
+  master.join("a");
+  for (int i = 0; i < 59; ++i) master.turn(1);
+  CHECK(master.said.size() >= 5);
+  CHECK(master.said.back().starts_with("waiting: 1 of 2 workers (a), "));
+  try {
+    master.turn(1);
+    FAIL("it waits for ever");
+  } catch (const dl::Error& error) {
+    CHECK(error.code() == dl::Code::kUnavailable);
+  }
+  CHECK(committed(folder).empty());
+}
+
+TEST_CASE("when all workers are gone the state is saved") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Limits limits;
+  limits.wait = 30;
+  Master master(settings(Mode::kSharing), limits, folder, saved, 1, kExamples);
+  Worker& a = master.join("a");
+  for (int i = 0; i < 20; ++i) master.turn();
+  a.alive = false;
+  for (int i = 0; i < 50 && !master.over(); ++i) master.turn(1);
+  CHECK(master.conductor->stopped());
+  REQUIRE(saved);
+  CHECK(saved->examples > 0);
+  CHECK_FALSE(saved->finished);
+}
+
+TEST_CASE("a stop takes in what was begun, saves and ends") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    {
+      Master master(s, Limits{}, folder, saved, 1, kExamples);
+      master.join("a");
+      for (int i = 0; i < 4; ++i) master.turn();
+      master.conductor->stop("SIGTERM", master.now);
+      for (int i = 0; i < 200 && !master.over(); ++i) master.turn();
+      REQUIRE(master.conductor->stopped());
+      CHECK(master.now < 120);
+      REQUIRE(saved);
+      CHECK(saved->examples > 0);
+      CHECK(saved->examples < kExamples);
+    }
+    Master again(s, Limits{}, folder, saved, 2, kExamples);
+    again.join("a");
+    while (!again.over()) again.turn();
+    check_exactly_once(folder, 2);
+  }
+}
+
+TEST_CASE("a worker that is frozen does not hold up a stop") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kAveraging), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  master.turn();
+  a.deaf = true;
+  master.conductor->stop("SIGTERM", master.now);
+  const double begin = master.now;
+  while (!master.over()) master.turn();
+  CHECK(master.now - begin < 26);
+  REQUIRE(saved);
+  CHECK(saved->committed.empty());
+}
+
+TEST_CASE("answers that are not finite stop the run after some") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
+    Worker& a = master.join("a");
+    try {
+      for (int i = 0; i < 200; ++i) {
+        a.poison = true;
+        master.turn();
+      }
+      FAIL("it goes on for ever");
+    } catch (const dl::Error& error) {
+      CHECK(error.code() == dl::Code::kConfig);
+      CHECK_THAT(error.what(), Catch::Contains("not finite"));
+    }
+    CHECK(all_finite(master.desk.state.parameters));
+    CHECK(committed(folder).empty());
+  }
+}
+
+TEST_CASE("a second worker of a name is refused while the first one lives") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  master.join("a");
+  Worker twin;
+  twin.peer = "twin";
+  twin.hello.name = "a";
+  twin.hello.pid = 2;
+  master.link.workers["twin"] = twin;
+  master.deliver(twin, twin.hello.to_message());
+  CHECK(master.link.workers["twin"].refused == 76);
+  // Once the first one's connection takes nothing, the name is free.
+  master.link.workers["a"].alive = false;
+  master.link.workers["twin"].refused = -1;
+  master.deliver(twin, twin.hello.to_message());
+  CHECK(master.link.workers["twin"].refused == -1);
+  CHECK(master.link.workers["twin"].run == "run1");
+}
+
+TEST_CASE("messages of another run are ignored") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  a.run = "run0";
+  master.flush(a);  // its Ready
+  master.turn();
+  CHECK(a.tasks.empty());
+}
+
+TEST_CASE("patience ends a run early") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kAveraging);
+  s.epochs = 50;
+  s.patience = 2;  // the simulated loss never changes
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  master.join("a");
+  while (!master.over()) master.turn();
+  CHECK(master.desk.state.history.size() == 3);
+  CHECK(master.desk.state.reason == "no better loss for 2 epochs");
+}
+
+TEST_CASE("a run ends at its time limit") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    s.epochs = 1000;
+    Limits limits;
+    limits.max_time = 20;
+    Master master(s, limits, folder, saved, 1, kExamples);
+    master.join("a");
+    while (!master.over()) master.turn();
+    CHECK(master.conductor->finished());
+    CHECK(master.now < 130);
+    CHECK(master.desk.state.reason == "--max-time is over");
+  }
+}
+
+TEST_CASE("checkpoints that cannot be written are missed, then end the run") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Limits limits;
+  limits.checkpoint_batches = 5;
+  Master master(settings(Mode::kSharing), limits, folder, saved, 1, kExamples);
+  int tries = 0;
+  Hooks hooks;
+  hooks.welcome = [] { return Welcome{}; };
+  hooks.save = [&]() -> std::string {
+    ++tries;
+    throw dl::Error{dl::Code::kIo, "cannot write 'c': No space left on device"};
+  };
+  master.conductor.emplace(master.desk, hooks, master.now);
+  master.join("a");
+  try {
+    while (!master.over()) master.turn();
+    FAIL("it goes on");
+  } catch (const dl::Error& error) {
+    CHECK(error.code() == dl::Code::kIo);
+    CHECK_THAT(error.what(), Catch::Contains("No space left"));
+  }
+  CHECK(tries == 3);
+}

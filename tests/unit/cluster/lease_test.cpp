@@ -1,0 +1,136 @@
+#include "libcore/cluster/lease.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "libcore/base/error.h"
+#include "libcore/base/philox.h"
+
+using dl::Philox;
+using dl::cluster::Lease;
+using dl::cluster::LeaseTable;
+using dl::cluster::Ranges;
+
+TEST_CASE("leases are granted in order and committed once") {
+  std::uint64_t next = 7;
+  LeaseTable table(10, next);
+  const auto a = table.grant(1, 4);
+  const auto b = table.grant(2, 4);
+  REQUIRE(a);
+  REQUIRE(b);
+  CHECK(a->id == 7);
+  CHECK(a->fence == 1);
+  CHECK(a->first == 0);
+  CHECK(a->count == 4);
+  CHECK(b->first == 4);
+  CHECK(table.free() == 2);
+
+  CHECK(table.commit(a->id, a->fence, 0, 2));
+  CHECK_FALSE(table.commit(a->id, a->fence, 1, 1));  // again
+  CHECK_FALSE(table.commit(a->id, a->fence, 3, 2));  // beyond its end
+  CHECK_FALSE(table.commit(a->id, a->fence, 4, 1));  // another's
+  CHECK_FALSE(table.commit(a->id, a->fence + 1, 2, 1));
+  CHECK_FALSE(table.commit(99, 1, 2, 1));
+  CHECK_FALSE(table.commit(a->id, a->fence, 2, 0));
+  CHECK(table.committed() == 2);
+  CHECK(table.find(a->id, a->fence)->committed == 2);
+}
+
+TEST_CASE(
+    "what a lease leaves is granted again, first and with a higher fence") {
+  std::uint64_t next = 1;
+  LeaseTable table(8, next);
+  const Lease a = *table.grant(1, 4);
+  REQUIRE(table.commit(a.id, a.fence, 0, 1));
+  table.finish(a.id, true);
+  CHECK(table.failures(0) == 0);
+  CHECK(table.failures(1) == 1);
+  CHECK_FALSE(table.commit(a.id, a.fence, 1, 1));  // late
+
+  const Lease b = *table.grant(2, 8);
+  CHECK(b.first == 1);
+  CHECK(b.count == 7);
+  CHECK(b.fence == 2);
+  CHECK_FALSE(table.grant(3, 1));
+  REQUIRE(table.commit(b.id, b.fence, 1, 7));
+  CHECK(table.complete());
+  table.finish(b.id);
+  CHECK(table.complete());
+  CHECK(table.leases().empty());
+}
+
+TEST_CASE("a grant stays below its end") {
+  std::uint64_t next = 1;
+  LeaseTable table(10, next);
+  CHECK(table.grant(1, 4, 6)->count == 4);
+  CHECK(table.grant(1, 4, 6)->count == 2);
+  CHECK_FALSE(table.any_free(6));
+  CHECK_FALSE(table.grant(1, 4, 6));
+  CHECK(table.any_free(7));
+}
+
+TEST_CASE("committed ranges survive a checkpoint") {
+  std::uint64_t next = 1;
+  LeaseTable table(10, next);
+  const Ranges ranges = {{0, 2}, {5, 3}};
+  table.restore(ranges);
+  CHECK(table.committed() == 5);
+  CHECK(table.committed_ranges() == ranges);
+  CHECK(table.grant(1, 100)->first == 2);
+  CHECK(table.grant(1, 100)->first == 8);
+  CHECK_FALSE(table.grant(1, 100));
+
+  LeaseTable other(10, next);
+  CHECK_THROWS_AS(other.restore({{8, 3}}), dl::Error);
+  CHECK_THROWS_AS(other.restore({{-1, 1}}), dl::Error);
+  CHECK_THROWS_AS(other.restore({{0, 2}, {1, 1}}), dl::Error);
+}
+
+// Workers that die, fall silent, and come back late, at random: each
+// mini-batch is committed exactly once, and a fence never goes back.
+TEST_CASE("every mini-batch is committed exactly once whatever happens") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Philox random(seed, 1);
+    const auto batches = static_cast<std::int64_t>(1 + random.below(60));
+    std::uint64_t next = 1;
+    LeaseTable table(batches, next);
+    std::vector<int> commits(static_cast<std::size_t>(batches));
+    std::vector<std::uint64_t> fences(static_cast<std::size_t>(batches));
+    std::vector<Lease> issued;  // all that were ever granted
+    std::set<std::uint64_t> ids;
+    for (int step = 0; !table.complete(); ++step) {
+      REQUIRE(step < 100000);
+      const std::uint64_t what = random.below(10);
+      if (what < 3) {
+        const auto lease = table.grant(
+            random.below(4), static_cast<std::int64_t>(1 + random.below(7)));
+        if (!lease) continue;
+        CHECK(ids.insert(lease->id).second);
+        for (std::int64_t i = lease->first; i < lease->first + lease->count;
+             ++i) {
+          auto& fence = fences[static_cast<std::size_t>(i)];
+          CHECK(lease->fence > fence);
+          fence = lease->fence;
+        }
+        issued.push_back(*lease);
+      } else if (what < 8 && !issued.empty()) {
+        // A report, perhaps late, perhaps repeated.
+        const Lease& lease = issued[random.below(issued.size())];
+        const auto at =
+            lease.first + static_cast<std::int64_t>(random.below(
+                              static_cast<std::uint64_t>(lease.count)));
+        if (table.commit(lease.id, lease.fence, at, 1))
+          ++commits[static_cast<std::size_t>(at)];
+      } else if (!issued.empty()) {
+        const Lease& lease = issued[random.below(issued.size())];
+        if (what == 8)
+          table.finish(lease.id, true);
+        else
+          for (const Lease& held : table.of(lease.worker))
+            table.finish(held.id);
+      }
+    }
+    for (const int n : commits) CHECK(n == 1);
+    CHECK(table.committed_ranges() == Ranges{{0, batches}});
+  }
+}

@@ -1,0 +1,89 @@
+#include "libcore/cluster/membership.h"
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/error.h"
+
+using namespace dl::cluster;
+
+namespace {
+
+Hello hello(const std::string& name, std::int64_t pid) {
+  Hello h;
+  h.name = name;
+  h.host = "host";
+  h.pid = pid;
+  return h;
+}
+
+}  // namespace
+
+TEST_CASE("a name is taken while its worker is heard of") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  CHECK(a.number == 1);
+  CHECK_THROWS_WITH(members.admit("p2", hello("a", 2), 5, 6, nullptr),
+                    "the name 'a' is in use by host:1");
+  // Silent for too long: the name is free.
+  std::optional<Member> replaced;
+  Member& b = members.admit("p2", hello("a", 2), 7, 6, &replaced);
+  CHECK(b.number == 2);
+  REQUIRE(replaced);
+  CHECK(replaced->number == 1);
+  CHECK(members.find("p1") == nullptr);
+}
+
+TEST_CASE("the same process on a new connection replaces its old self") {
+  Membership members;
+  members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  std::optional<Member> replaced;
+  members.admit("p2", hello("a", 1), 1, 6, &replaced);
+  REQUIRE(replaced);
+  CHECK(replaced->peer == "p1");
+  CHECK(members.present().size() == 1);
+  CHECK(members.joined() == 2);
+}
+
+TEST_CASE("silence is noticed once and ends with a word") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  a.ready = true;
+  CHECK(members.silent(6, 6).empty());
+  REQUIRE(members.silent(6.5, 6).size() == 1);
+  CHECK(members.silent(7, 6).empty());
+  CHECK(members.workers().empty());
+  CHECK(members.heard(a, 8));
+  CHECK_FALSE(members.heard(a, 8.1));
+  CHECK(members.workers().size() == 1);
+}
+
+TEST_CASE("a worker that beats without progress is stuck until it moves") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  a.ready = true;
+  const auto working = [](const Member&) { return true; };
+  const auto idle = [](const Member&) { return false; };
+  Beat beat;
+  beat.progress = 3;
+  CHECK_FALSE(members.beat(a, beat, 10));
+  CHECK(members.stuck(40, 60, working).empty());
+  CHECK(members.stuck(60, 60, idle).empty());  // no work: the clock restarts
+  CHECK(members.stuck(119, 60, working).empty());
+  REQUIRE(members.stuck(121, 60, working).size() == 1);
+  CHECK_FALSE(a.can_work());
+  CHECK_FALSE(members.beat(a, beat, 122));
+  CHECK_FALSE(a.can_work());
+  beat.progress = 4;
+  CHECK(members.beat(a, beat, 123));
+  CHECK(a.can_work());
+}
+
+TEST_CASE("workers come in the order in which they joined") {
+  Membership members;
+  for (const char* peer : {"z", "y", "x"})
+    members.admit(peer, hello(peer, 1 + peer[0]), 0, 6, nullptr).ready = true;
+  const auto workers = members.workers();
+  REQUIRE(workers.size() == 3);
+  CHECK(workers[0]->peer == "z");
+  CHECK(workers[2]->peer == "x");
+}

@@ -1,0 +1,348 @@
+// A master without sockets, files or networks: simulated workers on a clock
+// that the test turns.
+
+#ifndef DL_TESTS_UNIT_CLUSTER_SIMULATION_H_
+#define DL_TESTS_UNIT_CLUSTER_SIMULATION_H_
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/conductor.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/io/digest.h"
+
+namespace simulation {
+
+using namespace dl::cluster;
+using dl::Json;
+
+inline constexpr std::size_t kParameters = 40;
+inline constexpr float kStep = 0.125F;  // dyadic: sums are exact
+
+// What training on a mini-batch does to a replica: a step that depends on the
+// replica, so that order and starting point matter.
+inline std::vector<float> step_of(const std::vector<float>& parameters,
+                                  std::int64_t epoch, std::int64_t batch) {
+  std::vector<float> step(parameters.size());
+  const auto at = static_cast<std::size_t>(batch + 7 * epoch) % step.size();
+  step[at] = kStep * (parameters[(at + 1) % step.size()] > 0 ? -1 : 1);
+  return step;
+}
+
+// A worker: takes what the master sends and, when told to work, answers.
+struct Worker {
+  std::string peer;
+  Hello hello;
+  std::string run;
+  bool alive = true, deaf = false;  // deaf: its queue is full
+  std::vector<float> parameters, residual = std::vector<float>(kParameters);
+  std::uint64_t version = 0;
+  bool known = false;
+  std::deque<Task> tasks;
+  std::int64_t done = 0;  // mini-batches of the first task
+  struct Pending {
+    std::uint64_t lease;
+    std::int64_t batch;
+    std::vector<std::byte> payload;
+  };
+  std::deque<Pending> pending;
+  std::uint64_t progress = 0;
+  int stop = -1, refused = -1;
+  bool poison = false;  // its next answer has NaN in it
+  std::vector<Message> out;
+
+  void take(const Message& message, Mode mode);
+  void work(Mode mode, const dl::data::Epoch& order);
+
+ private:
+  void apply(Apply apply);
+  void average(const Task& task, const dl::data::Epoch& order);
+  void share(const Task& task, const dl::data::Epoch& order);
+};
+
+inline void Worker::apply(Apply apply) {
+  if (apply.own) {
+    apply.payload = pending.front().payload;
+    pending.pop_front();
+  }
+  if (apply.sequence <= version) return;
+  if (apply.sequence != version + 1) throw std::logic_error("a gap");
+  if (!apply.payload.empty())
+    dl::exchange::decode_threshold(apply.payload, -apply.scale, parameters);
+  version = apply.sequence;
+}
+
+inline void Worker::take(const Message& message, Mode mode) {
+  switch (message.type) {
+    case MessageType::kWelcome:
+      run = Welcome::from_message(message).run;
+      out.push_back(Ready{}.to_message());
+      break;
+    case MessageType::kRefuse:
+      refused = Refuse::from_message(message).code;
+      break;
+    case MessageType::kState: {
+      State state = State::from_message(message);
+      parameters = std::move(state.parameters);
+      version = state.version;
+      known = true;
+      if (mode == Mode::kSharing) {
+        tasks.clear();
+        pending.clear();
+        done = 0;
+      }
+      break;
+    }
+    case MessageType::kTask:
+      if (!known) throw std::logic_error("a task without state");
+      tasks.push_back(Task::from_message(message));
+      break;
+    case MessageType::kApply:
+      apply(Apply::from_message(message));
+      break;
+    case MessageType::kStale: {
+      const Stale stale = Stale::from_message(message);
+      if (!tasks.empty() && tasks.front().lease == stale.lease) done = 0;
+      std::erase_if(tasks,
+                    [&](const Task& t) { return t.lease == stale.lease; });
+      std::erase_if(pending, [&](const Pending& p) {
+        return p.lease == stale.lease && p.batch == stale.batch;
+      });
+      break;
+    }
+    case MessageType::kEpochEnd: {
+      Drained drained;
+      drained.epoch = EpochEnd::from_message(message).epoch;
+      drained.digest = dl::io::digest(std::as_bytes(std::span(parameters)));
+      drained.updater_state = {1.0F};
+      out.push_back(drained.to_message());
+      break;
+    }
+    case MessageType::kStop:
+      stop = Stop::from_message(message).code;
+      break;
+    default:
+      break;
+  }
+}
+
+// One mini-batch's worth (averaging and evaluation: one task's).
+inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
+  if (tasks.empty() || !pending.empty()) return;
+  const Task task = tasks.front();
+  ++progress;
+  if (task.kind == TaskKind::kEvaluate) {
+    TaskDone answer;
+    answer.lease = task.lease;
+    answer.fence = task.fence;
+    const auto evaluation = dl::eval::make_evaluation("regression", {1, {}});
+    for (std::int64_t i = 0; i < task.count; ++i) {
+      dl::tensor::Tensor x(dl::tensor::DType::kF32, {1, 1});
+      dl::tensor::Tensor y(dl::tensor::DType::kF32, {1, 1});
+      x.as<float>()[0] = static_cast<float>(task.first + i);
+      evaluation->add(x, y, nullptr);
+    }
+    answer.evaluations.push_back(evaluation->to_json());
+    out.push_back(answer.to_message());
+    tasks.pop_front();
+  } else if (mode == Mode::kAveraging) {
+    average(task, order);
+  } else {
+    share(task, order);
+  }
+}
+
+inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
+  if (task.version != version) throw std::logic_error("another round's state");
+  Result result;
+  result.lease = task.lease;
+  result.fence = task.fence;
+  result.examples = order.examples(task.first, task.count);
+  result.parameters = parameters;
+  for (std::int64_t i = task.first; i < task.first + task.count; ++i) {
+    const auto step = step_of(result.parameters, task.epoch, i);
+    for (std::size_t j = 0; j < step.size(); ++j)
+      result.parameters[j] -= step[j];
+    result.loss_sum += static_cast<double>(order.examples(i, 1)) / 4;
+  }
+  if (poison) result.parameters[3] = NAN;
+  poison = false;
+  tasks.pop_front();
+  out.push_back(result.to_message());
+}
+
+inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
+  Update update;
+  update.lease = task.lease;
+  update.fence = task.fence;
+  update.batch = task.first + done;
+  update.examples = order.examples(update.batch, 1);
+  update.loss_sum = static_cast<double>(update.examples) / 4;
+  update.threshold = kStep;
+  const auto step = step_of(parameters, task.epoch, update.batch);
+  for (std::size_t j = 0; j < step.size(); ++j) residual[j] += step[j];
+  update.quanta =
+      dl::exchange::encode_threshold(residual, kStep, update.payload);
+  if (poison) update.loss_sum = NAN;
+  poison = false;
+  pending.push_back({update.lease, update.batch, update.payload});
+  out.push_back(update.to_message());
+  if (++done < task.count) return;
+  TaskDone answer;
+  answer.lease = task.lease;
+  answer.fence = task.fence;
+  out.push_back(answer.to_message());
+  tasks.pop_front();
+  done = 0;
+}
+
+// The network between them: every message arrives at once.
+class Link : public MasterLink {
+ public:
+  explicit Link(Mode mode) : mode_(mode) {}
+  std::map<std::string, Worker> workers;
+
+  std::optional<MasterSocket::Incoming> receive(std::chrono::milliseconds,
+                                                std::span<const int>) override {
+    return std::nullopt;
+  }
+  bool send(const std::string& peer, const Message& message,
+            const Envelope&) override {
+    const auto found = workers.find(peer);
+    if (found == workers.end() || !found->second.alive || found->second.deaf)
+      return false;
+    found->second.take(message, mode_);
+    return true;
+  }
+  std::uint64_t bytes_in() const override { return 0; }
+  std::uint64_t bytes_out() const override { return 0; }
+  std::uint64_t dropped() const override { return 0; }
+
+ private:
+  Mode mode_;
+};
+
+struct Folder {
+  std::string path;
+  Folder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "dl-sim-XXXXXX").string();
+    if (::mkdtemp(name.data())) path = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+// A master over its saved state; a new one is a restart after kill -9.
+struct Master {
+  Link link;
+  std::vector<std::string> said;
+  EventLog events;
+  Desk desk;
+  std::optional<Conductor> conductor;
+  dl::data::Epoch order;
+  double now = 100;
+
+  Master(const Settings& settings, const Limits& limits, Folder& folder,
+         std::optional<RunState>& saved, std::uint64_t incarnation,
+         std::int64_t examples, std::int64_t held_out = 0)
+      : link(settings.mode),
+        events(folder.path + "/events.jsonl",
+               "run" + std::to_string(incarnation), incarnation, log()),
+        desk(settings, limits, "run" + std::to_string(incarnation), incarnation,
+             events, link, log()),
+        order(catalogue(examples), settings.batch, settings.seed, 0, true) {
+    desk.training = catalogue(examples);
+    if (held_out) desk.evaluation = catalogue(held_out);
+    desk.state.parameters.assign(kParameters, 1);
+    if (saved) desk.state = *saved;
+    events.write(
+        saved ? "resume" : "start",
+        {{"epoch", desk.state.epoch}, {"committed", desk.state.committed}});
+    Hooks hooks;
+    hooks.welcome = [] { return Welcome{}; };
+    hooks.save = [this, &saved] {
+      saved = desk.state;
+      return "checkpoint";
+    };
+    hooks.save_best = [] {};
+    conductor.emplace(desk, hooks, now);
+  }
+
+  static dl::data::Catalogue catalogue(std::int64_t examples) {
+    return {{std::vector<std::int64_t>{examples}}};
+  }
+  dl::Log log() {
+    return [this](dl::Level, const std::string& line) { said.push_back(line); };
+  }
+
+  Worker& join(const std::string& name) {
+    Worker& worker = link.workers[name];
+    worker = Worker{};
+    worker.peer = worker.hello.name = name;
+    worker.hello.host = name;
+    deliver(worker, worker.hello.to_message());
+    return worker;
+  }
+  void deliver(const Worker& worker, const Message& message) {
+    Envelope envelope;
+    envelope.run = worker.run;
+    conductor->handle({worker.peer, {envelope, message}}, now);
+  }
+  void flush(Worker& worker) {
+    for (std::size_t i = 0; i < worker.out.size(); ++i)
+      deliver(worker, Message(worker.out[i]));
+    worker.out.clear();
+  }
+  bool over() const { return conductor->finished() || conductor->stopped(); }
+  // A tenth of a second: everyone who can works and beats.
+  void turn(double seconds = 0.1) {
+    now += seconds;
+    for (auto& [name, worker] : link.workers) {
+      if (!worker.alive || worker.deaf || worker.refused >= 0) continue;
+      worker.work(desk.settings.mode, order);
+      Beat beat;
+      beat.progress = worker.progress;
+      deliver(worker, beat.to_message());
+      flush(worker);
+    }
+    conductor->tick(now);
+  }
+};
+
+// Reads a run's history as dl-run(5) says: a resume makes void what was
+// committed after its checkpoint.  Returns how often each mini-batch counts,
+// by epoch.
+inline std::map<std::int64_t, std::map<std::int64_t, int>> committed(
+    const Folder& folder) {
+  std::map<std::int64_t, std::map<std::int64_t, int>> counts;
+  std::ifstream in(folder.path + "/events.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const Json event = Json::parse(line);
+    const std::int64_t epoch = event.value("epoch", std::int64_t{0});
+    if (event["event"] == "resume") {
+      counts.erase(counts.lower_bound(epoch), counts.end());
+      for (const auto& range : event["committed"])
+        for (std::int64_t i = 0; i < range[1].get<std::int64_t>(); ++i)
+          ++counts[epoch][range[0].get<std::int64_t>() + i];
+    } else if (event["event"] == "commit") {
+      for (std::int64_t i = 0; i < event["count"].get<std::int64_t>(); ++i)
+        ++counts[epoch][event["first"].get<std::int64_t>() + i];
+    }
+  }
+  return counts;
+}
+
+}  // namespace simulation
+
+#endif  // DL_TESTS_UNIT_CLUSTER_SIMULATION_H_
