@@ -60,10 +60,10 @@ void Conductor::handle(const MasterSocket::Incoming& incoming, double now) {
     take(*member, message);
   } catch (Error& error) {
     if (error.code() != Code::kProtocol) throw;
-    desk_.events.write("fault",
-                       {{"worker", member->number}, {"why", error.what()}});
-    desk_.log(Level::kWarning, "a message of " + member->describe() +
-                                   " is dropped: " + error.what());
+    // Its answer may have been in it: it starts from the state again.
+    member->version.reset();
+    if (phase_) phase_->release(*member, "it sent a wrong message", false);
+    desk_.reject(*member, -1, error.what());
   }
 }
 

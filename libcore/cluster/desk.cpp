@@ -128,20 +128,22 @@ void Desk::refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
 void Desk::reject(Member& member, std::int64_t batch, const std::string& why) {
   ++report.rejected;
   ++rejections_;
-  events.write("fault", {{"worker", member.number},
-                         {"epoch", state.epoch},
-                         {"first", batch},
-                         {"why", why}});
-  const std::string where = "mini-batch " + std::to_string(batch) +
-                            " of epoch " + std::to_string(state.epoch + 1);
+  Json fields = {
+      {"worker", member.number}, {"epoch", state.epoch}, {"why", why}};
+  if (batch >= 0) fields["first"] = batch;
+  events.write("fault", std::move(fields));
+  const std::string where = batch < 0 ? "a message"
+                                      : "mini-batch " + std::to_string(batch) +
+                                            " of epoch " +
+                                            std::to_string(state.epoch + 1);
   if (rejections_ >= kMostRejections)
     throw Error{Code::kConfig,
                 std::to_string(rejections_) +
                     " answers in a row were rejected, the last one for " +
                     where + " from " + member.describe() + ": " + why +
                     "; lower the learning rate or look at the data"};
-  log(Level::kWarning, where + " from " + member.describe() +
-                           " rejected: " + why + "; it is done again");
+  log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
+                           why + (batch < 0 ? "" : "; it is done again"));
 }
 
 void Desk::accept(Member& member, const Lease& lease, std::int64_t first,

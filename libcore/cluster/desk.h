@@ -73,7 +73,8 @@ class Desk {
               std::int64_t batch = -1);
 
   // A loss, an update or a replica that is not finite, or not what it should
-  // be.  Throws Error: kConfig after kMostRejections in a row.
+  // be; batch -1: a message as such.  Throws Error: kConfig after
+  // kMostRejections in a row.
   void reject(Member& member, std::int64_t batch, const std::string& why);
   // A good answer: counts and records the commit.
   void accept(Member& member, const Lease& lease, std::int64_t first,

@@ -8,7 +8,7 @@ namespace dl::cluster {
 
 LeaseTable::LeaseTable(std::int64_t batches, std::uint64_t& next_id)
     : states_(static_cast<std::size_t>(batches), State::kFree),
-      grants_(static_cast<std::size_t>(batches), 0),
+      fences_(static_cast<std::size_t>(batches), 0),
       next_id_(next_id) {}
 
 std::int64_t LeaseTable::batches() const {
@@ -55,8 +55,9 @@ std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
     const auto at = static_cast<std::size_t>(i);
     if (states_[at] != State::kFree) break;
     states_[at] = State::kLeased;
-    lease.fence = std::max<std::uint64_t>(lease.fence, ++grants_[at]);
+    lease.fence = std::max<std::uint64_t>(lease.fence, fences_[at] + 1);
   }
+  std::fill_n(fences_.begin() + lease.first, lease.count, lease.fence);
   leased_ += lease.count;
   leases_.emplace(lease.id, lease);
   return lease;

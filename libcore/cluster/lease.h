@@ -78,7 +78,7 @@ class LeaseTable {
   enum class State : std::uint8_t { kFree, kLeased, kCommitted };
 
   std::vector<State> states_;
-  std::vector<std::uint32_t> grants_;  // of each mini-batch, so far
+  std::vector<std::uint64_t> fences_;  // of each one's last lease
   std::map<std::int64_t, int> failures_;
   std::map<std::uint64_t, Lease> leases_;
   mutable std::int64_t lowest_free_ = 0;  // nothing below is free

@@ -349,7 +349,7 @@ TEST_CASE("a second worker of a name is refused while the first one lives") {
   master.link.workers["twin"].refused = -1;
   master.deliver(twin, twin.hello.to_message());
   CHECK(master.link.workers["twin"].refused == -1);
-  CHECK(master.link.workers["twin"].run == "run1");
+  CHECK(master.link.workers["twin"].run == run_id(1));
 }
 
 TEST_CASE("messages of another run are ignored") {
@@ -358,7 +358,7 @@ TEST_CASE("messages of another run are ignored") {
   Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
                 kExamples);
   Worker& a = master.join("a");
-  a.run = "run0";
+  a.run = run_id(9);
   master.flush(a);  // its Ready
   master.turn();
   CHECK(a.tasks.empty());
@@ -402,7 +402,7 @@ TEST_CASE("checkpoints that cannot be written are missed, then end the run") {
   Master master(settings(Mode::kSharing), limits, folder, saved, 1, kExamples);
   int tries = 0;
   Hooks hooks;
-  hooks.welcome = [] { return Welcome{}; };
+  hooks.welcome = Master::welcome;
   hooks.save = [&]() -> std::string {
     ++tries;
     throw dl::Error{dl::Code::kIo, "cannot write 'c': No space left on device"};

@@ -27,6 +27,11 @@ namespace simulation {
 using namespace dl::cluster;
 using dl::Json;
 
+// The id of a master's n-th start.
+inline std::string run_id(std::uint64_t n) {
+  return std::string(16, '0') + dl::io::hex(n);
+}
+
 inline constexpr std::size_t kParameters = 40;
 inline constexpr float kStep = 0.125F;  // dyadic: sums are exact
 
@@ -257,10 +262,10 @@ struct Master {
          std::optional<RunState>& saved, std::uint64_t incarnation,
          std::int64_t examples, std::int64_t held_out = 0)
       : link(settings.mode),
-        events(folder.path + "/events.jsonl",
-               "run" + std::to_string(incarnation), incarnation, log()),
-        desk(settings, limits, "run" + std::to_string(incarnation), incarnation,
-             events, link, log()),
+        events(folder.path + "/events.jsonl", run_id(incarnation), incarnation,
+               log()),
+        desk(settings, limits, run_id(incarnation), incarnation, events, link,
+             log()),
         order(catalogue(examples), settings.batch, settings.seed, 0, true) {
     desk.training = catalogue(examples);
     if (held_out) desk.evaluation = catalogue(held_out);
@@ -270,7 +275,7 @@ struct Master {
         saved ? "resume" : "start",
         {{"epoch", desk.state.epoch}, {"committed", desk.state.committed}});
     Hooks hooks;
-    hooks.welcome = [] { return Welcome{}; };
+    hooks.welcome = welcome;
     hooks.save = [this, &saved] {
       saved = desk.state;
       return "checkpoint";
@@ -279,6 +284,11 @@ struct Master {
     conductor.emplace(desk, hooks, now);
   }
 
+  static Welcome welcome() {
+    Welcome welcome;
+    welcome.max_frame = 1 << 20;
+    return welcome;
+  }
   static dl::data::Catalogue catalogue(std::int64_t examples) {
     return {{std::vector<std::int64_t>{examples}}};
   }
