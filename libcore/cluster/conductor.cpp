@@ -115,7 +115,8 @@ void Conductor::probe_namesake(const Member& newcomer) {
     if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer)
       continue;
     if (!desk_.send(*old, Stale{}.to_message()))
-      lose(*old, "its connection is closed", false);
+      lose(*old, "its connection is closed", true);
+    return;
   }
 }
 

@@ -272,7 +272,7 @@ struct Master {
     desk.state.parameters.assign(kParameters, 1);
     if (saved) desk.state = *saved;
     events.write(
-        saved ? "resume" : "start",
+        incarnation > 1 ? "resume" : "start",
         {{"epoch", desk.state.epoch}, {"committed", desk.state.committed}});
     Hooks hooks;
     hooks.welcome = welcome;
@@ -302,6 +302,7 @@ struct Master {
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
     deliver(worker, worker.hello.to_message());
+    flush(worker);
     return worker;
   }
   void deliver(const Worker& worker, const Message& message) {
