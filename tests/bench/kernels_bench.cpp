@@ -1,0 +1,325 @@
+// The cpu device's primitives on one thread, at the shapes of the reference
+// networks (LeNet on 28x28x1, the CIFAR-10 network on 32x32x3).
+//
+// of_peak: arithmetic over the measured rate of multiply-adds; taps that fall on
+// padding count, so that a convolution which skips them may exceed 1.
+// of_memory: bytes that must move over the measured rate of memcpy at that size.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/device/open.h"
+#include "libcore/tensor/device.h"
+#include "tests/bench/machine.h"
+
+namespace {
+
+using namespace dl::tensor;
+using benchmark::Counter;
+using benchmark::State;
+
+double peak() {
+  static const double rate = dl::bench::peak_flops();
+  return rate;
+}
+
+// A device with arrays of ones.
+class Bench {
+ public:
+  View array(Shape shape) {
+    buffers_.push_back(device->allocate(shape));
+    device->fill(buffers_.back()->view(), 1.0 / 64);
+    return buffers_.back()->view();
+  }
+  std::unique_ptr<Device> device = dl::device::open_device("cpu");
+
+ private:
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+void report_flops(State& state, double flops) {
+  const auto rate = Counter::kIsIterationInvariantRate;
+  state.counters["GFLOP/s"] = Counter(flops * 1e-9, rate);
+  state.counters["of_peak"] = Counter(flops / peak(), rate);
+}
+
+// bytes: read and written by the primitive.
+void report_bytes(State& state, double bytes) {
+  const auto rate = Counter::kIsIterationInvariantRate;
+  const double copy = dl::bench::copy_rate(static_cast<std::int64_t>(bytes));
+  state.counters["GB/s"] = Counter(bytes * 1e-9, rate);
+  state.counters["of_memory"] = Counter(bytes / copy, rate);
+}
+
+template <typename F>
+void add(const std::string& name, F f) {
+  benchmark::RegisterBenchmark(name.c_str(), f);
+}
+
+// --- Convolution.
+
+struct ConvCase {
+  const char* name;
+  std::int64_t batch;
+  bool first;  // needs no gradient of its input
+  Conv2dSpec spec;
+};
+
+Conv2dSpec same(std::int64_t size, std::int64_t channels, std::int64_t kernel,
+                std::int64_t filters) {
+  const std::int64_t begin = (kernel - 1) / 2, end = kernel / 2;
+  return {.height = size,
+          .width = size,
+          .channels = channels,
+          .filters = filters,
+          .kernel = {kernel, kernel},
+          .pad_begin = {begin, begin},
+          .pad_end = {end, end}};
+}
+
+std::vector<ConvCase> conv_cases() {
+  return {{"lenet1",
+           32,
+           true,
+           {.height = 28,
+            .width = 28,
+            .channels = 1,
+            .filters = 20,
+            .kernel = {5, 5}}},
+          {"lenet2",
+           32,
+           false,
+           {.height = 12,
+            .width = 12,
+            .channels = 20,
+            .filters = 50,
+            .kernel = {5, 5},
+            .stride = {2, 2}}},
+          {"cifar1", 16, true, same(32, 3, 4, 64)},
+          {"cifar2", 16, false, same(32, 64, 4, 64)},
+          {"cifar3", 16, false, same(16, 64, 4, 96)},
+          {"cifar4", 16, false, same(16, 96, 4, 96)},
+          {"cifar5", 16, false, same(16, 96, 3, 128)},
+          {"cifar6", 16, false, same(16, 128, 3, 128)},
+          {"cifar7", 16, false, same(16, 128, 2, 256)},
+          {"cifar8", 16, false, same(16, 256, 2, 256)}};
+}
+
+enum class Direction { kForward, kData, kWeights };
+
+void convolve(State& state, const ConvCase& c, Direction direction) {
+  const Conv2dSpec& s = c.spec;
+  Bench b;
+  const View x = b.array({c.batch, s.height, s.width, s.channels});
+  const View y = b.array({c.batch, s.out_height(), s.out_width(), s.filters});
+  const View w = b.array({s.filters, s.kernel[0], s.kernel[1], s.channels});
+  const View bias = b.array({s.filters});
+  const auto conv = b.device->conv2d(s, c.batch);
+  const auto run = [&] {
+    if (direction == Direction::kForward) conv->forward(y, x, w, bias);
+    if (direction == Direction::kData) conv->backward_data(x, y, w);
+    if (direction == Direction::kWeights) conv->backward_weights(w, bias, x, y);
+  };
+  run();  // makes the primitive
+  for (auto _ : state) run();
+  report_flops(state, 2.0 * static_cast<double>(y.elements() * s.kernel[0] *
+                                                s.kernel[1] * s.channels));
+}
+
+void add_convolutions() {
+  for (const ConvCase& c : conv_cases()) {
+    const std::string name = std::string("conv/") + c.name;
+    add(name + "/forward",
+        [c](State& s) { convolve(s, c, Direction::kForward); });
+    if (!c.first)
+      add(name + "/data", [c](State& s) { convolve(s, c, Direction::kData); });
+    add(name + "/weights",
+        [c](State& s) { convolve(s, c, Direction::kWeights); });
+  }
+}
+
+// --- Matrix product: y = x w^T, dw = dy^T x, dx = dy w.
+
+void add_products() {
+  struct Dense {
+    const char* name;
+    std::int64_t batch, units, inputs;
+  };
+  for (const Dense& d :
+       {Dense{"lenet_dense", 32, 200, 800}, Dense{"lenet_output", 32, 10, 200},
+        Dense{"cifar_dense1", 16, 1024, 16384},
+        Dense{"cifar_dense2", 16, 1024, 1024}}) {
+    const std::string name = std::string("matmul/") + d.name;
+    const auto bench = [d](Direction direction) {
+      return [d, direction](State& state) {
+        Bench b;
+        const View x = b.array({d.batch, d.inputs}),
+                   w = b.array({d.units, d.inputs}),
+                   y = b.array({d.batch, d.units});
+        for (auto _ : state) {
+          if (direction == Direction::kForward)
+            b.device->matmul(y, x, false, w, true, 0);
+          if (direction == Direction::kData)
+            b.device->matmul(x, y, false, w, false, 0);
+          if (direction == Direction::kWeights)
+            b.device->matmul(w, y, true, x, false, 0);
+        }
+        report_flops(state,
+                     2.0 * static_cast<double>(d.batch * d.units * d.inputs));
+        // Skinny products are bound by reading or writing the weights.
+        report_bytes(state, 4.0 * static_cast<double>(w.elements()));
+      };
+    };
+    add(name + "/forward", bench(Direction::kForward));
+    add(name + "/data", bench(Direction::kData));
+    add(name + "/weights", bench(Direction::kWeights));
+  }
+}
+
+// --- What memory bounds.
+
+void add_pools() {
+  struct Case {
+    const char* name;
+    std::int64_t batch, size, channels;
+  };
+  for (const Case& c :
+       {Case{"lenet1", 32, 24, 20}, Case{"lenet2", 32, 4, 50},
+        Case{"cifar1", 16, 32, 64}, Case{"cifar2", 16, 16, 256}})
+    for (const bool forward : {true, false})
+      add(std::string("max_pool/") + c.name +
+              (forward ? "/forward" : "/backward"),
+          [c, forward](State& state) {
+            Bench b;
+            const std::int64_t half = c.size / 2;
+            const View x = b.array({c.batch, c.size, c.size, c.channels}),
+                       y = b.array({c.batch, half, half, c.channels});
+            const auto pool = b.device->pool2d(
+                {.height = c.size, .width = c.size, .channels = c.channels},
+                c.batch);
+            pool->forward(y, x, true);
+            for (auto _ : state) {
+              if (forward) pool->forward(y, x, true);
+              if (!forward) pool->backward(x, y);
+            }
+            // x, y, and the places of the maxima.
+            report_bytes(state, 4.0 * static_cast<double>(x.elements() +
+                                                          2 * y.elements()));
+          });
+}
+
+// One primitive over n elements that moves `arrays` arrays.
+template <typename F>
+void add_elementwise(const std::string& name, std::int64_t n, int arrays, F f) {
+  add(name + "/" + std::to_string(n), [=](State& state) {
+    Bench b;
+    const View x = b.array({n}), y = b.array({n}), z = b.array({n});
+    for (auto _ : state) f(*b.device, x, y, z);
+    report_bytes(state, 4.0 * arrays * static_cast<double>(n));
+  });
+}
+
+// LeNet's parameters (in L2) and the CIFAR-10 network's (in memory).
+void add_updaters() {
+  struct Case {
+    const char* name;
+    Updater kind;
+    int arrays;  // g is read and written, and so is each array of state
+  };
+  for (const std::int64_t n : {67'780, 18'804'810})
+    for (const Case& c : {Case{"sgd", Updater::kSgd, 2},
+                          Case{"nesterov", Updater::kNesterov, 4},
+                          Case{"adam", Updater::kAdam, 6},
+                          Case{"adagrad", Updater::kAdaGrad, 4},
+                          Case{"rmsprop", Updater::kRmsProp, 4}})
+      add_elementwise(std::string("updater/") + c.name, n, c.arrays,
+                      [c](Device& d, View g, View m, View v) {
+                        const int parts = state_per_parameter(c.kind);
+                        d.update({.kind = c.kind, .learning_rate = 1e-3}, g,
+                                 parts > 0 ? m : View{},
+                                 parts > 1 ? v : View{});
+                      });
+  for (const std::int64_t n : {67'780, 18'804'810}) {
+    add_elementwise("add", n, 3,
+                    [](Device& d, View y, View x, View) { d.add(y, -1, x); });
+    add_elementwise("regularize", n, 3, [](Device& d, View g, View w, View) {
+      d.regularize(g, w, 1e-4, 5e-4);
+    });
+    add_elementwise("sum_squares", n, 1, [](Device& d, View x, View, View) {
+      benchmark::DoNotOptimize(d.sum_squares(x));
+    });
+    add_elementwise("all_finite", n, 1, [](Device& d, View x, View, View) {
+      benchmark::DoNotOptimize(d.all_finite(x));
+    });
+  }
+}
+
+void add_activations() {
+  struct Case {
+    const char* name;
+    Activation kind;
+  };
+  const std::int64_t n = 32 * 24 * 24 * 20;  // LeNet's first layer
+  for (const Case& c :
+       {Case{"relu", Activation::kRelu}, Case{"elu", Activation::kElu},
+        Case{"gelu", Activation::kGelu}, Case{"sigmoid", Activation::kSigmoid},
+        Case{"tanh", Activation::kTanh},
+        Case{"softplus", Activation::kSoftplus}}) {
+    add_elementwise(std::string("activate/") + c.name, n, 2,
+                    [c](Device& d, View y, View x, View) {
+                      d.activate({c.kind, 1.0}, y, x);
+                    });
+    add_elementwise(std::string("activate_gradient/") + c.name, n, 3,
+                    [c](Device& d, View dx, View y, View x) {
+                      d.activate_gradient({c.kind, 1.0}, dx, dx, y, x);
+                    });
+  }
+  add_elementwise("dropout_mask", 32 * 1024, 1,
+                  [](Device& d, View mask, View, View) {
+                    d.dropout_mask(mask, 0.5, 1, 2, 3);
+                  });
+  add("sum_rows/lenet1", [](State& state) {
+    Bench b;
+    const View x = b.array({32 * 24 * 24, 20}), s = b.array({20});
+    for (auto _ : state) b.device->sum_rows(s, x);
+    report_bytes(state, 4.0 * static_cast<double>(x.elements()));
+  });
+  add("batch_norm/cifar1", [](State& state) {
+    Bench b;
+    const View x = b.array({16 * 32 * 32, 64}), c = b.array({64});
+    for (auto _ : state) b.device->batch_norm(x, x, c, c, c, c, 1e-5);
+    report_bytes(state, 8.0 * static_cast<double>(x.elements()));
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f GFLOP/s on one core", peak() * 1e-9);
+  benchmark::AddCustomContext("peak", text);
+  std::snprintf(text, sizeof text, "%.1f GB/s copied in memory",
+                dl::bench::copy_rate(std::int64_t{256} << 20) * 1e-9);
+  benchmark::AddCustomContext("memory", text);
+  // All take about 20 seconds; an option on the command line comes later and
+  // wins.
+  std::vector<char*> arguments(argv, argv + argc);
+  char min_time[] = "--benchmark_min_time=0.1";
+  arguments.insert(arguments.begin() + 1, min_time);
+  int count = argc + 1;
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
+    return 64;
+  add_convolutions();
+  add_products();
+  add_pools();
+  add_updaters();
+  add_activations();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}
