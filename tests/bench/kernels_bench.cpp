@@ -1,9 +1,10 @@
 // The cpu device's primitives on one thread, at the shapes of the reference
 // networks (LeNet on 28x28x1, the CIFAR-10 network on 32x32x3).
 //
-// of_peak: arithmetic over the measured rate of multiply-adds; taps that fall on
-// padding count, so that a convolution which skips them may exceed 1.
-// of_memory: bytes that must move over the measured rate of memcpy at that size.
+// of_peak: arithmetic over the measured rate of multiply-adds; taps that fall
+// on padding count, so that a convolution which skips them may exceed 1.
+// of_memory: bytes that must move over the measured rate of memcpy at that
+// size.
 
 #include <benchmark/benchmark.h>
 
