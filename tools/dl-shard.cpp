@@ -43,7 +43,7 @@ struct Args {
 
 void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
-  opt.section("Dealing");
+  opt.section("Dealing options");
   opt.add("output,o", &a.deal.prefix, "PREFIX", "start of every shard's name");
   opt.add("shards,n", &a.deal.shards, "COUNT",
           "how many shards to write (of each part)");
@@ -60,7 +60,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("force", &a.deal.force, "overwrite and replace older shards");
   opt.flag("no-provenance", &a.no_provenance,
            "do not note this command in the shards");
-  opt.section("Looking");
+  opt.section("Inspection options");
   opt.flag("verify", &a.verify, "check every byte of the inputs");
   opt.flag("info", &a.info, "describe the inputs");
   opt.add("head", &a.head, "N", "write the first N examples to stdout");
