@@ -38,45 +38,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "libcore/base/json.h"
+#include "libcore/cluster/message_type.h"
 
 namespace dl::cluster {
-
-constexpr int kProtocolVersion = 1;
-
-enum class MessageType : std::uint16_t {
-  kHello = 1,
-  kWelcome,
-  kRefuse,
-  kReady,
-  kState,
-  kTask,
-  kResult,
-  kUpdate,
-  kApply,
-  kTaskDone,
-  kStale,
-  kBeat,
-  kFetch,
-  kRecord,
-  kEpochEnd,
-  kDrained,
-  kStop,
-  kLeave,
-  kFault
-};
-// "Hello"; "" for a number that is no type.
-std::string_view name_of(MessageType type);
-
-// A message as the wire carries it.
-struct Message {
-  MessageType type = MessageType::kBeat;
-  Json body;
-  std::vector<std::vector<std::byte>> blobs;
-};
 
 // worker -> master, first on a connection.
 struct Hello {

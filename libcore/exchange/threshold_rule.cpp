@@ -46,7 +46,7 @@ ThresholdRule ThresholdRule::parse(std::string_view text) {
   std::string_view word = text.substr(0, colon);
   const auto* found =
       std::find_if(kKinds.begin(), kKinds.end(),
-                   [&](const auto& kind) { return kind.first == word; });
+                   [&](const auto& entry) { return entry.first == word; });
   if (found == kKinds.end())
     throw bad("want fixed:THRESHOLD, adaptive[:FIRST] or target[:DENSITY]");
   ThresholdRule rule;
@@ -89,7 +89,7 @@ ThresholdRule ThresholdRule::from_json(const JsonView& json) {
   std::string type = json.at("type").string();
   const auto* found =
       std::find_if(kKinds.begin(), kKinds.end(),
-                   [&](const auto& kind) { return kind.first == type; });
+                   [&](const auto& entry) { return entry.first == type; });
   if (found == kKinds.end()) json.at("type").fail("fixed, adaptive or target");
   rule.kind = found->second;
   auto number = [&](std::string_view key, const char* want, auto&& ok) {
