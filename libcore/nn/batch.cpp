@@ -1,3 +1,5 @@
+// Checks of mini-batches and metadata against what a network wants.
+
 #include "libcore/nn/batch.h"
 
 #include "libcore/base/error.h"

@@ -1,3 +1,5 @@
+// Running the lanes, their barrier and their sums.
+
 #include "libcore/nn/crew.h"
 
 #include <utility>

@@ -1,3 +1,5 @@
+// Matrix products of dense and output, and the dense layer.
+
 #include "libcore/nn/dense.h"
 
 #include "libcore/nn/fused_activation.h"

@@ -1,3 +1,5 @@
+// Activations in place.
+
 #include "libcore/nn/fused_activation.h"
 
 namespace dl::nn {

@@ -1,3 +1,5 @@
+// Building the layers of a lane, loading its share, and passing it through.
+
 #include "libcore/nn/lane.h"
 
 #include <algorithm>
@@ -93,10 +95,11 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   }
   const std::int64_t units = config.layers.back().units;
   staged_outputs_.resize(tensor::DType::kF32, {max_batch_, units});
+  gradient_ = memory_.allocate(
+      {common_.training ? common_.layout->parameter_count : 0});
   if (common_.training) {
     target_ = memory_.allocate({max_batch_, units});
     mask_ = memory_.allocate({max_batch_});
-    gradient_ = memory_.allocate({common_.layout->parameter_count});
   }
   build_layers();
 }

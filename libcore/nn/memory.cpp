@@ -1,3 +1,5 @@
+// The memory of a network, counted.
+
 #include "libcore/nn/layer.h"
 
 namespace dl::nn {

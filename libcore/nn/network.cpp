@@ -1,3 +1,5 @@
+// A network as its caller sees it: the flat vectors and what runs on the crew.
+
 #include "libcore/nn/network.h"
 
 #include <algorithm>
@@ -86,7 +88,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
       "a network whose last layer is not an output layer");
   parameters = memory.allocate({layout.parameter_count});
   statistics = memory.allocate({layout.statistics_count});
-  if (training) updater_state = memory.allocate({layout.state_count});
+  updater_state = memory.allocate({training ? layout.state_count : 0});
   for (int i = 0; i < crew.size(); ++i)
     lanes.push_back(std::make_unique<Lane>(
         Lane::Common{&config, &layout, &normalizer, max_batch, training,

@@ -57,7 +57,9 @@ class Network {
   std::vector<LayerSummary> summary() const;
   std::int64_t outputs() const;  // units of the output layer
   std::int64_t max_batch() const;
-  std::size_t memory_bytes() const;  // device memory held, all lanes
+  // Device memory held, of all lanes, without what the device's libraries take
+  // for themselves.
+  std::size_t memory_bytes() const;
 
   // The first lane's device: up- and downloads the flat vectors.
   tensor::Device& device();
@@ -69,7 +71,8 @@ class Network {
   // 3]".
   void check_data(const data::Metadata& metadata) const;
 
-  // The flat vectors on the first lane's device, and what lies where.
+  // The flat vectors on the first lane's device, and what lies where.  A vector
+  // that the network does not have is of no elements.
   tensor::View parameters();
   tensor::View statistics();  // running means and variances
   tensor::View update();      // after compute_gradient / compute_update

@@ -1,3 +1,5 @@
+// Cutting the flat vectors into pieces, and taking each through its rules.
+
 #include "libcore/nn/update_plan.h"
 
 #include <algorithm>
