@@ -81,8 +81,8 @@ void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   for (const auto& evaluation : evaluations) {
     const Json json = evaluation->to_json();
     found[std::string(evaluation->kind())] = json.value("metrics", Json());
-    if (const auto names = evaluation->metrics(); !names.empty())
-      result.metrics[names.front()] = evaluation->metric(names.front());
+    const std::string name = main_metric(*evaluation);
+    result.metrics[name] = evaluation->metric(name);
   }
   const double value = score(evaluations);
   if (metric != "loss") result.metrics[metric] = value;

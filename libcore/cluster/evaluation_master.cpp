@@ -1,5 +1,7 @@
 #include "libcore/cluster/evaluation_master.h"
 
+#include <algorithm>
+
 namespace dl::cluster {
 
 namespace {
@@ -70,6 +72,14 @@ EvaluationRound::Evaluations EvaluationRound::result() const {
     }
   }
   return merged;
+}
+
+std::string main_metric(const eval::Evaluation& evaluation) {
+  const auto names = evaluation.metrics();
+  for (const char* wanted : {"accuracy", "auc", "rmse", "ece"})
+    if (std::find(names.begin(), names.end(), wanted) != names.end())
+      return wanted;
+  return names.front();
 }
 
 }  // namespace dl::cluster

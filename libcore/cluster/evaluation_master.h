@@ -41,6 +41,9 @@ class EvaluationRound : public Phase {
   std::map<std::int64_t, Evaluations> parts_;  // by first mini-batch
 };
 
+// The metric that stands for an evaluation where only one is shown.
+std::string main_metric(const eval::Evaluation& evaluation);
+
 }  // namespace dl::cluster
 
 #endif  // DL_LIBCORE_CLUSTER_EVALUATION_MASTER_H_

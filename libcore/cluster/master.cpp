@@ -28,7 +28,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPause{50};    // between two looks at the clock
 constexpr int kMessagesAtOnce = 64;   // before limits are looked at again
-constexpr int kMostRestarts = 8;      // of local workers, for each of them
+constexpr int kMostRestarts = 4;      // of each local worker, without progress
 constexpr double kWorkersLeave = 10;  // seconds for local workers to end
 constexpr std::size_t kLongestSocket = 100;  // bytes of an ipc: path
 
@@ -109,7 +109,8 @@ class Master {
   std::optional<Desk> desk_;
   std::optional<Conductor> conductor_;
   std::optional<LocalWorkers> local_;
-  int restarts_ = 0;
+  int restarts_ = 0;  // of local workers, since a mini-batch was committed
+  std::uint64_t batches_at_restart_ = 0;
   bool stopping_ = false;
   double began_ = monotonic_seconds();
   ProgressLine progress_;
@@ -282,6 +283,8 @@ void Master::look_after_local_workers() {
     if (is_final(ended.status))
       throw Error{static_cast<Code>(ended.status),
                   "a local worker " + ended.how + "; its message is above"};
+    if (desk_->report.batches != batches_at_restart_) restarts_ = 0;
+    batches_at_restart_ = desk_->report.batches;
     if (++restarts_ > kMostRestarts * options_.local)
       throw Error{Code::kUnavailable,
                   "local workers do not live; the last one " + ended.how};

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "libcore/cluster/early_stopping.h"
-#include "libcore/eval/evaluation.h"
+#include "libcore/cluster/evaluation_master.h"
 
 namespace dl::cluster {
 
@@ -94,7 +94,7 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   std::vector<std::unique_ptr<eval::Evaluation>> all;
   for (const std::string& kind : s.evaluations)
     all.push_back(eval::make_evaluation(kind, subject));
-  if (s.metric.empty()) s.metric = all.front()->metrics().front();
+  if (s.metric.empty()) s.metric = main_metric(*all.front());
   if (s.metric != "loss") eval::find_metric(all, s.metric);
 }
 
