@@ -20,6 +20,8 @@ namespace dl::io {
 // never both touch one.
 struct Temporary::Slot {
   std::atomic<char*> path{nullptr};
+  // What the handler took, for forget() to free: a handler cannot.
+  std::atomic<char*> removed{nullptr};
   std::atomic<bool> taken{true};
   Slot* next = nullptr;
 };
@@ -79,6 +81,7 @@ Temporary::~Temporary() {
 
 void Temporary::forget() noexcept {
   std::free(slot_->path.exchange(nullptr));
+  std::free(slot_->removed.exchange(nullptr));
   slot_->taken.store(false);
   slot_ = nullptr;
 }
@@ -92,7 +95,10 @@ void Temporary::rename_to(const std::string& final_path) {
 
 void remove_unfinished() noexcept {
   for (Temporary::Slot* slot = Temporary::slots(); slot; slot = slot->next)
-    if (char* path = slot->path.exchange(nullptr)) ::unlink(path);
+    if (char* path = slot->path.exchange(nullptr)) {
+      ::unlink(path);
+      slot->removed.store(path);
+    }
 }
 
 void sync_folder_of(const std::string& path) {
