@@ -13,6 +13,12 @@
 namespace dl {
 namespace {
 
+#ifdef DL_FAILPOINTS
+constexpr bool kBuiltIn = true;
+#else
+constexpr bool kBuiltIn = false;
+#endif
+
 struct Failpoint {
   std::string name, action;
   long at = 1;
@@ -46,8 +52,8 @@ void parse_item(const std::string& item, std::deque<Failpoint>& points) {
 // Read once; the environment of a process does not change.
 std::deque<Failpoint> parse() {
   std::deque<Failpoint> points;
-#ifdef DL_FAILPOINTS
-  if (const char* text = std::getenv("DL_FAILPOINTS")) {
+  const char* text = kBuiltIn ? std::getenv("DL_FAILPOINTS") : nullptr;
+  if (text != nullptr) {
     std::string rest = text;
     while (!rest.empty()) {
       std::size_t end = rest.find(';');
@@ -55,7 +61,6 @@ std::deque<Failpoint> parse() {
       rest = end == std::string::npos ? "" : rest.substr(end + 1);
     }
   }
-#endif
   return points;
 }
 
