@@ -278,19 +278,38 @@ double Lane::train(const Batch& batch, const Position& at) {
   return loss;
 }
 
-void Lane::predict(const Tensor& features, std::int64_t begin,
-                   std::int64_t total, Tensor& outputs) {
-  Share rows = share(total);
-  if (rows.count == 0) return;
-  rows.first += begin;
-  load_features(features, rows);
+void Lane::predict(const Tensor& features, std::int64_t block,
+                   Tensor& outputs) {
+  const std::int64_t n = features.shape()[0];
   Step step;
-  step.examples = rows.count;
-  const View y = forward(step);
-  device_->download(staged_outputs_, y);
-  const auto from = staged_outputs_.as<float>();
-  const auto to = outputs.as<float>();
-  std::copy(from.begin(), from.end(), to.begin() + rows.first * y.shape.back());
+  step.examples = block;
+  for (std::int64_t first = index_ * block; first < n;
+       first += common_.crew->size() * block) {
+    const std::int64_t count = std::min(block, n - first);
+    if (count == block)
+      load_features(features, {first, block, n});
+    else
+      load_features(padded(features, first, block), {0, block, block});
+    const View y = forward(step);
+    device_->download(staged_outputs_, y);
+    const std::int64_t units = y.shape.back();
+    std::copy_n(staged_outputs_.as<float>().begin(), count * units,
+                outputs.as<float>().begin() + first * units);
+  }
+}
+
+// The examples from `first` on, then zeros.
+const Tensor& Lane::padded(const Tensor& features, std::int64_t first,
+                           std::int64_t block) {
+  padded_.resize(features.dtype(),
+                 features.shape().without_first().with_first(block));
+  const auto from = features.bytes().subspan(
+      static_cast<std::size_t>(first) * features.bytes().size() /
+      static_cast<std::size_t>(features.shape()[0]));
+  const auto rest =
+      std::copy(from.begin(), from.end(), padded_.bytes().begin());
+  std::fill(rest, padded_.bytes().end(), std::byte{0});
+  return padded_;
 }
 
 }  // namespace dl::nn

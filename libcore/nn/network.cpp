@@ -59,7 +59,6 @@ struct Network::State {
   Position at;
   const Tensor* features = nullptr;
   Tensor* outputs = nullptr;
-  std::int64_t begin = 0, count = 0;
   std::vector<double> losses;
   std::vector<char> finite;
 
@@ -101,8 +100,9 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   check_finite = [this](int lane) { finite_task(lane); };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
   predict = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->predict(*features, begin, count,
-                                                   *outputs);
+    const std::int64_t block =
+        std::max<std::int64_t>(1, max_batch / crew.size());
+    lanes[static_cast<std::size_t>(lane)]->predict(*features, block, *outputs);
   };
 }
 
@@ -237,10 +237,7 @@ void Network::predict(const Tensor& features, Tensor& outputs) {
   outputs.resize(tensor::DType::kF32, {n, this->outputs()});
   s.features = &features;
   s.outputs = &outputs;
-  for (s.begin = 0; s.begin < n; s.begin += s.count) {
-    s.count = std::min(s.max_batch, n - s.begin);
-    s.crew.run(s.predict);
-  }
+  s.crew.run(s.predict);
 }
 
 }  // namespace dl::nn

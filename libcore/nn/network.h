@@ -108,7 +108,9 @@ class Network {
 
   // Outputs of the last layer, after its activation, [n, units] in kF32.
   // Dropout is off; batch normalisation uses its running statistics.
-  // n may exceed max_batch: the examples are taken in turn.
+  // n may exceed max_batch.  An example's output follows from it alone, to the
+  // bit, given the device and max_batch / lanes: each lane computes blocks of
+  // that many examples, always whole ones.
   void predict(const tensor::Tensor& features, tensor::Tensor& outputs);
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
@@ -27,11 +28,23 @@ const PredictorOptions& checked(const PredictorOptions& options) {
   return options;
 }
 
-// No more lanes than a batch has examples.
-int lanes(const PredictorOptions& options) {
+// Examples that a lane computes at a time: few, so that small batches keep
+// several lanes busy and cost little, and the same for any number of lanes and
+// any --batch, so that outputs are, too.
+constexpr std::int64_t kBlock = 32;
+constexpr std::int64_t kGpuBlock = 256;
+
+Network compiled(const Model& model, const PredictorOptions& options) {
+  // No more lanes than a batch has blocks.
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
-  return static_cast<int>(std::min(wanted, options.batch));
+  const std::int64_t most = (options.batch + kBlock - 1) / kBlock;
+  auto lanes = device::open_lanes(options.device,
+                                  static_cast<int>(std::min(wanted, most)));
+  const bool gpu = lanes[0]->name().starts_with("cuda");
+  const auto count = static_cast<std::int64_t>(lanes.size());
+  return Network(model.config, model.normalizer,
+                 gpu ? kGpuBlock : kBlock * count, std::move(lanes), false);
 }
 
 // Calls work(); what it finds wrong with the data is told with the source.
@@ -49,9 +62,7 @@ void naming(const std::string& source, const Work& work) {
 
 struct Predictor::State {
   State(const Model& model, const PredictorOptions& options)
-      : batch(options.batch),
-        network(model.config, model.normalizer, options.batch,
-                device::open_lanes(options.device, lanes(options)), false) {
+      : batch(options.batch), network(compiled(model, options)) {
     put_into(network, model);
   }
 

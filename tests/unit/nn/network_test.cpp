@@ -163,6 +163,26 @@ TEST_CASE("predictions do not depend on lanes, chunks or what they are for") {
     }
 }
 
+TEST_CASE("an output follows from its example alone, to the bit") {
+  const NetworkConfig config = testing::example_network("lenet.json");
+  const Examples data = random_examples(config, 70);
+  Network one = compile(config, 8, "cpu", 1, false);
+  one.initialise();
+  const auto want = testing::predict(one, data.features);
+  for (const int lanes : {1, 2, 3}) {
+    Network network = compile(config, 8 * lanes, "cpu", lanes, false);
+    network.initialise();
+    for (const std::int64_t first : {0, 1, 5, 63, 69})
+      for (const std::int64_t n : {1, 2, 8, 9, 33}) {
+        const std::int64_t end = std::min<std::int64_t>(70, first + n);
+        INFO(lanes << " lanes, examples " << first << " to " << end);
+        CHECK(testing::predict(network, data.features.rows(first, end)) ==
+              std::vector<double>(want.begin() + first * 10,
+                                  want.begin() + end * 10));
+      }
+  }
+}
+
 TEST_CASE("dropout drops its share, by mini-batch and place of the example") {
   const NetworkConfig config = sequence("[1000]", R"(
       {"type": "dropout", "rate": 0.25}, {"type": "output", "units": 1,
