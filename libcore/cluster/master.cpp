@@ -129,6 +129,7 @@ Outcome Master::run() {
   start(socket);
   try {
     loop();
+    if (conductor_->finished()) write_model(desk_->state);
   } catch (const Error& error) {
     conductor_->dismiss(static_cast<int>(error.code()), error.what());
     events_->write("stop", {{"why", error.what()},
@@ -136,7 +137,6 @@ Outcome Master::run() {
     if (local_) local_->finish(kWorkersLeave);
     throw;
   }
-  if (conductor_->finished()) write_model(desk_->state);
   conductor_->dismiss(
       conductor_->finished() ? 0 : 75,
       conductor_->finished() ? "the run is finished" : "the master stops");

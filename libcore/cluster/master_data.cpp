@@ -50,8 +50,7 @@ void MasterData::add(const std::string& path) {
     else
       metadata_.join(shard.metadata());
   } catch (Error& error) {
-    error.add_context("'" + path + "' does not go with '" +
-                      shards_.front().path + "'");
+    error.add_context("'" + path + "' does not go with the shards before it");
     throw;
   }
   ShardInfo info;

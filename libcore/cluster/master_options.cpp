@@ -118,7 +118,12 @@ Settings settings_of(const MasterOptions& options,
     s.workers = in_range("--local", options.local, 0);
   s.average_updater =
       either("--average-updater", options.average_updater, "yes", "no");
-  s.threshold = exchange::ThresholdRule::parse(options.threshold);
+  try {
+    s.threshold = exchange::ThresholdRule::parse(options.threshold);
+  } catch (Error& error) {
+    error.add_context("--threshold");
+    throw;
+  }
   if (!(options.clip > 0)) misuse("--clip: want a positive number");
   s.clip_multiple = options.clip;
   s.clip_every = in_range("--clip-every", options.clip_every, 0);

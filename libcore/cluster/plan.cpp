@@ -72,9 +72,10 @@ std::string quantity(double value, const char* unit) {
   const char* prefixes[] = {"", "k", "M", "G", "T"};
   int prefix = 0;
   for (; value >= 1000 && prefix < 4; ++prefix) value /= 1000;
+  const std::string name = std::string(prefixes[prefix]) + unit;
   char text[48];
-  std::snprintf(text, sizeof text, prefix ? "%.1f %s%s" : "%.0f %s%s", value,
-                prefixes[prefix], unit);
+  std::snprintf(text, sizeof text, prefix ? "%.1f%s%s" : "%.0f%s%s", value,
+                name.empty() ? "" : " ", name.c_str());
   return text;
 }
 

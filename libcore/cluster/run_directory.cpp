@@ -96,6 +96,11 @@ std::string first_difference(const Json& a, const Json& b, std::string* left,
              (inner.empty() || inner.front() == '[' ? "" : ".") + inner;
     }
   }
+  if (a.is_array() && b.is_array() && a.size() != b.size()) {
+    *left = std::to_string(a.size()) + " items";
+    *right = std::to_string(b.size());
+    return "";
+  }
   *left = short_text(a);
   *right = short_text(b);
   return "";
@@ -108,6 +113,7 @@ RunDirectory::RunDirectory(const std::string& path, bool fresh) : path_(path) {
     throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
                                        "': " + error.message()};
   lock();
+  sweep();
   if (fresh) clear();
 }
 
@@ -144,6 +150,17 @@ void RunDirectory::lock() {
     const std::string why = std::strerror(errno);
     ::close(lock_);
     throw Error{Code::kIo, "cannot write '" + name + "': " + why};
+  }
+}
+
+// What a master that was killed could not remove.
+void RunDirectory::sweep() {
+  std::error_code ignored;
+  fs::remove(file("socket"), ignored);
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".") && name.ends_with(".tmp"))
+      fs::remove(entry.path(), ignored);
   }
 }
 

@@ -51,6 +51,7 @@ class RunDirectory {
 
  private:
   void lock();
+  void sweep();
   void clear();
 
   std::string path_;

@@ -1,0 +1,2 @@
+#!/bin/bash
+dl-master --epoch 3

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Each mistake ends with a sentence and 64.
+. "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
+try() { dl-master --net net.json --data 'train-*.dls' -o m.safetensors "$@"; echo $?; }
+dl-master; echo $?
+dl-master --net net.json -o m; echo $?
+dl-master --net net.json --data train-000.dls; echo $?
+try --mode ring
+try --epochs 0
+try --batch -3
+try --batch 3x
+try --seed -1
+try --threshold 1
+try --combine max
+try --average-updater maybe
+try --evaluate classification
+try --metric accuracy
+try --eval-data test.dls --metric acuracy
+try --eval-data test.dls --target accuracy
+try --eval-data test.dls --metric accuracy --target f1_macro=1
+try --keep some
+try --heartbeat 5
+try --heartbeat 5s --lost-after 4s
+try --bind tcp://0.0.0.0:0

@@ -1,0 +1,2 @@
+#!/bin/bash
+dl-master --version | sed -n 1p
