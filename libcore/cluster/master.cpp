@@ -374,6 +374,11 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   limits_of(options);
+  const auto folder = std::filesystem::path(options.output).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder))
+    throw Error{Code::kCantCreate, "cannot create '" + options.output +
+                                       "': there is no folder '" +
+                                       folder.string() + "'"};
   return Master(options, log).run();
 }
 

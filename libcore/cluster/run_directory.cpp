@@ -108,7 +108,7 @@ std::string first_difference(const Json& a, const Json& b, std::string* left,
 
 RunDirectory::RunDirectory(const std::string& path, bool fresh) : path_(path) {
   std::error_code error;
-  fs::create_directories(path, error);
+  fs::create_directory(path, error);
   if (error)
     throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
                                        "': " + error.message()};
