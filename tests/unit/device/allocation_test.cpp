@@ -49,6 +49,11 @@ void* take(std::size_t bytes) {
   note(bytes, __builtin_return_address(0));
   return take(bytes);
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes,
+                                     const std::nothrow_t&) noexcept {
+  note(bytes, __builtin_return_address(0));
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept {
