@@ -140,6 +140,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   const auto tau = static_cast<float>(threshold_);
   update.quanta = exchange::encode_threshold(residual_, tau, update.payload);
   pending_.push_back({update.lease, update.batch, update.payload});
+  failpoint("worker.before_update");
   mail_.outbox.push(update.to_message());
   failpoint("worker.after_update");
 

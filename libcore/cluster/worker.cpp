@@ -17,8 +17,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kNoticeSeconds = 10;  // between two lines of waiting
-constexpr milliseconds kLook{200};     // between two looks at the socket
+constexpr double kNoticeSeconds = 10;   // between two lines of waiting
+constexpr milliseconds kLook{200};      // between two looks at the socket
+constexpr double kLookUpSeconds = 0.5;  // ... at the master's file
 constexpr milliseconds kSendLimit{10000};
 
 std::string host_name() {
@@ -151,7 +152,7 @@ bool Worker::try_endpoint(double deadline, double& notice) {
   envelope_ = Envelope{};
   welcomed_ = false;
   bool greeted = false;
-  double look = monotonic_seconds() + 1;
+  double look = monotonic_seconds() + kLookUpSeconds;
   while (monotonic_seconds() < deadline) {
     check_stop();
     if (mail_.finished && compute_error_)
@@ -161,7 +162,7 @@ bool Worker::try_endpoint(double deadline, double& notice) {
       std::string why;
       if (options_.master.look_up(why) != endpoint_) return false;
       if (endpoint_.empty()) status_ = why;
-      look = monotonic_seconds() + 1;
+      look = monotonic_seconds() + kLookUpSeconds;
     }
     const std::array<int, 1> wake{options_.stop};
     const std::span<const int> wakers(wake.data(), options_.stop >= 0 ? 1 : 0);
@@ -176,8 +177,9 @@ bool Worker::try_endpoint(double deadline, double& notice) {
     status_ = socket_->connected() ? "connected, but it does not answer"
                                    : socket_->status();
     if (!socket_->connected()) greeted = false;
-    if (socket_->connected() && !greeted)
-      greeted = send(hello_.to_message(), milliseconds(1000));
+    if (!socket_->connected() || greeted) continue;
+    if (failpoint("worker.other_version")) ++envelope_.protocol;
+    greeted = send(hello_.to_message(), milliseconds(1000));
   }
   return false;
 }
@@ -235,6 +237,9 @@ Worker::End Worker::session() {
     }
     const bool sent = flush();
     if (!sent || !socket_->connected()) {
+      // Its last words may be here already.
+      while (auto received = socket_->receive(milliseconds(0)))
+        if (const auto end = obey(std::move(*received))) return *end;
       log_(Level::kWarning, "lost the master at " + endpoint_ + " (" +
                                 socket_->status() + "); waiting up to " +
                                 std::to_string(static_cast<std::int64_t>(

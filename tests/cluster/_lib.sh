@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# What the cluster tests share.  Each test runs in a scratch folder of its own
+# (tests/run) and prints only what is the same every time; what the tools say
+# is in NAME.err.
+set -u
+declare -A pid=()
+export DL_GRACE=5s DL_WORKER_THREADS=1
+
+cleanup() {
+  local p
+  for p in "${pid[@]}" "$watchdog"; do
+    # A stopped process takes KILL as well.
+    kill -KILL "$p" 2>/dev/null
+  done
+  wait 2>/dev/null
+}
+trap cleanup EXIT
+trap 'fail "it took over 60 s"' TERM
+(exec >/dev/null 2>&1; sleep 60; kill -TERM $$) &
+watchdog=$!
+
+fail() {
+  echo "FAILED: $*"
+  local f
+  for f in *.err; do
+    echo "--- $f"
+    tail -n 15 "$f"
+  done
+  exit 1
+}
+
+# run NAME COMMAND...: in the background; what it says goes to NAME.err.
+run() {
+  local name=$1
+  shift
+  "$@" >"$name.out" 2>"$name.err" </dev/null &
+  pid[$name]=$!
+}
+
+# finish NAME: waits for it and prints its status.
+finish() {
+  local status
+  { wait "${pid[$1]}"; } 2>/dev/null  # bash would report a killed one
+  status=$?
+  unset "pid[$1]"
+  echo "$1: status $status"
+}
+
+# await WHAT COMMAND...: tries until the command succeeds, at most 20 s.
+await() {
+  local what=$1 i
+  shift
+  for ((i = 0; i < 400; i++)); do
+    "$@" >/dev/null 2>&1 && return
+    sleep 0.05
+  done
+  fail "waited 20 s for $what"
+}
+
+# said FILE TEXT: FILE has a line with TEXT.
+said() { grep -q -e "$2" "$1"; }
+# event RUN TEXT: the history of RUN has a line with TEXT.
+event() { grep -q -e "$2" "$1/events.jsonl"; }
+check() { "$DL_TEST_ROOT/tests/cluster/check-events" "$1" || fail "history of $1"; }
+
+# 400 examples in 20 records, 4 shards; a small network.
+make_data() {
+  make-dataset 400 20 1 >all.dls
+  dl-shard -n 4 -o train all.dls >shards.list || fail "dl-shard"
+  cat >net.json <<'JSON'
+{ "seed": 7, "input": {"shape": [3]},
+  "updater": {"type": "adam", "learning_rate": 0.01},
+  "layers": [
+    {"type": "dense", "units": 8, "activation": "relu"},
+    {"type": "output", "units": 3, "activation": "softmax",
+     "loss": "negative_log_likelihood"}] }
+JSON
+}
+
+# master NAME OPTION...: a master with its files under NAME.*
+master() {
+  local name=$1
+  shift
+  run "$name" dl-master --net net.json --data 'train-*.dls' --batch 10 \
+    --normalize standardize --bind tcp://127.0.0.1:0 \
+    --master-file "$name.json" -o "$name.safetensors" \
+    --heartbeat 100ms --lost-after 1s "$@"
+}
+
+# worker NAME MASTER OPTION...
+worker() {
+  local name=$1 of=$2
+  shift 2
+  run "$name" dl-worker --master-file "$of.json" --name "$name" "$@"
+}
