@@ -64,7 +64,7 @@ void declare(dl::cli::Options& opt, Args& a) {
           "mini-batches read ahead; 0: as the master says");
   opt.size("cache", &a.cache, "SIZE", "memory for unpacked records");
 
-  opt.section("Manners");
+  opt.section("Name and end");
   opt.add("name", &a.worker.name, "NAME",
           "what to be called, unique in the run; HOST-PID if not given");
   opt.flag("exit-on-stdin-eof", &a.exit_on_stdin_eof,

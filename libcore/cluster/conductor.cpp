@@ -261,11 +261,26 @@ void Conductor::watch_time() {
 }
 
 void Conductor::dismiss(int code, const std::string& reason) {
-  Stop message;
-  message.code = code;
-  message.reason = reason;
+  farewell_.code = code;
+  farewell_.reason = reason;
   for (Member* member : desk_.members.present())
-    desk_.send(*member, message.to_message());
+    if (!desk_.send(*member, farewell_.to_message()))
+      desk_.members.remove(std::string(member->peer));
+}
+
+bool Conductor::all_left() const {
+  for (const Member* member : desk_.members.present())
+    if (member->ready && !member->silent) return false;
+  return true;
+}
+
+void Conductor::take_farewell(const MasterSocket::Incoming& incoming) {
+  const MessageType type = incoming.received.message.type;
+  if (type == MessageType::kLeave) desk_.members.remove(incoming.peer);
+  if (type != MessageType::kHello) return;
+  Member late;  // it just came, or came back
+  late.peer = incoming.peer;
+  desk_.send(late, farewell_.to_message());
 }
 
 }  // namespace dl::cluster

@@ -47,8 +47,12 @@ class Conductor {
   bool stopped() const { return stopped_; }  // saved, to be gone on with
   const std::string& stop_reason() const { return stop_reason_; }
 
-  // Tells all members that the run is over for them.
+  // Tells all members that the run is over for them.  They answer with Leave:
+  // a process that ended before could take the news down with its connections.
   void dismiss(int code, const std::string& reason);
+  bool all_left() const;
+  // After dismiss(): instead of handle().
+  void take_farewell(const MasterSocket::Incoming& incoming);
 
   std::int64_t batches_left() const { return phase_ ? phase_->left() : 0; }
   bool evaluating() const { return evaluation_ != nullptr; }
@@ -74,6 +78,7 @@ class Conductor {
   void checkpoint();
 
   Desk& desk_;
+  Stop farewell_;
   Hooks hooks_;
   EarlyStopping early_stopping_;
   std::unique_ptr<Phase> phase_;

@@ -26,10 +26,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{50};    // between two looks at the clock
-constexpr int kMessagesAtOnce = 64;   // before limits are looked at again
-constexpr int kMostRestarts = 4;      // of each local worker, without progress
-constexpr double kWorkersLeave = 10;  // seconds for local workers to end
+constexpr milliseconds kPause{50};   // between two looks at the clock
+constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
+constexpr int kMostRestarts = 4;     // of each local worker, without progress
+constexpr double kFarewellSeconds = 2;       // for their Leave, after Stop
+constexpr double kWorkersLeave = 10;         // seconds for local workers to end
 constexpr std::size_t kLongestSocket = 100;  // bytes of an ipc: path
 
 std::string new_run_id() {
@@ -88,6 +89,7 @@ class Master {
   void start(MasterSocket& socket);
   void announce(const MasterSocket& socket);
   void loop();
+  void see_off(int code, const std::string& reason);
   void receive();
   void look_after_local_workers();
   void write_model(const RunState& state);
@@ -131,15 +133,14 @@ Outcome Master::run() {
     loop();
     if (conductor_->finished()) write_model(desk_->state);
   } catch (const Error& error) {
-    conductor_->dismiss(static_cast<int>(error.code()), error.what());
+    see_off(static_cast<int>(error.code()), error.what());
     events_->write("stop", {{"why", error.what()},
                             {"code", static_cast<int>(error.code())}});
     if (local_) local_->finish(kWorkersLeave);
     throw;
   }
-  conductor_->dismiss(
-      conductor_->finished() ? 0 : 75,
-      conductor_->finished() ? "the run is finished" : "the master stops");
+  see_off(conductor_->finished() ? 0 : 75,
+          conductor_->finished() ? "the run is finished" : "the master stops");
   if (local_) local_->finish(kWorkersLeave);
   Outcome result = outcome();
   events_->write("report", result.json);
@@ -254,6 +255,15 @@ void Master::loop() {
     if (options_.progress)
       options_.progress([&] { return progress_.text(*desk_, *conductor_); });
   }
+}
+
+// Tells the workers, and stays until they have heard it.
+void Master::see_off(int code, const std::string& reason) {
+  conductor_->dismiss(code, reason);
+  const double end = monotonic_seconds() + kFarewellSeconds;
+  while (!conductor_->all_left() && monotonic_seconds() < end)
+    if (const auto incoming = link_->receive(kPause, {}))
+      conductor_->take_farewell(*incoming);
 }
 
 void Master::receive() {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -30,6 +31,12 @@ std::string host_name() {
 
 double seconds(milliseconds time) {
   return std::chrono::duration<double>(time).count();
+}
+
+std::string in_seconds(milliseconds time) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g s", seconds(time));
+  return text.data();
 }
 
 bool readable(int fd) {
@@ -128,16 +135,16 @@ void Worker::connect() {
   failpoint("worker.before_hello");
   while (!try_endpoint(deadline, notice)) {
     if (monotonic_seconds() < deadline) continue;
-    const std::string limit = std::to_string(static_cast<std::int64_t>(
-        seconds(first ? options_.wait : options_.wait_lost)));
+    const std::string limit =
+        in_seconds(first ? options_.wait : options_.wait_lost);
     const std::string where =
         endpoint_.empty() ? options_.master.name() : endpoint_;
     if (first)
       throw Error{Code::kUnavailable, "no answer from " + where + " within " +
-                                          limit + " s (" + status_ + ")"};
+                                          limit + " (" + status_ + ")"};
     throw Error{Code::kTryAgain, "the master at " + where +
                                      " did not come back within " + limit +
-                                     " s (" + status_ + ")"};
+                                     " (" + status_ + ")"};
   }
 }
 
@@ -242,9 +249,7 @@ Worker::End Worker::session() {
         if (const auto end = obey(std::move(*received))) return *end;
       log_(Level::kWarning, "lost the master at " + endpoint_ + " (" +
                                 socket_->status() + "); waiting up to " +
-                                std::to_string(static_cast<std::int64_t>(
-                                    seconds(options_.wait_lost))) +
-                                " s for it");
+                                in_seconds(options_.wait_lost) + " for it");
       break;
     }
     if (mail_.rejoin) {
@@ -291,6 +296,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
   switch (message.type) {
     case MessageType::kStop: {
       const Stop stop = Stop::from_message(message);
+      leave("told to stop by the master");
       if (stop.code != 0)
         throw Error{static_cast<Code>(stop.code),
                     "the master stopped: " + stop.reason};

@@ -5,6 +5,7 @@
 set -u
 declare -A pid=()
 export DL_GRACE=5s DL_WORKER_THREADS=1
+export DL_MASTER_HEARTBEAT=100ms DL_MASTER_LOST_AFTER=1s
 
 cleanup() {
   local p
@@ -83,8 +84,7 @@ master() {
   shift
   run "$name" dl-master --net net.json --data 'train-*.dls' --batch 10 \
     --normalize standardize --bind tcp://127.0.0.1:0 \
-    --master-file "$name.json" -o "$name.safetensors" \
-    --heartbeat 100ms --lost-after 1s "$@"
+    --master-file "$name.json" -o "$name.safetensors" "$@"
 }
 
 # worker NAME MASTER OPTION...
