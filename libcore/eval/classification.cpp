@@ -23,10 +23,10 @@ std::map<std::string, double> resolve(const Subject& subject,
 
 }  // namespace
 
-Classification::Classification(Subject subject, Settings settings)
+Classification::Classification(const Subject& subject, Settings settings)
     : Classification(subject, resolve(subject, settings)) {}
 
-Classification::Classification(Subject subject,
+Classification::Classification(const Subject& subject,
                                const std::map<std::string, double>& settings)
     : Common("classification", subject, settings),
       classes_(classes_of(subject)),

@@ -20,7 +20,7 @@ namespace dl::eval {
 class Classification final : public Common {
  public:
   // Settings: top (1..outputs, default 1), threshold (default 0.5).
-  Classification(Subject subject, Settings settings);
+  Classification(const Subject& subject, Settings settings);
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;
@@ -35,7 +35,7 @@ class Classification final : public Common {
   std::int64_t rows() const override { return classes_; }
 
  private:
-  Classification(Subject subject,
+  Classification(const Subject& subject,
                  const std::map<std::string, double>& settings);
   std::vector<Counts> counts() const;  // of each class against the rest
   double mcc() const;                  // Gorodkin 2004, over all classes

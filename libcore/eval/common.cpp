@@ -110,7 +110,9 @@ void Settings::finish(std::string_view kind) const {
 
 Common::Common(std::string_view kind, Subject subject,
                std::map<std::string, double> settings)
-    : kind_(kind), subject_(std::move(subject)), settings_(settings) {
+    : kind_(kind),
+      subject_(std::move(subject)),
+      settings_(std::move(settings)) {
   const std::int64_t outputs = subject_.outputs;
   const auto names = static_cast<std::int64_t>(subject_.names.size());
   if (outputs < 1 || outputs > kMaxOutputs)

@@ -41,6 +41,7 @@ const Entry* find_kind(std::string_view name) {
 
 std::vector<std::string> all_kinds() {
   std::vector<std::string> names;
+  names.reserve(kKinds.size());
   for (const Entry& entry : kKinds) names.emplace_back(entry.name);
   return names;
 }

@@ -118,7 +118,9 @@ double ExactSum::value() const {
 std::vector<double> ExactSum::parts() const {
   std::vector<double> parts;
   ExactSum rest = *this;
-  for (double part = rest.value(); part != 0; part = rest.value()) {
+  while (true) {
+    const double part = rest.value();
+    if (part == 0) break;
     require(std::isfinite(part), "the sum is too large to be taken apart");
     parts.push_back(part);
     rest.add(-part);
@@ -160,7 +162,8 @@ ExactSum ExactSum::from_string(std::string_view text) {
   if (exponent < -32 * kPoint || exponent % 4 != 0) no_sum(text);
   std::size_t place = static_cast<std::size_t>(exponent + 32 * kPoint) / 4;
   // The uppermost digit stays free for the carries of later additions.
-  if (place + hex.size() > (kDigits - 1) * 8 || exponent > 32 * kPoint)
+  if (place + hex.size() > std::size_t{kDigits - 1} * 8 ||
+      exponent > 32 * kPoint)
     no_sum(text);
   ExactSum sum;
   for (auto c = hex.rbegin(); c != hex.rend(); ++c, ++place) {

@@ -13,7 +13,7 @@ constexpr double kMaxSum = 1e100;
 
 }  // namespace
 
-Regression::Regression(Subject subject, Settings settings)
+Regression::Regression(Subject subject, const Settings& settings)
     : Common("regression", std::move(subject), {}),
       columns_(static_cast<std::size_t>(outputs())) {
   settings.finish("regression");
@@ -76,6 +76,7 @@ Metrics Regression::measure(const Column& c) const {
 
 std::vector<Metrics> Regression::by_output() const {
   std::vector<Metrics> all;
+  all.reserve(columns_.size());
   for (const Column& column : columns_) all.push_back(measure(column));
   return all;
 }

@@ -15,7 +15,7 @@ namespace dl::eval {
 
 class Regression final : public Common {
  public:
-  Regression(Subject subject, Settings settings);  // it has none
+  Regression(Subject subject, const Settings& settings);  // it has none
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;

@@ -109,6 +109,7 @@ void print(std::ostream& out, const Evaluations& all) {
 std::vector<Bar> parse_bars(const std::vector<std::string>& least,
                             const std::vector<std::string>& most) {
   std::vector<Bar> bars;
+  bars.reserve(least.size() + most.size());
   for (const std::string& text : least) bars.push_back(parse_bar(text, true));
   for (const std::string& text : most) bars.push_back(parse_bar(text, false));
   return bars;

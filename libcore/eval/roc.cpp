@@ -19,7 +19,7 @@ std::int64_t resolve(const Subject& subject, Settings& settings) {
 
 }  // namespace
 
-Roc::Roc(Subject subject, Settings settings)
+Roc::Roc(const Subject& subject, Settings settings)
     : Roc(subject, resolve(subject, settings)) {}
 
 Roc::Roc(Subject subject, std::int64_t steps)

@@ -17,7 +17,7 @@ namespace dl::eval {
 class Roc final : public Common {
  public:
   // Settings: steps (0 = exact, the default).
-  Roc(Subject subject, Settings settings);
+  Roc(const Subject& subject, Settings settings);
 
   void print(std::ostream& out) const override;
   void read_state(const JsonView& state) override;
