@@ -86,6 +86,7 @@ Metrics Regression::summary() const {
   const std::vector<Metrics> all = by_output();
   for (std::size_t k = 0; k < 5; ++k) {  // not the two means
     std::vector<double> values;
+    values.reserve(all.size());
     for (const Metrics& column : all) values.push_back(column[k].second);
     metrics.emplace_back(all[0][k].first, mean_defined(values));
   }
