@@ -1,0 +1,306 @@
+// A trainer against a master played by the test: what it answers, that it
+// answers alike, and what it does with what comes late or out of turn.
+
+#include "libcore/cluster/trainer.h"
+
+#include <poll.h>
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "libcore/data/shard.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/io/digest.h"
+#include "tests/unit/data/sample.h"
+#include "tests/unit/io/scratch.h"
+
+using namespace dl::cluster;
+
+namespace {
+
+const dl::Log kSilent = [](dl::Level, const std::string&) {};
+constexpr const char* kNetwork = R"({
+  "seed": 5, "input": {"shape": [3]},
+  "updater": {"type": "adam", "learning_rate": 0.05},
+  "layers": [
+    {"type": "dense", "units": 4, "activation": "tanh"},
+    {"type": "dropout", "rate": 0.25},
+    {"type": "output", "units": 2, "activation": "softmax",
+     "loss": "negative_log_likelihood"}]})";
+constexpr std::size_t kParameters = 3 * 4 + 4 + 4 * 2 + 2;
+
+// The master's side of one trainer.
+class Play {
+ public:
+  explicit Play(Mode mode) {
+    settings.mode = mode;
+    settings.batch = 4;
+    settings.clip_every = 0;
+    settings.threshold.kind = dl::exchange::ThresholdRule::Kind::kFixed;
+    settings.threshold.initial = 1e-3;
+    const auto bytes = sample::stream({6, 6, 8}, 3);
+    folder_.write("a.dls",
+                  {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    thread_ = std::thread([this] {
+      try {
+        Trainer({}, mail, kSilent).run();
+      } catch (const dl::Error& e) {
+        error = e.what();
+      }
+      mail.finished = true;
+      mail.outbox.poke();
+    });
+  }
+  ~Play() {
+    mail.leaving = true;
+    mail.desk.close();
+    mail.inbox.wake();
+    thread_.join();
+  }
+
+  void welcome() {
+    const dl::data::Shard shard(folder_ / "a.dls");
+    Welcome w;
+    w.run = std::string(32, 'a');
+    w.network = dl::Json::parse(kNetwork);
+    w.normalizer = dl::data::Normalizer{}.to_json();
+    w.settings = settings.to_json();
+    w.metadata = shard.metadata().to_strings();
+    w.training = {{folder_ / "a.dls", shard.digest(), shard.records()}};
+    w.evaluation = w.training;
+    w.max_frame = 1 << 20;
+    mail.inbox.begin_session(++session_, w.to_message());
+  }
+  void say(const Message& message) { REQUIRE(mail.inbox.push(message)); }
+  void state(std::uint64_t version, float first = 0.1F) {
+    State s;
+    s.version = version;
+    s.parameters.resize(kParameters);
+    for (std::size_t i = 0; i < kParameters; ++i)
+      s.parameters[i] = first * static_cast<float>(i % 7) - 0.2F;
+    parameters = s.parameters;
+    say(s.to_message());
+  }
+  void task(std::uint64_t lease, std::int64_t first, std::int64_t count,
+            std::uint64_t version = 1) {
+    Task t;
+    t.lease = lease;
+    t.fence = 1;
+    t.version = version;
+    t.first = first;
+    t.count = count;
+    t.iteration = first;
+    say(t.to_message());
+  }
+
+  // The next message of the trainer; the test fails after 20 s without one.
+  Message hear() {
+    for (;;) {
+      if (auto message = mail.outbox.pop(session_)) return *message;
+      REQUIRE_FALSE(mail.finished);
+      pollfd p{mail.outbox.descriptor(), POLLIN, 0};
+      REQUIRE(::poll(&p, 1, 20000) == 1);
+    }
+  }
+  template <typename T>
+  T hear_as() {
+    return T::from_message(hear());
+  }
+  void await_rejoin() {
+    for (int i = 0; i < 20000 && !mail.rejoin; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(mail.rejoin);
+  }
+  void apply_own(std::uint64_t sequence, const Update& update) {
+    dl::exchange::decode_threshold(update.payload, -1, parameters);
+    Apply apply;
+    apply.sequence = sequence;
+    apply.own = true;
+    say(apply.to_message());
+  }
+  std::uint64_t digest() const {
+    return dl::io::digest(std::as_bytes(std::span(parameters)));
+  }
+
+  Settings settings;
+  Mailbox mail;
+  std::string error;
+  std::vector<float> parameters;
+
+ private:
+  Scratch folder_;
+  std::thread thread_;
+  std::uint64_t session_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a slot's result follows from state, batches and seed alone") {
+  Play one(Mode::kAveraging), two(Mode::kAveraging);
+  for (Play* play : {&one, &two}) {
+    play->welcome();
+    CHECK(play->hear_as<Ready>().unreadable.empty());
+    play->state(1);
+  }
+  one.task(1, 0, 2);
+  const Result first = one.hear_as<Result>();
+  one.task(2, 2, 2);
+  const Result second = one.hear_as<Result>();
+  CHECK(first.examples == 8);
+  CHECK(first.parameters.size() == kParameters);
+  CHECK(first.parameters != one.parameters);
+  CHECK(first.parameters != second.parameters);
+  CHECK(first.updater_state.size() == 2 * kParameters);
+
+  // The other worker does them in another order.
+  two.task(9, 2, 2);
+  two.task(8, 0, 2);
+  const Result again = two.hear_as<Result>();
+  CHECK(again.lease == 9);
+  CHECK(again.parameters == second.parameters);
+  CHECK(again.loss_sum == second.loss_sum);
+  CHECK(again.updater_state == second.updater_state);
+  CHECK(two.hear_as<Result>().parameters == first.parameters);
+}
+
+TEST_CASE("a revoked slot is dropped and the next one is whole") {
+  Play play(Mode::kAveraging);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  play.task(1, 0, 2);
+  const Result wanted = play.hear_as<Result>();
+  play.task(2, 2, 3);
+  play.say(Stale{2, 1, -1}.to_message());
+  play.task(3, 0, 2);
+  Result result = play.hear_as<Result>();
+  if (result.lease == 2) result = play.hear_as<Result>();  // it was quicker
+  CHECK(result.lease == 3);
+  CHECK(result.parameters == wanted.parameters);
+}
+
+TEST_CASE("a task without its state makes the worker join again") {
+  Play play(Mode::kAveraging);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  play.task(1, 0, 2, 7);
+  play.await_rejoin();
+  play.task(2, 0, 2);  // not heard any more
+  play.welcome();
+  play.hear_as<Ready>();
+  CHECK_FALSE(play.mail.rejoin);
+  play.state(1);
+  play.task(3, 0, 2);
+  CHECK(play.hear_as<Result>().lease == 3);
+}
+
+TEST_CASE("tasks outside the epoch are refused") {
+  Play play(Mode::kAveraging);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  play.task(1, 3, 3);
+  for (int i = 0; i < 20000 && !play.mail.finished; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(play.mail.finished);
+  CHECK(sample::has(play.error, "task: mini-batches 3 to 6 of 5"));
+}
+
+TEST_CASE("a sharing replica stays the master's, whatever is refused") {
+  Play play(Mode::kSharing);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(10);
+  play.task(1, 0, 3, 10);
+  Update update = play.hear_as<Update>();
+  CHECK(update.batch == 0);
+  CHECK(update.examples == 4);
+  CHECK(update.quanta > 0);
+  play.apply_own(11, update);
+
+  // Somebody else's update comes between.
+  Apply other;
+  other.sequence = 12;
+  other.scale = 0.5F;
+  std::vector<float> theirs(kParameters, 0.25F);
+  dl::exchange::encode_threshold(theirs, 0.25F, other.payload);
+  dl::exchange::decode_threshold(other.payload, -0.5F, play.parameters);
+  play.say(other.to_message());
+
+  update = play.hear_as<Update>();
+  CHECK(update.batch == 1);
+  play.say(Stale{1, 1, 1}.to_message());  // refused: the lease was revoked
+  play.task(2, 4, 1, 12);
+  update = play.hear_as<Update>();
+  CHECK(update.lease == 2);
+  CHECK(update.batch == 4);
+  play.apply_own(13, update);
+  const TaskDone done = play.hear_as<TaskDone>();
+  CHECK(done.lease == 2);
+  CHECK(done.examples == 4);
+
+  play.say(EpochEnd{0, 13, play.digest()}.to_message());
+  const Drained drained = play.hear_as<Drained>();
+  CHECK(drained.digest == play.digest());
+  CHECK(drained.residual_norm > 0);
+  CHECK(drained.updater_state.size() == 2 * kParameters);
+}
+
+TEST_CASE("a missed update makes a sharing worker join again") {
+  Play play(Mode::kSharing);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(3);
+  Apply apply;
+  apply.sequence = 3;  // the State had it
+  play.say(apply.to_message());
+  apply.sequence = 5;
+  play.say(apply.to_message());
+  play.await_rejoin();
+  CHECK(sample::has(play.mail.doing(), "missed update 4"));
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(5);
+  play.task(1, 0, 1, 5);
+  CHECK(play.hear_as<Update>().batch == 0);
+}
+
+TEST_CASE("no more updates are under way than allowed") {
+  Play play(Mode::kSharing);
+  play.settings.in_flight = 2;
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(0);
+  play.task(1, 0, 5, 0);
+  const Update first = play.hear_as<Update>();
+  play.hear_as<Update>();
+  pollfd p{play.mail.outbox.descriptor(), POLLIN, 0};
+  while (play.mail.outbox.pop(1)) FAIL("a third update without an answer");
+  CHECK(::poll(&p, 1, 50) == 0);
+  play.apply_own(1, first);
+  CHECK(play.hear_as<Update>().batch == 2);
+}
+
+TEST_CASE("evaluation covers its batches and can be merged") {
+  Play play(Mode::kAveraging);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  Task task;
+  task.kind = TaskKind::kEvaluate;
+  task.lease = 4;
+  task.fence = 1;
+  task.version = 1;
+  task.count = 5;
+  task.evaluations = {"classification", "calibration"};
+  play.say(task.to_message());
+  const TaskDone done = play.hear_as<TaskDone>();
+  CHECK(done.examples == 20);
+  REQUIRE(done.evaluations.size() == 2);
+  const auto evaluation = dl::eval::evaluation_from_json(
+      dl::JsonView(done.evaluations[0], dl::Code::kProtocol));
+  CHECK(evaluation->kind() == "classification");
+  const double accuracy = evaluation->metric("accuracy");
+  CHECK((accuracy >= 0 && accuracy <= 1));
+}
