@@ -65,6 +65,7 @@ class Worker {
 
   void compute();
   void connect();
+  [[noreturn]] void give_up(bool first) const;
   bool try_endpoint(double deadline, double& notice);
   void await_welcome_or_throw(const Received& received);
   End session();
@@ -133,19 +134,21 @@ void Worker::connect() {
       begin + seconds(first ? options_.wait : options_.wait_lost);
   double notice = begin + 1;
   failpoint("worker.before_hello");
-  while (!try_endpoint(deadline, notice)) {
-    if (monotonic_seconds() < deadline) continue;
-    const std::string limit =
-        in_seconds(first ? options_.wait : options_.wait_lost);
-    const std::string where =
-        endpoint_.empty() ? options_.master.name() : endpoint_;
-    if (first)
-      throw Error{Code::kUnavailable, "no answer from " + where + " within " +
-                                          limit + " (" + status_ + ")"};
-    throw Error{Code::kTryAgain, "the master at " + where +
-                                     " did not come back within " + limit +
-                                     " (" + status_ + ")"};
-  }
+  while (!try_endpoint(deadline, notice))
+    if (monotonic_seconds() >= deadline) give_up(first);
+}
+
+void Worker::give_up(bool first) const {
+  const std::string where =
+      endpoint_.empty() ? options_.master.name() : endpoint_;
+  const std::string limit =
+      in_seconds(first ? options_.wait : options_.wait_lost) + " (" + status_ +
+      ")";
+  if (first)
+    throw Error{Code::kUnavailable,
+                "no answer from " + where + " within " + limit};
+  throw Error{Code::kTryAgain,
+              "the master at " + where + " did not come back within " + limit};
 }
 
 // Waits at one address until a master answers there; false when the address
