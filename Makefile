@@ -49,6 +49,13 @@ fuzz: bootstrap-test
 peers-quick: configure
 	scripts/peers --bin $(BUILD)/bin quick
 
+.PHONY: peers
+## peers: speed, memory and losses beside PyTorch and ONNX Runtime (half an hour)
+peers: bootstrap-test
+	$(MAKE) configure
+	ninja -C $(BUILD) -j $(JOBS) peers_tools
+	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
+
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan
 asan: bootstrap-test

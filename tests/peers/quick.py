@@ -7,34 +7,14 @@ network with NumPy alone, and compares every probability with dl-infer's.
 import json
 import os
 import pathlib
-import subprocess
 import tempfile
 
 import numpy as np
-from safetensors import safe_open
-from safetensors.numpy import load as load_blob
+
+from files import read_model, records, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "scripts" / "examples"
-
-
-def run(command):
-    return subprocess.run(command, shell=True, check=True, executable="/bin/bash",
-                          stdout=subprocess.PIPE).stdout
-
-
-def records(path):
-    """The data records of a DataSet stream: `zstd -dc` and safetensors."""
-    blob = run(f"zstd -qdc {path}")
-    while blob:
-        size = int.from_bytes(blob[:8], "little")
-        header = json.loads(blob[8:8 + size])
-        data = max((t["data_offsets"][1] for name, t in header.items()
-                    if name != "__metadata__"), default=0)
-        tensors = load_blob(blob[:8 + size + data])
-        if tensors:
-            yield tensors
-        blob = blob[8 + size + data:]
 
 
 def activate(spec, x):
@@ -86,11 +66,8 @@ def main():
             f"{EXAMPLES}/digits.csv.gz | dl-shard -q -o digits")
         run(f"dl-master -q --net {EXAMPLES}/digits.json --data digits-000.dls --normalize minmax "
             f"--mode averaging --local 1 --epochs 1 --batch 32 -o model.safetensors")
-        with safe_open("model.safetensors", framework="numpy") as model:
-            metadata = model.metadata()
-            tensors = {name: model.get_tensor(name).astype(np.float64) for name in model.keys()}
-        network = json.loads(metadata["network"])
-        normalizer = json.loads(metadata["normalizer"])
+        network, normalizer, tensors = read_model("model.safetensors")
+        tensors = {name: tensor.astype(np.float64) for name, tensor in tensors.items()}
         shift, scale = np.array(normalizer["shift"]), np.array(normalizer["scale"])
         expected = np.concatenate([
             forward(network, tensors, (r["features"] - shift) * scale)

@@ -1,0 +1,170 @@
+"""Our speed, memory and losses beside PyTorch's and ONNX Runtime's.
+
+One run, the sides in turn, with the same threads, data, network and updater.
+The data are in memory; ours are as stored (uint8), theirs normalised already.
+"""
+
+import argparse
+import json
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import data
+from peer import Peer, compare, python
+from table import print_table
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXAMPLES = HERE.parents[1] / "scripts" / "examples"
+
+# name: network, data, mini-batches of training.  A network of dl-network(5)
+# more is a line more here.
+NETWORKS = {
+    "lenet": (EXAMPLES / "lenet.json", data.mnist, [8, 64, 256]),
+    "cifar": (EXAMPLES / "cifar10.json", data.cifar, [32]),
+    "mlp": (HERE / "mlp.json", data.mnist, [128]),
+}
+CURVE_BATCH = {"lenet": 64, "cifar": 32, "mlp": 128}
+LEFT_OUT = {"lstm": "dl-network(5) has no recurrent layers yet"}
+TOLERANCE = 1e-3  # of losses, in each of the steps
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="*", metavar="WHAT",
+                        help="train, infer, start, curves; lenet, cifar, mlp (default: all)")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--batch", default="", help="these mini-batches only")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=50, help="of the loss curves")
+    parser.add_argument("--json", default="build/peers.json")
+    args = parser.parse_args()
+    args.threads = [int(n) for n in args.threads.split(",")]
+    args.batch = [int(n) for n in args.batch.split(",") if n]
+    parts = ("train", "infer", "start", "curves")
+    for word in args.what:
+        if word not in parts and word not in NETWORKS:
+            parser.error(f"'{word}': want {', '.join([*parts, *NETWORKS])}")
+    args.parts = [p for p in parts if p in args.what] or parts
+    args.networks = [n for n in NETWORKS if n in args.what] or list(NETWORKS)
+    return args
+
+
+def say(text):
+    print(f"peers: {text}", file=sys.stderr, flush=True)
+
+
+class Bench:
+    def __init__(self, args, folder):
+        self.args, self.folder = args, folder
+        self.shards, self.report = {}, {"machine": machine(), "data": {}}
+
+    def shard(self, name):
+        make = NETWORKS[name][1]
+        if make not in self.shards:
+            self.shards[make], self.report["data"][make.__name__] = make(self.folder)
+        return self.shards[make]
+
+    def cell(self, name, batch, threads, dropout=True):
+        """A setting to measure; the model is that of the network's seed."""
+        network = json.loads(NETWORKS[name][0].read_text())
+        if not dropout:
+            for layer in network["layers"]:
+                if layer["type"] == "dropout":
+                    layer["rate"] = 0.0
+        source = self.folder / f"{name}-{dropout}.json"
+        model = source.with_suffix(".safetensors")
+        shard = self.shard(name)
+        if not model.exists():
+            source.write_text(json.dumps(network))
+            subprocess.run(["peer-step", "--net", source, "--data", shard, "--write-model", model],
+                           check=True)
+        image = any(layer["type"] == "conv2d" for layer in network["layers"])
+        return {"network": name, "batch": batch, "threads": threads, "model": str(model),
+                "data": shard, "image": image}
+
+    def measure(self, part):
+        rows = []
+        for name in self.args.networks:
+            wanted = NETWORKS[name][2] if part == "train" else [1, 64]
+            for batch in [b for b in wanted if not self.args.batch or b in self.args.batch]:
+                for threads in self.args.threads:
+                    say(f"{part} {name}, batch {batch}, threads {threads}")
+                    cell = self.cell(name, batch, threads)
+                    sides = compare(cell, part == "infer", self.args.rounds)
+                    rows.append({"network": name, "batch": batch, "threads": threads,
+                                 "sides": sides})
+        return rows
+
+    def curves(self):
+        rows = []
+        for name in self.args.networks:
+            say(f"losses of {name}")
+            cell = self.cell(name, CURVE_BATCH[name], max(self.args.threads), dropout=False)
+            ours = losses(Peer(["peer-step"], cell), self.args.steps)
+            theirs = losses(Peer(python("torch_side.py"), cell, "--exact"), self.args.steps)
+            gaps = [abs(a - b) for a, b in zip(ours, theirs)]
+            rows.append({"network": name, "batch": cell["batch"], "ours": ours, "torch": theirs,
+                         "largest": max(gaps), "within": all(gap <= TOLERANCE for gap in gaps)})
+        return rows
+
+    def start(self):
+        """Seconds from the start of a process to its end, one prediction made."""
+        rows = []
+        for name in self.args.networks:
+            cell = self.cell(name, 1, 1)
+            one = self.folder / f"one-{name}"
+            subprocess.run(f"dl-shard -q --head 1 {cell['data']} | dl-shard -q --force -o {one}",
+                           shell=True, check=True)
+            one = f"{one}-000.dls"
+            script = python("first_result.py")
+            sides = {"ours": ["dl-infer", "--threads", "1", "--model", cell["model"], one],
+                     "torch": [*script, "torch", cell["model"], one],
+                     "onnx": [*script, "onnx", cell["model"], one]}
+            say(f"start to first result, {name}")
+            taken = {side: [] for side in sides}
+            for _ in range(self.args.rounds):
+                for side, command in sides.items():
+                    begin = time.perf_counter()
+                    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+                    taken[side].append(time.perf_counter() - begin)
+            rows.append({"network": name,
+                         "seconds": {s: statistics.median(t) for s, t in taken.items()}})
+        return rows
+
+
+def losses(peer, steps):
+    result = peer.ask(steps)["losses"]
+    peer.close()
+    return result
+
+
+def machine():
+    import onnxruntime
+    import torch
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file
+                      if line.startswith("model name")), platform.machine())
+    return {"cpu": model, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__}
+
+
+def main():
+    args = parse()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(args, pathlib.Path(folder))
+        for part in args.parts:
+            run = {"curves": bench.curves, "start": bench.start}.get(
+                part, lambda: bench.measure(part))
+            bench.report[part] = run()
+    bench.report["left_out"] = LEFT_OUT
+    pathlib.Path(args.json).write_text(json.dumps(bench.report, indent=1) + "\n")
+    print_table(bench.report)
+    if not all(row["within"] for row in bench.report.get("curves", [])):
+        raise SystemExit(f"peers: losses differ by more than {TOLERANCE}")
+
+
+main()

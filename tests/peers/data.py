@@ -1,0 +1,83 @@
+"""The data of the comparisons, as shards: MNIST and CIFAR-10 from
+${DL_TEST_DATA:-../shared/data} where they are, else digits of the examples or
+random pictures of the same shapes."""
+
+import gzip
+import io
+import os
+import pathlib
+import subprocess
+import tarfile
+
+import numpy as np
+
+from files import run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("DL_TEST_DATA", ROOT.parent / "shared" / "data"))
+CIFAR = DATA / "cifar10-jpeg.tar.zst"
+EXAMPLES = 4096  # of MNIST
+PICTURES = 2048  # of CIFAR-10
+
+
+def mnist(folder):
+    """(shard, what it is)"""
+    images = DATA / "mnist" / "train-images-idx3-ubyte.gz"
+    labels = DATA / "mnist" / "train-labels-idx1-ubyte.gz"
+    what = "MNIST"
+    if not images.exists():
+        images, labels = folder / "images.idx", folder / "labels.idx"
+        what = "digits of 8x8 pixels, enlarged"
+        enlarged_digits(images, labels)
+    run(f"dl-preprocess idx {images} {labels} | dl-shard -q --head {EXAMPLES} | "
+        f"dl-shard -q -o {folder}/mnist")
+    return f"{folder}/mnist-000.dls", what
+
+
+def enlarged_digits(images, labels):
+    text = gzip.open(ROOT / "scripts" / "examples" / "digits.csv.gz", "rt").read()
+    rows = np.array([line.split(",") for line in text.split()], dtype=np.float64)
+    rows = np.tile(rows, (-(-EXAMPLES // len(rows)), 1))[:EXAMPLES]
+    small = rows[:, :64].reshape(-1, 8, 8) / 16 * 255
+    pixels = np.pad(small.repeat(3, axis=1).repeat(3, axis=2), ((0, 0), (2, 2), (2, 2)))
+    extents = np.array([len(rows), 28, 28], dtype=">i4").tobytes()
+    images.write_bytes(b"\0\0\x08\x03" + extents + pixels.astype(np.uint8).tobytes())
+    labels.write_bytes(b"\0\0\x08\x01" + extents[:4] + rows[:, -1].astype(np.uint8).tobytes())
+
+
+def cifar(folder):
+    """(shard, what it is)"""
+    what = "CIFAR-10"
+    try:
+        pictures = real_pictures()
+    except (ImportError, FileNotFoundError):
+        what = "random pictures of 32x32"
+        random = np.random.default_rng(1)
+        pictures = [(int(label), random.integers(0, 256, (32, 32, 3), dtype=np.uint8))
+                    for label in random.integers(0, 10, PICTURES)]
+    raw = folder / "cifar.bin"  # a label, then the planes of red, green, blue
+    raw.write_bytes(b"".join(bytes([label]) + picture.transpose(2, 0, 1).tobytes()
+                             for label, picture in pictures))
+    run(f"dl-preprocess cifar {raw} | dl-shard -q -o {folder}/cifar")
+    return f"{folder}/cifar-000.dls", what
+
+
+def real_pictures():
+    from PIL import Image
+    if not CIFAR.exists():
+        raise FileNotFoundError(CIFAR)
+    unpack = subprocess.Popen(["zstd", "-qdc", str(CIFAR)], stdout=subprocess.PIPE)
+    pictures, seen = [], 0
+    with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
+        for member in archive:
+            parts = pathlib.PurePath(member.name).parts
+            if not member.name.endswith(".jpg") or "train" not in parts:
+                continue
+            seen += 1
+            if seen % (50000 // PICTURES) == 0:
+                picture = Image.open(io.BytesIO(archive.extractfile(member).read()))
+                pictures.append((parts[-2], np.asarray(picture.convert("RGB"))))
+    unpack.wait()
+    classes = sorted({name for name, _ in pictures})
+    order = np.random.default_rng(1).permutation(len(pictures))[:PICTURES]
+    return [(classes.index(pictures[i][0]), pictures[i][1]) for i in order]

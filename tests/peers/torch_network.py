@@ -1,0 +1,139 @@
+"""A network of dl-network(5) in PyTorch, as its users write it: NCHW modules,
+logits out, the loss apart."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from files import activation_of, dense_weight, shaped_layers
+
+
+class Pad(nn.Module):
+    def __init__(self, pads, value=0.0):
+        super().__init__()
+        (top, bottom), (left, right) = pads
+        self.pads, self.value = (left, right, top, bottom), value
+
+    def forward(self, x):
+        return F.pad(x, self.pads, value=self.value)
+
+
+class AveragePool(nn.Module):
+    """Padding does not count for the mean."""
+
+    def __init__(self, kernel, stride, pads):
+        super().__init__()
+        self.pad, self.window = Pad(pads), (tuple(kernel), tuple(stride))
+
+    def forward(self, x):
+        ones = torch.ones_like(x[:1, :1])
+        return (F.avg_pool2d(self.pad(x), *self.window) /
+                F.avg_pool2d(self.pad(ones), *self.window))
+
+
+def activation(layer):
+    kind, alpha = activation_of(layer)
+    return {
+        "identity": lambda: [],
+        "relu": lambda: [nn.ReLU()],
+        "leaky_relu": lambda: [nn.LeakyReLU(0.01 if alpha is None else alpha)],
+        "elu": lambda: [nn.ELU(1.0 if alpha is None else alpha)],
+        "gelu": lambda: [nn.GELU()],
+        "sigmoid": lambda: [nn.Sigmoid()],
+        "tanh": lambda: [nn.Tanh()],
+        "softplus": lambda: [nn.Softplus()],
+        "softmax": lambda: [nn.Softmax(dim=-1)],
+    }[kind]()
+
+
+def convolution(layer, shape, pads):
+    arguments = {"stride": tuple(layer["stride"]), "dilation": tuple(layer["dilation"]),
+                 "bias": layer["bias"]}
+    before = []
+    if layer["padding"] == "same" and layer["stride"] == [1, 1]:
+        arguments["padding"] = "same"
+    elif any(map(any, pads)):
+        before = [Pad(pads)]
+    return before, nn.Conv2d(shape[2], layer["filters"], tuple(layer["kernel"]), **arguments)
+
+
+def modules(layer, shape, pads):
+    """(modules, the one with parameters or None)"""
+    kind = layer["type"]
+    if kind in ("dense", "output"):
+        flat = [nn.Flatten()] if len(shape) > 1 else []
+        inputs = 1
+        for extent in shape:
+            inputs *= extent
+        linear = nn.Linear(inputs, layer["units"], bias=layer["bias"])
+        # The output's activation belongs to the loss.
+        return flat + [linear] + (activation(layer) if kind == "dense" else []), linear
+    if kind == "conv2d":
+        before, conv = convolution(layer, shape, pads)
+        return before + [conv] + activation(layer), conv
+    if kind == "max_pool2d":
+        before = [Pad(pads, float("-inf"))] if any(map(any, pads)) else []
+        return before + [nn.MaxPool2d(tuple(layer["kernel"]), tuple(layer["stride"]))], None
+    if kind == "average_pool2d":
+        if any(map(any, pads)):
+            return [AveragePool(layer["kernel"], layer["stride"], pads)], None
+        return [nn.AvgPool2d(tuple(layer["kernel"]), tuple(layer["stride"]))], None
+    if kind == "batch_norm":
+        norm = nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm1d
+        norm = norm(shape[-1], eps=layer["epsilon"], momentum=1 - layer["decay"])
+        return [norm], norm
+    if kind == "dropout":
+        return ([nn.Dropout(layer["rate"])] if layer["rate"] > 0 else []), None
+    if kind == "activation":
+        return activation(layer), None
+    if kind == "flatten" and len(shape) == 3:
+        raise SystemExit("peers: flatten of an image: name a dense layer instead")
+    assert kind == "flatten", kind
+    return [], None
+
+
+def copy_weights(module, name, shape, tensors):
+    with torch.no_grad():
+        for key, to in (("weight", "weight"), ("bias", "bias"), ("gamma", "weight"),
+                        ("beta", "bias"), ("running_mean", "running_mean"),
+                        ("running_variance", "running_var")):
+            value = tensors.get(f"{name}/{key}")
+            if value is None:
+                continue
+            if value.ndim == 4:
+                value = value.transpose(0, 3, 1, 2)
+            elif value.ndim == 2:
+                value = dense_weight(value, shape)
+            getattr(module, to).copy_(torch.from_numpy(value.copy()))
+
+
+def build(network, tensors):
+    """(model, [(layer, module with parameters)])"""
+    chain, trained = [], []
+    for layer, shape, pads in shaped_layers(network):
+        parts, module = modules(layer, shape, pads)
+        chain += parts
+        if module is not None:
+            copy_weights(module, layer["name"], shape, tensors)
+            trained.append((layer, module))
+    return nn.Sequential(*chain), trained
+
+
+def loss_of(layer):
+    """loss(outputs before the activation, targets), a mean over examples"""
+    kind = layer["loss"]
+    if kind == "negative_log_likelihood":
+        return F.cross_entropy
+    if kind == "binary_cross_entropy":
+        return lambda z, y: F.binary_cross_entropy_with_logits(z, y, reduction="sum") / len(z)
+    act = nn.Sequential(*activation(layer))
+    distance = F.mse_loss if kind == "mean_squared_error" else F.l1_loss
+    return lambda z, y: distance(act(z), y)
+
+
+def targets(y, layer):
+    """Labels as loss_of() wants them."""
+    y = torch.from_numpy(y)
+    if layer["loss"] == "negative_log_likelihood" and y.ndim == 1:
+        return y.long()
+    return F.one_hot(y.long(), layer["units"]).float() if y.ndim == 1 else y.float()

@@ -1,0 +1,66 @@
+"""PyTorch's side: see peer_step.cpp for the conversation.
+
+--compile, --channels-last: how the model is run.  --exact: the updaters'
+formulas of dl-network(5) instead of PyTorch's fused optimizers.  The data are
+in memory as normalised float32 in the layout that the model works in."""
+
+import torch
+
+import torch_network
+import torch_updaters
+from files import channels_first, read_batches, read_model
+from serve import arguments, serve
+
+
+def main():
+    args = arguments("--compile", "--channels-last", "--exact")
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(1)
+    network, normalizer, tensors = read_model(args.model)
+    model, trained = torch_network.build(network, tensors)
+    output = network["layers"][-1]
+    batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(y, output))
+               for x, y in read_batches(args.data, args.batch, normalizer)]
+    if args.channels_last:
+        model = model.to(memory_format=torch.channels_last)
+        batches = [(x.contiguous(memory_format=torch.channels_last), y) for x, y in batches]
+    if args.predict:
+        return serve(predicting(args, model, output, batches), lambda z: z[0].tolist())
+    return serve(training(args, model, trained, output, batches))
+
+
+def predicting(args, model, output, batches):
+    model = torch.nn.Sequential(model, *torch_network.activation(output)).eval()
+    if args.compile:
+        model = torch.compile(model)
+
+    @torch.inference_mode()
+    def step(i):
+        return model(batches[i % len(batches)][0])
+    return step
+
+
+def training(args, model, trained, output, batches):
+    loss_of = torch_network.loss_of(output)
+    layers = torch_updaters.groups_of(trained)
+    parameters = list(model.parameters())
+    update = (torch_updaters.exact_optimizer(layers) if args.exact
+              else torch_updaters.fast_optimizer(layers, args.compile))
+
+    def forward(x, y):
+        return loss_of(model(x), y)
+    if args.compile:
+        forward = torch.compile(forward)
+
+    def step(i):
+        x, y = batches[i % len(batches)]
+        for p in parameters:
+            p.grad = None
+        loss = forward(x, y)
+        loss.backward()
+        update(i, i // len(batches))
+        return loss.item()
+    return step
+
+
+main()
