@@ -49,6 +49,7 @@ std::string find_program() {
 // Returns the child.
 pid_t spawn(std::vector<std::string> words) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   int pipe[2];

@@ -79,7 +79,10 @@ std::string first_difference(const Json& a, const Json& b, std::string* left,
       const std::string inner = first_difference(value, b.at(key), left, right);
       if (inner.empty() && value == b.at(key)) continue;
       if (inner.empty()) return key;
-      return key + (inner.front() == '[' ? "" : ".") + inner;
+      std::string path = key;
+      if (inner.front() != '[') path += '.';
+      path += inner;
+      return path;
     }
     for (const auto& [key, value] : b.items()) {
       if (a.contains(key)) continue;
@@ -223,7 +226,7 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
 std::string RunDirectory::save(const nn::Model& model) {
   failpoint("master.before_checkpoint");
   auto numbers = checkpoints(path_);
-  const std::string name = name_of(numbers.empty() ? 1 : numbers.back() + 1);
+  std::string name = name_of(numbers.empty() ? 1 : numbers.back() + 1);
   nn::save_model(model, file(name));
   failpoint("master.after_checkpoint");
   while (numbers.size() >= kKept) {
