@@ -28,7 +28,11 @@ NETWORKS = {
     "cifar": (EXAMPLES / "cifar10.json", data.cifar, [32]),
     "mlp": (HERE / "mlp.json", data.mnist, [128]),
 }
-CURVE_BATCH = {"lenet": 64, "cifar": 32, "mlp": 128}
+# Where losses are compared: mini-batch, factor of the learning rates, most
+# steps (CIFAR's are slow).  At its own rates CIFAR's second loss is over 10 000,
+# and what follows is made of rounding, as adam enlarges it: even at a hundredth
+# PyTorch's two layouts differ by 9e-4 from each other after 12 steps.
+CURVES = {"lenet": (64, 1, 50), "cifar": (32, 0.001, 20), "mlp": (128, 1, 50)}
 LEFT_OUT = {"lstm": "dl-network(5) has no recurrent layers yet"}
 TOLERANCE = 1e-3  # of losses, in each of the steps
 
@@ -69,14 +73,13 @@ class Bench:
             self.shards[make], self.report["data"][make.__name__] = make(self.folder)
         return self.shards[make]
 
-    def cell(self, name, batch, threads, dropout=True):
-        """A setting to measure; the model is that of the network's seed."""
+    def cell(self, name, batch, threads, change=None):
+        """A setting to measure; the model is that of the network's seed, after
+        change(network)."""
         network = json.loads(NETWORKS[name][0].read_text())
-        if not dropout:
-            for layer in network["layers"]:
-                if layer["type"] == "dropout":
-                    layer["rate"] = 0.0
-        source = self.folder / f"{name}-{dropout}.json"
+        if change:
+            change(network)
+        source = self.folder / f"{name}-{'changed' if change else 'whole'}.json"
         model = source.with_suffix(".safetensors")
         shard = self.shard(name)
         if not model.exists():
@@ -104,12 +107,16 @@ class Bench:
         rows = []
         for name in self.args.networks:
             say(f"losses of {name}")
-            cell = self.cell(name, CURVE_BATCH[name], max(self.args.threads), dropout=False)
-            ours = losses(Peer(["peer-step"], cell), self.args.steps)
-            theirs = losses(Peer(python("torch_side.py"), cell, "--exact"), self.args.steps)
+            batch, factor, most = CURVES[name]
+            steps = min(most, self.args.steps)
+            cell = self.cell(name, batch, max(self.args.threads),
+                             lambda network: for_curves(network, factor))
+            ours = losses(Peer(["peer-step"], cell), steps)
+            theirs = losses(Peer(python("torch_side.py"), cell, "--exact"), steps)
             gaps = [abs(a - b) for a, b in zip(ours, theirs)]
-            rows.append({"network": name, "batch": cell["batch"], "ours": ours, "torch": theirs,
-                         "largest": max(gaps), "within": all(gap <= TOLERANCE for gap in gaps)})
+            rows.append({"network": name, "batch": batch, "rate_factor": factor,
+                         "ours": ours, "torch": theirs, "largest": max(gaps),
+                         "within": all(gap <= TOLERANCE for gap in gaps)})
         return rows
 
     def start(self):
@@ -135,6 +142,16 @@ class Bench:
             rows.append({"network": name,
                          "seconds": {s: statistics.median(t) for s, t in taken.items()}})
         return rows
+
+
+def for_curves(network, factor):
+    """No dropout, which draws differently, and other learning rates."""
+    for place in [network, *network["layers"]]:
+        for key in ("updater", "bias_updater"):
+            if key in place:
+                place[key]["learning_rate"] *= factor
+        if place.get("type") == "dropout":
+            place["rate"] = 0.0
 
 
 def losses(peer, steps):

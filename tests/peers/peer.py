@@ -19,7 +19,7 @@ class Peer:
                    "--batch", str(cell["batch"]), "--threads", str(cell["threads"]), *flags]
         threads = str(cell["threads"])
         environment = dict(os.environ, OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads,
-                           OPENBLAS_NUM_THREADS=threads)
+                           OPENBLAS_NUM_THREADS=threads, PYTHONWARNINGS="ignore")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True,
                                         stdout=subprocess.PIPE, env=environment)
         self.batch = cell["batch"]

@@ -89,8 +89,9 @@ def print_table(report):
               for row in report["start"]])
     if "curves" in report:
         show("losses, identical weights and mini-batches: largest difference",
-             ["network", "batch", "steps", "first", "last", "difference", ""],
-             [[row["network"], str(row["batch"]), str(len(row["ours"])),
+             ["network", "batch", "rates", "steps", "first", "last", "difference", ""],
+             [[row["network"], str(row["batch"]), f"x {row['rate_factor']:g}",
+               str(len(row["ours"])),
                f"{row['ours'][0]:.4f}", f"{row['ours'][-1]:.4f}", f"{row['largest']:.1e}",
                "ok" if row["within"] else "TOO LARGE"] for row in report["curves"]])
     for name, reason in report["left_out"].items():
