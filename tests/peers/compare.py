@@ -27,12 +27,15 @@ NETWORKS = {
     "lenet": (EXAMPLES / "lenet.json", data.mnist, [8, 64, 256]),
     "cifar": (EXAMPLES / "cifar10.json", data.cifar, [32]),
     "mlp": (HERE / "mlp.json", data.mnist, [128]),
+    # Of everything a little, to compare losses only.
+    "mixed": (HERE / "mixed.json", data.mnist, []),
 }
 # Where losses are compared: mini-batch, factor of the learning rates, most
 # steps (CIFAR's are slow).  At its own rates CIFAR's second loss is over 10 000,
 # and what follows is made of rounding, as adam enlarges it: even at a hundredth
 # PyTorch's two layouts differ by 9e-4 from each other after 12 steps.
-CURVES = {"lenet": (64, 1, 50), "cifar": (32, 0.001, 20), "mlp": (128, 1, 50)}
+CURVES = {"lenet": (64, 1, 50), "cifar": (32, 0.001, 20), "mlp": (128, 1, 50),
+          "mixed": (50, 1, 50)}
 LEFT_OUT = {"lstm": "dl-network(5) has no recurrent layers yet"}
 TOLERANCE = 1e-3  # of losses, in each of the steps
 
@@ -40,7 +43,7 @@ TOLERANCE = 1e-3  # of losses, in each of the steps
 def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", nargs="*", metavar="WHAT",
-                        help="train, infer, start, curves; lenet, cifar, mlp (default: all)")
+                        help="train, infer, start, curves; lenet, cifar, mlp, mixed (default: all)")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--batch", default="", help="these mini-batches only")
     parser.add_argument("--rounds", type=int, default=7)
@@ -90,9 +93,12 @@ class Bench:
         return {"network": name, "batch": batch, "threads": threads, "model": str(model),
                 "data": shard, "image": image}
 
+    def measured(self):
+        return [name for name in self.args.networks if NETWORKS[name][2]]
+
     def measure(self, part):
         rows = []
-        for name in self.args.networks:
+        for name in self.measured():
             wanted = NETWORKS[name][2] if part == "train" else [1, 64]
             for batch in [b for b in wanted if not self.args.batch or b in self.args.batch]:
                 for threads in self.args.threads:
@@ -122,7 +128,7 @@ class Bench:
     def start(self):
         """Seconds from the start of a process to its end, one prediction made."""
         rows = []
-        for name in self.args.networks:
+        for name in self.measured():
             cell = self.cell(name, 1, 1)
             one = self.folder / f"one-{name}"
             subprocess.run(f"dl-shard -q --head 1 {cell['data']} | dl-shard -q --force -o {one}",
