@@ -6,12 +6,12 @@
 
 namespace dl::cluster {
 
-AveragingEpoch::AveragingEpoch(Desk& desk)
-    : Phase(desk),
-      order_(desk.training, desk.settings.batch, desk.settings.seed,
-             static_cast<std::uint64_t>(desk.state.epoch), true),
-      table_(order_.batches(), desk.next_lease) {
-  table_.restore(desk.state.committed);
+AveragingEpoch::AveragingEpoch(RunContext& context)
+    : Phase(context),
+      order_(context.training, context.settings.batch, context.settings.seed,
+             static_cast<std::uint64_t>(context.state.epoch), true),
+      table_(order_.batches(), context.next_lease) {
+  table_.restore(context.state.committed);
   done_ = table_.committed();
   if (const Ranges ranges = table_.committed_ranges();
       ranges.size() > 1 || (ranges.size() == 1 && ranges[0].first != 0))
@@ -30,9 +30,10 @@ Ranges AveragingEpoch::committed() const {
 std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
 
 bool AveragingEpoch::start_round() {
-  const auto ready = static_cast<std::int64_t>(desk_.members.workers().size());
+  const auto ready =
+      static_cast<std::int64_t>(context_.members.workers().size());
   const std::int64_t replicas =
-      desk_.settings.workers > 0 ? desk_.settings.workers : ready;
+      context_.settings.workers > 0 ? context_.settings.workers : ready;
   if (ready == 0 || winding_up_ || table_.complete()) return false;
   const std::int64_t end =
       replicas > (order_.batches() - done_) / slot_batches()
@@ -40,7 +41,7 @@ bool AveragingEpoch::start_round() {
           : done_ + replicas * slot_batches();
   const auto slots = static_cast<std::size_t>(
       (end - done_ + slot_batches() - 1) / slot_batches());
-  const RunState& state = desk_.state;
+  const RunState& state = context_.state;
   round_ = Round{done_,
                  end,
                  {slots, state.parameters.size()},
@@ -54,14 +55,14 @@ bool AveragingEpoch::start_round() {
 
 void AveragingEpoch::tick() {
   if (!round_ && !start_round()) return;
-  for (Member* member : desk_.members.workers()) {
+  for (Member* member : context_.members.workers()) {
     if (!table_.any_free(round_->end)) return;
     if (!reachable(*member) || working(*member)) continue;
-    if (!desk_.bring_up_to_date(*member)) continue;
+    if (!context_.bring_up_to_date(*member)) continue;
     const auto lease =
         table_.grant(member->number, slot_batches(), round_->end);
-    desk_.hand_out(*member, table_, *lease, TaskKind::kTrain,
-                   desk_.state.iteration);
+    context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
+                      context_.state.iteration);
   }
 }
 
@@ -76,9 +77,9 @@ void AveragingEpoch::take(Member& member, const Message& message) {
 
 std::string AveragingEpoch::fault_of(const Result& result,
                                      const Lease& lease) const {
-  const RunState& state = desk_.state;
+  const RunState& state = context_.state;
   const std::size_t updater =
-      desk_.settings.average_updater ? state.updater_state.size() : 0;
+      context_.settings.average_updater ? state.updater_state.size() : 0;
   if (result.examples != order_.examples(lease.first, lease.count))
     return "it counts " + std::to_string(result.examples) + " examples, not " +
            std::to_string(order_.examples(lease.first, lease.count));
@@ -96,11 +97,11 @@ std::string AveragingEpoch::fault_of(const Result& result,
 void AveragingEpoch::take_result(Member& member, Result result) {
   const Lease* held = table_.find(result.lease, result.fence);
   if (!round_ || !held || held->worker != member.number)
-    return desk_.refuse(member, result.lease, result.fence);
+    return context_.refuse(member, result.lease, result.fence);
   const Lease lease = *held;
   if (const std::string why = fault_of(result, lease); !why.empty()) {
     table_.finish(lease.id);
-    return desk_.reject(member, lease.first, why);
+    return context_.reject(member, lease.first, why);
   }
   const auto slot =
       static_cast<std::size_t>((lease.first - round_->first) / slot_batches());
@@ -110,23 +111,23 @@ void AveragingEpoch::take_result(Member& member, Result result) {
                        result.updater_state.size());
   round_->parameters.put(slot, std::move(result.parameters), weight);
   round_->statistics.put(slot, std::move(result.statistics), weight);
-  if (desk_.settings.average_updater)
+  if (context_.settings.average_updater)
     round_->updater_state.put(slot, std::move(result.updater_state), weight);
   round_->examples[slot] = result.examples;
   round_->loss_sums[slot] = result.loss_sum;
 
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
-  desk_.accept(member, lease, lease.first, lease.count, result.examples,
-               result.loss_sum, bytes);
+  context_.accept(member, lease, lease.first, lease.count, result.examples,
+                  result.loss_sum, bytes);
   table_.finish(lease.id);
   if (--round_->missing == 0) end_round();
 }
 
 void AveragingEpoch::end_round() {
-  RunState& state = desk_.state;
+  RunState& state = context_.state;
   state.parameters = round_->parameters.result();
   state.statistics = round_->statistics.result();
-  if (desk_.settings.average_updater)
+  if (context_.settings.average_updater)
     state.updater_state = round_->updater_state.result();
   state.iteration += std::min(slot_batches(), round_->end - round_->first);
   ++state.version;
@@ -137,14 +138,14 @@ void AveragingEpoch::end_round() {
       std::accumulate(round_->loss_sums.begin(), round_->loss_sums.end(), 0.0);
   state.examples += examples;
   state.loss_sum += loss_sum;
-  desk_.events.write("round",
-                     {{"round", state.version},
-                      {"epoch", state.epoch},
-                      {"first", round_->first},
-                      {"count", round_->end - round_->first},
-                      {"slots", round_->examples.size()},
-                      {"examples", examples},
-                      {"loss", loss_sum / static_cast<double>(examples)}});
+  context_.events.write("round",
+                        {{"round", state.version},
+                         {"epoch", state.epoch},
+                         {"first", round_->first},
+                         {"count", round_->end - round_->first},
+                         {"slots", round_->examples.size()},
+                         {"examples", examples},
+                         {"loss", loss_sum / static_cast<double>(examples)}});
   round_.reset();
 }
 

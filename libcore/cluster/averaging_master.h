@@ -20,8 +20,8 @@ namespace dl::cluster {
 
 class AveragingEpoch : public Phase {
  public:
-  // Goes on from desk.state.committed, which ends with a whole round.
-  explicit AveragingEpoch(Desk& desk);
+  // Goes on from context.state.committed, which ends with a whole round.
+  explicit AveragingEpoch(RunContext& context);
 
   void tick() override;
   void take(Member& member, const Message& message) override;
@@ -48,7 +48,7 @@ class AveragingEpoch : public Phase {
   // Why a replica cannot be used; "" if it can.
   std::string fault_of(const Result& result, const Lease& lease) const;
   void end_round();
-  std::int64_t slot_batches() const { return desk_.settings.frequency; }
+  std::int64_t slot_batches() const { return context_.settings.frequency; }
 
   data::Epoch order_;
   LeaseTable table_;

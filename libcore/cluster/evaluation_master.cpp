@@ -10,21 +10,21 @@ constexpr std::int64_t kLease = 8;  // mini-batches, whoever asks
 
 }  // namespace
 
-EvaluationRound::EvaluationRound(Desk& desk)
-    : Phase(desk),
-      order_(desk.evaluation, desk.settings.batch, desk.settings.seed, 0,
-             false),
-      table_(order_.batches(), desk.next_lease) {}
+EvaluationRound::EvaluationRound(RunContext& context)
+    : Phase(context),
+      order_(context.evaluation, context.settings.batch, context.settings.seed,
+             0, false),
+      table_(order_.batches(), context.next_lease) {}
 
 void EvaluationRound::tick() {
   if (winding_up_) return;
-  for (Member* member : desk_.members.workers()) {
+  for (Member* member : context_.members.workers()) {
     if (!table_.any_free(table_.batches())) return;
     if (!reachable(*member) || working(*member)) continue;
-    if (!desk_.bring_up_to_date(*member)) continue;
+    if (!context_.bring_up_to_date(*member)) continue;
     const auto lease = table_.grant(member->number, kLease);
-    desk_.hand_out(*member, table_, *lease, TaskKind::kEvaluate,
-                   desk_.state.iteration);
+    context_.hand_out(*member, table_, *lease, TaskKind::kEvaluate,
+                      context_.state.iteration);
   }
 }
 
@@ -40,18 +40,18 @@ void EvaluationRound::take(Member& member, const Message& message) {
 void EvaluationRound::take_done(Member& member, const TaskDone& done) {
   const Lease* held = table_.find(done.lease, done.fence);
   if (!held || held->worker != member.number)
-    return desk_.refuse(member, done.lease, done.fence);
+    return context_.refuse(member, done.lease, done.fence);
   const Lease lease = *held;
   Evaluations part;
   try {
     for (const Json& json : done.evaluations)
       part.push_back(
           eval::evaluation_from_json(JsonView(json, Code::kProtocol)));
-    if (part.size() != desk_.settings.evaluations.size())
+    if (part.size() != context_.settings.evaluations.size())
       throw Error{Code::kProtocol, "evaluations are missing"};
   } catch (const Error& error) {
     table_.finish(lease.id);
-    return desk_.reject(member, lease.first, error.what());
+    return context_.reject(member, lease.first, error.what());
   }
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
   table_.finish(lease.id);

@@ -16,15 +16,15 @@ namespace dl::cluster {
 
 class EvaluationRound : public Phase {
  public:
-  explicit EvaluationRound(Desk& desk);
+  explicit EvaluationRound(RunContext& context);
 
   void tick() override;
   void take(Member& member, const Message& message) override;
   bool done() const override { return table_.complete() || winding_up_; }
   bool complete() const { return table_.complete(); }
   bool at_boundary() const override { return true; }
-  // Of training: desk.state.committed stays as it is.
-  Ranges committed() const override { return desk_.state.committed; }
+  // Of training: context.state.committed stays as it is.
+  Ranges committed() const override { return context_.state.committed; }
 
   using Evaluations = std::vector<std::unique_ptr<eval::Evaluation>>;
   // Once complete(): one of each kind, over all of the data.

@@ -95,8 +95,8 @@ void Outbox::poke() {
   (void)!::eventfd_write(fd_, 1);
 }
 
-std::vector<std::byte> FetchDesk::fetch(const Fetch& wanted,
-                                        std::chrono::milliseconds limit) {
+std::vector<std::byte> RecordFetcher::fetch(const Fetch& wanted,
+                                            std::chrono::milliseconds limit) {
   const Key key{wanted.evaluation, wanted.shard, wanted.record};
   std::unique_lock lock(mutex_);
   if (closed_) throw Error{Code::kTryAgain, "the master is gone"};
@@ -115,7 +115,7 @@ std::vector<std::byte> FetchDesk::fetch(const Fetch& wanted,
                                           " s"};
 }
 
-void FetchDesk::deliver(Record record) {
+void RecordFetcher::deliver(Record record) {
   const std::lock_guard lock(mutex_);
   const auto at =
       wanted_.find(Key{record.evaluation, record.shard, record.record});
@@ -124,18 +124,18 @@ void FetchDesk::deliver(Record record) {
   changed_.notify_all();
 }
 
-void FetchDesk::close() {
+void RecordFetcher::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   changed_.notify_all();
 }
 
-void FetchDesk::open() {
+void RecordFetcher::open() {
   const std::lock_guard lock(mutex_);
   closed_ = false;
 }
 
-bool FetchDesk::closed() {
+bool RecordFetcher::closed() {
   const std::lock_guard lock(mutex_);
   return closed_;
 }

@@ -4,7 +4,7 @@
 // sends what it finds in the outbox.  The compute thread trains: it takes from
 // the inbox between two mini-batches and never waits for the network, except
 // when it has nothing to do.  Records that must come from the master pass
-// through the fetch desk, past the inbox, because the compute thread may be
+// through the fetcher, past the inbox, because the compute thread may be
 // waiting for one.
 
 #ifndef DL_LIBCORE_CLUSTER_MAILBOX_H_
@@ -81,9 +81,9 @@ class Outbox {
 };
 
 // Records on their way from the master.  Thread-safe.
-class FetchDesk {
+class RecordFetcher {
  public:
-  explicit FetchDesk(Outbox& outbox) : outbox_(outbox) {}
+  explicit RecordFetcher(Outbox& outbox) : outbox_(outbox) {}
 
   // Asks for a record and waits for it: its bytes as in the file.
   // Throws Error: kTryAgain, the master was lost or does not answer within the
@@ -108,7 +108,7 @@ class FetchDesk {
 struct Mailbox {
   Inbox inbox;
   Outbox outbox;
-  FetchDesk desk{outbox};
+  RecordFetcher fetcher{outbox};
 
   // Read by the main thread for Beat and the last line.
   std::atomic<std::uint64_t> progress{0};  // mini-batches done, of any kind

@@ -12,7 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/base/parallel.h"
-#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/local_workers.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
@@ -108,8 +108,8 @@ class Master {
   std::optional<LocalSocket> local_socket_;
   std::optional<SocketLink> link_;
   std::optional<EventLog> events_;
-  std::optional<Desk> desk_;
-  std::optional<Conductor> conductor_;
+  std::optional<RunContext> context_;
+  std::optional<Coordinator> coordinator_;
   std::optional<LocalWorkers> local_;
   int restarts_ = 0;  // of local workers, since a mini-batch was committed
   std::uint64_t batches_at_restart_ = 0;
@@ -131,7 +131,7 @@ Outcome Master::run() {
   start(socket);
   try {
     loop();
-    if (conductor_->finished()) write_model(desk_->state);
+    if (coordinator_->finished()) write_model(context_->state);
   } catch (const Error& error) {
     see_off(static_cast<int>(error.code()), error.what());
     events_->write("stop", {{"why", error.what()},
@@ -139,14 +139,15 @@ Outcome Master::run() {
     if (local_) local_->finish(kWorkersLeave);
     throw;
   }
-  see_off(conductor_->finished() ? 0 : 75,
-          conductor_->finished() ? "the run is finished" : "the master stops");
+  see_off(coordinator_->finished() ? 0 : 75, coordinator_->finished()
+                                                 ? "the run is finished"
+                                                 : "the master stops");
   if (local_) local_->finish(kWorkersLeave);
   Outcome result = outcome();
   events_->write("report", result.json);
-  if (conductor_->finished()) return result;
+  if (coordinator_->finished()) return result;
   log_(Level::kInfo, result.text);
-  throw Error{Code::kTryAgain, "stopped: " + conductor_->stop_reason() +
+  throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
                                    "; the state is saved in '" +
                                    directory_.path() +
                                    "', the same command goes on"};
@@ -207,18 +208,18 @@ std::optional<Outcome> Master::resume() {
 
 void Master::start(MasterSocket& socket) {
   link_.emplace(socket);
-  desk_.emplace(plan_.settings, limits_of(options_), run_,
-                directory_.incarnation(), *events_, *link_, log_);
-  desk_->training = plan_.training->catalogue();
-  if (plan_.evaluation) desk_->evaluation = plan_.evaluation->catalogue();
-  desk_->state = state_;
-  Report& report = desk_->report;
+  context_.emplace(plan_.settings, limits_of(options_), run_,
+                   directory_.incarnation(), *events_, *link_, log_);
+  context_->training = plan_.training->catalogue();
+  if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
+  context_->state = state_;
+  Report& report = context_->report;
   report.expected_per_epoch = plan_.training->examples();
   report.epochs = plan_.settings.epochs;
   report.parameters = plan_.parameters;
   report.directory = directory_.path();
   report.checkpoint = checkpoint_;
-  conductor_.emplace(*desk_, hooks(), monotonic_seconds());
+  coordinator_.emplace(*context_, hooks(), monotonic_seconds());
   announce(socket);
   if (options_.local == 0) return;
   const auto workers = static_cast<int>(options_.local);
@@ -240,30 +241,31 @@ void Master::announce(const MasterSocket& socket) {
 }
 
 void Master::loop() {
-  while (!conductor_->finished() && !conductor_->stopped()) {
+  while (!coordinator_->finished() && !coordinator_->stopped()) {
     pollfd stop{options_.stop, POLLIN, 0};
     if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
       stopping_ = true;
       const std::string name = options_.stop_name();
       log_(Level::kInfo, name + ": taking in what is under way, then saving");
-      conductor_->stop(name, monotonic_seconds());
+      coordinator_->stop(name, monotonic_seconds());
     }
     receive();
     look_after_local_workers();
-    conductor_->tick(monotonic_seconds());
-    progress_.observe(*desk_);
+    coordinator_->tick(monotonic_seconds());
+    progress_.observe(*context_);
     if (options_.progress)
-      options_.progress([&] { return progress_.text(*desk_, *conductor_); });
+      options_.progress(
+          [&] { return progress_.text(*context_, *coordinator_); });
   }
 }
 
 // Tells the workers, and stays until they have heard it.
 void Master::see_off(int code, const std::string& reason) {
-  conductor_->dismiss(code, reason);
+  coordinator_->dismiss(code, reason);
   const double end = monotonic_seconds() + kFarewellSeconds;
-  while (!conductor_->all_left() && monotonic_seconds() < end)
+  while (!coordinator_->all_left() && monotonic_seconds() < end)
     if (const auto incoming = link_->receive(kPause, {}))
-      conductor_->take_farewell(*incoming);
+      coordinator_->take_farewell(*incoming);
 }
 
 void Master::receive() {
@@ -274,7 +276,7 @@ void Master::receive() {
   for (int i = 0; i < kMessagesAtOnce; ++i) {
     const auto incoming = link_->receive(wait, wake);
     if (!incoming) return;
-    conductor_->handle(*incoming, monotonic_seconds());
+    coordinator_->handle(*incoming, monotonic_seconds());
     wait = milliseconds(0);
   }
 }
@@ -288,13 +290,14 @@ bool is_final(int status) {
 void Master::look_after_local_workers() {
   if (!local_) return;
   for (const LocalWorkers::Ended& ended : local_->reap()) {
-    conductor_->lost_process(ended.pid, "it " + ended.how, monotonic_seconds());
+    coordinator_->lost_process(ended.pid, "it " + ended.how,
+                               monotonic_seconds());
     if (stopping_) continue;
     if (is_final(ended.status))
       throw Error{static_cast<Code>(ended.status),
                   "a local worker " + ended.how + "; its message is above"};
-    if (desk_->report.batches != batches_at_restart_) restarts_ = 0;
-    batches_at_restart_ = desk_->report.batches;
+    if (context_->report.batches != batches_at_restart_) restarts_ = 0;
+    batches_at_restart_ = context_->report.batches;
     if (++restarts_ > kMostRestarts * options_.local)
       throw Error{Code::kUnavailable,
                   "local workers do not live; the last one " + ended.how};
@@ -328,10 +331,12 @@ Hooks Master::hooks() {
     welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
     return welcome;
   };
-  hooks.save = [this] { return directory_.save(model_of(desk_->state, true)); };
+  hooks.save = [this] {
+    return directory_.save(model_of(context_->state, true));
+  };
   if (plan_.keep_best)
     hooks.save_best = [this] {
-      nn::save_model(model_of(desk_->state, false),
+      nn::save_model(model_of(context_->state, false),
                      directory_.file("best.safetensors"));
     };
   hooks.record = [this](const Fetch& fetch) {
@@ -354,13 +359,13 @@ void Master::write_model(const RunState& state) {
 }
 
 Outcome Master::outcome() {
-  Report& report = desk_->report;
+  Report& report = context_->report;
   report.bytes_in = link_->bytes_in();
   report.bytes_out = link_->bytes_out();
   report.foreign = link_->dropped();
   report.seconds = monotonic_seconds() - began_;
-  if (conductor_->finished()) report.model = options_.output;
-  return {report.to_text(desk_->state), report.to_json(desk_->state)};
+  if (coordinator_->finished()) report.model = options_.output;
+  return {report.to_text(context_->state), report.to_json(context_->state)};
 }
 
 Outcome dry_run(const MasterOptions& options) {

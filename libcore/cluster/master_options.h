@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/desk.h"
+#include "libcore/cluster/run_context.h"
 #include "libcore/cluster/settings.h"
 #include "libcore/cluster/transport.h"
 #include "libcore/data/metadata.h"

@@ -6,7 +6,7 @@ namespace dl::cluster {
 
 void Phase::release(Member& member, const std::string& why, bool failed) {
   for (const Lease& lease : table().of(member.number))
-    desk_.revoke(member, table(), lease, why, failed);
+    context_.revoke(member, table(), lease, why, failed);
 }
 
 bool Phase::working(const Member& member) const {
@@ -23,13 +23,13 @@ std::int64_t Phase::left() const {
 void Phase::refuse_late(Member& member, const Message& message) {
   if (message.type == MessageType::kUpdate) {
     const Update late = Update::from_message(message);
-    desk_.refuse(member, late.lease, late.fence, late.batch);
+    context_.refuse(member, late.lease, late.fence, late.batch);
   } else if (message.type == MessageType::kResult) {
     const Result late = Result::from_message(message);
-    desk_.refuse(member, late.lease, late.fence);
+    context_.refuse(member, late.lease, late.fence);
   } else if (message.type == MessageType::kTaskDone) {
     const TaskDone late = TaskDone::from_message(message);
-    desk_.refuse(member, late.lease, late.fence);
+    context_.refuse(member, late.lease, late.fence);
   }
 }
 
@@ -37,7 +37,7 @@ void Phase::take_fault(Member& member, const Fault& fault) {
   const Lease* lease = table().find(fault.lease, fault.fence);
   if (!lease || lease->worker != member.number) return;
   table().finish(fault.lease);
-  desk_.reject(member, fault.batch, fault.reason);
+  context_.reject(member, fault.batch, fault.reason);
 }
 
 }  // namespace dl::cluster

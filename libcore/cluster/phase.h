@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <string>
 
-#include "libcore/cluster/desk.h"
+#include "libcore/cluster/run_context.h"
 
 namespace dl::cluster {
 
 class Phase {
  public:
-  explicit Phase(Desk& desk) : desk_(desk) {}
+  explicit Phase(RunContext& context) : context_(context) {}
   virtual ~Phase() = default;
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
@@ -34,7 +34,7 @@ class Phase {
   virtual void wind_up() { winding_up_ = true; }
   virtual bool done() const = 0;
 
-  // Whether desk.state may be saved now, together with committed(), once
+  // Whether context.state may be saved now, together with committed(), once
   // settle() has brought into it what members know.
   virtual bool at_boundary() const = 0;
   virtual void settle() {}
@@ -47,14 +47,14 @@ class Phase {
   const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
   // Whether something may be sent to the member now.
   bool reachable(const Member& member) const {
-    return member.can_work() && member.retry <= desk_.now;
+    return member.can_work() && member.retry <= context_.now;
   }
   // Refuses the answer to work of an earlier phase; ignores all else.
   void refuse_late(Member& member, const Message& message);
   // Takes in a Fault: counts it and gives the work back.
   void take_fault(Member& member, const Fault& fault);
 
-  Desk& desk_;
+  RunContext& context_;
   bool winding_up_ = false;
 };
 

@@ -36,27 +36,29 @@ std::string clock(double seconds) {
 
 }  // namespace
 
-void ProgressLine::observe(Desk& desk) {
-  const double passed = desk.now - since_;
+void ProgressLine::observe(RunContext& context) {
+  const double passed = context.now - since_;
   if (since_ >= 0 && passed < kInterval) return;
-  const std::int64_t examples = examples_seen(desk.state);
-  const std::uint64_t bytes = desk.link.bytes_in() + desk.link.bytes_out();
+  const std::int64_t examples = examples_seen(context.state);
+  const std::uint64_t bytes =
+      context.link.bytes_in() + context.link.bytes_out();
   if (since_ >= 0) {
     smooth(examples_per_second_,
            static_cast<double>(examples - examples_) / passed);
     smooth(bytes_per_second_, static_cast<double>(bytes - bytes_) / passed);
   }
-  since_ = desk.now;
+  since_ = context.now;
   examples_ = examples;
   bytes_ = bytes;
 }
 
-std::string ProgressLine::text(Desk& desk, const Conductor& conductor) const {
-  const RunState& state = desk.state;
-  const Settings& settings = desk.settings;
+std::string ProgressLine::text(RunContext& context,
+                               const Coordinator& coordinator) const {
+  const RunState& state = context.state;
+  const Settings& settings = context.settings;
   std::string line = "epoch " + std::to_string(state.epoch + 1) + "/" +
                      std::to_string(settings.epochs);
-  if (conductor.evaluating()) line += " (evaluating)";
+  if (coordinator.evaluating()) line += " (evaluating)";
   if (const double loss = state.loss(); std::isfinite(loss)) {
     char text[32];
     std::snprintf(text, sizeof text, "  loss %.4g", loss);
@@ -64,10 +66,10 @@ std::string ProgressLine::text(Desk& desk, const Conductor& conductor) const {
   }
   line += "  " + rate(examples_per_second_, "examples");
   line += "  " + rate(bytes_per_second_, "B");
-  const std::size_t workers = desk.members.workers().size();
+  const std::size_t workers = context.members.workers().size();
   line +=
       "  " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
-  const std::int64_t per_epoch = desk.training.examples();
+  const std::int64_t per_epoch = context.training.examples();
   const double left = static_cast<double>(
       per_epoch * (settings.epochs - state.epoch) - state.examples);
   if (examples_per_second_ > 0)

@@ -5,16 +5,16 @@
 
 #include <string>
 
-#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/coordinator.h"
 
 namespace dl::cluster {
 
 class ProgressLine {
  public:
   // Takes notice of what was done up to now; cheap.
-  void observe(Desk& desk);
+  void observe(RunContext& context);
   // "epoch 2/5  loss 0.123  1234 examples/s  45.1 kB/s  2 workers  1:23 left".
-  std::string text(Desk& desk, const Conductor& conductor) const;
+  std::string text(RunContext& context, const Coordinator& coordinator) const;
 
  private:
   double since_ = -1;

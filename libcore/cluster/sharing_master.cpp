@@ -40,21 +40,22 @@ std::vector<float> average(const std::map<std::uint64_t, Drained>& replicas,
 
 }  // namespace
 
-SharingEpoch::SharingEpoch(Desk& desk)
-    : Phase(desk),
-      order_(desk.training, desk.settings.batch, desk.settings.seed,
-             static_cast<std::uint64_t>(desk.state.epoch), true),
-      table_(order_.batches(), desk.next_lease) {
-  table_.restore(desk.state.committed);
+SharingEpoch::SharingEpoch(RunContext& context)
+    : Phase(context),
+      order_(context.training, context.settings.batch, context.settings.seed,
+             static_cast<std::uint64_t>(context.state.epoch), true),
+      table_(order_.batches(), context.next_lease) {
+  table_.restore(context.state.committed);
 }
 
 void SharingEpoch::tick() {
   // Replicas start, and start again, from State.
-  for (Member* member : desk_.members.workers()) {
-    if (member->version == desk_.state.version || !reachable(*member)) continue;
+  for (Member* member : context_.members.workers()) {
+    if (member->version == context_.state.version || !reachable(*member))
+      continue;
     release(*member, "it is sent the state anew", false);
     awaited_.erase(member->number);
-    desk_.bring_up_to_date(*member);
+    context_.bring_up_to_date(*member);
   }
   if (stage_ == Stage::kTraining) {
     hand_out();
@@ -63,24 +64,27 @@ void SharingEpoch::tick() {
   }
   if (stage_ != Stage::kDraining) return;
   for (auto it = awaited_.begin(); it != awaited_.end();) {
-    const Member* member = desk_.members.find(*it);
+    const Member* member = context_.members.find(*it);
     const bool gone = !member || !member->can_work();
     it = gone ? awaited_.erase(it) : std::next(it);
   }
-  if (awaited_.empty() || desk_.now - drain_began_ > desk_.limits.stuck_after)
+  if (awaited_.empty() ||
+      context_.now - drain_began_ > context_.limits.stuck_after)
     end_drain();
 }
 
 void SharingEpoch::hand_out() {
   if (winding_up_) return;
-  for (Member* member : desk_.members.workers()) {
-    if (!reachable(*member) || member->version != desk_.state.version) continue;
+  for (Member* member : context_.members.workers()) {
+    if (!reachable(*member) || member->version != context_.state.version)
+      continue;
     while (table_.of(member->number).size() < kLeasesAhead) {
       const auto lease = table_.grant(member->number, lease_size(*member));
       if (!lease) return;
       const std::int64_t iteration =
-          desk_.state.epoch * order_.batches() + lease->first;
-      if (!desk_.hand_out(*member, table_, *lease, TaskKind::kTrain, iteration))
+          context_.state.epoch * order_.batches() + lease->first;
+      if (!context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
+                             iteration))
         break;
     }
   }
@@ -94,7 +98,7 @@ std::int64_t SharingEpoch::lease_size(const Member& member) const {
     size = static_cast<std::int64_t>(
         std::min(kLeaseSeconds / member.batch_seconds, 1e6));
   const auto workers =
-      static_cast<std::int64_t>(desk_.members.workers().size());
+      static_cast<std::int64_t>(context_.members.workers().size());
   const std::int64_t share =
       table_.free() / (2 * std::max<std::int64_t>(workers, 1));
   return std::clamp<std::int64_t>(std::min(size, share), 1, kLongestLease);
@@ -128,59 +132,59 @@ void SharingEpoch::take_update(Member& member, const Update& update) {
   const Lease* held = table_.find(update.lease, update.fence);
   if (!held || held->worker != member.number ||
       !table_.holds(update.lease, update.fence, update.batch, 1))
-    return desk_.refuse(member, update.lease, update.fence, update.batch);
+    return context_.refuse(member, update.lease, update.fence, update.batch);
   const Lease lease = *held;
   std::string why = fault_of(update);
-  const auto workers = desk_.members.workers().size();
-  const float scale = desk_.settings.combine_mean && workers > 1
+  const auto workers = context_.members.workers().size();
+  const float scale = context_.settings.combine_mean && workers > 1
                           ? 1.0f / static_cast<float>(workers)
                           : 1.0f;
   if (why.empty() && !update.payload.empty()) {
     try {
       exchange::decode_threshold(update.payload, -scale,
-                                 desk_.state.parameters);
+                                 context_.state.parameters);
     } catch (const Error& error) {
       why = error.what();
     }
   }
   if (!why.empty()) {
     table_.finish(lease.id);
-    desk_.refuse(member, update.lease, update.fence, update.batch);
-    return desk_.reject(member, update.batch, why);
+    context_.refuse(member, update.lease, update.fence, update.batch);
+    return context_.reject(member, update.batch, why);
   }
-  ++desk_.state.version;
-  desk_.state.examples += update.examples;
-  desk_.state.loss_sum += update.loss_sum;
-  if (update.threshold > 0) desk_.state.threshold = update.threshold;
+  ++context_.state.version;
+  context_.state.examples += update.examples;
+  context_.state.loss_sum += update.loss_sum;
+  if (update.threshold > 0) context_.state.threshold = update.threshold;
   table_.commit(lease.id, lease.fence, update.batch, 1);
   spread(member, update, scale);
-  desk_.accept(member, lease, update.batch, 1, update.examples, update.loss_sum,
-               update.payload.size());
+  context_.accept(member, lease, update.batch, 1, update.examples,
+                  update.loss_sum, update.payload.size());
   if (member.last_commit > 0) {
-    const double seconds = desk_.now - member.last_commit;
+    const double seconds = context_.now - member.last_commit;
     member.batch_seconds =
         member.batch_seconds > 0
             ? member.batch_seconds + kSmooth * (seconds - member.batch_seconds)
             : seconds;
   }
-  member.last_commit = desk_.now;
+  member.last_commit = context_.now;
 }
 
 // Sends an accepted update to every replica that is up to date.
 void SharingEpoch::spread(Member& origin, const Update& update, float scale) {
   Apply apply;
-  apply.sequence = desk_.state.version;
+  apply.sequence = context_.state.version;
   apply.scale = scale;
   apply.payload = update.payload;
   const Message for_others = apply.to_message();
   apply.own = true;
   apply.payload.clear();
   const Message for_origin = apply.to_message();
-  for (Member* member : desk_.members.workers()) {
-    if (member->version != desk_.state.version - 1) continue;
+  for (Member* member : context_.members.workers()) {
+    if (member->version != context_.state.version - 1) continue;
     const bool own = member == &origin;
-    if (desk_.send(*member, own ? for_origin : for_others))
-      member->version = desk_.state.version;
+    if (context_.send(*member, own ? for_origin : for_others))
+      member->version = context_.state.version;
     else
       member->version.reset();  // it missed one: tick() sends it the State
   }
@@ -189,8 +193,8 @@ void SharingEpoch::spread(Member& origin, const Update& update, float scale) {
 void SharingEpoch::take_done(Member& member, TaskDone done) {
   const Lease* lease = table_.find(done.lease, done.fence);
   if (!lease || lease->worker != member.number)
-    return desk_.refuse(member, done.lease, done.fence);
-  if (done.statistics.size() == desk_.state.statistics.size() &&
+    return context_.refuse(member, done.lease, done.fence);
+  if (done.statistics.size() == context_.state.statistics.size() &&
       all_finite(done.statistics))
     member.statistics = std::move(done.statistics);
   table_.finish(done.lease);
@@ -200,25 +204,25 @@ void SharingEpoch::take_done(Member& member, TaskDone done) {
 void SharingEpoch::settle() {
   if (stage_ == Stage::kDone) return;
   std::map<std::uint64_t, Drained> latest;
-  for (const Member* member : desk_.members.present()) {
+  for (const Member* member : context_.members.present()) {
     latest[member->number].examples = member->examples;
     latest[member->number].statistics = member->statistics;
   }
-  desk_.state.statistics =
-      average(latest, &Drained::statistics, std::move(desk_.state.statistics));
+  context_.state.statistics = average(latest, &Drained::statistics,
+                                      std::move(context_.state.statistics));
 }
 
 void SharingEpoch::begin_drain() {
   stage_ = Stage::kDraining;
-  drain_began_ = desk_.now;
-  digest_ = io::digest(std::as_bytes(std::span(desk_.state.parameters)));
+  drain_began_ = context_.now;
+  digest_ = io::digest(std::as_bytes(std::span(context_.state.parameters)));
   EpochEnd message;
-  message.epoch = desk_.state.epoch;
-  message.sequence = desk_.state.version;
+  message.epoch = context_.state.epoch;
+  message.sequence = context_.state.version;
   message.digest = digest_;
-  for (Member* member : desk_.members.workers()) {
-    if (member->version != desk_.state.version) continue;
-    if (desk_.send(*member, message.to_message()))
+  for (Member* member : context_.members.workers()) {
+    if (member->version != context_.state.version) continue;
+    if (context_.send(*member, message.to_message()))
       awaited_.insert(member->number);
     else
       member->version.reset();
@@ -226,21 +230,21 @@ void SharingEpoch::begin_drain() {
 }
 
 void SharingEpoch::take_drained(Member& member, Drained drained) {
-  if (stage_ != Stage::kDraining || drained.epoch != desk_.state.epoch ||
+  if (stage_ != Stage::kDraining || drained.epoch != context_.state.epoch ||
       awaited_.erase(member.number) == 0)
     return;
   if (drained.digest != digest_) {
-    ++desk_.report.resyncs;
+    ++context_.report.resyncs;
     member.version.reset();
-    desk_.events.write("fault", {{"worker", member.number},
-                                 {"epoch", desk_.state.epoch},
-                                 {"why", "its replica differs"},
-                                 {"digest", io::hex(drained.digest)},
-                                 {"want", io::hex(digest_)}});
-    desk_.log(Level::kWarning, "the replica of " + member.describe() +
-                                   " differs at the end of epoch " +
-                                   std::to_string(desk_.state.epoch + 1) +
-                                   "; it is sent the state anew");
+    context_.events.write("fault", {{"worker", member.number},
+                                    {"epoch", context_.state.epoch},
+                                    {"why", "its replica differs"},
+                                    {"digest", io::hex(drained.digest)},
+                                    {"want", io::hex(digest_)}});
+    context_.log(Level::kWarning, "the replica of " + member.describe() +
+                                      " differs at the end of epoch " +
+                                      std::to_string(context_.state.epoch + 1) +
+                                      "; it is sent the state anew");
   }
   drained.examples = member.examples;  // what was committed counts
   drained_[member.number] = std::move(drained);
@@ -248,7 +252,7 @@ void SharingEpoch::take_drained(Member& member, Drained drained) {
 
 void SharingEpoch::end_drain() {
   stage_ = Stage::kDone;
-  RunState& state = desk_.state;
+  RunState& state = context_.state;
   state.statistics =
       average(drained_, &Drained::statistics, std::move(state.statistics));
   state.updater_state = average(drained_, &Drained::updater_state,
@@ -258,15 +262,15 @@ void SharingEpoch::end_drain() {
     residual += replica.residual_norm;
     clipped += replica.clipped;
   }
-  desk_.events.write("round", {{"epoch", state.epoch},
-                               {"sequence", state.version},
-                               {"digest", io::hex(digest_)},
-                               {"replicas", drained_.size()},
-                               {"residual", residual},
-                               {"clipped", clipped}});
+  context_.events.write("round", {{"epoch", state.epoch},
+                                  {"sequence", state.version},
+                                  {"digest", io::hex(digest_)},
+                                  {"replicas", drained_.size()},
+                                  {"residual", residual},
+                                  {"clipped", clipped}});
   // Running statistics are averaged: every replica goes on from the average.
   if (!state.statistics.empty())
-    for (Member* member : desk_.members.present()) member->version.reset();
+    for (Member* member : context_.members.present()) member->version.reset();
 }
 
 }  // namespace dl::cluster

@@ -19,7 +19,7 @@ namespace dl::cluster {
 
 class SharingEpoch : public Phase {
  public:
-  explicit SharingEpoch(Desk& desk);
+  explicit SharingEpoch(RunContext& context);
 
   void tick() override;
   void take(Member& member, const Message& message) override;

@@ -46,7 +46,7 @@ void Trainer::run() {
       out_of_step(e.why);
     } catch (const Error&) {
       // A master that is lost takes the records with it; so does leaving.
-      if (!mail_.desk.closed()) throw;
+      if (!mail_.fetcher.closed()) throw;
       drop_tasks();
     } catch (const std::bad_alloc&) {
       throw Error{Code::kUnavailable,
@@ -83,7 +83,7 @@ void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
   tasks_.clear();
   loader_.reset();
   mail_.outbox.begin_session(session);
-  mail_.desk.open();
+  mail_.fetcher.open();
   mail_.rejoin = false;
   set_up(welcome);
   learner_->begin_session();
@@ -118,8 +118,8 @@ void Trainer::set_up(const Welcome& welcome) {
     return std::make_unique<RecordStore>(
         std::move(shards), options_.data_root,
         [this, evaluation](std::uint32_t shard, std::uint32_t record) {
-          return mail_.desk.fetch(Fetch{evaluation, shard, record},
-                                  options_.fetch_limit);
+          return mail_.fetcher.fetch(Fetch{evaluation, shard, record},
+                                     options_.fetch_limit);
         },
         options_.cache_bytes / 2, log_);
   };

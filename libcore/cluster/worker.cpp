@@ -108,7 +108,7 @@ void Worker::run() {
     error = std::current_exception();
   }
   mail_.leaving = true;
-  mail_.desk.close();
+  mail_.fetcher.close();
   mail_.inbox.wake();
   thread.join();
   report();
@@ -264,7 +264,7 @@ Worker::End Worker::session() {
       stopping_ = true;
       log_(Level::kInfo, "told to stop: finishing " + mail_.doing());
       mail_.leaving = true;
-      mail_.desk.close();
+      mail_.fetcher.close();
       mail_.inbox.wake();
     }
     const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
@@ -276,7 +276,7 @@ Worker::End Worker::session() {
     if (!received) continue;
     if (const auto end = obey(std::move(*received))) return *end;
   }
-  mail_.desk.close();
+  mail_.fetcher.close();
   if (!mail_.finished) return End::kLost;
   if (compute_error_) {
     try {
@@ -310,7 +310,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
       await_welcome_or_throw(received);
       return std::nullopt;
     case MessageType::kRecord:
-      mail_.desk.deliver(Record::from_message(message));
+      mail_.fetcher.deliver(Record::from_message(message));
       return std::nullopt;
     case MessageType::kState:
     case MessageType::kTask:
@@ -320,7 +320,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
       if (mail_.inbox.push(std::move(message))) return std::nullopt;
       leave("fell too far behind");
       log_(Level::kWarning, "fell too far behind; joining again");
-      mail_.desk.close();
+      mail_.fetcher.close();
       return End::kLost;
     default:
       return std::nullopt;  // not for workers

@@ -184,11 +184,11 @@ View Lane::result_room(std::size_t i) {
 }
 
 Share Lane::share(std::int64_t total) const {
-  return share_of(index_, common_.crew->size(), total);
+  return share_of(index_, common_.team->size(), total);
 }
 
 void Lane::all_reduce(View mine) {
-  common_.crew->all_reduce(index_, *device_, mine,
+  common_.team->all_reduce(index_, *device_, mine,
                            sum_scratch_.at(0, mine.shape));
 }
 
@@ -284,7 +284,7 @@ void Lane::predict(const Tensor& features, std::int64_t block,
   Step step;
   step.examples = block;
   for (std::int64_t first = index_ * block; first < n;
-       first += common_.crew->size() * block) {
+       first += common_.team->size() * block) {
     const std::int64_t count = std::min(block, n - first);
     if (count == block)
       load_features(features, {first, block, n});

@@ -9,7 +9,7 @@
 
 #include "libcore/data/normalizer.h"
 #include "libcore/nn/batch.h"
-#include "libcore/nn/crew.h"
+#include "libcore/nn/lane_team.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/tensor/tensor.h"
@@ -34,13 +34,13 @@ class Lane final : private LaneSum {
     std::int64_t max_batch;  // of the network
     bool training;
     tensor::View parameters, statistics;  // on the first lane's device
-    Crew* crew;
+    LaneTeam* team;
   };
 
   Lane(const Common& common, int index, tensor::Device& device);
 
   // Forward and backward over this lane's share; the sum of its losses, scaled
-  // as its gradient is, 1 / total.  Within Crew::run(), on every lane.
+  // as its gradient is, 1 / total.  Within LaneTeam::run(), on every lane.
   double train(const Batch& batch, const Position& at);
   // Outputs of every lanes-th block of examples, starting with the lane's own,
   // into their rows of `outputs` [n, units], kF32.  What is missing of the last

@@ -1,4 +1,4 @@
-// A network as its caller sees it: the flat vectors and what runs on the crew.
+// A network as its caller sees it: the flat vectors and what runs on the team.
 
 #include "libcore/nn/network.h"
 
@@ -52,7 +52,7 @@ struct Network::State {
   Memory memory;
   View parameters, statistics, updater_state, gradient;
   std::vector<std::unique_ptr<Lane>> lanes;
-  Crew crew;
+  LaneTeam team;
 
   // The call in progress.
   Batch batch;
@@ -78,7 +78,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
       layout(layout_of(config)),
       plan(config, layout, static_cast<int>(devices.size())),
       memory(*devices.at(0)),
-      crew(static_cast<int>(devices.size())),
+      team(static_cast<int>(devices.size())),
       losses(devices.size()),
       finite(devices.size()) {
   require(max_batch > 0, "a network for empty mini-batches");
@@ -88,10 +88,10 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   parameters = memory.allocate({layout.parameter_count});
   statistics = memory.allocate({layout.statistics_count});
   updater_state = memory.allocate({training ? layout.state_count : 0});
-  for (int i = 0; i < crew.size(); ++i)
+  for (int i = 0; i < team.size(); ++i)
     lanes.push_back(std::make_unique<Lane>(
         Lane::Common{&config, &layout, &normalizer, max_batch, training,
-                     parameters, statistics, &crew},
+                     parameters, statistics, &team},
         i, device(i)));
   gradient = lanes[0]->gradient();
   compute_gradient = [this](int lane) { gradient_task(lane); };
@@ -101,7 +101,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
   predict = [this](int lane) {
     const std::int64_t block =
-        std::max<std::int64_t>(1, max_batch / crew.size());
+        std::max<std::int64_t>(1, max_batch / team.size());
     lanes[static_cast<std::size_t>(lane)]->predict(*features, block, *outputs);
   };
 }
@@ -110,16 +110,16 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
 void Network::State::gradient_task(int lane) {
   const auto l = static_cast<std::size_t>(lane);
   losses[l] = lanes[l]->train(batch, at);
-  crew.barrier();
+  team.barrier();
   const auto with_examples = static_cast<std::size_t>(
-      std::min<std::int64_t>(crew.size(), batch.examples()));
+      std::min<std::int64_t>(team.size(), batch.examples()));
   const View sum = part_of(gradient, lane);
   for (std::size_t other = 1; other < with_examples; ++other)
     device(lane).add(sum, 1, part_of(lanes[other]->gradient(), lane));
 }
 
 void Network::State::update_task(int lane) {
-  plan.update(lane, device(lane), crew, at, gradient, parameters,
+  plan.update(lane, device(lane), team, at, gradient, parameters,
               updater_state);
 }
 
@@ -201,7 +201,7 @@ double Network::compute_gradient(const Batch& batch, const Position& at) {
   check_batch(batch, s.wanted());
   s.batch = batch;
   s.at = at;
-  s.crew.run(s.compute_gradient);
+  s.team.run(s.compute_gradient);
   double sum = 0;
   for (const double loss : s.losses) sum += loss;
   return sum / static_cast<double>(batch.examples());
@@ -210,23 +210,23 @@ double Network::compute_gradient(const Batch& batch, const Position& at) {
 void Network::compute_update(const Position& at) {
   require(state_->training, "an update of a network compiled without");
   state_->at = at;
-  state_->crew.run(state_->compute_update);
+  state_->team.run(state_->compute_update);
 }
 
 void Network::apply_update() {
   require(state_->training, "an update of a network compiled without");
-  state_->crew.run(state_->apply);
+  state_->team.run(state_->apply);
 }
 
 bool Network::all_finite() {
   require(state_->training, "an update of a network compiled without");
-  state_->crew.run(state_->check_finite);
+  state_->team.run(state_->check_finite);
   return std::all_of(state_->finite.begin(), state_->finite.end(),
                      [](char ok) { return ok != 0; });
 }
 
 double Network::regularization_score() {
-  state_->crew.run(state_->measure);
+  state_->team.run(state_->measure);
   return state_->plan.score();
 }
 
@@ -237,7 +237,7 @@ void Network::predict(const Tensor& features, Tensor& outputs) {
   outputs.resize(tensor::DType::kF32, {n, this->outputs()});
   s.features = &features;
   s.outputs = &outputs;
-  s.crew.run(s.predict);
+  s.team.run(s.predict);
 }
 
 }  // namespace dl::nn

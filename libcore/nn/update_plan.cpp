@@ -112,7 +112,7 @@ View UpdatePlan::component(View state, const Rule& rule, const Piece& piece,
                   {piece.end - piece.begin});
 }
 
-void UpdatePlan::update(int lane, tensor::Device& device, Crew& crew,
+void UpdatePlan::update(int lane, tensor::Device& device, LaneTeam& team,
                         const Position& at, View gradient, View parameters,
                         View state) {
   const auto l = static_cast<std::size_t>(lane);
@@ -120,7 +120,7 @@ void UpdatePlan::update(int lane, tensor::Device& device, Crew& crew,
     for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p)
       if (over_norm(rules_[pieces_[p].segment].normalization))
         sums_[p] = device.sum_squares(pieces_[p].part_of(gradient));
-    crew.barrier();
+    team.barrier();
   }
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libcore/nn/config.h"
-#include "libcore/nn/crew.h"
+#include "libcore/nn/lane_team.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 #include "libcore/tensor/device.h"
@@ -24,12 +24,12 @@ class UpdatePlan {
   // config and layout outlive the plan.
   UpdatePlan(const NetworkConfig& config, const Layout& layout, int lanes);
 
-  // All of these are called within Crew::run(), by every lane.
+  // All of these are called within LaneTeam::run(), by every lane.
   //
   // The gradient becomes the update.
-  void update(int lane, tensor::Device& device, Crew& crew, const Position& at,
-              tensor::View gradient, tensor::View parameters,
-              tensor::View state);
+  void update(int lane, tensor::Device& device, LaneTeam& team,
+              const Position& at, tensor::View gradient,
+              tensor::View parameters, tensor::View state);
   // Gathers l1 |w| + l2/2 w^2; score() is the sum afterwards.
   void measure(int lane, tensor::Device& device, tensor::View parameters);
   double score() const;

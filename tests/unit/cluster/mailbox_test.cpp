@@ -73,43 +73,44 @@ TEST_CASE("the inbox is bounded and can be woken") {
 
 TEST_CASE("a fetch gets its record, or the reason why not") {
   Outbox out;
-  FetchDesk desk(out);
+  RecordFetcher fetcher(out);
   const Fetch wanted{true, 3, 4};
 
   std::thread master([&] {
     while (!readable(out.descriptor())) std::this_thread::yield();
     const auto message = out.pop(0);
     const Fetch got = Fetch::from_message(*message);
-    desk.deliver({got.evaluation, got.shard, got.record + 1, {}});  // not this
-    desk.deliver({got.evaluation, got.shard, got.record, {std::byte{9}}});
+    fetcher.deliver(
+        {got.evaluation, got.shard, got.record + 1, {}});  // not this
+    fetcher.deliver({got.evaluation, got.shard, got.record, {std::byte{9}}});
   });
-  CHECK(desk.fetch(wanted, milliseconds(60000)) ==
+  CHECK(fetcher.fetch(wanted, milliseconds(60000)) ==
         std::vector<std::byte>{std::byte{9}});
   master.join();
 
-  CHECK(
-      sample::has(sample::error_of([&] { desk.fetch(wanted, milliseconds(1)); },
-                                   dl::Code::kTryAgain),
-                  "did not send it"));
+  CHECK(sample::has(
+      sample::error_of([&] { fetcher.fetch(wanted, milliseconds(1)); },
+                       dl::Code::kTryAgain),
+      "did not send it"));
 
   std::thread refuser([&] {
     while (!readable(out.descriptor())) std::this_thread::yield();
     while (out.pop(0)) continue;
-    desk.deliver({true, 3, 4, {}});
+    fetcher.deliver({true, 3, 4, {}});
   });
   while (out.pop(0)) continue;
   CHECK(sample::has(
-      sample::error_of([&] { desk.fetch(wanted, milliseconds(60000)); }),
+      sample::error_of([&] { fetcher.fetch(wanted, milliseconds(60000)); }),
       "the master cannot read it either"));
   refuser.join();
 
-  std::thread closer([&] { desk.close(); });
+  std::thread closer([&] { fetcher.close(); });
   CHECK(sample::has(
-      sample::error_of([&] { desk.fetch(wanted, milliseconds(60000)); },
+      sample::error_of([&] { fetcher.fetch(wanted, milliseconds(60000)); },
                        dl::Code::kTryAgain),
       "gone"));
   closer.join();
-  CHECK(desk.closed());
-  desk.open();
-  CHECK_FALSE(desk.closed());
+  CHECK(fetcher.closed());
+  fetcher.open();
+  CHECK_FALSE(fetcher.closed());
 }

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/coordinator.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 
@@ -253,8 +253,8 @@ struct Master {
   Link link;
   std::vector<std::string> said;
   EventLog events;
-  Desk desk;
-  std::optional<Conductor> conductor;
+  RunContext context;
+  std::optional<Coordinator> coordinator;
   dl::data::Epoch order;
   double now = 100;
 
@@ -264,24 +264,24 @@ struct Master {
       : link(settings.mode),
         events(folder.path + "/events.jsonl", run_id(incarnation), incarnation,
                log()),
-        desk(settings, limits, run_id(incarnation), incarnation, events, link,
-             log()),
+        context(settings, limits, run_id(incarnation), incarnation, events,
+                link, log()),
         order(catalogue(examples), settings.batch, settings.seed, 0, true) {
-    desk.training = catalogue(examples);
-    if (held_out) desk.evaluation = catalogue(held_out);
-    desk.state.parameters.assign(kParameters, 1);
-    if (saved) desk.state = *saved;
-    events.write(
-        incarnation > 1 ? "resume" : "start",
-        {{"epoch", desk.state.epoch}, {"committed", desk.state.committed}});
+    context.training = catalogue(examples);
+    if (held_out) context.evaluation = catalogue(held_out);
+    context.state.parameters.assign(kParameters, 1);
+    if (saved) context.state = *saved;
+    events.write(incarnation > 1 ? "resume" : "start",
+                 {{"epoch", context.state.epoch},
+                  {"committed", context.state.committed}});
     Hooks hooks;
     hooks.welcome = welcome;
     hooks.save = [this, &saved] {
-      saved = desk.state;
+      saved = context.state;
       return "checkpoint";
     };
     hooks.save_best = [] {};
-    conductor.emplace(desk, hooks, now);
+    coordinator.emplace(context, hooks, now);
   }
 
   static Welcome welcome() {
@@ -308,26 +308,28 @@ struct Master {
   void deliver(const Worker& worker, const Message& message) {
     Envelope envelope;
     envelope.run = worker.run;
-    conductor->handle({worker.peer, {envelope, message}}, now);
+    coordinator->handle({worker.peer, {envelope, message}}, now);
   }
   void flush(Worker& worker) {
     for (std::size_t i = 0; i < worker.out.size(); ++i)
       deliver(worker, Message(worker.out[i]));
     worker.out.clear();
   }
-  bool over() const { return conductor->finished() || conductor->stopped(); }
+  bool over() const {
+    return coordinator->finished() || coordinator->stopped();
+  }
   // A tenth of a second: everyone who can works and beats.
   void turn(double seconds = 0.1) {
     now += seconds;
     for (auto& [name, worker] : link.workers) {
       if (!worker.alive || worker.deaf || worker.refused >= 0) continue;
-      worker.work(desk.settings.mode, order);
+      worker.work(context.settings.mode, order);
       Beat beat;
       beat.progress = worker.progress;
       deliver(worker, beat.to_message());
       flush(worker);
     }
-    conductor->tick(now);
+    coordinator->tick(now);
   }
 };
 

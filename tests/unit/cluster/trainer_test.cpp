@@ -53,7 +53,7 @@ class Play {
   }
   ~Play() {
     mail.leaving = true;
-    mail.desk.close();
+    mail.fetcher.close();
     mail.inbox.wake();
     thread_.join();
   }

@@ -1,4 +1,4 @@
-#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/coordinator.h"
 
 #include <catch2/catch.hpp>
 
@@ -41,13 +41,13 @@ std::vector<float> undisturbed(Mode mode, int workers) {
   Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
   for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
   for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
-  REQUIRE(master.conductor->finished());
+  REQUIRE(master.coordinator->finished());
   check_exactly_once(folder, 2);
-  CHECK(examples_seen(master.desk.state) == 2 * kExamples);
-  master.conductor->dismiss(0, "");
+  CHECK(examples_seen(master.context.state) == 2 * kExamples);
+  master.coordinator->dismiss(0, "");
   for (const auto& [name, worker] : master.link.workers)
     CHECK(worker.stop == 0);
-  return master.desk.state.parameters;
+  return master.context.state.parameters;
 }
 
 // Runs while workers die, fall silent, go deaf and come, and the master is
@@ -103,9 +103,9 @@ std::vector<float> disturbed(Mode mode, std::uint64_t seed) {
                                         kExamples);
     }
   }
-  REQUIRE(master->conductor->finished());
+  REQUIRE(master->coordinator->finished());
   check_exactly_once(folder, 2);
-  return master->desk.state.parameters;
+  return master->context.state.parameters;
 }
 
 }  // namespace
@@ -145,11 +145,11 @@ TEST_CASE("replicas of sharing stay equal to the master's parameters") {
     if (++turns == 10) master.join("late");
     master.turn();
     for (const auto& [name, worker] : master.link.workers)
-      if (worker.version == master.desk.state.version && worker.known)
-        CHECK(worker.parameters == master.desk.state.parameters);
+      if (worker.version == master.context.state.version && worker.known)
+        CHECK(worker.parameters == master.context.state.parameters);
   }
-  CHECK(master.desk.report.resyncs == 0);
-  CHECK(master.desk.state.updater_state == std::vector<float>{1.0F});
+  CHECK(master.context.report.resyncs == 0);
+  CHECK(master.context.state.updater_state == std::vector<float>{1.0F});
 }
 
 TEST_CASE("a replica that differs at the end of an epoch is sent the state") {
@@ -162,10 +162,10 @@ TEST_CASE("a replica that differs at the end of an epoch is sent the state") {
   master.turn();
   master.turn();
   b.parameters[0] += 1;
-  while (master.desk.state.epoch == 0) master.turn();
-  CHECK(master.desk.report.resyncs == 1);
+  while (master.context.state.epoch == 0) master.turn();
+  CHECK(master.context.report.resyncs == 1);
   while (!master.over()) master.turn();
-  CHECK(master.desk.report.resyncs == 1);
+  CHECK(master.context.report.resyncs == 1);
 }
 
 TEST_CASE("held-out data is evaluated by several workers as by one") {
@@ -179,8 +179,8 @@ TEST_CASE("held-out data is evaluated by several workers as by one") {
     Master master(s, Limits{}, folder, saved, 1, kExamples, 100);
     for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
     while (!master.over()) master.turn();
-    REQUIRE(master.desk.state.history.size() == 2);
-    scores.push_back(master.desk.state.history[0].metrics.at("rmse"));
+    REQUIRE(master.context.state.history.size() == 2);
+    scores.push_back(master.context.state.history[0].metrics.at("rmse"));
   }
   double squares = 0;
   for (int i = 0; i < 25; ++i) squares += i * i;
@@ -195,18 +195,18 @@ TEST_CASE("a silent worker's late answer is stale, and it works again") {
                 kExamples);
   Worker& a = master.join("a");
   master.join("b");
-  master.conductor->tick(master.now);
+  master.coordinator->tick(master.now);
   REQUIRE(a.tasks.size() == 1);
   const auto fence = a.tasks[0].fence;
   a.deaf = true;
   for (int i = 0; i < 70; ++i) master.turn();  // 7 s
-  CHECK(master.desk.report.lost == 1);
-  CHECK(master.desk.report.stale == 0);
+  CHECK(master.context.report.lost == 1);
+  CHECK(master.context.report.stale == 0);
   a.deaf = false;
   CHECK(a.tasks[0].fence == fence);
   master.turn();
-  CHECK(master.desk.report.stale == 1);
-  CHECK(master.desk.report.returned == 1);
+  CHECK(master.context.report.stale == 1);
+  CHECK(master.context.report.returned == 1);
   while (!master.over()) master.turn();
   check_exactly_once(folder, 2);
   CHECK(a.progress > 1);
@@ -221,14 +221,14 @@ TEST_CASE("a worker that beats without progress loses its lease") {
   Master master(settings(Mode::kAveraging), limits, folder, saved, 1,
                 kExamples);
   Worker& a = master.join("a");
-  master.conductor->tick(master.now);
+  master.coordinator->tick(master.now);
   const Task task = a.tasks.at(0);
   a.tasks.clear();  // it spins
   for (int i = 0; i < 210; ++i) master.turn();
-  CHECK(master.desk.report.lost == 1);
+  CHECK(master.context.report.lost == 1);
   CHECK(a.tasks.empty());  // nothing more for it
   Worker& b = master.join("b");
-  master.conductor->tick(master.now);
+  master.coordinator->tick(master.now);
   REQUIRE(b.tasks.size() == 1);
   CHECK(b.tasks[0].first == task.first);
   CHECK(b.tasks[0].fence > task.fence);
@@ -264,7 +264,7 @@ TEST_CASE("when all workers are gone the state is saved") {
   for (int i = 0; i < 20; ++i) master.turn();
   a.alive = false;
   for (int i = 0; i < 50 && !master.over(); ++i) master.turn(1);
-  CHECK(master.conductor->stopped());
+  CHECK(master.coordinator->stopped());
   REQUIRE(saved);
   CHECK(saved->examples > 0);
   CHECK_FALSE(saved->finished);
@@ -279,9 +279,9 @@ TEST_CASE("a stop takes in what was begun, saves and ends") {
       Master master(s, Limits{}, folder, saved, 1, kExamples);
       master.join("a");
       for (int i = 0; i < 4; ++i) master.turn();
-      master.conductor->stop("SIGTERM", master.now);
+      master.coordinator->stop("SIGTERM", master.now);
       for (int i = 0; i < 200 && !master.over(); ++i) master.turn();
-      REQUIRE(master.conductor->stopped());
+      REQUIRE(master.coordinator->stopped());
       CHECK(master.now < 120);
       REQUIRE(saved);
       CHECK(saved->examples > 0);
@@ -302,7 +302,7 @@ TEST_CASE("a worker that is frozen does not hold up a stop") {
   Worker& a = master.join("a");
   master.turn();
   a.deaf = true;
-  master.conductor->stop("SIGTERM", master.now);
+  master.coordinator->stop("SIGTERM", master.now);
   const double begin = master.now;
   while (!master.over()) master.turn();
   CHECK(master.now - begin < 26);
@@ -326,7 +326,7 @@ TEST_CASE("answers that are not finite stop the run after some") {
       CHECK(error.code() == dl::Code::kConfig);
       CHECK_THAT(error.what(), Catch::Contains("finite"));
     }
-    CHECK(all_finite(master.desk.state.parameters));
+    CHECK(all_finite(master.context.state.parameters));
     CHECK(committed(folder).empty());
   }
 }
@@ -361,7 +361,7 @@ TEST_CASE("messages of another run are ignored") {
   a.run = run_id(9);
   for (int i = 0; i < 10; ++i) master.turn();
   CHECK_FALSE(a.pending.empty());
-  CHECK(master.desk.report.batches == 0);
+  CHECK(master.context.report.batches == 0);
 }
 
 TEST_CASE("patience ends a run early") {
@@ -373,8 +373,8 @@ TEST_CASE("patience ends a run early") {
   Master master(s, Limits{}, folder, saved, 1, kExamples);
   master.join("a");
   while (!master.over()) master.turn();
-  CHECK(master.desk.state.history.size() == 3);
-  CHECK(master.desk.state.reason == "no better loss for 2 epochs");
+  CHECK(master.context.state.history.size() == 3);
+  CHECK(master.context.state.reason == "no better loss for 2 epochs");
 }
 
 TEST_CASE("a run ends at its time limit") {
@@ -388,9 +388,9 @@ TEST_CASE("a run ends at its time limit") {
     Master master(s, limits, folder, saved, 1, kExamples);
     master.join("a");
     while (!master.over()) master.turn();
-    CHECK(master.conductor->finished());
+    CHECK(master.coordinator->finished());
     CHECK(master.now < 130);
-    CHECK(master.desk.state.reason == "--max-time is over");
+    CHECK(master.context.state.reason == "--max-time is over");
   }
 }
 
@@ -407,7 +407,7 @@ TEST_CASE("checkpoints that cannot be written are missed, then end the run") {
     ++tries;
     throw dl::Error{dl::Code::kIo, "cannot write 'c': No space left on device"};
   };
-  master.conductor.emplace(master.desk, hooks, master.now);
+  master.coordinator.emplace(master.context, hooks, master.now);
   master.join("a");
   try {
     while (!master.over()) master.turn();

@@ -1,6 +1,6 @@
 // The threads of the lanes: sums in order, and what happens when one fails.
 
-#include "libcore/nn/crew.h"
+#include "libcore/nn/lane_team.h"
 
 #include <catch2/catch.hpp>
 
@@ -12,9 +12,9 @@ namespace {
 
 using Catch::Matchers::Message;
 
-TEST_CASE("a crew sums vectors in the order of the lanes") {
+TEST_CASE("a team sums vectors in the order of the lanes") {
   const int lanes = GENERATE(1, 2, 5);
-  Crew crew(lanes);
+  LaneTeam team(lanes);
   auto devices = device::open_lanes("reference", lanes);
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(lanes));
   const std::function<void(int)> task = [&](int lane) {
@@ -25,12 +25,12 @@ TEST_CASE("a crew sums vectors in the order of the lanes") {
       // Big and small: another order would round differently.
       mine->view().as<double>()[0] = lane % 2 == 0 ? 1e16 : -1e16 + lane;
       mine->view().as<double>()[1] = lane + round;
-      crew.all_reduce(lane, device, mine->view(), scratch->view());
+      team.all_reduce(lane, device, mine->view(), scratch->view());
       sums[l].insert(sums[l].end(), mine->view().as<double>(),
                      mine->view().as<double>() + 2);
     }
   };
-  crew.run(task);
+  team.run(task);
   double in_order = 0;
   for (int lane = 0; lane < lanes; ++lane)
     in_order += lane % 2 == 0 ? 1e16 : -1e16 + lane;
@@ -44,40 +44,40 @@ TEST_CASE("a crew sums vectors in the order of the lanes") {
   }
 }
 
-TEST_CASE("a lane that fails releases the others, and the crew goes on") {
-  Crew crew(3);
+TEST_CASE("a lane that fails releases the others, and the team goes on") {
+  LaneTeam team(3);
   const int failing = GENERATE(0, 1, 2);
   const int at = GENERATE(0, 1, 3);
   std::atomic<int> after{0};
   const std::function<void(int)> task = [&](int lane) {
     for (int i = 0; i < 3; ++i) {
       if (lane == failing && i == at) throw Error{Code::kData, "no more"};
-      crew.barrier();
+      team.barrier();
     }
     if (lane == failing) throw Error{Code::kData, "no more"};
     ++after;
   };
   for (int run = 0; run < 20; ++run) {
     after = 0;
-    CHECK_THROWS_MATCHES(crew.run(task), Error, Message("no more"));
+    CHECK_THROWS_MATCHES(team.run(task), Error, Message("no more"));
     // Behind the last barrier there is nobody left to be stopped for sure.
     CHECK(after <= (at == 3 ? 2 : 0));
   }
   int done = 0;
   const std::function<void(int)> fine = [&](int lane) {
-    crew.barrier();
+    team.barrier();
     if (lane == 0) ++done;
   };
-  crew.run(fine);
+  team.run(fine);
   CHECK(done == 1);
 }
 
 TEST_CASE("of several errors the first lane's is told") {
-  Crew crew(4);
+  LaneTeam team(4);
   const std::function<void(int)> task = [](int lane) {
     if (lane > 1) throw Error{Code::kData, "lane " + std::to_string(lane)};
   };
-  CHECK_THROWS_MATCHES(crew.run(task), Error, Message("lane 2"));
+  CHECK_THROWS_MATCHES(team.run(task), Error, Message("lane 2"));
 }
 
 }  // namespace

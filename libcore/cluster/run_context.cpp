@@ -1,4 +1,4 @@
-#include "libcore/cluster/desk.h"
+#include "libcore/cluster/run_context.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +24,9 @@ bool all_finite(const std::vector<float>& values) {
                      [](float v) { return std::isfinite(v); });
 }
 
-Desk::Desk(Settings the_settings, Limits the_limits, std::string the_run,
-           std::uint64_t the_incarnation, EventLog& the_events,
-           MasterLink& the_link, Log the_log)
+RunContext::RunContext(Settings the_settings, Limits the_limits,
+                       std::string the_run, std::uint64_t the_incarnation,
+                       EventLog& the_events, MasterLink& the_link, Log the_log)
     : settings(std::move(the_settings)),
       limits(the_limits),
       run(std::move(the_run)),
@@ -35,14 +35,14 @@ Desk::Desk(Settings the_settings, Limits the_limits, std::string the_run,
       link(the_link),
       log(std::move(the_log)) {}
 
-bool Desk::send(Member& member, const Message& message) {
+bool RunContext::send(Member& member, const Message& message) {
   const Envelope envelope{run, member.number, incarnation, ++sequence_};
   if (link.send(member.peer, message, envelope)) return true;
   member.retry = now + kRetry;
   return false;
 }
 
-bool Desk::bring_up_to_date(Member& member) {
+bool RunContext::bring_up_to_date(Member& member) {
   if (member.version == state.version) return true;
   State message;
   message.version = state.version;
@@ -55,8 +55,8 @@ bool Desk::bring_up_to_date(Member& member) {
   return true;
 }
 
-bool Desk::hand_out(Member& member, LeaseTable& table, const Lease& lease,
-                    TaskKind kind, std::int64_t iteration) {
+bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
+                          TaskKind kind, std::int64_t iteration) {
   Task task;
   task.kind = kind;
   task.lease = lease.id;
@@ -85,8 +85,8 @@ bool Desk::hand_out(Member& member, LeaseTable& table, const Lease& lease,
   return true;
 }
 
-void Desk::revoke(Member& member, LeaseTable& table, const Lease& lease,
-                  const std::string& why, bool failed) {
+void RunContext::revoke(Member& member, LeaseTable& table, const Lease& lease,
+                        const std::string& why, bool failed) {
   table.finish(lease.id, failed);
   ++report.revoked;
   events.write("revoke", {{"lease", lease.id},
@@ -109,8 +109,8 @@ void Desk::revoke(Member& member, LeaseTable& table, const Lease& lease,
                           " go back to the queue: " + why);
 }
 
-void Desk::refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
-                  std::int64_t batch) {
+void RunContext::refuse(Member& member, std::uint64_t lease,
+                        std::uint64_t fence, std::int64_t batch) {
   ++report.stale;
   Json fields = {{"lease", lease},
                  {"fence", fence},
@@ -125,7 +125,8 @@ void Desk::refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
   send(member, message.to_message());
 }
 
-void Desk::reject(Member& member, std::int64_t batch, const std::string& why) {
+void RunContext::reject(Member& member, std::int64_t batch,
+                        const std::string& why) {
   ++report.rejected;
   ++rejections_;
   Json fields = {
@@ -146,9 +147,9 @@ void Desk::reject(Member& member, std::int64_t batch, const std::string& why) {
                            why + (batch < 0 ? "" : "; it is done again"));
 }
 
-void Desk::accept(Member& member, const Lease& lease, std::int64_t first,
-                  std::int64_t count, std::int64_t examples, double loss_sum,
-                  std::size_t bytes) {
+void RunContext::accept(Member& member, const Lease& lease, std::int64_t first,
+                        std::int64_t count, std::int64_t examples,
+                        double loss_sum, std::size_t bytes) {
   rejections_ = 0;
   member.examples += examples;
   report.batches += static_cast<std::uint64_t>(count);

@@ -1,6 +1,6 @@
 // Running the lanes, their barrier and their sums.
 
-#include "libcore/nn/crew.h"
+#include "libcore/nn/lane_team.h"
 
 #include <utility>
 
@@ -8,13 +8,13 @@ namespace dl::nn {
 
 using tensor::View;
 
-Crew::Crew(int lanes)
+LaneTeam::LaneTeam(int lanes)
     : team_(lanes),
       work_([this](int lane) { work(lane); }),
       slots_(static_cast<std::size_t>(lanes)),
       errors_(static_cast<std::size_t>(lanes)) {}
 
-void Crew::run(const std::function<void(int)>& task) {
+void LaneTeam::run(const std::function<void(int)>& task) {
   task_ = &task;
   arrived_ = 0;
   failed_ = false;
@@ -28,7 +28,7 @@ void Crew::run(const std::function<void(int)>& task) {
   std::rethrow_exception(first);
 }
 
-void Crew::work(int lane) {
+void LaneTeam::work(int lane) {
   try {
     (*task_)(lane);
   } catch (const Released&) {
@@ -40,7 +40,7 @@ void Crew::work(int lane) {
   }
 }
 
-void Crew::barrier() {
+void LaneTeam::barrier() {
   if (size() == 1) return;
   const int round = round_;
   if (failed_) throw Released{};
@@ -54,8 +54,8 @@ void Crew::barrier() {
   if (failed_) throw Released{};
 }
 
-void Crew::all_reduce(int lane, tensor::Device& device, View mine,
-                      View scratch) {
+void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
+                          View scratch) {
   if (size() == 1) return;
   slots_[static_cast<std::size_t>(lane)] = mine;
   barrier();

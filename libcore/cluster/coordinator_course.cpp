@@ -1,10 +1,10 @@
-// The part of the conductor that takes a run through its epochs and saves it.
+// The part of the coordinator that takes a run through its epochs and saves it.
 
 #include <cmath>
 #include <cstdio>
 
 #include "libcore/cluster/averaging_master.h"
-#include "libcore/cluster/conductor.h"
+#include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/sharing_master.h"
 
 namespace dl::cluster {
@@ -17,8 +17,8 @@ constexpr int kMostFailedCheckpoints = 3;
 
 // --- The course -------------------------------------------------------------
 
-void Conductor::tick(double now) {
-  desk_.now = now;
+void Coordinator::tick(double now) {
+  context_.now = now;
   if (finished() || stopped_) return;
   watch_members();
   if (stop_reason_.empty()) {
@@ -38,44 +38,47 @@ void Conductor::tick(double now) {
   if (!finished()) checkpoint_if_due();
 }
 
-void Conductor::stop(const std::string& reason, double now) {
+void Coordinator::stop(const std::string& reason, double now) {
   if (!stop_reason_.empty()) return;
-  desk_.now = now;
+  context_.now = now;
   stop_reason_ = reason;
-  stop_deadline_ = now + desk_.limits.grace;
+  stop_deadline_ = now + context_.limits.grace;
   if (phase_) phase_->wind_up();
-  desk_.events.write("stop", {{"why", reason}, {"epoch", desk_.state.epoch}});
+  context_.events.write("stop",
+                        {{"why", reason}, {"epoch", context_.state.epoch}});
 }
 
-void Conductor::begin_epoch() {
-  for (Member* member : desk_.members.present()) member->examples = 0;
+void Coordinator::begin_epoch() {
+  for (Member* member : context_.members.present()) member->examples = 0;
   evaluation_ = nullptr;
-  if (desk_.settings.mode == Mode::kAveraging)
-    phase_ = std::make_unique<AveragingEpoch>(desk_);
+  if (context_.settings.mode == Mode::kAveraging)
+    phase_ = std::make_unique<AveragingEpoch>(context_);
   else
-    phase_ = std::make_unique<SharingEpoch>(desk_);
+    phase_ = std::make_unique<SharingEpoch>(context_);
 }
 
-void Conductor::advance() {
+void Coordinator::advance() {
   if (evaluation_) return end_epoch(evaluation_->result());
-  desk_.state.committed = phase_->committed();
-  if (desk_.evaluation.examples() == 0 || desk_.settings.evaluations.empty())
+  context_.state.committed = phase_->committed();
+  if (context_.evaluation.examples() == 0 ||
+      context_.settings.evaluations.empty())
     return end_epoch({});
-  auto evaluation = std::make_unique<EvaluationRound>(desk_);
+  auto evaluation = std::make_unique<EvaluationRound>(context_);
   evaluation_ = evaluation.get();
   phase_ = std::move(evaluation);
 }
 
-double Conductor::score(const EvaluationRound::Evaluations& evaluations) const {
-  if (desk_.settings.metric.empty() || desk_.settings.metric == "loss")
-    return desk_.state.loss();
-  return eval::find_metric(evaluations, desk_.settings.metric);
+double Coordinator::score(
+    const EvaluationRound::Evaluations& evaluations) const {
+  if (context_.settings.metric.empty() || context_.settings.metric == "loss")
+    return context_.state.loss();
+  return eval::find_metric(evaluations, context_.settings.metric);
 }
 
-void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
-  RunState& state = desk_.state;
+void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
+  RunState& state = context_.state;
   const std::string metric =
-      desk_.settings.metric.empty() ? "loss" : desk_.settings.metric;
+      context_.settings.metric.empty() ? "loss" : context_.settings.metric;
   EpochScore result{state.epoch, state.examples, state.loss(), {}};
   Json found = Json::object();
   for (const auto& evaluation : evaluations) {
@@ -87,14 +90,14 @@ void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   const double value = score(evaluations);
   if (metric != "loss") result.metrics[metric] = value;
   if (!evaluations.empty())
-    desk_.events.write("evaluation",
-                       {{"epoch", state.epoch}, {"metrics", found}});
-  desk_.events.write("epoch", {{"epoch", state.epoch},
-                               {"examples", state.examples},
-                               {"loss", result.loss},
-                               {"version", state.version}});
+    context_.events.write("evaluation",
+                          {{"epoch", state.epoch}, {"metrics", found}});
+  context_.events.write("epoch", {{"epoch", state.epoch},
+                                  {"examples", state.examples},
+                                  {"loss", result.loss},
+                                  {"version", state.version}});
   std::string line = "epoch " + std::to_string(state.epoch + 1) + " of " +
-                     std::to_string(desk_.settings.epochs) + ": loss ";
+                     std::to_string(context_.settings.epochs) + ": loss ";
   char number[32];
   std::snprintf(number, sizeof number, "%.4g", result.loss);
   line += number;
@@ -102,7 +105,7 @@ void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
     std::snprintf(number, sizeof number, "%.4g", each);
     line += ", " + name + " " + number;
   }
-  desk_.log(Level::kInfo, line);
+  context_.log(Level::kInfo, line);
 
   if (early_stopping_.observe(state.epoch, value) && hooks_.save_best)
     hooks_.save_best();
@@ -115,8 +118,8 @@ void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   state.examples = 0;
   state.loss_sum = 0;
   state.finished =
-      state.epoch >= desk_.settings.epochs || !state.reason.empty();
-  if (state.finished && state.epoch >= desk_.settings.epochs)
+      state.epoch >= context_.settings.epochs || !state.reason.empty();
+  if (state.finished && state.epoch >= context_.settings.epochs)
     state.reason.clear();
   phase_.reset();
   evaluation_ = nullptr;
@@ -126,52 +129,53 @@ void Conductor::end_epoch(const EvaluationRound::Evaluations& evaluations) {
 
 // --- Saving -----------------------------------------------------------------
 
-void Conductor::checkpoint_if_due() {
+void Coordinator::checkpoint_if_due() {
   if (!phase_ || !phase_->at_boundary()) return;
-  const Limits& limits = desk_.limits;
-  const auto batches =
-      static_cast<std::int64_t>(desk_.report.batches - batches_at_checkpoint_);
+  const Limits& limits = context_.limits;
+  const auto batches = static_cast<std::int64_t>(context_.report.batches -
+                                                 batches_at_checkpoint_);
   if (batches == 0) return;
   const bool due =
       (limits.checkpoint_every > 0 &&
-       desk_.now - last_checkpoint_ >= limits.checkpoint_every) ||
+       context_.now - last_checkpoint_ >= limits.checkpoint_every) ||
       (limits.checkpoint_batches > 0 && batches >= limits.checkpoint_batches);
   if (due) checkpoint();
 }
 
-void Conductor::checkpoint() {
-  RunState& state = desk_.state;
+void Coordinator::checkpoint() {
+  RunState& state = context_.state;
   if (phase_) {
     phase_->settle();
     state.committed = phase_->committed();
   }
-  state.elapsed = elapsed_before_ + desk_.now - started_;
-  last_checkpoint_ = desk_.now;
-  batches_at_checkpoint_ = desk_.report.batches;
+  state.elapsed = elapsed_before_ + context_.now - started_;
+  last_checkpoint_ = context_.now;
+  batches_at_checkpoint_ = context_.report.batches;
   if (!all_finite(state.parameters))
     throw Error{Code::kConfig,
                 "the parameters are no longer finite; the last checkpoint is "
                 "from before that; lower the learning rate"};
   try {
-    desk_.report.checkpoint = hooks_.save();
+    context_.report.checkpoint = hooks_.save();
     failed_checkpoints_ = 0;
-    ++desk_.report.checkpoints;
-    desk_.events.write("checkpoint", {{"checkpoint", desk_.report.checkpoint},
-                                      {"epoch", state.epoch},
-                                      {"committed", state.committed},
-                                      {"version", state.version},
-                                      {"finished", state.finished}});
-    desk_.log(Level::kDetail, "saved " + desk_.report.checkpoint);
+    ++context_.report.checkpoints;
+    context_.events.write("checkpoint",
+                          {{"checkpoint", context_.report.checkpoint},
+                           {"epoch", state.epoch},
+                           {"committed", state.committed},
+                           {"version", state.version},
+                           {"finished", state.finished}});
+    context_.log(Level::kDetail, "saved " + context_.report.checkpoint);
   } catch (const Error& error) {
-    ++desk_.report.checkpoint_failures;
-    desk_.events.write("fault", {{"why", error.what()}});
+    ++context_.report.checkpoint_failures;
+    context_.events.write("fault", {{"why", error.what()}});
     if (++failed_checkpoints_ >= kMostFailedCheckpoints ||
         !stop_reason_.empty() || state.finished)
       throw Error{Code::kIo, std::string("no checkpoint could be written: ") +
                                  error.what()};
-    desk_.log(Level::kWarning, std::string(error.what()) +
-                                   "; no checkpoint was written, training "
-                                   "continues");
+    context_.log(Level::kWarning, std::string(error.what()) +
+                                      "; no checkpoint was written, training "
+                                      "continues");
   }
 }
 

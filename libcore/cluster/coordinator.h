@@ -5,33 +5,33 @@
 // second.  It knows neither sockets nor files nor networks, so a test drives
 // it with simulated workers and a clock of its own.
 
-#ifndef DL_LIBCORE_CLUSTER_CONDUCTOR_H_
-#define DL_LIBCORE_CLUSTER_CONDUCTOR_H_
+#ifndef DL_LIBCORE_CLUSTER_COORDINATOR_H_
+#define DL_LIBCORE_CLUSTER_COORDINATOR_H_
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/desk.h"
 #include "libcore/cluster/early_stopping.h"
 #include "libcore/cluster/evaluation_master.h"
 #include "libcore/cluster/phase.h"
+#include "libcore/cluster/run_context.h"
 
 namespace dl::cluster {
 
-// What the conductor has others do.
+// What the coordinator has others do.
 struct Hooks {
   std::function<Welcome()> welcome;   // worker's number is filled in
-  std::function<std::string()> save;  // desk.state; returns a name
+  std::function<std::string()> save;  // context.state; returns a name
   std::function<void()> save_best;    // the model as it is now
   std::function<std::vector<std::byte>(const Fetch&)> record;
 };
 
-class Conductor {
+class Coordinator {
  public:
-  // Goes on from desk.state.
-  Conductor(Desk& desk, Hooks hooks, double now);
+  // Goes on from context.state.
+  Coordinator(RunContext& context, Hooks hooks, double now);
 
   // Throws Error: the run must end; its code and message say how.
   void handle(const MasterSocket::Incoming& incoming, double now);
@@ -43,7 +43,7 @@ class Conductor {
   // A process of this host that was a worker is no more.
   void lost_process(std::int64_t pid, const std::string& how, double now);
 
-  bool finished() const { return desk_.state.finished; }
+  bool finished() const { return context_.state.finished; }
   bool stopped() const { return stopped_; }  // saved, to be gone on with
   const std::string& stop_reason() const { return stop_reason_; }
 
@@ -77,7 +77,7 @@ class Conductor {
   void checkpoint_if_due();
   void checkpoint();
 
-  Desk& desk_;
+  RunContext& context_;
   Stop farewell_;
   Hooks hooks_;
   EarlyStopping early_stopping_;
@@ -99,4 +99,4 @@ class Conductor {
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_CONDUCTOR_H_
+#endif  // DL_LIBCORE_CLUSTER_COORDINATOR_H_

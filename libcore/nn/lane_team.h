@@ -1,7 +1,7 @@
 // The threads that drive the lanes of a network.
 
-#ifndef DL_LIBCORE_NN_CREW_H_
-#define DL_LIBCORE_NN_CREW_H_
+#ifndef DL_LIBCORE_NN_LANE_TEAM_H_
+#define DL_LIBCORE_NN_LANE_TEAM_H_
 
 #include <atomic>
 #include <exception>
@@ -15,9 +15,9 @@ namespace dl::nn {
 
 // A ThreadTeam whose barrier lets go when a lane throws, and that sums small
 // vectors over the lanes.
-class Crew {
+class LaneTeam {
  public:
-  explicit Crew(int lanes);
+  explicit LaneTeam(int lanes);
 
   int size() const noexcept { return team_.size(); }
 
@@ -50,4 +50,4 @@ class Crew {
 
 }  // namespace dl::nn
 
-#endif  // DL_LIBCORE_NN_CREW_H_
+#endif  // DL_LIBCORE_NN_LANE_TEAM_H_

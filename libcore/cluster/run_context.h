@@ -1,8 +1,8 @@
 // What the parts of a master share: settings, members, the run's state, its
 // history, and the way to send.
 
-#ifndef DL_LIBCORE_CLUSTER_DESK_H_
-#define DL_LIBCORE_CLUSTER_DESK_H_
+#ifndef DL_LIBCORE_CLUSTER_RUN_CONTEXT_H_
+#define DL_LIBCORE_CLUSTER_RUN_CONTEXT_H_
 
 #include <cstdint>
 #include <string>
@@ -32,10 +32,11 @@ struct Limits {
   std::int64_t min_workers = 1;  // before training starts
 };
 
-class Desk {
+class RunContext {
  public:
-  Desk(Settings settings, Limits limits, std::string run,
-       std::uint64_t incarnation, EventLog& events, MasterLink& link, Log log);
+  RunContext(Settings settings, Limits limits, std::string run,
+             std::uint64_t incarnation, EventLog& events, MasterLink& link,
+             Log log);
 
   const Settings settings;
   const Limits limits;
@@ -93,4 +94,4 @@ bool all_finite(const std::vector<float>& values);
 
 }  // namespace dl::cluster
 
-#endif  // DL_LIBCORE_CLUSTER_DESK_H_
+#endif  // DL_LIBCORE_CLUSTER_RUN_CONTEXT_H_

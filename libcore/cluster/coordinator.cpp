@@ -1,0 +1,290 @@
+#include "libcore/cluster/coordinator.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kSayWaiting = 10;  // seconds between two such lines
+
+std::string seconds(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", value);
+  return text;
+}
+
+bool higher_is_better(const std::string& metric) {
+  return metric != "loss" && eval::higher_is_better(metric);
+}
+
+EarlyStopping make_early_stopping(const Settings& settings) {
+  std::optional<double> target;
+  if (!settings.target.empty()) target = Target::parse(settings.target).value;
+  return {!settings.metric.empty() && higher_is_better(settings.metric),
+          settings.patience, target};
+}
+
+}  // namespace
+
+Coordinator::Coordinator(RunContext& context, Hooks hooks, double now)
+    : context_(context),
+      hooks_(std::move(hooks)),
+      early_stopping_(make_early_stopping(context.settings)),
+      started_(now),
+      elapsed_before_(context.state.elapsed),
+      alone_since_(now),
+      said_waiting_(now),
+      last_checkpoint_(now) {
+  context_.now = now;
+  if (!context.state.early_stopping.is_null())
+    early_stopping_.restore(
+        JsonView(context.state.early_stopping, Code::kData, "early_stopping"));
+}
+
+// --- Messages ---------------------------------------------------------------
+
+void Coordinator::handle(const MasterSocket::Incoming& incoming, double now) {
+  context_.now = now;
+  const Message& message = incoming.received.message;
+  if (message.type == MessageType::kHello) return admit(incoming);
+  Member* member = context_.members.find(incoming.peer);
+  if (!member || incoming.received.envelope.run != context_.run) return;
+  if (context_.members.heard(*member, now)) {
+    ++context_.report.returned;
+    context_.events.write("return", {{"worker", member->number}});
+    context_.log(Level::kInfo, member->describe() + " is back");
+  }
+  try {
+    take(*member, message);
+  } catch (Error& error) {
+    if (error.code() != Code::kProtocol) throw;
+    // Its answer may have been in it: it starts from the state again.
+    member->version.reset();
+    if (phase_) phase_->release(*member, "it sent a wrong message", false);
+    context_.reject(*member, -1, error.what());
+  }
+}
+
+void Coordinator::admit(const MasterSocket::Incoming& incoming) {
+  Member refused;
+  refused.peer = incoming.peer;
+  try {
+    refused.hello = Hello::from_message(incoming.received.message);
+    probe_namesake(refused);
+    std::optional<Member> replaced;
+    if (Member* old = context_.members.find(incoming.peer)) {
+      old->version.reset();
+      if (phase_) phase_->release(*old, "it starts again", false);
+    }
+    Member& member =
+        context_.members.admit(incoming.peer, refused.hello, context_.now,
+                               context_.limits.lost_after, &replaced);
+    if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
+    Welcome welcome = hooks_.welcome();
+    welcome.run = context_.run;
+    welcome.worker = member.number;
+    context_.send(member, welcome.to_message());
+    ++context_.report.joined;
+    context_.events.write("join", {{"worker", member.number},
+                                   {"name", member.hello.name},
+                                   {"host", member.hello.host},
+                                   {"pid", member.hello.pid},
+                                   {"device", member.hello.device},
+                                   {"threads", member.hello.threads},
+                                   {"epoch", context_.state.epoch}});
+    context_.log(Level::kInfo,
+                 member.describe() + " joined: " + member.hello.device + ", " +
+                     std::to_string(member.hello.threads) +
+                     (member.hello.threads == 1 ? " thread" : " threads"));
+  } catch (const Error& error) {
+    Refuse answer;
+    answer.code = static_cast<int>(error.code());
+    answer.reason = error.what();
+    context_.send(refused, answer.to_message());
+    context_.log(Level::kWarning,
+                 std::string("a worker was refused: ") + error.what());
+  }
+}
+
+// A worker that died may have started again before it was missed: if its old
+// connection takes nothing any more, the name is free.
+void Coordinator::probe_namesake(const Member& newcomer) {
+  for (Member* old : context_.members.present()) {
+    if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer)
+      continue;
+    if (!context_.send(*old, Stale{}.to_message()))
+      lose(*old, "its connection is closed", true);
+    return;
+  }
+}
+
+void Coordinator::take(Member& member, const Message& message) {
+  switch (message.type) {
+    case MessageType::kReady:
+      member.ready = true;
+      if (const Ready ready = Ready::from_message(message);
+          !ready.unreadable.empty())
+        context_.log(Level::kInfo,
+                     member.describe() + " cannot open " +
+                         std::to_string(ready.unreadable.size()) +
+                         " of the shards; their records are sent to it");
+      return;
+    case MessageType::kBeat:
+      if (context_.members.beat(member, Beat::from_message(message),
+                                context_.now)) {
+        ++context_.report.returned;
+        context_.events.write("return", {{"worker", member.number}});
+        context_.log(Level::kInfo, member.describe() + " moves again");
+      }
+      return;
+    case MessageType::kFetch:
+      return serve(member, Fetch::from_message(message));
+    case MessageType::kLeave: {
+      const Leave leave = Leave::from_message(message);
+      ++context_.report.left;
+      context_.events.write("leave",
+                            {{"worker", member.number}, {"why", leave.reason}});
+      context_.log(Level::kInfo,
+                   member.describe() + " leaves: " + leave.reason);
+      if (phase_) phase_->release(member, "its worker left", false);
+      return context_.members.remove(member.peer);
+    }
+    default:
+      if (phase_) phase_->take(member, message);
+  }
+}
+
+void Coordinator::serve(Member& member, const Fetch& fetch) {
+  Record record;
+  record.evaluation = fetch.evaluation;
+  record.shard = fetch.shard;
+  record.record = fetch.record;
+  try {
+    record.packed = hooks_.record(fetch);
+  } catch (const Error& error) {
+    context_.log(Level::kWarning, error.what());
+  }
+  context_.send(member, record.to_message());
+}
+
+// --- Members ----------------------------------------------------------------
+
+void Coordinator::lose(Member& member, const std::string& why, bool gone) {
+  ++context_.report.lost;
+  context_.events.write("lost", {{"worker", member.number},
+                                 {"why", why},
+                                 {"doing", member.doing},
+                                 {"epoch", context_.state.epoch}});
+  context_.log(Level::kWarning, "worker " + member.describe() +
+                                    " lost: " + why +
+                                    (phase_ && phase_->working(member)
+                                         ? "; its work goes back to the queue"
+                                         : ""));
+  member.version.reset();
+  const std::string peer = member.peer;
+  if (phase_) phase_->release(member, why, true);
+  if (gone) context_.members.remove(peer);
+}
+
+void Coordinator::lost_process(std::int64_t pid, const std::string& how,
+                               double now) {
+  context_.now = now;
+  for (Member* member : context_.members.present())
+    if (member->hello.pid == pid) return lose(*member, how, true);
+}
+
+void Coordinator::watch_members() {
+  const Limits& limits = context_.limits;
+  for (Member* member :
+       context_.members.silent(context_.now, limits.lost_after))
+    lose(*member,
+         "nothing heard of it for " + seconds(context_.now - member->heard),
+         false);
+  const auto working = [&](const Member& member) {
+    return phase_ && phase_->working(member);
+  };
+  for (Member* member :
+       context_.members.stuck(context_.now, limits.stuck_after, working)) {
+    const std::string doing =
+        member->doing.empty() ? "" : " (" + member->doing + ")";
+    lose(*member,
+         "it beats but does not move for " +
+             seconds(context_.now - member->moved) + doing,
+         false);
+  }
+}
+
+void Coordinator::say_waiting(const std::string& what, double left) {
+  if (context_.now - said_waiting_ < kSayWaiting) return;
+  said_waiting_ = context_.now;
+  char text[48];
+  std::snprintf(text, sizeof text, ", %.0f s left", std::ceil(left));
+  context_.log(Level::kInfo, "waiting: " + what + text);
+}
+
+// Whether enough workers were there once.
+bool Coordinator::gathered() {
+  const auto workers = context_.members.workers();
+  const auto have = static_cast<std::int64_t>(workers.size());
+  if (gathered_ || have >= context_.limits.min_workers) return gathered_ = true;
+  std::string names;
+  for (const Member* member : workers)
+    names += (names.empty() ? " (" : ", ") + member->hello.name;
+  const std::string what = std::to_string(have) + " of " +
+                           std::to_string(context_.limits.min_workers) +
+                           " workers" + names + (names.empty() ? "" : ")");
+  const double left = started_ + context_.limits.wait - context_.now;
+  if (left <= 0)
+    throw Error{Code::kUnavailable,
+                "waited " + seconds(context_.limits.wait) + " and have " +
+                    what + "; start more, lower --min-workers or raise --wait"};
+  say_waiting(what, left);
+  return false;
+}
+
+void Coordinator::watch_for_workers() {
+  if (!context_.members.workers().empty()) {
+    alone_since_ = context_.now;
+    return;
+  }
+  const double left = alone_since_ + context_.limits.wait - context_.now;
+  if (left > 0) return say_waiting("no worker is left", left);
+  stop("all workers are gone", context_.now);
+  stop_deadline_ = context_.now;
+}
+
+void Coordinator::watch_time() {
+  context_.state.elapsed = elapsed_before_ + context_.now - started_;
+  if (time_is_up_ || context_.limits.max_time <= 0 ||
+      context_.state.elapsed < context_.limits.max_time)
+    return;
+  time_is_up_ = true;
+  if (!evaluation_) phase_->wind_up();
+}
+
+void Coordinator::dismiss(int code, const std::string& reason) {
+  farewell_.code = code;
+  farewell_.reason = reason;
+  for (Member* member : context_.members.present())
+    if (!context_.send(*member, farewell_.to_message()))
+      context_.members.remove(std::string(member->peer));
+}
+
+bool Coordinator::all_left() const {
+  for (const Member* member : context_.members.present())
+    if (member->ready && !member->silent) return false;
+  return true;
+}
+
+void Coordinator::take_farewell(const MasterSocket::Incoming& incoming) {
+  const MessageType type = incoming.received.message.type;
+  if (type == MessageType::kLeave) context_.members.remove(incoming.peer);
+  if (type != MessageType::kHello) return;
+  Member late;  // it just came, or came back
+  late.peer = incoming.peer;
+  context_.send(late, farewell_.to_message());
+}
+
+}  // namespace dl::cluster
