@@ -74,8 +74,9 @@ void WorkerSocket::State::serve() {
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
         if (curve && !ever_connected && ++refusals >= kRefusals)
           refused(
-              "server key does not match (handshake refused); compare "
-              "server.pub with the master's");
+              // Which of the two depends on who hung up first.
+              "server key does not match, or the master uses no keys "
+              "(handshake refused); compare server.pub with the master's");
         break;
       default:
         break;
