@@ -77,6 +77,13 @@ lint: bootstrap-test
 	$(MAKE) configure
 	scripts/lint --build $(BUILD)
 
+.PHONY: analyze
+## analyze: clang's static analyzer over the library and the tools (slow)
+analyze: bootstrap-test
+	$(MAKE) configure
+	git ls-files 'libcore/*.cpp' 'tools/*.cpp' | xargs -P $(JOBS) -n 4 \
+	  clang-tidy -p $(BUILD) --quiet --checks='-*,clang-analyzer-*'
+
 .PHONY: format
 ## format: put all C++ in the style of .clang-format
 format:
