@@ -6,6 +6,7 @@ The data are in memory; ours are as stored (uint8), theirs normalised already.
 
 import argparse
 import json
+import os
 import pathlib
 import platform
 import statistics
@@ -49,7 +50,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=50, help="of the loss curves")
     parser.add_argument("--json", default="build/peers.json")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     args.threads = [int(n) for n in args.threads.split(",")]
     args.batch = [int(n) for n in args.batch.split(",") if n]
     parts = ("train", "infer", "start", "curves")
@@ -172,7 +173,11 @@ def machine():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file
                       if line.startswith("model name")), platform.machine())
-    return {"cpu": model, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__}
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        say(f"warning: others use this machine too (load {load:.1f} of {os.cpu_count()} cores); "
+            "do not trust what more than one thread gives")
+    return {"cpu": model, "cores": os.cpu_count(), "load": load, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__}
 
 
 def main():
