@@ -116,7 +116,8 @@ data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
     }
   }
   try {
-    data::DataSet set = data::unpack_record(fetch_(shard, record), "it");
+    data::DataSet set =
+        data::unpack_record(fetch_(shard, record), "the master's copy");
     set.check();
     if (set.examples() != info.records[record])
       throw Error{Code::kData, "has " + std::to_string(set.examples()) +
