@@ -13,8 +13,12 @@ done >sums
 python3 -u -m http.server --bind 127.0.0.1 --directory site 0 >server.log 2>&1 &
 server=$!
 trap 'kill $server' EXIT
-# The server's first line names its port; tail ends when it appears.
-port=$(timeout 20 tail -n +1 -f server.log | sed -n 's/.* port \([0-9]*\).*/\1/p;/port/q')
+# The server's first line names its port.
+port=
+until [ -n "$port" ]; do
+  kill -0 $server || exit
+  port=$(sed -n 's/.* port \([0-9]*\).*/\1/p' server.log)
+done
 export DL_DATA_MIRROR=http://127.0.0.1:$port DL_DATA_CHECKSUMS=$PWD/sums
 
 $get mnist out || exit
