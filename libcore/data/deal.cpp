@@ -268,7 +268,7 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
   Dealer dealer(options, progress);
   const std::vector<std::string> old = dealer.find_old_shards();
   for (const std::string& spec : inputs) dealer.read(spec);
-  const std::vector<Dealt> dealt = dealer.write();
+  std::vector<Dealt> dealt = dealer.write();
   for (const std::string& path : old)
     if (std::none_of(dealt.begin(), dealt.end(),
                      [&](const Dealt& d) { return d.path == path; }))

@@ -200,14 +200,14 @@ Metadata Metadata::from_strings(
     const Json json = parse_json(*value, name, Code::kData);
     take(JsonView(json, Code::kData, name));
   };
-  parse("schema", [&](JsonView j) { m.schema = schema_from_json(j); });
-  parse("classes", [&](JsonView j) { m.classes = j.strings(); });
-  parse("columns", [&](JsonView j) { m.columns = j.strings(); });
-  parse("targets", [&](JsonView j) { m.targets = j.strings(); });
+  parse("schema", [&](const JsonView& j) { m.schema = schema_from_json(j); });
+  parse("classes", [&](const JsonView& j) { m.classes = j.strings(); });
+  parse("columns", [&](const JsonView& j) { m.columns = j.strings(); });
+  parse("targets", [&](const JsonView& j) { m.targets = j.strings(); });
   parse("statistics",
-        [&](JsonView j) { m.statistics = Statistics::from_json(j); });
+        [&](const JsonView& j) { m.statistics = Statistics::from_json(j); });
   parse("provenance",
-        [&](JsonView j) { m.provenance = provenance_from_json(j); });
+        [&](const JsonView& j) { m.provenance = provenance_from_json(j); });
   return m;
 }
 

@@ -77,7 +77,7 @@ std::string resolved(const std::string& path, const struct stat& info) {
   if (!S_ISLNK(info.st_mode)) return path;
   char* real = ::realpath(path.c_str(), nullptr);
   if (!real) fail(Code::kCantCreate, "create", "'" + path + "'");
-  const std::string result = real;
+  std::string result = real;
   std::free(real);
   return result;
 }

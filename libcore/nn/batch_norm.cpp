@@ -63,8 +63,9 @@ class BatchNorm final : public Layer {
  private:
   // Values of a channel in the mini-batch.
   double count(const Step& step) const {
-    return static_cast<double>(step.total * site_.output.elements() /
-                               site_.output.back());
+    const std::int64_t values =
+        step.total * (site_.output.elements() / site_.output.back());
+    return static_cast<double>(values);
   }
 
   void measure(const Step& step) {

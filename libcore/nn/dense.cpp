@@ -6,7 +6,6 @@
 
 namespace dl::nn {
 
-using tensor::Shape;
 using tensor::View;
 
 Linear::Linear(const LayerSite& site)

@@ -13,7 +13,6 @@
 
 namespace dl::nn {
 
-using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;
 

@@ -79,11 +79,9 @@ bool store(tensor::Tensor& target, std::int64_t i, double value) {
     if (!std::isfinite(value)) return false;
     if constexpr (std::is_integral_v<T>) {
       // 2^63 itself is a double but no int64: compare below the next power.
-      constexpr double kLowest =
-          static_cast<double>(std::numeric_limits<T>::min());
-      constexpr double kEnd =
-          2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
-      if (value != std::floor(value) || value < kLowest || value >= kEnd)
+      const double lowest = static_cast<double>(std::numeric_limits<T>::min());
+      const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      if (value != std::floor(value) || value < lowest || value >= end)
         return false;
     } else if (std::abs(value) >
                static_cast<double>(std::numeric_limits<T>::max())) {
