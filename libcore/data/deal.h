@@ -25,7 +25,7 @@ struct DealOptions {
   std::int64_t batch = 0;   // examples of a record; 0: as in the input
   bool shuffle = false;
   std::uint64_t seed = 0;  // of shuffle and split
-  std::uint64_t memory = std::uint64_t{256} << 20;
+  std::uint64_t memory = std::uint64_t{64} << 20;
   std::string split;               // "train=0.8,test=0.2", or empty
   bool force = false;              // overwrite, and remove older shards
   std::optional<Provenance> step;  // appended to the provenance
