@@ -4,7 +4,7 @@
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 for mode in sharing averaging; do
-  master "$mode" --mode "$mode" --epochs 60 --min-workers 2
+  master "$mode" --mode "$mode" --epochs 120 --min-workers 2
   worker a "$mode"
   worker b "$mode"
   await "a commit" event "$mode.safetensors.run" '"event":"commit"'
@@ -13,7 +13,7 @@ for mode in sharing averaging; do
   finish a
   finish b
   rm -f "$mode.json"
-  master "$mode" --mode "$mode" --epochs 60 --min-workers 2
+  master "$mode" --mode "$mode" --epochs 120 --min-workers 2
   worker a "$mode"
   worker b "$mode"
   finish "$mode"

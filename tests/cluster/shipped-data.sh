@@ -15,7 +15,7 @@ train files --data 'train-*.dls'
 worker a files
 finish files
 finish a
-train sent --data 'train-*.dls'
+train sent --data 'train-*.dls' --min-workers 2
 worker b sent --data-root elsewhere
 worker c sent --data-root elsewhere
 finish sent
