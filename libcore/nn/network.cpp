@@ -137,7 +137,8 @@ Network::Network(NetworkConfig config, const data::Normalizer& normalizer,
                  bool training)
     : state_(std::make_unique<State>(std::move(config), normalizer, max_batch,
                                      std::move(lanes), training)) {
-  initialise();
+  // Others are given a model's parameters: drawing them would be for nothing.
+  if (training) initialise();
 }
 
 Network::~Network() = default;

@@ -45,7 +45,8 @@ struct Position {
 class Network {
  public:
   // Compiles for mini-batches of 1..max_batch examples.  lanes: at least one.
-  // training == false: no gradients and no updater state.
+  // training == false: no gradients and no updater state, and parameters are
+  // zero until initialise() or put_into() (model.h); else they are drawn.
   // Throws Error: kConfig, "layers[3] ('conv2d2'): kernel 5x5 is larger than
   // its input 4x4x50".
   Network(NetworkConfig config, const data::Normalizer& normalizer,

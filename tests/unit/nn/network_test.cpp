@@ -134,6 +134,7 @@ TEST_CASE("prediction uses the running statistics and no dropout") {
       {"type": "constant", "value": 1})");
   const bool training = GENERATE(true, false);
   Network network = compile(config, 3, "reference", 1, training);
+  network.initialise();
   testing::assign(network, network.statistics(), {1, 2, 4, 9});
   Examples data = random_examples(config, 1);
   data.features.as<double>()[0] = 5;
