@@ -278,6 +278,11 @@ double Lane::train(const Batch& batch, const Position& at) {
   return loss;
 }
 
+void Lane::freeze() {
+  for (std::size_t i = layers_.size(); i-- > 0;)
+    layers_[i]->freeze(i > 0 ? layers_[i - 1].get() : nullptr);
+}
+
 void Lane::predict(const Tensor& features, std::int64_t block,
                    Tensor& outputs) {
   const std::int64_t n = features.shape()[0];

@@ -42,6 +42,8 @@ class Lane final : private LaneSum {
   // Forward and backward over this lane's share; the sum of its losses, scaled
   // as its gradient is, 1 / total.  Within LaneTeam::run(), on every lane.
   double train(const Batch& batch, const Position& at);
+  // Tells the layers that the parameters are in place.  On every lane.
+  void freeze();
   // Outputs of every lanes-th block of examples, starting with the lane's own,
   // into their rows of `outputs` [n, units], kF32.  What is missing of the last
   // block is made up with zeros: kernels round differently for other sizes, and

@@ -74,6 +74,11 @@ class Memory {
   std::size_t bytes_ = 0;
 };
 
+// A factor and an offset for each channel, the last dimension.
+struct Scaling {
+  std::vector<double> factor, offset;
+};
+
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -89,6 +94,20 @@ class Layer {
   // first layer with parameters: nobody needs it.
   virtual tensor::View backward(tensor::View dx, tensor::View dy,
                                 const Step& step) = 0;
+
+  // Outside training, when the parameters are in place and again when they have
+  // changed: prepares what forward() would otherwise do at each call.  Layers
+  // are frozen from the last to the first; `before` is the one whose output
+  // this one takes, null for the first.
+  virtual void freeze(Layer* before) { static_cast<void>(before); }
+
+  // Within freeze() of the layer behind: takes the scaling over, so that
+  // forward() returns factor[c] * y[.., c] + offset[c] from this layer's own
+  // freeze() on, until the next.  false: cannot.
+  virtual bool absorb(const Scaling& scaling) {
+    static_cast<void>(scaling);
+    return false;
+  }
 
   // Takes part in all_reduce(): runs on lanes without examples as well.
   virtual bool collective() const { return false; }

@@ -35,6 +35,7 @@ void put_into(Network& network, const Model& model) {
     else
       upload(network, network.updater_state(), model.updater_state);
   }
+  network.freeze();
   network.device().finish();
 }
 

@@ -62,7 +62,7 @@ struct Network::State {
   std::vector<char> finite;
 
   std::function<void(int)> compute_gradient, compute_update, apply, measure,
-      check_finite, predict;
+      check_finite, freeze, predict;
 };
 
 Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
@@ -98,6 +98,9 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   apply = [this](int lane) { apply_task(lane); };
   check_finite = [this](int lane) { finite_task(lane); };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
+  freeze = [this](int lane) {
+    lanes[static_cast<std::size_t>(lane)]->freeze();
+  };
   predict = [this](int lane) {
     const std::int64_t block =
         std::max<std::int64_t>(1, max_batch / team.size());
@@ -228,6 +231,10 @@ bool Network::all_finite() {
 double Network::regularization_score() {
   state_->team.run(state_->measure);
   return state_->plan.score();
+}
+
+void Network::freeze() {
+  if (!state_->training) state_->team.run(state_->freeze);
 }
 
 void Network::predict(const Tensor& features, Tensor& outputs) {

@@ -107,6 +107,11 @@ class Network {
   // l1 |w| + l2/2 w^2 over all parameters: what the score adds to the loss.
   double regularization_score();
 
+  // Without training: prepares the layers for these parameters and statistics,
+  // so that predict() is faster; to be called again after they have changed.
+  // put_into() does it.  A training network has nothing to prepare.
+  void freeze();
+
   // Outputs of the last layer, after its activation, [n, units] in kF32.
   // Dropout is off; batch normalisation uses its running statistics.
   // n may exceed max_batch.  An example's output follows from it alone, to the
