@@ -23,7 +23,7 @@ std::unique_ptr<tensor::Device> open_device(std::string_view name);
 std::vector<std::unique_ptr<tensor::Device>> open_lanes(std::string_view name,
                                                         int threads);
 
-// For --version: "cpu (oneDNN 2.6.3, OpenBLAS 0.3.21)", one line a device.
+// For --version: "cpu (oneDNN 2.6.3, avx512 kernels)", one line a device.
 std::vector<std::string> describe_devices();
 
 }  // namespace dl::device

@@ -1,7 +1,7 @@
 // What a device does: the primitives that layers are written against.
 //
 // `reference` computes in float64, naively, and is the oracle of the tests;
-// `cpu` (oneDNN, OpenBLAS) and `cuda` (cuDNN, cuBLAS) compute in float32.  A
+// `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) compute in float32.  A
 // View therefore does not say double or float: it holds "reals" of its device,
 // Device::real() tells which.
 //
@@ -179,7 +179,8 @@ class Device {
   virtual double sum_absolute(View x) = 0;
   virtual bool all_finite(View x) = 0;
 
-  // C = op(A) op(B) + beta C, matrices row-major of rank 2.
+  // C = op(A) op(B) + beta C, matrices row-major of rank 2.  On the cpu an
+  // element's bits do not depend on how many rows and columns there are.
   virtual void matmul(View c, View a, bool transpose_a, View b,
                       bool transpose_b, double beta) = 0;
   // Over all but the last dimension: y[.., c] += b[c];  s[c] = sum of x[.., c].

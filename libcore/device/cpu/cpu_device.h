@@ -1,4 +1,4 @@
-// Float32 on the processor: convolution by oneDNN, matrix products by OpenBLAS,
+// Float32 on the processor: convolution by oneDNN, matrix products by gemm.h,
 // the rest by loops that compilers vectorise (vectorize.h).
 //
 // All work happens on the calling thread.  Devices are independent of each
@@ -18,6 +18,7 @@
 namespace dl::device {
 
 struct OneDnn;
+class GemmScratch;
 
 class CpuDevice final : public tensor::Device {
  public:
@@ -90,9 +91,10 @@ class CpuDevice final : public tensor::Device {
 
  private:
   std::unique_ptr<OneDnn> dnn_;
+  std::unique_ptr<GemmScratch> gemm_;
 };
 
-// "oneDNN 2.6.3, OpenBLAS 0.3.21"
+// "oneDNN 2.6.3, avx512 kernels"
 std::string cpu_libraries();
 
 }  // namespace dl::device

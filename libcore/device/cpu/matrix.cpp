@@ -1,14 +1,12 @@
-// Matrix products by OpenBLAS, and sums over rows.
+// Matrix products, and sums over rows.
 
-#include <cblas.h>
-
-#include <algorithm>
 #include <string>
 
-#include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/columns.h"
 #include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/gemm.h"
+#include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/onednn.h"
 #include "libcore/device/cpu/vectorize.h"
 
@@ -40,17 +38,13 @@ void CpuDevice::matmul(View c, View a, bool transpose_a, View b,
                        bool transpose_b, double beta) {
   check_reals(tensor::DType::kF32, {c, a, b});
   const auto [m, n, k] = check_matmul(c, a, transpose_a, b, transpose_b);
-  require(std::max({m, n, k}) <= INT32_MAX, "a matrix too large for OpenBLAS");
-  stay_on_this_thread();
-  const auto int_of = [](std::int64_t value) {
-    return static_cast<blasint>(std::max<std::int64_t>(value, 1));
+  if (beta != 0 && beta != 1) scale(c, beta);
+  const auto matrix_of = [](const View& view, bool transposed) {
+    const Matrix matrix{view.as<float>(), view.shape[1], 1};
+    return transposed ? matrix.transposed() : matrix;
   };
-  cblas_sgemm(CblasRowMajor, transpose_a ? CblasTrans : CblasNoTrans,
-              transpose_b ? CblasTrans : CblasNoTrans, static_cast<blasint>(m),
-              static_cast<blasint>(n), static_cast<blasint>(k), 1.0f,
-              a.as<float>(), int_of(a.shape[1]), b.as<float>(),
-              int_of(b.shape[1]), static_cast<float>(beta), c.as<float>(),
-              int_of(n));
+  gemm(*gemm_, c.as<float>(), n, m, n, k, matrix_of(a, transpose_a),
+       matrix_of(b, transpose_b), {.add = beta != 0});
 }
 
 void CpuDevice::add_bias(View y, View b) {
@@ -69,12 +63,9 @@ void CpuDevice::sum_rows(View s, View x) {
 
 std::string cpu_libraries() {
   const dnnl_version_t* dnn = dnnl_version();
-  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...": name and number of it.
-  const std::string blas = openblas_get_config();
-  const auto end = blas.find(' ', blas.find(' ') + 1);
   return "oneDNN " + std::to_string(dnn->major) + "." +
          std::to_string(dnn->minor) + "." + std::to_string(dnn->patch) + ", " +
-         blas.substr(0, end);
+         best_kernels().name + " kernels";
 }
 
 }  // namespace dl::device

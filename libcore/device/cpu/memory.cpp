@@ -6,6 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/onednn.h"
 #include "libcore/device/host_memory.h"
 
@@ -15,7 +16,8 @@ using tensor::DType;
 using tensor::Tensor;
 
 CpuDevice::CpuDevice()
-    : dnn_(with_onednn([] { return std::make_unique<OneDnn>(); })) {}
+    : dnn_(with_onednn([] { return std::make_unique<OneDnn>(); })),
+      gemm_(std::make_unique<GemmScratch>()) {}
 
 CpuDevice::~CpuDevice() = default;
 

@@ -13,9 +13,9 @@
 
 namespace dl::device {
 
-// Makes OpenMP, on which oneDNN and OpenBLAS stand, run what the calling
-// thread asks for on that thread.  Cheap; called before every use of either,
-// as the thread may be another one each time.
+// Makes OpenMP, on which oneDNN stands, run what the calling thread asks for on
+// that thread.  Cheap; called before every use, as the thread may be another
+// one each time.
 void stay_on_this_thread();
 
 // What the primitives of one Device share.

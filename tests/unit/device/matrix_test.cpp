@@ -27,8 +27,9 @@ TEST_CASE("cpu matrix product agrees with the reference") {
     std::int64_t m, n, k;
   };
   const std::vector<Extents> cases = {
-      {1, 1, 1},    {1, 10, 200}, {64, 200, 800}, {3, 5, 7},    {33, 1, 17},
-      {16, 16, 16}, {50, 10, 1},  {7, 129, 65},   {32, 10, 64}, {2, 1024, 31}};
+      {1, 1, 1},    {1, 10, 200},  {64, 200, 800}, {3, 5, 7},    {33, 1, 17},
+      {16, 16, 16}, {50, 10, 1},   {7, 129, 65},   {32, 10, 64}, {2, 1024, 31},
+      {250, 40, 3}, {5, 530, 270}, {13, 3, 600}};
   for (const auto& [m, n, k] : cases)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true})
@@ -45,6 +46,19 @@ TEST_CASE("cpu matrix product agrees with the reference") {
               },
               4e-6);
         }
+}
+
+TEST_CASE("a row of a product does not depend on the others, to the bit") {
+  Lab lab("cpu");
+  const View a = lab.random(Shape{61, 300}, 1),
+             b = lab.random(Shape{75, 300}, 2);
+  const View all = lab.blank(Shape{61, 75});
+  lab.device().matmul(all, a, false, b, true, 0);
+  for (const std::int64_t i : {0, 11, 12, 60}) {
+    const View one = lab.blank(Shape{1, 75});
+    lab.device().matmul(one, a.at(i * 300, Shape{1, 300}), false, b, true, 0);
+    CHECK(lab.get(one) == lab.get(all.at(i * 75, Shape{1, 75})));
+  }
 }
 
 TEST_CASE("matrix product refuses what does not fit") {

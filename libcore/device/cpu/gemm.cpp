@@ -1,0 +1,213 @@
+// Blocks of [kDepth, kColumns] of b stay in the second-level cache, panels of a
+// in the first.
+
+#include "libcore/device/cpu/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libcore/device/cpu/kernels/kernels.h"
+
+namespace dl::device {
+namespace {
+
+constexpr std::int64_t kDepth = 256;
+constexpr std::int64_t kColumns = 512;  // a multiple of two vectors
+constexpr std::int64_t kRows = 240;     // a multiple of a tile's
+constexpr std::int64_t kSlack = 32;     // transpose() writes whole vectors
+
+std::int64_t round_up(std::int64_t n, std::int64_t to) {
+  return (n + to - 1) / to * to;
+}
+
+std::int64_t lanes() { return best_kernels().lanes; }
+
+// Columns that a panel of b takes from the `left` ones: two vectors, or one.
+std::int64_t panel_width(std::int64_t left) {
+  return left > lanes() ? 2 * lanes() : lanes();
+}
+
+std::int64_t padded(std::int64_t n) { return round_up(n, lanes()); }
+
+// to[k][width] = the `columns` <= width columns of b from its start on, made up
+// with zeros.
+void pack_panel(float* to, std::int64_t width, Matrix b, std::int64_t depth,
+                std::int64_t columns) {
+  if (columns < width) std::fill_n(to, depth * width, 0.0f);
+  if (b.column == 1) {
+    const auto bytes = static_cast<std::size_t>(columns) * sizeof(float);
+    for (std::int64_t k = 0; k < depth; ++k)
+      std::memcpy(to + k * width, b.data + k * b.row, bytes);
+    return;
+  }
+  for (std::int64_t c = 0; c < columns; c += lanes())
+    best_kernels().transpose(to + c, width, b.data + c * b.column, b.column,
+                             static_cast<int>(std::min(lanes(), columns - c)),
+                             depth);
+}
+
+void pack_b(float* to, Matrix b, std::int64_t depth, std::int64_t columns) {
+  for (std::int64_t j = 0; j < columns;) {
+    const std::int64_t width = panel_width(columns - j);
+    const Matrix part{b.data + j * b.column, b.row, b.column};
+    pack_panel(to + j * depth, width, part, depth,
+               std::min(width, columns - j));
+    j += width;
+  }
+}
+
+// Panels of max_rows rows, the last one with what is left.
+void pack_a(float* to, Matrix a, std::int64_t rows, std::int64_t depth) {
+  const std::int64_t most = best_kernels().max_rows;
+  for (std::int64_t i = 0; i < rows; i += most) {
+    const std::int64_t count = std::min(most, rows - i);
+    const float* from = a.data + i * a.row;
+    float* panel = to + i * depth;
+    if (a.column == 1) {
+      best_kernels().transpose(panel, count, from, a.row,
+                               static_cast<int>(count), depth);
+    } else {
+      for (std::int64_t k = 0; k < depth; ++k)
+        std::copy_n(from + k * a.column, count, panel + k * count);
+    }
+  }
+}
+
+// A block of c: packed a [rows, depth] times packed b [depth, columns].
+struct Block {
+  const float* a;
+  const float* b;
+  float* c;
+  std::int64_t c_row, rows, columns, depth;
+  GemmEnd end;
+};
+
+// The columns of a tile that c has no room for are computed beside it.
+void narrow_tile(int rows, int vectors, GemmTile tile, std::int64_t columns,
+                 float* beside) {
+  float* const c = tile.c;
+  const std::int64_t c_row = tile.c_row;
+  const auto bytes = static_cast<std::size_t>(columns) * sizeof(float);
+  float* bias = beside + best_kernels().max_rows * 2 * lanes();
+  tile.c = beside;
+  tile.c_row = vectors * lanes();
+  if (tile.add)
+    for (int r = 0; r < rows; ++r)
+      std::memcpy(beside + r * tile.c_row, c + r * c_row, bytes);
+  if (tile.bias != nullptr) {
+    std::memcpy(bias, tile.bias, bytes);
+    tile.bias = bias;
+  }
+  best_kernels().gemm_tile(rows, vectors, tile);
+  for (int r = 0; r < rows; ++r)
+    std::memcpy(c + r * c_row, beside + r * tile.c_row, bytes);
+}
+
+void multiply(const Block& block, float* beside) {
+  const std::int64_t most = best_kernels().max_rows;
+  for (std::int64_t i = 0; i < block.rows; i += most) {
+    const int rows = static_cast<int>(std::min(most, block.rows - i));
+    for (std::int64_t j = 0; j < block.columns;) {
+      const std::int64_t width = panel_width(block.columns - j);
+      const GemmTile tile{.a = block.a + i * block.depth,
+                          .b = block.b + j * block.depth,
+                          .depth = block.depth,
+                          .c = block.c + i * block.c_row + j,
+                          .c_row = block.c_row,
+                          .add = block.end.add,
+                          .bias = block.end.bias ? block.end.bias + j : nullptr,
+                          .relu = block.end.relu};
+      const int vectors = static_cast<int>(width / lanes());
+      if (j + width <= block.columns)
+        best_kernels().gemm_tile(rows, vectors, tile);
+      else
+        narrow_tile(rows, vectors, tile, block.columns - j, beside);
+      j += width;
+    }
+  }
+}
+
+// packed_b(k, j, depth, columns): the packed block of b that starts there.
+template <typename PackedB>
+void blocks(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+            std::int64_t n, std::int64_t k, Matrix a, GemmEnd end,
+            PackedB packed_b) {
+  for (std::int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth) {
+    const std::int64_t depth = std::min(kDepth, k - k0);
+    const bool last = k0 + depth >= k;
+    const GemmEnd part{.add = end.add || k0 > 0,
+                       .bias = k0 > 0 ? nullptr : end.bias,
+                       .relu = end.relu && last};
+    for (std::int64_t j = 0; j < n; j += kColumns) {
+      const std::int64_t columns = std::min(kColumns, n - j);
+      const float* b = packed_b(k0, j, depth, columns);
+      for (std::int64_t i = 0; i < m; i += kRows) {
+        const std::int64_t rows = std::min(kRows, m - i);
+        if (j == 0 || m > kRows)  // else it is there
+          pack_a(scratch.a(),
+                 {a.data + i * a.row + k0 * a.column, a.row, a.column}, rows,
+                 depth);
+        GemmEnd here = part;
+        if (here.bias != nullptr) here.bias += j;
+        multiply({scratch.a(), b, c + i * c_row + j, c_row, rows, columns,
+                  depth, here},
+                 scratch.tile());
+      }
+    }
+  }
+}
+
+constexpr std::int64_t kRoomA = kRows * kDepth + kSlack;
+constexpr std::int64_t kRoomB = kColumns * kDepth + kSlack;
+constexpr std::int64_t kRoomTile = 1024;  // a tile and its bias
+
+}  // namespace
+
+void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n) {
+  k_ = k;
+  n_ = n;
+  const std::int64_t room = k * padded(n) + kSlack;
+  if (memory_.shape().elements() < room)
+    memory_.resize(tensor::DType::kF32, {room});
+  float* to = memory_.as<float>().data();
+  for (std::int64_t k0 = 0; k0 < k; k0 += kDepth) {
+    const std::int64_t depth = std::min(kDepth, k - k0);
+    for (std::int64_t j = 0; j < n; j += kColumns) {
+      const std::int64_t columns = std::min(kColumns, n - j);
+      pack_b(to, {b.data + k0 * b.row + j * b.column, b.row, b.column}, depth,
+             columns);
+      to += depth * padded(columns);
+    }
+  }
+}
+
+const float* PackedMatrix::data() const { return memory_.as<float>().data(); }
+
+GemmScratch::GemmScratch() {
+  memory_.resize(tensor::DType::kF32, {kRoomA + kRoomB + kRoomTile});
+}
+float* GemmScratch::a() { return memory_.as<float>().data(); }
+float* GemmScratch::b() { return a() + kRoomA; }
+float* GemmScratch::tile() { return b() + kRoomB; }
+
+void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+          std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end) {
+  blocks(scratch, c, c_row, m, n, k, a, end,
+         [&](std::int64_t k0, std::int64_t j, std::int64_t depth,
+             std::int64_t columns) {
+           pack_b(scratch.b(),
+                  {b.data + k0 * b.row + j * b.column, b.row, b.column}, depth,
+                  columns);
+           return static_cast<const float*>(scratch.b());
+         });
+}
+
+void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+          Matrix a, const PackedMatrix& b, GemmEnd end) {
+  const std::int64_t n = b.n();
+  blocks(scratch, c, c_row, m, n, b.k(), a, end,
+         [&](std::int64_t k0, std::int64_t j, std::int64_t depth,
+             std::int64_t) { return b.data() + k0 * padded(n) + depth * j; });
+}
+
+}  // namespace dl::device

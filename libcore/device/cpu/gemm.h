@@ -1,0 +1,67 @@
+// Matrix products on one core: packed, blocked for the caches, and computed by
+// the tiles of kernels/ (after Goto and van de Geijn, "Anatomy of
+// High-Performance Matrix Multiplication", 2008).
+//
+// Every element is summed in the order of the depth, in blocks of a fixed
+// length: it does not depend on the number of rows or columns beside it.
+
+#ifndef DL_LIBCORE_DEVICE_CPU_GEMM_H_
+#define DL_LIBCORE_DEVICE_CPU_GEMM_H_
+
+#include <cstdint>
+
+#include "libcore/tensor/tensor.h"
+
+namespace dl::device {
+
+// Element [i, j] of a matrix lies at data[i * row + j * column]; one of the
+// steps is 1.
+struct Matrix {
+  const float* data = nullptr;
+  std::int64_t row = 0, column = 1;
+  Matrix transposed() const { return {data, column, row}; }
+};
+
+// What to do with the sums of c beside storing them.
+struct GemmEnd {
+  bool add = false;             // to what c holds
+  const float* bias = nullptr;  // [n], in place of c
+  bool relu = false;            // then
+};
+
+// b of a product, in the order in which tiles read it.
+class PackedMatrix {
+ public:
+  // b: [k, n].  Allocates where the shape is larger than ever before.
+  void pack(Matrix b, std::int64_t k, std::int64_t n);
+  std::int64_t k() const { return k_; }
+  std::int64_t n() const { return n_; }
+  const float* data() const;
+
+ private:
+  std::int64_t k_ = 0, n_ = 0;
+  tensor::Tensor memory_;
+};
+
+// Room for the blocks of the product that is being computed.
+class GemmScratch {
+ public:
+  GemmScratch();
+  float* a();
+  float* b();
+  float* tile();
+
+ private:
+  tensor::Tensor memory_;
+};
+
+// c = a b, c: rows of n floats, c_row >= n apart; a: [m, k], b: [k, n].
+// k == 0 is a sum of nothing.
+void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+          std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end);
+void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+          Matrix a, const PackedMatrix& b, GemmEnd end);
+
+}  // namespace dl::device
+
+#endif  // DL_LIBCORE_DEVICE_CPU_GEMM_H_

@@ -1,0 +1,80 @@
+// The inner loop of a matrix product: rows x (vectors * kLanes) sums stay in
+// registers while the depth goes by.  Sums are taken in the order of the depth,
+// so an element does not depend on the shape of its tile.
+
+#ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_GEMM_TILE_H_
+#define DL_LIBCORE_DEVICE_CPU_KERNELS_GEMM_TILE_H_
+
+#include "libcore/device/cpu/kernels/kernels.h"
+#include "libcore/device/cpu/kernels/vectors.h"
+
+namespace dl::device {
+namespace {
+
+template <int rows, int vectors>
+void gemm_tile_of(const GemmTile& tile) {
+  Vec sum[rows][vectors];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v)
+      sum[r][v] = tile.add    ? load(tile.c + r * tile.c_row + v * kLanes)
+                  : tile.bias ? load(tile.bias + v * kLanes)
+                              : Vec{};
+  const float* a = tile.a;
+  const float* b = tile.b;
+#pragma GCC unroll 4
+  for (std::int64_t k = 0; k < tile.depth; ++k) {
+    Vec column[vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) column[v] = load(b + v * kLanes);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) sum[r][v] += a[r] * column[v];
+    a += rows;
+    b += vectors * kLanes;
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      Vec y = sum[r][v];
+      if (tile.relu) y = y < 0 ? Vec{} : y;
+      store(tile.c + r * tile.c_row + v * kLanes, y);
+    }
+}
+
+template <int rows>
+void gemm_tile_rows(int wanted, int vectors, const GemmTile& tile) {
+  if constexpr (rows > 1) {
+    if (wanted < rows) return gemm_tile_rows<rows - 1>(wanted, vectors, tile);
+  }
+  vectors == 1 ? gemm_tile_of<rows, 1>(tile) : gemm_tile_of<rows, 2>(tile);
+}
+
+void gemm_tile(int rows, int vectors, const GemmTile& tile) {
+  gemm_tile_rows<kMaxRows>(rows, vectors, tile);
+}
+
+void transpose(float* to, std::int64_t to_column, const float* from,
+               std::int64_t from_row, int rows, std::int64_t columns) {
+  std::int64_t c = 0;
+  for (; c + kLanes <= columns; c += kLanes) {
+    Vec block[kLanes];
+#pragma GCC unroll 16
+    for (int r = 0; r < kLanes; ++r)
+      block[r] = r < rows ? load(from + r * from_row + c) : Vec{};
+    turn(block);
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) store(to + (c + i) * to_column, block[i]);
+  }
+  for (; c < columns; ++c)
+    for (int r = 0; r < rows; ++r)
+      to[c * to_column + r] = from[r * from_row + c];
+}
+
+}  // namespace
+}  // namespace dl::device
+
+#endif  // DL_LIBCORE_DEVICE_CPU_KERNELS_GEMM_TILE_H_
