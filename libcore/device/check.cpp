@@ -120,6 +120,45 @@ void check_weights(const tensor::Conv2dSpec& spec, const View& w) {
       w, Shape{spec.filters, spec.kernel[0], spec.kernel[1], spec.channels});
 }
 
+void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch) {
+  using tensor::Activation;
+  require(spec.steps > 0 && spec.inputs > 0 && spec.units > 0 && max_batch > 0,
+          "a recurrent layer of nothing");
+  require(spec.column >= 0 && spec.column + spec.units <= spec.row_width(),
+          "a recurrent layer whose units lie outside its rows");
+  require(spec.truncate >= 0, "a negative length of segments");
+  for (const Activation f : {spec.activation, spec.gate_activation})
+    require(f == Activation::kIdentity || f == Activation::kRelu ||
+                f == Activation::kSigmoid || f == Activation::kTanh,
+            "an activation that recurrent cells do not have");
+}
+
+std::int64_t check_recurrent(tensor::DType real,
+                             const tensor::RecurrentSpec& spec,
+                             std::int64_t max_batch, const View& y,
+                             const View& x, const View& mask,
+                             const tensor::RecurrentWeights& w) {
+  check_reals(real, {y, x, w.input, w.recurrent});
+  require(x.shape.rank() == 3, "sequences must be [batch, steps, features]");
+  const std::int64_t batch = x.shape[0];
+  require(batch >= 1 && batch <= max_batch, "a batch that was not announced");
+  check_shape(x, Shape{batch, spec.steps, spec.inputs});
+  check_shape(y, spec.last ? Shape{batch, spec.row_width()}
+                           : Shape{batch, spec.steps, spec.row_width()});
+  const std::int64_t rows = spec.gates() * spec.units;
+  check_shape(w.input, Shape{rows, spec.inputs});
+  check_shape(w.recurrent, Shape{rows, spec.units});
+  if (!w.bias.empty()) {
+    check_reals(real, {w.bias});
+    check_shape(w.bias, Shape{spec.biases()});
+  }
+  if (!mask.empty()) {
+    check_reals(real, {mask});
+    check_shape(mask, Shape{batch, spec.steps});
+  }
+  return batch;
+}
+
 bool needs_input(tensor::Activation kind) {
   return kind == tensor::Activation::kGelu ||
          kind == tensor::Activation::kSoftplus;

@@ -50,6 +50,15 @@ std::int64_t check_images(const tensor::Pool2dSpec& spec,
                           const tensor::View& y);
 void check_weights(const tensor::Conv2dSpec& spec, const tensor::View& w);
 
+// The four activations that a recurrent cell may have, and sensible extents.
+void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch);
+// x, y, mask, weights and biases of a call.  Returns the batch.
+std::int64_t check_recurrent(tensor::DType real,
+                             const tensor::RecurrentSpec& spec,
+                             std::int64_t max_batch, const tensor::View& y,
+                             const tensor::View& x, const tensor::View& mask,
+                             const tensor::RecurrentWeights& w);
+
 // True for activations whose gradient cannot be had from the output.
 bool needs_input(tensor::Activation kind);
 

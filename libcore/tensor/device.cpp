@@ -32,6 +32,14 @@ std::int64_t Pool2dSpec::out_width() const {
   return extent(width, kernel[1], stride[1], 1, pad_begin[1] + pad_end[1]);
 }
 
+std::int64_t RecurrentSpec::gates() const {
+  return cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1;
+}
+
+std::int64_t RecurrentSpec::biases() const {
+  return (cell == Cell::kSimple ? 1 : 4) * units;
+}
+
 int state_per_parameter(Updater kind) {
   switch (kind) {
     case Updater::kNone:

@@ -64,6 +64,10 @@ class CpuDevice final : public tensor::Device {
   std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
                                          std::int64_t max_batch) override;
 
+  // recurrent.cpp
+  std::unique_ptr<tensor::Recurrent> recurrent(
+      const tensor::RecurrentSpec& spec, std::int64_t max_batch) override;
+
   // activation.cpp
   void activate(const tensor::ActivationSpec& f, View y, View x) override;
   void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,

@@ -21,6 +21,8 @@ class Step {
     conv_ = d.conv2d(kConv, kMaxBatch);
     pool_ = d.pool2d(kPool, kMaxBatch);
     average_ = d.pool2d(kAverage, kMaxBatch);
+    for (const auto cell : kCells)
+      recurrent_.push_back(d.recurrent(recurrent_spec(cell), kMaxBatch));
   }
 
   // All in the order of a step; deterministic.  Examples: 1 .. kMaxBatch.
@@ -68,6 +70,7 @@ class Step {
                           static_cast<double>(n * 144), 1e-5);
     conv_->backward_weights(dw_, db_, x, dy);
     conv_->backward_data(dx_.at(0, x.shape), dy, w_);
+    run_recurrent(x.reshaped(Shape{n, 12, 36}), n);
     d.regularize(dw_, w_, 1e-3, 1e-2);
     d.clip(dw_, 0.5);
     sums_[2] = d.sum_squares(dw_);
@@ -89,7 +92,7 @@ class Step {
   Values results() {
     Values all(sums_, sums_ + 5);
     for (const View& view : {w_, dw_, db_, dv_, dc_, dgamma_, dbeta_, m_, s_,
-                             x2_, mean_, variance_})
+                             x2_, mean_, variance_, u_, du_, dr_, dk_})
       for (const double value : lab_.get(view)) all.push_back(value);
     return all;
   }
@@ -119,6 +122,31 @@ class Step {
       tensor::Updater::kRmsProp, tensor::Updater::kAdaGrad,
       tensor::Updater::kAdam,    tensor::Updater::kNone};
 
+  static constexpr tensor::Cell kCells[] = {
+      tensor::Cell::kSimple, tensor::Cell::kLstm, tensor::Cell::kGru};
+  static tensor::RecurrentSpec recurrent_spec(tensor::Cell cell) {
+    return {.cell = cell, .steps = 12, .inputs = 36, .units = 10};
+  }
+
+  // Each cell in turn; what the last one leaves is among the results.
+  void run_recurrent(const View& x, std::int64_t n) {
+    const View u = u_.at(0, Shape{n, 12, 10});
+    for (std::size_t i = 0; i < recurrent_.size(); ++i) {
+      const tensor::RecurrentSpec spec = recurrent_spec(kCells[i]);
+      const auto part = [&](View w, std::int64_t columns) {
+        return w.at(0, Shape{spec.gates() * 10, columns});
+      };
+      const auto weights = [&](View w, View r, View b) {
+        return tensor::RecurrentWeights{part(w, 36), part(r, 10),
+                                        b.at(0, Shape{spec.biases()})};
+      };
+      const auto w = weights(k_, r_, e_);
+      recurrent_[i]->forward(u, x, {}, w);
+      recurrent_[i]->backward(du_.at(0, x.shape), false, u, x, {}, w,
+                              weights(dk_, dr_, de_));
+    }
+  }
+
   View array(const Shape& shape, std::uint64_t seed, double low = -1,
              double high = 1) {
     const std::int64_t n = shape.elements();
@@ -145,6 +173,7 @@ class Step {
   std::int64_t skew_;
   std::unique_ptr<tensor::Conv2d> conv_;
   std::unique_ptr<tensor::Pool2d> pool_, average_;
+  std::vector<std::unique_ptr<tensor::Recurrent>> recurrent_;
   std::vector<Tensor> pixels_ = batches(DType::kU8, Shape{12, 12, 3}, 251);
   std::vector<Tensor> labels_ = batches(DType::kU8, Shape{}, 10);
   double sums_[5] = {};
@@ -164,6 +193,11 @@ class Step {
        dgamma_ = array(b_.shape, 24), dbeta_ = array(b_.shape, 25);
   View v_ = array(Shape{10, 180}, 26), dv_ = array(v_.shape, 27),
        c_ = array(Shape{10}, 28), dc_ = array(c_.shape, 29);
+  View u_ = array(Shape{kMaxBatch, 12, 10}, 32),
+       du_ = array(Shape{kMaxBatch, 12, 36}, 33);
+  View k_ = array(Shape{40, 36}, 34), dk_ = array(k_.shape, 35),
+       r_ = array(Shape{40, 10}, 36), dr_ = array(r_.shape, 37),
+       e_ = array(Shape{40}, 38), de_ = array(e_.shape, 39);
   View shift_ = array(Shape{1}, 30), scale_ = array(Shape{3}, 31);
 };
 

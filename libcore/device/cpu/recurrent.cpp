@@ -1,0 +1,262 @@
+// Recurrent layers: one product for the inputs of all steps, one for the state
+// and one pass over the gates a step; backward the same, and one product a
+// weight at the end.
+//
+// Inside, arrays are [steps, batch, ...] in the order in which steps are
+// taken, so that a step, and all states before or after a step, lie together.
+
+#include <algorithm>
+#include <vector>
+
+#include "libcore/device/check.h"
+#include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/recurrent_step.h"
+
+namespace dl::device {
+namespace {
+
+using kernels::CellStep;
+using tensor::Cell;
+using tensor::DType;
+using tensor::RecurrentSpec;
+using tensor::RecurrentWeights;
+using tensor::Shape;
+using tensor::View;
+
+class CpuRecurrent final : public tensor::Recurrent {
+ public:
+  CpuRecurrent(CpuDevice& device, const RecurrentSpec& spec,
+               std::int64_t max_batch)
+      : device_(device), spec_(spec), max_batch_(max_batch) {
+    check_spec(spec, max_batch);
+    const std::int64_t rows = spec.steps * max_batch, units = spec.units;
+    const std::int64_t width = spec.gates() * units;
+    x_ = make(rows * spec.inputs);
+    mask_ = make(rows);
+    gates_ = make(rows * width);
+    if (spec.cell == Cell::kGru) recurrent_ = make(rows * width);
+    h_ = make((rows + max_batch) * units);
+    dh_ = make(max_batch * units);
+    if (spec.cell == Cell::kLstm) {
+      c_ = make((rows + max_batch) * units);
+      dc_ = make(max_batch * units);
+      squashed_ = make(rows * units);
+    }
+    bias_ = make(std::max(spec.biases(), width));
+    sums_ = make(width);
+  }
+
+  void forward(View y, View x, View mask, const RecurrentWeights& w) override {
+    batch_ = check_recurrent(DType::kF32, spec_, max_batch_, y, x, mask, w);
+    const std::int64_t units = spec_.units;
+    load(x, mask);
+    load_bias(w.bias);
+    device_.matmul(all(gates_, width()), all(x_, spec_.inputs), false, w.input,
+                   true, 0);
+    std::fill_n(state(h_, 0), batch_ * units, 0.0f);
+    if (!c_.empty()) std::fill_n(state(c_, 0), batch_ * units, 0.0f);
+    for (std::int64_t s = 0; s < spec_.steps; ++s) {
+      if (s > 0 || spec_.cell == Cell::kGru) add_state(s, w.recurrent);
+      const CellStep step = cell_step(s);
+      spec_.cell == Cell::kLstm  ? kernels::lstm_forward(step)
+      : spec_.cell == Cell::kGru ? kernels::gru_forward(step)
+                                 : kernels::simple_forward(step);
+      if (!spec_.last) store_step(y, s);
+    }
+    if (spec_.last) store_last(y);
+  }
+
+  void backward(View dx, bool add, View dy, View x, View mask,
+                const RecurrentWeights& w,
+                const RecurrentWeights& gradient) override {
+    check_recurrent(DType::kF32, spec_, max_batch_, dy, x, mask, w);
+    const std::int64_t n =
+        check_recurrent(DType::kF32, spec_, max_batch_, dy, x, mask, gradient);
+    require(n == batch_, "a gradient of another batch than the last");
+    std::fill_n(dh_.as<float>(), batch_ * spec_.units, 0.0f);
+    if (!dc_.empty()) std::fill_n(dc_.as<float>(), batch_ * spec_.units, 0.0f);
+    if (spec_.last) take_last(dy);
+    for (std::int64_t s = spec_.steps; s-- > 0;) {
+      if (!spec_.last) take_step(dy, s);
+      const CellStep step = cell_step(s);
+      spec_.cell == Cell::kLstm  ? kernels::lstm_backward(step)
+      : spec_.cell == Cell::kGru ? kernels::gru_backward(step)
+                                 : kernels::simple_backward(step);
+      if (s > 0) pass_back(s, w.recurrent);
+    }
+    spread(dx, add, w, gradient);
+  }
+
+ private:
+  View make(std::int64_t elements) {
+    buffers_.push_back(device_.allocate(Shape{elements}));
+    return buffers_.back()->view();
+  }
+  std::int64_t width() const { return spec_.gates() * spec_.units; }
+  std::int64_t time_of(std::int64_t s) const {
+    return spec_.reverse ? spec_.steps - 1 - s : s;
+  }
+  // Rows of all steps; those of one step.
+  View all(View v, std::int64_t length) const {
+    return v.at(0, Shape{spec_.steps * batch_, length});
+  }
+  View rows(View v, std::int64_t s, std::int64_t length) const {
+    return v.at(s * batch_ * length, Shape{batch_, length});
+  }
+  // h or c before step s.
+  float* state(View v, std::int64_t s) const {
+    return v.as<float>() + s * batch_ * spec_.units;
+  }
+
+  CellStep cell_step(std::int64_t s) const {
+    CellStep step;
+    step.batch = batch_;
+    step.units = spec_.units;
+    step.activation = spec_.activation;
+    step.gate_activation = spec_.gate_activation;
+    step.mask = masked_ ? mask_.as<float>() + s * batch_ : nullptr;
+    step.bias = bias_.as<float>();
+    step.gates = rows(gates_, s, width()).as<float>();
+    step.h_before = state(h_, s);
+    step.h = state(h_, s + 1);
+    step.dh = dh_.as<float>();
+    if (spec_.cell == Cell::kGru)
+      step.recurrent = rows(recurrent_, s, width()).as<float>();
+    if (spec_.cell == Cell::kLstm) {
+      step.c_before = state(c_, s);
+      step.c = state(c_, s + 1);
+      step.squashed = rows(squashed_, s, spec_.units).as<float>();
+      step.dc = dc_.as<float>();
+    }
+    return step;
+  }
+
+  void load(const View& x, const View& mask) {
+    masked_ = !mask.empty();
+    for (std::int64_t s = 0; s < spec_.steps; ++s)
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        const std::int64_t from = b * spec_.steps + time_of(s);
+        const std::int64_t to = s * batch_ + b;
+        std::copy_n(x.as<float>() + from * spec_.inputs, spec_.inputs,
+                    x_.as<float>() + to * spec_.inputs);
+        if (masked_) mask_.as<float>()[to] = mask.as<float>()[from];
+      }
+  }
+
+  void load_bias(const View& bias) {
+    if (!bias.empty())
+      std::copy_n(bias.as<float>(), spec_.biases(), bias_.as<float>());
+  }
+
+  // The part of the gates that comes from the state before step s.
+  void add_state(std::int64_t s, const View& w) {
+    const View before = rows(h_, s, spec_.units);
+    if (spec_.cell == Cell::kGru)
+      device_.matmul(rows(recurrent_, s, width()), before, false, w, true, 0);
+    else
+      device_.matmul(rows(gates_, s, width()), before, false, w, true, 1);
+  }
+
+  // dh_ after step s becomes that before it.
+  void pass_back(std::int64_t s, const View& w) {
+    const std::int64_t size = batch_ * spec_.units;
+    if (spec_.truncate > 0 &&
+        (time_of(s) + spec_.reverse) % spec_.truncate == 0) {
+      std::fill_n(dh_.as<float>(), size, 0.0f);
+      if (!dc_.empty()) std::fill_n(dc_.as<float>(), size, 0.0f);
+      return;
+    }
+    device_.matmul(rows(dh_, 0, spec_.units), rows(state_side(), s, width()),
+                   false, w, false, 1);
+  }
+
+  // Gradients of what the gates take from the state.
+  View state_side() const {
+    return spec_.cell == Cell::kGru ? recurrent_ : gates_;
+  }
+
+  void spread(const View& dx, bool add, const RecurrentWeights& w,
+              const RecurrentWeights& gradient) {
+    const View of_input = all(gates_, width());
+    const View of_state = all(state_side(), width());
+    device_.matmul(gradient.input, of_input, true, all(x_, spec_.inputs), false,
+                   0);
+    device_.matmul(gradient.recurrent, of_state, true, all(h_, spec_.units),
+                   false, 0);
+    if (!gradient.bias.empty()) {
+      device_.sum_rows(sums_, of_state);
+      float* to = gradient.bias.as<float>();
+      std::copy_n(sums_.as<float>(), width(), to);
+      if (spec_.cell == Cell::kGru) {
+        const std::int64_t n = spec_.units;
+        std::copy_n(to + 2 * n, n, to + 3 * n);
+        device_.sum_rows(sums_, of_input);
+        std::copy_n(sums_.as<float>() + 2 * n, n, to + 2 * n);
+      }
+    }
+    if (dx.empty()) return;
+    // The inputs have been used; their place takes their gradient.
+    device_.matmul(all(x_, spec_.inputs), of_input, false, w.input, false, 0);
+    for (std::int64_t s = 0; s < spec_.steps; ++s)
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        const float* from = x_.as<float>() + (s * batch_ + b) * spec_.inputs;
+        float* to =
+            dx.as<float>() + (b * spec_.steps + time_of(s)) * spec_.inputs;
+        for (std::int64_t i = 0; i < spec_.inputs; ++i)
+          to[i] = add ? to[i] + from[i] : from[i];
+      }
+  }
+
+  float* out(const View& y, std::int64_t row) const {
+    return y.as<float>() + row * spec_.row_width() + spec_.column;
+  }
+  bool is_masked(std::int64_t s, std::int64_t b) const {
+    return masked_ && mask_.as<float>()[s * batch_ + b] == 0;
+  }
+
+  void store_step(const View& y, std::int64_t s) const {
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      float* to = out(y, b * spec_.steps + time_of(s));
+      if (is_masked(s, b))
+        std::fill_n(to, spec_.units, 0.0f);
+      else
+        std::copy_n(state(h_, s + 1) + b * spec_.units, spec_.units, to);
+    }
+  }
+  void store_last(const View& y) const {
+    for (std::int64_t b = 0; b < batch_; ++b)
+      std::copy_n(state(h_, spec_.steps) + b * spec_.units, spec_.units,
+                  out(y, b));
+  }
+  void take_step(const View& dy, std::int64_t s) const {
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      if (is_masked(s, b)) continue;
+      const float* from = out(dy, b * spec_.steps + time_of(s));
+      float* to = dh_.as<float>() + b * spec_.units;
+      for (std::int64_t u = 0; u < spec_.units; ++u) to[u] += from[u];
+    }
+  }
+  void take_last(const View& dy) const {
+    for (std::int64_t b = 0; b < batch_; ++b)
+      std::copy_n(out(dy, b), spec_.units, dh_.as<float>() + b * spec_.units);
+  }
+
+  CpuDevice& device_;
+  RecurrentSpec spec_;
+  std::int64_t max_batch_;
+  std::int64_t batch_ = 0;  // of the last forward()
+  bool masked_ = false;
+  std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
+  View x_, mask_, gates_, recurrent_, h_, c_, squashed_, dh_, dc_;
+  View bias_;  // zeros where there is none
+  View sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<tensor::Recurrent> CpuDevice::recurrent(
+    const RecurrentSpec& spec, std::int64_t max_batch) {
+  return std::make_unique<CpuRecurrent>(*this, spec, max_batch);
+}
+
+}  // namespace dl::device

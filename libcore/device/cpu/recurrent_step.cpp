@@ -1,0 +1,241 @@
+// The nonlinear part of recurrent cells, one pass over the gates of a step.
+
+#include "libcore/device/cpu/recurrent_step.h"
+
+#include <algorithm>
+
+#include "libcore/device/cpu/math.h"
+#include "libcore/device/cpu/vectorize.h"
+
+namespace dl::device::kernels {
+namespace {
+
+using tensor::Activation;
+
+DL_INLINE float apply(Activation f, float x) {
+  switch (f) {
+    case Activation::kRelu:
+      return x < 0 ? 0.0f : x;
+    case Activation::kSigmoid:
+      return sigmoid(x);
+    case Activation::kTanh:
+      return tanh_of(x);
+    default:
+      return x;
+  }
+}
+
+// Of the value y = f(x).
+DL_INLINE float slope(Activation f, float y) {
+  switch (f) {
+    case Activation::kRelu:
+      return y > 0 ? 1.0f : 0.0f;
+    case Activation::kSigmoid:
+      return y * (1.0f - y);
+    case Activation::kTanh:
+      return 1.0f - y * y;
+    default:
+      return 1.0f;
+  }
+}
+
+DL_INLINE bool is_masked(const CellStep& s, std::int64_t b) {
+  return s.mask != nullptr && s.mask[b] == 0;
+}
+
+DL_INLINE void simple_rows(const CellStep& s, Activation f) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * n, *h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(s.h_before + b * n, n, h);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float y = apply(f, g[u] + s.bias[u]);
+      g[u] = y;
+      h[u] = y;
+    }
+  }
+}
+
+DL_INLINE void simple_rows_back(const CellStep& s, Activation f) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * n, *dh = s.dh + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(g, n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      g[u] = dh[u] * slope(f, g[u]);
+      dh[u] = 0;
+    }
+  }
+}
+
+DL_INLINE void lstm_rows(const CellStep& s, Activation gate, Activation f) {
+  const std::int64_t n = s.units;
+  const float* bias = s.bias;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 4 * n;
+    const float* c_before = s.c_before + b * n;
+    float *h = s.h + b * n, *c = s.c + b * n, *squashed = s.squashed + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(s.h_before + b * n, n, h);
+      std::copy_n(c_before, n, c);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float i = apply(gate, g[u] + bias[u]);
+      const float k = apply(gate, g[n + u] + bias[n + u]);
+      const float j = apply(f, g[2 * n + u] + bias[2 * n + u]);
+      const float o = apply(gate, g[3 * n + u] + bias[3 * n + u]);
+      const float state = k * c_before[u] + i * j;
+      const float out = apply(f, state);
+      g[u] = i;
+      g[n + u] = k;
+      g[2 * n + u] = j;
+      g[3 * n + u] = o;
+      c[u] = state;
+      squashed[u] = out;
+      h[u] = o * out;
+    }
+  }
+}
+
+DL_INLINE void lstm_rows_back(const CellStep& s, Activation gate,
+                              Activation f) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 4 * n;
+    const float *c_before = s.c_before + b * n, *squashed = s.squashed + b * n;
+    float *dh = s.dh + b * n, *dc = s.dc + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(g, 4 * n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float i = g[u], k = g[n + u], j = g[2 * n + u], o = g[3 * n + u];
+      const float a = squashed[u];
+      const float state = dc[u] + dh[u] * o * slope(f, a);
+      g[u] = state * j * slope(gate, i);
+      g[n + u] = state * c_before[u] * slope(gate, k);
+      g[2 * n + u] = state * i * slope(f, j);
+      g[3 * n + u] = dh[u] * a * slope(gate, o);
+      dc[u] = state * k;
+      dh[u] = 0;
+    }
+  }
+}
+
+DL_INLINE void gru_rows(const CellStep& s, Activation gate, Activation f) {
+  const std::int64_t n = s.units;
+  const float* bias = s.bias;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
+    const float* before = s.h_before + b * n;
+    float* h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(before, n, h);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float z = apply(gate, g[u] + m[u] + bias[u]);
+      const float r = apply(gate, g[n + u] + m[n + u] + bias[n + u]);
+      const float inner = m[2 * n + u] + bias[3 * n + u];
+      const float y = apply(f, g[2 * n + u] + bias[2 * n + u] + r * inner);
+      g[u] = z;
+      g[n + u] = r;
+      g[2 * n + u] = y;
+      m[2 * n + u] = inner;
+      h[u] = z * before[u] + (1.0f - z) * y;
+    }
+  }
+}
+
+DL_INLINE void gru_rows_back(const CellStep& s, Activation gate, Activation f) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
+    const float* before = s.h_before + b * n;
+    float* dh = s.dh + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(g, 3 * n, 0.0f);
+      std::fill_n(m, 3 * n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float z = g[u], r = g[n + u], y = g[2 * n + u];
+      const float inner = m[2 * n + u];
+      const float dy = dh[u] * (1.0f - z) * slope(f, y);
+      const float dr = dy * inner * slope(gate, r);
+      const float dz = dh[u] * (before[u] - y) * slope(gate, z);
+      g[u] = dz;
+      g[n + u] = dr;
+      g[2 * n + u] = dy;
+      m[u] = dz;
+      m[n + u] = dr;
+      m[2 * n + u] = dy * r;
+      dh[u] = dh[u] * z;
+    }
+  }
+}
+
+// What nearly all networks have gets a loop of its own.
+DL_INLINE bool is_usual(const CellStep& s) {
+  return s.gate_activation == Activation::kSigmoid &&
+         s.activation == Activation::kTanh;
+}
+
+}  // namespace
+
+DL_VECTOR void simple_forward(const CellStep& s) {
+  if (s.activation == Activation::kTanh)
+    simple_rows(s, Activation::kTanh);
+  else
+    simple_rows(s, s.activation);
+}
+
+DL_VECTOR void simple_backward(const CellStep& s) {
+  if (s.activation == Activation::kTanh)
+    simple_rows_back(s, Activation::kTanh);
+  else
+    simple_rows_back(s, s.activation);
+}
+
+DL_VECTOR void lstm_forward(const CellStep& s) {
+  if (is_usual(s))
+    lstm_rows(s, Activation::kSigmoid, Activation::kTanh);
+  else
+    lstm_rows(s, s.gate_activation, s.activation);
+}
+
+DL_VECTOR void lstm_backward(const CellStep& s) {
+  if (is_usual(s))
+    lstm_rows_back(s, Activation::kSigmoid, Activation::kTanh);
+  else
+    lstm_rows_back(s, s.gate_activation, s.activation);
+}
+
+DL_VECTOR void gru_forward(const CellStep& s) {
+  if (is_usual(s))
+    gru_rows(s, Activation::kSigmoid, Activation::kTanh);
+  else
+    gru_rows(s, s.gate_activation, s.activation);
+}
+
+DL_VECTOR void gru_backward(const CellStep& s) {
+  if (is_usual(s))
+    gru_rows_back(s, Activation::kSigmoid, Activation::kTanh);
+  else
+    gru_rows_back(s, s.gate_activation, s.activation);
+}
+
+}  // namespace dl::device::kernels

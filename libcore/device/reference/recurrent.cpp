@@ -1,0 +1,262 @@
+// Recurrent cells as their formulas, one example and one unit after the other.
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "libcore/device/check.h"
+#include "libcore/device/reference/reference_device.h"
+
+namespace dl::device {
+namespace {
+
+using tensor::Activation;
+using tensor::Cell;
+using tensor::DType;
+using tensor::RecurrentSpec;
+using tensor::RecurrentWeights;
+using tensor::View;
+
+double apply(Activation f, double x) {
+  switch (f) {
+    case Activation::kRelu:
+      return x < 0 ? 0 : x;
+    case Activation::kSigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::kTanh:
+      return std::tanh(x);
+    default:
+      return x;
+  }
+}
+
+// Of the value y = f(x).
+double slope(Activation f, double y) {
+  switch (f) {
+    case Activation::kRelu:
+      return y > 0 ? 1 : 0;
+    case Activation::kSigmoid:
+      return y * (1 - y);
+    case Activation::kTanh:
+      return 1 - y * y;
+    default:
+      return 1;
+  }
+}
+
+class ReferenceRecurrent final : public tensor::Recurrent {
+ public:
+  ReferenceRecurrent(const RecurrentSpec& spec, std::int64_t max_batch)
+      : spec_(spec), max_batch_(max_batch) {
+    check_spec(spec, max_batch);
+    const auto states = size(max_batch * (spec.steps + 1) * spec.units);
+    h_.resize(states);
+    c_.resize(states);
+    gates_.resize(4 * states);
+    for (auto* one : {&dh_, &dc_}) one->resize(size(spec.units));
+    for (auto* four : {&input_side_, &recurrent_side_})
+      four->resize(size(4 * spec.units));
+  }
+
+  void forward(View y, View x, View mask, const RecurrentWeights& w) override {
+    const std::int64_t batch =
+        check_recurrent(DType::kF64, spec_, max_batch_, y, x, mask, w);
+    for (std::int64_t b = 0; b < batch; ++b) {
+      std::fill_n(h(b, 0), spec_.units, 0.0);
+      std::fill_n(c(b, 0), spec_.units, 0.0);
+      for (std::int64_t s = 0; s < spec_.steps; ++s) {
+        const std::int64_t t = time_of(s);
+        const bool skipped = is_masked(mask, b, t);
+        if (skipped) {
+          std::copy_n(h(b, s), spec_.units, h(b, s + 1));
+          std::copy_n(c(b, s), spec_.units, c(b, s + 1));
+        } else {
+          step(b, s, x.as<double>() + (b * spec_.steps + t) * spec_.inputs, w);
+        }
+        if (!spec_.last)
+          put(y, b * spec_.steps + t, skipped ? nullptr : h(b, s + 1));
+      }
+      if (spec_.last) put(y, b, h(b, spec_.steps));
+    }
+  }
+
+  void backward(View dx, bool add, View dy, View x, View mask,
+                const RecurrentWeights& w,
+                const RecurrentWeights& gradient) override {
+    const std::int64_t batch =
+        check_recurrent(DType::kF64, spec_, max_batch_, dy, x, mask, w);
+    check_recurrent(DType::kF64, spec_, max_batch_, dy, x, mask, gradient);
+    for (const View& g : {gradient.input, gradient.recurrent, gradient.bias})
+      if (!g.empty()) std::fill_n(g.as<double>(), g.elements(), 0.0);
+    if (!dx.empty() && !add) std::fill_n(dx.as<double>(), dx.elements(), 0.0);
+    for (std::int64_t b = 0; b < batch; ++b) {
+      std::fill(dh_.begin(), dh_.end(), 0.0);
+      std::fill(dc_.begin(), dc_.end(), 0.0);
+      if (spec_.last) take(dy, b);
+      for (std::int64_t s = spec_.steps; s-- > 0;) {
+        const std::int64_t t = time_of(s);
+        if (!is_masked(mask, b, t)) {
+          if (!spec_.last) take(dy, b * spec_.steps + t);
+          step_back(b, s);
+          spread(b, s, t, dx, x, w, gradient);
+        }
+        if (is_cut(t)) {
+          std::fill(dh_.begin(), dh_.end(), 0.0);
+          std::fill(dc_.begin(), dc_.end(), 0.0);
+        }
+      }
+    }
+  }
+
+ private:
+  static std::size_t size(std::int64_t n) {
+    return static_cast<std::size_t>(n);
+  }
+  // The time of the s-th step that is taken.
+  std::int64_t time_of(std::int64_t s) const {
+    return spec_.reverse ? spec_.steps - 1 - s : s;
+  }
+  bool is_masked(const View& mask, std::int64_t b, std::int64_t t) const {
+    return !mask.empty() && mask.as<double>()[b * spec_.steps + t] == 0;
+  }
+  // Whether gradients stop before the step of time t.
+  bool is_cut(std::int64_t t) const {
+    return spec_.truncate > 0 && (t + spec_.reverse) % spec_.truncate == 0;
+  }
+  // The state of example b before step s.
+  double* h(std::int64_t b, std::int64_t s) {
+    return &h_[size((b * (spec_.steps + 1) + s) * spec_.units)];
+  }
+  double* c(std::int64_t b, std::int64_t s) {
+    return &c_[size((b * (spec_.steps + 1) + s) * spec_.units)];
+  }
+  // Four numbers a unit: lstm i, f, g, o; gru z, r, n, Rn h + bm; simple: h'.
+  double* gates(std::int64_t b, std::int64_t s) {
+    return &gates_[size(4 * (b * (spec_.steps + 1) + s) * spec_.units)];
+  }
+
+  void put(const View& y, std::int64_t row, const double* from) {
+    double* to = y.as<double>() + row * spec_.row_width() + spec_.column;
+    for (std::int64_t u = 0; u < spec_.units; ++u) to[u] = from ? from[u] : 0;
+  }
+  void take(const View& dy, std::int64_t row) {
+    const double* from =
+        dy.as<double>() + row * spec_.row_width() + spec_.column;
+    for (std::int64_t u = 0; u < spec_.units; ++u) dh_[size(u)] += from[u];
+  }
+
+  static double product(const View& w, std::int64_t row, const double* x) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < w.shape[1]; ++i)
+      sum += w.as<double>()[row * w.shape[1] + i] * x[i];
+    return sum;
+  }
+
+  void step(std::int64_t b, std::int64_t s, const double* x,
+            const RecurrentWeights& w) {
+    const Activation f = spec_.activation, gate = spec_.gate_activation;
+    double* after = h(b, s + 1);
+    for (std::int64_t u = 0; u < spec_.units; ++u) {
+      const auto bias = [&](std::int64_t k) {
+        return w.bias.empty() ? 0 : w.bias.as<double>()[k * spec_.units + u];
+      };
+      const auto from_input = [&](std::int64_t k) {
+        return product(w.input, k * spec_.units + u, x) + bias(k);
+      };
+      const auto from_state = [&](std::int64_t k) {
+        return product(w.recurrent, k * spec_.units + u, h(b, s));
+      };
+      const auto both = [&](std::int64_t k) {
+        return from_input(k) + from_state(k);
+      };
+      double* g = gates(b, s) + 4 * u;
+      if (spec_.cell == Cell::kSimple) {
+        after[u] = g[0] = apply(f, both(0));
+      } else if (spec_.cell == Cell::kLstm) {
+        for (int k = 0; k < 4; ++k) g[k] = apply(k == 2 ? f : gate, both(k));
+        c(b, s + 1)[u] = g[1] * c(b, s)[u] + g[0] * g[2];
+        after[u] = g[3] * apply(f, c(b, s + 1)[u]);
+      } else {
+        for (int k = 0; k < 2; ++k) g[k] = apply(gate, both(k));
+        g[3] = from_state(2) + bias(3);
+        g[2] = apply(f, from_input(2) + g[1] * g[3]);
+        after[u] = g[0] * h(b, s)[u] + (1 - g[0]) * g[2];
+      }
+    }
+  }
+
+  // From dh_ and dc_ after the step: the gradients before the activations of
+  // the gates, on the side of the input and on that of the state, and what of
+  // dh_ and dc_ does not pass through the gates.
+  void step_back(std::int64_t b, std::int64_t s) {
+    const Activation f = spec_.activation, gate = spec_.gate_activation;
+    for (std::int64_t u = 0; u < spec_.units; ++u) {
+      const double* g = gates(b, s) + 4 * u;
+      double* in = &input_side_[size(4 * u)];
+      double* state = &recurrent_side_[size(4 * u)];
+      double &dh = dh_[size(u)], &dc = dc_[size(u)];
+      if (spec_.cell == Cell::kSimple) {
+        in[0] = dh * slope(f, g[0]);
+        dh = 0;
+      } else if (spec_.cell == Cell::kLstm) {
+        const double a = apply(f, c(b, s + 1)[u]);
+        dc += dh * g[3] * slope(f, a);
+        in[0] = dc * g[2] * slope(gate, g[0]);
+        in[1] = dc * c(b, s)[u] * slope(gate, g[1]);
+        in[2] = dc * g[0] * slope(f, g[2]);
+        in[3] = dh * a * slope(gate, g[3]);
+        dc *= g[1];
+        dh = 0;
+      } else {
+        in[2] = dh * (1 - g[0]) * slope(f, g[2]);
+        in[1] = in[2] * g[3] * slope(gate, g[1]);
+        in[0] = dh * (h(b, s)[u] - g[2]) * slope(gate, g[0]);
+        dh *= g[0];
+      }
+      std::copy_n(in, 4, state);
+      if (spec_.cell == Cell::kGru) state[2] = in[2] * g[1];
+    }
+  }
+
+  // On to weights, biases, the input and the state before the step.
+  void spread(std::int64_t b, std::int64_t s, std::int64_t t, const View& dx,
+              const View& x, const RecurrentWeights& w,
+              const RecurrentWeights& gradient) {
+    const std::int64_t at = (b * spec_.steps + t) * spec_.inputs;
+    for (std::int64_t k = 0; k < spec_.gates(); ++k)
+      for (std::int64_t u = 0; u < spec_.units; ++u) {
+        const std::int64_t row = k * spec_.units + u;
+        const double in = input_side_[size(4 * u + k)];
+        const double state = recurrent_side_[size(4 * u + k)];
+        for (std::int64_t i = 0; i < spec_.inputs; ++i) {
+          const std::int64_t place = row * spec_.inputs + i;
+          gradient.input.as<double>()[place] += in * x.as<double>()[at + i];
+          if (!dx.empty())
+            dx.as<double>()[at + i] += in * w.input.as<double>()[place];
+        }
+        for (std::int64_t v = 0; v < spec_.units; ++v) {
+          const std::int64_t place = row * spec_.units + v;
+          gradient.recurrent.as<double>()[place] += state * h(b, s)[v];
+          dh_[size(v)] += state * w.recurrent.as<double>()[place];
+        }
+        if (gradient.bias.empty()) continue;
+        gradient.bias.as<double>()[row] += in;
+        if (spec_.cell == Cell::kGru && k == 2)
+          gradient.bias.as<double>()[row + spec_.units] += state;
+      }
+  }
+
+  RecurrentSpec spec_;
+  std::int64_t max_batch_;
+  std::vector<double> h_, c_, gates_;  // of all examples and steps
+  std::vector<double> dh_, dc_, input_side_, recurrent_side_;  // of one
+};
+
+}  // namespace
+
+std::unique_ptr<tensor::Recurrent> ReferenceDevice::recurrent(
+    const RecurrentSpec& spec, std::int64_t max_batch) {
+  return std::make_unique<ReferenceRecurrent>(spec, max_batch);
+}
+
+}  // namespace dl::device
