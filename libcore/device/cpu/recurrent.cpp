@@ -10,6 +10,7 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/recurrent_step.h"
 
 namespace dl::device {
@@ -25,9 +26,9 @@ using tensor::View;
 
 class CpuRecurrent final : public tensor::Recurrent {
  public:
-  CpuRecurrent(CpuDevice& device, const RecurrentSpec& spec,
-               std::int64_t max_batch)
-      : device_(device), spec_(spec), max_batch_(max_batch) {
+  CpuRecurrent(CpuDevice& device, GemmScratch& scratch,
+               const RecurrentSpec& spec, std::int64_t max_batch)
+      : device_(device), scratch_(scratch), spec_(spec), max_batch_(max_batch) {
     check_spec(spec, max_batch);
     const std::int64_t rows = spec.steps * max_batch, units = spec.units;
     const std::int64_t width = spec.gates() * units;
@@ -42,7 +43,7 @@ class CpuRecurrent final : public tensor::Recurrent {
       dc_ = make(max_batch * units);
       squashed_ = make(rows * units);
     }
-    bias_ = make(std::max(spec.biases(), width));
+    inner_bias_ = make(units);
     sums_ = make(width);
   }
 
@@ -51,12 +52,17 @@ class CpuRecurrent final : public tensor::Recurrent {
     const std::int64_t units = spec_.units;
     load(x, mask);
     load_bias(w.bias);
-    device_.matmul(all(gates_, width()), all(x_, spec_.inputs), false, w.input,
-                   true, 0);
+    // The inputs' part of the gates, with their biases.
+    gemm(scratch_, gates_.as<float>(), width(), spec_.steps * batch_, width(),
+         spec_.inputs, {x_.as<float>(), spec_.inputs},
+         Matrix{w.input.as<float>(), spec_.inputs}.transposed(),
+         {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
+    forward_weights_.pack(Matrix{w.recurrent.as<float>(), units}.transposed(),
+                          units, width());
     std::fill_n(state(h_, 0), batch_ * units, 0.0f);
     if (!c_.empty()) std::fill_n(state(c_, 0), batch_ * units, 0.0f);
     for (std::int64_t s = 0; s < spec_.steps; ++s) {
-      if (s > 0 || spec_.cell == Cell::kGru) add_state(s, w.recurrent);
+      if (s > 0 || spec_.cell == Cell::kGru) add_state(s);
       const CellStep step = cell_step(s);
       spec_.cell == Cell::kLstm  ? kernels::lstm_forward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_forward(step)
@@ -76,13 +82,15 @@ class CpuRecurrent final : public tensor::Recurrent {
     std::fill_n(dh_.as<float>(), batch_ * spec_.units, 0.0f);
     if (!dc_.empty()) std::fill_n(dc_.as<float>(), batch_ * spec_.units, 0.0f);
     if (spec_.last) take_last(dy);
+    backward_weights_.pack({w.recurrent.as<float>(), spec_.units}, width(),
+                           spec_.units);
     for (std::int64_t s = spec_.steps; s-- > 0;) {
       if (!spec_.last) take_step(dy, s);
       const CellStep step = cell_step(s);
       spec_.cell == Cell::kLstm  ? kernels::lstm_backward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_backward(step)
                                  : kernels::simple_backward(step);
-      if (s > 0) pass_back(s, w.recurrent);
+      if (s > 0) pass_back(s);
     }
     spread(dx, add, w, gradient);
   }
@@ -115,7 +123,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     step.activation = spec_.activation;
     step.gate_activation = spec_.gate_activation;
     step.mask = masked_ ? mask_.as<float>() + s * batch_ : nullptr;
-    step.bias = bias_.as<float>();
+    step.inner_bias = inner_bias_.as<float>();
     step.gates = rows(gates_, s, width()).as<float>();
     step.h_before = state(h_, s);
     step.h = state(h_, s + 1);
@@ -144,21 +152,20 @@ class CpuRecurrent final : public tensor::Recurrent {
   }
 
   void load_bias(const View& bias) {
-    if (!bias.empty())
-      std::copy_n(bias.as<float>(), spec_.biases(), bias_.as<float>());
+    if (spec_.cell == Cell::kGru && !bias.empty())
+      std::copy_n(bias.as<float>() + width(), spec_.units,
+                  inner_bias_.as<float>());
   }
 
   // The part of the gates that comes from the state before step s.
-  void add_state(std::int64_t s, const View& w) {
-    const View before = rows(h_, s, spec_.units);
-    if (spec_.cell == Cell::kGru)
-      device_.matmul(rows(recurrent_, s, width()), before, false, w, true, 0);
-    else
-      device_.matmul(rows(gates_, s, width()), before, false, w, true, 1);
+  void add_state(std::int64_t s) {
+    gemm(scratch_, rows(state_side(), s, width()).as<float>(), width(), batch_,
+         {state(h_, s), spec_.units}, forward_weights_,
+         {.add = spec_.cell != Cell::kGru});
   }
 
   // dh_ after step s becomes that before it.
-  void pass_back(std::int64_t s, const View& w) {
+  void pass_back(std::int64_t s) {
     const std::int64_t size = batch_ * spec_.units;
     if (spec_.truncate > 0 &&
         (time_of(s) + spec_.reverse) % spec_.truncate == 0) {
@@ -166,11 +173,12 @@ class CpuRecurrent final : public tensor::Recurrent {
       if (!dc_.empty()) std::fill_n(dc_.as<float>(), size, 0.0f);
       return;
     }
-    device_.matmul(rows(dh_, 0, spec_.units), rows(state_side(), s, width()),
-                   false, w, false, 1);
+    gemm(scratch_, dh_.as<float>(), spec_.units, batch_,
+         {rows(state_side(), s, width()).as<float>(), width()},
+         backward_weights_, {.add = true});
   }
 
-  // Gradients of what the gates take from the state.
+  // What the gates take from the state, and its gradient.
   View state_side() const {
     return spec_.cell == Cell::kGru ? recurrent_ : gates_;
   }
@@ -242,21 +250,24 @@ class CpuRecurrent final : public tensor::Recurrent {
   }
 
   CpuDevice& device_;
+  GemmScratch& scratch_;
   RecurrentSpec spec_;
   std::int64_t max_batch_;
   std::int64_t batch_ = 0;  // of the last forward()
   bool masked_ = false;
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   View x_, mask_, gates_, recurrent_, h_, c_, squashed_, dh_, dc_;
-  View bias_;  // zeros where there is none
+  View inner_bias_;  // zeros where there is none
   View sums_;
+  // The recurrent weights, packed once for all steps.
+  PackedMatrix forward_weights_, backward_weights_;
 };
 
 }  // namespace
 
 std::unique_ptr<tensor::Recurrent> CpuDevice::recurrent(
     const RecurrentSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<CpuRecurrent>(*this, spec, max_batch);
+  return std::make_unique<CpuRecurrent>(*this, *gemm_, spec, max_batch);
 }
 
 }  // namespace dl::device

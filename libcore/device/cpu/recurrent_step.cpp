@@ -53,7 +53,7 @@ DL_INLINE void simple_rows(const CellStep& s, Activation f) {
     }
     DL_INDEPENDENT
     for (std::int64_t u = 0; u < n; ++u) {
-      const float y = apply(f, g[u] + s.bias[u]);
+      const float y = apply(f, g[u]);
       g[u] = y;
       h[u] = y;
     }
@@ -78,7 +78,6 @@ DL_INLINE void simple_rows_back(const CellStep& s, Activation f) {
 
 DL_INLINE void lstm_rows(const CellStep& s, Activation gate, Activation f) {
   const std::int64_t n = s.units;
-  const float* bias = s.bias;
   for (std::int64_t b = 0; b < s.batch; ++b) {
     float* g = s.gates + b * 4 * n;
     const float* c_before = s.c_before + b * n;
@@ -90,10 +89,10 @@ DL_INLINE void lstm_rows(const CellStep& s, Activation gate, Activation f) {
     }
     DL_INDEPENDENT
     for (std::int64_t u = 0; u < n; ++u) {
-      const float i = apply(gate, g[u] + bias[u]);
-      const float k = apply(gate, g[n + u] + bias[n + u]);
-      const float j = apply(f, g[2 * n + u] + bias[2 * n + u]);
-      const float o = apply(gate, g[3 * n + u] + bias[3 * n + u]);
+      const float i = apply(gate, g[u]);
+      const float k = apply(gate, g[n + u]);
+      const float j = apply(f, g[2 * n + u]);
+      const float o = apply(gate, g[3 * n + u]);
       const float state = k * c_before[u] + i * j;
       const float out = apply(f, state);
       g[u] = i;
@@ -135,7 +134,7 @@ DL_INLINE void lstm_rows_back(const CellStep& s, Activation gate,
 
 DL_INLINE void gru_rows(const CellStep& s, Activation gate, Activation f) {
   const std::int64_t n = s.units;
-  const float* bias = s.bias;
+  const float* bias = s.inner_bias;
   for (std::int64_t b = 0; b < s.batch; ++b) {
     float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
     const float* before = s.h_before + b * n;
@@ -146,10 +145,10 @@ DL_INLINE void gru_rows(const CellStep& s, Activation gate, Activation f) {
     }
     DL_INDEPENDENT
     for (std::int64_t u = 0; u < n; ++u) {
-      const float z = apply(gate, g[u] + m[u] + bias[u]);
-      const float r = apply(gate, g[n + u] + m[n + u] + bias[n + u]);
-      const float inner = m[2 * n + u] + bias[3 * n + u];
-      const float y = apply(f, g[2 * n + u] + bias[2 * n + u] + r * inner);
+      const float z = apply(gate, g[u] + m[u]);
+      const float r = apply(gate, g[n + u] + m[n + u]);
+      const float inner = m[2 * n + u] + bias[u];
+      const float y = apply(f, g[2 * n + u] + r * inner);
       g[u] = z;
       g[n + u] = r;
       g[2 * n + u] = y;

@@ -13,11 +13,11 @@ namespace dl::device::kernels {
 struct CellStep {
   std::int64_t batch = 0, units = 0;
   tensor::Activation activation, gate_activation;
-  const float* mask = nullptr;  // [batch], or null: ones
-  const float* bias = nullptr;  // [biases], never null
+  const float* mask = nullptr;        // [batch], or null: ones
+  const float* inner_bias = nullptr;  // gru: bm, [units]
 
-  // [batch, gates * units].  Forward: W x (simple and lstm: + R h) becomes the
-  // gates.  Backward: these become the gradients before their activations.
+  // [batch, gates * units].  Forward: W x + b (simple and lstm: + R h) becomes
+  // the gates.  Backward: these become the gradients before their activations.
   float* gates = nullptr;
   // gru, [batch, 3 * units].  Forward: R h; its last third becomes Rn h + bm.
   // Backward: the gradient of R h + its biases.
