@@ -3,7 +3,7 @@
 // In training, mean and variance (of the population: divided by the count) are
 // those of the whole mini-batch, over all lanes; the running statistics move
 // by running = decay * running + (1 - decay) * batch.  Elsewhere the running
-// ones are used.
+// ones are used, folded into the layer before where that can take them.
 
 #include "libcore/nn/layer.h"
 
@@ -26,8 +26,17 @@ class BatchNorm final : public Layer {
 
   bool collective() const override { return true; }
 
+  void freeze(Layer* before) override {
+    absorbed_ = before != nullptr &&
+                before->absorb(scaling_of(*site_.device, site_.mean,
+                                          site_.variance, site_.weight,
+                                          site_.bias, site_.config->epsilon));
+  }
+
   View forward(View x, const Step& step) override {
-    const View y = site_.result_of(step.examples);
+    if (absorbed_) return x;
+    // Compiled for prediction, it has no room for a result of its own.
+    const View y = site_.training ? site_.result_of(step.examples) : x;
     if (!step.training) {
       normalise(y, x, site_.mean, site_.variance);
       return y;
@@ -91,7 +100,8 @@ class BatchNorm final : public Layer {
   }
 
   LayerSite site_;
-  View mean_, variance_;  // of this mini-batch
+  bool absorbed_ = false;  // the layer before does this one's work
+  View mean_, variance_;   // of this mini-batch
   View sums_, sum_dy_xhat_, sum_dy_;
   View x_;
 };

@@ -51,11 +51,12 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
   throw Error{Code::kBug, "internal error: an output layer in the middle"};
 }
 
-// Whether the layer writes a result: flatten and, outside training, dropout
-// hand x on.
+// Whether the layer has room for a result: flatten and, outside training,
+// dropout hand x on, and batch normalisation works in place.
 bool has_result(LayerType type, bool training) {
   return type != LayerType::kFlatten &&
-         (type != LayerType::kDropout || training);
+         ((type != LayerType::kDropout && type != LayerType::kBatchNorm) ||
+          training);
 }
 
 bool changes_nothing(const data::Normalizer& n) {

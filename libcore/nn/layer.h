@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libcore/nn/config.h"
+#include "libcore/nn/fold.h"
 #include "libcore/nn/network.h"
 #include "libcore/tensor/device.h"
 
@@ -72,11 +73,6 @@ class Memory {
   tensor::Device* device_;
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   std::size_t bytes_ = 0;
-};
-
-// A factor and an offset for each channel, the last dimension.
-struct Scaling {
-  std::vector<double> factor, offset;
 };
 
 class Layer {

@@ -105,6 +105,11 @@ class Conv2d {
   virtual ~Conv2d() = default;
   // y = conv(x, w) + b.  An empty b is left out.  b: [filters].
   virtual void forward(View y, View x, View w, View b) = 0;
+  // freeze(w, b, f), true: forward(), with empty w and b, returns
+  // f(conv(x, w) + b) from now on, an example's to the bit the same in every
+  // batch.  w and b are copied, into the form that is fastest.
+  // false: this device gains nothing by it.
+  virtual bool freeze(View, View, const ActivationSpec&) { return false; }
   virtual void backward_data(View dx, View dy, View w) = 0;
   // An empty db is left out.
   virtual void backward_weights(View dw, View db, View x, View dy) = 0;
@@ -276,7 +281,7 @@ class Device {
   // Batch normalisation over all but the last dimension; statistics are [c].
   // sum_squares_about: s[c] = sum of (x - mean[c])^2.
   virtual void sum_squares_about(View s, View x, View mean) = 0;
-  // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta
+  // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; y may be x.
   virtual void batch_norm(View y, View x, View mean, View variance, View gamma,
                           View beta, double epsilon) = 0;
   // dgamma[c] = sum dy xhat;  dbeta[c] = sum dy.

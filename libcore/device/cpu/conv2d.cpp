@@ -2,7 +2,12 @@
 // making, so weights are reordered on the way in and gradients on the way out;
 // that is a hundredth of the work or less.  Primitives are made for a batch
 // size, at its first use.
+//
+// Frozen, weights are reordered once, and a primitive for one example runs over
+// the batch: it is as fast as one for many.  The activation follows while the
+// example is in the cache; oneDNN's own relu would make zeros of NaN.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -46,9 +51,9 @@ struct Descriptions {
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   }
 
-  dnnl::convolution_forward::primitive_desc forward(const OneDnn& dnn,
-                                                    bool bias) const {
-    const auto kind = dnnl::prop_kind::forward_training;
+  dnnl::convolution_forward::primitive_desc forward(
+      const OneDnn& dnn, bool bias,
+      dnnl::prop_kind kind = dnnl::prop_kind::forward_training) const {
     const dnnl::convolution_forward::desc desc =
         bias ? dnnl::convolution_forward::desc(kind, kDirect, x, blocked_w, b,
                                                y, stride, dilation, begin, end)
@@ -107,14 +112,60 @@ struct Pass {
   std::optional<memory> blocked_w;
 };
 
+// A convolution whose weights stay as they are, for one example.
+struct Frozen {
+  Frozen(const dnnl::convolution_forward::primitive_desc& descriptor,
+         const tensor::ActivationSpec& activation, OneDnn& dnn)
+      : primitive(descriptor),
+        x(borrowed(descriptor.src_desc(), dnn)),
+        y(borrowed(descriptor.dst_desc(), dnn)),
+        w(owned(descriptor.weights_desc(), dnn)),
+        b(owned(descriptor.bias_desc(), dnn)),
+        scratch(borrowed(descriptor.scratchpad_desc(), dnn)),
+        f(activation) {
+    dnn.reserve_scratch(descriptor.scratchpad_desc().get_size());
+  }
+
+  void keep(const Descriptions& d, const View& w_view, const View& b_view,
+            OneDnn& dnn) {
+    const memory given(d.w, dnn.engine, w_view.data);
+    execute(dnnl::reorder(given, w), dnn,
+            {{DNNL_ARG_FROM, given}, {DNNL_ARG_TO, w}});
+    auto* bias = static_cast<float*>(b.get_data_handle());
+    const std::int64_t filters = d.b.dims()[0];
+    if (b_view.empty())
+      std::fill_n(bias, filters, 0.0f);
+    else
+      std::copy_n(b_view.as<float>(), filters, bias);
+  }
+
+  dnnl::primitive primitive;
+  memory x, y, w, b, scratch;
+  tensor::ActivationSpec f;
+};
+
 class CpuConv2d final : public tensor::Conv2d {
  public:
-  CpuConv2d(const Conv2dSpec& spec, std::int64_t max_batch, OneDnn& dnn)
-      : spec_(spec), max_batch_(max_batch), dnn_(dnn) {
+  CpuConv2d(const Conv2dSpec& spec, std::int64_t max_batch, CpuDevice& device,
+            OneDnn& dnn)
+      : spec_(spec), max_batch_(max_batch), device_(device), dnn_(dnn) {
     check_spec(spec, max_batch);
   }
 
+  bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+    check_weights(w, b);
+    frozen_.reset();
+    with_onednn([&] {
+      const Descriptions d(spec_, 1);
+      frozen_.emplace(d.forward(dnn_, true, dnnl::prop_kind::forward_inference),
+                      f, dnn_);
+      frozen_->keep(d, w, b, dnn_);
+    });
+    return true;
+  }
+
   void forward(View y, View x, View w, View b) override {
+    if (w.empty() && frozen_) return forward_frozen(y, x);
     const std::int64_t batch = check(x, y, w, b);
     const bool bias = !b.empty();
     Pass& pass = find(forward_, {batch, bias}, [&] {
@@ -205,20 +256,47 @@ class CpuConv2d final : public tensor::Conv2d {
     return Pass(descriptor, d, descriptor.diff_weights_desc(), true, dnn_);
   }
 
+  void forward_frozen(const View& y, const View& x) {
+    check_reals(DType::kF32, {x, y});
+    const std::int64_t batch = check_images(spec_, max_batch_, x, y);
+    Frozen& f = *frozen_;
+    f.scratch.set_data_handle(dnn_.scratch.bytes().data());
+    const Shape in = x.shape.without_first().with_first(1),
+                out = y.shape.without_first().with_first(1);
+    for (std::int64_t i = 0; i < batch; ++i) {
+      const View result = y.at(i * out.elements(), out);
+      f.x.set_data_handle(x.at(i * in.elements(), in).data);
+      f.y.set_data_handle(result.data);
+      execute(f.primitive, dnn_,
+              {{DNNL_ARG_SRC, f.x},
+               {DNNL_ARG_WEIGHTS, f.w},
+               {DNNL_ARG_BIAS, f.b},
+               {DNNL_ARG_DST, f.y},
+               {DNNL_ARG_SCRATCHPAD, f.scratch}});
+      device_.activate(f.f, result, result);
+    }
+  }
+
+  void check_weights(const View& w, const View& b) const {
+    check_reals(DType::kF32, {w});
+    device::check_weights(spec_, w);
+    if (b.empty()) return;
+    check_reals(DType::kF32, {b});
+    check_shape(b, Shape{spec_.filters});
+  }
+
   std::int64_t check(const View& x, const View& y, const View& w,
                      const View& b) const {
-    check_reals(DType::kF32, {x, y, w});
-    check_weights(spec_, w);
-    if (!b.empty()) {
-      check_reals(DType::kF32, {b});
-      check_shape(b, Shape{spec_.filters});
-    }
+    check_reals(DType::kF32, {x, y});
+    check_weights(w, b);
     return check_images(spec_, max_batch_, x, y);
   }
 
   Conv2dSpec spec_;
   std::int64_t max_batch_;
+  CpuDevice& device_;
   OneDnn& dnn_;
+  std::optional<Frozen> frozen_;
   Passes forward_, data_, weights_;
 };
 
@@ -226,7 +304,7 @@ class CpuConv2d final : public tensor::Conv2d {
 
 std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
                                                   std::int64_t max_batch) {
-  return std::make_unique<CpuConv2d>(spec, max_batch, *dnn_);
+  return std::make_unique<CpuConv2d>(spec, max_batch, *this, *dnn_);
 }
 
 }  // namespace dl::device

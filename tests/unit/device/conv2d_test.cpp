@@ -243,6 +243,55 @@ TEST_CASE("cpu convolution agrees with the reference") {
   }
 }
 
+TEST_CASE("a frozen convolution has its weights, bias and activation") {
+  const dl::tensor::ActivationSpec kinds[] = {
+      {}, {dl::tensor::Activation::kRelu}, {dl::tensor::Activation::kSoftmax}};
+  for (const Case& c : kCases)
+    for (const auto& f : kinds) {
+      CAPTURE(c.name, static_cast<int>(f.kind));
+      Lab cpu("cpu"), reference("reference");
+      const std::int64_t n = c.max_batch;
+      Arrays a(cpu, c.spec, n), exact(reference, c.spec, n);
+      const auto conv = cpu.device().conv2d(c.spec, n);
+      REQUIRE(conv->freeze(a.dy.at(0, a.w.shape), {}, {}));
+      REQUIRE(conv->freeze(a.w, a.b, f));  // again
+      cpu.device().fill(a.w, kNan);
+      cpu.device().fill(a.b, kNan);
+      const View y = cpu.blank(a.dy.shape), want = reference.blank(y.shape);
+      conv->forward(y, a.x, {}, {});
+      reference.device().conv2d(c.spec, n)->forward(want, exact.x, exact.w,
+                                                    exact.b);
+      reference.device().activate(f, want, want);
+      // Differences of large sums are the exponents of softmax.
+      const bool steep = f.kind == dl::tensor::Activation::kSoftmax;
+      check_close(cpu.get(y), reference.get(want), steep ? 4e-5 : 4e-6);
+      // Each example alone.
+      const Shape in = x_shape(c.spec, 1), out = y_shape(c.spec, 1);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const View one = cpu.blank(out);
+        conv->forward(one, a.x.at(i * in.elements(), in), {}, {});
+        CHECK(cpu.get(one) == cpu.get(y.at(i * out.elements(), out)));
+      }
+    }
+}
+
+TEST_CASE("a convolution may be frozen without bias, and NaN passes") {
+  Lab lab("cpu");
+  const Conv2dSpec s{
+      .height = 4, .width = 4, .channels = 1, .filters = 3, .kernel = {2, 2}};
+  Arrays a(lab, s, 2);
+  const auto conv = lab.device().conv2d(s, 2);
+  const View y = lab.blank(a.dy.shape), frozen = lab.blank(a.dy.shape);
+  REQUIRE(conv->freeze(a.w, {}, {dl::tensor::Activation::kRelu}));
+  conv->forward(frozen, a.x, {}, {});
+  conv->forward(y, a.x, a.w, {});
+  lab.device().activate({dl::tensor::Activation::kRelu}, y, y);
+  check_close(lab.get(frozen), lab.get(y), 1e-6);
+  lab.device().fill(a.x.at(5, Shape{1}), kNan);
+  conv->forward(frozen, a.x, {}, {});
+  CHECK_FALSE(lab.device().all_finite(frozen));
+}
+
 TEST_CASE("NaN passes through a convolution") {
   for (const char* name : {"cpu", "reference"}) {
     Lab lab(name);
@@ -270,6 +319,7 @@ TEST_CASE("convolution refuses what does not fit") {
     CHECK_THROWS_AS(
         conv->forward(y, a.x, a.w.reshaped(Shape{3, 2, 2, 2, 1}), a.b), Error);
     CHECK_THROWS_AS(conv->forward(y, a.x, a.w, a.w), Error);
+    CHECK_THROWS_AS(conv->forward(y, a.x, {}, {}), Error);  // is not frozen
     Arrays more(lab, s, 3);
     CHECK_THROWS_AS(conv->forward(more.dy, more.x, more.w, more.b), Error);
     Conv2dSpec large = s;
