@@ -284,38 +284,18 @@ void Lane::freeze() {
     layers_[i]->freeze(i > 0 ? layers_[i - 1].get() : nullptr);
 }
 
-void Lane::predict(const Tensor& features, std::int64_t block,
-                   Tensor& outputs) {
-  const std::int64_t n = features.shape()[0];
+void Lane::predict(const Tensor& features, Tensor& outputs) {
+  const Share mine = share(features.shape()[0]);
+  const std::int64_t end = mine.first + mine.count;
   Step step;
-  step.examples = block;
-  for (std::int64_t first = index_ * block; first < n;
-       first += common_.team->size() * block) {
-    const std::int64_t count = std::min(block, n - first);
-    if (count == block)
-      load_features(features, {first, block, n});
-    else
-      load_features(padded(features, first, block), {0, block, block});
+  for (std::int64_t first = mine.first; first < end; first += step.examples) {
+    step.examples = std::min(max_batch_, end - first);
+    load_features(features, {first, step.examples, mine.total});
     const View y = forward(step);
     device_->download(staged_outputs_, y);
-    const std::int64_t units = y.shape.back();
-    std::copy_n(staged_outputs_.as<float>().begin(), count * units,
-                outputs.as<float>().begin() + first * units);
+    std::ranges::copy(staged_outputs_.as<float>(),
+                      outputs.as<float>().begin() + first * y.shape.back());
   }
-}
-
-// The examples from `first` on, then zeros.
-const Tensor& Lane::padded(const Tensor& features, std::int64_t first,
-                           std::int64_t block) {
-  padded_.resize(features.dtype(),
-                 features.shape().without_first().with_first(block));
-  const auto from = features.bytes().subspan(
-      static_cast<std::size_t>(first) * features.bytes().size() /
-      static_cast<std::size_t>(features.shape()[0]));
-  const auto rest =
-      std::copy(from.begin(), from.end(), padded_.bytes().begin());
-  std::fill(rest, padded_.bytes().end(), std::byte{0});
-  return padded_;
 }
 
 }  // namespace dl::nn

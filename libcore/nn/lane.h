@@ -44,12 +44,9 @@ class Lane final : private LaneSum {
   double train(const Batch& batch, const Position& at);
   // Tells the layers that the parameters are in place.  On every lane.
   void freeze();
-  // Outputs of every lanes-th block of examples, starting with the lane's own,
-  // into their rows of `outputs` [n, units], kF32.  What is missing of the last
-  // block is made up with zeros: kernels round differently for other sizes, and
-  // an output must not depend on its example's neighbours.
-  void predict(const tensor::Tensor& features, std::int64_t block,
-               tensor::Tensor& outputs);
+  // Outputs of this lane's share, into their rows of `outputs` [n, units],
+  // kF32.
+  void predict(const tensor::Tensor& features, tensor::Tensor& outputs);
 
   tensor::Device& device() { return *device_; }
   tensor::View gradient() const { return gradient_; }
@@ -63,8 +60,6 @@ class Lane final : private LaneSum {
   tensor::View result_room(std::size_t i);
   Share share(std::int64_t total) const;
   void load_features(const tensor::Tensor& features, Share rows);
-  const tensor::Tensor& padded(const tensor::Tensor& features,
-                               std::int64_t first, std::int64_t block);
   void load_labels(const tensor::Tensor& labels, Share rows);
   tensor::View load_mask(const tensor::Tensor* mask, Share rows);
   tensor::View forward(const Step& step);
@@ -84,7 +79,7 @@ class Lane final : private LaneSum {
   std::size_t first_trained_ = 0;  // no gradients are needed below it
   tensor::View room_[2];           // of results, outside training
   tensor::Tensor staged_features_, staged_labels_, staged_mask_;
-  tensor::Tensor staged_outputs_, padded_;
+  tensor::Tensor staged_outputs_;
 };
 
 }  // namespace dl::nn

@@ -102,9 +102,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
     lanes[static_cast<std::size_t>(lane)]->freeze();
   };
   predict = [this](int lane) {
-    const std::int64_t block =
-        std::max<std::int64_t>(1, max_batch / team.size());
-    lanes[static_cast<std::size_t>(lane)]->predict(*features, block, *outputs);
+    lanes[static_cast<std::size_t>(lane)]->predict(*features, *outputs);
   };
 }
 

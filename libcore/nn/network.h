@@ -114,9 +114,9 @@ class Network {
 
   // Outputs of the last layer, after its activation, [n, units] in kF32.
   // Dropout is off; batch normalisation uses its running statistics.
-  // n may exceed max_batch.  An example's output follows from it alone, to the
-  // bit, given the device and max_batch / lanes: each lane computes blocks of
-  // that many examples, always whole ones.
+  // n may exceed max_batch.  On the cpu, without training, an example's output
+  // follows from it alone, to the bit: neither the other examples nor the
+  // number of lanes change it.
   void predict(const tensor::Tensor& features, tensor::Tensor& outputs);
 
  private:

@@ -28,23 +28,21 @@ const PredictorOptions& checked(const PredictorOptions& options) {
   return options;
 }
 
-// Examples that a lane computes at a time: few, so that small batches keep
-// several lanes busy and cost little, and the same for any number of lanes and
-// any --batch, so that outputs are, too.
-constexpr std::int64_t kBlock = 32;
-constexpr std::int64_t kGpuBlock = 256;
+// Examples that a lane computes at a time: what lies between two layers should
+// stay in the cache.
+constexpr std::int64_t kAtOnce = 32;
 
 Network compiled(const Model& model, const PredictorOptions& options) {
-  // No more lanes than a batch has blocks.
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
-  const std::int64_t most = (options.batch + kBlock - 1) / kBlock;
-  auto lanes = device::open_lanes(options.device,
-                                  static_cast<int>(std::min(wanted, most)));
+  // No more lanes than a batch has examples.
+  auto lanes = device::open_lanes(
+      options.device, static_cast<int>(std::min(wanted, options.batch)));
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
   return Network(model.config, model.normalizer,
-                 gpu ? kGpuBlock : kBlock * count, std::move(lanes), false);
+                 gpu ? options.batch : std::min(options.batch, kAtOnce * count),
+                 std::move(lanes), false);
 }
 
 // Calls work(); what it finds wrong with the data is told with the source.

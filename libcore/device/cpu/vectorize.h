@@ -5,8 +5,8 @@
 // -fno-trapping-math (CMakeLists.txt), which lets compilers turn square roots
 // and selections into vectors and changes no result.  -ffast-math is not used:
 // NaN and infinity keep their meaning.  Multiply and add are not contracted
-// (ISO mode), and sums run in a written order, so that every host, alignment
-// and vector width gives the same bits.
+// (-ffp-contract=off), and sums run in a written order, so that every host,
+// alignment and vector width gives the same bits, also at the end of a loop.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_
 #define DL_LIBCORE_DEVICE_CPU_VECTORIZE_H_

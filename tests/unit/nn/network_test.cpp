@@ -165,21 +165,29 @@ TEST_CASE("predictions do not depend on lanes, chunks or what they are for") {
 }
 
 TEST_CASE("an output follows from its example alone, to the bit") {
-  const NetworkConfig config = testing::example_network("lenet.json");
-  const Examples data = random_examples(config, 70);
-  Network one = compile(config, 8, "cpu", 1, false);
-  one.initialise();
-  const auto want = testing::predict(one, data.features);
-  for (const int lanes : {1, 2, 3}) {
-    Network network = compile(config, 8 * lanes, "cpu", lanes, false);
-    network.initialise();
-    for (const std::int64_t first : {0, 1, 5, 63, 69})
-      for (const std::int64_t n : {1, 2, 8, 9, 33}) {
-        const std::int64_t end = std::min<std::int64_t>(70, first + n);
-        INFO(lanes << " lanes, examples " << first << " to " << end);
-        CHECK(testing::predict(network, data.features.rows(first, end)) ==
-              std::vector<double>(want.begin() + first * 10,
-                                  want.begin() + end * 10));
+  const auto networks = {testing::example_network("lenet.json"),
+                         sequence("[6, 6, 2]", kMixed, kAdam),
+                         testing::example_network("digits.json")};
+  for (const NetworkConfig& config : networks) {
+    const Examples data = random_examples(config, 70);
+    Network one = compile(config, 1, "cpu", 1, false);
+    one.initialise();
+    one.freeze();
+    const auto want = testing::predict(one, data.features);
+    const auto units = static_cast<std::ptrdiff_t>(one.outputs());
+    for (const int lanes : {1, 2, 3, 4})
+      for (const std::int64_t most : {7, 64}) {
+        Network network = compile(config, most, "cpu", lanes, false);
+        network.initialise();
+        network.freeze();
+        for (const std::int64_t first : {0, 5, 69})
+          for (const std::int64_t n : {1, 2, 7, 33, 64}) {
+            const std::int64_t end = std::min<std::int64_t>(70, first + n);
+            INFO(lanes << " lanes, examples " << first << " to " << end);
+            CHECK(testing::predict(network, data.features.rows(first, end)) ==
+                  std::vector<double>(want.begin() + first * units,
+                                      want.begin() + end * units));
+          }
       }
   }
 }
