@@ -2,14 +2,19 @@ namespace dl::device {
 namespace {
 constexpr int kLanes = 16;
 constexpr int kMaxRows = 12;
+constexpr int kPoolFilters = 6;
+constexpr int kSums = 20;  // vectors that stay in registers
 }  // namespace
 }  // namespace dl::device
 
 #include "libcore/device/cpu/kernels/gemm_tile.h"
+#include "libcore/device/cpu/kernels/pool_tile.h"
+#include "libcore/device/cpu/kernels/sparse_sum.h"
 
 namespace dl::device {
 
-const Kernels kAvx512Kernels = {"avx512", kLanes, kMaxRows, gemm_tile,
-                                transpose};
+const Kernels kAvx512Kernels = {
+    "avx512",  kLanes,    kMaxRows,    kPoolFilters, gemm_tile,
+    transpose, pool_tile, pack_window, find_winners, add_weighted};
 
 }  // namespace dl::device

@@ -1,10 +1,10 @@
 // The inner loops of matrix products and convolutions, compiled once for each
 // width of vector registers and chosen when the program starts.
 //
-// Their source is gemm_tile.h and its neighbours, written with vectors of
-// kLanes floats; avx512.cpp, avx2.cpp and portable.cpp compile it with their
-// flags (CMakeLists.txt).  Those files include nothing else, lest an inline
-// function of a library be built for a processor that this one is not.
+// Their source is gemm_tile.h, pool_tile.h and sparse_sum.h, written with
+// vectors of kLanes floats; avx512.cpp, avx2.cpp and portable.cpp compile it
+// with their flags (CMakeLists.txt).  Those files include nothing else, lest an
+// inline function of a library be built for a processor that this one is not.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_KERNELS_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_KERNELS_H_
@@ -26,10 +26,31 @@ struct GemmTile {
   bool relu;          // at the end; NaN stays NaN
 };
 
+// Convolution with 2x2 max pooling (conv2d_max_pool.h) for `lanes` pooled
+// outputs and some of the filters: the four sums that compete for an output
+// stay in registers, the best is kept.
+struct PoolTile {
+  const float* window;       // [rows, span, lanes]: what the outputs depend on
+  std::int64_t window_row;   // span * lanes
+  std::int64_t right, down;  // floats from one competitor to the next
+  std::int64_t kernel_rows, kernel_span;
+  const float* w;        // [kernel_rows, kernel_span, filters]
+  const float* bias;     // [filters]; null: zeros
+  float* best;           // [filters, lanes]
+  std::uint8_t* winner;  // [filters, lanes]: 1 for right, 2 for down
+};
+
+// Places (offsets of floats) and what is to be multiplied by what lies there.
+struct Weighted {
+  std::int32_t* place;
+  float* factor;
+};
+
 struct Kernels {
   const char* name;
-  int lanes;     // floats of a vector
-  int max_rows;  // of a tile
+  int lanes;         // floats of a vector
+  int max_rows;      // of a GemmTile
+  int pool_filters;  // of a PoolTile, at most
 
   // rows: 1..max_rows; vectors: 1 or 2.
   void (*gemm_tile)(int rows, int vectors, const GemmTile& tile);
@@ -39,6 +60,27 @@ struct Kernels {
   // order of the columns.
   void (*transpose)(float* to, std::int64_t to_column, const float* from,
                     std::int64_t from_row, int rows, std::int64_t columns);
+
+  // filters: 1..pool_filters.  The first of equals wins, NaN wins over numbers.
+  void (*pool_tile)(int filters, const PoolTile& tile);
+  // to[r][s][lane] = from[lane][r * from_row + s].  Reads up to lanes floats
+  // from where a row of `span` ends.
+  void (*pack_window)(float* to, const float* const* from,
+                      std::int64_t from_row, std::int64_t rows,
+                      std::int64_t span);
+  // Of `lanes` outputs, those whose gradient dy is not 0: place[k] = window[i]
+  // + the offset of the winner i, factor[k] = dy[i].  Returns how many; may
+  // write `lanes` of both.
+  int (*find_winners)(Weighted to, const float* dy, const std::uint8_t* winner,
+                      const std::int32_t* window, std::int32_t right,
+                      std::int32_t down);
+  // out[r * out_row + v] += sum over i < count of
+  //     factor[i] * in[place[i] + r * in_row + v]
+  // for r < rows, v < vectors * lanes, summed in the order of i.
+  void (*add_weighted)(float* out, std::int64_t out_row, const float* in,
+                       std::int64_t in_row, std::int64_t rows,
+                       std::int64_t vectors, Weighted terms,
+                       std::int64_t count);
 };
 
 // The widest that this processor has.

@@ -14,15 +14,19 @@ namespace {
 
 using Vec [[gnu::vector_size(kLanes * 4)]] = float;
 using Mask [[gnu::vector_size(kLanes * 4)]] = int;
-// For memory that is aligned to floats only.
+using Bytes [[gnu::vector_size(kLanes)]] = std::uint8_t;
+// For memory that is aligned to its elements only.
 using Loose [[gnu::vector_size(kLanes * 4), gnu::aligned(4), gnu::may_alias]] =
     float;
+using LooseMask
+    [[gnu::vector_size(kLanes * 4), gnu::aligned(4), gnu::may_alias]] = int;
+using LooseBytes [[gnu::vector_size(kLanes), gnu::aligned(1), gnu::may_alias]] =
+    std::uint8_t;
 
 DL_ALWAYS Vec load(const float* p) {
   return *reinterpret_cast<const Loose*>(p);
 }
 DL_ALWAYS void store(float* p, Vec v) { *reinterpret_cast<Loose*>(p) = v; }
-DL_ALWAYS Vec all(float x) { return x - Vec{}; }
 
 // Lanes of a and b by turns of `run`: the first halves of the runs, or the
 // second ones.
@@ -33,12 +37,12 @@ DL_ALWAYS Vec interleave(Vec a, Vec b, std::integer_sequence<int, i...>) {
       ((i % (2 * run) < run ? i : i - run + kLanes) + (second ? run : 0))...);
 }
 
-// One step of turning kLanes rows into columns: swaps blocks of run x run.
-template <int run>
-DL_ALWAYS void swap_blocks(Vec (&rows)[kLanes]) {
+// One step of turning rows into columns: swaps blocks of run x run.
+template <int run, int count>
+DL_ALWAYS void swap_blocks(Vec (&rows)[count]) {
   constexpr auto lanes = std::make_integer_sequence<int, kLanes>();
 #pragma GCC unroll 16
-  for (int i = 0; i < kLanes; ++i) {
+  for (int i = 0; i < count; ++i) {
     if (i & run) continue;
     const Vec a = rows[i], b = rows[i + run];
     rows[i] = interleave<run, false>(a, b, lanes);
@@ -46,11 +50,12 @@ DL_ALWAYS void swap_blocks(Vec (&rows)[kLanes]) {
   }
 }
 
-// rows[i][j] becomes rows[j][i].
-DL_ALWAYS void turn(Vec (&rows)[kLanes]) {
-  if constexpr (kLanes > 8) swap_blocks<8>(rows);
-  if constexpr (kLanes > 4) swap_blocks<4>(rows);
-  swap_blocks<2>(rows);
+// rows[i][j] becomes rows[j][i], in each `count` lanes of the vectors.
+template <int count>
+DL_ALWAYS void turn(Vec (&rows)[count]) {
+  if constexpr (count > 8) swap_blocks<8>(rows);
+  if constexpr (count > 4) swap_blocks<4>(rows);
+  if constexpr (count > 2) swap_blocks<2>(rows);
   swap_blocks<1>(rows);
 }
 
