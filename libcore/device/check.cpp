@@ -159,6 +159,23 @@ std::int64_t check_recurrent(tensor::DType real,
   return batch;
 }
 
+void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
+  check_spec(spec, max_batch);
+  require(spec.out_height() >= 2 && spec.out_width() >= 2,
+          "nothing to pool two by two");
+}
+
+std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
+                                   std::int64_t max_batch, const View& x,
+                                   const View& y) {
+  const std::int64_t batch = x.shape[0];
+  require(batch > 0 && batch <= max_batch, "a batch that was not asked for");
+  check_shape(x, Shape{batch, spec.height, spec.width, spec.channels});
+  check_shape(y, Shape{batch, spec.out_height() / 2, spec.out_width() / 2,
+                       spec.filters});
+  return batch;
+}
+
 bool needs_input(tensor::Activation kind) {
   return kind == tensor::Activation::kGelu ||
          kind == tensor::Activation::kSoftplus;

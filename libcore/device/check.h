@@ -49,6 +49,12 @@ std::int64_t check_images(const tensor::Pool2dSpec& spec,
                           std::int64_t max_batch, const tensor::View& x,
                           const tensor::View& y);
 void check_weights(const tensor::Conv2dSpec& spec, const tensor::View& w);
+// The same for conv2d_max_pool().
+void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch);
+std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
+                                   std::int64_t max_batch,
+                                   const tensor::View& x,
+                                   const tensor::View& y);
 
 // The four activations that a recurrent cell may have, and sensible extents.
 void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch);

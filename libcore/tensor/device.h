@@ -252,6 +252,12 @@ class Device {
 
   virtual std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,
                                          std::int64_t max_batch) = 0;
+  // A convolution with max pooling of its result by 2x2 windows side by side:
+  // y is [batch, out_height() / 2, out_width() / 2, filters], a last odd row or
+  // column is dropped, out_height() and out_width() are at least 2.  Gradients
+  // go to the winners of the last forward(), which is of the same batch.
+  virtual std::unique_ptr<Conv2d> conv2d_max_pool(const Conv2dSpec& spec,
+                                                  std::int64_t max_batch) = 0;
   virtual std::unique_ptr<Pool2d> pool2d(const Pool2dSpec& spec,
                                          std::int64_t max_batch) = 0;
   virtual std::unique_ptr<Recurrent> recurrent(const RecurrentSpec& spec,

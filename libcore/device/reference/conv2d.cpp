@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/device/check.h"
+#include "libcore/device/conv2d_then_max_pool.h"
 #include "libcore/device/reference/reference_device.h"
 
 namespace dl::device {
@@ -108,6 +109,11 @@ class ReferenceConv2d final : public tensor::Conv2d {
 std::unique_ptr<tensor::Conv2d> ReferenceDevice::conv2d(
     const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
   return std::make_unique<ReferenceConv2d>(spec, max_batch);
+}
+
+std::unique_ptr<tensor::Conv2d> ReferenceDevice::conv2d_max_pool(
+    const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
+  return conv2d_then_max_pool(*this, spec, max_batch);
 }
 
 }  // namespace dl::device

@@ -51,6 +51,8 @@ class ReferenceDevice final : public tensor::Device {
   // conv2d.cpp, pool2d.cpp
   std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
                                          std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Conv2d> conv2d_max_pool(
+      const tensor::Conv2dSpec& spec, std::int64_t max_batch) override;
   std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
                                          std::int64_t max_batch) override;
 

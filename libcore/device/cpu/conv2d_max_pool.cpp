@@ -1,0 +1,354 @@
+// Convolution followed by 2x2 max pooling, at a cost that pooling alone makes
+// possible: of four sums one survives, so the whole result is never stored, and
+// of four gradients three are zero (more behind a relu), so the backward passes
+// visit the winners only.
+//
+// Lanes are pooled outputs, in the order [image, row, column].  A group is as
+// many of them as a vector has lanes; a chunk is as many images as fit a cache,
+// copied into borders of zeros where the convolution pads.
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "libcore/device/check.h"
+#include "libcore/device/conv2d_then_max_pool.h"
+#include "libcore/device/cpu/columns.h"
+#include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/kernels/kernels.h"
+
+namespace dl::device {
+namespace {
+
+using tensor::Conv2dSpec;
+using tensor::DType;
+using tensor::Shape;
+using tensor::View;
+
+constexpr std::int64_t kImagesRoom = 64 * 1024;  // floats of a chunk's images
+constexpr std::int64_t kGradientsRoom = 32 * 1024;  // and of their gradients
+
+// All in floats, of one image within its border unless it says otherwise.
+struct Geometry {
+  explicit Geometry(const Conv2dSpec& s)
+      : height(s.height + s.pad_begin[0] + s.pad_end[0]),
+        row((s.width + s.pad_begin[1] + s.pad_end[1]) * s.channels),
+        image(height * row),
+        inside(s.pad_begin[0] * row + s.pad_begin[1] * s.channels),
+        source_row(s.width * s.channels),
+        right(s.stride[1] * s.channels),
+        down(s.stride[0] * row),
+        kernel_span(s.kernel[1] * s.channels),
+        taps(s.kernel[0] * kernel_span),
+        window_rows(s.stride[0] + s.kernel[0]),
+        window_span(right + kernel_span),
+        rows(s.out_height() / 2),
+        columns(s.out_width() / 2),
+        outputs(rows * columns) {}
+
+  // Where output i of an image looks.
+  std::int64_t window(std::int64_t i) const {
+    return i / columns * 2 * down + i % columns * 2 * right;
+  }
+
+  std::int64_t height, row, image, inside, source_row;
+  std::int64_t right, down;               // to the next output
+  std::int64_t kernel_span, taps;         // of a filter, a row and all
+  std::int64_t window_rows, window_span;  // what an output depends on
+  std::int64_t rows, columns, outputs;    // pooled
+};
+
+std::int64_t round_up(std::int64_t n, std::int64_t to) {
+  return (n + to - 1) / to * to;
+}
+
+// Images of a chunk: what fits, in whole groups where that can be.
+std::int64_t chunk_of(const Geometry& g, std::int64_t filters,
+                      std::int64_t lanes, std::int64_t max_batch) {
+  const std::int64_t fits = std::max<std::int64_t>(
+      1,
+      std::min(kImagesRoom / g.image, kGradientsRoom / (g.outputs * filters)));
+  const std::int64_t whole = lanes / std::gcd(lanes, g.outputs);
+  return std::min(max_batch, fits > whole ? fits / whole * whole : whole);
+}
+
+class CpuConv2dMaxPool final : public tensor::Conv2d {
+ public:
+  CpuConv2dMaxPool(const Conv2dSpec& spec, std::int64_t max_batch)
+      : spec_(spec),
+        max_batch_(max_batch),
+        kernels_(best_kernels()),
+        lanes_(kernels_.lanes),
+        at_(spec),
+        chunk_(chunk_of(at_, spec.filters, lanes_, max_batch)),
+        span_(round_up(at_.kernel_span, lanes_)) {
+    const std::int64_t filters = spec.filters;
+    const std::int64_t groups = (chunk_ * at_.outputs + lanes_ - 1) / lanes_ *
+                                ((max_batch + chunk_ - 1) / chunk_);
+    // Kernels read and write up to a vector behind what they are asked for.
+    images_.resize(size(chunk_ * at_.image + lanes_));
+    window_.resize(size(at_.window_rows * at_.window_span * lanes_));
+    packed_.resize(size(at_.taps * filters + lanes_));
+    wide_.resize(size(filters * spec.kernel[0] * span_ + lanes_));
+    best_.resize(size(filters * lanes_));
+    turned_.resize(size((filters + 1) * lanes_));
+    winners_.resize(size(groups * filters * lanes_));
+    gradients_.resize(size(groups_of(chunk_) * filters * lanes_ + lanes_));
+    windows_.resize(size(groups_of(chunk_) * lanes_));
+    const std::int64_t longest =
+        std::max(groups_of(chunk_) * lanes_, filters) + lanes_;
+    for (int q = 0; q < 4; ++q) {
+      places_[q].resize(size(longest));
+      factors_[q].resize(size(longest));
+    }
+    for (std::int64_t i = 0; i < chunk_ * at_.outputs; ++i)
+      windows_[size(i)] = static_cast<std::int32_t>(
+          i / at_.outputs * at_.image + at_.window(i % at_.outputs));
+  }
+
+  void forward(View y, View x, View w, View b) override {
+    const std::int64_t batch = check(x, y, w, b);
+    pack_tiles(w.as<float>());
+    const float* bias = b.empty() ? nullptr : b.as<float>();
+    for (std::int64_t first = 0; first < batch; first += chunk_) {
+      const std::int64_t count = std::min(chunk_, batch - first);
+      load_images(x.as<float>() + first * source(), count);
+      for (std::int64_t g = 0; g < groups_of(count); ++g)
+        forward_group(y.as<float>() + first * at_.outputs * spec_.filters, g,
+                      count, bias, winners_of(first, g));
+    }
+  }
+
+  void backward_weights(View dw, View db, View x, View dy) override {
+    const std::int64_t batch = check(x, dy, dw, db);
+    std::fill(wide_.begin(), wide_.end(), 0.0f);
+    for (std::int64_t first = 0; first < batch; first += chunk_) {
+      const std::int64_t count = std::min(chunk_, batch - first);
+      load_images(x.as<float>() + first * source(), count);
+      load_gradients(dy.as<float>() + first * at_.outputs * spec_.filters,
+                     count);
+      for (std::int64_t f = 0; f < spec_.filters; ++f)
+        add_filter_gradient(f, first, count);
+    }
+    const std::int64_t rows = spec_.filters * spec_.kernel[0];
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::copy_n(wide_.data() + r * span_, at_.kernel_span,
+                  dw.as<float>() + r * at_.kernel_span);
+    if (!db.empty()) sum_rows(db, dy);
+  }
+
+  void backward_data(View dx, View dy, View w) override {
+    const std::int64_t batch = check(dx, dy, w, {});
+    widen(w.as<float>());
+    const std::int64_t filters = spec_.filters;
+    for (std::int64_t first = 0; first < batch; first += chunk_) {
+      const std::int64_t count = std::min(chunk_, batch - first);
+      std::fill_n(images_.begin(), count * at_.image, 0.0f);
+      const float* gradients = dy.as<float>() + first * at_.outputs * filters;
+      for (std::int64_t i = 0; i < count * at_.outputs; ++i)
+        spread(i, gradients + i * filters, winners_of(first, i / lanes_));
+      store_images(dx.as<float>() + first * source(), count);
+    }
+  }
+
+ private:
+  static std::size_t size(std::int64_t n) {
+    return static_cast<std::size_t>(n);
+  }
+  std::int64_t source() const { return spec_.height * at_.source_row; }
+  std::int64_t groups_of(std::int64_t images) const {
+    return (images * at_.outputs + lanes_ - 1) / lanes_;
+  }
+  // [filters, lanes] of group g of the chunk that starts with image `first`.
+  std::uint8_t* winners_of(std::int64_t first, std::int64_t g) {
+    const std::int64_t group = first / chunk_ * groups_of(chunk_) + g;
+    return winners_.data() + group * spec_.filters * lanes_;
+  }
+
+  // Filters of the tile that starts with filter f: about equally many each.
+  std::int64_t tile(std::int64_t f) const {
+    const std::int64_t most = kernels_.pool_filters;
+    const std::int64_t tiles = (spec_.filters + most - 1) / most;
+    const std::int64_t each = spec_.filters / tiles,
+                       more = spec_.filters % tiles;
+    return f < more * (each + 1) ? each + 1 : each;
+  }
+
+  // [tile][taps][filters of the tile]
+  void pack_tiles(const float* w) {
+    for (std::int64_t f = 0; f < spec_.filters;) {
+      const std::int64_t count = tile(f);
+      kernels_.transpose(packed_.data() + f * at_.taps, count, w + f * at_.taps,
+                         at_.taps, static_cast<int>(count), at_.taps);
+      f += count;
+    }
+  }
+
+  // [filters][kernel rows][span], zeros behind the kernel's span.
+  void widen(const float* w) {
+    std::fill(wide_.begin(), wide_.end(), 0.0f);
+    for (std::int64_t r = 0; r < spec_.filters * spec_.kernel[0]; ++r)
+      std::copy_n(w + r * at_.kernel_span, at_.kernel_span,
+                  wide_.data() + r * span_);
+  }
+
+  void load_images(const float* x, std::int64_t count) {
+    if (at_.image == source()) {
+      std::copy_n(x, count * at_.image, images_.data());
+      return;
+    }
+    std::fill_n(images_.data(), count * at_.image, 0.0f);
+    for_each_row(count, [&](std::int64_t from, std::int64_t to) {
+      std::copy_n(x + from, at_.source_row, images_.data() + to);
+    });
+  }
+
+  void store_images(float* dx, std::int64_t count) {
+    for_each_row(count, [&](std::int64_t to, std::int64_t from) {
+      std::copy_n(images_.data() + from, at_.source_row, dx + to);
+    });
+  }
+
+  // f(place outside, place within the border)
+  template <typename F>
+  void for_each_row(std::int64_t count, F f) const {
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t r = 0; r < spec_.height; ++r)
+        f(i * source() + r * at_.source_row,
+          i * at_.image + at_.inside + r * at_.row);
+  }
+
+  void forward_group(float* y, std::int64_t g, std::int64_t images,
+                     const float* bias, std::uint8_t* winners) {
+    const std::int64_t filters = spec_.filters;
+    const std::int64_t first = g * lanes_;
+    const std::int64_t used = std::min(lanes_, images * at_.outputs - first);
+    const float* from[kMostLanes];
+    for (std::int64_t i = 0; i < lanes_; ++i)
+      from[i] = images_.data() + windows_[size(first + std::min(i, used - 1))];
+    kernels_.pack_window(window_.data(), from, at_.row, at_.window_rows,
+                         at_.window_span);
+    const std::int64_t window_row = at_.window_span * lanes_;
+    for (std::int64_t f = 0; f < filters;) {
+      const std::int64_t count = tile(f);
+      kernels_.pool_tile(static_cast<int>(count),
+                         {.window = window_.data(),
+                          .window_row = window_row,
+                          .right = at_.right * lanes_,
+                          .down = spec_.stride[0] * window_row,
+                          .kernel_rows = spec_.kernel[0],
+                          .kernel_span = at_.kernel_span,
+                          .w = packed_.data() + f * at_.taps,
+                          .bias = bias == nullptr ? nullptr : bias + f,
+                          .best = best_.data() + f * lanes_,
+                          .winner = winners + f * lanes_});
+      f += count;
+    }
+    // Backwards, as a part of a vector is written with what is behind it.
+    for (std::int64_t f = (filters - 1) / lanes_ * lanes_; f >= 0; f -= lanes_)
+      kernels_.transpose(
+          turned_.data() + f, filters, best_.data() + f * lanes_, lanes_,
+          static_cast<int>(std::min(lanes_, filters - f)), lanes_);
+    std::copy_n(turned_.data(), used * filters, y + first * filters);
+  }
+
+  // dy [outputs, filters] to [groups][filters][lanes].
+  void load_gradients(const float* dy, std::int64_t images) {
+    const std::int64_t filters = spec_.filters;
+    for (std::int64_t g = 0; g < groups_of(images); ++g) {
+      const std::int64_t used =
+          std::min(lanes_, images * at_.outputs - g * lanes_);
+      float* to = gradients_.data() + g * filters * lanes_;
+      if (used < lanes_) std::fill_n(to, filters * lanes_, 0.0f);
+      kernels_.transpose(to, lanes_, dy + g * lanes_ * filters, filters,
+                         static_cast<int>(used), filters);
+    }
+  }
+
+  void add_filter_gradient(std::int64_t f, std::int64_t first,
+                           std::int64_t images) {
+    const Weighted list = {places_[0].data(), factors_[0].data()};
+    std::int64_t count = 0;
+    for (std::int64_t g = 0; g < groups_of(images); ++g)
+      count += kernels_.find_winners(
+          {list.place + count, list.factor + count},
+          gradients_.data() + (g * spec_.filters + f) * lanes_,
+          winners_of(first, g) + f * lanes_, windows_.data() + g * lanes_,
+          static_cast<std::int32_t>(at_.right),
+          static_cast<std::int32_t>(at_.down));
+    kernels_.add_weighted(wide_.data() + f * spec_.kernel[0] * span_, span_,
+                          images_.data(), at_.row, spec_.kernel[0],
+                          span_ / lanes_, list, count);
+  }
+
+  // Adds to the images what output i of the chunk, with these gradients, wants.
+  void spread(std::int64_t i, const float* dy, const std::uint8_t* winners) {
+    const std::int64_t lane = i % lanes_;
+    std::int64_t count[4] = {};
+    for (std::int64_t f = 0; f < spec_.filters; ++f) {
+      const std::uint8_t q = winners[f * lanes_ + lane];
+      const std::size_t last = size(count[q]);
+      places_[q][last] = static_cast<std::int32_t>(f * spec_.kernel[0] * span_);
+      factors_[q][last] = dy[f];
+      count[q] += dy[f] != 0 ? 1 : 0;
+    }
+    float* window = images_.data() + windows_[size(i)];
+    for (int q = 0; q < 4; ++q)
+      kernels_.add_weighted(window + ((q & 1) != 0 ? at_.right : 0) +
+                                ((q & 2) != 0 ? at_.down : 0),
+                            at_.row, wide_.data(), span_, spec_.kernel[0],
+                            span_ / lanes_,
+                            {places_[q].data(), factors_[q].data()}, count[q]);
+  }
+
+  void sum_rows(View db, View dy) const {
+    const Rows rows = rows_of(dy);
+    const float* from = dy.as<float>();
+    float* to = db.as<float>();
+    for_each_column_sum<1>(
+        rows.count, rows.length,
+        [=](std::int64_t k, std::int64_t) { return Terms<1>{from[k]}; },
+        [=](std::int64_t c, const double(&sum)[1]) {
+          to[c] = static_cast<float>(sum[0]);
+        });
+  }
+
+  std::int64_t check(const View& x, const View& y, const View& w,
+                     const View& b) const {
+    check_reals(DType::kF32, {x, y, w});
+    check_weights(spec_, w);
+    if (!b.empty()) {
+      check_reals(DType::kF32, {b});
+      check_shape(b, Shape{spec_.filters});
+    }
+    return check_max_pool_images(spec_, max_batch_, x, y);
+  }
+
+  static constexpr int kMostLanes = 16;
+
+  Conv2dSpec spec_;
+  std::int64_t max_batch_;
+  const Kernels& kernels_;
+  std::int64_t lanes_;
+  Geometry at_;
+  std::int64_t chunk_;  // images
+  std::int64_t span_;   // the kernel's, in whole vectors
+  std::vector<float> images_, window_, packed_, wide_, best_, turned_,
+      gradients_;
+  std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]
+  std::vector<std::int32_t> windows_;  // of each output of a chunk
+  std::vector<std::int32_t> places_[4];
+  std::vector<float> factors_[4];
+};
+
+}  // namespace
+
+std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d_max_pool(
+    const Conv2dSpec& spec, std::int64_t max_batch) {
+  check_max_pool(spec, max_batch);
+  if (spec.dilation[0] != 1 || spec.dilation[1] != 1)
+    return conv2d_then_max_pool(*this, spec, max_batch);
+  return std::make_unique<CpuConv2dMaxPool>(spec, max_batch);
+}
+
+}  // namespace dl::device

@@ -1,0 +1,175 @@
+// Convolution with max pooling: the cpu device, which never computes what
+// loses, against the reference, which does one after the other.
+
+#include "tests/unit/device/lab.h"
+
+using namespace dl::device::test;
+using dl::Error;
+using dl::tensor::Conv2d;
+using dl::tensor::Conv2dSpec;
+
+namespace {
+
+struct Case {
+  const char* name;
+  Conv2dSpec spec;
+  std::int64_t max_batch;
+};
+
+const std::vector<Case> kCases = {
+    {"one output", {.height = 2, .width = 2, .channels = 1, .filters = 1}, 1},
+    {"odd sizes, a row and a column dropped",
+     {.height = 7, .width = 9, .channels = 3, .filters = 5, .kernel = {3, 3}},
+     3},
+    {"narrow image, wide kernel",
+     {.height = 6, .width = 6, .channels = 1, .filters = 7, .kernel = {5, 5}},
+     5},
+    {"stride",
+     {.height = 14,
+      .width = 15,
+      .channels = 4,
+      .filters = 17,
+      .kernel = {3, 2},
+      .stride = {2, 3}},
+     4},
+    {"same, even kernel",
+     {.height = 8,
+      .width = 7,
+      .channels = 3,
+      .filters = 20,
+      .kernel = {4, 4},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     3},
+    {"dilation",
+     {.height = 13,
+      .width = 12,
+      .channels = 3,
+      .filters = 4,
+      .kernel = {3, 3},
+      .dilation = {2, 3}},
+     2},
+    {"several chunks",
+     {.height = 28,
+      .width = 28,
+      .channels = 1,
+      .filters = 20,
+      .kernel = {5, 5}},
+     27},
+    {"outputs of several images in a vector",
+     {.height = 12,
+      .width = 12,
+      .channels = 20,
+      .filters = 50,
+      .kernel = {5, 5},
+      .stride = {2, 2}},
+     7},
+    {"long spans",
+     {.height = 6,
+      .width = 6,
+      .channels = 190,
+      .filters = 9,
+      .kernel = {2, 2},
+      .pad_end = {1, 1}},
+     2},
+};
+
+struct Arrays {
+  Arrays(Lab& lab, const Conv2dSpec& s, std::int64_t n)
+      : x(lab.random(Shape{n, s.height, s.width, s.channels}, 1)),
+        w(lab.random(Shape{s.filters, s.kernel[0], s.kernel[1], s.channels},
+                     2)),
+        b(lab.random(Shape{s.filters}, 3)) {
+    const Shape pooled{n, s.out_height() / 2, s.out_width() / 2, s.filters};
+    // As a relu leaves it: a good part is zero.
+    Values gradient = random_values(pooled.elements(), 4);
+    for (double& value : gradient) value = value < 0 ? 0 : value;
+    dy = lab.put(pooled, gradient);
+    y = lab.blank(pooled);
+    plain = lab.blank(pooled);
+    dx = lab.blank(x.shape);
+    dw = lab.blank(w.shape);
+    db = lab.blank(b.shape);
+    alone = lab.blank(w.shape);
+  }
+  View x, w, b, dy, y, plain, dx, dw, db, alone;
+};
+
+}  // namespace
+
+TEST_CASE("cpu convolution with max pooling agrees with the reference") {
+  for (const Case& c : kCases) {
+    Lab cpu("cpu"), reference("reference");
+    const auto fast = cpu.device().conv2d_max_pool(c.spec, c.max_batch);
+    const auto exact = reference.device().conv2d_max_pool(c.spec, c.max_batch);
+    for (const std::int64_t n : {c.max_batch, std::int64_t{1}, c.max_batch}) {
+      CAPTURE(c.name, n);
+      const auto run = [&](Lab& lab, Conv2d& conv) {
+        Arrays a(lab, c.spec, n);
+        conv.forward(a.plain, a.x, a.w, {});
+        conv.forward(a.y, a.x, a.w, a.b);
+        conv.backward_data(a.dx, a.dy, a.w);
+        conv.backward_weights(a.dw, a.db, a.x, a.dy);
+        conv.backward_weights(a.alone, {}, a.x, a.dy);
+        return std::vector<Values>{lab.get(a.y),  lab.get(a.plain),
+                                   lab.get(a.dx), lab.get(a.dw),
+                                   lab.get(a.db), lab.get(a.alone)};
+      };
+      const auto actual = run(cpu, *fast), expected = run(reference, *exact);
+      for (std::size_t i = 0; i < actual.size(); ++i) {
+        CAPTURE(i);
+        check_close(actual[i], expected[i], 4e-6);
+      }
+    }
+  }
+}
+
+TEST_CASE("the first of equal sums wins, and NaN wins over numbers") {
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const Conv2dSpec s{.height = 2, .width = 4, .channels = 1, .filters = 1};
+    const auto conv = lab.device().conv2d_max_pool(s, 1);
+    const View w = lab.put(Shape{1, 1, 1, 1}, {1}), y = lab.blank({1, 1, 2, 1});
+    const View dx = lab.blank({1, 2, 4, 1});
+    const View x = lab.put({1, 2, 4, 1}, {3, 3, 1, 7, 3, 3, kNan, 9});
+    conv->forward(y, x, w, {});
+    CHECK(lab.get(y)[0] == 3);
+    CHECK(std::isnan(lab.get(y)[1]));
+    conv->backward_data(dx, lab.put(y.shape, {5, 6}), w);
+    CHECK(lab.get(dx) == Values{5, 0, 0, 0, 0, 0, 6, 0});
+  }
+}
+
+TEST_CASE("an image's outputs do not depend on the others, to the bit") {
+  const Conv2dSpec& s = kCases[7].spec;
+  Lab lab("cpu");
+  Arrays a(lab, s, 7);
+  lab.device().conv2d_max_pool(s, 7)->forward(a.y, a.x, a.w, a.b);
+  const auto alone = lab.device().conv2d_max_pool(s, 1);
+  const Shape image = a.x.shape.without_first(),
+              out = a.y.shape.without_first();
+  for (const std::int64_t i : {0, 3, 6}) {
+    const View y = lab.blank(out.with_first(1));
+    alone->forward(y, a.x.at(i * image.elements(), image.with_first(1)), a.w,
+                   a.b);
+    CHECK(lab.get(y) == lab.get(a.y.at(i * out.elements(), out.with_first(1))));
+  }
+}
+
+TEST_CASE("convolution with max pooling refuses what does not fit") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const Conv2dSpec s{
+        .height = 5, .width = 5, .channels = 2, .filters = 3, .kernel = {2, 2}};
+    Arrays a(lab, s, 2);
+    const auto conv = lab.device().conv2d_max_pool(s, 2);
+    CHECK_NOTHROW(conv->forward(a.y, a.x, a.w, a.b));
+    CHECK_THROWS_AS(conv->forward(a.x, a.x, a.w, a.b), Error);
+    Arrays more(lab, s, 3);
+    CHECK_THROWS_AS(conv->forward(more.y, more.x, more.w, more.b), Error);
+    Conv2dSpec small = s;
+    small.kernel[0] = 5;
+    CHECK_THROWS_AS(lab.device().conv2d_max_pool(small, 2), Error);
+  }
+}
