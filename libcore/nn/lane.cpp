@@ -51,14 +51,6 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
   throw Error{Code::kBug, "internal error: an output layer in the middle"};
 }
 
-// Whether the layer has room for a result: flatten and, outside training,
-// dropout hand x on, and batch normalisation works in place.
-bool has_result(LayerType type, bool training) {
-  return type != LayerType::kFlatten &&
-         ((type != LayerType::kDropout && type != LayerType::kBatchNorm) ||
-          training);
-}
-
 bool changes_nothing(const data::Normalizer& n) {
   return n.shift == std::vector<double>{0} && n.scale == std::vector<double>{1};
 }
@@ -114,22 +106,45 @@ void Lane::build_layers() {
          layouts[first_trained_].parameters_end)
     ++first_trained_;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    const LayerSite place = site(i);
-    if (i + 1 < configs.size()) {
-      layers_.push_back(make_layer(place, memory_));
-    } else {
-      auto output = make_output(place, memory_);
-      output_ = output.get();
-      layers_.push_back(std::move(output));
-    }
-    if (i >= first_trained_)
-      widest = std::max(widest, layouts[i].output.elements());
+    layers_.push_back(make(i));
+    if (i >= first_trained_) widest = std::max(widest, output_of(i).elements());
     if (configs[i].type == LayerType::kBatchNorm)
       channels = std::max(channels, layouts[i].output.back());
   }
   if (!common_.training) return;
   for (View& flow : flow_) flow = memory_.allocate({max_batch_ * widest});
   if (channels > 0) sum_scratch_ = memory_.allocate({2 * channels});
+}
+
+std::unique_ptr<Layer> Lane::make(std::size_t i) {
+  if (i > 0 && pools_at_once(i - 1)) return make_passed();
+  if (pools_at_once(i)) return make_conv2d_max_pool(site(i), memory_);
+  if (i + 1 < common_.config->layers.size())
+    return make_layer(site(i), memory_);
+  auto output = make_output(site(i), memory_);
+  output_ = output.get();
+  return output;
+}
+
+bool Lane::pools_at_once(std::size_t i) const {
+  const auto& configs = common_.config->layers;
+  return i + 1 < configs.size() &&
+         nn::pools_at_once(configs[i], configs[i + 1],
+                           common_.layout->layers[i].output);
+}
+
+// Whether the layer has room for a result: flatten and, outside training,
+// dropout hand x on, and batch normalisation works in place.
+bool Lane::has_result(std::size_t i) const {
+  if (i > 0 && pools_at_once(i - 1)) return false;
+  const LayerType type = common_.config->layers[i].type;
+  return type != LayerType::kFlatten &&
+         ((type != LayerType::kDropout && type != LayerType::kBatchNorm) ||
+          common_.training);
+}
+
+const Shape& Lane::output_of(std::size_t i) const {
+  return common_.layout->layers[pools_at_once(i) ? i + 1 : i].output;
 }
 
 LayerSite Lane::site(std::size_t i) {
@@ -140,7 +155,7 @@ LayerSite Lane::site(std::size_t i) {
   s.index = static_cast<int>(i);
   s.seed = common_.config->seed;
   s.input = layout.input;
-  s.output = layout.output;
+  s.output = output_of(i);
   s.max_batch = max_batch_;
   s.training = common_.training;
   s.keeps_statistics = index_ == 0;
@@ -167,21 +182,19 @@ LayerSite Lane::site(std::size_t i) {
 
 // In training each layer keeps its result; otherwise two rooms take turns.
 View Lane::result_room(std::size_t i) {
-  const auto& layers = common_.layout->layers;
-  const auto& configs = common_.config->layers;
-  if (!has_result(configs[i].type, common_.training)) return {};
+  if (!has_result(i)) return {};
   if (common_.training)
-    return memory_.allocate(layers[i].output.with_first(max_batch_));
+    return memory_.allocate(output_of(i).with_first(max_batch_));
   std::int64_t widest = 0;
   std::size_t turn = 0;
-  for (std::size_t k = 0; k < layers.size(); ++k) {
-    if (!has_result(configs[k].type, false)) continue;
-    widest = std::max(widest, layers[k].output.elements());
+  for (std::size_t k = 0; k < common_.layout->layers.size(); ++k) {
+    if (!has_result(k)) continue;
+    widest = std::max(widest, output_of(k).elements());
     if (k < i) ++turn;
   }
   View& room = room_[turn % 2];
   if (room.empty()) room = memory_.allocate({max_batch_ * widest});
-  return room.at(0, layers[i].output.with_first(max_batch_));
+  return room.at(0, output_of(i).with_first(max_batch_));
 }
 
 Share Lane::share(std::int64_t total) const {

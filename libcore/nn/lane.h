@@ -56,6 +56,11 @@ class Lane final : private LaneSum {
   void all_reduce(tensor::View mine) override;
 
   void build_layers();
+  // Layer i, with the next one, is a convolution that pools at once.
+  bool pools_at_once(std::size_t i) const;
+  std::unique_ptr<Layer> make(std::size_t i);
+  bool has_result(std::size_t i) const;
+  const tensor::Shape& output_of(std::size_t i) const;
   LayerSite site(std::size_t i);
   tensor::View result_room(std::size_t i);
   Share share(std::int64_t total) const;
