@@ -37,9 +37,18 @@ class Conv2dMaxPool final : public Layer {
         kernel_(site.device->conv2d_max_pool(
             conv2d_spec(*site.config, site.input), site.max_batch)) {}
 
+  void freeze(Layer*) override {
+    frozen_ =
+        kernel_->freeze(site_.weight, site_.bias, site_.config->activation);
+  }
+
   View forward(View x, const Step& step) override {
     x_ = x;
     y_ = site_.result_of(step.examples);
+    if (frozen_) {
+      kernel_->forward(y_, x, {}, {});
+      return y_;
+    }
     kernel_->forward(y_, x, site_.weight, site_.bias);
     activation_.forward(y_, step.training);
     return y_;
@@ -57,6 +66,7 @@ class Conv2dMaxPool final : public Layer {
   LayerSite site_;
   FusedActivation activation_;
   std::unique_ptr<tensor::Conv2d> kernel_;
+  bool frozen_ = false;  // the kernel has weights, bias and activation
   View x_, y_;
 };
 

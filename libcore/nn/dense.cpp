@@ -11,17 +11,33 @@ using tensor::View;
 Linear::Linear(const LayerSite& site)
     : device_(site.device),
       inputs_(site.input.elements()),
-      weight_(site.weight.reshaped({site.output.elements(), inputs_})),
-      bias_(site.bias),
-      weight_gradient_(site.weight_gradient.reshaped(weight_.shape)),
-      bias_gradient_(site.bias_gradient) {}
+      product_(device_->dense()),
+      own_weight_(site.weight.reshaped({site.output.elements(), inputs_})),
+      own_bias_(site.bias),
+      weight_gradient_(site.weight_gradient.reshaped(own_weight_.shape)),
+      bias_gradient_(site.bias_gradient),
+      weight_(own_weight_),
+      bias_(own_bias_) {}
 
 View Linear::flat(View v) const { return v.reshaped({v.shape[0], inputs_}); }
 
 void Linear::forward(View y, View x) {
   x_ = flat(x);
-  device_->matmul(y, x_, false, weight_, true, 0);
-  if (!bias_.empty()) device_->add_bias(y, bias_);
+  product_->forward(y, x_, weight_, bias_);
+}
+
+bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
+  weight_ = own_weight_;
+  bias_ = own_bias_;
+  folded_ = {};
+  if (!scaling.empty()) {
+    folded_ = fold(*device_, weight_, bias_, scaling);
+    weight_ = folded_.weight->view();
+    bias_ = folded_.bias->view();
+  }
+  if (!product_->freeze(weight_, bias_, f)) return false;
+  weight_ = bias_ = {};
+  return true;
 }
 
 void Linear::backward(View dx, View dy) {
@@ -37,10 +53,22 @@ class Dense final : public Layer {
   Dense(const LayerSite& site, Memory& memory)
       : site_(site), linear_(site), activation_(site, memory) {}
 
+  bool absorb(const Scaling& scaling) override {
+    if (site_.config->activation.kind != tensor::Activation::kIdentity)
+      return false;
+    scaling_ = scaling;
+    return true;
+  }
+
+  void freeze(Layer*) override {
+    frozen_ = linear_.freeze(scaling_, site_.config->activation);
+    scaling_ = {};
+  }
+
   View forward(View x, const Step& step) override {
     y_ = site_.result_of(step.examples);
     linear_.forward(y_, x);
-    activation_.forward(y_, step.training);
+    if (!frozen_) activation_.forward(y_, step.training);
     return y_;
   }
 
@@ -54,6 +82,8 @@ class Dense final : public Layer {
   LayerSite site_;
   Linear linear_;
   FusedActivation activation_;
+  Scaling scaling_;      // of the batch normalisation behind
+  bool frozen_ = false;  // the product has weights, bias and activation
   View y_;
 };
 

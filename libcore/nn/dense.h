@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_NN_DENSE_H_
 #define DL_LIBCORE_NN_DENSE_H_
 
+#include "libcore/nn/fold.h"
 #include "libcore/nn/layer.h"
 
 namespace dl::nn {
@@ -13,6 +14,9 @@ class Linear {
   explicit Linear(const LayerSite& site);
 
   void forward(tensor::View y, tensor::View x);
+  // Outside training: from now on forward() computes f of it, scaled before (an
+  // empty scaling: not at all).  false: f is left to the caller.
+  bool freeze(const Scaling& scaling, const tensor::ActivationSpec& f);
   // An empty dx is left out.
   void backward(tensor::View dx, tensor::View dy);
 
@@ -21,7 +25,10 @@ class Linear {
 
   tensor::Device* device_;
   std::int64_t inputs_;
-  tensor::View weight_, bias_, weight_gradient_, bias_gradient_;
+  std::unique_ptr<tensor::Dense> product_;
+  tensor::View own_weight_, own_bias_, weight_gradient_, bias_gradient_;
+  tensor::View weight_, bias_;  // its own, or folded_, or empty: frozen
+  Folded folded_;
   tensor::View x_;  // of the last forward()
 };
 

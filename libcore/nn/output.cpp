@@ -28,10 +28,15 @@ class Output final : public OutputLayer {
         activation_(site, memory),
         fused_(fused_with_loss(*site.config)) {}
 
+  void freeze(Layer*) override {
+    frozen_ = linear_.freeze({}, site_.config->activation);
+  }
+
   View forward(View x, const Step& step) override {
     y_ = site_.result_of(step.examples);
     linear_.forward(y_, x);
-    if (!(fused_ && step.training)) activation_.forward(y_, step.training);
+    if (!frozen_ && !(fused_ && step.training))
+      activation_.forward(y_, step.training);
     return y_;
   }
 
@@ -54,6 +59,7 @@ class Output final : public OutputLayer {
   Linear linear_;
   FusedActivation activation_;
   bool fused_;
+  bool frozen_ = false;  // the product has weights, bias and activation
   View y_;
 };
 

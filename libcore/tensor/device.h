@@ -115,6 +115,17 @@ class Conv2d {
   virtual void backward_weights(View dw, View db, View x, View dy) = 0;
 };
 
+// The forward pass of a fully connected layer, for any batch.
+class Dense {
+ public:
+  virtual ~Dense() = default;
+  // y = x w' + b: x [n, inputs], w [units, inputs], y [n, units], b [units]; an
+  // empty b is left out.
+  virtual void forward(View y, View x, View w, View b) = 0;
+  // As Conv2d::freeze(), but w and b must stay as they are.
+  virtual bool freeze(View, View, const ActivationSpec&) { return false; }
+};
+
 enum class Pooling { kMax, kAverage };  // average: padding does not count
 struct Pool2dSpec {
   Pooling kind = Pooling::kMax;
@@ -250,6 +261,7 @@ class Device {
   virtual void add_bias(View y, View b) = 0;
   virtual void sum_rows(View s, View x) = 0;
 
+  virtual std::unique_ptr<Dense> dense() = 0;
   virtual std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,
                                          std::int64_t max_batch) = 0;
   // A convolution with max pooling of its result by 2x2 windows side by side:

@@ -74,8 +74,10 @@ std::int64_t chunk_of(const Geometry& g, std::int64_t filters,
 
 class CpuConv2dMaxPool final : public tensor::Conv2d {
  public:
-  CpuConv2dMaxPool(const Conv2dSpec& spec, std::int64_t max_batch)
-      : spec_(spec),
+  CpuConv2dMaxPool(const Conv2dSpec& spec, std::int64_t max_batch,
+                   CpuDevice& device)
+      : device_(device),
+        spec_(spec),
         max_batch_(max_batch),
         kernels_(best_kernels()),
         lanes_(kernels_.lanes),
@@ -90,6 +92,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     window_.resize(size(at_.window_rows * at_.window_span * lanes_));
     packed_.resize(size(at_.taps * filters + lanes_));
     wide_.resize(size(filters * spec.kernel[0] * span_ + lanes_));
+    bias_.resize(size(filters));
     best_.resize(size(filters * lanes_));
     turned_.resize(size((filters + 1) * lanes_));
     winners_.resize(size(groups * filters * lanes_));
@@ -107,16 +110,25 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void forward(View y, View x, View w, View b) override {
-    const std::int64_t batch = check(x, y, w, b);
-    pack_tiles(w.as<float>());
-    const float* bias = b.empty() ? nullptr : b.as<float>();
+    const bool frozen = w.empty();
+    const std::int64_t batch =
+        frozen ? check_max_pool_images(spec_, max_batch_, x, y)
+               : check(x, y, w, b);
+    if (!frozen) pack(w, b);
     for (std::int64_t first = 0; first < batch; first += chunk_) {
       const std::int64_t count = std::min(chunk_, batch - first);
       load_images(x.as<float>() + first * source(), count);
       for (std::int64_t g = 0; g < groups_of(count); ++g)
         forward_group(y.as<float>() + first * at_.outputs * spec_.filters, g,
-                      count, bias, winners_of(first, g));
+                      count, winners_of(first, g));
     }
+    if (frozen) device_.activate(f_, y, y);
+  }
+
+  bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+    pack(w, b);
+    f_ = f;
+    return true;
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
@@ -175,7 +187,10 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   // [tile][taps][filters of the tile]
-  void pack_tiles(const float* w) {
+  void pack(View weights, View b) {
+    const float* w = weights.as<float>();
+    std::fill(bias_.begin(), bias_.end(), 0.0f);
+    if (!b.empty()) std::copy_n(b.as<float>(), spec_.filters, bias_.begin());
     for (std::int64_t f = 0; f < spec_.filters;) {
       const std::int64_t count = tile(f);
       kernels_.transpose(packed_.data() + f * at_.taps, count, w + f * at_.taps,
@@ -219,7 +234,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void forward_group(float* y, std::int64_t g, std::int64_t images,
-                     const float* bias, std::uint8_t* winners) {
+                     std::uint8_t* winners) {
     const std::int64_t filters = spec_.filters;
     const std::int64_t first = g * lanes_;
     const std::int64_t used = std::min(lanes_, images * at_.outputs - first);
@@ -239,7 +254,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
                           .kernel_rows = spec_.kernel[0],
                           .kernel_span = at_.kernel_span,
                           .w = packed_.data() + f * at_.taps,
-                          .bias = bias == nullptr ? nullptr : bias + f,
+                          .bias = bias_.data() + f,
                           .best = best_.data() + f * lanes_,
                           .winner = winners + f * lanes_});
       f += count;
@@ -326,14 +341,16 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 
   static constexpr int kMostLanes = 16;
 
+  CpuDevice& device_;
   Conv2dSpec spec_;
   std::int64_t max_batch_;
+  tensor::ActivationSpec f_;  // of a frozen one
   const Kernels& kernels_;
   std::int64_t lanes_;
   Geometry at_;
   std::int64_t chunk_;  // images
   std::int64_t span_;   // the kernel's, in whole vectors
-  std::vector<float> images_, window_, packed_, wide_, best_, turned_,
+  std::vector<float> images_, window_, packed_, bias_, wide_, best_, turned_,
       gradients_;
   std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]
   std::vector<std::int32_t> windows_;  // of each output of a chunk
@@ -348,7 +365,7 @@ std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d_max_pool(
   check_max_pool(spec, max_batch);
   if (spec.dilation[0] != 1 || spec.dilation[1] != 1)
     return conv2d_then_max_pool(*this, spec, max_batch);
-  return std::make_unique<CpuConv2dMaxPool>(spec, max_batch);
+  return std::make_unique<CpuConv2dMaxPool>(spec, max_batch, *this);
 }
 
 }  // namespace dl::device

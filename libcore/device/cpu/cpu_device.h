@@ -58,6 +58,9 @@ class CpuDevice final : public tensor::Device {
   void add_bias(View y, View b) override;
   void sum_rows(View s, View x) override;
 
+  // dense.cpp
+  std::unique_ptr<tensor::Dense> dense() override;
+
   // conv2d.cpp, conv2d_max_pool.cpp, pool2d.cpp
   std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
                                          std::int64_t max_batch) override;

@@ -43,4 +43,25 @@ void ReferenceDevice::sum_rows(View s, View x) {
     s.as<double>()[i % rows.length] += x.as<double>()[i];
 }
 
+namespace {
+
+class ReferenceDense final : public tensor::Dense {
+ public:
+  explicit ReferenceDense(ReferenceDevice& device) : device_(device) {}
+  void forward(tensor::View y, tensor::View x, tensor::View w,
+               tensor::View b) override {
+    device_.matmul(y, x, false, w, true, 0);
+    if (!b.empty()) device_.add_bias(y, b);
+  }
+
+ private:
+  ReferenceDevice& device_;
+};
+
+}  // namespace
+
+std::unique_ptr<tensor::Dense> ReferenceDevice::dense() {
+  return std::make_unique<ReferenceDense>(*this);
+}
+
 }  // namespace dl::device

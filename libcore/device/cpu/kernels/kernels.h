@@ -35,7 +35,7 @@ struct PoolTile {
   std::int64_t right, down;  // floats from one competitor to the next
   std::int64_t kernel_rows, kernel_span;
   const float* w;        // [kernel_rows, kernel_span, filters]
-  const float* bias;     // [filters]; null: zeros
+  const float* bias;     // [filters]
   float* best;           // [filters, lanes]
   std::uint8_t* winner;  // [filters, lanes]: 1 for right, 2 for down
 };

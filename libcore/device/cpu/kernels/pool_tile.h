@@ -15,8 +15,7 @@ void pool_tile_of(const PoolTile& tile) {
 #pragma GCC unroll 16
   for (int f = 0; f < filters; ++f)
 #pragma GCC unroll 4
-    for (int q = 0; q < 4; ++q)
-      sum[f][q] = tile.bias ? Vec{} + tile.bias[f] : Vec{};
+    for (int q = 0; q < 4; ++q) sum[f][q] = Vec{} + tile.bias[f];
   const float* w = tile.w;
   for (std::int64_t r = 0; r < tile.kernel_rows; ++r) {
     const float* x = tile.window + r * tile.window_row;
