@@ -38,9 +38,9 @@ class AveragingLearner : public Learner {
   void settle() override {}
 
   std::string train(Work& work, const nn::Batch& batch) override {
-    const Replica::Step step = replica_->compute(batch, work.position());
+    // After a fault the lease is given up, and the next one begins anew.
+    const Replica::Step step = replica_->train(batch, work.position());
     if (!step.fault.empty()) return step.fault;
-    replica_->network().apply_update();
     ++work.done;
     work.examples += batch.examples();
     work.loss_sum += step.loss * static_cast<double>(batch.examples());

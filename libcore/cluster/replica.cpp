@@ -51,6 +51,7 @@ void Replica::set(tensor::View to, std::span<const float> values,
 
 void Replica::set_parameters(std::span<const float> values) {
   set(network_->parameters(), values, "parameters");
+  parameters_lost_ = false;
 }
 
 void Replica::set_statistics(std::span<const float> values) {
@@ -64,38 +65,51 @@ void Replica::set_updater_state(std::span<const float> values) {
     set(network_->updater_state(), values, "values of updater state");
 }
 
-void Replica::read_update(std::span<float> target) {
+std::vector<float> Replica::parameters() {
+  require(!parameters_lost_, "parameters that a step has lost");
+  return get(network_->parameters());
+}
+
+void Replica::add_update(std::span<float> target) {
   device_->download(scratch_, network_->update());
-  require(scratch_.as<float>().size() == target.size(), "size of the update");
-  std::ranges::copy(scratch_.as<float>(), target.begin());
+  const auto update = scratch_.as<float>();
+  require(update.size() == target.size(), "size of the update");
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] += update[i];
 }
 
 Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at) {
+  return step(batch, at, tensor::UpdateTo::kGradient);
+}
+
+Replica::Step Replica::train(const nn::Batch& batch, const nn::Position& at) {
+  return step(batch, at, tensor::UpdateTo::kParameters);
+}
+
+Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
+                            tensor::UpdateTo to) {
+  require(!parameters_lost_, "a step from parameters that another has lost");
   const tensor::View statistics = network_->statistics();
   const bool keep = !statistics.empty() && statistics.elements() > 0;
   if (keep) device_->download(kept_statistics_, statistics);
 
+  const bool apply = to == tensor::UpdateTo::kParameters;
   Step step;
-  bool updater_ran = false;
   step.loss = network_->compute_gradient(batch, at);
   if (failpoint("worker.nan"))
     step.loss = std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(step.loss)) {
     step.fault = "the loss is not finite";
-  } else if (!device_->all_finite(network_->update())) {
+  } else if (!network_->gradient_is_finite()) {
     step.fault = "the gradient is not finite";
-  } else {
-    network_->compute_update(at);
-    updater_ran = true;
-    if (!device_->all_finite(network_->update()))
-      step.fault = "the update is not finite";
+  } else if (!(apply ? network_->apply_update(at)
+                     : network_->compute_update(at))) {
+    step.fault = "the update is not finite";
+    network_->reset_updater_state();
+    parameters_lost_ = apply;
   }
-  if (step.fault.empty()) return step;
-  if (keep) {
-    device_->upload(statistics, kept_statistics_);
-    device_->finish();
-  }
-  if (updater_ran) network_->reset_updater_state();
+  if (step.fault.empty() || !keep) return step;
+  device_->upload(statistics, kept_statistics_);
+  device_->finish();
   return step;
 }
 

@@ -31,13 +31,13 @@ class Replica {
   // Empty: afresh.
   void set_updater_state(std::span<const float> values);
 
-  std::vector<float> parameters() { return get(network_->parameters()); }
+  std::vector<float> parameters();
   std::vector<float> statistics() { return get(network_->statistics()); }
   std::vector<float> updater_state() { return get(network_->updater_state()); }
-  // What the last compute_update() wants subtracted from the parameters.
-  void read_update(std::span<float> target);
+  // target += what the last compute() wants subtracted from the parameters.
+  void add_update(std::span<float> target);
 
-  // Forward, backward and updater for one mini-batch, up to the update.
+  // Forward, backward and updater for one mini-batch.
   // fault: what is not finite, or "".  After a fault the statistics are as
   // before, and so is the updater's state unless the updater itself made the
   // fault; then it starts afresh.
@@ -45,15 +45,24 @@ class Replica {
     double loss = 0;
     std::string fault;
   };
+  // Up to the update.  The parameters stay as they are.
   Step compute(const nn::Batch& batch, const nn::Position& at);
+  // And subtracts the update from the parameters, in the same pass.  They stay
+  // as they are after a fault, unless the updater made it: that is found when
+  // it has written.  Then they are lost, and nothing can be done with the
+  // replica (Error{kBug}) until set_parameters().
+  Step train(const nn::Batch& batch, const nn::Position& at);
 
  private:
+  Step step(const nn::Batch& batch, const nn::Position& at,
+            tensor::UpdateTo to);
   std::vector<float> get(tensor::View from);
   void set(tensor::View to, std::span<const float> values, const char* what);
 
   tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
   std::unique_ptr<nn::Network> network_;
   tensor::Tensor scratch_, kept_statistics_;
+  bool parameters_lost_ = false;
 };
 
 }  // namespace dl::cluster

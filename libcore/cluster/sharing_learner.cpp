@@ -28,7 +28,6 @@ class SharingLearner : public Learner {
     const auto n =
         static_cast<std::size_t>(replica_->network().parameters().elements());
     parameters_.resize(n);
-    update_.resize(n);
     residual_.resize(n);
   }
 
@@ -114,7 +113,7 @@ class SharingLearner : public Learner {
   bool changed_ = true;
   bool known_ = false;
   std::uint64_t sequence_ = 0;
-  std::vector<float> update_, residual_;
+  std::vector<float> residual_;
   double threshold_;
   double clipped_ = 0;
   std::int64_t batches_ = 0;         // since the start
@@ -127,8 +126,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   const Replica::Step step = replica_->compute(batch, work.position());
   if (!step.fault.empty()) return step.fault;
 
-  replica_->read_update(update_);
-  for (std::size_t i = 0; i < residual_.size(); ++i) residual_[i] += update_[i];
+  replica_->add_update(residual_);
 
   Update update;
   update.lease = work.task.lease;

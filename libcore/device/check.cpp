@@ -198,8 +198,14 @@ Rows check_loss(tensor::DType real, const View& grad, const View& y,
 }
 
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  const View& g, const View& m, const View& v) {
+                  tensor::UpdateTo to, const View& g, const View& w,
+                  const View& m, const View& v) {
   check_reals(real, {g});
+  if (!w.empty() || to == tensor::UpdateTo::kParameters || step.l1 != 0 ||
+      step.l2 != 0) {
+    check_reals(real, {w});
+    check_equal_elements(g, w);
+  }
   const int components = tensor::state_per_parameter(step.kind);
   int given = 0;
   for (const View& state : {m, v}) {

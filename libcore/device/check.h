@@ -73,10 +73,11 @@ Rows check_loss(tensor::DType real, const tensor::View& grad,
                 const tensor::View& y, const tensor::View& target,
                 const tensor::View& mask);
 
-// m and v have the elements of g, or are empty where the updater has no such
-// component of state.
+// w, m and v have the elements of g, or are empty: w where it is not needed, m
+// and v where the updater has no such component of state.
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
-                  const tensor::View& g, const tensor::View& m,
+                  tensor::UpdateTo to, const tensor::View& g,
+                  const tensor::View& w, const tensor::View& m,
                   const tensor::View& v);
 
 }  // namespace dl::device

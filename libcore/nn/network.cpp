@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "libcore/base/error.h"
 #include "libcore/nn/batch.h"
@@ -30,13 +31,7 @@ struct Network::State {
             config.layers.back().loss};
   }
   void gradient_task(int lane);
-  void update_task(int lane);
-  void apply_task(int lane);
-  void finite_task(int lane);
-  View part_of(View flat, int lane) const {
-    const std::int64_t from = plan.begin(lane);
-    return flat.at(from, {plan.end(lane) - from});
-  }
+  bool update(const Position& position, tensor::UpdateTo target);
   tensor::Device& device(int lane) {
     return *devices[static_cast<std::size_t>(lane)];
   }
@@ -49,20 +44,21 @@ struct Network::State {
   Layout layout;
   UpdatePlan plan;
   Memory memory;
-  View parameters, statistics, updater_state, gradient;
+  View parameters, statistics, updater_state;
+  std::vector<View> gradients;  // of the lanes; the first becomes the sum
   std::vector<std::unique_ptr<Lane>> lanes;
   LaneTeam team;
 
   // The call in progress.
   Batch batch;
   Position at;
+  tensor::UpdateTo to = tensor::UpdateTo::kGradient;
   const Tensor* features = nullptr;
   Tensor* outputs = nullptr;
   std::vector<double> losses;
-  std::vector<char> finite;
+  bool gradient_finite = false;
 
-  std::function<void(int)> compute_gradient, compute_update, apply, measure,
-      check_finite, freeze, predict;
+  std::function<void(int)> compute_gradient, step, measure, freeze, predict;
 };
 
 Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
@@ -78,8 +74,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
       plan(config, layout, static_cast<int>(devices.size())),
       memory(*devices.at(0)),
       team(static_cast<int>(devices.size())),
-      losses(devices.size()),
-      finite(devices.size()) {
+      losses(devices.size()) {
   require(max_batch > 0, "a network for empty mini-batches");
   require(
       !config.layers.empty() && config.layers.back().type == LayerType::kOutput,
@@ -87,16 +82,18 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   parameters = memory.allocate({layout.parameter_count});
   statistics = memory.allocate({layout.statistics_count});
   updater_state = memory.allocate({training ? layout.state_count : 0});
-  for (int i = 0; i < team.size(); ++i)
+  for (int i = 0; i < team.size(); ++i) {
     lanes.push_back(std::make_unique<Lane>(
         Lane::Common{&config, &layout, &normalizer, max_batch, training,
                      parameters, statistics, &team},
         i, device(i)));
-  gradient = lanes[0]->gradient();
+    gradients.push_back(lanes.back()->gradient());
+  }
   compute_gradient = [this](int lane) { gradient_task(lane); };
-  compute_update = [this](int lane) { update_task(lane); };
-  apply = [this](int lane) { apply_task(lane); };
-  check_finite = [this](int lane) { finite_task(lane); };
+  step = [this](int lane) {
+    plan.step(lane, device(lane), at, to, gradients[0], parameters,
+              updater_state);
+  };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
   freeze = [this](int lane) {
     lanes[static_cast<std::size_t>(lane)]->freeze();
@@ -106,30 +103,22 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   };
 }
 
-// Each lane sums its part of the vector over the lanes that had examples.
+// Each lane gathers its part of what the lanes with examples have found.
 void Network::State::gradient_task(int lane) {
   const auto l = static_cast<std::size_t>(lane);
   losses[l] = lanes[l]->train(batch, at);
   team.barrier();
   const auto with_examples = static_cast<std::size_t>(
       std::min<std::int64_t>(team.size(), batch.examples()));
-  const View sum = part_of(gradient, lane);
-  for (std::size_t other = 1; other < with_examples; ++other)
-    device(lane).add(sum, 1, part_of(lanes[other]->gradient(), lane));
+  plan.gather(lane, device(lane), std::span(gradients).first(with_examples));
 }
 
-void Network::State::update_task(int lane) {
-  plan.update(lane, device(lane), team, at, gradient, parameters,
-              updater_state);
-}
-
-void Network::State::apply_task(int lane) {
-  device(lane).add(part_of(parameters, lane), -1, part_of(gradient, lane));
-}
-
-void Network::State::finite_task(int lane) {
-  finite[static_cast<std::size_t>(lane)] =
-      device(lane).all_finite(part_of(gradient, lane));
+bool Network::State::update(const Position& position, tensor::UpdateTo target) {
+  require(training, "an update of a network compiled without");
+  at = position;
+  to = target;
+  team.run(step);
+  return plan.finite();
 }
 
 Network::Network(NetworkConfig config, const data::Normalizer& normalizer,
@@ -167,7 +156,7 @@ void Network::check_data(const data::Metadata& metadata) const {
 
 View Network::parameters() { return state_->parameters; }
 View Network::statistics() { return state_->statistics; }
-View Network::update() { return state_->gradient; }
+View Network::update() { return state_->gradients[0]; }
 View Network::updater_state() { return state_->updater_state; }
 const std::vector<Segment>& Network::parameter_segments() const {
   return state_->layout.parameters;
@@ -203,27 +192,20 @@ double Network::compute_gradient(const Batch& batch, const Position& at) {
   s.batch = batch;
   s.at = at;
   s.team.run(s.compute_gradient);
+  s.gradient_finite = s.plan.finite();
   double sum = 0;
   for (const double loss : s.losses) sum += loss;
   return sum / static_cast<double>(batch.examples());
 }
 
-void Network::compute_update(const Position& at) {
-  require(state_->training, "an update of a network compiled without");
-  state_->at = at;
-  state_->team.run(state_->compute_update);
+bool Network::gradient_is_finite() const { return state_->gradient_finite; }
+
+bool Network::compute_update(const Position& at) {
+  return state_->update(at, tensor::UpdateTo::kGradient);
 }
 
-void Network::apply_update() {
-  require(state_->training, "an update of a network compiled without");
-  state_->team.run(state_->apply);
-}
-
-bool Network::all_finite() {
-  require(state_->training, "an update of a network compiled without");
-  state_->team.run(state_->check_finite);
-  return std::all_of(state_->finite.begin(), state_->finite.end(),
-                     [](char ok) { return ok != 0; });
+bool Network::apply_update(const Position& at) {
+  return state_->update(at, tensor::UpdateTo::kParameters);
 }
 
 double Network::regularization_score() {

@@ -76,7 +76,7 @@ class Network {
   // that the network does not have is of no elements.
   tensor::View parameters();
   tensor::View statistics();  // running means and variances
-  tensor::View update();      // after compute_gradient / compute_update
+  tensor::View update();      // the gradient, after compute_update() the update
   tensor::View updater_state();
   const std::vector<Segment>& parameter_segments() const;
   const std::vector<Segment>& statistics_segments() const;
@@ -90,19 +90,24 @@ class Network {
   // the loss, which is returned: 1/n sum of mask[i] * loss of example i, n the
   // examples (so a mask of zeros and ones does not change the others' weight),
   // without regularization.  Statistics move by one step of decay.
-  // Neither loss nor gradient is checked: NaN comes back as it is, see
-  // all_finite().
+  // A loss that is not finite comes back as it is.
   // Throws Error: kData, a label outside 0..units-1 (with its example), or
   // features or labels of the wrong shape.
   double compute_gradient(const Batch& batch, const Position& at);
+  // Whether what the last compute_gradient() left is, so that it may go into an
+  // update.
+  bool gradient_is_finite() const;
   // Per layer: gradient normalisation, l1 and l2 (not for batch_norm), then
   // its updater: update() holds what is to be subtracted from the parameters.
-  void compute_update(const Position& at);
-  // Whether update() holds finite numbers only, for whoever is about to apply
-  // or to send it.
-  bool all_finite();
-  // parameters -= update()
-  void apply_update();
+  // Once after each compute_gradient().
+  // Returns whether update() and the updater's state are finite, which from a
+  // finite gradient they are unless something overflowed.  If not, neither is
+  // of use.
+  bool compute_update(const Position& at);
+  // The same, subtracted from the parameters in the same pass instead.
+  // Returns whether the parameters and the updater's state are finite; if not,
+  // neither is of use.
+  bool apply_update(const Position& at);
 
   // l1 |w| + l2/2 w^2 over all parameters: what the score adds to the loss.
   double regularization_score();

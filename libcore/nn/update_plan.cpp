@@ -10,7 +10,7 @@ namespace {
 
 using tensor::View;
 
-// Gradient, parameters and two components of state: 256 KiB in float32.
+// 64 KiB in float32: of two lanes, in the smallest caches of the second level.
 constexpr std::int64_t kPiece = 16384;
 // Renormalizing would blow up what is nearly nothing.
 constexpr double kSmallNorm = 1e-5;
@@ -35,11 +35,11 @@ bool renormalizes(GradientNormalization n) {
 UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
                        int lanes) {
   cut(layout);
-  for (std::size_t s = 0; s < layout.parameters.size(); ++s) {
+  for (std::size_t s = 0; s < layout.parameters.size(); ++s)
     rules_.push_back(rule_of(config, layout, s));
-    needs_norms_ = needs_norms_ || over_norm(rules_.back().normalization);
-  }
-  sums_.resize(pieces_.size());
+  squares_.resize(pieces_.size());
+  penalties_.resize(pieces_.size());
+  finite_.resize(static_cast<std::size_t>(lanes));
   for (int lane = 0; lane <= lanes; ++lane) {
     const std::int64_t from = layout.parameter_count * lane / lanes;
     const auto at = std::partition_point(
@@ -97,7 +97,7 @@ double UpdatePlan::factor(const Rule& rule) const {
   if (!over_norm(rule.normalization)) return 1;
   double squares = 0;
   for (std::size_t p = rule.group_begin; p < rule.group_end; ++p)
-    squares += sums_[p];
+    squares += squares_[p];
   const double norm = std::sqrt(squares);
   if (renormalizes(rule.normalization)) return norm < kSmallNorm ? 1 : 1 / norm;
   return norm > rule.threshold ? rule.threshold / norm : 1;
@@ -112,35 +112,62 @@ View UpdatePlan::component(View state, const Rule& rule, const Piece& piece,
                   {piece.end - piece.begin});
 }
 
-void UpdatePlan::update(int lane, tensor::Device& device, LaneTeam& team,
-                        const Position& at, View gradient, View parameters,
-                        View state) {
+void UpdatePlan::gather(int lane, tensor::Device& device,
+                        std::span<const View> gradients) {
   const auto l = static_cast<std::size_t>(lane);
-  if (needs_norms_) {
-    for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p)
-      if (over_norm(rules_[pieces_[p].segment].normalization))
-        sums_[p] = device.sum_squares(pieces_[p].part_of(gradient));
-    team.barrier();
+  bool finite = true;
+  for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
+    const Piece& piece = pieces_[p];
+    const View sum = piece.part_of(gradients[0]);
+    for (const View& other : gradients.subspan(1))
+      device.add(sum, 1, piece.part_of(other));
+    if (over_norm(rules_[piece.segment].normalization)) {
+      // In double: squares of float32 do not overflow, but NaN shows.
+      squares_[p] = device.sum_squares(sum);
+      finite = finite && std::isfinite(squares_[p]);
+    } else {
+      finite = device.all_finite(sum) && finite;
+    }
   }
+  finite_[l] = finite;
+}
+
+tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
+                                        const Position& at) const {
+  tensor::UpdaterStep step = rule.range->updater.step(at.iteration, at.epoch);
+  step.scale = factor(rule);
+  if (rule.normalization == GradientNormalization::kClipElementwise)
+    step.limit = rule.threshold;
+  step.l1 = rule.l1;
+  step.l2 = rule.l2;
+  return step;
+}
+
+void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
+                      tensor::UpdateTo to, View gradient, View parameters,
+                      View state) {
+  const auto l = static_cast<std::size_t>(lane);
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;
-  double scale = 1;
+  bool finite = true;
   for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
     const Piece& piece = pieces_[p];
     if (rule != &rules_[piece.segment]) {
       rule = &rules_[piece.segment];
-      step = rule->range->updater.step(at.iteration, at.epoch);
-      scale = factor(*rule);
+      step = step_of(*rule, at);
     }
-    const View g = piece.part_of(gradient);
-    if (scale != 1) device.scale(g, scale);
-    if (rule->normalization == GradientNormalization::kClipElementwise)
-      device.clip(g, rule->threshold);
-    if (rule->l1 != 0 || rule->l2 != 0)
-      device.regularize(g, piece.part_of(parameters), rule->l1, rule->l2);
-    device.update(step, g, component(state, *rule, piece, 0),
-                  component(state, *rule, piece, 1));
+    finite = device.update(step, to, piece.part_of(gradient),
+                           piece.part_of(parameters),
+                           component(state, *rule, piece, 0),
+                           component(state, *rule, piece, 1)) &&
+             finite;
   }
+  finite_[l] = finite;
+}
+
+bool UpdatePlan::finite() const {
+  return std::all_of(finite_.begin(), finite_.end(),
+                     [](char ok) { return ok != 0; });
 }
 
 void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
@@ -148,24 +175,16 @@ void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
   for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
     const Rule& rule = rules_[pieces_[p].segment];
     const View w = pieces_[p].part_of(parameters);
-    sums_[p] = 0;
-    if (rule.l1 != 0) sums_[p] += rule.l1 * device.sum_absolute(w);
-    if (rule.l2 != 0) sums_[p] += rule.l2 / 2 * device.sum_squares(w);
+    penalties_[p] = 0;
+    if (rule.l1 != 0) penalties_[p] += rule.l1 * device.sum_absolute(w);
+    if (rule.l2 != 0) penalties_[p] += rule.l2 / 2 * device.sum_squares(w);
   }
 }
 
 double UpdatePlan::score() const {
   double sum = 0;
-  for (const double part : sums_) sum += part;
+  for (const double part : penalties_) sum += part;
   return sum;
 }
-
-std::int64_t UpdatePlan::begin(int lane) const {
-  const std::size_t p = deal_[static_cast<std::size_t>(lane)];
-  return p < pieces_.size() ? pieces_[p].begin
-                            : (pieces_.empty() ? 0 : pieces_.back().end);
-}
-
-std::int64_t UpdatePlan::end(int lane) const { return begin(lane + 1); }
 
 }  // namespace dl::nn

@@ -1,14 +1,26 @@
-// From gradient to update: gradient normalisation, l1 and l2, updaters.
+// From the lanes' gradients to updates: gradient normalisation, l1 and l2,
+// updaters.
 //
-// The flat vectors are cut into pieces that fit a core's cache, none across
-// two tensors.  A piece takes all its steps at once, and the pieces are dealt
-// to the lanes in runs of equal length.  Pieces do not depend on the number of
-// lanes, and norms are summed over pieces in order, so results do not either.
+// The flat vectors are cut into pieces, none across two tensors, which are
+// dealt to the lanes in runs of equal length.  Pieces do not depend on the
+// number of lanes, and norms are summed over pieces in order, so results do not
+// either.
+//
+// Each element is touched in two passes.  gather() sums the lanes' gradients;
+// a piece fits a core's cache, so the check and the norm that follow cost no
+// memory traffic.  step() is Device::update(), which reads gradient, state and
+// parameters once and writes what changes.
+//
+// Nothing that is not finite spreads: a gradient that is not is known after
+// gather(), before anything depends on it.  A finite one may still overflow
+// inside an updater; step() says so when it has written, so whoever asked for
+// the parameters has lost them (Network::apply_update()).
 
 #ifndef DL_LIBCORE_NN_UPDATE_PLAN_H_
 #define DL_LIBCORE_NN_UPDATE_PLAN_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libcore/nn/config.h"
@@ -24,19 +36,22 @@ class UpdatePlan {
   // config and layout outlive the plan.
   UpdatePlan(const NetworkConfig& config, const Layout& layout, int lanes);
 
-  // All of these are called within LaneTeam::run(), by every lane.
+  // gather(), step() and measure() are called within LaneTeam::run(), by every
+  // lane, and what they found is asked for afterwards.
   //
-  // The gradient becomes the update.
-  void update(int lane, tensor::Device& device, LaneTeam& team,
-              const Position& at, tensor::View gradient,
-              tensor::View parameters, tensor::View state);
-  // Gathers l1 |w| + l2/2 w^2; score() is the sum afterwards.
+  // The first gradient becomes the sum of all, in their order.
+  void gather(int lane, tensor::Device& device,
+              std::span<const tensor::View> gradients);
+  // After gather().  The gradient becomes the update, or the parameters move by
+  // it.
+  void step(int lane, tensor::Device& device, const Position& at,
+            tensor::UpdateTo to, tensor::View gradient, tensor::View parameters,
+            tensor::View state);
+  // Whether the sum, or what step() wrote, is finite.
+  bool finite() const;
+  // l1 |w| + l2/2 w^2; score() is the sum afterwards.
   void measure(int lane, tensor::Device& device, tensor::View parameters);
   double score() const;
-
-  // The lane's part of the flat vectors.
-  std::int64_t begin(int lane) const;
-  std::int64_t end(int lane) const;
 
  private:
   struct Piece {
@@ -57,16 +72,18 @@ class UpdatePlan {
   void cut(const Layout& layout);
   Rule rule_of(const NetworkConfig& config, const Layout& layout,
                std::size_t segment) const;
-  // What to multiply with: 1 where nothing is to be done.
+  // What to multiply the gradient with.
   double factor(const Rule& rule) const;
+  tensor::UpdaterStep step_of(const Rule& rule, const Position& at) const;
   tensor::View component(tensor::View state, const Rule& rule,
                          const Piece& piece, int index) const;
 
   std::vector<Piece> pieces_;
   std::vector<Rule> rules_;        // by segment
   std::vector<std::size_t> deal_;  // lane i: pieces [deal_[i], deal_[i + 1])
-  std::vector<double> sums_;       // by piece
-  bool needs_norms_ = false;
+  std::vector<double> squares_;    // by piece, of the gradient
+  std::vector<double> penalties_;  // by piece, of the parameters
+  std::vector<char> finite_;       // by lane
 };
 
 }  // namespace dl::nn

@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -204,9 +205,14 @@ class Recurrent {
 
 enum class Updater { kNone, kSgd, kNesterov, kAdam, kAdaGrad, kRmsProp };
 
-// One step of an updater over a range of parameters (Deeplearning4j's
-// formulas, dl-network(5)); kNone passes the gradient through as the update.
+// One step of training a range of parameters w with gradient g.  First
+//   g' = clip(scale g) + l2 w + l1 sign(w),
+// clipped to [-limit, limit]; then the updater makes the update u of g'
+// (Deeplearning4j's formulas, dl-network(5)); kNone: u = g'.
 struct UpdaterStep {
+  double scale = 1;
+  double limit = std::numeric_limits<double>::infinity();
+  double l1 = 0, l2 = 0;
   Updater kind = Updater::kSgd;
   double learning_rate = 0;           // after its schedule
   double momentum = 0.9;              // nesterov
@@ -214,6 +220,9 @@ struct UpdaterStep {
   double epsilon = 1e-8;
   std::int64_t step = 1;  // 1 at the first step: adam's bias correction
 };
+// Where an update goes: written over the gradient, or subtracted from the
+// parameters at once, which leaves the gradient as it was.
+enum class UpdateTo { kGradient, kParameters };
 // Reals of state a parameter needs: adam 2, none and sgd 0, others 1.
 int state_per_parameter(Updater kind);
 // Where state starts: epsilon for adagrad and rmsprop, else 0.
@@ -242,13 +251,12 @@ class Device {
   virtual void finish() = 0;  // waits until all calls have taken effect
 
   // Vectors, elementwise, of any shapes with equally many elements.  NaN stays
-  // NaN, in clip() and in activations too.
+  // NaN, in activations too.
   virtual void fill(View y, double value) = 0;
   virtual void copy(View y, View x) = 0;
   virtual void scale(View y, double a) = 0;           // y *= a
   virtual void add(View y, double a, View x) = 0;     // y += a x
   virtual void multiply(View y, View a, View b) = 0;  // y = a b; y may be a
-  virtual void clip(View y, double limit) = 0;        // to [-limit, limit]
   virtual double sum_squares(View x) = 0;
   virtual double sum_absolute(View x) = 0;
   virtual bool all_finite(View x) = 0;
@@ -317,13 +325,14 @@ class Device {
   virtual void dropout_mask(View mask, double keep, std::uint64_t key,
                             std::uint64_t stream, std::uint64_t first) = 0;
 
-  // g += l2 w + l1 sign(w)
-  virtual void regularize(View g, View w, double l1, double l2) = 0;
-  // g becomes the update (to be subtracted from the parameters).  m and v: the
-  // first and second component of the updater's state for the same parameters
-  // (adam: both moments; nesterov, adagrad, rmsprop: m alone), empty where it
-  // has none.  Two views, so that a range may be cut into pieces.
-  virtual void update(const UpdaterStep& step, View g, View m, View v) = 0;
+  // One step of training in one pass over memory.  m and v: the first and
+  // second component of the updater's state for the same parameters (adam: both
+  // moments; nesterov, adagrad, rmsprop: m alone), empty where it has none. Two
+  // views, so that a range may be cut into pieces.  w may be empty where it is
+  // neither regularised nor written.
+  // Returns whether all that was written, state included, is finite.
+  virtual bool update(const UpdaterStep& step, UpdateTo to, View g, View w,
+                      View m, View v) = 0;
 };
 
 }  // namespace dl::tensor

@@ -230,27 +230,34 @@ void add_updaters() {
   struct Case {
     const char* name;
     Updater kind;
-    int arrays;  // g is read and written, and so is each array of state
+    int state;
   };
   for (const std::int64_t n : {67'780, 18'804'810})
-    for (const Case& c : {Case{"sgd", Updater::kSgd, 2},
-                          Case{"nesterov", Updater::kNesterov, 4},
-                          Case{"adam", Updater::kAdam, 6},
-                          Case{"adagrad", Updater::kAdaGrad, 4},
-                          Case{"rmsprop", Updater::kRmsProp, 4}})
-      add_elementwise(std::string("updater/") + c.name, n, c.arrays,
-                      [c](Device& d, View g, View m, View v) {
-                        const int parts = state_per_parameter(c.kind);
-                        d.update({.kind = c.kind, .learning_rate = 1e-3}, g,
-                                 parts > 0 ? m : View{},
-                                 parts > 1 ? v : View{});
-                      });
+    for (const Case& c : {Case{"sgd", Updater::kSgd, 0},
+                          Case{"nesterov", Updater::kNesterov, 1},
+                          Case{"adam", Updater::kAdam, 2},
+                          Case{"adagrad", Updater::kAdaGrad, 1},
+                          Case{"rmsprop", Updater::kRmsProp, 1}})
+      for (const bool apply : {true, false})
+        add(std::string(apply ? "apply/" : "update/") + c.name + "/" +
+                std::to_string(n),
+            [=](State& state) {
+              Bench b;
+              const View g = b.array({n}), w = b.array({n});
+              const View m = c.state > 0 ? b.array({n}) : View{};
+              const View v = c.state > 1 ? b.array({n}) : View{};
+              for (auto _ : state)
+                benchmark::DoNotOptimize(b.device->update(
+                    {.l2 = 1e-4, .kind = c.kind, .learning_rate = 1e-3},
+                    apply ? UpdateTo::kParameters : UpdateTo::kGradient, g, w,
+                    m, v));
+              // Both read g and w and write one; state is read and written.
+              report_bytes(state,
+                           4.0 * (3 + 2 * c.state) * static_cast<double>(n));
+            });
   for (const std::int64_t n : {67'780, 18'804'810}) {
     add_elementwise("add", n, 3,
                     [](Device& d, View y, View x, View) { d.add(y, -1, x); });
-    add_elementwise("regularize", n, 3, [](Device& d, View g, View w, View) {
-      d.regularize(g, w, 1e-4, 5e-4);
-    });
     add_elementwise("sum_squares", n, 1, [](Device& d, View x, View, View) {
       benchmark::DoNotOptimize(d.sum_squares(x));
     });

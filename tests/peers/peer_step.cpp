@@ -186,10 +186,9 @@ void train(const Args& a, const dl::nn::Model& model,
   std::size_t at = 0;
   const auto step = [&] {
     const DataSet& set = batches[at];
-    const auto result = replica.compute(
+    const auto result = replica.train(
         {&set.get("features"), &set.get("labels"), nullptr}, position);
     if (!result.fault.empty()) throw Error{Code::kData, result.fault};
-    replica.network().apply_update();
     at = (at + 1) % batches.size();
     ++position.iteration;
     ++position.batch;

@@ -1,8 +1,11 @@
-// Regularisation and updaters, as dl-network(5) writes them.  Each is one pass
-// over memory.
+// Training steps of parameters, as dl-network(5) writes them, in one pass.
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
+#include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/vectorize.h"
@@ -10,110 +13,160 @@
 namespace dl::device {
 namespace kernels {
 
-DL_VECTOR void regularize(float* g, const float* w, float l1, float l2,
-                          std::int64_t n) {
-  DL_INDEPENDENT
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float sign = w[i] > 0 ? 1.0f : w[i] < 0 ? -1.0f : 0.0f;
-    g[i] += l2 * w[i] + l1 * sign;
-  }
-}
-
-// v' = momentum v - rate g;  u = momentum v - (1 + momentum) v'
-DL_VECTOR void nesterov(float* g, float* v, float rate, float momentum,
-                        std::int64_t n) {
-  DL_INDEPENDENT
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float carried = momentum * v[i];
-    v[i] = carried - rate * g[i];
-    g[i] = carried - (1.0f + momentum) * v[i];
-  }
-}
-
-DL_VECTOR void ada_grad(float* g, float* h, float rate, float epsilon,
-                        std::int64_t n) {
-  DL_INDEPENDENT
-  for (std::int64_t i = 0; i < n; ++i) {
-    h[i] += g[i] * g[i];
-    g[i] = rate * g[i] / (std::sqrt(h[i]) + epsilon);
-  }
-}
-
-DL_VECTOR void rms_prop(float* g, float* s, float rate, float decay,
-                        float share, float epsilon, std::int64_t n) {
-  DL_INDEPENDENT
-  for (std::int64_t i = 0; i < n; ++i) {
-    s[i] = decay * s[i] + share * g[i] * g[i];
-    g[i] = rate * g[i] / (std::sqrt(s[i]) + epsilon);
-  }
-}
-
-struct Adam {
-  float beta1, share1, beta2, share2, alpha, epsilon;
+// What a step says, in float32.  `mean` and `square` weigh a gradient and its
+// square against the state, whose own weights are beta1 and beta2.
+struct Numbers {
+  float scale, limit, l1, l2;
+  float rate, momentum, beta1, mean, beta2, square, epsilon;
 };
 
-DL_VECTOR void adam(float* g, float* m, float* v, const Adam& parameters,
-                    std::int64_t n) {
-  const Adam p = parameters;
+// Each makes an update of a gradient and moves the state, which kState says
+// how much of there is.
+struct Sgd {
+  static constexpr int kState = 0;
+  static DL_INLINE float update(const Numbers& p, float g, float&, float&) {
+    return p.rate * g;
+  }
+};
+
+// v' = momentum v - rate g;  u = momentum v - (1 + momentum) v'
+struct Nesterov {
+  static constexpr int kState = 1;
+  static DL_INLINE float update(const Numbers& p, float g, float& v, float&) {
+    const float carried = p.momentum * v;
+    v = carried - p.rate * g;
+    return carried - (1.0f + p.momentum) * v;
+  }
+};
+
+struct AdaGrad {
+  static constexpr int kState = 1;
+  static DL_INLINE float update(const Numbers& p, float g, float& h, float&) {
+    h += g * g;
+    return p.rate * g / (std::sqrt(h) + p.epsilon);
+  }
+};
+
+struct RmsProp {
+  static constexpr int kState = 1;
+  static DL_INLINE float update(const Numbers& p, float g, float& s, float&) {
+    s = p.beta2 * s + p.square * g * g;
+    return p.rate * g / (std::sqrt(s) + p.epsilon);
+  }
+};
+
+struct Adam {
+  static constexpr int kState = 2;
+  static DL_INLINE float update(const Numbers& p, float g, float& m, float& v) {
+    m = p.beta1 * m + p.mean * g;
+    v = p.beta2 * v + p.square * g * g;
+    return p.rate * m / (std::sqrt(v) + p.epsilon);
+  }
+};
+
+// A float's magnitude as a whole number: infinity and NaN are the largest.
+DL_INLINE std::int32_t magnitude(float x) {
+  return std::bit_cast<std::int32_t>(x) & 0x7FFFFFFF;
+}
+
+enum class Form {
+  kUpdate,             // g = u
+  kUpdateRegularized,  // g = u, and w is read
+  kApply               // w -= u
+};
+
+template <typename Updater, Form kForm>
+DL_VECTOR bool pass(const Numbers& numbers, float* g, float* w, float* m,
+                    float* v, std::int64_t n) {
+  const Numbers p = numbers;
+  std::int32_t largest = 0;
   DL_INDEPENDENT
   for (std::int64_t i = 0; i < n; ++i) {
-    m[i] = p.beta1 * m[i] + p.share1 * g[i];
-    v[i] = p.beta2 * v[i] + p.share2 * g[i] * g[i];
-    g[i] = p.alpha * m[i] / (std::sqrt(v[i]) + p.epsilon);
+    const float scaled = p.scale * g[i];
+    const float below = scaled > p.limit ? p.limit : scaled;
+    float gradient = below < -p.limit ? -p.limit : below;
+    if constexpr (kForm != Form::kUpdate) {
+      const float sign = w[i] > 0 ? 1.0f : w[i] < 0 ? -1.0f : 0.0f;
+      gradient += p.l2 * w[i] + p.l1 * sign;
+    }
+    float first = 0, second = 0;
+    if constexpr (Updater::kState > 0) first = m[i];
+    if constexpr (Updater::kState > 1) second = v[i];
+    const float update = Updater::update(p, gradient, first, second);
+    // An infinite adam m shows in the update.
+    if constexpr (Updater::kState > 0) m[i] = first;
+    if constexpr (Updater::kState > 1) v[i] = second;
+    if constexpr (Updater::kState > 0)
+      largest =
+          std::max(largest, magnitude(Updater::kState > 1 ? second : first));
+    const float written = kForm == Form::kApply ? w[i] - update : update;
+    (kForm == Form::kApply ? w : g)[i] = written;
+    largest = std::max(largest, magnitude(written));
   }
+  return largest < 0x7F800000;
 }
 
 }  // namespace kernels
 
 namespace {
 
+using kernels::Form;
 using tensor::Updater;
 using tensor::UpdaterStep;
+using Pass = bool (*)(const kernels::Numbers&, float*, float*, float*, float*,
+                      std::int64_t);
 
 // Shares are rounded from doubles: 1 - 0.999f has lost digits.
-kernels::Adam adam_of(const UpdaterStep& step) {
-  const auto t = static_cast<double>(step.step);
-  const double alpha = step.learning_rate *
-                       std::sqrt(1 - std::pow(step.beta2, t)) /
-                       (1 - std::pow(step.beta1, t));
-  return {static_cast<float>(step.beta1), static_cast<float>(1 - step.beta1),
-          static_cast<float>(step.beta2), static_cast<float>(1 - step.beta2),
-          static_cast<float>(alpha),      static_cast<float>(step.epsilon)};
+kernels::Numbers numbers_of(const UpdaterStep& step) {
+  double rate = step.learning_rate;
+  if (step.kind == Updater::kNone) rate = 1;
+  if (step.kind == Updater::kAdam) {
+    const auto t = static_cast<double>(step.step);
+    rate *=
+        std::sqrt(1 - std::pow(step.beta2, t)) / (1 - std::pow(step.beta1, t));
+  }
+  const auto real = [](double x) { return static_cast<float>(x); };
+  return {.scale = real(step.scale),
+          .limit = real(step.limit),
+          .l1 = real(step.l1),
+          .l2 = real(step.l2),
+          .rate = real(rate),
+          .momentum = real(step.momentum),
+          .beta1 = real(step.beta1),
+          .mean = real(1 - step.beta1),
+          .beta2 = real(step.beta2),
+          .square = real(1 - step.beta2),
+          .epsilon = real(step.epsilon)};
+}
+
+template <Form kForm>
+Pass pass_of(Updater kind) {
+  switch (kind) {
+    case Updater::kNesterov:
+      return kernels::pass<kernels::Nesterov, kForm>;
+    case Updater::kAdaGrad:
+      return kernels::pass<kernels::AdaGrad, kForm>;
+    case Updater::kRmsProp:
+      return kernels::pass<kernels::RmsProp, kForm>;
+    case Updater::kAdam:
+      return kernels::pass<kernels::Adam, kForm>;
+    default:
+      return kernels::pass<kernels::Sgd, kForm>;
+  }
 }
 
 }  // namespace
 
-void CpuDevice::regularize(View g, View w, double l1, double l2) {
-  check_reals(tensor::DType::kF32, {g, w});
-  check_equal_elements(g, w);
-  kernels::regularize(g.as<float>(), w.as<float>(), static_cast<float>(l1),
-                      static_cast<float>(l2), g.elements());
-}
-
-void CpuDevice::update(const UpdaterStep& step, View gradient, View first,
-                       View second) {
-  check_update(tensor::DType::kF32, step, gradient, first, second);
-  const std::int64_t n = gradient.elements();
-  float* g = gradient.as<float>();
-  float* m = first.as<float>();
-  const auto rate = static_cast<float>(step.learning_rate);
-  const auto epsilon = static_cast<float>(step.epsilon);
-  switch (step.kind) {
-    case Updater::kNone:
-      return;
-    case Updater::kSgd:
-      return scale(gradient, step.learning_rate);
-    case Updater::kNesterov:
-      return kernels::nesterov(g, m, rate, static_cast<float>(step.momentum),
-                               n);
-    case Updater::kAdaGrad:
-      return kernels::ada_grad(g, m, rate, epsilon, n);
-    case Updater::kRmsProp:
-      return kernels::rms_prop(g, m, rate, static_cast<float>(step.beta2),
-                               static_cast<float>(1 - step.beta2), epsilon, n);
-    case Updater::kAdam:
-      return kernels::adam(g, m, second.as<float>(), adam_of(step), n);
-  }
+bool CpuDevice::update(const UpdaterStep& step, tensor::UpdateTo to, View g,
+                       View w, View m, View v) {
+  check_update(tensor::DType::kF32, step, to, g, w, m, v);
+  const Pass pass = to == tensor::UpdateTo::kParameters
+                        ? pass_of<Form::kApply>(step.kind)
+                    : step.l1 != 0 || step.l2 != 0
+                        ? pass_of<Form::kUpdateRegularized>(step.kind)
+                        : pass_of<Form::kUpdate>(step.kind);
+  return pass(numbers_of(step), g.as<float>(), w.as<float>(), m.as<float>(),
+              v.as<float>(), g.elements());
 }
 
 }  // namespace dl::device

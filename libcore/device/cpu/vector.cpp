@@ -28,14 +28,6 @@ DL_VECTOR void multiply(float* y, const float* a, const float* b,
   for (std::int64_t i = 0; i < n; ++i) y[i] = a[i] * b[i];
 }
 
-DL_VECTOR void clip(float* y, float limit, std::int64_t n) {
-  DL_INDEPENDENT
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float below = y[i] > limit ? limit : y[i];
-    y[i] = below < -limit ? -limit : below;
-  }
-}
-
 // Sums run in kLanes interleaved parts in double, added up at the end.
 constexpr std::int64_t kLanes = 16;
 
@@ -104,11 +96,6 @@ void CpuDevice::multiply(View y, View a, View b) {
   check_equal_elements(y, a);
   check_equal_elements(y, b);
   kernels::multiply(y.as<float>(), a.as<float>(), b.as<float>(), y.elements());
-}
-
-void CpuDevice::clip(View y, double limit) {
-  check_reals(tensor::DType::kF32, {y});
-  kernels::clip(y.as<float>(), static_cast<float>(limit), y.elements());
 }
 
 double CpuDevice::sum_squares(View x) {

@@ -35,7 +35,6 @@ class ReferenceDevice final : public tensor::Device {
   void scale(View y, double a) override;
   void add(View y, double a, View x) override;
   void multiply(View y, View a, View b) override;
-  void clip(View y, double limit) override;
   double sum_squares(View x) override;
   double sum_absolute(View x) override;
   bool all_finite(View x) override;
@@ -84,8 +83,8 @@ class ReferenceDevice final : public tensor::Device {
                            double count, double epsilon) override;
 
   // updater.cpp
-  void regularize(View g, View w, double l1, double l2) override;
-  void update(const tensor::UpdaterStep& step, View g, View m, View v) override;
+  bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
+              View w, View m, View v) override;
 };
 
 }  // namespace dl::device

@@ -42,15 +42,6 @@ void ReferenceDevice::multiply(View y, View a, View b) {
     y.as<double>()[i] = a.as<double>()[i] * b.as<double>()[i];
 }
 
-void ReferenceDevice::clip(View y, double limit) {
-  check_reals(DType::kF64, {y});
-  for (std::int64_t i = 0; i < y.elements(); ++i) {
-    double& value = y.as<double>()[i];
-    if (value > limit) value = limit;
-    if (value < -limit) value = -limit;
-  }
-}
-
 double ReferenceDevice::sum_squares(View x) {
   check_reals(DType::kF64, {x});
   double sum = 0;

@@ -71,16 +71,22 @@ class Step {
     conv_->backward_weights(dw_, db_, x, dy);
     conv_->backward_data(dx_.at(0, x.shape), dy, w_);
     run_recurrent(x.reshaped(Shape{n, 12, 36}), n);
-    d.regularize(dw_, w_, 1e-3, 1e-2);
-    d.clip(dw_, 0.5);
     sums_[2] = d.sum_squares(dw_);
     sums_[3] = d.sum_absolute(dw_);
     sums_[4] = d.all_finite(dw_) ? 1 : 0;
     for (const auto kind : kUpdaters) {
       d.fill(m_, 0.25);
       const int components = tensor::state_per_parameter(kind);
-      d.update({.kind = kind, .learning_rate = 0.9}, dw_,
-               components > 0 ? m_ : View{}, components > 1 ? s_ : View{});
+      const auto to = kind == tensor::Updater::kNone
+                          ? tensor::UpdateTo::kParameters
+                          : tensor::UpdateTo::kGradient;
+      d.update({.limit = 0.5,
+                .l1 = 1e-3,
+                .l2 = 1e-2,
+                .kind = kind,
+                .learning_rate = 0.9},
+               to, dw_, w_, components > 0 ? m_ : View{},
+               components > 1 ? s_ : View{});
     }
     d.add(w_, -0.01, dw_);
     d.copy(x2_, dx_);

@@ -9,8 +9,13 @@ using dl::tensor::initial_state;
 using dl::tensor::state_per_parameter;
 using dl::tensor::Updater;
 using dl::tensor::UpdaterStep;
+using dl::tensor::UpdateTo;
 
 namespace {
+
+const std::vector<Updater> kUpdaters = {Updater::kNone,     Updater::kSgd,
+                                        Updater::kNesterov, Updater::kAdam,
+                                        Updater::kAdaGrad,  Updater::kRmsProp};
 
 // The updates of one parameter whose gradients are 0.5, then -0.25.
 Values two_steps(const char* name, UpdaterStep step) {
@@ -23,7 +28,7 @@ Values two_steps(const char* name, UpdaterStep step) {
   Values updates;
   for (const double gradient : {0.5, -0.25}) {
     const View g = lab.put(Shape{1}, {gradient});
-    lab.device().update(step, g, m, v);
+    CHECK(lab.device().update(step, UpdateTo::kGradient, g, {}, m, v));
     updates.push_back(lab.get(g)[0]);
     ++step.step;
   }
@@ -75,78 +80,123 @@ TEST_CASE("updaters, by hand") {
 }
 
 TEST_CASE("cpu updaters agree with the reference over many steps") {
-  for (const Updater kind :
-       {Updater::kNone, Updater::kSgd, Updater::kNesterov, Updater::kAdam,
-        Updater::kAdaGrad, Updater::kRmsProp})
-    for (const std::int64_t n : {1, 15, 16, 1003}) {
-      CAPTURE(static_cast<int>(kind), n);
-      check_like_reference(
-          [&](Lab& lab) {
-            UpdaterStep step{.kind = kind, .learning_rate = 0.01};
-            const Values start(static_cast<std::size_t>(n),
-                               initial_state(step));
-            const int components = state_per_parameter(kind);
-            const View m = components > 0 ? lab.put(Shape{n}, start) : View{};
-            const View v = components > 1 ? lab.put(Shape{n}, start) : View{};
-            View g;
-            for (step.step = 1; step.step <= 20; ++step.step) {
-              g = lab.random(Shape{n}, static_cast<std::uint64_t>(step.step));
-              lab.device().update(step, g, m, v);
-            }
-            return lab.get(g);
-          },
-          1e-5);
-    }
-}
-
-TEST_CASE("regularisation") {
-  for (const char* name : {"cpu", "reference"}) {
-    Lab lab(name);
-    const View g = lab.put(Shape{4}, {1, 1, 1, kNan});
-    const View w = lab.put(Shape{4}, {2, -3, 0, 1});
-    lab.device().regularize(g, w, 0.5, 0.25);
-    const Values expected = {2, -0.25, 1};
-    for (std::size_t i = 0; i < 3; ++i) CHECK(lab.get(g)[i] == expected[i]);
-    CHECK(std::isnan(lab.get(g)[3]));
+  const Updater kind = GENERATE(from_range(kUpdaters));
+  const bool apply = GENERATE(false, true), prepare = GENERATE(false, true);
+  for (const std::int64_t n : {0, 1, 7, 15, 16, 17, 33, 1003}) {
+    CAPTURE(static_cast<int>(kind), apply, prepare, n);
+    check_like_reference(
+        [&](Lab& lab) {
+          UpdaterStep step{.kind = kind, .learning_rate = 0.01};
+          if (prepare) {
+            step.scale = 0.7;
+            step.limit = 0.4;
+            step.l1 = 1e-2;
+            step.l2 = 5e-2;
+          }
+          const Values start(static_cast<std::size_t>(n), initial_state(step));
+          const int components = state_per_parameter(kind);
+          const View w = lab.random(Shape{n}, 99);
+          const View m = components > 0 ? lab.put(Shape{n}, start) : View{};
+          const View v = components > 1 ? lab.put(Shape{n}, start) : View{};
+          Values all;
+          for (step.step = 1; step.step <= 20; ++step.step) {
+            const View g =
+                lab.random(Shape{n}, static_cast<std::uint64_t>(step.step));
+            CHECK(lab.device().update(
+                step, apply ? UpdateTo::kParameters : UpdateTo::kGradient, g, w,
+                m, v));
+            all = lab.get(g);
+          }
+          for (const View& view : {w, m, v})
+            if (!view.empty())
+              for (const double value : lab.get(view)) all.push_back(value);
+          return all;
+        },
+        1e-5);
   }
-  for (const std::int64_t n : {1, 17, 1000})
-    check_like_reference([&](Lab& lab) {
-      const View g = lab.random(Shape{n}, 1);
-      lab.device().regularize(g, lab.random(Shape{n}, 2), 1e-2, 5e-2);
-      return lab.get(g);
-    });
 }
 
-TEST_CASE("a NaN gradient shows in the update") {
-  for (const char* name : {"cpu", "reference"})
-    for (const Updater kind :
-         {Updater::kNone, Updater::kSgd, Updater::kNesterov, Updater::kAdam,
-          Updater::kAdaGrad, Updater::kRmsProp}) {
-      CAPTURE(name, static_cast<int>(kind));
-      Lab lab(name);
-      const View g = lab.random(Shape{20}, 1);
-      lab.device().fill(g.at(13, Shape{1}), kNan);
-      const auto state = [&](int component) {
-        return component < state_per_parameter(kind)
-                   ? lab.random(Shape{20}, 2, 0.1, 1)
-                   : View{};
-      };
-      lab.device().update({.kind = kind, .learning_rate = 0.1}, g, state(0),
-                          state(1));
-      CHECK_FALSE(lab.device().all_finite(g));
-    }
-}
-
-TEST_CASE("updaters refuse state that does not fit") {
+TEST_CASE("scale, clip, l2 and l1 come before the updater, in that order") {
   for (const char* name : {"cpu", "reference"}) {
     Lab lab(name);
-    const View g = lab.random(Shape{4}, 1), s = lab.random(Shape{4}, 2),
-               bad = lab.random(Shape{3}, 3);
-    dl::tensor::Device& d = lab.device();
-    CHECK_THROWS_AS(d.update({.kind = Updater::kSgd}, g, s, {}), Error);
-    CHECK_THROWS_AS(d.update({.kind = Updater::kAdam}, g, s, {}), Error);
-    CHECK_THROWS_AS(d.update({.kind = Updater::kAdam}, g, s, bad), Error);
-    CHECK_THROWS_AS(d.update({.kind = Updater::kAdaGrad}, g, {}, {}), Error);
-    CHECK_THROWS_AS(d.regularize(g, bad, 1, 1), Error);
+    const UpdaterStep step{.scale = 0.5,
+                           .limit = 2,
+                           .l1 = 0.5,
+                           .l2 = 0.25,
+                           .kind = Updater::kSgd,
+                           .learning_rate = 2};
+    const Values gradient = {2, 6, -6, 2}, weights = {2, -3, 0, 1};
+    const Values update = {2 * (1 + 0.5 + 0.5), 2 * (2 - 0.75 - 0.5), 2 * -2.0,
+                           2 * (1 + 0.25 + 0.5)};
+    const View g = lab.put(Shape{4}, gradient), w = lab.put(Shape{4}, weights);
+    CHECK(lab.device().update(step, UpdateTo::kParameters, g, w, {}, {}));
+    CHECK(lab.get(g) == gradient);
+    for (std::size_t i = 0; i < 4; ++i)
+      CHECK(lab.get(w)[i] == weights[i] - update[i]);
+    const View again = lab.put(Shape{4}, weights);
+    CHECK(lab.device().update(step, UpdateTo::kGradient, g, again, {}, {}));
+    CHECK(lab.get(g) == update);
+    CHECK(lab.get(again) == weights);
+  }
+}
+
+TEST_CASE("an update that is not finite is told, wherever it is") {
+  const char* name = GENERATE("cpu", "reference");
+  const Updater kind = GENERATE(from_range(kUpdaters));
+  const UpdateTo to = GENERATE(UpdateTo::kGradient, UpdateTo::kParameters);
+  for (const std::int64_t at : {0, 13, 16, 36}) {
+    CAPTURE(name, static_cast<int>(kind), at);
+    Lab lab(name);
+    const auto state = [&](int component) {
+      return component < state_per_parameter(kind)
+                 ? lab.random(Shape{37}, 2, 0.1, 1)
+                 : View{};
+    };
+    const View g = lab.random(Shape{37}, 1), w = lab.random(Shape{37}, 3);
+    const UpdaterStep step{.kind = kind, .learning_rate = 0.1};
+    CHECK(lab.device().update(step, to, g, w, state(0), state(1)));
+    lab.device().fill(g.at(at, Shape{1}), kNan);
+    CHECK_FALSE(lab.device().update(step, to, g, w, state(0), state(1)));
+  }
+}
+
+TEST_CASE("a step that overflows is told, though its update be small") {
+  struct Case {
+    Updater kind;
+    double gradient, weight;
+  };
+  for (const Case& c : {Case{Updater::kSgd, 3e38, -3e38},  // w - u
+                        Case{Updater::kAdaGrad, 1e30, 0},  // the square of g,
+                        Case{Updater::kRmsProp, 1e30, 0},  // and u = 0
+                        Case{Updater::kAdam, 1e30, 0}}) {
+    CAPTURE(static_cast<int>(c.kind));
+    Lab lab("cpu");
+    const auto state = [&](int component) {
+      return component < state_per_parameter(c.kind) ? lab.put(Shape{1}, {0})
+                                                     : View{};
+    };
+    CHECK_FALSE(lab.device().update(
+        {.kind = c.kind, .learning_rate = 0.9}, UpdateTo::kParameters,
+        lab.put(Shape{1}, {c.gradient}), lab.put(Shape{1}, {c.weight}),
+        state(0), state(1)));
+  }
+}
+
+TEST_CASE("updaters refuse what does not fit") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const View g = lab.random(Shape{4}, 1), w = lab.random(Shape{4}, 4),
+               s = lab.random(Shape{4}, 2), bad = lab.random(Shape{3}, 3);
+    const auto refused = [&](const UpdaterStep& step, UpdateTo to, View weights,
+                             View m, View v) {
+      CHECK_THROWS_AS(lab.device().update(step, to, g, weights, m, v), Error);
+    };
+    refused({.kind = Updater::kSgd}, UpdateTo::kGradient, w, s, {});
+    refused({.kind = Updater::kAdam}, UpdateTo::kGradient, w, s, {});
+    refused({.kind = Updater::kAdam}, UpdateTo::kGradient, w, s, bad);
+    refused({.kind = Updater::kAdaGrad}, UpdateTo::kGradient, w, {}, {});
+    refused({.kind = Updater::kSgd}, UpdateTo::kGradient, bad, {}, {});
+    refused({.l2 = 1}, UpdateTo::kGradient, {}, {}, {});
+    refused({}, UpdateTo::kParameters, {}, {}, {});
   }
 }

@@ -92,7 +92,8 @@ int allocations_in(const std::string& device, int lanes) {
   counting = true;
   for (int i = 2; i < 5; ++i) {
     testing::train(network, data.batch(), i);
-    network.all_finite();
+    network.compute_gradient(data.batch(), {});
+    network.compute_update({});
     network.regularization_score();
   }
   network.predict(data.features, outputs);

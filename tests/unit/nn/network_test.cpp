@@ -352,18 +352,22 @@ TEST_CASE("data is checked by what its metadata says") {
                                "numbers or [3]"));
 }
 
-TEST_CASE("what is not finite is seen, in the loss and in the update") {
+TEST_CASE("what is not finite is seen: loss, gradient, update, parameters") {
   const NetworkConfig config = sequence("[4]", kSoftmax, kAdam);
   const int lanes = GENERATE(1, 2);
   Network network = compile(config, 5, "reference", lanes);
   Examples data = random_examples(config, 5);
   network.compute_gradient(data.batch(), {});
-  CHECK(network.all_finite());
+  CHECK(network.gradient_is_finite());
+  CHECK(network.compute_update({}));
+  network.compute_gradient(data.batch(), {});
+  CHECK(network.apply_update({}));
   data.features.as<double>()[13] = std::nan("");
   CHECK(std::isnan(network.compute_gradient(data.batch(), {})));
-  CHECK_FALSE(network.all_finite());
-  network.compute_update({});
-  CHECK_FALSE(network.all_finite());
+  CHECK_FALSE(network.gradient_is_finite());
+  CHECK_FALSE(network.compute_update({}));
+  network.compute_gradient(data.batch(), {});
+  CHECK_FALSE(network.apply_update({}));
 }
 
 TEST_CASE("only a training network holds gradients") {

@@ -106,8 +106,7 @@ inline double distance(const std::vector<double>& a,
 inline double train(Network& network, const Batch& batch, std::int64_t i) {
   const Position at{i, 0, static_cast<std::uint64_t>(i)};
   const double loss = network.compute_gradient(batch, at);
-  network.compute_update(at);
-  network.apply_update();
+  network.apply_update(at);
   return loss;
 }
 

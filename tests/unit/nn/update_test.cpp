@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "libcore/nn/update_plan.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::nn {
@@ -22,12 +23,24 @@ NetworkConfig tiny(const std::string& more) {
                   more);
 }
 
-// What compute_update() makes of a gradient.
-std::vector<double> update_of(Network& network,
-                              const std::vector<double>& gradient,
-                              const Position& at = {}) {
+// What a network's plan makes of a gradient.  Lanes share the device: that of
+// the reference holds nothing.
+std::vector<double> update_of(
+    Network& network, const std::vector<double>& gradient,
+    const Position& at = {}, int lanes = 1,
+    tensor::UpdateTo to = tensor::UpdateTo::kGradient) {
   assign(network, network.update(), gradient);
-  network.compute_update(at);
+  const Layout layout = layout_of(network.config());
+  UpdatePlan plan(network.config(), layout, lanes);
+  LaneTeam team(lanes);
+  const tensor::View found[] = {network.update()};
+  team.run([&](int lane) { plan.gather(lane, network.device(), found); });
+  REQUIRE(plan.finite());
+  team.run([&](int lane) {
+    plan.step(lane, network.device(), at, to, network.update(),
+              network.parameters(), network.updater_state());
+  });
+  REQUIRE(plan.finite());
   return values(network, network.update());
 }
 
@@ -65,9 +78,9 @@ TEST_CASE("gradient normalisations") {
       tiny(std::string(R"(, "gradient_normalization": ")") + c.name +
            R"(", "gradient_threshold": )" + std::to_string(c.threshold) +
            R"(, "updater": {"type": "sgd", "learning_rate": 1})"),
-      4, "reference", lanes);
+      4);
   INFO(c.name << " " << c.threshold << ", " << lanes << " lanes");
-  check_close(update_of(network, {2, 3, 6, 0.3, -0.4}), c.want);
+  check_close(update_of(network, {2, 3, 6, 0.3, -0.4}, {}, lanes), c.want);
 }
 
 TEST_CASE("renormalizing leaves alone what is nearly zero") {
@@ -124,13 +137,12 @@ TEST_CASE("batch_norm is not regularized and follows the updater") {
 
 // Three steps with gradient 1, -2, 0.5 in the first parameter.
 std::vector<double> three_updates(const std::string& updater, int lanes = 1) {
-  Network network =
-      compile(tiny(R"(, "updater": )" + updater), 4, "reference", lanes);
+  Network network = compile(tiny(R"(, "updater": )" + updater), 4);
   std::vector<double> first;
   const double gradients[] = {1, -2, 0.5};
   for (int i = 0; i < 3; ++i)
     first.push_back(
-        update_of(network, {gradients[i], 1, 1, 1, 1}, {i, i, 0})[0]);
+        update_of(network, {gradients[i], 1, 1, 1, 1}, {i, i, 0}, lanes)[0]);
   return first;
 }
 
@@ -209,10 +221,56 @@ TEST_CASE("pieces of a long vector are updated alike on any number of lanes") {
   const auto want = update_of(one, gradient);
   const auto want_state = values(one, one.updater_state());
   for (const int lanes : {2, 3, 7}) {
-    Network network = compile(config, 4, "reference", lanes);
-    check_close(update_of(network, gradient), want, 0);
+    Network network = compile(config, 4);
+    check_close(update_of(network, gradient, {}, lanes), want, 0);
     check_close(values(network, network.updater_state()), want_state, 0);
   }
+}
+
+TEST_CASE("an update applied is the update computed") {
+  const NetworkConfig config =
+      tiny(R"(, "updater": {"type": "nesterov", "learning_rate": 0.1},
+          "regularization": {"l1": 0.1, "l2": 0.2},
+          "gradient_normalization": "renormalize_l2_per_layer")");
+  Network computed = compile(config, 4), applied = compile(config, 4);
+  const std::vector<double> gradient = {2, 3, 6, 0.3, -0.4};
+  for (int i = 0; i < 3; ++i) {
+    auto want = values(computed, computed.parameters());
+    const auto update = update_of(computed, gradient, {i, 0, 0});
+    for (std::size_t k = 0; k < want.size(); ++k) want[k] -= update[k];
+    assign(computed, computed.parameters(), want);
+    CHECK(update_of(applied, gradient, {i, 0, 0}, 2,
+                    tensor::UpdateTo::kParameters) == gradient);
+    check_close(values(applied, applied.parameters()), want, 0);
+    check_close(values(applied, applied.updater_state()),
+                values(computed, computed.updater_state()), 0);
+  }
+}
+
+TEST_CASE(
+    "lanes' gradients are summed in order, and what is not finite shows") {
+  const std::string normalization =
+      GENERATE(as<std::string>{}, "none", "clip_l2_per_layer");
+  const NetworkConfig config =
+      tiny(R"(, "gradient_normalization": ")" + normalization + "\"");
+  Network one = compile(config, 4), two = compile(config, 4),
+          three = compile(config, 4);
+  const Layout layout = layout_of(config);
+  UpdatePlan plan(config, layout, 2);
+  LaneTeam team(2);
+  const tensor::View found[] = {one.update(), two.update(), three.update()};
+  const auto gather = [&](double last) {
+    assign(one, one.update(), {1, 2, 3, 4, 5});
+    assign(two, two.update(), {1e16, 0, 0, 0, 1});
+    assign(three, three.update(), {-1e16, 0, 0, 0, last});
+    team.run([&](int lane) { plan.gather(lane, one.device(), found); });
+    return plan.finite();
+  };
+  CHECK(gather(-1));
+  CHECK(values(one, one.update()) ==
+        std::vector<double>{1 + 1e16 - 1e16, 2, 3, 4, 5});
+  CHECK_FALSE(gather(std::nan("")));
+  CHECK_FALSE(gather(INFINITY));
 }
 
 }  // namespace
