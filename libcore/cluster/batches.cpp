@@ -9,44 +9,41 @@ namespace dl::cluster {
 namespace {
 
 // Masks may be stored as bytes; a network takes weights.
-void make_weights(tensor::Tensor& mask) {
-  if (mask.dtype() == tensor::DType::kF32) return;
-  tensor::Tensor weights(tensor::DType::kF32, mask.shape());
+void make_weights(const tensor::Tensor& mask, tensor::Tensor& weights) {
+  weights.resize(tensor::DType::kF32, mask.shape());
   const auto to = weights.as<float>();
   for (std::int64_t i = 0; i < mask.elements(); ++i)
     to[static_cast<std::size_t>(i)] = static_cast<float>(mask.value(i));
-  mask = std::move(weights);
 }
 
 }  // namespace
 
 nn::Batch LoadedBatch::view() const {
-  return {&set.get("features"), &set.get("labels"), set.find("labels_mask")};
+  return {&set.get("features"), &set.get("labels"),
+          set.find("labels_mask") == nullptr ? nullptr : &weights};
 }
 
-LoadedBatch assemble(const data::Epoch& epoch, std::int64_t index,
-                     RecordStore& store) {
-  LoadedBatch batch;
+void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
+              LoadedBatch& batch) {
   batch.index = index;
+  const std::int64_t examples = epoch.examples(index, 1);
   std::int64_t filled = 0;
   for (const data::Piece& piece : epoch.pieces(index)) {
     const auto record = store.get(piece.shard, piece.record);
-    if (filled == 0)
-      batch.set = data::make_like(*record, epoch.examples(index, 1));
-    for (const std::uint32_t example : piece.examples)
-      data::copy_example(batch.set, filled++, *record, example);
+    if (filled == 0) data::make_like(batch.set, *record, examples);
+    data::copy_examples(batch.set, filled, *record, piece.examples);
+    filled += static_cast<std::int64_t>(piece.examples.size());
   }
-  require(filled == epoch.examples(index, 1), "a batch with holes");
-  if (const auto mask = batch.set.tensors.find("labels_mask");
-      mask != batch.set.tensors.end())
-    make_weights(mask->second);
-  return batch;
+  require(filled == examples, "a batch with holes");
+  if (const auto* mask = batch.set.find("labels_mask"))
+    make_weights(*mask, batch.weights);
 }
 
 BatchLoader::BatchLoader(BatchPlan plan, RecordStore& training,
                          RecordStore& evaluation)
     : plan_(std::move(plan)), training_(training), evaluation_(evaluation) {
   plan_.prefetch = std::max<std::int64_t>(1, plan_.prefetch);
+  slots_.resize(static_cast<std::size_t>(plan_.prefetch) + 1);
   thread_ = std::thread([this] { work(); });
 }
 
@@ -65,8 +62,8 @@ data::Epoch BatchLoader::epoch_of(bool evaluation, std::int64_t epoch) const {
       evaluation ? 0 : static_cast<std::uint64_t>(epoch), !evaluation);
 }
 
-std::int64_t BatchLoader::batches(bool evaluation, std::int64_t epoch) const {
-  return epoch_of(evaluation, epoch).batches();
+std::int64_t BatchLoader::batches(bool evaluation) const {
+  return (evaluation ? plan_.evaluation : plan_.training).batches(plan_.batch);
 }
 
 void BatchLoader::add(const BatchRange& range) {
@@ -75,20 +72,21 @@ void BatchLoader::add(const BatchRange& range) {
   changed_.notify_all();
 }
 
-LoadedBatch BatchLoader::next() {
+const LoadedBatch& BatchLoader::next() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !ready_.empty(); });
-  Item item = std::move(ready_.front());
-  ready_.pop_front();
+  changed_.wait(lock, [&] { return ready_ > 0; });
+  Slot& slot = slots_[first_];
+  first_ = (first_ + 1) % slots_.size();
+  --ready_;
   changed_.notify_all();
-  if (item.error) std::rethrow_exception(item.error);
-  return std::move(*item.batch);
+  if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
+  return slot.batch;
 }
 
 void BatchLoader::drop() {
   const std::lock_guard lock(mutex_);
   queue_.clear();
-  ready_.clear();
+  ready_ = 0;
   ++generation_;
   changed_.notify_all();
 }
@@ -101,7 +99,7 @@ void BatchLoader::work() {
   for (;;) {
     changed_.wait(lock, [&] {
       return stop_ ||
-             (!queue_.empty() && std::cmp_less(ready_.size(), plan_.prefetch));
+             (!queue_.empty() && std::cmp_less(ready_, plan_.prefetch));
     });
     if (stop_) return;
     BatchRange& range = queue_.front();
@@ -109,26 +107,27 @@ void BatchLoader::work() {
     ++range.first;
     if (--range.count == 0) queue_.pop_front();
     const std::uint64_t generation = generation_;
+    Slot& slot = slots_[(first_ + ready_) % slots_.size()];
     lock.unlock();
 
-    Item item;
+    slot.error = nullptr;
     try {
       if (!epoch || current.evaluation != job.evaluation ||
           current.epoch != job.epoch)
         epoch.emplace(epoch_of(job.evaluation, job.epoch));
       current = job;
-      item.batch =
-          assemble(*epoch, job.first, job.evaluation ? evaluation_ : training_);
-      item.batch->evaluation = job.evaluation;
-      item.batch->epoch = job.epoch;
+      assemble(*epoch, job.first, job.evaluation ? evaluation_ : training_,
+               slot.batch);
+      slot.batch.evaluation = job.evaluation;
+      slot.batch.epoch = job.epoch;
     } catch (...) {
-      item.error = std::current_exception();
+      slot.error = std::current_exception();
     }
 
     lock.lock();
     if (generation != generation_) continue;
-    if (item.error) queue_.clear();
-    ready_.push_back(std::move(item));
+    if (slot.error) queue_.clear();
+    ++ready_;
     changed_.notify_all();
   }
 }

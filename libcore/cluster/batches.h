@@ -1,4 +1,5 @@
-// Mini-batches, assembled ahead of their use by a thread of their own.
+// Mini-batches, assembled ahead of their use by a thread of their own.  From
+// records that are in memory that takes no more of it, batch after batch.
 
 #ifndef DL_LIBCORE_CLUSTER_BATCHES_H_
 #define DL_LIBCORE_CLUSTER_BATCHES_H_
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "libcore/cluster/record_store.h"
 #include "libcore/data/epoch.h"
@@ -22,14 +24,16 @@ struct LoadedBatch {
   bool evaluation = false;
   std::int64_t epoch = 0, index = 0;
   data::DataSet set;
+  tensor::Tensor weights;  // set's labels_mask, which may be bytes, as kF32
 
-  // Views of `set`; throws Error: kData, features or labels are missing.
+  // Views of it; throws Error: kData, features or labels are missing.
   nn::Batch view() const;
 };
 
-// Makes batch i of an epoch out of the records of `store`.
-LoadedBatch assemble(const data::Epoch& epoch, std::int64_t index,
-                     RecordStore& store);
+// Makes batch i of an epoch out of the records of `store`, in the memory that
+// `batch` has.
+void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
+              LoadedBatch& batch);
 
 // A stretch of an epoch.
 struct BatchRange {
@@ -54,13 +58,13 @@ class BatchLoader {
   BatchLoader& operator=(const BatchLoader&) = delete;
 
   // Mini-batches of an epoch (evaluation: of the evaluation shards).
-  std::int64_t batches(bool evaluation, std::int64_t epoch) const;
+  std::int64_t batches(bool evaluation) const;
 
   // Queues a range behind those that are there.
   void add(const BatchRange& range);
-  // The next mini-batch of what was added.  Throws what assembling it threw;
-  // the range is then dropped.
-  LoadedBatch next();
+  // The next mini-batch of what was added, there until the next call.  Throws
+  // what assembling it threw; the range is then dropped.
+  const LoadedBatch& next();
   // Forgets all that is queued or assembled.
   void drop();
 
@@ -75,11 +79,14 @@ class BatchLoader {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<BatchRange> queue_;
-  struct Item {
-    std::optional<LoadedBatch> batch;
+  struct Slot {
+    LoadedBatch batch;
     std::exception_ptr error;
   };
-  std::deque<Item> ready_;
+  // A ring: `ready_` slots from `first_` on hold batches, the one before them
+  // is given out, the one after them is being filled.
+  std::vector<Slot> slots_;
+  std::size_t first_ = 0, ready_ = 0;
   std::uint64_t generation_ = 0;  // grows with each drop()
   bool stop_ = false;
   std::thread thread_;

@@ -135,7 +135,7 @@ void Trainer::set_up(const Welcome& welcome) {
 
 void Trainer::take_task(Task task) {
   const bool evaluation = task.kind == TaskKind::kEvaluate;
-  const std::int64_t batches = loader_->batches(evaluation, task.epoch);
+  const std::int64_t batches = loader_->batches(evaluation);
   if (task.count < 1 || task.first < 0 || task.count > batches - task.first)
     throw Error{Code::kProtocol, "task: mini-batches " +
                                      std::to_string(task.first) + " to " +
@@ -187,7 +187,7 @@ void Trainer::step() {
                   std::to_string(work.task.epoch + 1) + ", lease " +
                   std::to_string(work.task.lease));
   if (work.done == 0) learner_->begin(work.task);
-  const LoadedBatch batch = loader_->next();
+  const LoadedBatch& batch = loader_->next();
   if (work.task.kind == TaskKind::kEvaluate)
     step_evaluation(work, batch);
   else

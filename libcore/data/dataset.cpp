@@ -1,6 +1,8 @@
 #include "libcore/data/dataset.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -51,31 +53,50 @@ void DataSet::check() const {
                                    "' has " + std::to_string(n)};
 }
 
-void copy_example(DataSet& target, std::int64_t to, const DataSet& source,
-                  std::int64_t from) {
+void copy_examples(DataSet& target, std::int64_t to, const DataSet& source,
+                   std::span<const std::uint32_t> from) {
   require(target.tensors.size() == source.tensors.size(),
           "examples of different data sets are mixed");
+  const auto count = static_cast<std::int64_t>(from.size());
   auto in = source.tensors.begin();
   for (auto& [name, out] : target.tensors) {
     const std::size_t n = row_bytes(out);
     require(in->first == name && n == row_bytes(in->second) &&
-                to < out.shape()[0] && from < in->second.shape()[0],
+                to + count <= out.shape()[0],
             "examples of different data sets are mixed");
-    if (n > 0)
-      std::memcpy(
-          out.bytes().data() + static_cast<std::size_t>(to) * n,
-          in->second.bytes().data() + static_cast<std::size_t>(from) * n, n);
+    const std::byte* rows = in->second.bytes().data();
+    std::byte* row = out.bytes().data() + static_cast<std::size_t>(to) * n;
+    const auto examples = static_cast<std::uint64_t>(in->second.shape()[0]);
+    for (const std::uint32_t example : from) {
+      require(example < examples, "an example outside its record");
+      if (n > 0) std::memcpy(row, rows + std::size_t{example} * n, n);
+      row += n;
+    }
     ++in;
   }
 }
 
+void copy_example(DataSet& target, std::int64_t to, const DataSet& source,
+                  std::int64_t from) {
+  require(std::in_range<std::uint32_t>(from), "an example outside its record");
+  const auto example = static_cast<std::uint32_t>(from);
+  copy_examples(target, to, source, {&example, 1});
+}
+
 DataSet make_like(const DataSet& like, std::int64_t n) {
   DataSet set;
-  for (const auto& [name, t] : like.tensors)
-    set.tensors.emplace(
-        name,
-        tensor::Tensor(t.dtype(), t.shape().without_first().with_first(n)));
+  make_like(set, like, n);
   return set;
+}
+
+void make_like(DataSet& set, const DataSet& like, std::int64_t n) {
+  const bool same_names = std::ranges::equal(
+      set.tensors, like.tensors,
+      [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (!same_names) set.tensors.clear();
+  for (const auto& [name, t] : like.tensors)
+    set.tensors[name].resize(t.dtype(),
+                             t.shape().without_first().with_first(n));
 }
 
 }  // namespace dl::data

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 
 #include "libcore/tensor/tensor.h"
@@ -36,9 +37,14 @@ struct DataSet {
 // have the same names, dtypes and shapes but for the first dimension.
 void copy_example(DataSet& target, std::int64_t to, const DataSet& source,
                   std::int64_t from);
+// The same for all of `from`, to the places from `to` on.
+void copy_examples(DataSet& target, std::int64_t to, const DataSet& source,
+                   std::span<const std::uint32_t> from);
 
 // An empty DataSet (zeros) of n examples shaped like those of `like`.
 DataSet make_like(const DataSet& like, std::int64_t n);
+// The same in the memory that `set` has; what it holds then is of no use.
+void make_like(DataSet& set, const DataSet& like, std::int64_t n);
 
 }  // namespace dl::data
 

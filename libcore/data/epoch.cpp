@@ -21,6 +21,10 @@ std::int64_t Catalogue::examples() const {
   return sum;
 }
 
+std::int64_t Catalogue::batches(std::int64_t batch) const {
+  return (examples() + batch - 1) / batch;
+}
+
 Epoch::Epoch(const Catalogue& catalogue, std::int64_t batch, std::uint64_t seed,
              std::uint64_t number, bool shuffled)
     : batch_(batch),
@@ -55,30 +59,45 @@ std::int64_t Epoch::examples(std::int64_t first_batch,
   return std::min((first_batch + count) * batch_, examples_) - begin;
 }
 
-std::vector<Piece> Epoch::pieces(std::int64_t i) const {
+std::span<const std::uint32_t> Epoch::examples_of(std::size_t place) {
+  Order& order = kept_[place % kept_.size()];
+  if (order.place == place) return order.examples;
+  const Record& record = order_[place];
+  order.place = place;
+  order.examples.resize(static_cast<std::size_t>(record.examples));
+  std::iota(order.examples.begin(), order.examples.end(), 0u);
+  if (shuffled_) {
+    Philox random(seed_,
+                  mix({kExampleOrder, number_, record.shard, record.record}));
+    shuffle(std::span(order.examples), random);
+  }
+  return order.examples;
+}
+
+std::span<const Piece> Epoch::pieces(std::int64_t i) {
   require(i >= 0 && i < batches(), "a batch outside the epoch");
   const std::int64_t begin = i * batch_;
   const std::int64_t end = std::min(begin + batch_, examples_);
-  auto at = std::upper_bound(
-      order_.begin(), order_.end(), begin,
-      [](std::int64_t place, const Record& r) { return place < r.begin; });
-  --at;
-  std::vector<Piece> pieces;
-  for (; at != order_.end() && at->begin < end; ++at) {
+  const auto starts_after = [](std::int64_t place, const Record& r) {
+    return place < r.begin;
+  };
+  const auto first =
+      std::upper_bound(order_.begin(), order_.end(), begin, starts_after) - 1;
+  const auto last =
+      std::upper_bound(first, order_.end(), end - 1, starts_after);
+  const auto records = static_cast<std::size_t>(last - first);
+  if (records > kept_.size()) kept_.assign(records, {order_.size(), {}});
+  pieces_.clear();
+  for (auto at = first; at != last; ++at) {
     const std::int64_t from = std::max<std::int64_t>(begin - at->begin, 0);
     const std::int64_t to = std::min(end - at->begin, at->examples);
     if (from >= to) continue;  // a record without examples
-    std::vector<std::uint32_t> order(static_cast<std::size_t>(at->examples));
-    std::iota(order.begin(), order.end(), 0u);
-    if (shuffled_) {
-      Philox random(seed_,
-                    mix({kExampleOrder, number_, at->shard, at->record}));
-      shuffle(std::span(order), random);
-    }
-    pieces.push_back(
-        {at->shard, at->record, {order.begin() + from, order.begin() + to}});
+    const auto all = examples_of(static_cast<std::size_t>(at - order_.begin()));
+    pieces_.push_back({at->shard, at->record,
+                       all.subspan(static_cast<std::size_t>(from),
+                                   static_cast<std::size_t>(to - from))});
   }
-  return pieces;
+  return pieces_;
 }
 
 }  // namespace dl::data

@@ -12,7 +12,9 @@
 #ifndef DL_LIBCORE_DATA_EPOCH_H_
 #define DL_LIBCORE_DATA_EPOCH_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace dl::data {
@@ -21,15 +23,17 @@ struct Catalogue {
   // records[s][r]: examples in record r of shard s.
   std::vector<std::vector<std::int64_t>> records;
   std::int64_t examples() const;
+  std::int64_t batches(std::int64_t batch) const;
 };
 
 // A run of examples of one record, in the order they are used.
 struct Piece {
   std::uint32_t shard = 0;
   std::uint32_t record = 0;
-  std::vector<std::uint32_t> examples;  // positions in the record
+  std::span<const std::uint32_t> examples;  // positions in the record
 };
 
+// Used by one thread at a time.
 class Epoch {
  public:
   // shuffled == false: the stored order, for evaluation.
@@ -38,15 +42,25 @@ class Epoch {
 
   std::int64_t batches() const;
   std::int64_t examples(std::int64_t first_batch, std::int64_t count) const;
-  // What batch i is made of, in order.
-  std::vector<Piece> pieces(std::int64_t i) const;
+  // What batch i is made of, in order; valid until the next call.  Batches in a
+  // row are cheap: the orders of the last one's records are kept.
+  std::span<const Piece> pieces(std::int64_t i);
 
  private:
   struct Record {
     std::uint32_t shard, record;
     std::int64_t begin, examples;  // begin: its place in the sequence
   };
+  // The examples of order_[place], in their order.
+  struct Order {
+    std::size_t place;
+    std::vector<std::uint32_t> examples;
+  };
+  std::span<const std::uint32_t> examples_of(std::size_t place);
+
   std::vector<Record> order_;
+  std::vector<Order> kept_;  // order_[p] has its place at p % size
+  std::vector<Piece> pieces_;
   std::int64_t batch_, examples_;
   std::uint64_t seed_, number_;
   bool shuffled_;

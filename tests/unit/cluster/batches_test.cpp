@@ -187,14 +187,14 @@ TEST_CASE("an epoch's batches hold every example once, in the named order") {
   plan.seed = 3;
   plan.prefetch = 2;
   BatchLoader loader(plan, training, evaluation);
-  CHECK(loader.batches(false, 0) == 3);
-  CHECK(loader.batches(true, 0) == 1);
+  CHECK(loader.batches(false) == 3);
+  CHECK(loader.batches(true) == 1);
 
   loader.add({false, 2, 0, 3});
   loader.add({true, 2, 0, 1});
   std::multiset<float> seen;
   for (std::int64_t i = 0; i < 3; ++i) {
-    const LoadedBatch batch = loader.next();
+    const LoadedBatch& batch = loader.next();
     CHECK(batch.index == i);
     CHECK(batch.epoch == 2);
     const dl::nn::Batch view = batch.view();
@@ -203,8 +203,10 @@ TEST_CASE("an epoch's batches hold every example once, in the named order") {
 
     // The same as assembled by hand.
     RecordStore mine({a, b}, "/", never(), 0, kSilent);
-    const Epoch epoch(plan.training, plan.batch, plan.seed, 2, true);
-    CHECK(sample::same(assemble(epoch, i, mine).set, batch.set));
+    Epoch epoch(plan.training, plan.batch, plan.seed, 2, true);
+    LoadedBatch by_hand;
+    assemble(epoch, i, mine, by_hand);
+    CHECK(sample::same(by_hand.set, batch.set));
   }
   std::multiset<float> all;
   for (const ShardInfo* info : {&a, &b})
@@ -215,7 +217,7 @@ TEST_CASE("an epoch's batches hold every example once, in the named order") {
   CHECK(seen == all);
 
   // Evaluation takes the stored order.
-  const LoadedBatch last = loader.next();
+  const LoadedBatch& last = loader.next();
   CHECK(last.evaluation);
   CHECK(sample::same(last.set, Shard(b.path).read(0)));
 }
@@ -234,7 +236,7 @@ TEST_CASE("a loader forgets what is dropped and goes on with what is added") {
     CHECK(loader.next().index == 0);
     loader.drop();
     loader.add({false, 1, 4, 2});
-    const LoadedBatch batch = loader.next();
+    const LoadedBatch& batch = loader.next();
     CHECK(batch.epoch == 1);
     CHECK(batch.index == 4);
     CHECK(loader.next().index == 5);
@@ -278,8 +280,9 @@ TEST_CASE("byte masks become weights") {
   RecordStore store({{dir / "m.dls", shard.digest(), shard.records()}}, "/",
                     never(), 0, kSilent);
   const Catalogue catalogue{{shard.records()}};
-  const LoadedBatch batch =
-      assemble(Epoch(catalogue, 3, 0, 0, false), 0, store);
+  Epoch epoch(catalogue, 3, 0, 0, false);
+  LoadedBatch batch;
+  assemble(epoch, 0, store, batch);
   const auto weights = batch.view().mask->as<float>();
   CHECK(std::vector<float>(weights.begin(), weights.end()) ==
         std::vector<float>{0, 1, 0});

@@ -15,7 +15,7 @@ namespace {
 
 using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-std::vector<Place> sequence(const Epoch& epoch) {
+std::vector<Place> sequence(Epoch epoch) {
   std::vector<Place> all;
   for (std::int64_t i = 0; i < epoch.batches(); ++i)
     for (const Piece& piece : epoch.pieces(i))
@@ -41,11 +41,12 @@ TEST_CASE("an epoch has every example exactly once, whatever the sizes") {
   for (int round = 0; round < 200; ++round) {
     const Catalogue c = random_catalogue(random);
     const auto batch = static_cast<std::int64_t>(1 + random.below(30));
-    const Epoch epoch(c, batch, 5, 1, round % 2 == 0);
+    Epoch epoch(c, batch, 5, 1, round % 2 == 0);
     const auto all = sequence(epoch);
     REQUIRE(static_cast<std::int64_t>(all.size()) == c.examples());
     REQUIRE(std::set<Place>(all.begin(), all.end()).size() == all.size());
     REQUIRE(epoch.examples(0, epoch.batches()) == c.examples());
+    REQUIRE(epoch.batches() == c.batches(batch));
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < epoch.batches(); ++i) {
       std::int64_t n = 0;
@@ -70,6 +71,21 @@ TEST_CASE("the order follows from seed and number alone") {
   CHECK(order(1, 0) != order(2, 0));
   // The batch size cuts the sequence and does not change it.
   CHECK(sequence(Epoch(c, 7, 1, 0, true)) == order(1, 0));
+}
+
+TEST_CASE("batches may be asked for in any order, and again") {
+  const Catalogue c{{{5, 0, 60, 1}, {7, 80}}};
+  Epoch epoch(c, 11, 1, 0, true);
+  const auto all = sequence(epoch);
+  Philox random(4, 0);
+  for (int round = 0; round < 100; ++round) {
+    const auto i = static_cast<std::int64_t>(
+        random.below(static_cast<std::uint64_t>(epoch.batches())));
+    auto want = all.begin() + 11 * i;
+    for (const Piece& piece : epoch.pieces(i))
+      for (const std::uint32_t example : piece.examples)
+        REQUIRE(Place(piece.shard, piece.record, example) == *want++);
+  }
 }
 
 TEST_CASE("every place of a record is equally likely to come first") {
