@@ -8,9 +8,31 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/onednn.h"
+#include "libcore/device/cpu/vectorize.h"
 #include "libcore/device/host_memory.h"
 
 namespace dl::device {
+namespace kernels {
+
+template <typename T>
+DL_VECTOR void convert(float* to, const T* from, std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<float>(from[i]);
+}
+
+template <typename T>
+DL_VECTOR void shift_and_scale(float* to, const T* from, const float* shift,
+                               const float* scale, std::int64_t n) {
+  // Large integers and doubles lose digits as float32 before the shift.
+  using Wide = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>,
+                                  float, double>;
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i)
+    to[i] =
+        static_cast<float>((static_cast<Wide>(from[i]) - shift[i]) * scale[i]);
+}
+
+}  // namespace kernels
 
 using tensor::DType;
 using tensor::Tensor;
@@ -29,33 +51,40 @@ void CpuDevice::upload(View dst, const Tensor& src) {
   check_reals(DType::kF32, {dst});
   require(dst.elements() == src.elements(), "upload of another size");
   visit_dtype(src.dtype(), [&]<typename T>() {
-    std::ranges::transform(src.as<T>(), dst.as<float>(),
-                           [](T value) { return static_cast<float>(value); });
+    kernels::convert(dst.as<float>(), src.as<T>().data(), dst.elements());
   });
 }
 
+// Shifts and scales are repeated to at least kTile columns, in turns of whole
+// rows, for rows may be as short as a pixel.
 void CpuDevice::upload_scaled(View dst, const Tensor& src, View shift,
                               View scale) {
   check_reals(DType::kF32, {dst, shift, scale});
   const Rows rows = check_scaling(dst, src, shift, scale);
-  const std::int64_t shift_step = shift.elements() == 1 ? 0 : 1;
-  const std::int64_t scale_step = scale.elements() == 1 ? 0 : 1;
-  const bool one_pair = shift_step == 0 && scale_step == 0;
-  // A long row vectorises better than many short ones.
-  const std::int64_t length = one_pair ? dst.elements() : rows.length;
+  const bool one_pair = shift.elements() == 1 && scale.elements() == 1;
+  const std::int64_t length =
+      one_pair ? 1 : std::max<std::int64_t>(rows.length, 1);
+  constexpr std::int64_t kTile = 512;
+  float tiled[2][kTile];
+  // Columns of a row at a time where it does not fit, else rows.
+  const std::int64_t width = std::min(length, kTile);
+  const std::int64_t turn = kTile / width * width;
   visit_dtype(src.dtype(), [&]<typename T>() {
-    // Large integers and doubles lose digits as float32 before the shift.
-    using Wide = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>,
-                                    float, double>;
-    const float* a = shift.as<float>();
-    const float* b = scale.as<float>();
     const T* from = src.as<T>().data();
-    float* to = dst.as<float>();
-    for (std::int64_t row = 0; row < dst.elements(); row += length)
-      for (std::int64_t c = 0; c < length; ++c)
-        to[row + c] = static_cast<float>(
-            (static_cast<Wide>(from[row + c]) - a[c * shift_step]) *
-            b[c * scale_step]);
+    for (std::int64_t first = 0; first < length; first += width) {
+      const std::int64_t columns = std::min(width, length - first);
+      for (std::int64_t i = 0; i < turn; ++i) {
+        const std::int64_t c = std::min(first + i % width, length - 1);
+        tiled[0][i] = shift.as<float>()[shift.elements() == 1 ? 0 : c];
+        tiled[1][i] = scale.as<float>()[scale.elements() == 1 ? 0 : c];
+      }
+      // Rows that are one tile lie one after the other.
+      const std::int64_t step = length > width ? length : turn;
+      const std::int64_t n = length > width ? columns : turn;
+      for (std::int64_t at = first; at < dst.elements(); at += step)
+        kernels::shift_and_scale(dst.as<float>() + at, from + at, tiled[0],
+                                 tiled[1], std::min(n, dst.elements() - at));
+    }
   });
 }
 
@@ -64,11 +93,14 @@ void CpuDevice::upload_one_hot(View dst, const Tensor& src) {
   const Rows rows = rows_of(dst);
   require(rows.count == src.elements(), "one-hot upload of another size");
   std::fill_n(dst.as<float>(), dst.elements(), 0.0f);
-  for (std::int64_t i = 0; i < rows.count; ++i) {
-    const auto label = static_cast<std::int64_t>(src.value(i));
-    require(0 <= label && label < rows.length, "a label out of range");
-    dst.as<float>()[i * rows.length + label] = 1.0f;
-  }
+  visit_dtype(src.dtype(), [&]<typename T>() {
+    const T* labels = src.as<T>().data();
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const auto label = static_cast<std::int64_t>(labels[i]);
+      require(0 <= label && label < rows.length, "a label out of range");
+      dst.as<float>()[i * rows.length + label] = 1.0f;
+    }
+  });
 }
 
 void CpuDevice::download(Tensor& dst, View src) { download_host(dst, src); }

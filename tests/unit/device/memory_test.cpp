@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "libcore/base/philox.h"
+#include "libcore/device/cpu/philox.h"
 #include "tests/unit/device/lab.h"
 
 using namespace dl::device::test;
@@ -71,6 +72,35 @@ TEST_CASE("upload shifts and scales by channel or by one number") {
     }
 }
 
+TEST_CASE("uploads of the cpu agree with the reference at any size") {
+  const DType type = GENERATE(from_range(std::begin(kTypes), std::end(kTypes)));
+  // Rows shorter and longer than what is converted at once, and odd counts.
+  for (const std::int64_t length : {1, 3, 17, 255, 511, 512, 513, 1500})
+    for (const std::int64_t count : {0, 1, 2, 5, 400}) {
+      if (length * count > 8000) continue;
+      CAPTURE(static_cast<int>(type), length, count);
+      Tensor src(type, Shape{count, length});
+      visit_dtype(type, [&]<typename T>() {
+        unsigned value = 7;
+        for (T& x : src.as<T>())
+          x = static_cast<T>((value = value * 75 + 74) % 127);
+      });
+      check_like_reference([&](Lab& lab) {
+        const View dst = lab.blank(src.shape());
+        lab.device().upload(dst, src);
+        Values all = lab.get(dst);
+        for (const bool shifts : {false, true})
+          for (const bool scales : {false, true}) {
+            lab.device().upload_scaled(
+                dst, src, lab.random(Shape{shifts ? length : 1}, 1),
+                lab.random(Shape{scales ? length : 1}, 2));
+            for (const double x : lab.get(dst)) all.push_back(x);
+          }
+        return all;
+      });
+    }
+}
+
 TEST_CASE("large integers are shifted before they lose digits") {
   Lab lab("cpu");
   Tensor src(DType::kI64, Shape{2});
@@ -132,6 +162,24 @@ TEST_CASE("dropout masks follow from the position alone") {
       const Values whole = lab.get(mask);
       CHECK(lab.get(part) == Values(whole.begin() + 20, whole.begin() + 29));
     }
+}
+
+TEST_CASE("every way to draw dropout masks draws the same") {
+  const std::uint64_t key = 0xFEDCBA987654321, stream = 5ULL << 33;
+  const std::uint64_t first = (1ULL << 32) - 40;
+  for (const std::uint64_t bound :
+       {0ULL, 1ULL << 31, (1ULL << 32) - 1, 1ULL << 32})
+    for (const auto& way : dl::device::draw_ways())
+      for (const std::int64_t n : {0, 1, 15, 16, 31, 32, 33, 95, 129}) {
+        CAPTURE(way.name, bound, n);
+        std::vector<float> mask(static_cast<std::size_t>(n) + 1, -1.0F), want;
+        way.draw(mask.data(), {3.0F, bound, key, stream, first}, n);
+        for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(n); ++i)
+          want.push_back(dl::philox(key, first + i, stream)[0] < bound ? 3.0F
+                                                                       : 0.0F);
+        want.push_back(-1.0F);
+        CHECK(mask == want);
+      }
 }
 
 TEST_CASE("dropout keeps the asked share") {
