@@ -70,11 +70,9 @@ std::vector<float> Replica::parameters() {
   return get(network_->parameters());
 }
 
-void Replica::add_update(std::span<float> target) {
+std::span<const float> Replica::update() {
   device_->download(scratch_, network_->update());
-  const auto update = scratch_.as<float>();
-  require(update.size() == target.size(), "size of the update");
-  for (std::size_t i = 0; i < target.size(); ++i) target[i] += update[i];
+  return scratch_.as<float>();
 }
 
 Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at) {

@@ -34,8 +34,9 @@ class Replica {
   std::vector<float> parameters();
   std::vector<float> statistics() { return get(network_->statistics()); }
   std::vector<float> updater_state() { return get(network_->updater_state()); }
-  // target += what the last compute() wants subtracted from the parameters.
-  void add_update(std::span<float> target);
+  // What the last compute() wants subtracted from the parameters; there until
+  // the next call of anything here.
+  std::span<const float> update();
 
   // Forward, backward and updater for one mini-batch.
   // fault: what is not finite, or "".  After a fault the statistics are as

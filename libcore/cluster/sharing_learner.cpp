@@ -126,7 +126,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   const Replica::Step step = replica_->compute(batch, work.position());
   if (!step.fault.empty()) return step.fault;
 
-  replica_->add_update(residual_);
+  exchange::accumulate(residual_, replica_->update());
 
   Update update;
   update.lease = work.task.lease;

@@ -250,6 +250,11 @@ void decode_threshold(std::span<const std::byte> message, float scale,
   });
 }
 
+void accumulate(std::span<float> residual, std::span<const float> update) {
+  require(residual.size() == update.size(), "size of the update");
+  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += update[i];
+}
+
 double clip_residual(std::span<float> residual, float limit) {
   double cut = 0;
   for (float& r : residual) {

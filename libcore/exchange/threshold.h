@@ -52,6 +52,9 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target);
 
+// residual += update, of equal sizes.
+void accumulate(std::span<float> residual, std::span<const float> update);
+
 // r clamped to +-limit; returns the sum of what was cut off (absolute).
 // limit >= 0.
 double clip_residual(std::span<float> residual, float limit);

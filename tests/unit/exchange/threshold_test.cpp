@@ -57,6 +57,17 @@ std::vector<float> with_quanta(Philox& random, std::size_t n,
 
 }  // namespace
 
+TEST_CASE("updates add up in the residual") {
+  std::vector<float> residual(37, 0.25F), update(37);
+  for (std::size_t i = 0; i < update.size(); ++i)
+    update[i] = static_cast<float>(i);
+  accumulate(residual, update);
+  accumulate(residual, update);
+  for (std::size_t i = 0; i < update.size(); ++i)
+    CHECK(residual[i] == 0.25F + 2 * static_cast<float>(i));
+  CHECK_THROWS_AS(accumulate(std::span(residual).first(36), update), dl::Error);
+}
+
 TEST_CASE("the golden vector: which elements are sent, and what stays") {
   std::vector<float> r = {0.5F, -0.2F, 0.9F, -1.1F, 0.05F, -0.3F, 0.3F, -0.5F};
   Bytes message;

@@ -1,0 +1,61 @@
+// A worker's step from records in memory takes nothing from the heap: neither
+// the loader, which runs beside it, nor the replica.
+
+#include <catch2/catch.hpp>
+
+#include "libcore/cluster/batches.h"
+#include "libcore/cluster/replica.h"
+#include "libcore/exchange/threshold.h"
+#include "tests/unit/allocations.h"
+#include "tests/unit/data/sample.h"
+#include "tests/unit/io/scratch.h"
+
+using namespace dl::cluster;
+
+TEST_CASE("a step from records in memory allocates nothing") {
+  const int threads = GENERATE(1, 2);
+  Scratch dir;
+  const auto bytes = sample::stream(std::vector<std::int64_t>(20, 12));
+  dir.write("a.dls",
+            {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const dl::data::Shard shard(dir / "a.dls");
+  const ShardInfo info{dir / "a.dls", shard.digest(), shard.records()};
+  const dl::Log silent = [](dl::Level, const std::string&) {};
+  RecordStore training({info}, "/", {}, 1 << 20, silent);
+  RecordStore evaluation({}, "/", {}, 0, silent);
+  BatchPlan plan;
+  plan.training.records = {info.records};
+  plan.batch = 8;
+  BatchLoader loader(plan, training, evaluation);
+  Replica replica(dl::nn::parse_network(R"({"input": {"shape": [3]},
+      "updater": {"type": "adam"}, "layers": [
+      {"type": "dense", "units": 5, "activation": "relu"},
+      {"type": "batch_norm"}, {"type": "dropout", "rate": 0.5},
+      {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]})",
+                                        "'net'"),
+                  {}, plan.batch, "cpu", threads);
+  std::vector<float> residual(replica.parameters().size());
+
+  loader.add({false, 0, 0, 30});
+  loader.add({false, 1, 0, 30});
+  std::int64_t steps = 0;
+  const auto step = [&] {
+    const LoadedBatch& batch = loader.next();
+    const dl::nn::Position at{steps, batch.epoch,
+                              static_cast<std::uint64_t>(steps)};
+    ++steps;
+    const auto trained = replica.train(batch.view(), at);
+    const auto computed = replica.compute(batch.view(), at);
+    dl::exchange::accumulate(residual, replica.update());
+    return trained.fault.empty() && computed.fault.empty();
+  };
+  // An epoch, which reads the records, and the start of another.
+  while (steps < 38) REQUIRE(step());
+  bool good = true;
+  const auto counted = dl::test::allocations_in([&] {
+    while (steps < 58) good = step() && good;
+  });
+  CHECK(good);
+  CHECK(counted.ours == 0);
+  CHECK(counted.onednn == 0);
+}

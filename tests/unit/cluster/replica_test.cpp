@@ -1,0 +1,113 @@
+// A replica's guarded step: what is left after a fault.
+
+#include "libcore/cluster/replica.h"
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/error.h"
+
+using dl::cluster::Replica;
+using dl::tensor::DType;
+using dl::tensor::Tensor;
+using Floats = std::vector<float>;
+
+namespace {
+
+// Two classes from two numbers, weights at zero, batch normalisation for its
+// statistics.
+struct Plant {
+  explicit Plant(int threads)
+      : replica(dl::nn::parse_network(R"({"input": {"shape": [2]},
+            "weight_init": "zero", "updater": {"type": "adagrad"}, "layers": [
+            {"type": "output", "units": 2,
+             "loss": "negative_log_likelihood"}]})",
+                                      "'net'"),
+                {}, 4, "cpu", threads) {
+    for (float& x : features.as<float>()) x = 1;
+    for (float& x : mask.as<float>()) x = 1;
+    labels.as<std::int32_t>()[0] = 1;
+    CHECK(train().fault.empty());
+  }
+  dl::nn::Batch batch() const { return {&features, &labels, &mask}; }
+  Replica::Step train() { return replica.train(batch(), {1, 0, 1}); }
+  Replica::Step compute() { return replica.compute(batch(), {1, 0, 1}); }
+
+  Replica replica;
+  Tensor features{DType::kF32, {4, 2}}, labels{DType::kI32, {4}},
+      mask{DType::kF32, {4}};
+};
+
+}  // namespace
+
+TEST_CASE("a fault found before the updater leaves everything as it was") {
+  Plant plant(GENERATE(1, 2));
+  const bool loss = GENERATE(true, false), train = GENERATE(true, false);
+  const Floats parameters = plant.replica.parameters(),
+               state = plant.replica.updater_state();
+  std::string want;
+  if (loss) {
+    plant.features.as<float>()[3] = NAN;
+    want = "the loss is not finite";
+  } else {
+    // Each example's part is finite, the weighted product is not.
+    for (float& x : plant.features.as<float>()) x = 3e34F;
+    plant.replica.set_parameters(Floats(parameters.size(), 0.0F));
+    for (float& x : plant.mask.as<float>()) x = 1e6F;
+    want = "the gradient is not finite";
+  }
+  const Floats before = plant.replica.parameters();
+  CHECK((train ? plant.train() : plant.compute()).fault == want);
+  CHECK(plant.replica.parameters() == before);
+  CHECK(plant.replica.updater_state() == state);
+}
+
+TEST_CASE("an overflowing updater starts afresh, and no parameter is of use") {
+  Plant plant(GENERATE(1, 2));
+  const bool train = GENERATE(true, false);
+  const Floats parameters = plant.replica.parameters();
+  const Floats zeros(parameters.size(), 0.0F);
+  const Floats used = plant.replica.updater_state();
+  plant.replica.set_parameters(zeros);
+  for (float& x : plant.features.as<float>()) x = 1e30F;  // squares overflow
+  CHECK((train ? plant.train() : plant.compute()).fault ==
+        "the update is not finite");
+  const Floats state = plant.replica.updater_state();
+  CHECK(state == Floats(state.size(), state[0]));
+  CHECK(state != used);
+  if (train) {
+    CHECK_THROWS_AS(plant.replica.parameters(), dl::Error);
+    CHECK_THROWS_AS(plant.compute(), dl::Error);
+    CHECK_THROWS_AS(plant.train(), dl::Error);
+    plant.replica.set_parameters(zeros);
+  }
+  CHECK(plant.replica.parameters() == zeros);
+  for (float& x : plant.features.as<float>()) x = 1;
+  CHECK(plant.train().fault.empty());
+  CHECK(plant.replica.parameters() != zeros);
+}
+
+TEST_CASE("statistics are as before a fault") {
+  Replica replica(dl::nn::parse_network(R"({"input": {"shape": [2]}, "layers": [
+        {"type": "batch_norm"}, {"type": "output", "units": 2,
+         "loss": "negative_log_likelihood"}]})",
+                                        "'net'"),
+                  {}, 4, "cpu", 2);
+  Tensor features(DType::kF32, {4, 2}), labels(DType::kI32, {4});
+  for (std::size_t i = 0; i < 8; ++i)
+    features.as<float>()[i] = static_cast<float>(i);
+  CHECK(replica.train({&features, &labels, nullptr}, {}).fault.empty());
+  const Floats before = replica.statistics();
+  features.as<float>()[5] = NAN;
+  CHECK_FALSE(replica.train({&features, &labels, nullptr}, {}).fault.empty());
+  CHECK(replica.statistics() == before);
+}
+
+TEST_CASE("training is computing and subtracting") {
+  Plant trained(2), computed(2);
+  Floats want = computed.replica.parameters();
+  CHECK(trained.train().loss == computed.compute().loss);
+  const auto update = computed.replica.update();
+  for (std::size_t i = 0; i < want.size(); ++i) want[i] -= update[i];
+  CHECK(trained.replica.parameters() == want);
+  CHECK(trained.replica.updater_state() == computed.replica.updater_state());
+}
