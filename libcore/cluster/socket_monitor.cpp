@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "libcore/cluster/transport_socket.h"
+
 namespace dl::cluster {
 namespace {
 
@@ -30,9 +32,8 @@ SocketMonitor::~SocketMonitor() {
 
 std::optional<SocketMonitor::Event> SocketMonitor::next() {
   zmq::message_t head, address;
-  if (!reader_.recv(head, zmq::recv_flags::dontwait)) return std::nullopt;
-  if (head.more())
-    static_cast<void>(reader_.recv(address, zmq::recv_flags::dontwait));
+  if (!receive_frame(reader_, head)) return std::nullopt;
+  if (head.more()) receive_frame(reader_, address);
   Event event;
   if (head.size() != sizeof event.what + sizeof event.value) return event;
   std::memcpy(&event.what, head.data(), sizeof event.what);

@@ -75,12 +75,21 @@ std::vector<Frame> RawMessage::views() const {
   return spans;
 }
 
+bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
+  for (;;) {
+    const int rc = zmq_msg_recv(frame.handle(), socket.handle(), ZMQ_DONTWAIT);
+    if (rc >= 0) return true;
+    if (zmq_errno() == EAGAIN) return false;
+    if (zmq_errno() != EINTR) throw zmq::error_t();
+  }
+}
+
 std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed) {
   RawMessage message;
   bool first = true;
   for (;;) {
     zmq::message_t frame;
-    if (!socket.recv(frame, zmq::recv_flags::dontwait)) return std::nullopt;
+    if (!receive_frame(socket, frame)) return std::nullopt;
     bool more = frame.more();
     if (routed && first) {
       message.peer = frame.to_string();

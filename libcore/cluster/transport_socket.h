@@ -36,6 +36,8 @@ struct RawMessage {
   std::size_t bytes = 0;  // over kMaxMessage: the frames were dropped
   std::vector<Frame> views() const;
 };
+// A frame that is there; false if none is.  A signal does not disturb it.
+bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame);
 std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed);
 
 enum class Sent { kYes, kFull, kGone };
