@@ -1,7 +1,7 @@
 #include "libcore/cluster/replica.h"
 
-#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -44,7 +44,7 @@ void Replica::set(tensor::View to, std::span<const float> values,
                     what + ", the network has " + std::to_string(wanted)};
   if (values.empty()) return;
   scratch_.resize(tensor::DType::kF32, to.shape);
-  std::ranges::copy(values, scratch_.as<float>().begin());
+  std::memcpy(scratch_.bytes().data(), values.data(), values.size_bytes());
   device_->upload(to, scratch_);
   device_->finish();
 }

@@ -1,6 +1,6 @@
 #include "libcore/data/record.h"
 
-#include <algorithm>
+#include <cstring>
 
 #include "libcore/io/safetensors.h"
 
@@ -35,8 +35,9 @@ Record decode_record(std::span<const std::byte> blob) {
     try {
       tensor::Tensor t(tensor::dtype_named(entry.dtype),
                        tensor::Shape(std::span(entry.shape)));
-      std::ranges::copy(area.subspan(entry.begin, entry.end - entry.begin),
-                        t.bytes().begin());
+      if (entry.end > entry.begin)
+        std::memcpy(t.bytes().data(), area.data() + entry.begin,
+                    entry.end - entry.begin);
       record.set.tensors.emplace(entry.name, std::move(t));
     } catch (Error& e) {
       e.add_context("tensor '" + entry.name + "'");

@@ -1,6 +1,7 @@
 #include "libcore/device/host_memory.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -36,6 +37,10 @@ void download_host(Tensor& dst, const View& src) {
   require(wanted == DType::kF32 || wanted == DType::kF64,
           "download into a tensor of integers");
   dst.resize(wanted, src.shape);
+  if (wanted == src.dtype) {
+    std::memcpy(dst.bytes().data(), src.data, dst.bytes().size());
+    return;
+  }
   visit_dtype(wanted, [&]<typename To>() {
     visit_dtype(src.dtype, [&]<typename From>() {
       const From* from = src.as<From>();

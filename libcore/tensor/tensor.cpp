@@ -49,7 +49,7 @@ Tensor& Tensor::operator=(const Tensor& other) {
   if (this == &other) return *this;
   if (other.empty()) return *this = Tensor();
   resize(other.dtype_, other.shape_);
-  std::ranges::copy(other.bytes(), bytes().begin());
+  std::memcpy(data_.get(), other.data_.get(), bytes().size());
   return *this;
 }
 
@@ -74,7 +74,7 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
   const std::span<const std::byte> part =
       bytes().subspan(static_cast<std::size_t>(begin) * row_bytes,
                       static_cast<std::size_t>(end - begin) * row_bytes);
-  std::ranges::copy(part, result.bytes().begin());
+  std::memcpy(result.data_.get(), part.data(), part.size());
   return result;
 }
 
