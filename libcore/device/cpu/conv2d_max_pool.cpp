@@ -72,6 +72,20 @@ std::int64_t chunk_of(const Geometry& g, std::int64_t filters,
   return std::min(max_batch, fits > whole ? fits / whole * whole : whole);
 }
 
+// Floats from an address that vectors like.
+class Room {
+ public:
+  void resize(std::size_t floats) {
+    memory_.resize(DType::kF32, {static_cast<std::int64_t>(floats)});
+    fill(0);
+  }
+  void fill(float value) { std::ranges::fill(memory_.as<float>(), value); }
+  float* data() { return memory_.as<float>().data(); }
+
+ private:
+  tensor::Tensor memory_;
+};
+
 class CpuConv2dMaxPool final : public tensor::Conv2d {
  public:
   CpuConv2dMaxPool(const Conv2dSpec& spec, std::int64_t max_batch,
@@ -79,8 +93,8 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
       : device_(device),
         spec_(spec),
         max_batch_(max_batch),
-        kernels_(best_kernels()),
-        lanes_(kernels_.lanes),
+        kernels_(&best_kernels()),
+        lanes_(kernels_->lanes),
         at_(spec),
         chunk_(chunk_of(at_, spec.filters, lanes_, max_batch)),
         span_(round_up(at_.kernel_span, lanes_)) {
@@ -114,6 +128,8 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     const std::int64_t batch =
         frozen ? check_max_pool_images(spec_, max_batch_, x, y)
                : check(x, y, w, b);
+    kernels_ = &kernels_for(batch * at_.outputs);
+    lanes_ = kernels_->lanes;
     if (!frozen) pack(w, b);
     for (std::int64_t first = 0; first < batch; first += chunk_) {
       const std::int64_t count = std::min(chunk_, batch - first);
@@ -133,7 +149,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 
   void backward_weights(View dw, View db, View x, View dy) override {
     const std::int64_t batch = check(x, dy, dw, db);
-    std::fill(wide_.begin(), wide_.end(), 0.0f);
+    wide_.fill(0);
     for (std::int64_t first = 0; first < batch; first += chunk_) {
       const std::int64_t count = std::min(chunk_, batch - first);
       load_images(x.as<float>() + first * source(), count);
@@ -155,7 +171,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     const std::int64_t filters = spec_.filters;
     for (std::int64_t first = 0; first < batch; first += chunk_) {
       const std::int64_t count = std::min(chunk_, batch - first);
-      std::fill_n(images_.begin(), count * at_.image, 0.0f);
+      std::fill_n(images_.data(), count * at_.image, 0.0f);
       const float* gradients = dy.as<float>() + first * at_.outputs * filters;
       for (std::int64_t i = 0; i < count * at_.outputs; ++i)
         spread(i, gradients + i * filters, winners_of(first, i / lanes_));
@@ -179,7 +195,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 
   // Filters of the tile that starts with filter f: about equally many each.
   std::int64_t tile(std::int64_t f) const {
-    const std::int64_t most = kernels_.pool_filters;
+    const std::int64_t most = best_kernels().pool_filters;
     const std::int64_t tiles = (spec_.filters + most - 1) / most;
     const std::int64_t each = spec_.filters / tiles,
                        more = spec_.filters % tiles;
@@ -189,19 +205,20 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   // [tile][taps][filters of the tile]
   void pack(View weights, View b) {
     const float* w = weights.as<float>();
-    std::fill(bias_.begin(), bias_.end(), 0.0f);
-    if (!b.empty()) std::copy_n(b.as<float>(), spec_.filters, bias_.begin());
+    bias_.fill(0);
+    if (!b.empty()) std::copy_n(b.as<float>(), spec_.filters, bias_.data());
     for (std::int64_t f = 0; f < spec_.filters;) {
       const std::int64_t count = tile(f);
-      kernels_.transpose(packed_.data() + f * at_.taps, count, w + f * at_.taps,
-                         at_.taps, static_cast<int>(count), at_.taps);
+      kernels_->transpose(packed_.data() + f * at_.taps, count,
+                          w + f * at_.taps, at_.taps, static_cast<int>(count),
+                          at_.taps);
       f += count;
     }
   }
 
   // [filters][kernel rows][span], zeros behind the kernel's span.
   void widen(const float* w) {
-    std::fill(wide_.begin(), wide_.end(), 0.0f);
+    wide_.fill(0);
     for (std::int64_t r = 0; r < spec_.filters * spec_.kernel[0]; ++r)
       std::copy_n(w + r * at_.kernel_span, at_.kernel_span,
                   wide_.data() + r * span_);
@@ -241,27 +258,28 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     const float* from[kMostLanes];
     for (std::int64_t i = 0; i < lanes_; ++i)
       from[i] = images_.data() + windows_[size(first + std::min(i, used - 1))];
-    kernels_.pack_window(window_.data(), from, at_.row, at_.window_rows,
-                         at_.window_span);
+    kernels_->pack_window(window_.data(), from, at_.row, at_.window_rows,
+                          at_.window_span);
     const std::int64_t window_row = at_.window_span * lanes_;
     for (std::int64_t f = 0; f < filters;) {
       const std::int64_t count = tile(f);
-      kernels_.pool_tile(static_cast<int>(count),
-                         {.window = window_.data(),
-                          .window_row = window_row,
-                          .right = at_.right * lanes_,
-                          .down = spec_.stride[0] * window_row,
-                          .kernel_rows = spec_.kernel[0],
-                          .kernel_span = at_.kernel_span,
-                          .w = packed_.data() + f * at_.taps,
-                          .bias = bias_.data() + f,
-                          .best = best_.data() + f * lanes_,
-                          .winner = winners + f * lanes_});
+      kernels_->pool_tile(static_cast<int>(count),
+                          {.window = window_.data(),
+                           .window_row = window_row,
+                           .right = at_.right * lanes_,
+                           .down = spec_.stride[0] * window_row,
+                           .kernel_rows = spec_.kernel[0],
+                           .kernel_span = at_.kernel_span,
+                           .w = packed_.data() + f * at_.taps,
+                           .w_row = count,
+                           .bias = bias_.data() + f,
+                           .best = best_.data() + f * lanes_,
+                           .winner = winners + f * lanes_});
       f += count;
     }
     // Backwards, as a part of a vector is written with what is behind it.
     for (std::int64_t f = (filters - 1) / lanes_ * lanes_; f >= 0; f -= lanes_)
-      kernels_.transpose(
+      kernels_->transpose(
           turned_.data() + f, filters, best_.data() + f * lanes_, lanes_,
           static_cast<int>(std::min(lanes_, filters - f)), lanes_);
     std::copy_n(turned_.data(), used * filters, y + first * filters);
@@ -275,25 +293,22 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
           std::min(lanes_, images * at_.outputs - g * lanes_);
       float* to = gradients_.data() + g * filters * lanes_;
       if (used < lanes_) std::fill_n(to, filters * lanes_, 0.0f);
-      kernels_.transpose(to, lanes_, dy + g * lanes_ * filters, filters,
-                         static_cast<int>(used), filters);
+      kernels_->transpose(to, lanes_, dy + g * lanes_ * filters, filters,
+                          static_cast<int>(used), filters);
     }
   }
 
   void add_filter_gradient(std::int64_t f, std::int64_t first,
                            std::int64_t images) {
     const Weighted list = {places_[0].data(), factors_[0].data()};
-    std::int64_t count = 0;
-    for (std::int64_t g = 0; g < groups_of(images); ++g)
-      count += kernels_.find_winners(
-          {list.place + count, list.factor + count},
-          gradients_.data() + (g * spec_.filters + f) * lanes_,
-          winners_of(first, g) + f * lanes_, windows_.data() + g * lanes_,
-          static_cast<std::int32_t>(at_.right),
-          static_cast<std::int32_t>(at_.down));
-    kernels_.add_weighted(wide_.data() + f * spec_.kernel[0] * span_, span_,
-                          images_.data(), at_.row, spec_.kernel[0],
-                          span_ / lanes_, list, count);
+    const std::int64_t count = kernels_->find_winners(
+        list, gradients_.data() + f * lanes_, winners_of(first, 0) + f * lanes_,
+        windows_.data(), groups_of(images), spec_.filters * lanes_,
+        static_cast<std::int32_t>(at_.right),
+        static_cast<std::int32_t>(at_.down));
+    kernels_->add_weighted(wide_.data() + f * spec_.kernel[0] * span_, span_,
+                           images_.data(), at_.row, spec_.kernel[0],
+                           span_ / lanes_, list, count);
   }
 
   // Adds to the images what output i of the chunk, with these gradients, wants.
@@ -309,11 +324,11 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     }
     float* window = images_.data() + windows_[size(i)];
     for (int q = 0; q < 4; ++q)
-      kernels_.add_weighted(window + ((q & 1) != 0 ? at_.right : 0) +
-                                ((q & 2) != 0 ? at_.down : 0),
-                            at_.row, wide_.data(), span_, spec_.kernel[0],
-                            span_ / lanes_,
-                            {places_[q].data(), factors_[q].data()}, count[q]);
+      kernels_->add_weighted(window + ((q & 1) != 0 ? at_.right : 0) +
+                                 ((q & 2) != 0 ? at_.down : 0),
+                             at_.row, wide_.data(), span_, spec_.kernel[0],
+                             span_ / lanes_,
+                             {places_[q].data(), factors_[q].data()}, count[q]);
   }
 
   void sum_rows(View db, View dy) const {
@@ -345,13 +360,12 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   Conv2dSpec spec_;
   std::int64_t max_batch_;
   tensor::ActivationSpec f_;  // of a frozen one
-  const Kernels& kernels_;
+  const Kernels* kernels_;    // of the last forward(), as are the winners
   std::int64_t lanes_;
   Geometry at_;
   std::int64_t chunk_;  // images
   std::int64_t span_;   // the kernel's, in whole vectors
-  std::vector<float> images_, window_, packed_, bias_, wide_, best_, turned_,
-      gradients_;
+  Room images_, window_, packed_, bias_, wide_, best_, turned_, gradients_;
   std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]
   std::vector<std::int32_t> windows_;  // of each output of a chunk
   std::vector<std::int32_t> places_[4];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "libcore/device/cpu/kernels/kernels.h"
 
@@ -29,15 +30,30 @@ std::int64_t panel_width(std::int64_t left) {
 
 std::int64_t padded(std::int64_t n) { return round_up(n, lanes()); }
 
+// The `columns` first of each row; the common widths without a call.
+void copy_rows(float* to, std::int64_t to_row, const float* from,
+               std::int64_t from_row, std::int64_t rows, std::int64_t columns) {
+  const auto copy = [&](auto width) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::memcpy(to + r * to_row, from + r * from_row, width * sizeof(float));
+  };
+  if (columns == 32)
+    copy(std::integral_constant<std::size_t, 32>());
+  else if (columns == 16)
+    copy(std::integral_constant<std::size_t, 16>());
+  else if (columns == 12)
+    copy(std::integral_constant<std::size_t, 12>());
+  else
+    copy(static_cast<std::size_t>(columns));
+}
+
 // to[k][width] = the `columns` <= width columns of b from its start on, made up
 // with zeros.
 void pack_panel(float* to, std::int64_t width, Matrix b, std::int64_t depth,
                 std::int64_t columns) {
   if (columns < width) std::fill_n(to, depth * width, 0.0f);
   if (b.column == 1) {
-    const auto bytes = static_cast<std::size_t>(columns) * sizeof(float);
-    for (std::int64_t k = 0; k < depth; ++k)
-      std::memcpy(to + k * width, b.data + k * b.row, bytes);
+    copy_rows(to, width, b.data, b.row, depth, columns);
     return;
   }
   for (std::int64_t c = 0; c < columns; c += lanes())
@@ -67,8 +83,7 @@ void pack_a(float* to, Matrix a, std::int64_t rows, std::int64_t depth) {
       best_kernels().transpose(panel, count, from, a.row,
                                static_cast<int>(count), depth);
     } else {
-      for (std::int64_t k = 0; k < depth; ++k)
-        std::copy_n(from + k * a.column, count, panel + k * count);
+      copy_rows(panel, count, from, a.column, depth, count);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "libcore/device/cpu/kernels/kernels.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
@@ -16,7 +17,8 @@ std::vector<const Kernels*> all_kernels() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     found.push_back(&dl::device::kAvx2Kernels);
-  if (__builtin_cpu_supports("avx512f"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq"))
     found.push_back(&dl::device::kAvx512Kernels);
 #endif
   return found;
@@ -73,6 +75,120 @@ TEST_CASE("tiles of a matrix product, of every size") {
         check_tile(*k, rows, vectors, true, false, true);
         check_tile(*k, rows, vectors, false, true, true);
       }
+}
+
+TEST_CASE("sums that compete four by four") {
+  constexpr std::int64_t rows = 3, span = 5, right = 2, down = 1;
+  for (const Kernels* k : all_kernels())
+    for (int filters = 1; filters <= k->pool_filters + 3; ++filters) {
+      CAPTURE(k->name, filters);
+      const std::int64_t lanes = k->lanes, row = (span + right) * lanes;
+      const auto window =
+          numbers(static_cast<std::size_t>((rows + down) * row), 1);
+      const auto w =
+          numbers(static_cast<std::size_t>(rows * span * filters), 2);
+      const auto bias = numbers(static_cast<std::size_t>(filters), 3);
+      std::vector<float> best(static_cast<std::size_t>(filters * lanes));
+      std::vector<std::uint8_t> winner(best.size());
+      k->pool_tile(filters, {.window = window.data(),
+                             .window_row = row,
+                             .right = right * lanes,
+                             .down = down * row,
+                             .kernel_rows = rows,
+                             .kernel_span = span,
+                             .w = w.data(),
+                             .w_row = filters,
+                             .bias = bias.data(),
+                             .best = best.data(),
+                             .winner = winner.data()});
+      for (std::int64_t f = 0; f < filters; ++f)
+        for (std::int64_t lane = 0; lane < lanes; ++lane) {
+          float sums[4];
+          for (std::int64_t q = 0; q < 4; ++q) {
+            sums[q] = bias[static_cast<std::size_t>(f)];
+            for (std::int64_t t = 0; t < rows * span; ++t)
+              sums[q] += w[static_cast<std::size_t>(t * filters + f)] *
+                         window[static_cast<std::size_t>(
+                             (t / span + (q & 2) / 2 * down) * row +
+                             (t % span + (q & 1) * right) * lanes + lane)];
+          }
+          const auto at = static_cast<std::size_t>(f * lanes + lane);
+          const auto* most = std::max_element(sums, sums + 4);
+          REQUIRE(best[at] == *most);
+          REQUIRE(winner[at] == most - sums);
+        }
+    }
+}
+
+TEST_CASE("what pooling needs of an image, lane by lane") {
+  for (const Kernels* k : all_kernels())
+    for (const std::int64_t span : {1, 3, 6, 16, 21}) {
+      CAPTURE(k->name, span);
+      constexpr std::int64_t rows = 2, from_row = 30;
+      const auto image = numbers(4 * from_row + 64, 1);
+      std::vector<const float*> from;
+      for (int i = 0; i < k->lanes; ++i) from.push_back(image.data() + i);
+      std::vector<float> to(static_cast<std::size_t>(rows * span * k->lanes));
+      k->pack_window(to.data(), from.data(), from_row, rows, span);
+      for (std::int64_t i = 0; i < rows * span * k->lanes; ++i)
+        REQUIRE(to[static_cast<std::size_t>(i)] ==
+                from[static_cast<std::size_t>(i % k->lanes)]
+                    [i / k->lanes / span * from_row + i / k->lanes % span]);
+    }
+}
+
+TEST_CASE("winners with a gradient, and sums over them") {
+  for (const Kernels* k : all_kernels()) {
+    CAPTURE(k->name);
+    constexpr std::int64_t vectors = 3, step = 40;
+    const auto lanes = static_cast<std::size_t>(k->lanes);
+    auto dy = numbers(vectors * step, 1);
+    std::vector<std::uint8_t> winner(dy.size());
+    std::vector<std::int32_t> window(vectors * lanes);
+    for (std::size_t i = 0; i < dy.size(); ++i)
+      winner[i] = static_cast<std::uint8_t>(i * 7 % 4);
+    for (std::size_t i = 0; i < window.size(); ++i)
+      window[i] = static_cast<std::int32_t>(3 * i);
+    dy[2] = 0;
+    std::vector<std::int32_t> place(window.size() + lanes);
+    std::vector<float> factor(place.size());
+    const std::int64_t count =
+        k->find_winners({place.data(), factor.data()}, dy.data(), winner.data(),
+                        window.data(), vectors, step, 5, 11);
+    std::int64_t expected = 0;
+    for (std::size_t v = 0; v < vectors; ++v)
+      for (std::size_t i = 0; i < lanes; ++i) {
+        const std::size_t at = v * step + i;
+        if (dy[at] == 0) continue;
+        const auto found = static_cast<std::size_t>(expected++);
+        REQUIRE(place[found] == window[v * lanes + i] +
+                                    (winner[at] % 2 != 0 ? 5 : 0) +
+                                    (winner[at] > 1 ? 11 : 0));
+        REQUIRE(factor[found] == dy[at]);
+      }
+    REQUIRE(count == expected);
+
+    for (const std::int64_t wide : {1, 2, 7, 33}) {
+      CAPTURE(wide);
+      constexpr std::int64_t rows = 7;
+      const std::int64_t in_row = 3, out_row = wide * k->lanes + 1;
+      const auto in = numbers(
+          static_cast<std::size_t>(300 + rows * in_row + wide * k->lanes), 2);
+      auto out = numbers(static_cast<std::size_t>(rows * out_row), 3);
+      auto sums = out;
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t v = 0; v < wide * k->lanes; ++v)
+          for (std::int64_t i = 0; i < count; ++i) {
+            const auto t = static_cast<std::size_t>(i);
+            sums[static_cast<std::size_t>(r * out_row + v)] +=
+                factor[t] *
+                in[static_cast<std::size_t>(place[t] + r * in_row + v)];
+          }
+      k->add_weighted(out.data(), out_row, in.data(), in_row, rows, wide,
+                      {place.data(), factor.data()}, count);
+      REQUIRE(out == sums);
+    }
+  }
 }
 
 TEST_CASE("rows turned into columns") {

@@ -34,7 +34,8 @@ struct PoolTile {
   std::int64_t window_row;   // span * lanes
   std::int64_t right, down;  // floats from one competitor to the next
   std::int64_t kernel_rows, kernel_span;
-  const float* w;        // [kernel_rows, kernel_span, filters]
+  const float* w;        // [kernel_rows, kernel_span], `filters` each
+  std::int64_t w_row;    // from one to the next
   const float* bias;     // [filters]
   float* best;           // [filters, lanes]
   std::uint8_t* winner;  // [filters, lanes]: 1 for right, 2 for down
@@ -50,7 +51,7 @@ struct Kernels {
   const char* name;
   int lanes;         // floats of a vector
   int max_rows;      // of a GemmTile
-  int pool_filters;  // of a PoolTile, at most
+  int pool_filters;  // of a PoolTile that stay in registers
 
   // rows: 1..max_rows; vectors: 1 or 2.
   void (*gemm_tile)(int rows, int vectors, const GemmTile& tile);
@@ -61,19 +62,22 @@ struct Kernels {
   void (*transpose)(float* to, std::int64_t to_column, const float* from,
                     std::int64_t from_row, int rows, std::int64_t columns);
 
-  // filters: 1..pool_filters.  The first of equals wins, NaN wins over numbers.
+  // Any number of filters.  The first of equals wins, NaN wins over numbers.
   void (*pool_tile)(int filters, const PoolTile& tile);
   // to[r][s][lane] = from[lane][r * from_row + s].  Reads up to lanes floats
   // from where a row of `span` ends.
   void (*pack_window)(float* to, const float* const* from,
                       std::int64_t from_row, std::int64_t rows,
                       std::int64_t span);
-  // Of `lanes` outputs, those whose gradient dy is not 0: place[k] = window[i]
-  // + the offset of the winner i, factor[k] = dy[i].  Returns how many; may
-  // write `lanes` of both.
-  int (*find_winners)(Weighted to, const float* dy, const std::uint8_t* winner,
-                      const std::int32_t* window, std::int32_t right,
-                      std::int32_t down);
+  // Of `vectors` times `lanes` outputs, those whose gradient dy is not 0:
+  // place[k] = window[i] + the offset of the winner, factor[k] = dy.  dy and
+  // winner have `step` elements from vector to vector, window has no gaps.
+  // Returns how many; may write `lanes` more of both.
+  std::int64_t (*find_winners)(Weighted to, const float* dy,
+                               const std::uint8_t* winner,
+                               const std::int32_t* window, std::int64_t vectors,
+                               std::int64_t step, std::int32_t right,
+                               std::int32_t down);
   // out[r * out_row + v] += sum over i < count of
   //     factor[i] * in[place[i] + r * in_row + v]
   // for r < rows, v < vectors * lanes, summed in the order of i.
@@ -85,6 +89,9 @@ struct Kernels {
 
 // The widest that this processor has.
 const Kernels& best_kernels();
+// Narrower ones with the same results where there are no more floats than that
+// to work on side by side.
+const Kernels& kernels_for(std::int64_t floats);
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kPortableKernels;
 

@@ -9,6 +9,39 @@
 namespace dl::device {
 namespace {
 
+// The largest of four and which it is.  Numbers only: the first of equals.
+DL_ALWAYS void best_of_numbers(const Vec (&s)[4], Vec& best, Mask& winner) {
+  const Mask right = s[1] > s[0], below_right = s[3] > s[2];
+  const Vec above = right ? s[1] : s[0], below = below_right ? s[3] : s[2];
+  const Mask down = below > above;
+  best = down ? below : above;
+  winner = down ? (below_right ? Mask{} + 3 : Mask{} + 2)
+                : (right ? Mask{} + 1 : Mask{});
+}
+
+// The same where there may be NaN, which wins.
+DL_ALWAYS void best_of_any(const Vec (&s)[4], Vec& best, Mask& winner) {
+  best = s[0];
+  winner = Mask{};
+#pragma GCC unroll 4
+  for (int q = 1; q < 4; ++q) {
+    const Mask wins = (s[q] > best) | (s[q] != s[q]);
+    best = wins ? s[q] : best;
+    winner = wins ? Mask{} + q : winner;
+  }
+}
+
+DL_ALWAYS bool may_have_nan(Vec sum) {
+  const Mask is = sum != sum;
+#ifdef __AVX512F__
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(is)) != 0;
+#else
+  int any = 0;
+  for (int i = 0; i < kLanes; ++i) any |= is[i];
+  return any != 0;
+#endif
+}
+
 template <int filters>
 void pool_tile_of(const PoolTile& tile) {
   Vec sum[filters][4];
@@ -28,21 +61,25 @@ void pool_tile_of(const PoolTile& tile) {
       for (int f = 0; f < filters; ++f)
 #pragma GCC unroll 4
         for (int q = 0; q < 4; ++q) sum[f][q] += w[f] * at[q];
-      w += filters;
+      w += tile.w_row;
       x += kLanes;
       below += kLanes;
     }
   }
+  // NaN in any of them is NaN in their sum.
+  Vec total = {};
+#pragma GCC unroll 16
+  for (int f = 0; f < filters; ++f)
+    total += (sum[f][0] + sum[f][1]) + (sum[f][2] + sum[f][3]);
+  const bool numbers = !may_have_nan(total);
 #pragma GCC unroll 16
   for (int f = 0; f < filters; ++f) {
-    Vec best = sum[f][0];
-    Mask winner = {};
-#pragma GCC unroll 4
-    for (int q = 1; q < 4; ++q) {
-      const Mask wins = (sum[f][q] > best) | (sum[f][q] != sum[f][q]);
-      best = wins ? sum[f][q] : best;
-      winner = wins ? Mask{} + q : winner;
-    }
+    Vec best;
+    Mask winner;
+    if (numbers)
+      best_of_numbers(sum[f], best, winner);
+    else
+      best_of_any(sum[f], best, winner);
     store(tile.best + f * kLanes, best);
     *reinterpret_cast<LooseBytes*>(tile.winner + f * kLanes) =
         __builtin_convertvector(winner, Bytes);
@@ -58,7 +95,16 @@ void pool_tile_filters(int wanted, const PoolTile& tile) {
 }
 
 void pool_tile(int filters, const PoolTile& tile) {
-  pool_tile_filters<kPoolFilters>(filters, tile);
+  if (filters <= kPoolFilters)
+    return pool_tile_filters<kPoolFilters>(filters, tile);
+  for (int f = 0; f < filters; f += kPoolFilters) {
+    PoolTile part = tile;
+    part.w += f;
+    part.bias += f;
+    part.best += f * kLanes;
+    part.winner += f * kLanes;
+    pool_tile_filters<kPoolFilters>(filters - f, part);
+  }
 }
 
 // Half a vector of each of two rows.

@@ -3,13 +3,24 @@
 namespace dl::device {
 namespace {
 
-const Kernels& widest() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return kAvx512Kernels;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return kAvx2Kernels;
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq");
+}
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#else
+bool has_avx512() { return false; }
+bool has_avx2() { return false; }
 #endif
-  return kPortableKernels;
+
+const Kernels& widest() {
+  return has_avx512() ? kAvx512Kernels
+         : has_avx2() ? kAvx2Kernels
+                      : kPortableKernels;
 }
 
 }  // namespace
@@ -17,6 +28,12 @@ const Kernels& widest() {
 const Kernels& best_kernels() {
   static const Kernels& chosen = widest();
   return chosen;
+}
+
+const Kernels& kernels_for(std::int64_t floats) {
+  // Both fuse multiply and add, so their sums are the same.
+  return floats <= kAvx2Kernels.lanes && has_avx512() ? kAvx2Kernels
+                                                      : best_kernels();
 }
 
 }  // namespace dl::device

@@ -3,19 +3,16 @@
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_SPARSE_SUM_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_SPARSE_SUM_H_
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/kernels/vectors.h"
 
 namespace dl::device {
 namespace {
 
-int find_winners(Weighted to, const float* dy, const std::uint8_t* winner,
-                 const std::int32_t* window, std::int32_t right,
-                 std::int32_t down) {
+DL_ALWAYS int find_in_vector(Weighted to, const float* dy,
+                             const std::uint8_t* winner,
+                             const std::int32_t* window, std::int32_t right,
+                             std::int32_t down) {
   const Mask q = __builtin_convertvector(
       *reinterpret_cast<const LooseBytes*>(winner), Mask);
   Mask place = *reinterpret_cast<const LooseMask*>(window);
@@ -38,6 +35,19 @@ int find_winners(Weighted to, const float* dy, const std::uint8_t* winner,
   }
   return count;
 #endif
+}
+
+std::int64_t find_winners(Weighted to, const float* dy,
+                          const std::uint8_t* winner,
+                          const std::int32_t* window, std::int64_t vectors,
+                          std::int64_t step, std::int32_t right,
+                          std::int32_t down) {
+  std::int64_t count = 0;
+  for (std::int64_t v = 0; v < vectors; ++v)
+    count +=
+        find_in_vector({to.place + count, to.factor + count}, dy + v * step,
+                       winner + v * step, window + v * kLanes, right, down);
+  return count;
 }
 
 struct SparseSum {

@@ -4,6 +4,10 @@
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_VECTORS_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_VECTORS_H_
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include <cstdint>
 #include <utility>
 
