@@ -78,7 +78,8 @@ const LoadedBatch& BatchLoader::next() {
   Slot& slot = slots_[first_];
   first_ = (first_ + 1) % slots_.size();
   --ready_;
-  changed_.notify_all();
+  // Not for every batch: waking the loader costs more than a small one does.
+  if (std::cmp_less_equal(ready_, plan_.prefetch / 2)) changed_.notify_all();
   if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
   return slot.batch;
 }
