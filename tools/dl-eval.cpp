@@ -112,7 +112,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
-  const dl::nn::Model model = dl::nn::load_model(a.model);
+  const dl::nn::Model model = dl::nn::open_model(a.model);
   const std::vector<std::string> chosen = kinds(a, model);
   auto total = dl::eval::make_evaluations(
       chosen,

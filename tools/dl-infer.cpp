@@ -87,7 +87,7 @@ void run(const Args& a) {
                 "--format: want jsonl or dls, got '" + a.format + "'"};
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
-  const dl::nn::Model model = dl::nn::load_model(a.model);
+  const dl::nn::Model model = dl::nn::open_model(a.model);
   dl::nn::Predictor predictor(model, a.predictor);
   const auto out = lines ? open_lines(a, model) : open_stream(a, model);
   for (const std::string& spec : specs)

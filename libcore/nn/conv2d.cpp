@@ -40,6 +40,14 @@ class Conv2d final : public Layer {
     if (frozen_) folded_ = {};  // the kernel has its copy
   }
 
+  void freeze_like(Layer& twin, Layer* before) override {
+    auto& other = static_cast<Conv2d&>(twin);
+    if (!other.frozen_) return freeze(before);
+    scaling_ = {};
+    kernel_->freeze_like(*other.kernel_);
+    frozen_ = true;
+  }
+
   View forward(View x, const Step& step) override {
     x_ = x;
     y_ = site_.result_of(step.examples);

@@ -292,9 +292,14 @@ double Lane::train(const Batch& batch, const Position& at) {
   return loss;
 }
 
-void Lane::freeze() {
-  for (std::size_t i = layers_.size(); i-- > 0;)
-    layers_[i]->freeze(i > 0 ? layers_[i - 1].get() : nullptr);
+void Lane::freeze(Lane& first) {
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    Layer* before = i > 0 ? layers_[i - 1].get() : nullptr;
+    if (&first == this)
+      layers_[i]->freeze(before);
+    else
+      layers_[i]->freeze_like(*first.layers_[i], before);
+  }
 }
 
 void Lane::predict(const Tensor& features, Tensor& outputs) {

@@ -42,8 +42,9 @@ class Lane final : private LaneSum {
   // Forward and backward over this lane's share; the sum of its losses, scaled
   // as its gradient is, 1 / total.  Within LaneTeam::run(), on every lane.
   double train(const Batch& batch, const Position& at);
-  // Tells the layers that the parameters are in place.  On every lane.
-  void freeze();
+  // Tells the layers that the parameters are in place.  `first` is the first
+  // lane, frozen already unless it is this one.
+  void freeze(Lane& first);
   // Outputs of this lane's share, into their rows of `outputs` [n, units],
   // kF32.
   void predict(const tensor::Tensor& features, tensor::Tensor& outputs);

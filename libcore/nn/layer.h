@@ -97,6 +97,13 @@ class Layer {
   // this one takes, null for the first.
   virtual void freeze(Layer* before) { static_cast<void>(before); }
 
+  // The same on another lane: may share what freeze() of `twin`, this layer on
+  // the first lane, has prepared.
+  virtual void freeze_like(Layer& twin, Layer* before) {
+    static_cast<void>(twin);
+    freeze(before);
+  }
+
   // Within freeze() of the layer behind: takes the scaling over, so that
   // forward() returns factor[c] * y[.., c] + offset[c] from this layer's own
   // freeze() on, until the next.  false: cannot.

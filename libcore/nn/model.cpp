@@ -7,13 +7,21 @@
 namespace dl::nn {
 namespace {
 
-void upload(Network& network, tensor::View to,
-            const std::vector<float>& values) {
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+// In pieces: a copy of the whole would double the memory.
+void upload(Network& network, tensor::View to, std::span<const float> values) {
   require(to.elements() == static_cast<std::int64_t>(values.size()),
           "a model does not fit the network");
-  tensor::Tensor host(tensor::DType::kF32, to.shape);
-  std::copy(values.begin(), values.end(), host.as<float>().begin());
-  network.device().upload(to, host);
+  for (std::size_t at = 0; at < values.size(); at += kPiece) {
+    const auto piece = values.subspan(at, std::min(kPiece, values.size() - at));
+    tensor::Tensor host(tensor::DType::kF32,
+                        {static_cast<std::int64_t>(piece.size())});
+    std::ranges::copy(piece, host.as<float>().begin());
+    network.device().upload(to.at(static_cast<std::int64_t>(at), host.shape()),
+                            host);
+    network.device().finish();
+  }
 }
 
 std::vector<float> download(Network& network, tensor::View from) {
@@ -26,7 +34,10 @@ std::vector<float> download(Network& network, tensor::View from) {
 }  // namespace
 
 void put_into(Network& network, const Model& model) {
-  upload(network, network.parameters(), model.parameters);
+  const std::span<const float> weights = model.weights();
+  const tensor::View own = network.parameters();
+  const bool adopted = own.as<const float>() == weights.data();
+  if (!adopted) upload(network, own, weights);
   if (!model.statistics.empty())
     upload(network, network.statistics(), model.statistics);
   if (!network.updater_state().empty()) {

@@ -5,11 +5,14 @@
 #ifndef DL_LIBCORE_NN_MODEL_H_
 #define DL_LIBCORE_NN_MODEL_H_
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
+#include "libcore/io/mapping.h"
 #include "libcore/nn/config.h"
 #include "libcore/nn/network.h"
 
@@ -23,6 +26,12 @@ struct Model {
 
   std::vector<float> parameters;  // flat, in the order of layout_of()
   std::vector<float> statistics;
+  // After open_model(): the parameters in their file, and that file.
+  std::span<const float> in_file;
+  std::shared_ptr<const io::Mapping> file;
+  std::span<const float> weights() const {
+    return file ? in_file : std::span<const float>(parameters);
+  }
   // Checkpoints only:
   std::vector<float> updater_state;  // flat; empty in a plain model
   Json training;                     // counters and what the run needs; or null
@@ -37,6 +46,9 @@ void save_model(const Model& model, const std::string& path);
 // Throws Error: kNoInput; kIo; kData, the file is damaged, no model, or of a
 // version not understood.
 Model load_model(const std::string& path);
+// The same for prediction: the parameters of a file stay in it, mapped (see
+// io/mapping.h), and the model's vector of them is empty; weights() has them.
+Model open_model(const std::string& path);
 
 // Copies a model into a network compiled from its configuration, and back.  A
 // training network starts with the model's updater state, or a fresh one where

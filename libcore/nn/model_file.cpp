@@ -8,6 +8,7 @@
 #include <map>
 
 #include "libcore/io/digest.h"
+#include "libcore/io/mapping.h"
 #include "libcore/io/safetensors.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -73,19 +74,38 @@ std::vector<Slot> slots_of(const Layout& layout, bool with_state) {
 }
 
 void resize(Model& model, const Layout& layout, bool with_state) {
-  model.parameters.resize(static_cast<std::size_t>(layout.parameter_count));
+  if (model.in_file.empty())
+    model.parameters.resize(static_cast<std::size_t>(layout.parameter_count));
   model.statistics.resize(static_cast<std::size_t>(layout.statistics_count));
   if (with_state)
     model.updater_state.resize(static_cast<std::size_t>(layout.state_count));
 }
 
+// Whether a block has NaN or infinity: all bits of the exponent set.  Of a
+// fixed size, so that the loop vectorises.
+constexpr std::size_t kBlock = 1024;
+bool finite_block(const float* values) {
+  std::uint32_t worst = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    worst |= (bits & 0x7f800000U) == 0x7f800000U ? 1U : 0U;
+  }
+  return worst == 0;
+}
+
 // Updater state may overflow while the model is sound; the rest may not.
-void check_finite(const Slot& slot, std::span<const float> values) {
-  if (slot.vector == &Model::updater_state) return;
-  for (const float value : values)
-    if (!std::isfinite(value))
-      damaged("tensor '" + slot.entry.name +
-              "' holds a value that is not finite");
+bool sound(const Slot& slot, std::span<const float> values) {
+  if (slot.vector == &Model::updater_state) return true;
+  std::size_t i = 0;
+  for (; i + kBlock <= values.size(); i += kBlock)
+    if (!finite_block(values.data() + i)) return false;
+  for (; i < values.size(); ++i)
+    if (!std::isfinite(values[i])) return false;
+  return true;
+}
+
+[[noreturn]] void not_finite(const Slot& slot) {
+  damaged("tensor '" + slot.entry.name + "' holds a value that is not finite");
 }
 
 std::span<const float> values_of(const Model& model, const Slot& slot) {
@@ -203,7 +223,47 @@ void check_tensors(const std::vector<io::TensorEntry>& found,
   }
 }
 
-Model read_model(std::span<const std::byte> blob) {
+// Adds the tensors to the digest and returns the first one that is not sound,
+// or null.  Piece by piece, so that each comes from memory once; they need not
+// be aligned.
+const Slot* examine(io::Digest& digest, const std::vector<Slot>& slots,
+                    const std::vector<io::TensorEntry>& entries,
+                    std::span<const std::byte> tensors) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16;
+  const Slot* bad = nullptr;
+  std::vector<float> piece;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    for (std::size_t at = entries[i].begin; at < entries[i].end; at += kPiece) {
+      const auto bytes =
+          tensors.subspan(at, std::min(kPiece, entries[i].end - at));
+      digest.add(bytes);
+      piece.resize(bytes.size() / sizeof(float));
+      std::memcpy(piece.data(), bytes.data(), bytes.size());
+      if (bad == nullptr && !sound(slots[i], piece)) bad = &slots[i];
+    }
+  return bad;
+}
+
+// The parameters in the blob, which has them in the order of the flat vector;
+// nothing if they are not aligned.
+std::span<const float> parameters_in(std::span<const std::byte> tensors,
+                                     const std::vector<Slot>& slots,
+                                     const Layout& layout) {
+  std::int64_t at = 0;
+  for (const Slot& slot : slots) {
+    if (slot.vector != &Model::parameters) break;
+    if (slot.offset != at) return {};
+    at += slot.elements;
+  }
+  if (at != layout.parameter_count ||
+      reinterpret_cast<std::uintptr_t>(tensors.data()) % alignof(float) != 0)
+    return {};
+  return {reinterpret_cast<const float*>(tensors.data()),
+          static_cast<std::size_t>(at)};
+}
+
+// keep: leave the parameters where they are, if that is possible.
+Model read_model(std::span<const std::byte> blob, bool keep) {
   const io::SafetensorsHeader header = io::parse_safetensors(blob);
   check_version(header.metadata);
   Model model = describe(header.metadata);
@@ -216,21 +276,46 @@ Model read_model(std::span<const std::byte> blob) {
 
   const auto tensors = blob.subspan(header.data_offset);
   io::Digest digest = start_digest(header.metadata, slots);
-  digest.add(tensors);
+  const Slot* bad = examine(digest, slots, header.tensors, tensors);
   const std::string& kept = text_at(header.metadata, "xxh3");
   if (io::hex(digest.value()) != kept)
     damaged("checksum differs: it says " + kept + ", its contents are " +
             io::hex(digest.value()));
+  if (bad != nullptr) not_finite(*bad);
 
+  if (keep) model.in_file = parameters_in(tensors, slots, layout);
   resize(model, layout, with_state);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots[i];
+    if (slot.vector == &Model::parameters && !model.in_file.empty()) continue;
     std::memcpy((model.*slot.vector).data() + slot.offset,
                 tensors.data() + header.tensors[i].begin,
                 header.tensors[i].end - header.tensors[i].begin);
-    check_finite(slot, values_of(model, slot));
   }
   return model;
+}
+
+Model read_file(const std::string& path, bool keep) {
+  std::string name = "'" + path + "'", blob;
+  auto file = io::map_file(path);
+  std::span<const std::byte> bytes;
+  if (file) {
+    bytes = file->bytes();
+  } else {
+    const auto source = io::open_source(path);
+    blob = io::read_all(*source, kMaxBytes);
+    source->close();
+    name = source->name();
+    bytes = std::as_bytes(std::span(blob));
+  }
+  try {
+    Model model = read_model(bytes, keep && file);
+    if (!model.in_file.empty()) model.file = std::move(file);
+    return model;
+  } catch (Error& e) {
+    e.add_context(name);
+    throw;
+  }
 }
 
 }  // namespace
@@ -252,7 +337,7 @@ void save_model(const Model& model, const std::string& path) {
   std::vector<io::TensorEntry> entries;
   for (const Slot& slot : slots) {
     try {
-      check_finite(slot, values_of(model, slot));
+      if (!sound(slot, values_of(model, slot))) not_finite(slot);
     } catch (Error& e) {
       e.add_context("cannot write '" + path + "'");
       throw;
@@ -269,16 +354,8 @@ void save_model(const Model& model, const std::string& path) {
   sink->close();
 }
 
-Model load_model(const std::string& path) {
-  const auto source = io::open_source(path);
-  const std::string blob = io::read_all(*source, kMaxBytes);
-  source->close();
-  try {
-    return read_model(std::as_bytes(std::span(blob)));
-  } catch (Error& e) {
-    e.add_context(source->name());
-    throw;
-  }
-}
+Model load_model(const std::string& path) { return read_file(path, false); }
+
+Model open_model(const std::string& path) { return read_file(path, true); }
 
 }  // namespace dl::nn

@@ -24,7 +24,7 @@ std::int64_t Batch::examples() const { return features->shape()[0]; }
 struct Network::State {
   State(NetworkConfig network, const data::Normalizer& scaling,
         std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
-        bool with_gradients);
+        bool with_gradients, std::span<const float> given);
 
   Wanted wanted() const {
     return {config.input, config.layers.back().units,
@@ -58,13 +58,13 @@ struct Network::State {
   std::vector<double> losses;
   bool gradient_finite = false;
 
-  std::function<void(int)> compute_gradient, step, measure, freeze, predict;
+  std::function<void(int)> compute_gradient, step, measure, predict;
 };
 
 Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
                       std::int64_t largest,
                       std::vector<std::unique_ptr<tensor::Device>> all,
-                      bool with_gradients)
+                      bool with_gradients, std::span<const float> given)
     : devices(std::move(all)),
       config(std::move(network)),
       normalizer(scaling),
@@ -79,7 +79,11 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   require(
       !config.layers.empty() && config.layers.back().type == LayerType::kOutput,
       "a network whose last layer is not an output layer");
-  parameters = memory.allocate({layout.parameter_count});
+  if (!given.empty()) parameters = devices[0]->adopt(given);
+  if (parameters.empty())
+    parameters = memory.allocate({layout.parameter_count});
+  require(parameters.elements() == layout.parameter_count,
+          "a model does not fit the network");
   statistics = memory.allocate({layout.statistics_count});
   updater_state = memory.allocate({training ? layout.state_count : 0});
   for (int i = 0; i < team.size(); ++i) {
@@ -95,9 +99,6 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
               updater_state);
   };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
-  freeze = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->freeze();
-  };
   predict = [this](int lane) {
     lanes[static_cast<std::size_t>(lane)]->predict(*features, *outputs);
   };
@@ -124,9 +125,9 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target) {
 Network::Network(NetworkConfig config, const data::Normalizer& normalizer,
                  std::int64_t max_batch,
                  std::vector<std::unique_ptr<tensor::Device>> lanes,
-                 bool training)
+                 bool training, std::span<const float> parameters)
     : state_(std::make_unique<State>(std::move(config), normalizer, max_batch,
-                                     std::move(lanes), training)) {
+                                     std::move(lanes), training, parameters)) {
   // Others are given a model's parameters: drawing them would be for nothing.
   if (training) initialise();
 }
@@ -214,7 +215,8 @@ double Network::regularization_score() {
 }
 
 void Network::freeze() {
-  if (!state_->training) state_->team.run(state_->freeze);
+  if (state_->training) return;
+  for (const auto& lane : state_->lanes) lane->freeze(*state_->lanes[0]);
 }
 
 void Network::predict(const Tensor& features, Tensor& outputs) {

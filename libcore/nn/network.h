@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,11 +48,14 @@ class Network {
   // Compiles for mini-batches of 1..max_batch examples.  lanes: at least one.
   // training == false: no gradients and no updater state, and parameters are
   // zero until initialise() or put_into() (model.h); else they are drawn.
+  // `parameters`, without training: used where they lie, by devices that can,
+  // and must then outlive the network; parameters() is not to be written to.
   // Throws Error: kConfig, "layers[3] ('conv2d2'): kernel 5x5 is larger than
   // its input 4x4x50".
   Network(NetworkConfig config, const data::Normalizer& normalizer,
           std::int64_t max_batch,
-          std::vector<std::unique_ptr<tensor::Device>> lanes, bool training);
+          std::vector<std::unique_ptr<tensor::Device>> lanes, bool training,
+          std::span<const float> parameters = {});
   ~Network();
 
   const NetworkConfig& config() const;

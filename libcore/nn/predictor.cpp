@@ -42,7 +42,8 @@ Network compiled(const Model& model, const PredictorOptions& options) {
   const auto count = static_cast<std::int64_t>(lanes.size());
   return Network(model.config, model.normalizer,
                  gpu ? options.batch : std::min(options.batch, kAtOnce * count),
-                 std::move(lanes), false);
+                 std::move(lanes), false,
+                 model.file ? model.weights() : std::span<const float>());
 }
 
 // Calls work(); what it finds wrong with the data is told with the source.
@@ -60,7 +61,9 @@ void naming(const std::string& source, const Work& work) {
 
 struct Predictor::State {
   State(const Model& model, const PredictorOptions& options)
-      : batch(options.batch), network(compiled(model, options)) {
+      : batch(options.batch),
+        file(model.file),
+        network(compiled(model, options)) {
     put_into(network, model);
   }
 
@@ -79,6 +82,8 @@ struct Predictor::State {
   }
 
   std::int64_t batch;
+  std::shared_ptr<const io::Mapping>
+      file;  // where the network's parameters lie
   Network network;
   tensor::Tensor outputs;
 };

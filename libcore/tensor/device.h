@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "libcore/tensor/dtype.h"
@@ -111,6 +112,9 @@ class Conv2d {
   // batch.  w and b are copied, into the form that is fastest.
   // false: this device gains nothing by it.
   virtual bool freeze(View, View, const ActivationSpec&) { return false; }
+  // Shares what freeze() of `other` made: of the same spec and kind of device,
+  // and with freeze() true.  The two may then run on different threads.
+  virtual void freeze_like(const Conv2d& other) { static_cast<void>(other); }
   virtual void backward_data(View dx, View dy, View w) = 0;
   // An empty db is left out.
   virtual void backward_weights(View dw, View db, View x, View dy) = 0;
@@ -237,6 +241,12 @@ class Device {
 
   // Memory.  allocate() gives zeros, 64-byte aligned.
   virtual std::unique_ptr<Buffer> allocate(Shape shape) = 0;
+  // The same memory seen as the device's, to be read only and for as long as
+  // its owner keeps it; empty where the device cannot.
+  virtual View adopt(std::span<const float> host) {
+    static_cast<void>(host);
+    return {};
+  }
   // Host to device with conversion of any dtype: dst = src.
   virtual void upload(View dst, const Tensor& src) = 0;
   // dst[i, c] = (src[i, c] - shift[c]) * scale[c] with the last dimension

@@ -3,6 +3,7 @@
 #include "libcore/tensor/tensor.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -21,22 +22,30 @@ std::size_t byte_count(DType dtype, const Shape& shape) {
   return static_cast<std::size_t>(bytes);
 }
 
-// At least one line, so that a tensor without elements is not absent.
+// At least one line, so that a tensor without elements is not absent.  By
+// calloc(), which leaves zeros of the kernel's untouched, with the address that
+// it gave before the first line.
 std::byte* allocate_zeros(std::size_t& bytes) {
-  if (bytes > SIZE_MAX - kAlignment) bytes = SIZE_MAX - kAlignment;
+  bytes = std::min(bytes, SIZE_MAX - 2 * kAlignment);
   bytes =
       std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-  void* memory = std::aligned_alloc(kAlignment, bytes);
+  void* memory = std::calloc(1, bytes + kAlignment);
   if (memory == nullptr)
     throw Error{Code::kUnavailable, "not enough memory for a tensor of " +
                                         std::to_string(bytes) + " bytes"};
-  std::memset(memory, 0, bytes);
-  return static_cast<std::byte*>(memory);
+  const auto taken = reinterpret_cast<std::uintptr_t>(memory) % kAlignment;
+  std::byte* first = static_cast<std::byte*>(memory) + (kAlignment - taken);
+  std::memcpy(first - sizeof memory, &memory, sizeof memory);
+  return first;
 }
 
 }  // namespace
 
-void Tensor::Free::operator()(std::byte* p) const { std::free(p); }
+void Tensor::Free::operator()(std::byte* p) const {
+  void* memory = nullptr;
+  std::memcpy(&memory, p - sizeof memory, sizeof memory);
+  std::free(memory);
+}
 
 Tensor::Tensor(DType dtype, Shape shape)
     : dtype_(dtype), shape_(shape), capacity_(byte_count(dtype, shape)) {

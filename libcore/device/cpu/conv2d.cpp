@@ -112,17 +112,22 @@ struct Pass {
   std::optional<memory> blocked_w;
 };
 
-// A convolution whose weights stay as they are, for one example.
+// A convolution whose weights stay as they are, for one example.  The weights
+// are its own, or those of a twin on another device.
 struct Frozen {
   Frozen(const dnnl::convolution_forward::primitive_desc& descriptor,
-         const tensor::ActivationSpec& activation, OneDnn& dnn)
-      : primitive(descriptor),
+         const tensor::ActivationSpec& activation, OneDnn& dnn,
+         const Frozen* twin = nullptr)
+      : kept_w(twin ? twin->kept_w : owned(descriptor.weights_desc(), dnn)),
+        kept_b(twin ? twin->kept_b : owned(descriptor.bias_desc(), dnn)),
+        primitive(descriptor),
         x(borrowed(descriptor.src_desc(), dnn)),
         y(borrowed(descriptor.dst_desc(), dnn)),
-        w(owned(descriptor.weights_desc(), dnn)),
-        b(owned(descriptor.bias_desc(), dnn)),
+        w(descriptor.weights_desc(), dnn.engine, kept_w.get_data_handle()),
+        b(descriptor.bias_desc(), dnn.engine, kept_b.get_data_handle()),
         scratch(borrowed(descriptor.scratchpad_desc(), dnn)),
         f(activation) {
+    require(kept_w.get_desc() == w.get_desc(), "twins differ");
     dnn.reserve_scratch(descriptor.scratchpad_desc().get_size());
   }
 
@@ -139,6 +144,7 @@ struct Frozen {
       std::copy_n(b_view.as<float>(), filters, bias);
   }
 
+  memory kept_w, kept_b;  // shared by twins; w and b are of this device
   dnnl::primitive primitive;
   memory x, y, w, b, scratch;
   tensor::ActivationSpec f;
@@ -155,13 +161,16 @@ class CpuConv2d final : public tensor::Conv2d {
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
     check_weights(w, b);
     frozen_.reset();
-    with_onednn([&] {
-      const Descriptions d(spec_, 1);
-      frozen_.emplace(d.forward(dnn_, true, dnnl::prop_kind::forward_inference),
-                      f, dnn_);
-      frozen_->keep(d, w, b, dnn_);
-    });
+    const Descriptions d(spec_, 1);
+    make_frozen(d, f, nullptr);
+    with_onednn([&] { frozen_->keep(d, w, b, dnn_); });
     return true;
+  }
+
+  void freeze_like(const Conv2d& other) override {
+    const auto& twin = dynamic_cast<const CpuConv2d&>(other);
+    require(twin.frozen_.has_value(), "a convolution that is not frozen");
+    make_frozen(Descriptions(spec_, 1), twin.frozen_->f, &*twin.frozen_);
   }
 
   void forward(View y, View x, View w, View b) override {
@@ -254,6 +263,14 @@ class CpuConv2d final : public tensor::Conv2d {
     const dnnl::convolution_backward_weights::primitive_desc descriptor(
         desc, d.attributes, dnn_.engine, d.forward(dnn_, bias));
     return Pass(descriptor, d, descriptor.diff_weights_desc(), true, dnn_);
+  }
+
+  void make_frozen(const Descriptions& d, const tensor::ActivationSpec& f,
+                   const Frozen* twin) {
+    with_onednn([&] {
+      frozen_.emplace(d.forward(dnn_, true, dnnl::prop_kind::forward_inference),
+                      f, dnn_, twin);
+    });
   }
 
   void forward_frozen(const View& y, const View& x) {

@@ -47,6 +47,12 @@ std::unique_ptr<tensor::Buffer> CpuDevice::allocate(tensor::Shape shape) {
   return allocate_host(DType::kF32, shape);
 }
 
+tensor::View CpuDevice::adopt(std::span<const float> host) {
+  // Nobody writes to it.
+  auto* data = reinterpret_cast<std::byte*>(const_cast<float*>(host.data()));
+  return {data, DType::kF32, {static_cast<std::int64_t>(host.size())}};
+}
+
 void CpuDevice::upload(View dst, const Tensor& src) {
   check_reals(DType::kF32, {dst});
   require(dst.elements() == src.elements(), "upload of another size");

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "libcore/data/stream.h"
 #include "libcore/nn/prediction_writer.h"
@@ -96,6 +97,32 @@ TEST_CASE("a stream is predicted in order, in batches") {
       CHECK(seen[2 * i + 1] == -static_cast<float>(i));
     }
   }
+}
+
+TEST_CASE("a model's parameters may stay in their file") {
+  const Folder folder;
+  write_data(folder / "x.dls", {3});
+  save_model(values(), folder / "m.safetensors");
+  auto model = std::make_unique<Model>(open_model(folder / "m.safetensors"));
+  CHECK(model->parameters.empty());
+  REQUIRE(model->weights().size() == values().parameters.size());
+  for (const char* device : {"cpu", "reference"}) {
+    std::optional<Predictor> predictor;
+    predictor.emplace(*model, PredictorOptions{4, device, 2});
+    if (device == std::string("reference")) model.reset();
+    std::vector<float> seen;
+    predictor->run(
+        folder / "x.dls", [](const data::Metadata&) {},
+        [&](data::DataSet&, const tensor::Tensor& outputs) {
+          seen.assign(outputs.as<float>().begin(), outputs.as<float>().end());
+        });
+    CHECK(seen == std::vector<float>{0, 0, 1, -1, 2, -2});
+  }
+  // What is no file is read.
+  const Model piped =
+      open_model("pipe:cat '" + (folder / "m.safetensors") + "'");
+  CHECK(piped.parameters == values().parameters);
+  CHECK(piped.weights().data() == piped.parameters.data());
 }
 
 TEST_CASE("data that does not fit is refused with its name") {
