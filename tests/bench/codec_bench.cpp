@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "libcore/base/philox.h"
+#include "libcore/exchange/average.h"
 #include "libcore/exchange/threshold.h"
+#include "tests/bench/machine.h"
 
 namespace {
 
@@ -86,6 +88,19 @@ void scale(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * state.range(0) * 4);
 }
 
+// What the master does with the parameters of four replicas.
+void average(benchmark::State& state) {
+  const auto n = static_cast<std::size_t>(state.range(0));
+  Average mean(4, n);
+  for (std::size_t slot = 0; slot < 4; ++slot)
+    mean.put(slot, std::vector<float>(n, 0.5F), 1);
+  for (auto step : state) {
+    (void)step;
+    benchmark::DoNotOptimize(mean.result());
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) * 4 * 5);
+}
+
 // LeNet, the CIFAR-10 network's size, and a vector that no cache holds; at
 // densities in parts per million.
 void sizes(benchmark::internal::Benchmark* bench) {
@@ -97,8 +112,13 @@ void sizes(benchmark::internal::Benchmark* bench) {
 BENCHMARK(encode)->Apply(sizes);
 BENCHMARK(decode)->Apply(sizes);
 BENCHMARK(count)->Args({67'780, 1'000})->Args({25'000'000, 1'000});
+BENCHMARK(average)->Arg(67'780)->Arg(18'804'810);
 BENCHMARK(scale)->Args({67'780, 1'000})->Args({25'000'000, 1'000});
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  if (!dl::bench::initialise(argc, argv)) return 64;
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

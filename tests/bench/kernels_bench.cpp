@@ -1,5 +1,6 @@
 // The cpu device's primitives on one thread, at the shapes of the reference
-// networks (LeNet on 28x28x1, the CIFAR-10 network on 32x32x3).
+// networks (LeNet on 28x28x1, the CIFAR-10 network on 32x32x3, an MLP
+// 784-1000-1000-10).
 //
 // of_peak: arithmetic over the measured rate of multiply-adds; taps that fall
 // on padding count, so that a convolution which skips them may exceed 1.
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/device/open.h"
@@ -111,7 +113,8 @@ std::vector<ConvCase> conv_cases() {
           {"cifar8", 16, false, same(16, 256, 2, 256)}};
 }
 
-enum class Direction { kForward, kData, kWeights };
+// kFrozen: forward as for prediction, with relu.
+enum class Direction { kForward, kFrozen, kData, kWeights };
 
 void convolve(State& state, const ConvCase& c, Direction direction) {
   const Conv2dSpec& s = c.spec;
@@ -123,9 +126,12 @@ void convolve(State& state, const ConvCase& c, Direction direction) {
   const auto conv = b.device->conv2d(s, c.batch);
   const auto run = [&] {
     if (direction == Direction::kForward) conv->forward(y, x, w, bias);
+    if (direction == Direction::kFrozen) conv->forward(y, x, {}, {});
     if (direction == Direction::kData) conv->backward_data(x, y, w);
     if (direction == Direction::kWeights) conv->backward_weights(w, bias, x, y);
   };
+  if (direction == Direction::kFrozen)
+    conv->freeze(w, bias, {Activation::kRelu});
   run();  // makes the primitive
   for (auto _ : state) run();
   report_flops(state, 2.0 * static_cast<double>(y.elements() * s.kernel[0] *
@@ -137,6 +143,12 @@ void add_convolutions() {
     const std::string name = std::string("conv/") + c.name;
     add(name + "/forward",
         [c](State& s) { convolve(s, c, Direction::kForward); });
+    add(name + "/frozen",
+        [c](State& s) { convolve(s, c, Direction::kFrozen); });
+    ConvCase one = c;
+    one.batch = 1;
+    add(name + "/frozen_one",
+        [one](State& s) { convolve(s, one, Direction::kFrozen); });
     if (!c.first)
       add(name + "/data", [c](State& s) { convolve(s, c, Direction::kData); });
     add(name + "/weights",
@@ -154,7 +166,11 @@ void add_products() {
   for (const Dense& d :
        {Dense{"lenet_dense", 32, 200, 800}, Dense{"lenet_output", 32, 10, 200},
         Dense{"cifar_dense1", 16, 1024, 16384},
-        Dense{"cifar_dense2", 16, 1024, 1024}}) {
+        Dense{"cifar_dense2", 16, 1024, 1024},
+        Dense{"mlp_dense1", 128, 1000, 784},
+        Dense{"mlp_dense2", 128, 1000, 1000},
+        Dense{"mlp_output", 128, 10, 1000},
+        Dense{"mlp_dense2_one", 1, 1000, 1000}}) {
     const std::string name = std::string("matmul/") + d.name;
     const auto bench = [d](Direction direction) {
       return [d, direction](State& state) {
@@ -297,12 +313,61 @@ void add_activations() {
     for (auto _ : state) b.device->sum_rows(s, x);
     report_bytes(state, 4.0 * static_cast<double>(x.elements()));
   });
-  add("batch_norm/cifar1", [](State& state) {
-    Bench b;
-    const View x = b.array({16 * 32 * 32, 64}), c = b.array({64});
-    for (auto _ : state) b.device->batch_norm(x, x, c, c, c, c, 1e-5);
-    report_bytes(state, 8.0 * static_cast<double>(x.elements()));
+}
+
+// Of the CIFAR-10 network's first layer; `arrays` images are read or written.
+void add_batch_norm() {
+  const auto bench = [](const char* name, int arrays, auto f) {
+    add(std::string("batch_norm/cifar1/") + name, [arrays, f](State& state) {
+      Bench b;
+      const View x = b.array({16 * 32 * 32, 64}), y = b.array(x.shape),
+                 c = b.array({64}), d = b.array({64});
+      for (auto _ : state) f(*b.device, x, y, c, d);
+      report_bytes(state, 4.0 * arrays * static_cast<double>(x.elements()));
+    });
+  };
+  bench("mean", 1,
+        [](Device& d, View x, View, View c, View) { d.sum_rows(c, x); });
+  bench("variance", 1, [](Device& d, View x, View, View c, View s) {
+    d.sum_squares_about(s, x, c);
   });
+  bench("forward", 2, [](Device& d, View x, View y, View c, View) {
+    d.batch_norm(y, x, c, c, c, c, 1e-5);
+  });
+  bench("sums", 2, [](Device& d, View x, View y, View c, View s) {
+    d.batch_norm_sums(s, s, y, x, c, c, 1e-5);
+  });
+  bench("data", 3, [](Device& d, View x, View y, View c, View) {
+    d.batch_norm_gradient(y, y, x, c, c, c, c, c, 16 * 1024.0, 1e-5);
+  });
+}
+
+// The way in and the way out of a step.
+void add_ends() {
+  add("upload_scaled/cifar/u8", [](State& state) {
+    Bench b;
+    const Tensor pixels(DType::kU8, {64, 32, 32, 3});
+    const View x = b.array(pixels.shape()), one = b.array({1});
+    for (auto _ : state) b.device->upload_scaled(x, pixels, one, one);
+    report_bytes(state, 5.0 * static_cast<double>(x.elements()));
+  });
+  add("upload_one_hot/1000", [](State& state) {
+    Bench b;
+    const Tensor labels(DType::kU8, {64});
+    const View y = b.array({64, 1000});
+    for (auto _ : state) b.device->upload_one_hot(y, labels);
+    report_bytes(state, 4.0 * static_cast<double>(y.elements()));
+  });
+  for (const std::int64_t units : {10, 1000})
+    add("softmax_loss/" + std::to_string(units), [units](State& state) {
+      Bench b;
+      const View z = b.array({128, units}), grad = b.array(z.shape),
+                 target = b.array(z.shape);
+      for (auto _ : state)
+        benchmark::DoNotOptimize(b.device->loss_with_logits(
+            Loss::kNegativeLogLikelihood, grad, z, target, {}, 1));
+      report_bytes(state, 12.0 * static_cast<double>(z.elements()));
+    });
 }
 
 }  // namespace
@@ -311,23 +376,21 @@ int main(int argc, char** argv) {
   char text[64];
   std::snprintf(text, sizeof text, "%.1f GFLOP/s on one core", peak() * 1e-9);
   benchmark::AddCustomContext("peak", text);
-  std::snprintf(text, sizeof text, "%.1f GB/s copied in memory",
-                dl::bench::copy_rate(std::int64_t{256} << 20) * 1e-9);
-  benchmark::AddCustomContext("memory", text);
-  // All take about 20 seconds; an option on the command line comes later and
-  // wins.
-  std::vector<char*> arguments(argv, argv + argc);
-  char min_time[] = "--benchmark_min_time=0.1";
-  arguments.insert(arguments.begin() + 1, min_time);
-  int count = argc + 1;
-  benchmark::Initialize(&count, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
-    return 64;
+  for (const auto& [level, kib] : {std::pair{"copied in L2", 512},
+                                   {"copied in L3", 8 << 10},
+                                   {"copied in memory", 256 << 10}}) {
+    std::snprintf(text, sizeof text, "%.1f GB/s",
+                  dl::bench::copy_rate(std::int64_t{kib} << 10) * 1e-9);
+    benchmark::AddCustomContext(level, text);
+  }
+  if (!dl::bench::initialise(argc, argv)) return 64;
   add_convolutions();
   add_products();
   add_pools();
   add_updaters();
   add_activations();
+  add_batch_norm();
+  add_ends();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }

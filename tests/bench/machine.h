@@ -4,6 +4,8 @@
 #ifndef DL_TESTS_BENCH_MACHINE_H_
 #define DL_TESTS_BENCH_MACHINE_H_
 
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -94,6 +96,20 @@ inline double copy_rate(std::int64_t bytes) {
     }
   });
   return rate = 2.0 * static_cast<double>(half) * repeats / seconds;
+}
+
+// Google Benchmark with a tenth of a second for each case and counters as
+// columns; options on the command line come later and win.  false: it was given
+// one that it does not know.
+inline bool initialise(int argc, char** argv) {
+  static char min_time[] = "--benchmark_min_time=0.1";
+  static char tabular[] = "--benchmark_counters_tabular=true";
+  static std::vector<char*> arguments(argv, argv + argc);
+  arguments.insert(arguments.begin() + 1, {min_time, tabular});
+  int count = argc + 2;
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  return !benchmark::ReportUnrecognizedArguments(count, arguments.data());
 }
 
 }  // namespace dl::bench
