@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <barrier>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -13,7 +13,29 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/base/round.h"
+
 namespace dl {
+
+namespace {
+
+class Barrier {
+ public:
+  explicit Barrier(int size) : size_(size) {}
+  void arrive_and_wait() {
+    const int round = round_;
+    if (++arrived_ < size_) return wait_for_change(round_, round);
+    arrived_ = 0;
+    ++round_;
+    round_.notify_all();
+  }
+
+ private:
+  int size_;
+  std::atomic<int> arrived_ = 0, round_ = 0;
+};
+
+}  // namespace
 
 struct ThreadTeam::State {
   explicit State(int size)
@@ -30,8 +52,8 @@ struct ThreadTeam::State {
   std::vector<std::exception_ptr> errors;
   const std::function<void(int)>* body = nullptr;
   bool leaving = false;
-  std::barrier<> start;  // before and after each run()
-  std::barrier<> inner;  // barrier()
+  Barrier start;  // before and after each run()
+  Barrier inner;  // barrier()
   std::vector<std::thread> threads;
 };
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "libcore/base/round.h"
+
 namespace dl::nn {
 
 using tensor::View;
@@ -49,7 +51,7 @@ void LaneTeam::barrier() {
     ++round_;
     round_.notify_all();
   } else {
-    round_.wait(round);
+    wait_for_change(round_, round);
   }
   if (failed_) throw Released{};
 }
