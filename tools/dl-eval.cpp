@@ -99,8 +99,11 @@ dl::eval::Evaluations evaluate(const dl::nn::Model& model,
         check_classes(model, metadata);
       },
       [&](const dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {
+        const dl::nn::Batch batch{&set.get("features"), &set.get("labels"),
+                                  set.find("labels_mask"),
+                                  set.find("features_mask")};
         for (const auto& evaluation : all)
-          evaluation->add(outputs, set.get("labels"), set.find("labels_mask"));
+          evaluation->add(outputs, *batch.labels, batch.weights(outputs));
         seen(set.examples());
       });
   return all;

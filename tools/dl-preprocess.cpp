@@ -66,6 +66,11 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("drop", &a.csv.drop, "COLUMNS", "columns to leave out");
   opt.add("missing", &a.csv.missing, "RULE", "fail, skip or fill:NUMBER");
   opt.add("na", &a.csv.na, "WORDS", "fields that count as missing, beside ''");
+  opt.add("sequence", &a.csv.sequence, "COLUMN",
+          "rows that this column names alike are the steps of an example");
+  opt.add("steps", &a.csv.steps, "N", "length of the longest sequence");
+  opt.flag("per-step", &a.csv.per_step,
+           "each step has a label; else a sequence has that of its last row");
   opt.section("Options for svmlight");
   opt.add("features", &a.svmlight.features, "N", "length of an example");
   opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");

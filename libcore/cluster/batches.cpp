@@ -20,7 +20,8 @@ void make_weights(const tensor::Tensor& mask, tensor::Tensor& weights) {
 
 nn::Batch LoadedBatch::view() const {
   return {&set.get("features"), &set.get("labels"),
-          set.find("labels_mask") == nullptr ? nullptr : &weights};
+          set.find("labels_mask") == nullptr ? nullptr : &weights,
+          set.find("features_mask")};
 }
 
 void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,

@@ -222,9 +222,10 @@ void Trainer::step_training(Work& work, const LoadedBatch& batch) {
 void Trainer::step_evaluation(Work& work, const LoadedBatch& batch) {
   learner_->settle();
   const nn::Batch view = batch.view();
-  learner_->replica().network().predict(*view.features, outputs_);
+  learner_->replica().network().predict(*view.features, outputs_,
+                                        view.features_mask);
   for (const auto& evaluation : work.evaluations)
-    evaluation->add(outputs_, *view.labels, view.mask);
+    evaluation->add(outputs_, *view.labels, view.weights(outputs_));
   ++work.done;
   work.examples += batch.set.examples();
   mail_.examples += batch.set.examples();

@@ -136,28 +136,33 @@ std::string Common::name_of(std::int64_t j) const {
 }
 
 std::string Common::example(std::int64_t i) const {
-  return "example " + std::to_string(seen_ + i);
+  return "example " + std::to_string(seen_ + i / steps_);
 }
 
 void Common::add(const tensor::Tensor& predictions,
                  const tensor::Tensor& labels, const tensor::Tensor* mask) {
   const tensor::Shape& shape = predictions.shape();
-  if (shape.rank() != 2 || shape[1] != outputs() || predictions.empty() ||
-      predictions.dtype() != tensor::DType::kF32)
+  const bool sequences = shape.rank() == 3;
+  if ((shape.rank() != 2 && !sequences) || shape.back() != outputs() ||
+      predictions.empty() || predictions.dtype() != tensor::DType::kF32)
     throw Error{Code::kData, "predictions are " + shape.to_string() +
                                  ", want [n, " + std::to_string(outputs()) +
                                  "] in F32"};
   const std::int64_t n = shape[0];
-  const Labels read(labels, n, outputs(), seen_);
-  if (mask != nullptr && mask->shape() != tensor::Shape{n} &&
+  steps_ = sequences ? shape[1] : 1;
+  const Labels read(labels, shape, seen_);
+  const bool by_step =
+      mask != nullptr && sequences && mask->shape() == tensor::Shape{n, steps_};
+  if (mask != nullptr && !by_step && mask->shape() != tensor::Shape{n} &&
       mask->shape() != tensor::Shape{n, 1})
-    throw Error{Code::kData, "the labels' mask is " +
-                                 mask->shape().to_string() + ", want [" +
-                                 std::to_string(n) + "]"};
+    throw Error{Code::kData,
+                "the labels' mask is " + mask->shape().to_string() +
+                    ", want [" + std::to_string(n) +
+                    (sequences ? ", " + std::to_string(steps_) : "") + "]"};
   const std::span<const float> values = predictions.as<float>();
   const auto columns = static_cast<std::size_t>(outputs());
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (mask != nullptr && mask->value(i) == 0) continue;
+  for (std::int64_t i = 0; i < n * steps_; ++i) {
+    if (mask != nullptr && mask->value(by_step ? i : i / steps_) == 0) continue;
     const std::span<const float> row =
         values.subspan(static_cast<std::size_t>(i) * columns, columns);
     for (const float value : row)

@@ -82,14 +82,15 @@ class Common : public Evaluation {
   std::int64_t outputs() const { return subject_.outputs; }
   // What output or class j is called: its name, else its number.
   std::string name_of(std::int64_t j) const;
-  // What messages call an example: its number since the first add().
+  // What messages call the example of row i: its number since the first add().
   std::string example(std::int64_t i) const;
 
  private:
   std::string_view kind_;
   Subject subject_;
   std::map<std::string, double> settings_;
-  std::int64_t seen_ = 0;  // examples given to add() here
+  std::int64_t seen_ = 0;   // examples given to add() here
+  std::int64_t steps_ = 1;  // of each in the add() in progress
 };
 
 // NaN where there is nothing to divide by.

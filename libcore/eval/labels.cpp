@@ -8,23 +8,29 @@
 
 namespace dl::eval {
 
-Labels::Labels(const tensor::Tensor& labels, std::int64_t examples,
-               std::int64_t outputs, std::int64_t first)
-    : labels_(labels), outputs_(outputs), first_(first) {
-  const tensor::Shape& shape = labels.shape();
-  const bool column =
-      shape == tensor::Shape{examples} || shape == tensor::Shape{examples, 1};
-  rows_ = !column && shape == tensor::Shape{examples, outputs};
-  if (labels.empty() || (!column && !rows_))
-    throw Error{Code::kData, "labels are " + shape.to_string() + ", want [" +
-                                 std::to_string(examples) + "] or [" +
-                                 std::to_string(examples) + ", " +
-                                 std::to_string(outputs) + "]"};
+Labels::Labels(const tensor::Tensor& labels, const tensor::Shape& shape,
+               std::int64_t first)
+    : labels_(labels),
+      outputs_(shape.back()),
+      steps_(shape.rank() == 3 ? shape[1] : 1),
+      first_(first) {
+  const tensor::Shape single = shape.rank() == 3
+                                   ? tensor::Shape{shape[0], shape[1]}
+                                   : tensor::Shape{shape[0]};
+  const tensor::Shape column = shape.rank() == 3
+                                   ? tensor::Shape{shape[0], shape[1], 1}
+                                   : tensor::Shape{shape[0], 1};
+  const bool one = labels.shape() == single || labels.shape() == column;
+  rows_ = !one && labels.shape() == shape;
+  if (labels.empty() || (!one && !rows_))
+    throw Error{Code::kData, "labels are " + labels.shape().to_string() +
+                                 ", want " + single.to_string() + " or " +
+                                 shape.to_string()};
 }
 
 void Labels::fail(std::int64_t i, const char* why) const {
-  throw Error{Code::kData,
-              "the label of example " + std::to_string(first_ + i) + " " + why};
+  throw Error{Code::kData, "the label of example " +
+                               std::to_string(first_ + i / steps_) + " " + why};
 }
 
 std::int64_t Labels::class_of(std::int64_t i) const {

@@ -3,6 +3,9 @@
 //   [n]           a class (an index), or the value of the only output
 //   [n, outputs]  a value for each output: one-hot, several 0/1 labels, or the
 //                 targets of a regression
+//
+// Where examples are sequences, n counts all their steps, and labels are
+// [examples, steps] or [examples, steps, outputs].
 
 #ifndef DL_LIBCORE_EVAL_LABELS_H_
 #define DL_LIBCORE_EVAL_LABELS_H_
@@ -15,10 +18,11 @@ namespace dl::eval {
 
 class Labels {
  public:
-  // The tensor outlives this.  first: what the first example is called in
-  // messages.  Throws Error: kData, the shape is neither of the above.
-  Labels(const tensor::Tensor& labels, std::int64_t examples,
-         std::int64_t outputs, std::int64_t first);
+  // The tensor outlives this.  shape: of the outputs, [examples, outputs] or
+  // [examples, steps, outputs].  first: what the first example is called in
+  // messages.  Throws Error: kData, the shape is none of the above.
+  Labels(const tensor::Tensor& labels, const tensor::Shape& shape,
+         std::int64_t first);
 
   // The class of example i, 0..classes-1; a single output has two classes.  Of
   // a row: where its largest value is.
@@ -37,7 +41,7 @@ class Labels {
   [[noreturn]] void fail(std::int64_t i, const char* why) const;
 
   const tensor::Tensor& labels_;
-  std::int64_t outputs_, first_;
+  std::int64_t outputs_, steps_, first_;
   bool rows_;  // [n, outputs]
 };
 

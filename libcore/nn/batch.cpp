@@ -2,6 +2,8 @@
 
 #include "libcore/nn/batch.h"
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 
 namespace dl::nn {
@@ -29,23 +31,39 @@ void check_example(const Shape& example, const Shape& input) {
 
 // `label`: the shape of one example's.
 void check_label(DType dtype, const Shape& label, const Wanted& wanted) {
-  const Shape batch = label.with_first(1);
-  if (are_classes(dtype, batch, wanted.units)) return;
-  if (label.elements() == wanted.units && label.rank() <= 1) return;
-  const std::string row = Shape{wanted.units}.to_string();
+  if (wanted.steps == 0 || (label.rank() >= 1 && label[0] == wanted.steps)) {
+    const Shape one = wanted.steps == 0 ? label : label.without_first();
+    if (are_classes(dtype, one.with_first(1), wanted.units, 0)) return;
+    if (one.elements() == wanted.units && one.rank() <= 1) return;
+  }
+  std::string classes = "class numbers", row = Shape{wanted.units}.to_string();
+  if (wanted.steps > 0) {
+    classes += " " + Shape{wanted.steps}.to_string();
+    row = Shape{wanted.steps, wanted.units}.to_string();
+  }
   refuse("labels are " + std::string(name_of(dtype)) + " " + label.to_string() +
          ", the network wants " +
-         (wanted.units > 1 ? "class numbers or " + row : row));
+         (wanted.units > 1 ? classes + " or " + row : row));
+}
+
+// `mask`: the shape of one example's.
+void check_steps(const Shape& mask, const Wanted& wanted) {
+  if (wanted.sequences && mask != Shape{wanted.input[0]})
+    refuse("the features' mask is " + mask.to_string() +
+           " an example, the network wants " +
+           Shape{wanted.input[0]}.to_string());
 }
 
 // Class numbers have to be 0..limit-1.
 void check_range(const Tensor& labels, std::int64_t limit) {
+  const auto each =
+      static_cast<std::size_t>(labels.elements() / labels.shape()[0]);
   tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
     const auto all = labels.as<T>();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto label = static_cast<std::int64_t>(all[i]);
       if (label < 0 || label >= limit)
-        refuse("example " + std::to_string(i) + " has label " +
+        refuse("example " + std::to_string(i / each) + " has label " +
                std::to_string(label) + ", the network knows 0.." +
                std::to_string(limit - 1));
     }
@@ -54,19 +72,27 @@ void check_range(const Tensor& labels, std::int64_t limit) {
 
 }  // namespace
 
-bool are_classes(DType dtype, const Shape& shape, std::int64_t units) {
-  return is_integer(dtype) && units > 1 && shape.rank() <= 2 &&
-         shape.elements() == shape[0];
+bool are_classes(DType dtype, const Shape& shape, std::int64_t units,
+                 std::int64_t steps) {
+  return is_integer(dtype) && units > 1 &&
+         shape.rank() <= (steps > 0 ? 3 : 2) &&
+         shape.elements() == shape[0] * std::max<std::int64_t>(steps, 1);
 }
 
-void check_features(const Tensor& features, const Wanted& wanted) {
+void check_features(const Tensor& features, const Tensor* mask,
+                    const Wanted& wanted) {
   if (features.empty() || features.shape().rank() == 0)
     refuse("examples are missing");
   check_example(features.shape().without_first(), wanted.input);
+  if (mask == nullptr || !wanted.sequences) return;
+  if (mask->shape().rank() == 0 || mask->shape()[0] != features.shape()[0])
+    refuse(std::to_string(features.shape()[0]) +
+           " examples have a features' mask of " + mask->shape().to_string());
+  check_steps(mask->shape().without_first(), wanted);
 }
 
 void check_batch(const Batch& batch, const Wanted& wanted) {
-  check_features(*batch.features, wanted);
+  check_features(*batch.features, batch.features_mask, wanted);
   const std::int64_t n = batch.examples();
   if (batch.labels == nullptr || batch.labels->empty() ||
       batch.labels->shape().rank() == 0)
@@ -76,12 +102,13 @@ void check_batch(const Batch& batch, const Wanted& wanted) {
     refuse(std::to_string(n) + " examples have " +
            std::to_string(labels.shape()[0]) + " labels");
   check_label(labels.dtype(), labels.shape().without_first(), wanted);
-  if (are_classes(labels.dtype(), labels.shape(), wanted.units))
+  if (are_classes(labels.dtype(), labels.shape(), wanted.units, wanted.steps))
     check_range(labels, wanted.units);
   else if (is_integer(labels.dtype()) &&
            wanted.loss == Loss::kBinaryCrossEntropy)
     check_range(labels, 2);
-  if (batch.mask != nullptr && batch.mask->elements() != n)
+  if (batch.mask != nullptr && batch.mask->elements() != n &&
+      batch.mask->shape() != Shape{n, wanted.steps})
     refuse(std::to_string(n) + " examples have a mask of " +
            batch.mask->shape().to_string());
 }
@@ -92,6 +119,9 @@ void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
   if (features == metadata.schema.end())
     refuse("the data has no tensor 'features'");
   check_example(features->second.shape, wanted.input);
+  if (const auto mask = metadata.schema.find("features_mask");
+      mask != metadata.schema.end())
+    check_steps(mask->second.shape, wanted);
   const auto labels = metadata.schema.find("labels");
   if (labels == metadata.schema.end()) {
     if (labels_needed) refuse("the data has no tensor 'labels'");

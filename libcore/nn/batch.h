@@ -10,18 +10,21 @@ namespace dl::nn {
 
 // What a network wants of its data.
 struct Wanted {
-  tensor::Shape input;  // of one example
+  tensor::Shape input;     // of one example
+  bool sequences = false;  // which is [steps, ...], with a mask or without
   std::int64_t units = 0;
+  std::int64_t steps = 0;  // of the output; 0: it is no sequence
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
 };
 
-// Whether labels of this kind, [n] or [n, 1], are class numbers to be expanded.
-// A single output takes them as they are.
+// Whether labels of this kind, [n] or [n, 1], are class numbers to be expanded;
+// for sequences [n, steps].  A single output takes them as they are.
 bool are_classes(tensor::DType dtype, const tensor::Shape& shape,
-                 std::int64_t units);
+                 std::int64_t units, std::int64_t steps);
 
-// Throws Error: kData, features [n, ...] that do not fit.
-void check_features(const tensor::Tensor& features, const Wanted& wanted);
+// Throws Error: kData, features [n, ...] or their mask (or null) do not fit.
+void check_features(const tensor::Tensor& features, const tensor::Tensor* mask,
+                    const Wanted& wanted);
 // Throws Error: kData, labels or mask that do not fit the features, a class
 // number outside 0..units-1.
 void check_batch(const Batch& batch, const Wanted& wanted);

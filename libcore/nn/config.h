@@ -75,6 +75,9 @@ struct Training {
   WeightInit weight_init = WeightInit::kXavier;
   double weight_value = 0;  // kConstant: the value; kNormal: the deviation,
                             // 0 = 1 / sqrt(fan in)
+  // The same for recurrent weights; as weight_init where not given.
+  WeightInit recurrent_init = WeightInit::kXavier;
+  double recurrent_value = 0;
   double bias_init = 0;
 };
 
@@ -87,24 +90,35 @@ enum class LayerType {
   kDropout,
   kActivation,
   kFlatten,
-  kOutput
+  kOutput,
+  kLstm,
+  kGru,
+  kSimpleRnn
 };
+bool is_recurrent(LayerType type);  // the last three
 
 // valid: no padding.  same: output = ceil(input / stride), the odd pixel of
 // padding at the end (bottom, right).
 enum class Padding { kValid, kSame };
 
+// How a recurrent layer that reads in both directions joins their outputs.
+enum class Bidirectional { kNone, kConcat, kAdd, kMultiply, kAverage };
+
 struct LayerConfig {
   LayerType type = LayerType::kDense;
   std::string name;          // unique; default TYPE + number ("conv2d1")
-  std::int64_t units = 0;    // dense, output
+  std::int64_t units = 0;    // dense, output, recurrent ones
   std::int64_t filters = 0;  // conv2d
   std::int64_t kernel[2] = {1, 1};
   std::int64_t stride[2] = {1, 1};
   std::int64_t dilation[2] = {1, 1};
   Padding padding = Padding::kValid;
-  bool bias = true;  // dense, conv2d, output
+  bool bias = true;  // dense, conv2d, output, recurrent ones
   tensor::ActivationSpec activation;
+  tensor::ActivationSpec gate_activation;  // lstm, gru
+  bool return_sequences = false;           // recurrent ones
+  Bidirectional bidirectional = Bidirectional::kNone;
+  double forget_bias_init = 1;                               // lstm
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;  // output
   double rate = 0.5;      // dropout: the share that is dropped
   double decay = 0.9;     // batch_norm: of the running statistics
@@ -114,6 +128,7 @@ struct LayerConfig {
 
 struct NetworkConfig {
   std::uint64_t seed = 0;
+  std::int64_t tbptt_length = 0;    // 0: gradients cross all steps
   tensor::Shape input;              // of one example
   std::vector<LayerConfig> layers;  // the last one is kOutput
   Json source;                      // the document, as the model file keeps it

@@ -96,12 +96,12 @@ Regularization read_regularization(const Json& json) {
           node.number("l2_bias")};
 }
 
-void read_weight_init(const Json& json, Training& training) {
+void read_weight_init(const Json& json, WeightInit& kind, double& value) {
   const Node node(json, "weight_init");
-  training.weight_init = named<WeightInit>(node.tag());
-  training.weight_value = 0;
-  if (node.has("value")) training.weight_value = node.number("value");
-  if (node.has("deviation")) training.weight_value = node.number("deviation");
+  kind = named<WeightInit>(node.tag());
+  value = 0;
+  if (node.has("value")) value = node.number("value");
+  if (node.has("deviation")) value = node.number("deviation");
 }
 
 tensor::ActivationSpec read_activation(const Json& json) {
@@ -122,7 +122,15 @@ void read_training(const Node& node, Training& training) {
     training.bias_updater = read_updater(node.at("bias_updater"));
   if (given("regularization"))
     training.regularization = read_regularization(node.at("regularization"));
-  if (given("weight_init")) read_weight_init(node.at("weight_init"), training);
+  if (given("weight_init")) {
+    read_weight_init(node.at("weight_init"), training.weight_init,
+                     training.weight_value);
+    training.recurrent_init = training.weight_init;
+    training.recurrent_value = training.weight_value;
+  }
+  if (given("recurrent_init"))
+    read_weight_init(node.at("recurrent_init"), training.recurrent_init,
+                     training.recurrent_value);
   if (given("bias_init")) training.bias_init = node.number("bias_init");
   if (given("gradient_normalization"))
     training.gradient_normalization =
@@ -168,6 +176,14 @@ LayerConfig read_layer(const Json& json, const Training& top,
     layer.activation = activation.is_null() ? activation_for(layer.loss)
                                             : read_activation(activation);
   }
+  if (node.takes("gate_activation"))
+    layer.gate_activation = read_activation(node.at("gate_activation"));
+  if (node.takes("return_sequences"))
+    layer.return_sequences = node.at("return_sequences").get<bool>();
+  if (node.takes("bidirectional"))
+    layer.bidirectional = node.one_of<Bidirectional>("bidirectional");
+  if (node.takes("forget_bias_init"))
+    layer.forget_bias_init = node.number("forget_bias_init");
   if (node.takes("rate")) layer.rate = node.number("rate");
   if (node.takes("decay")) layer.decay = node.number("decay");
   if (node.takes("epsilon")) layer.epsilon = node.number("epsilon");
@@ -197,6 +213,8 @@ NetworkConfig build(const Json& document) {
   NetworkConfig config;
   config.source = document;
   config.seed = node.at("seed").get<std::uint64_t>();
+  if (node.has("tbptt_length"))
+    config.tbptt_length = node.integer("tbptt_length");
   const auto shape =
       node.at("input").at("shape").get<std::vector<std::int64_t>>();
   config.input = tensor::Shape(std::span<const std::int64_t>(shape));

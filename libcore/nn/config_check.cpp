@@ -262,6 +262,10 @@ std::vector<std::string> check_meaning(const NetworkConfig& config) {
                          std::string(name_of(layer.type)) + "'");
     if (layer.type == LayerType::kOutput) check_output(layer, i, problems);
   }
+  if (config.tbptt_length > 0 &&
+      std::none_of(config.layers.begin(), config.layers.end(),
+                   [](const auto& l) { return is_recurrent(l.type); }))
+    problems.push_back("tbptt_length: the network has no recurrent layer");
   return problems;
 }
 

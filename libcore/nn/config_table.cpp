@@ -16,8 +16,11 @@ constexpr std::string_view kAtLeast0 = "[0, inf)";
 constexpr std::string_view kOver0 = "(0, inf)";
 constexpr std::string_view kShare = "[0, 1)";
 constexpr std::string_view kAsAtTop = "(as at the top)";
-constexpr std::string_view kWeighty = "dense conv2d output";
-constexpr std::string_view kTrained = "dense conv2d batch_norm output";
+constexpr std::string_view kWeighty = "dense conv2d output lstm gru simple_rnn";
+constexpr std::string_view kTrained =
+    "dense conv2d batch_norm output lstm gru simple_rnn";
+constexpr std::string_view kRecurrent = "lstm gru simple_rnn";
+constexpr std::string_view kOfCells[] = {"identity", "relu", "sigmoid", "tanh"};
 constexpr std::string_view kWindowed = "conv2d max_pool2d average_pool2d";
 constexpr std::string_view kPools = "max_pool2d average_pool2d";
 constexpr std::string_view kBy[] = {"iteration", "epoch"};
@@ -50,6 +53,8 @@ std::vector<Key> make_keys() {
        "What is done to gradients before anything else.", "", "", gradients},
       {"network", "", "gradient_threshold", Kind::kNumber, "1",
        "The limit of the clipping normalizations.", kOver0},
+      {"network", "", "tbptt_length", Kind::kInteger, "(the whole sequence)",
+       "Steps that gradients go back through time.", kCount},
       {"network", "", "layers", Kind::kLayers, "required",
        "The layers in their order, an output layer last.", "", "layer"},
 
@@ -61,8 +66,8 @@ std::vector<Key> make_keys() {
        "", layers},
       {"layer", "", "name", Kind::kName, "(the type and a number)",
        "Names the layer in messages and its tensors in model files."},
-      {"layer", "dense output", "units", Kind::kInteger, "required",
-       "Outputs of the layer.", kCount},
+      {"layer", "dense output lstm gru simple_rnn", "units", Kind::kInteger,
+       "required", "Outputs of the layer.", kCount},
       {"layer", "conv2d", "filters", Kind::kInteger, "required",
        "Channels of the output.", kCount},
       {"layer", "conv2d", "kernel", Kind::kPair, "required",
@@ -87,6 +92,15 @@ std::vector<Key> make_keys() {
        "Applied to the outputs.", "", "activation"},
       {"layer", "output", "loss", Kind::kOneOf, "required",
        "What training makes small.", "", "", names_of<tensor::Loss>()},
+      {"layer", kRecurrent, "activation", Kind::kOneOf, R"("tanh")",
+       "Applied to what goes into the state.", "", "", kOfCells},
+      {"layer", "lstm gru", "gate_activation", Kind::kOneOf, R"("sigmoid")",
+       "Applied to the gates.", "", "", kOfCells},
+      {"layer", kRecurrent, "return_sequences", Kind::kBoolean, "false",
+       "Gives the state after each step instead of the last alone."},
+      {"layer", kRecurrent, "bidirectional", Kind::kOneOf, R"("none")",
+       "Reads in both directions, and how their outputs are joined.", "", "",
+       names_of<Bidirectional>()},
       {"layer", "dropout", "rate", Kind::kNumber, "0.5",
        "The share of inputs that is dropped.", kShare},
       {"layer", "batch_norm", "decay", Kind::kNumber, "0.9",
@@ -101,6 +115,11 @@ std::vector<Key> make_keys() {
        "Regularization of this layer.", "", "regularization"},
       {"layer", kWeighty, "weight_init", Kind::kTagOrObject, kAsAtTop,
        "What this layer's weights start from.", "", "weight_init"},
+      {"layer", kRecurrent, "recurrent_init", Kind::kTagOrObject,
+       "(the weight_init)", "What this layer's recurrent weights start from.",
+       "", "weight_init"},
+      {"layer", "lstm", "forget_bias_init", Kind::kNumber, "1",
+       "What the biases of forget gates start from."},
       {"layer", kWeighty, "bias_init", Kind::kNumber, kAsAtTop,
        "What this layer's biases start from."},
       {"layer", kTrained, "gradient_normalization", Kind::kOneOf, kAsAtTop,

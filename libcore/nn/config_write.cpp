@@ -38,12 +38,11 @@ Json write_updater(const UpdaterConfig& updater) {
   return json;
 }
 
-Json write_weight_init(const Training& training) {
-  const auto tag = spell(training.weight_init);
-  if (training.weight_init == WeightInit::kConstant)
-    return {{"type", tag}, {"value", training.weight_value}};
-  if (training.weight_init == WeightInit::kNormal && training.weight_value > 0)
-    return {{"type", tag}, {"deviation", training.weight_value}};
+Json write_weight_init(WeightInit kind, double value) {
+  const auto tag = spell(kind);
+  if (kind == WeightInit::kConstant) return {{"type", tag}, {"value", value}};
+  if (kind == WeightInit::kNormal && value > 0)
+    return {{"type", tag}, {"deviation", value}};
   return tag;
 }
 
@@ -73,6 +72,9 @@ Json write_layer(const LayerConfig& layer) {
   put("padding", spell(layer.padding));
   put("bias", layer.bias);
   put("activation", write_activation(layer.activation));
+  put("gate_activation", write_activation(layer.gate_activation));
+  put("return_sequences", layer.return_sequences);
+  put("bidirectional", spell(layer.bidirectional));
   put("loss", spell(layer.loss));
   put("rate", layer.rate);
   put("decay", layer.decay);
@@ -83,7 +85,11 @@ Json write_layer(const LayerConfig& layer) {
                          {"l2", training.regularization.l2},
                          {"l1_bias", training.regularization.l1_bias},
                          {"l2_bias", training.regularization.l2_bias}});
-  put("weight_init", write_weight_init(training));
+  put("weight_init",
+      write_weight_init(training.weight_init, training.weight_value));
+  put("recurrent_init",
+      write_weight_init(training.recurrent_init, training.recurrent_value));
+  put("forget_bias_init", layer.forget_bias_init);
   put("bias_init", training.bias_init);
   put("gradient_normalization", spell(training.gradient_normalization));
   put("gradient_threshold", training.gradient_threshold);
@@ -99,9 +105,11 @@ Json to_json(const NetworkConfig& config) {
   Json shape = Json::array();
   for (const std::int64_t extent : config.input.extents())
     shape.push_back(extent);
-  return {{"seed", config.seed},
-          {"input", {{"shape", std::move(shape)}}},
-          {"layers", std::move(layers)}};
+  Json json{{"seed", config.seed},
+            {"input", {{"shape", std::move(shape)}}},
+            {"layers", std::move(layers)}};
+  if (config.tbptt_length > 0) json["tbptt_length"] = config.tbptt_length;
+  return json;
 }
 
 }  // namespace dl::nn

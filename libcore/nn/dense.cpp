@@ -10,20 +10,23 @@ using tensor::View;
 
 Linear::Linear(const LayerSite& site)
     : device_(site.device),
-      inputs_(site.input.elements()),
+      inputs_(site.input.elements() / site.steps),
+      units_(site.output.elements() / site.steps),
       product_(device_->dense()),
-      own_weight_(site.weight.reshaped({site.output.elements(), inputs_})),
+      own_weight_(site.weight.reshaped({units_, inputs_})),
       own_bias_(site.bias),
       weight_gradient_(site.weight_gradient.reshaped(own_weight_.shape)),
       bias_gradient_(site.bias_gradient),
       weight_(own_weight_),
       bias_(own_bias_) {}
 
-View Linear::flat(View v) const { return v.reshaped({v.shape[0], inputs_}); }
+View Linear::flat(View v, std::int64_t columns) {
+  return v.reshaped({v.elements() / columns, columns});
+}
 
 void Linear::forward(View y, View x) {
-  x_ = flat(x);
-  product_->forward(y, x_, weight_, bias_);
+  x_ = flat(x, inputs_);
+  product_->forward(flat(y, units_), x_, weight_, bias_);
 }
 
 bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
@@ -41,9 +44,11 @@ bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
 }
 
 void Linear::backward(View dx, View dy) {
+  dy = flat(dy, units_);
   device_->matmul(weight_gradient_, dy, true, x_, false, 0);
   if (!bias_.empty()) device_->sum_rows(bias_gradient_, dy);
-  if (!dx.empty()) device_->matmul(flat(dx), dy, false, weight_, false, 0);
+  if (!dx.empty())
+    device_->matmul(flat(dx, inputs_), dy, false, weight_, false, 0);
 }
 
 namespace {

@@ -8,7 +8,8 @@
 
 namespace dl::nn {
 
-// x: [n, inputs] in any shape with these elements; weight [units, inputs].
+// x: [n, inputs] and y: [n, units] in any shape with these elements, n being
+// examples or their steps; weight [units, inputs].
 class Linear {
  public:
   explicit Linear(const LayerSite& site);
@@ -21,10 +22,10 @@ class Linear {
   void backward(tensor::View dx, tensor::View dy);
 
  private:
-  tensor::View flat(tensor::View v) const;  // as [n, inputs]
+  static tensor::View flat(tensor::View v, std::int64_t columns);
 
   tensor::Device* device_;
-  std::int64_t inputs_;
+  std::int64_t inputs_, units_;
   std::unique_ptr<tensor::Dense> product_;
   tensor::View own_weight_, own_bias_, weight_gradient_, bias_gradient_;
   tensor::View weight_, bias_;  // its own, or folded_, or empty: frozen

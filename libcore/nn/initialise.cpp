@@ -13,6 +13,23 @@ namespace {
 // Keeps the streams of weights apart from those of other uses of the seed.
 constexpr std::uint64_t kWeightStreams = 0x7765696768747300;  // "weights"
 
+// What recurrent weights start from, as what weights do.
+Training recurrent(Training training) {
+  training.weight_init = training.recurrent_init;
+  training.weight_value = training.recurrent_value;
+  return training;
+}
+
+void fill_bias(std::span<float> bias, const LayerConfig& layer) {
+  std::fill(bias.begin(), bias.end(),
+            static_cast<float>(layer.training.bias_init));
+  if (layer.type != LayerType::kLstm) return;
+  const auto units = static_cast<std::size_t>(layer.units);
+  const auto forget = bias.subspan(units, units);  // i, f, g, o
+  std::fill(forget.begin(), forget.end(),
+            static_cast<float>(layer.forget_bias_init));
+}
+
 }  // namespace
 
 void draw_weights(std::span<float> weights, const Training& training,
@@ -61,11 +78,10 @@ tensor::Tensor initial_parameters(const NetworkConfig& config,
         all.as<float>().subspan(static_cast<std::size_t>(segment.offset),
                                 static_cast<std::size_t>(segment.elements()));
     if (segment.role == Role::kWeight)
-      draw_weights(part, training, segment.fan_in, segment.fan_out, config.seed,
-                   i);
+      draw_weights(part, segment.recurrent ? recurrent(training) : training,
+                   segment.fan_in, segment.fan_out, config.seed, i);
     else if (segment.role == Role::kBias)
-      std::fill(part.begin(), part.end(),
-                static_cast<float>(training.bias_init));
+      fill_bias(part, config.layers[segment.layer]);
     else if (segment.role == Role::kGamma)
       std::fill(part.begin(), part.end(), 1.0f);
   }

@@ -45,6 +45,10 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
       return make_activation(site);
     case LayerType::kFlatten:
       return make_flatten(site);
+    case LayerType::kLstm:
+    case LayerType::kGru:
+    case LayerType::kSimpleRnn:
+      return make_recurrent(site, memory);
     case LayerType::kOutput:
       break;
   }
@@ -86,13 +90,17 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
     shift_ = upload(device, memory_, common_.normalizer->shift);
     scale_ = upload(device, memory_, common_.normalizer->scale);
   }
+  if (common_.layout->layers.front().input_steps)
+    steps_ = memory_.allocate({max_batch_, config.input[0]});
   const std::int64_t units = config.layers.back().units;
-  staged_outputs_.resize(tensor::DType::kF32, {max_batch_, units});
+  const Shape& output = common_.layout->layers.back().output;
+  staged_outputs_.resize(tensor::DType::kF32, output.with_first(max_batch_));
   gradient_ = memory_.allocate(
       {common_.training ? common_.layout->parameter_count : 0});
   if (common_.training) {
-    target_ = memory_.allocate({max_batch_, units});
-    mask_ = memory_.allocate({max_batch_});
+    const std::int64_t rows = max_batch_ * output.elements() / units;
+    target_ = memory_.allocate({rows, units});
+    mask_ = memory_.allocate({rows});
   }
   build_layers();
 }
@@ -156,6 +164,8 @@ LayerSite Lane::site(std::size_t i) {
   s.seed = common_.config->seed;
   s.input = layout.input;
   s.output = output_of(i);
+  s.steps = layout.input_steps ? layout.input[0] : 1;
+  s.truncate = common_.config->tbptt_length;
   s.max_batch = max_batch_;
   s.training = common_.training;
   s.keeps_statistics = index_ == 0;
@@ -163,13 +173,18 @@ LayerSite Lane::site(std::size_t i) {
   for (std::size_t p = layout.parameters_begin; p < layout.parameters_end;
        ++p) {
     const Segment& segment = common_.layout->parameters[p];
+    const View parameter = common_.parameters.at(segment.offset, segment.shape);
+    const View gradient =
+        common_.training ? gradient_.at(segment.offset, segment.shape) : View{};
     const bool first =
         segment.role == Role::kWeight || segment.role == Role::kGamma;
-    (first ? s.weight : s.bias) =
-        common_.parameters.at(segment.offset, segment.shape);
-    if (common_.training)
-      (first ? s.weight_gradient : s.bias_gradient) =
-          gradient_.at(segment.offset, segment.shape);
+    if (is_recurrent(s.config->type)) {
+      s.parameters.push_back(parameter);
+      s.gradients.push_back(gradient);
+    } else {
+      (first ? s.weight : s.bias) = parameter;
+      (first ? s.weight_gradient : s.bias_gradient) = gradient;
+    }
   }
   for (std::size_t p = layout.statistics_begin; p < layout.statistics_end;
        ++p) {
@@ -227,20 +242,50 @@ void Lane::load_features(const Tensor& features, Share rows) {
     device_->upload_scaled(to, part, shift_, scale_);
 }
 
+// The mask of the steps, empty where there is none.
+View Lane::load_steps(const Tensor* features_mask, Share rows) {
+  if (features_mask == nullptr || steps_.empty()) return {};
+  const Shape row{steps_.shape[1]};
+  const View to = steps_.at(0, row.with_first(rows.count));
+  device_->upload(to, take_rows(staged_steps_, *features_mask, rows.first,
+                                rows.count, row));
+  return to;
+}
+
 void Lane::load_labels(const Tensor& labels, Share rows) {
   const std::int64_t units = common_.config->layers.back().units;
-  const bool classes = are_classes(labels.dtype(), labels.shape(), units);
-  const Tensor& part = take_rows(staged_labels_, labels, rows.first, rows.count,
-                                 classes ? Shape{} : Shape{units});
-  const View to = target_.at(0, {rows.count, units});
+  const LayerLayout& last = common_.layout->layers.back();
+  const std::int64_t steps = last.output_steps ? last.output[0] : 0;
+  const bool classes =
+      are_classes(labels.dtype(), labels.shape(), units, steps);
+  const Shape row = !classes ? last.output : steps > 0 ? Shape{steps} : Shape{};
+  const Tensor& part =
+      take_rows(staged_labels_, labels, rows.first, rows.count, row);
+  const View to =
+      target_.at(0, {rows.count * last.output.elements() / units, units});
   if (classes)
     device_->upload_one_hot(to, part);
   else
     device_->upload(to, part);
 }
 
-View Lane::load_mask(const Tensor* mask, Share rows) {
-  if (mask == nullptr) return {};
+// steps: the mask of the features; it counts for an output that has steps.
+View Lane::load_mask(const Tensor* mask, View steps, Share rows) {
+  const LayerLayout& last = common_.layout->layers.back();
+  const std::int64_t each = last.output_steps ? last.output[0] : 1;
+  const View all = mask_.at(0, {rows.count * each});
+  if (mask == nullptr)
+    return last.output_steps && !steps.empty() ? steps.reshaped(all.shape)
+                                               : View{};
+  if (last.output_steps) {
+    staged_mask_.resize(tensor::DType::kF64, all.shape);
+    const bool by_example = mask->elements() == rows.total;
+    for (std::int64_t i = 0; i < rows.count * each; ++i)
+      staged_mask_.as<double>()[static_cast<std::size_t>(i)] = mask->value(
+          by_example ? rows.first + i / each : rows.first * each + i);
+    device_->upload(all, staged_mask_);
+    return all;
+  }
   const Tensor& part =
       take_rows(staged_mask_, *mask, rows.first, rows.count, Shape{});
   const View to = mask_.at(0, {rows.count});
@@ -256,8 +301,8 @@ View Lane::forward(const Step& step) {
 }
 
 void Lane::backward(const Step& step) {
-  View dy =
-      flow_[0].at(0, {step.examples, common_.config->layers.back().units});
+  View dy = flow_[0].at(
+      0, common_.layout->layers.back().output.with_first(step.examples));
   for (std::size_t i = layers_.size(); i-- > first_trained_;) {
     if (step.examples == 0 && !layers_[i]->collective()) continue;
     const View& other = flow_[dy.data == flow_[0].data ? 1 : 0];
@@ -271,23 +316,28 @@ void Lane::backward(const Step& step) {
 
 double Lane::train(const Batch& batch, const Position& at) {
   const Share rows = share(batch.examples());
-  const Step step{.training = true,
-                  .examples = rows.count,
-                  .first = rows.first,
-                  .total = rows.total,
-                  .at = at,
-                  .lanes = this};
+  Step step{.training = true,
+            .examples = rows.count,
+            .first = rows.first,
+            .total = rows.total,
+            .at = at,
+            .lanes = this,
+            .mask = {}};
   double loss = 0;
   View mask;
   if (rows.count > 0) {
     load_features(*batch.features, rows);
+    step.mask = load_steps(batch.features_mask, rows);
     load_labels(*batch.labels, rows);
-    mask = load_mask(batch.mask, rows);
+    mask = load_mask(batch.mask, step.mask, rows);
   }
   const View y = forward(step);
-  if (rows.count > 0)
-    loss = output_->loss(flow_[0].at(0, y.shape), target_.at(0, y.shape), mask,
+  if (rows.count > 0) {
+    const std::int64_t units = y.shape.back();
+    const Shape flat{y.elements() / units, units};
+    loss = output_->loss(flow_[0].at(0, flat), target_.at(0, flat), mask,
                          1.0 / static_cast<double>(rows.total));
+  }
   backward(step);
   return loss;
 }
@@ -302,17 +352,21 @@ void Lane::freeze(Lane& first) {
   }
 }
 
-void Lane::predict(const Tensor& features, Tensor& outputs) {
+void Lane::predict(const Tensor& features, const Tensor* features_mask,
+                   Tensor& outputs) {
   const Share mine = share(features.shape()[0]);
   const std::int64_t end = mine.first + mine.count;
   Step step;
   for (std::int64_t first = mine.first; first < end; first += step.examples) {
     step.examples = std::min(max_batch_, end - first);
-    load_features(features, {first, step.examples, mine.total});
+    const Share rows{first, step.examples, mine.total};
+    load_features(features, rows);
+    step.mask = load_steps(features_mask, rows);
     const View y = forward(step);
     device_->download(staged_outputs_, y);
-    std::ranges::copy(staged_outputs_.as<float>(),
-                      outputs.as<float>().begin() + first * y.shape.back());
+    std::ranges::copy(
+        staged_outputs_.as<float>(),
+        outputs.as<float>().begin() + first * (y.elements() / step.examples));
   }
 }
 

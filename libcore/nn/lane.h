@@ -45,9 +45,10 @@ class Lane final : private LaneSum {
   // Tells the layers that the parameters are in place.  `first` is the first
   // lane, frozen already unless it is this one.
   void freeze(Lane& first);
-  // Outputs of this lane's share, into their rows of `outputs` [n, units],
-  // kF32.
-  void predict(const tensor::Tensor& features, tensor::Tensor& outputs);
+  // Outputs of this lane's share, into their rows of `outputs`
+  // [n, ...output], kF32.
+  void predict(const tensor::Tensor& features,
+               const tensor::Tensor* features_mask, tensor::Tensor& outputs);
 
   tensor::Device& device() { return *device_; }
   tensor::View gradient() const { return gradient_; }
@@ -66,8 +67,10 @@ class Lane final : private LaneSum {
   tensor::View result_room(std::size_t i);
   Share share(std::int64_t total) const;
   void load_features(const tensor::Tensor& features, Share rows);
+  tensor::View load_steps(const tensor::Tensor* features_mask, Share rows);
   void load_labels(const tensor::Tensor& labels, Share rows);
-  tensor::View load_mask(const tensor::Tensor* mask, Share rows);
+  tensor::View load_mask(const tensor::Tensor* mask, tensor::View steps,
+                         Share rows);
   tensor::View forward(const Step& step);
   void backward(const Step& step);
 
@@ -77,6 +80,7 @@ class Lane final : private LaneSum {
   tensor::Device* device_;
   Memory memory_;
   tensor::View gradient_, features_, target_, mask_;
+  tensor::View steps_;  // mask of the features, where they are sequences
   tensor::View shift_, scale_;  // of the normalizer; empty: nothing to do
   tensor::View flow_[2];        // gradients on their way back
   tensor::View sum_scratch_;
@@ -84,7 +88,7 @@ class Lane final : private LaneSum {
   OutputLayer* output_ = nullptr;
   std::size_t first_trained_ = 0;  // no gradients are needed below it
   tensor::View room_[2];           // of results, outside training
-  tensor::Tensor staged_features_, staged_labels_, staged_mask_;
+  tensor::Tensor staged_features_, staged_labels_, staged_mask_, staged_steps_;
   tensor::Tensor staged_outputs_;
 };
 

@@ -37,6 +37,8 @@ struct Step {
   std::int64_t total = 0;     // examples of the mini-batch
   Position at;
   LaneSum* lanes = nullptr;
+  // Of sequences, [examples, steps]: steps with 0 are padding.  Empty: none is.
+  tensor::View mask;
 };
 
 // What a layer is built from.
@@ -46,6 +48,8 @@ struct LayerSite {
   int index = 0;                  // place in the network
   std::uint64_t seed = 0;         // of the network
   tensor::Shape input, output;    // of one example
+  std::int64_t steps = 1;         // of the input, where dense goes through them
+  std::int64_t truncate = 0;      // tbptt_length
   std::int64_t max_batch = 0;     // of the lane
   bool training = false;          // else backward() is never called
   bool keeps_statistics = false;  // true for one of the lanes
@@ -55,6 +59,8 @@ struct LayerSite {
   tensor::View weight, bias;
   tensor::View weight_gradient, bias_gradient;
   tensor::View mean, variance;  // running statistics
+  // Recurrent layers have these instead, in the order of the layout.
+  std::vector<tensor::View> parameters, gradients;
 
   tensor::View result_of(std::int64_t n) const {
     return result.at(0, output.with_first(n));
@@ -116,12 +122,14 @@ class Layer {
   virtual bool collective() const { return false; }
 };
 
-// The last layer: dense, activation and loss.  In training, forward() leaves
-// what loss() starts from, and backward() takes what loss() made.
+// The last layer: dense, activation and loss, for sequences at each step.  In
+// training, forward() leaves what loss() starts from, and backward() takes what
+// loss() made.
 class OutputLayer : public Layer {
  public:
-  // The sum over the examples of mask[i] times the loss against target
-  // [n, units]; grad = scale times its gradient.
+  // The sum over the examples (of sequences: over all their steps, n being as
+  // many) of mask[i] times the loss against target [n, units]; grad = scale
+  // times its gradient.
   virtual double loss(tensor::View grad, tensor::View target, tensor::View mask,
                       double scale) = 0;
 };
@@ -141,6 +149,7 @@ std::unique_ptr<Layer> make_batch_norm(const LayerSite& site, Memory& memory);
 std::unique_ptr<Layer> make_dropout(const LayerSite& site, Memory& memory);
 std::unique_ptr<Layer> make_activation(const LayerSite& site);
 std::unique_ptr<Layer> make_flatten(const LayerSite& site);
+std::unique_ptr<Layer> make_recurrent(const LayerSite& site, Memory& memory);
 std::unique_ptr<OutputLayer> make_output(const LayerSite& site, Memory& memory);
 
 }  // namespace dl::nn

@@ -76,7 +76,7 @@ class Builder {
   Builder(const NetworkConfig& config, Layout& layout)
       : config_(config), layout_(layout) {}
 
-  void parameter(const char* name, Role role, Shape shape,
+  void parameter(const std::string& name, Role role, Shape shape,
                  std::int64_t fan_in = 0, std::int64_t fan_out = 0) {
     append(layout_.parameters, layout_.parameter_count, name, role, shape);
     layout_.parameters.back().fan_in = fan_in;
@@ -86,15 +86,16 @@ class Builder {
   void statistic(const char* name, Role role, Shape shape) {
     append(layout_.statistics, layout_.statistics_count, name, role, shape);
   }
-  void add_layer(const Shape& input);
+  // steps: the input is a sequence.
+  void add_layer(const Shape& input, bool steps);
 
  private:
   const LayerConfig& config() const {
     return config_.layers[layout_.layers.size()];
   }
-  void append(std::vector<Segment>& to, std::int64_t& count, const char* name,
-              Role role, Shape shape) {
-    const std::int64_t elements = checked_elements(shape, name);
+  void append(std::vector<Segment>& to, std::int64_t& count,
+              const std::string& name, Role role, Shape shape) {
+    const std::int64_t elements = checked_elements(shape, name.c_str());
     to.push_back({.name = config().name + "/" + name,
                   .shape = shape,
                   .offset = count,
@@ -107,6 +108,7 @@ class Builder {
   void add_dense(LayerLayout& layer);
   void add_conv2d(LayerLayout& layer);
   void add_batch_norm(LayerLayout& layer);
+  void add_recurrent(LayerLayout& layer);
 
   const NetworkConfig& config_;
   Layout& layout_;
@@ -129,13 +131,15 @@ void Builder::extend_state(const Segment& segment) {
 }
 
 void Builder::add_dense(LayerLayout& layer) {
-  const std::int64_t inputs = layer.input.elements();
+  const std::int64_t steps = layer.input_steps ? layer.input[0] : 1;
+  const std::int64_t inputs =
+      layer.input_steps ? layer.input[1] : layer.input.elements();
   const std::int64_t units = config().units;
   parameter("weight", Role::kWeight, {units, inputs}, inputs, units);
   if (config().bias) parameter("bias", Role::kBias, {units});
-  layer.output = {units};
-  layer.flops = 2.0 * static_cast<double>(inputs) * static_cast<double>(units) +
-                (config().bias ? static_cast<double>(units) : 0);
+  layer.output = layer.input_steps ? Shape{steps, units} : Shape{units};
+  layer.flops = static_cast<double>(steps) * static_cast<double>(units) *
+                (2.0 * static_cast<double>(inputs) + (config().bias ? 1 : 0));
 }
 
 void Builder::add_conv2d(LayerLayout& layer) {
@@ -161,10 +165,44 @@ void Builder::add_batch_norm(LayerLayout& layer) {
   layer.flops = 2.0 * static_cast<double>(layer.input.elements());
 }
 
-void Builder::add_layer(const Shape& input) {
+void Builder::add_recurrent(LayerLayout& layer) {
+  const LayerConfig& c = config();
+  if (layer.input.rank() != 2)
+    throw Error{Code::kConfig,
+                "wants a sequence [steps, features], its input is " +
+                    layer.input.to_string() +
+                    "; a recurrent layer before it gives one with "
+                    "\"return_sequences\": true"};
+  const tensor::RecurrentSpec spec = recurrent_spec(c, layer.input);
+  const std::int64_t rows = spec.gates() * spec.units;
+  // Deeplearning4j's fans: those of all that goes into a unit.
+  const bool simple = spec.cell == tensor::Cell::kSimple;
+  const std::int64_t in = simple ? spec.inputs : spec.units;
+  const std::int64_t out = simple ? spec.units : spec.inputs + spec.units;
+  const bool both = c.bidirectional != Bidirectional::kNone;
+  const auto add_direction = [&](const std::string& prefix) {
+    parameter(prefix + "weight", Role::kWeight, {rows, spec.inputs}, in, out);
+    parameter(prefix + "recurrent_weight", Role::kWeight, {rows, spec.units},
+              spec.units, out);
+    layout_.parameters.back().recurrent = true;
+    if (c.bias) parameter(prefix + "bias", Role::kBias, {spec.biases()});
+  };
+  add_direction("");
+  if (both) add_direction("backward_");
+  const std::int64_t width =
+      c.bidirectional == Bidirectional::kConcat ? 2 * spec.units : spec.units;
+  layer.output_steps = c.return_sequences;
+  layer.output = c.return_sequences ? Shape{spec.steps, width} : Shape{width};
+  layer.flops = (both ? 4.0 : 2.0) * static_cast<double>(spec.steps) *
+                static_cast<double>(rows) *
+                static_cast<double>(spec.inputs + spec.units);
+}
+
+void Builder::add_layer(const Shape& input, bool steps) {
   const LayerConfig& c = config();
   LayerLayout layer;
   layer.input = layer.output = input;
+  layer.input_steps = layer.output_steps = steps;
   layer.parameters_begin = layout_.parameters.size();
   layer.statistics_begin = layout_.statistics.size();
   switch (c.type) {
@@ -187,6 +225,12 @@ void Builder::add_layer(const Shape& input) {
       break;
     case LayerType::kFlatten:
       layer.output = {input.elements()};
+      layer.output_steps = false;
+      break;
+    case LayerType::kLstm:
+    case LayerType::kGru:
+    case LayerType::kSimpleRnn:
+      add_recurrent(layer);
       break;
     case LayerType::kDropout:
     case LayerType::kActivation:
@@ -207,15 +251,20 @@ Layout layout_of(const NetworkConfig& config) {
   Builder builder(config, layout);
   Shape shape = config.input;
   checked_elements(shape, "input.shape");
+  // A network without recurrent layers takes [8, 8] as it always did.
+  bool steps = shape.rank() == 2 &&
+               std::any_of(config.layers.begin(), config.layers.end(),
+                           [](const auto& l) { return is_recurrent(l.type); });
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
     try {
-      builder.add_layer(shape);
+      builder.add_layer(shape, steps);
     } catch (Error& e) {
       e.add_context("layers[" + std::to_string(i) + "] ('" +
                     config.layers[i].name + "')");
       throw;
     }
     shape = layout.layers.back().output;
+    steps = layout.layers.back().output_steps;
   }
   return layout;
 }
@@ -270,6 +319,24 @@ tensor::Pool2dSpec pool2d_spec(const LayerConfig& layer, const Shape& input) {
     spec.pad_end[i] = e.pad_end;
   }
   return spec;
+}
+
+tensor::RecurrentSpec recurrent_spec(const LayerConfig& layer,
+                                     const Shape& input) {
+  return {.cell = layer.type == LayerType::kLstm  ? tensor::Cell::kLstm
+                  : layer.type == LayerType::kGru ? tensor::Cell::kGru
+                                                  : tensor::Cell::kSimple,
+          .steps = input[0],
+          .inputs = input[1],
+          .units = layer.units,
+          .activation = layer.activation.kind,
+          .gate_activation = layer.gate_activation.kind,
+          .last = !layer.return_sequences};
+}
+
+bool is_recurrent(LayerType type) {
+  return type == LayerType::kLstm || type == LayerType::kGru ||
+         type == LayerType::kSimpleRnn;
 }
 
 const char* state_name(tensor::Updater kind, int index) {

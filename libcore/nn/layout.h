@@ -33,6 +33,7 @@ struct Segment {
   std::size_t layer = 0;    // index into NetworkConfig::layers
   std::int64_t fan_in = 0;  // of weights, as initialise.h uses them
   std::int64_t fan_out = 0;
+  bool recurrent = false;  // a weight that starts by recurrent_init
   std::int64_t elements() const { return shape.elements(); }
 };
 
@@ -56,8 +57,12 @@ struct LayerSummary {
 
 struct LayerLayout {
   tensor::Shape input, output;  // of one example; dense flattens by itself
+  // Whether these are sequences [steps, features]: dense and output then work
+  // step by step.
+  bool input_steps = false, output_steps = false;
   // Segments [begin, end) of Layout::parameters and ::statistics.  parameters:
-  // weight, bias or gamma, beta; statistics: running_mean, running_variance.
+  // weight, bias or gamma, beta, or, for each direction of a recurrent layer,
+  // weight, recurrent_weight, bias; statistics: running_mean, running_variance.
   std::size_t parameters_begin = 0, parameters_end = 0;
   std::size_t statistics_begin = 0, statistics_end = 0;
   double flops = 0;
@@ -86,6 +91,11 @@ tensor::Conv2dSpec conv2d_spec(const LayerConfig& layer,
                                const tensor::Shape& input);
 tensor::Pool2dSpec pool2d_spec(const LayerConfig& layer,
                                const tensor::Shape& input);
+
+// That of a recurrent layer over an input [steps, features], of one direction.
+// What it writes of rows [steps, 2 units] is left to the caller.
+tensor::RecurrentSpec recurrent_spec(const LayerConfig& layer,
+                                     const tensor::Shape& input);
 
 // The name of component `index` of an updater's state: adam "m", "v".
 const char* state_name(tensor::Updater kind, int index);

@@ -6,8 +6,11 @@ namespace dl::nn {
 namespace {
 
 constexpr std::string_view kLayerTypes[] = {
-    "dense",   "conv2d",     "max_pool2d", "average_pool2d", "batch_norm",
-    "dropout", "activation", "flatten",    "output"};
+    "dense",      "conv2d",  "max_pool2d", "average_pool2d",
+    "batch_norm", "dropout", "activation", "flatten",
+    "output",     "lstm",    "gru",        "simple_rnn"};
+constexpr std::string_view kDirections[] = {"none", "concat", "add", "multiply",
+                                            "average"};
 constexpr std::string_view kPaddings[] = {"valid", "same"};
 constexpr std::string_view kWeightInits[] = {
     "xavier", "xavier_uniform", "he", "lecun", "normal", "zero", "constant"};
@@ -38,6 +41,10 @@ std::span<const std::string_view> names_of<LayerType>() {
 template <>
 std::span<const std::string_view> names_of<Padding>() {
   return kPaddings;
+}
+template <>
+std::span<const std::string_view> names_of<Bidirectional>() {
+  return kDirections;
 }
 template <>
 std::span<const std::string_view> names_of<WeightInit>() {

@@ -33,6 +33,8 @@ std::span<const std::string_view> names_of<LayerType>();
 template <>
 std::span<const std::string_view> names_of<Padding>();
 template <>
+std::span<const std::string_view> names_of<Bidirectional>();
+template <>
 std::span<const std::string_view> names_of<WeightInit>();
 template <>
 std::span<const std::string_view> names_of<GradientNormalization>();

@@ -19,6 +19,10 @@ using tensor::View;
 
 std::int64_t Batch::examples() const { return features->shape()[0]; }
 
+const Tensor* Batch::weights(const Tensor& outputs) const {
+  return mask == nullptr && outputs.shape().rank() == 3 ? features_mask : mask;
+}
+
 // Tasks are made once and read the arguments of the call in progress from
 // here: a std::function that captured them would be allocated each time.
 struct Network::State {
@@ -27,8 +31,12 @@ struct Network::State {
         bool with_gradients, std::span<const float> given);
 
   Wanted wanted() const {
-    return {config.input, config.layers.back().units,
-            config.layers.back().loss};
+    const LayerLayout& last = layout.layers.back();
+    return {.input = config.input,
+            .sequences = layout.layers.front().input_steps,
+            .units = config.layers.back().units,
+            .steps = last.output_steps ? last.output[0] : 0,
+            .loss = config.layers.back().loss};
   }
   void gradient_task(int lane);
   bool update(const Position& position, tensor::UpdateTo target);
@@ -53,7 +61,7 @@ struct Network::State {
   Batch batch;
   Position at;
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
-  const Tensor* features = nullptr;
+  const Tensor *features = nullptr, *features_mask = nullptr;
   Tensor* outputs = nullptr;
   std::vector<double> losses;
   bool gradient_finite = false;
@@ -100,7 +108,8 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
   predict = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->predict(*features, *outputs);
+    lanes[static_cast<std::size_t>(lane)]->predict(*features, features_mask,
+                                                   *outputs);
   };
 }
 
@@ -140,6 +149,9 @@ std::vector<LayerSummary> Network::summary() const {
 }
 std::int64_t Network::outputs() const {
   return state_->config.layers.back().units;
+}
+tensor::Shape Network::output() const {
+  return state_->layout.layers.back().output;
 }
 std::int64_t Network::max_batch() const { return state_->max_batch; }
 
@@ -219,12 +231,14 @@ void Network::freeze() {
   for (const auto& lane : state_->lanes) lane->freeze(*state_->lanes[0]);
 }
 
-void Network::predict(const Tensor& features, Tensor& outputs) {
+void Network::predict(const Tensor& features, Tensor& outputs,
+                      const Tensor* features_mask) {
   State& s = *state_;
-  check_features(features, s.wanted());
+  check_features(features, features_mask, s.wanted());
   const std::int64_t n = features.shape()[0];
-  outputs.resize(tensor::DType::kF32, {n, this->outputs()});
+  outputs.resize(tensor::DType::kF32, output().with_first(n));
   s.features = &features;
+  s.features_mask = features_mask;
   s.outputs = &outputs;
   s.team.run(s.predict);
 }

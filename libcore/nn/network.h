@@ -32,7 +32,14 @@ struct Batch {
   const tensor::Tensor* features = nullptr;  // [n, ...input], any dtype
   const tensor::Tensor* labels = nullptr;    // [n] integers or [n, units] reals
   const tensor::Tensor* mask = nullptr;      // [n] weights, or null
+  // Of a sequence [n, steps, ...]: 0 where a step is padding, or null.
+  // Where the output is a sequence, labels are [n, steps] or
+  // [n, steps, units], and mask is [n] or [n, steps], or this if it is null.
+  const tensor::Tensor* features_mask = nullptr;
   std::int64_t examples() const;
+  // What the labels of these outputs count: mask, or, for outputs that are
+  // sequences, features_mask where that is null.
+  const tensor::Tensor* weights(const tensor::Tensor& outputs) const;
 };
 
 // Where in the run a step is: schedules, adam's bias correction and dropout
@@ -61,6 +68,7 @@ class Network {
   const NetworkConfig& config() const;
   std::vector<LayerSummary> summary() const;
   std::int64_t outputs() const;  // units of the output layer
+  tensor::Shape output() const;  // of one example: [units] or [steps, units]
   std::int64_t max_batch() const;
   // Device memory held, of all lanes, without what the device's libraries take
   // for themselves.
@@ -92,7 +100,8 @@ class Network {
 
   // Forward and backward over one mini-batch: update() holds the gradient of
   // the loss, which is returned: 1/n sum of mask[i] * loss of example i, n the
-  // examples (so a mask of zeros and ones does not change the others' weight),
+  // examples (so a mask of zeros and ones does not change the others' weight);
+  // that of a sequence is the sum over its steps, each times its own mask;
   // without regularization.  Statistics move by one step of decay.
   // A loss that is not finite comes back as it is.
   // Throws Error: kData, a label outside 0..units-1 (with its example), or
@@ -121,12 +130,14 @@ class Network {
   // put_into() does it.  A training network has nothing to prepare.
   void freeze();
 
-  // Outputs of the last layer, after its activation, [n, units] in kF32.
+  // Outputs of the last layer, after its activation, [n, ...output()] in kF32.
+  // features_mask: as in Batch.
   // Dropout is off; batch normalisation uses its running statistics.
   // n may exceed max_batch.  On the cpu, without training, an example's output
   // follows from it alone, to the bit: neither the other examples nor the
   // number of lanes change it.
-  void predict(const tensor::Tensor& features, tensor::Tensor& outputs);
+  void predict(const tensor::Tensor& features, tensor::Tensor& outputs,
+               const tensor::Tensor* features_mask = nullptr);
 
  private:
   struct State;

@@ -42,10 +42,10 @@ class Output final : public OutputLayer {
 
   double loss(View grad, View target, View mask, double scale) override {
     const Loss kind = site_.config->loss;
+    const View y = y_.reshaped(target.shape);
     if (fused_)
-      return site_.device->loss_with_logits(kind, grad, y_, target, mask,
-                                            scale);
-    return site_.device->loss(kind, grad, y_, target, mask, scale);
+      return site_.device->loss_with_logits(kind, grad, y, target, mask, scale);
+    return site_.device->loss(kind, grad, y, target, mask, scale);
   }
 
   View backward(View dx, View dy, const Step&) override {

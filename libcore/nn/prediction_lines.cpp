@@ -26,11 +26,11 @@ void check_finite(const tensor::Tensor& outputs, std::int64_t first) {
   const auto bad = std::find_if(values.begin(), values.end(),
                                 [](float y) { return !std::isfinite(y); });
   if (bad == values.end()) return;
-  throw Error{Code::kData,
-              "the model's output for example " +
-                  std::to_string(first + (bad - values.begin()) /
-                                             outputs.shape().back()) +
-                  " is not finite"};
+  throw Error{Code::kData, "the model's output for example " +
+                               std::to_string(first + (bad - values.begin()) *
+                                                          outputs.shape()[0] /
+                                                          outputs.elements()) +
+                               " is not finite"};
 }
 
 PredictionLines::PredictionLines(const Model& model, std::int64_t top)
@@ -93,20 +93,36 @@ void PredictionLines::append_outputs(std::string& line,
   line += names_.empty() ? ']' : '}';
 }
 
+void PredictionLines::append_row(std::string& line, const float* row) const {
+  if (names_class_)
+    append_class(line, row);
+  else
+    append_outputs(line, row);
+}
+
 std::string PredictionLines::lines(const tensor::Tensor& outputs,
-                                   std::int64_t first) const {
+                                   std::int64_t first,
+                                   const tensor::Tensor* mask) const {
   check_finite(outputs, first);
   std::string text;
   const float* row = outputs.as<float>().data();
-  for (std::int64_t i = 0; i < outputs.shape()[0]; ++i, row += units_) {
+  const bool sequences = outputs.shape().rank() == 3;
+  const std::int64_t steps = sequences ? outputs.shape()[1] : 1;
+  for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
     text += "{\"index\":";
     append(text, first + i);
-    text += ',';
-    if (names_class_)
-      append_class(text, row);
-    else
-      append_outputs(text, row);
-    text += "}\n";
+    text += sequences ? ",\"steps\":[" : ",";
+    for (std::int64_t t = 0; t < steps; ++t, row += units_) {
+      if (t > 0) text += ',';
+      if (mask != nullptr && sequences && mask->value(i * steps + t) == 0) {
+        text += "null";
+        continue;
+      }
+      if (sequences) text += '{';
+      append_row(text, row);
+      if (sequences) text += '}';
+    }
+    text += sequences ? "]}\n" : "}\n";
   }
   return text;
 }

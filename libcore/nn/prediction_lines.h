@@ -4,6 +4,8 @@
 //   {"index":0,"class":"cat","probability":0.9,"top":[{"class":...}]}
 //   {"index":0,"outputs":{"depth":1.5,"speed":0.25}}                 values
 //   {"index":0,"outputs":[1.5,0.25]}                        without names
+//   {"index":0,"steps":[{"class":"B","probability":0.9},null]}  a sequence:
+//       what the others say, of each step; null where it is padding
 //
 // A network that ends in softmax names a class; so does a single output of a
 // sigmoid, where the data names two classes.  Classes without names are called
@@ -29,11 +31,14 @@ class PredictionLines {
   // and top is not 1.
   PredictionLines(const Model& model, std::int64_t top);
 
-  // A line for each row of outputs [n, units] (kF32), numbered from first.
+  // A line for each example of outputs [n, units] or [n, steps, units] (kF32),
+  // numbered from first.  mask: [n, steps], 0 where a step is padding, or null.
   // Throws Error: kData, "the model's output for example 17 is not finite".
-  std::string lines(const tensor::Tensor& outputs, std::int64_t first) const;
+  std::string lines(const tensor::Tensor& outputs, std::int64_t first,
+                    const tensor::Tensor* mask = nullptr) const;
 
  private:
+  void append_row(std::string& line, const float* row) const;
   void append_class(std::string& line, const float* row) const;
   void append_outputs(std::string& line, const float* row) const;
 
@@ -42,7 +47,7 @@ class PredictionLines {
   std::vector<std::string> names_;  // as JSON strings; empty: none
 };
 
-// Throws Error: kData unless all of outputs [n, units] are finite; names the
+// Throws Error: kData unless all of outputs [n, ...] are finite; names the
 // example, counted from first.
 void check_finite(const tensor::Tensor& outputs, std::int64_t first);
 

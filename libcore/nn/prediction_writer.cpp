@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libcore/data/stream.h"
+#include "libcore/nn/layout.h"
 #include "libcore/nn/prediction_lines.h"
 #include "libcore/nn/predictor.h"
 
@@ -22,7 +23,8 @@ class LineWriter : public PredictionWriter {
   void see(const data::Metadata&) override {}
 
   void take(data::DataSet& set, const tensor::Tensor& outputs) override {
-    const std::string text = lines_.lines(outputs, examples_);
+    const std::string text =
+        lines_.lines(outputs, examples_, set.find("features_mask"));
     if (sink_)
       sink_->write(std::as_bytes(std::span(text)));
     else
@@ -46,12 +48,12 @@ class SetWriter : public PredictionWriter {
   SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
             bool keep_features, std::optional<data::Provenance> step)
       : names_(output_names(model.data)),
-        outputs_(model.config.layers.back().units),
+        output_(layout_of(model.config).layers.back().output),
         keep_features_(keep_features),
         step_(std::move(step)),
         stream_(std::move(sink)) {
     // Names for all outputs or for none.
-    if (std::cmp_not_equal(names_.size(), outputs_)) names_.clear();
+    if (std::cmp_not_equal(names_.size(), output_.back())) names_.clear();
   }
 
   void see(const data::Metadata& input) override {
@@ -60,7 +62,7 @@ class SetWriter : public PredictionWriter {
     data::Metadata metadata;
     for (const auto& [name, field] : input.schema)
       if (kept(name)) metadata.schema[name] = field;
-    metadata.schema["labels"] = {tensor::DType::kF32, {outputs_}};
+    metadata.schema["labels"] = {tensor::DType::kF32, output_};
     metadata.targets = names_;
     if (keep_features_) metadata.columns = input.columns;
     if (step_) {
@@ -87,7 +89,7 @@ class SetWriter : public PredictionWriter {
   }
 
   std::vector<std::string> names_;
-  std::int64_t outputs_;
+  tensor::Shape output_;  // of one example
   bool keep_features_;
   std::optional<data::Provenance> step_;
   data::StreamWriter stream_;

@@ -70,13 +70,14 @@ struct Predictor::State {
   void predict(data::DataSet& set, const Take& take) {
     const std::int64_t n = set.examples();
     if (n <= batch) {
-      network.predict(set.get("features"), outputs);
+      network.predict(set.get("features"), outputs, set.find("features_mask"));
       take(set, outputs);
       return;
     }
     for (std::int64_t begin = 0; begin < n; begin += batch) {
       data::DataSet part = set.slice(begin, std::min(n, begin + batch));
-      network.predict(part.get("features"), outputs);
+      network.predict(part.get("features"), outputs,
+                      part.find("features_mask"));
       take(part, outputs);
     }
   }

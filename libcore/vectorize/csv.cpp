@@ -67,23 +67,22 @@ class CsvReader : public Reader {
                   "csv wants --label COLUMN (a name, a number from 1, or -1 "
                   "for the last), or --label none"};
     if (inputs_.empty()) inputs_ = {"-"};
+    if (csv.sequence.empty() ? csv.steps != 0 || csv.per_step : csv.steps < 1)
+      throw Error{Code::kUsage,
+                  "--sequence, --steps and --per-step: want the first with "
+                  "--steps N, the length of the longest sequence"};
     open_next();
     choose_columns();
   }
 
   bool read(data::DataSet& set) override {
+    if (!csv_.sequence.empty()) return read_sequences(set);
     std::int64_t n = 0;
     auto columns = static_cast<std::int64_t>(features_.size());
     Tensor features(dtype_, {options_.batch, columns});
     Tensor labels = label_tensor(options_.batch);
     while (n < options_.batch && next_row()) {
-      Verdict verdict = fill_row(features, labels, n);
-      if (verdict.skip)
-        bad_.skip();
-      else if (!verdict.problem.empty())
-        bad_.add(place() + verdict.problem);
-      else
-        ++n;
+      if (accept(fill_row(features, labels, n, n))) ++n;
     }
     set.tensors.clear();
     if (n == 0) return false;
@@ -97,11 +96,11 @@ class CsvReader : public Reader {
   data::Metadata metadata() const override {
     data::Metadata metadata;
     metadata.schema["features"] = {dtype_, example_shape_};
-    if (!labels_.empty() && options_.regression)
-      metadata.schema["labels"] = {DType::kF32,
-                                   {static_cast<std::int64_t>(labels_.size())}};
-    else if (!labels_.empty())
-      metadata.schema["labels"] = {DType::kI32, {}};
+    if (!csv_.sequence.empty())
+      metadata.schema["features_mask"] = {DType::kU8, {csv_.steps}};
+    if (!labels_.empty())
+      metadata.schema["labels"] = {
+          options_.regression ? DType::kF32 : DType::kI32, label_shape()};
     if (!options_.regression) metadata.classes = classes_.names();
     if (csv_.header) {
       for (std::size_t i : features_) metadata.columns.push_back(names_[i]);
@@ -144,6 +143,64 @@ class CsvReader : public Reader {
       if (pending_) return next_row();
     }
     return true;
+  }
+
+  // Sequences of neighbouring rows, each up to a row of another name.
+  bool read_sequences(data::DataSet& set) {
+    const std::int64_t steps = csv_.steps;
+    Tensor features(dtype_, {options_.batch * steps,
+                             static_cast<std::int64_t>(features_.size())});
+    Tensor mask(DType::kU8, {options_.batch, steps});
+    Tensor labels =
+        label_tensor(csv_.per_step ? options_.batch * steps : options_.batch);
+    std::int64_t n = 0, t = 0;  // sequences begun; steps of the last one
+    std::string name;
+    while (next_row()) {
+      const std::string_view here = sequence_of_row();
+      if (n == 0 || here != name) {
+        if (n == 0 || t > 0) ++n;  // else nothing of the last one was good
+        if (n > options_.batch) {
+          pending_ = true;
+          --n;
+          break;
+        }
+        name = here;
+        t = 0;
+      }
+      if (t == steps)
+        throw Error{Code::kData, place() + ": sequence '" + name +
+                                     "' is longer than --steps " +
+                                     std::to_string(steps)};
+      const std::int64_t row = (n - 1) * steps + t;
+      if (!accept(fill_row(features, labels, row, csv_.per_step ? row : n - 1)))
+        continue;
+      mask.as<std::uint8_t>()[static_cast<std::size_t>(row)] = 1;
+      ++t;
+    }
+    if (n > 0 && t == 0) --n;
+    set.tensors.clear();
+    if (n == 0) return false;
+    features.reshape(example_shape_.with_first(options_.batch));
+    set.tensors.emplace("features", features.rows(0, n));
+    set.tensors.emplace("features_mask", mask.rows(0, n));
+    if (!labels.empty()) {
+      labels.reshape(label_shape().with_first(options_.batch));
+      set.tensors.emplace("labels", labels.rows(0, n));
+    }
+    return true;
+  }
+
+  std::string_view sequence_of_row() const {
+    return rows_->size() > sequence_ ? trim(rows_->field(sequence_)) : "";
+  }
+
+  // Whether the row is good; tells what is not.
+  bool accept(const Verdict& verdict) {
+    if (verdict.skip)
+      bad_.skip();
+    else if (!verdict.problem.empty())
+      bad_.add(place() + verdict.problem);
+    return !verdict.skip && verdict.problem.empty();
   }
 
   std::string place() const {
@@ -193,6 +250,10 @@ class CsvReader : public Reader {
     if (!csv_.drop.empty())
       for (const std::string& word : split(csv_.drop, ','))
         taken.insert(find_column(word, "--drop"));
+    if (!csv_.sequence.empty()) {
+      sequence_ = find_column(csv_.sequence, "--sequence");
+      taken.insert(sequence_);
+    }
     for (std::size_t i = 0; i < names_.size(); ++i)
       if (!taken.contains(i)) features_.push_back(i);
     if (features_.empty())
@@ -203,6 +264,11 @@ class CsvReader : public Reader {
     if (!options_.dtype.empty()) dtype_ = parse_dtype(options_.dtype);
     auto columns = static_cast<std::int64_t>(features_.size());
     example_shape_ = {columns};
+    if (!csv_.sequence.empty()) {
+      example_shape_ = {csv_.steps, columns};
+      if (!options_.shape.empty())
+        throw Error{Code::kUsage, "--shape does not go with --sequence"};
+    }
     if (options_.shape.empty()) return;
     example_shape_ = parse_shape(options_.shape);
     if (example_shape_.elements() != columns)
@@ -213,14 +279,24 @@ class CsvReader : public Reader {
                                     " columns of features"};
   }
 
+  // Of one example.
+  Shape label_shape() const {
+    Shape shape;
+    if (options_.regression)
+      shape = {static_cast<std::int64_t>(labels_.size())};
+    return csv_.per_step ? shape.with_first(csv_.steps) : shape;
+  }
+
+  // n places for labels.
   Tensor label_tensor(std::int64_t n) const {
     if (labels_.empty()) return {};
     if (!options_.regression) return Tensor(DType::kI32, {n});
     return Tensor(DType::kF32, {n, static_cast<std::int64_t>(labels_.size())});
   }
 
-  // Puts the current row at place n.
-  Verdict fill_row(Tensor& features, Tensor& labels, std::int64_t n) {
+  // Puts the current row at place n, and its label at place `at`.
+  Verdict fill_row(Tensor& features, Tensor& labels, std::int64_t n,
+                   std::int64_t at) {
     if (rows_->size() != names_.size())
       return {": has " + std::to_string(rows_->size()) + " columns, want " +
               std::to_string(names_.size())};
@@ -231,11 +307,11 @@ class CsvReader : public Reader {
       if (verdict.skip || !verdict.problem.empty()) return verdict;
     }
     if (labels_.empty()) return {};
-    if (!options_.regression) return class_label(labels, n);
+    if (!options_.regression) return class_label(labels, at);
     auto targets = static_cast<std::int64_t>(labels_.size());
     for (std::int64_t t = 0; t < targets; ++t) {
-      Verdict verdict =
-          number(labels, n * targets + t, labels_[static_cast<std::size_t>(t)]);
+      Verdict verdict = number(labels, at * targets + t,
+                               labels_[static_cast<std::size_t>(t)]);
       if (verdict.skip || !verdict.problem.empty()) return verdict;
     }
     return {};
@@ -288,6 +364,7 @@ class CsvReader : public Reader {
   bool pending_ = false;            // rows_ holds a row that was not used yet
   std::vector<std::string> names_;  // of the columns; "" without a header
   std::vector<std::size_t> features_, labels_;
+  std::size_t sequence_ = 0;
   DType dtype_ = DType::kF32;
   Shape example_shape_;
 };

@@ -46,6 +46,11 @@ struct CsvOptions {
   std::string drop;              // columns to leave out, likewise
   std::string missing = "fail";  // fail, skip, fill:VALUE
   std::string na = "NA,?";       // what a missing value looks like, beside ""
+  // Column that names the sequence a row is a step of: neighbours of one name
+  // are an example [steps, columns] with a mask.  "": a row is an example.
+  std::string sequence;
+  std::int64_t steps = 0;  // of the longest sequence
+  bool per_step = false;   // a label for each step; else the last row's
 };
 
 struct SvmlightOptions {

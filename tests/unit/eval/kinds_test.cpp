@@ -47,6 +47,39 @@ TEST_CASE("binary: counts of each output") {
                        " 1   1   2   0\n") != std::string::npos);
 }
 
+TEST_CASE("steps of sequences count as examples") {
+  auto steps = make_evaluation("binary", {1, {}});
+  auto rows = make_evaluation("binary", {1, {}});
+  const auto y = make_tensor<float>({0.9F, 0.2F, 0.5F, 0.7F, 0.1F, 0.6F}, 1);
+  const auto labels = make_tensor<std::uint8_t>({1, 0, 0, 1, 0, 0});
+  const auto mask = make_tensor<std::uint8_t>({1, 1, 0, 1, 0, 1});
+  rows->add(y, labels, &mask);
+  const auto shaped = [](tensor::Tensor t, tensor::Shape shape) {
+    t.reshape(shape);
+    return t;
+  };
+  const auto shaped_mask = shaped(mask, {2, 3});
+  steps->add(shaped(y, {2, 3, 1}), shaped(labels, {2, 3}), &shaped_mask);
+  CHECK(steps->to_json() == rows->to_json());
+  // A mask of examples; messages count examples.
+  const auto first = make_tensor<std::uint8_t>({1, 0});
+  auto half = make_evaluation("binary", {1, {}});
+  half->add(shaped(y, {2, 3, 1}), shaped(labels, {2, 3, 1}), &first);
+  CHECK(half->metric("accuracy") == 2.0 / 3);
+  CHECK(error_of([&] {
+          half->add(shaped(y, {2, 3, 1}), labels, nullptr);
+        }) == "65: labels are [6], want [2, 3] or [2, 3, 1]");
+  CHECK(error_of([&] {
+          half->add(shaped(y, {2, 3, 1}), shaped(labels, {2, 3}), &mask);
+        }) == "65: the labels' mask is [6], want [2, 3]");
+  CHECK(error_of([&] {
+          half->add(
+              shaped(y, {2, 3, 1}),
+              shaped(make_tensor<std::uint8_t>({1, 0, 0, 1, 7, 0}), {2, 3}),
+              nullptr);
+        }) == "65: the label of example 3 is 7, want a class 0..1");
+}
+
 TEST_CASE("binary: the threshold and a single output") {
   auto e = make_evaluation("binary:threshold=0.25", {1, {"ham", "spam"}});
   e->add(make_tensor<float>({0.3F, 0.2F}, 1), make_tensor<std::int64_t>({1, 0}),

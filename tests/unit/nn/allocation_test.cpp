@@ -46,7 +46,18 @@ std::vector<Case> cases() {
                              R"(,
       "updater": {"type": "adam"}, "regularization": {"l1": 0.1, "l2": 0.1},
       "gradient_normalization": "clip_l2_per_layer")"),
-           true}};
+           true},
+          {"sequences",
+           testing::sequence("[7, 3]", R"(
+      {"type": "lstm", "units": 5, "return_sequences": true},
+      {"type": "gru", "units": 4, "return_sequences": true,
+       "bidirectional": "multiply"},
+      {"type": "dense", "units": 4, "activation": "relu"},
+      {"type": "simple_rnn", "units": 4, "return_sequences": true,
+       "bidirectional": "concat"},
+      {"type": "output", "units": 3, "loss": "negative_log_likelihood"})",
+                             R"(, "tbptt_length": 3)"),
+           false}};
 }
 
 TEST_CASE("a step allocates nothing") {
@@ -55,10 +66,13 @@ TEST_CASE("a step allocates nothing") {
   const int lanes = GENERATE(1, 2, 3);
   INFO(c.name << " on " << device << ", " << lanes << " lanes");
   Network network = testing::compile(c.config, 9, device, lanes);
-  const testing::Examples data = testing::random_examples(c.config, 9);
+  testing::Examples data = testing::random_examples(c.config, 9);
+  if (c.config.input.rank() == 2)
+    data.features_mask = testing::lengths_mask(9, c.config.input[0]);
+  const tensor::Tensor* mask = data.batch().features_mask;
   for (int i = 0; i < 2; ++i) testing::train(network, data.batch(), i);
   tensor::Tensor outputs;
-  network.predict(data.features, outputs);
+  network.predict(data.features, outputs, mask);
   const auto counted = test::allocations_in([&] {
     for (int i = 2; i < 5; ++i) {
       testing::train(network, data.batch(), i);
@@ -66,7 +80,7 @@ TEST_CASE("a step allocates nothing") {
       network.compute_update({});
       network.regularization_score();
     }
-    network.predict(data.features, outputs);
+    network.predict(data.features, outputs, mask);
   });
   CHECK(counted.ours == 0);
   if (!c.convolves) CHECK(counted.onednn == 0);

@@ -97,7 +97,7 @@ TEST_CASE("the schema says what the table says") {
   CHECK(schema["additionalProperties"] == false);
   CHECK(schema["required"] == Json({"input", "layers"}));
   const Json& layers = schema["$defs"]["layer"]["oneOf"];
-  REQUIRE(layers.size() == 9);
+  REQUIRE(layers.size() == 12);
   const Json& conv = layers[1];
   CHECK(conv["title"] == "conv2d");
   CHECK(conv["properties"]["type"]["const"] == "conv2d");

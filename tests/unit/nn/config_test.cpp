@@ -215,15 +215,16 @@ TEST_CASE("a mistake is named with its place, what was wanted and found") {
 TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(layer_refusal(R"({"type": "conv2"})") ==
         "'x.json': layers[0].type: want one of dense, conv2d, max_pool2d, "
-        "average_pool2d, batch_norm, dropout, activation, flatten, output, got "
-        "\"conv2\"; did you mean 'conv2d'?");
+        "average_pool2d, batch_norm, dropout, activation, flatten, output, "
+        "lstm, gru, simple_rnn, got \"conv2\"; did you mean 'conv2d'?");
   CHECK(layer_refusal(R"({"type": "flatten", "units": 3})") ==
         "'x.json': layers[0].units: not a key of flatten layer; the keys of "
         "flatten layer are type, name");
   CHECK(refusal(network("", R"("optimizer": 1,)")) ==
         "'x.json': optimizer: unknown key; the keys of network are seed, "
         "input, updater, bias_updater, regularization, weight_init, "
-        "bias_init, gradient_normalization, gradient_threshold, layers");
+        "bias_init, gradient_normalization, gradient_threshold, "
+        "tbptt_length, layers");
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
         "'x.json': bias_updatr: unknown key; did you mean 'bias_updater'?");
   CHECK(refusal(network("", R"("updater": {"type": "adamm"},)")) ==

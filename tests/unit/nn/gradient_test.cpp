@@ -50,7 +50,7 @@ double gradient_error(Network& network, const std::vector<double>& gradient,
            (score_at(i, x + 2 * h) - score_at(i, x - 2 * h))) /
           (12 * h);
       const double size = std::max(
-          {std::abs(numeric), std::abs(gradient[i]), 1e-3 * largest, 1e-6});
+          {std::abs(numeric), std::abs(gradient[i]), 1e-3 * largest, 5e-6});
       const double error = std::abs(numeric - gradient[i]) / size;
       if (!(error <= kTolerance)) {
         INFO("at " << k << ": " << gradient[i] << ", numerically " << numeric);
@@ -74,8 +74,8 @@ void stir(Network& network) {
 }
 
 void check_gradient(const NetworkConfig& config, std::int64_t n = 4,
-                    int lanes = 1, std::int64_t most = 40,
-                    bool masked = false) {
+                    int lanes = 1, std::int64_t most = 40, bool masked = false,
+                    bool lengths = false) {
   INFO(dump_json(config.source));
   Network network = compile(config, n, "reference", lanes);
   stir(network);
@@ -86,6 +86,7 @@ void check_gradient(const NetworkConfig& config, std::int64_t n = 4,
       data.mask.as<float>()[static_cast<std::size_t>(i)] =
           static_cast<float>(i) * 0.5f;
   }
+  if (lengths) data.features_mask = testing::lengths_mask(n, config.input[0]);
   const auto loss = [&] { return network.compute_gradient(data.batch(), kAt); };
   CHECK(loss() > 0);
   const auto gradient = testing::values(network, network.update());
@@ -211,6 +212,114 @@ TEST_CASE("gradients of dropout and flatten", "[gradient]") {
       {"type": "flatten"}, {"type": "dropout"}, )" +
                                            dense(R"("tanh")") + kSoftmax),
                  4, lanes);
+}
+
+TEST_CASE("gradients of recurrent layers", "[gradient]") {
+  const std::string type =
+      GENERATE(as<std::string>{}, "lstm", "gru", "simple_rnn");
+  const std::string more = GENERATE(
+      as<std::string>{}, "", R"(, "bias": false, "activation": "sigmoid")",
+      R"(, "bidirectional": "concat")", R"(, "bidirectional": "add")",
+      R"(, "bidirectional": "multiply")", R"(, "bidirectional": "average")");
+  const auto recurrent = [&](int units, bool sequences) {
+    return R"({"type": ")" + type + R"(", "units": )" + std::to_string(units) +
+           R"(, "weight_init": {"type": "normal", "deviation": 0.8},
+              "return_sequences": )" +
+           (sequences ? "true" : "false") + more + "}, ";
+  };
+  for (const bool lengths : {false, true}) {
+    // The last step of two layers, behind a dense one that takes each step.
+    check_gradient(sequence("[5, 3]", dense(R"("tanh")") + recurrent(4, true) +
+                                          recurrent(3, false) + kSoftmax),
+                   6, lengths ? 2 : 1, 12, lengths, lengths);
+    // A loss at each step.
+    check_gradient(
+        sequence("[4, 3]", recurrent(3, true) + dense(R"("gelu")") + kSoftmax),
+        5, lengths ? 2 : 1, 12, lengths, lengths);
+  }
+}
+
+TEST_CASE("gradients of losses at each step", "[gradient]") {
+  const std::string output = GENERATE(
+      as<std::string>{}, R"("units": 1, "loss": "binary_cross_entropy")",
+      R"("units": 3, "loss": "mean_squared_error", "activation": "softmax")",
+      R"("units": 2, "loss": "mean_absolute_error")");
+  check_gradient(
+      sequence("[4, 3]",
+               R"({"type": "gru", "units": 4, "return_sequences": true},
+      {"type": "batch_norm"}, {"type": "dropout", "rate": 0.2},
+      {"type": "output", )" +
+                   output + "}"),
+      5, 2, 40, false, true);
+}
+
+TEST_CASE("a weight for each step multiplies its loss", "[gradient]") {
+  const NetworkConfig config = sequence(
+      "[4, 2]",
+      R"({"type": "lstm", "units": 3, "return_sequences": true}, )" + kSoftmax);
+  Network network = compile(config, 3, "reference", 2);
+  Examples data = random_examples(config, 3);
+  data.mask = tensor::Tensor(tensor::DType::kF32, {3, 4});
+  const auto weights = data.mask.as<float>();
+  double sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::fill(weights.begin(), weights.end(), 0.0f);
+    weights[i] = static_cast<float>(i);
+    sum += network.compute_gradient(data.batch(), kAt);
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(i);
+  CHECK(network.compute_gradient(data.batch(), kAt) == Approx(sum));
+  const auto gradient = testing::values(network, network.update());
+  CHECK(gradient_error(network, gradient, 40, [&] {
+          return network.compute_gradient(data.batch(), kAt);
+        }) <= kTolerance);
+}
+
+// Cut into segments of tbptt_length, a sequence has the gradients of its parts.
+TEST_CASE("tbptt_length cuts gradients, not the state", "[gradient]") {
+  const std::string layers =
+      R"({"type": "simple_rnn", "units": 3, "return_sequences": true}, )" +
+      kSoftmax;
+  const NetworkConfig whole = sequence("[6, 2]", layers);
+  const NetworkConfig cut =
+      sequence("[6, 2]", layers, R"(, "tbptt_length": 2)");
+  const NetworkConfig part = sequence("[2, 2]", layers);
+  const Examples data = random_examples(whole, 4);
+  Network a = compile(whole, 4), b = compile(cut, 4);
+  CHECK(a.compute_gradient(data.batch(), kAt) ==
+        b.compute_gradient(data.batch(), kAt));
+  CHECK(testing::distance(testing::values(a, a.update()),
+                          testing::values(b, b.update())) > 1e-3);
+  // Without recurrent weights there is no state to carry on.
+  std::vector<double> w = testing::values(b, b.parameters());
+  const Segment& r = b.parameter_segments()[1];
+  REQUIRE(r.name == "simple_rnn1/recurrent_weight");
+  std::fill_n(w.begin() + r.offset, r.elements(), 0.0);
+  testing::assign(b, b.parameters(), w);
+  b.compute_gradient(data.batch(), kAt);
+  Network c = compile(part, 4);
+  testing::assign(c, c.parameters(), w);
+  std::vector<double> sum(w.size());
+  for (std::int64_t s = 0; s < 3; ++s) {
+    Examples piece = random_examples(part, 4);
+    for (std::int64_t i = 0; i < 8; ++i) {
+      const std::int64_t from = i / 2 * 6 + s * 2 + i % 2;
+      piece.labels.as<std::int32_t>()[static_cast<std::size_t>(i)] =
+          data.labels.as<std::int32_t>()[static_cast<std::size_t>(from)];
+      for (std::int64_t k = 0; k < 2; ++k)
+        piece.features.as<double>()[static_cast<std::size_t>(2 * i + k)] =
+            data.features.as<double>()[static_cast<std::size_t>(2 * from + k)];
+    }
+    c.compute_gradient(piece.batch(), kAt);
+    const auto g = testing::values(c, c.update());
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += g[i];
+  }
+  std::vector<double> gradient = testing::values(b, b.update());
+  // These have the state at the start of a segment as a factor.
+  for (auto* g : {&gradient, &sum})
+    std::fill_n(g->begin() + r.offset, r.elements(), 0.0);
+  CHECK(testing::distance(gradient, sum) < 1e-12);
 }
 
 TEST_CASE("gradients of regularization agree with its score", "[gradient]") {

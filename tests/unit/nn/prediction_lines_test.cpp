@@ -43,6 +43,19 @@ TEST_CASE("lines of a classifier") {
         "{\"index\":0,\"class\":\"0\",\"probability\":0.7}\n");
 }
 
+TEST_CASE("lines of sequences") {
+  auto y = outputs_of({0.7F, 0.2F, 0.1F, 0.25F, 0.5F, 0.25F}, 3);
+  y.reshape({1, 2, 3});
+  CHECK(PredictionLines(pets(), 1).lines(y, 5) ==
+        "{\"index\":5,\"steps\":[{\"class\":\"cat\",\"probability\":0.7},"
+        "{\"class\":\"dog\",\"probability\":0.5}]}\n");
+  tensor::Tensor mask(tensor::DType::kU8, {1, 2});
+  mask.as<std::uint8_t>()[1] = 1;
+  CHECK(PredictionLines(pets(), 1).lines(y, 0, &mask) ==
+        "{\"index\":0,\"steps\":[null,"
+        "{\"class\":\"dog\",\"probability\":0.5}]}\n");
+}
+
 TEST_CASE("lines of one output and two classes") {
   const auto y = outputs_of({0.75F, 0.25F, 0.5F}, 1);
   CHECK(PredictionLines(spam(), 1).lines(y, 0) ==

@@ -11,6 +11,7 @@
 
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
+#include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 
 namespace dl::nn::testing {
@@ -39,12 +40,22 @@ inline Network compile(const NetworkConfig& config, std::int64_t max_batch,
 
 // Examples and labels that own their memory.
 struct Examples {
-  Tensor features, labels, mask;
+  Tensor features, labels, mask, features_mask;
   Batch batch() const {
     return {&features, labels.empty() ? nullptr : &labels,
-            mask.empty() ? nullptr : &mask};
+            mask.empty() ? nullptr : &mask,
+            features_mask.empty() ? nullptr : &features_mask};
   }
 };
+
+// For sequences [n, steps, ...]: example i is i % steps + 1 steps long.
+inline Tensor lengths_mask(std::int64_t n, std::int64_t steps) {
+  Tensor mask(DType::kU8, {n, steps});
+  for (std::int64_t i = 0; i < n * steps; ++i)
+    mask.as<std::uint8_t>()[static_cast<std::size_t>(i)] =
+        i % steps <= i / steps % steps;
+  return mask;
+}
 
 // Features from N(0, 1); classes for negative log likelihood, else reals in
 // [0, 1).
@@ -56,13 +67,15 @@ inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
   for (double& x : e.features.as<double>()) x = random.normal();
   const std::int64_t units = config.layers.back().units;
   const tensor::Loss loss = config.layers.back().loss;
+  const LayerLayout last = layout_of(config).layers.back();
   if (loss == tensor::Loss::kNegativeLogLikelihood) {
     e.labels = Tensor(DType::kI32, {n});
+    if (last.output_steps) e.labels = Tensor(DType::kI32, {n, last.output[0]});
     for (std::int32_t& y : e.labels.as<std::int32_t>())
       y = static_cast<std::int32_t>(
           random.below(static_cast<std::uint64_t>(units)));
   } else {
-    e.labels = Tensor(DType::kF64, {n, units});
+    e.labels = Tensor(DType::kF64, last.output.with_first(n));
     for (double& y : e.labels.as<double>()) y = random.uniform();
   }
   return e;

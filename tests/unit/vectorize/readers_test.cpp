@@ -222,6 +222,77 @@ TEST_CASE("csv: missing values fail, skip or fill") {
              Catch::StartsWith("--missing: want"));
 }
 
+TEST_CASE("csv: rows of one name are the steps of a sequence") {
+  test::Files files;
+  const std::string a = files.write(
+      "a", "id,x,y,c\np,1,2,a\np,3,4,b\nq,5,6,a\np,7,8,b\np,9,0,a\n");
+  const std::string b = files.write("b", "id,x,y,c\np,1,1,b\nr,2,2,a\n");
+  BadRecords bad(0);
+  ReaderOptions options;
+  options.batch = 2;
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "c";
+  csv.sequence = "id";
+  csv.steps = 3;
+  auto reader = open_csv({a, b}, options, csv, bad);
+  data::DataSet set = drain(*reader);
+  reader->metadata().check(set);
+  CHECK(set.get("features").shape() == Shape{4, 3, 2});
+  CHECK(values(set.get("features")) ==
+        std::vector<double>{1, 2, 3, 4, 0, 0, 5, 6, 0, 0, 0, 0,
+                            7, 8, 9, 0, 1, 1, 2, 2, 0, 0, 0, 0});
+  CHECK(values(set.get("features_mask")) ==
+        std::vector<double>{1, 1, 0, 1, 0, 0, 1, 1, 1, 1, 0, 0});
+  CHECK(values(set.get("labels")) == std::vector<double>{1, 0, 1, 0});
+  CHECK(reader->metadata().columns == std::vector<std::string>{"x", "y"});
+
+  csv.per_step = true;
+  reader = open_csv({a, b}, options, csv, bad);
+  set = drain(*reader);
+  reader->metadata().check(set);
+  CHECK(set.get("labels").shape() == Shape{4, 3});
+  CHECK(values(set.get("labels")) ==
+        std::vector<double>{0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0});
+  options.regression = true;
+  csv.label = "y,x";
+  csv.drop = "c";
+  csv.per_step = false;
+  CHECK_THROWS_AS(open_csv({a, b}, options, csv, bad), Error);
+  csv.label = "y";
+  csv.per_step = true;
+  reader = open_csv({a, b}, options, csv, bad);
+  set = drain(*reader);
+  reader->metadata().check(set);
+  CHECK(set.get("labels").shape() == Shape{4, 3, 1});
+}
+
+TEST_CASE("csv: sequences that are too long, or nothing") {
+  test::Files files;
+  const std::string path =
+      files.write("s", "p,1,0\np,x,0\nq,x,1\nr,3,1\nr,4,0\n");
+  BadRecords bad(2);
+  CsvOptions csv;
+  csv.label = "-1";
+  csv.sequence = "1";
+  csv.steps = 2;
+  auto reader = open_csv({path}, {}, csv, bad);
+  data::DataSet set = drain(*reader);
+  // q has no good step, and p only one.
+  CHECK(values(set.get("features_mask")) == std::vector<double>{1, 0, 1, 1});
+  CHECK(values(set.get("features")) == std::vector<double>{1, 0, 3, 4});
+  CHECK(values(set.get("labels")) == std::vector<double>{0, 0});
+  csv.steps = 1;
+  BadRecords more(2);
+  CHECK_THAT(complaint([&] { drain(*open_csv({path}, {}, csv, more)); }),
+             Catch::Contains("line 2: sequence 'p' is longer than --steps 1"));
+  csv.steps = 0;
+  complaint([&] { open_csv({path}, {}, csv, more); }, Code::kUsage);
+  csv.sequence = "";
+  csv.per_step = true;
+  complaint([&] { open_csv({path}, {}, csv, more); }, Code::kUsage);
+}
+
 TEST_CASE("svmlight: sparse lines become rows") {
   test::Files files;
   std::string path =
