@@ -29,57 +29,14 @@
 #include <span>
 #include <string>
 
+#include "libcore/tensor/activation.h"
 #include "libcore/tensor/dtype.h"
+#include "libcore/tensor/recurrent.h"
 #include "libcore/tensor/shape.h"
 #include "libcore/tensor/tensor.h"
+#include "libcore/tensor/view.h"
 
 namespace dl::tensor {
-
-// Reals in device memory, not owned.
-struct View {
-  std::byte* data = nullptr;
-  DType dtype = DType::kF32;  // Device::real() of the device it lies on
-  Shape shape;
-
-  bool empty() const { return data == nullptr; }
-  std::int64_t elements() const { return shape.elements(); }
-  // Elements from `offset` on, seen as `part`.
-  View at(std::int64_t offset, Shape part) const {
-    return {data + offset * static_cast<std::int64_t>(size_of(dtype)), dtype,
-            part};
-  }
-  View reshaped(Shape other) const { return {data, dtype, other}; }
-  // For devices whose memory is the host's.
-  template <typename T>
-  T* as() const {
-    return reinterpret_cast<T*>(data);
-  }
-};
-
-// Owns device memory; frees it through the device that made it.
-class Buffer {
- public:
-  virtual ~Buffer() = default;
-  virtual View view() const = 0;
-};
-
-enum class Activation {
-  kIdentity,
-  kRelu,
-  kLeakyRelu,
-  kElu,
-  kGelu,
-  kSigmoid,
-  kTanh,
-  kSoftplus,
-  kSoftmax  // over the last dimension
-};
-// `alpha`: slope of leaky_relu, scale of elu; others ignore it.
-// gelu is the exact one, x * Phi(x).
-struct ActivationSpec {
-  Activation kind = Activation::kIdentity;
-  double alpha = 0.01;
-};
 
 enum class Loss {
   kNegativeLogLikelihood,  // -sum t log y
@@ -149,62 +106,6 @@ class Pool2d {
   // `training`: remembers what backward() needs.
   virtual void forward(View y, View x, bool training) = 0;
   virtual void backward(View dx, View dy) = 0;
-};
-
-// What a recurrent layer does at each step, from the state h (and c) before it
-// and the input x; s and a are the gate activation and the activation:
-//
-//   simple  h' = a(W x + R h + b)
-//   lstm    i = s(Wi x + Ri h + bi)      f, o likewise
-//           g = a(Wg x + Rg h + bg)
-//           c' = f c + i g               h' = o a(c')
-//   gru     z = s(Wz x + Rz h + bz)      r likewise
-//           n = a(Wn x + bn + r (Rn h + bm))
-//           h' = z h + (1 - z) n
-//
-// Rows of W, R and b are blocks of `units`: lstm i, f, g, o; gru z, r, n, and
-// b has bm as a fourth.  Hochreiter and Schmidhuber 1997 with the forget gate
-// of Gers et al. 2000; Cho et al. 2014 with the reset gate after the product.
-enum class Cell { kSimple, kLstm, kGru };
-struct RecurrentSpec {
-  Cell cell = Cell::kLstm;
-  std::int64_t steps = 0, inputs = 0, units = 0;
-  // Both of identity, relu, sigmoid and tanh.
-  Activation activation = Activation::kTanh;
-  Activation gate_activation = Activation::kSigmoid;
-  bool reverse = false;  // from the last step to the first
-  // y is the state after all steps, [batch, row]; else that of each step,
-  // [batch, steps, row].
-  bool last = false;
-  // y's rows: `row` wide (0: units), and this fills `units` from `column` on.
-  std::int64_t row = 0, column = 0;
-  // Gradients do not flow back over a step whose number is a multiple of this;
-  // 0: they flow all the way.
-  std::int64_t truncate = 0;
-
-  std::int64_t gates() const;   // 4, 3, 1
-  std::int64_t biases() const;  // 4, 4, 1 times units
-  std::int64_t row_width() const { return row > 0 ? row : units; }
-};
-struct RecurrentWeights {
-  View input, recurrent;  // [gates * units, inputs], [gates * units, units]
-  View bias;              // [biases], or empty
-};
-
-// The batch is 1..max_batch, as with Conv2d.  The state starts at 0.  `mask`
-// [batch, steps] (empty: ones): where it is 0, the state stays as it is and
-// the step's y is 0.
-class Recurrent {
- public:
-  virtual ~Recurrent() = default;
-  // Remembers what backward() needs.
-  virtual void forward(View y, View x, View mask,
-                       const RecurrentWeights& w) = 0;
-  // After forward() of the same x, mask and w.  dx is overwritten, or with
-  // `add` added to; an empty dx is left out.
-  virtual void backward(View dx, bool add, View dy, View x, View mask,
-                        const RecurrentWeights& w,
-                        const RecurrentWeights& gradient) = 0;
 };
 
 enum class Updater { kNone, kSgd, kNesterov, kAdam, kAdaGrad, kRmsProp };

@@ -1,6 +1,6 @@
 """The data of the comparisons, as shards: MNIST and CIFAR-10 from
 ${DL_TEST_DATA:-../shared/data} where they are, else digits of the examples or
-random pictures of the same shapes."""
+random pictures of the same shapes; and sequences made up here."""
 
 import gzip
 import io
@@ -18,6 +18,7 @@ DATA = pathlib.Path(os.environ.get("DL_TEST_DATA", ROOT.parent / "shared" / "dat
 CIFAR = DATA / "cifar10-jpeg.tar.zst"
 EXAMPLES = 4096  # of MNIST
 PICTURES = 2048  # of CIFAR-10
+SEQUENCES = 1024
 
 
 def mnist(folder):
@@ -60,6 +61,21 @@ def cifar(folder):
                              for label, picture in pictures))
     run(f"dl-preprocess cifar {raw} | dl-shard -q -o {folder}/cifar")
     return f"{folder}/cifar-000.dls", what
+
+
+def sequences(folder):
+    """(shard, what it is): noise around a direction for each class."""
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 10, SEQUENCES)
+    x = random.standard_normal((SEQUENCES, 50, 64))
+    x += 0.3 * random.standard_normal((10, 1, 64))[labels]
+    features, classes = folder / "sequences.idx", folder / "classes.idx"
+    extents = np.array(x.shape, dtype=">i4").tobytes()
+    features.write_bytes(b"\0\0\x0d\x03" + extents + x.astype(">f4").tobytes())
+    classes.write_bytes(b"\0\0\x08\x01" + extents[:4] + labels.astype(np.uint8).tobytes())
+    run(f"dl-preprocess idx --shape 50,64 {features} {classes} | "
+        f"dl-shard -q -o {folder}/sequences")
+    return f"{folder}/sequences-000.dls", "noise in sequences"
 
 
 def real_pictures():

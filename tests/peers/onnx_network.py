@@ -24,6 +24,25 @@ class Builder:
         self.weights.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name
 
+    def lstm(self, layer, tensors):
+        """ONNX has the steps first, the gates as i, o, f, c, and two biases."""
+        name, units = layer["name"], layer["units"]
+        assert layer["bidirectional"] == "none" and not layer["return_sequences"], layer
+
+        def gates(array):
+            i, f, c, o = np.split(array, 4)
+            return np.concatenate([i, o, f, c])[np.newaxis]
+        bias = tensors.get(f"{name}/bias", np.zeros(4 * units, np.float32))
+        bias = np.concatenate([gates(bias), np.zeros((1, 4 * units), np.float32)], axis=1)
+        self.add("Transpose", perm=[1, 0, 2])
+        last = f"last{len(self.nodes)}"
+        self.nodes.append(helper.make_node(
+            "LSTM", [self.value, self.weight(f"{name}/W", gates(tensors[f"{name}/weight"])),
+                     self.weight(f"{name}/R", gates(tensors[f"{name}/recurrent_weight"])),
+                     self.weight(f"{name}/B", bias)], ["", last], hidden_size=units))
+        self.value = last
+        self.add("Squeeze", [self.weight(f"{name}/axes", np.array([0], np.int64))])
+
     def activation(self, layer):
         kind, alpha = activation_of(layer)
         if kind != "identity":
@@ -56,6 +75,8 @@ class Builder:
             self.add("BatchNormalization",
                      parameter("gamma") + parameter("beta") + parameter("running_mean") +
                      parameter("running_variance"), epsilon=layer["epsilon"])
+        elif kind == "lstm":
+            self.lstm(layer, tensors)
         elif kind == "activation":
             self.activation(layer)
         else:

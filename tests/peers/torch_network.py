@@ -31,6 +31,26 @@ class AveragePool(nn.Module):
                 F.avg_pool2d(self.pad(ones), *self.window))
 
 
+class Lstm(nn.Module):
+    """Over [batch, steps, features]; PyTorch adds two biases, ours has one."""
+
+    def __init__(self, inputs, layer):
+        super().__init__()
+        assert layer["bidirectional"] == "none", layer
+        self.lstm = nn.LSTM(inputs, layer["units"], bias=layer["bias"], batch_first=True)
+        self.whole = layer["return_sequences"]
+        # What groups_of() asks for.
+        self.weights = [self.lstm.weight_ih_l0, self.lstm.weight_hh_l0]
+        self.bias = self.lstm.bias_ih_l0 if layer["bias"] else None
+        if layer["bias"]:
+            nn.init.zeros_(self.lstm.bias_hh_l0)
+            self.lstm.bias_hh_l0.requires_grad_(False)
+
+    def forward(self, x):
+        states, (last, _) = self.lstm(x)
+        return states if self.whole else last[0]
+
+
 def activation(layer):
     kind, alpha = activation_of(layer)
     return {
@@ -82,6 +102,9 @@ def modules(layer, shape, pads):
         norm = nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm1d
         norm = norm(shape[-1], eps=layer["epsilon"], momentum=1 - layer["decay"])
         return [norm], norm
+    if kind == "lstm":
+        lstm = Lstm(shape[1], layer)
+        return [lstm], lstm
     if kind == "dropout":
         return ([nn.Dropout(layer["rate"])] if layer["rate"] > 0 else []), None
     if kind == "activation":
@@ -94,6 +117,12 @@ def modules(layer, shape, pads):
 
 def copy_weights(module, name, shape, tensors):
     with torch.no_grad():
+        if isinstance(module, Lstm):
+            for key, to in (("weight", "weight_ih_l0"), ("recurrent_weight", "weight_hh_l0"),
+                            ("bias", "bias_ih_l0")):
+                if f"{name}/{key}" in tensors:
+                    getattr(module.lstm, to).copy_(torch.from_numpy(tensors[f"{name}/{key}"]))
+            return
         for key, to in (("weight", "weight"), ("bias", "bias"), ("gamma", "weight"),
                         ("beta", "bias"), ("running_mean", "running_mean"),
                         ("running_variance", "running_var")):

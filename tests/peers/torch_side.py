@@ -43,7 +43,7 @@ def predicting(args, model, output, batches):
 def training(args, model, trained, output, batches):
     loss_of = torch_network.loss_of(output)
     layers = torch_updaters.groups_of(trained)
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
     update = (torch_updaters.exact_optimizer(layers) if args.exact
               else torch_updaters.fast_optimizer(layers, args.compile))
 

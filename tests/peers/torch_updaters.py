@@ -27,7 +27,8 @@ def groups_of(trained):
         if layer["type"] == "batch_norm":
             groups.append(Group(list(module.parameters()), layer["updater"], 0, 0))
         else:
-            groups.append(Group([module.weight], layer["updater"], cost.get("l1", 0),
+            weights = module.weights if layer["type"] == "lstm" else [module.weight]
+            groups.append(Group(weights, layer["updater"], cost.get("l1", 0),
                                 cost.get("l2", 0)))
             if module.bias is not None:
                 groups.append(Group([module.bias], layer["bias_updater"],
