@@ -15,7 +15,7 @@ struct Case {
 };
 
 std::vector<Case> cases() {
-  return {{"LeNet", testing::example_network("lenet.json"), true},
+  return {{"LeNet", testing::example_network("lenet.json"), false},
           {"multilayer perceptron",
            testing::sequence("[30]", R"(
       {"type": "dense", "units": 40, "activation": "tanh"},
