@@ -51,6 +51,12 @@ void Linear::backward(View dx, View dy) {
     device_->matmul(flat(dx, inputs_), dy, false, weight_, false, 0);
 }
 
+void Linear::freeze_like(const Linear& twin) {
+  folded_ = {};
+  weight_ = bias_ = {};
+  product_->freeze_like(*twin.product_);
+}
+
 namespace {
 
 class Dense final : public Layer {
@@ -68,6 +74,14 @@ class Dense final : public Layer {
   void freeze(Layer*) override {
     frozen_ = linear_.freeze(scaling_, site_.config->activation);
     scaling_ = {};
+  }
+
+  void freeze_like(Layer& twin, Layer* before) override {
+    const auto& other = static_cast<Dense&>(twin);
+    if (!other.frozen_) return freeze(before);
+    scaling_ = {};
+    linear_.freeze_like(other.linear_);
+    frozen_ = true;
   }
 
   View forward(View x, const Step& step) override {

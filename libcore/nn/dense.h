@@ -18,6 +18,8 @@ class Linear {
   // Outside training: from now on forward() computes f of it, scaled before (an
   // empty scaling: not at all).  false: f is left to the caller.
   bool freeze(const Scaling& scaling, const tensor::ActivationSpec& f);
+  // Shares what freeze() of `twin` made, which was true.
+  void freeze_like(const Linear& twin);
   // An empty dx is left out.
   void backward(tensor::View dx, tensor::View dy);
 

@@ -32,6 +32,13 @@ class Output final : public OutputLayer {
     frozen_ = linear_.freeze({}, site_.config->activation);
   }
 
+  void freeze_like(Layer& twin, Layer* before) override {
+    const auto& other = static_cast<Output&>(twin);
+    if (!other.frozen_) return freeze(before);
+    linear_.freeze_like(other.linear_);
+    frozen_ = true;
+  }
+
   View forward(View x, const Step& step) override {
     y_ = site_.result_of(step.examples);
     linear_.forward(y_, x);

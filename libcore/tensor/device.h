@@ -84,8 +84,9 @@ class Dense {
   // y = x w' + b: x [n, inputs], w [units, inputs], y [n, units], b [units]; an
   // empty b is left out.
   virtual void forward(View y, View x, View w, View b) = 0;
-  // As Conv2d::freeze(), but w and b must stay as they are.
+  // As Conv2d::freeze() and freeze_like(), but w and b must stay as they are.
   virtual bool freeze(View, View, const ActivationSpec&) { return false; }
+  virtual void freeze_like(const Dense& other) { static_cast<void>(other); }
 };
 
 enum class Pooling { kMax, kAverage };  // average: padding does not count

@@ -1,5 +1,8 @@
 // Fully connected layers: the weights of a frozen one stay packed.
 
+#include <memory>
+#include <mutex>
+
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
@@ -13,50 +16,76 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::View;
 
+// What lanes that predict have in common.
+struct Frozen {
+  View w, b;
+  ActivationSpec f;
+  std::once_flag packing;
+  PackedMatrix packed;
+};
+
 class CpuDense final : public tensor::Dense {
  public:
   CpuDense(CpuDevice& device, GemmScratch& scratch)
       : device_(device), scratch_(scratch) {}
 
   void forward(View y, View x, View w, View b) override {
-    const bool frozen = w.empty();
-    if (frozen) {
-      w = w_;
-      b = b_;
-    }
-    check_reals(DType::kF32, {y, x, w});
-    const auto [m, n, k] = check_matmul(y, x, false, w, true);
-    if (!b.empty()) check_shape(b, Shape{n});
-    const GemmEnd end{.bias = b.empty() ? nullptr : b.as<float>(),
-                      .relu = frozen && f_.kind == Activation::kRelu};
-    const Matrix rows{x.as<float>(), k, 1};
-    const Matrix weights = Matrix{w.as<float>(), k, 1}.transposed();
-    // A program that predicts but once shall not pay for packing.
-    if (frozen && used_ && packed_.n() == 0) packed_.pack(weights, k, n);
-    if (packed_.n() == 0 || !frozen)
-      gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights, end);
-    else
-      gemm(scratch_, y.as<float>(), n, m, rows, packed_, end);
-    used_ = frozen;
-    if (frozen && !end.relu) device_.activate(f_, y, y);
+    if (w.empty() && frozen_) return forward_frozen(y, x);
+    const auto [m, n, k] = check(y, x, w, b);
+    gemm(scratch_, y.as<float>(), n, m, n, k, {x.as<float>(), k, 1}, weights(w),
+         {.bias = floats(b)});
   }
 
   bool freeze(View w, View b, const ActivationSpec& f) override {
-    w_ = w;
-    b_ = b;
-    f_ = f;
+    frozen_ = std::make_shared<Frozen>();
+    frozen_->w = w;
+    frozen_->b = b;
+    frozen_->f = f;
     used_ = false;
-    packed_ = {};
     return true;
   }
 
+  void freeze_like(const tensor::Dense& other) override {
+    frozen_ = dynamic_cast<const CpuDense&>(other).frozen_;
+    used_ = false;
+  }
+
  private:
+  static const float* floats(const View& b) {
+    return b.empty() ? nullptr : b.as<float>();
+  }
+  static Matrix weights(const View& w) {
+    return Matrix{w.as<float>(), w.shape[1], 1}.transposed();
+  }
+  static MatmulExtents check(const View& y, const View& x, const View& w,
+                             const View& b) {
+    check_reals(DType::kF32, {y, x, w});
+    const MatmulExtents extents = check_matmul(y, x, false, w, true);
+    if (!b.empty()) check_shape(b, Shape{extents.n});
+    return extents;
+  }
+
+  void forward_frozen(View y, View x) {
+    Frozen& z = *frozen_;
+    const auto [m, n, k] = check(y, x, z.w, z.b);
+    const GemmEnd end{.bias = floats(z.b),
+                      .relu = z.f.kind == Activation::kRelu};
+    const Matrix rows{x.as<float>(), k, 1};
+    if (used_) {
+      std::call_once(z.packing,
+                     [&, n = n, k = k] { z.packed.pack(weights(z.w), k, n); });
+      gemm(scratch_, y.as<float>(), n, m, rows, z.packed, end);
+    } else {  // a program that predicts but once shall not pay for packing
+      gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights(z.w), end);
+    }
+    used_ = true;
+    if (!end.relu) device_.activate(z.f, y, y);
+  }
+
   CpuDevice& device_;
   GemmScratch& scratch_;
-  View w_, b_;  // of a frozen one
-  ActivationSpec f_;
+  std::shared_ptr<Frozen> frozen_;
   bool used_ = false;  // since it was frozen
-  PackedMatrix packed_;
 };
 
 }  // namespace
