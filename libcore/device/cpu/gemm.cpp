@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "libcore/base/error.h"
 #include "libcore/device/cpu/kernels/kernels.h"
 
 namespace dl::device {
@@ -30,61 +31,83 @@ std::int64_t panel_width(std::int64_t left) {
 
 std::int64_t padded(std::int64_t n) { return round_up(n, lanes()); }
 
-// The `columns` first of each row; the common widths without a call.
-void copy_rows(float* to, std::int64_t to_row, const float* from,
-               std::int64_t from_row, std::int64_t rows, std::int64_t columns) {
-  const auto copy = [&](auto width) {
-    for (std::int64_t r = 0; r < rows; ++r)
-      std::memcpy(to + r * to_row, from + r * from_row, width * sizeof(float));
-  };
-  if (columns == 32)
-    copy(std::integral_constant<std::size_t, 32>());
-  else if (columns == 16)
-    copy(std::integral_constant<std::size_t, 16>());
-  else if (columns == 12)
-    copy(std::integral_constant<std::size_t, 12>());
-  else
-    copy(static_cast<std::size_t>(columns));
-}
-
-// to[k][width] = the `columns` <= width columns of b from its start on, made up
-// with zeros.
-void pack_panel(float* to, std::int64_t width, Matrix b, std::int64_t depth,
-                std::int64_t columns) {
-  if (columns < width) std::fill_n(to, depth * width, 0.0f);
-  if (b.column == 1) {
-    copy_rows(to, width, b.data, b.row, depth, columns);
-    return;
+// Panels of kWidth columns of a matrix whose rows are contiguous, to[k][kWidth]
+// each; what is left over is a panel of its own, last_width >= that wide.  Some
+// rows at a time, so that both sides are streams that the processor foresees.
+template <std::int64_t kWidth>
+void split_rows(float* to, const float* from, std::int64_t from_row,
+                std::int64_t depth, std::int64_t columns,
+                std::int64_t last_width) {
+  constexpr std::int64_t kAtOnce = 8;
+  const std::int64_t whole = columns / kWidth * kWidth;
+  for (std::int64_t k = 0; k < depth; k += kAtOnce) {
+    const std::int64_t end = std::min(k + kAtOnce, depth);
+    for (std::int64_t j = 0; j < whole; j += kWidth)
+      for (std::int64_t r = k; r < end; ++r)
+        std::memcpy(to + j * depth + r * kWidth, from + r * from_row + j,
+                    kWidth * sizeof(float));
   }
-  for (std::int64_t c = 0; c < columns; c += lanes())
-    best_kernels().transpose(to + c, width, b.data + c * b.column, b.column,
-                             static_cast<int>(std::min(lanes(), columns - c)),
-                             depth);
+  if (whole == columns) return;
+  float* last = to + whole * depth;
+  for (std::int64_t k = 0; k < depth; ++k) {
+    float* row = last + k * last_width;
+    std::fill_n(std::copy_n(from + k * from_row + whole, columns - whole, row),
+                last_width - (columns - whole), 0.0f);
+  }
 }
 
+void split_rows(std::int64_t width, float* to, const float* from,
+                std::int64_t from_row, std::int64_t depth, std::int64_t columns,
+                std::int64_t last_width) {
+  const auto split = [&](auto known) {
+    split_rows<known>(to, from, from_row, depth, columns, last_width);
+  };
+  switch (width) {
+    case 32:
+      return split(std::integral_constant<std::int64_t, 32>());
+    case 16:
+      return split(std::integral_constant<std::int64_t, 16>());
+    case 12:
+      return split(std::integral_constant<std::int64_t, 12>());
+    case 8:
+      return split(std::integral_constant<std::int64_t, 8>());
+    case 6:
+      return split(std::integral_constant<std::int64_t, 6>());
+    default:
+      require(width == 4, "a tile of unknown width");
+      return split(std::integral_constant<std::int64_t, 4>());
+  }
+}
+
+// Panels of two vectors of columns, the last one of one where that will do,
+// made up with zeros.
 void pack_b(float* to, Matrix b, std::int64_t depth, std::int64_t columns) {
-  for (std::int64_t j = 0; j < columns;) {
-    const std::int64_t width = panel_width(columns - j);
-    const Matrix part{b.data + j * b.column, b.row, b.column};
-    pack_panel(to + j * depth, width, part, depth,
-               std::min(width, columns - j));
-    j += width;
+  const std::int64_t width = 2 * lanes();
+  if (b.column == 1)
+    return split_rows(width, to, b.data, b.row, depth, columns,
+                      panel_width(columns % width));
+  for (std::int64_t c = 0; c < columns; c += lanes()) {
+    const std::int64_t j = c / width * width;
+    const std::int64_t panel = panel_width(columns - j);
+    const std::int64_t count = std::min(lanes(), columns - c);
+    float* at = to + j * depth + c - j;
+    if (count < lanes())
+      for (std::int64_t k = 0; k < depth; ++k)
+        std::fill_n(at + k * panel, lanes(), 0.0f);
+    best_kernels().transpose(at, panel, b.data + c * b.column, b.column,
+                             static_cast<int>(count), depth);
   }
 }
 
 // Panels of max_rows rows, the last one with what is left.
 void pack_a(float* to, Matrix a, std::int64_t rows, std::int64_t depth) {
   const std::int64_t most = best_kernels().max_rows;
+  if (a.column != 1)
+    return split_rows(most, to, a.data, a.column, depth, rows, rows % most);
   for (std::int64_t i = 0; i < rows; i += most) {
     const std::int64_t count = std::min(most, rows - i);
-    const float* from = a.data + i * a.row;
-    float* panel = to + i * depth;
-    if (a.column == 1) {
-      best_kernels().transpose(panel, count, from, a.row,
-                               static_cast<int>(count), depth);
-    } else {
-      copy_rows(panel, count, from, a.column, depth, count);
-    }
+    best_kernels().transpose(to + i * depth, count, a.data + i * a.row, a.row,
+                             static_cast<int>(count), depth);
   }
 }
 

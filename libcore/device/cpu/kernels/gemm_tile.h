@@ -63,6 +63,9 @@ void transpose(float* to, std::int64_t to_column, const float* from,
   for (; c + kLanes <= columns; c += kLanes) {
     Vec block[kLanes];
 #pragma GCC unroll 16
+    for (int r = 0; r < kLanes; ++r)  // so many streams are not foreseen
+      if (r < rows) __builtin_prefetch(from + r * from_row + c + 64);
+#pragma GCC unroll 16
     for (int r = 0; r < kLanes; ++r)
       block[r] = r < rows ? load(from + r * from_row + c) : Vec{};
     turn(block);
