@@ -22,6 +22,10 @@ class Recurrent final : public Layer {
       direction.y = memory.allocate(site.output.with_first(site.max_batch));
   }
 
+  void freeze(Layer*) override {
+    for (Direction& d : directions_) d.cell->freeze(d.weights);
+  }
+
   View forward(View x, const Step& step) override {
     x_ = x;
     const View y = site_.result_of(step.examples);

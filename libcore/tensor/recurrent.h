@@ -59,6 +59,9 @@ class Recurrent {
   // Remembers what backward() needs.
   virtual void forward(View y, View x, View mask,
                        const RecurrentWeights& w) = 0;
+  // forward() will be called with weights of these values only, until the next
+  // freeze(), and may keep them in the form that is fastest.
+  virtual void freeze(const RecurrentWeights& w) { static_cast<void>(w); }
   // After forward() of the same x, mask and w.  dx is overwritten, or with
   // `add` added to; an empty dx is left out.
   virtual void backward(View dx, bool add, View dy, View x, View mask,

@@ -53,12 +53,10 @@ class CpuRecurrent final : public tensor::Recurrent {
     load(x, mask);
     load_bias(w.bias);
     // The inputs' part of the gates, with their biases.
-    gemm(scratch_, gates_.as<float>(), width(), spec_.steps * batch_, width(),
-         spec_.inputs, {x_.as<float>(), spec_.inputs},
-         Matrix{w.input.as<float>(), spec_.inputs}.transposed(),
+    if (!frozen_) pack(w);
+    gemm(scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
+         {x_.as<float>(), spec_.inputs}, input_weights_,
          {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
-    forward_weights_.pack(Matrix{w.recurrent.as<float>(), units}.transposed(),
-                          units, width());
     std::fill_n(state(h_, 0), batch_ * units, 0.0f);
     if (!c_.empty()) std::fill_n(state(c_, 0), batch_ * units, 0.0f);
     for (std::int64_t s = 0; s < spec_.steps; ++s) {
@@ -70,6 +68,11 @@ class CpuRecurrent final : public tensor::Recurrent {
       if (!spec_.last) store_step(y, s);
     }
     if (spec_.last) store_last(y);
+  }
+
+  void freeze(const RecurrentWeights& w) override {
+    pack(w);
+    frozen_ = true;
   }
 
   void backward(View dx, bool add, View dy, View x, View mask,
@@ -99,6 +102,13 @@ class CpuRecurrent final : public tensor::Recurrent {
   View make(std::int64_t elements) {
     buffers_.push_back(device_.allocate(Shape{elements}));
     return buffers_.back()->view();
+  }
+  void pack(const RecurrentWeights& w) {
+    input_weights_.pack(Matrix{w.input.as<float>(), spec_.inputs}.transposed(),
+                        spec_.inputs, width());
+    forward_weights_.pack(
+        Matrix{w.recurrent.as<float>(), spec_.units}.transposed(), spec_.units,
+        width());
   }
   std::int64_t width() const { return spec_.gates() * spec_.units; }
   std::int64_t time_of(std::int64_t s) const {
@@ -260,7 +270,8 @@ class CpuRecurrent final : public tensor::Recurrent {
   View inner_bias_;  // zeros where there is none
   View sums_;
   // The recurrent weights, packed once for all steps.
-  PackedMatrix forward_weights_, backward_weights_;
+  bool frozen_ = false;
+  PackedMatrix input_weights_, forward_weights_, backward_weights_;
 };
 
 }  // namespace
