@@ -1,68 +1,26 @@
 // The cpu device's primitives on one thread, at the shapes of the reference
 // networks (LeNet on 28x28x1, the CIFAR-10 network on 32x32x3, an MLP
-// 784-1000-1000-10).
+// 784-1000-1000-10).  Layers that are one primitive are in layers_bench.cpp.
 //
 // of_peak: arithmetic over the measured rate of multiply-adds; taps that fall
 // on padding count, so that a convolution which skips them may exceed 1.
 // of_memory: bytes that must move over the measured rate of memcpy at that
 // size.
 
-#include <benchmark/benchmark.h>
-
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "libcore/device/open.h"
-#include "libcore/tensor/device.h"
-#include "tests/bench/machine.h"
+#include "tests/bench/bench.h"
 
 namespace {
 
 using namespace dl::tensor;
-using benchmark::Counter;
 using benchmark::State;
-
-double peak() {
-  static const double rate = dl::bench::peak_flops();
-  return rate;
-}
-
-// A device with arrays of ones.
-class Bench {
- public:
-  View array(Shape shape) {
-    buffers_.push_back(device->allocate(shape));
-    device->fill(buffers_.back()->view(), 1.0 / 64);
-    return buffers_.back()->view();
-  }
-  std::unique_ptr<Device> device = dl::device::open_device("cpu");
-
- private:
-  std::vector<std::unique_ptr<Buffer>> buffers_;
-};
-
-void report_flops(State& state, double flops) {
-  const auto rate = Counter::kIsIterationInvariantRate;
-  state.counters["GFLOP/s"] = Counter(flops * 1e-9, rate);
-  state.counters["of_peak"] = Counter(flops / peak(), rate);
-}
-
-// bytes: read and written by the primitive.
-void report_bytes(State& state, double bytes) {
-  const auto rate = Counter::kIsIterationInvariantRate;
-  const double copy = dl::bench::copy_rate(static_cast<std::int64_t>(bytes));
-  state.counters["GB/s"] = Counter(bytes * 1e-9, rate);
-  state.counters["of_memory"] = Counter(bytes / copy, rate);
-}
-
-template <typename F>
-void add(const std::string& name, F f) {
-  benchmark::RegisterBenchmark(name.c_str(), f);
-}
+using dl::bench::add;
+using dl::bench::Bench;
+using dl::bench::report_bytes;
+using dl::bench::report_flops;
 
 // --- Convolution.
 
@@ -373,17 +331,7 @@ void add_ends() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.1f GFLOP/s on one core", peak() * 1e-9);
-  benchmark::AddCustomContext("peak", text);
-  for (const auto& [level, kib] : {std::pair{"copied in L2", 512},
-                                   {"copied in L3", 8 << 10},
-                                   {"copied in memory", 256 << 10}}) {
-    std::snprintf(text, sizeof text, "%.1f GB/s",
-                  dl::bench::copy_rate(std::int64_t{kib} << 10) * 1e-9);
-    benchmark::AddCustomContext(level, text);
-  }
-  if (!dl::bench::initialise(argc, argv)) return 64;
+  if (!dl::bench::start(argc, argv)) return 64;
   add_convolutions();
   add_products();
   add_pools();
