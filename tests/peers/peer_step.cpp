@@ -113,15 +113,23 @@ std::int64_t peak_kib() {
 }
 
 // Forward; in training also the gradients of weights and, above the first
-// layer that has some, of inputs.
-double flops_of_step(const std::vector<dl::nn::LayerSummary>& layers,
-                     std::int64_t batch, bool predict) {
-  double sum = 0, first = 0;
-  for (const dl::nn::LayerSummary& layer : layers) {
-    if (first == 0 && layer.parameters > 0) first = layer.flops;
+// layer that has some, of inputs.  A recurrent layer has two: the first one's
+// state is given a gradient, too.
+double flops_of_step(const dl::nn::Network& network, std::int64_t batch,
+                     bool predict) {
+  const dl::nn::NetworkConfig& config = network.config();
+  double sum = 0, spared = 0;
+  std::size_t i = 0;
+  for (const dl::nn::LayerSummary& layer : network.summary()) {
+    const double units = static_cast<double>(config.layers[i++].units),
+                 inputs = static_cast<double>(config.input.back());
+    const bool recurrent = layer.type == "lstm" || layer.type == "gru" ||
+                           layer.type == "simple_rnn";
+    if (spared == 0 && layer.parameters > 0)
+      spared = layer.flops * (recurrent ? inputs / (inputs + units) : 1);
     sum += layer.flops;
   }
-  return static_cast<double>(batch) * (predict ? sum : 3 * sum - first);
+  return static_cast<double>(batch) * (predict ? sum : 3 * sum - spared);
 }
 
 // Answers the lines of standard input with step(), which returns the loss, and
@@ -147,8 +155,8 @@ void serve(const std::function<double()>& step,
 }
 
 void say_ready(const dl::nn::Network& network, const Args& a) {
-  std::cout << dl::dump_json({{"flops", flops_of_step(network.summary(),
-                                                      a.batch, a.predict)}})
+  std::cout << dl::dump_json(
+                   {{"flops", flops_of_step(network, a.batch, a.predict)}})
             << std::endl;
 }
 
