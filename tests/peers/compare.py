@@ -35,8 +35,10 @@ NETWORKS = {
 # Where losses are compared: mini-batch, factor of the learning rates.  At its
 # own rates CIFAR's second loss is over 10 000, and what follows is made of
 # rounding, as adam enlarges it: even at a hundredth PyTorch's two layouts differ
-# by 9e-4 from each other after 12 steps.
-CURVES = {"lenet": (64, 1), "cifar": (32, 0.001), "mlp": (128, 1),
+# by 9e-4 from each other after 12 steps.  The mlp's at a tenth: at its own rate a
+# relu that falls on the other side of zero by rounding is enlarged likewise; of
+# four seeds two agreed within 2e-5 and two differed by 3e-3 and 6e-3.
+CURVES = {"lenet": (64, 1), "cifar": (32, 0.001), "mlp": (128, 0.1),
           "lstm": (32, 1), "mixed": (50, 1)}
 TOLERANCE = 1e-3  # of losses, in each of the steps
 
