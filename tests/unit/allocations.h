@@ -120,6 +120,14 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
   return dl::test::allocations::take(bytes, static_cast<std::size_t>(alignment),
                                      DL_CALLER);
 }
+[[gnu::noinline]] void* operator new(std::size_t bytes,
+                                     const std::nothrow_t&) noexcept {
+  return dl::test::allocations::take(bytes, 16, DL_CALLER);
+}
+[[gnu::noinline]] void* operator new[](std::size_t bytes,
+                                       const std::nothrow_t&) noexcept {
+  return dl::test::allocations::take(bytes, 16, DL_CALLER);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete[](void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept {
