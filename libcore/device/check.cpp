@@ -115,9 +115,14 @@ std::int64_t check_images(const tensor::Pool2dSpec& spec,
   return check_image_shapes(spec, spec.channels, max_batch, x, y);
 }
 
-void check_weights(const tensor::Conv2dSpec& spec, const View& w) {
+void check_weights(tensor::DType real, const tensor::Conv2dSpec& spec,
+                   const View& w, const View& b) {
+  check_reals(real, {w});
   check_shape(
       w, Shape{spec.filters, spec.kernel[0], spec.kernel[1], spec.channels});
+  if (b.empty()) return;
+  check_reals(real, {b});
+  check_shape(b, Shape{spec.filters});
 }
 
 void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch) {

@@ -48,7 +48,9 @@ std::int64_t check_images(const tensor::Conv2dSpec& spec,
 std::int64_t check_images(const tensor::Pool2dSpec& spec,
                           std::int64_t max_batch, const tensor::View& x,
                           const tensor::View& y);
-void check_weights(const tensor::Conv2dSpec& spec, const tensor::View& w);
+// Weights, or their gradient; an empty b is left out.
+void check_weights(tensor::DType real, const tensor::Conv2dSpec& spec,
+                   const tensor::View& w, const tensor::View& b);
 // The same for conv2d_max_pool().
 void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch);
 std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,

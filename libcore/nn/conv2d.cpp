@@ -1,4 +1,6 @@
-// Convolution, bias and activation.
+// Convolution, bias and activation; with a max pooling layer behind it, that as
+// well (pools_at_once()): the activation then comes last, where three of four
+// values are gone.
 
 #include "libcore/nn/fold.h"
 #include "libcore/nn/fused_activation.h"
@@ -7,20 +9,22 @@
 namespace dl::nn {
 namespace {
 
+using tensor::Activation;
 using tensor::View;
 
 class Conv2d final : public Layer {
  public:
-  Conv2d(const LayerSite& site, Memory& memory)
+  Conv2d(const LayerSite& site, Memory& memory, bool pools)
       : site_(site),
+        pools_(pools),
         weight_(site.weight),
         bias_(site.bias),
         activation_(site, memory),
-        kernel_(site.device->conv2d(conv2d_spec(*site.config, site.input),
-                                    site.max_batch)) {}
+        kernel_(make_kernel(site, pools)) {}
 
   bool absorb(const Scaling& scaling) override {
-    if (site_.config->activation.kind != tensor::Activation::kIdentity)
+    // The largest of four may be the smallest once it is scaled.
+    if (pools_ || site_.config->activation.kind != Activation::kIdentity)
       return false;
     scaling_ = scaling;
     return true;
@@ -69,7 +73,15 @@ class Conv2d final : public Layer {
   }
 
  private:
+  static std::unique_ptr<tensor::Conv2d> make_kernel(const LayerSite& site,
+                                                     bool pools) {
+    const tensor::Conv2dSpec spec = conv2d_spec(*site.config, site.input);
+    return pools ? site.device->conv2d_max_pool(spec, site.max_batch)
+                 : site.device->conv2d(spec, site.max_batch);
+  }
+
   LayerSite site_;
+  bool pools_;
   View weight_, bias_;  // the site's or folded_
   Scaling scaling_;     // of the batch normalisation behind
   Folded folded_;
@@ -79,10 +91,52 @@ class Conv2d final : public Layer {
   View x_, y_;
 };
 
+// Stands where the configuration has the pooling layer.
+class Passed final : public Layer {
+ public:
+  View forward(View x, const Step&) override { return x; }
+  View backward(View, View dy, const Step&) override { return dy; }
+};
+
+// max f(x) = f(max x) for these.
+bool never_decreases(const tensor::ActivationSpec& f) {
+  switch (f.kind) {
+    case Activation::kIdentity:
+    case Activation::kRelu:
+    case Activation::kSigmoid:
+    case Activation::kTanh:
+    case Activation::kSoftplus:
+      return true;
+    case Activation::kLeakyRelu:
+    case Activation::kElu:
+      return f.alpha >= 0;
+    case Activation::kGelu:
+    case Activation::kSoftmax:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace
 
-std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory) {
-  return std::make_unique<Conv2d>(site, memory);
+std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory,
+                                   bool pools) {
+  return std::make_unique<Conv2d>(site, memory, pools);
+}
+
+std::unique_ptr<Layer> make_passed() { return std::make_unique<Passed>(); }
+
+bool pools_at_once(const LayerConfig& layer, const LayerConfig& next,
+                   const tensor::Shape& between) {
+  if (layer.type != LayerType::kConv2d || next.type != LayerType::kMaxPool2d ||
+      !never_decreases(layer.activation))
+    return false;
+  const tensor::Pool2dSpec pool = pool2d_spec(next, between);
+  for (int axis = 0; axis < 2; ++axis)
+    if (pool.kernel[axis] != 2 || pool.stride[axis] != 2 ||
+        pool.pad_begin[axis] != 0 || pool.pad_end[axis] != 0)
+      return false;
+  return true;
 }
 
 }  // namespace dl::nn

@@ -33,7 +33,7 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
     case LayerType::kDense:
       return make_dense(site, memory);
     case LayerType::kConv2d:
-      return make_conv2d(site, memory);
+      return make_conv2d(site, memory, false);
     case LayerType::kMaxPool2d:
     case LayerType::kAveragePool2d:
       return make_pool2d(site);
@@ -126,7 +126,7 @@ void Lane::build_layers() {
 
 std::unique_ptr<Layer> Lane::make(std::size_t i) {
   if (i > 0 && pools_at_once(i - 1)) return make_passed();
-  if (pools_at_once(i)) return make_conv2d_max_pool(site(i), memory_);
+  if (pools_at_once(i)) return make_conv2d(site(i), memory_, true);
   if (i + 1 < common_.config->layers.size())
     return make_layer(site(i), memory_);
   auto output = make_output(site(i), memory_);

@@ -135,15 +135,14 @@ class OutputLayer : public Layer {
 };
 
 std::unique_ptr<Layer> make_dense(const LayerSite& site, Memory& memory);
-std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory);
 std::unique_ptr<Layer> make_pool2d(const LayerSite& site);
 // Whether `layer` and `next`, which takes its output `between` [height, width,
-// channels], become one layer, made at the site of the first with the output of
-// the second, and one that passes it on.
+// channels], become one convolution that `pools`, made at the site of the first
+// with the output of the second, and a layer that passes it on.
 bool pools_at_once(const LayerConfig& layer, const LayerConfig& next,
                    const tensor::Shape& between);
-std::unique_ptr<Layer> make_conv2d_max_pool(const LayerSite& site,
-                                            Memory& memory);
+std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory,
+                                   bool pools);
 std::unique_ptr<Layer> make_passed();
 std::unique_ptr<Layer> make_batch_norm(const LayerSite& site, Memory& memory);
 std::unique_ptr<Layer> make_dropout(const LayerSite& site, Memory& memory);

@@ -83,8 +83,8 @@ struct Predictor::State {
   }
 
   std::int64_t batch;
-  std::shared_ptr<const io::Mapping>
-      file;  // where the network's parameters lie
+  // Where the network's parameters lie.
+  std::shared_ptr<const io::Mapping> file;
   Network network;
   tensor::Tensor outputs;
 };

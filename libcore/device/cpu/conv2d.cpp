@@ -159,7 +159,7 @@ class CpuConv2d final : public tensor::Conv2d {
   }
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
-    check_weights(w, b);
+    check_weights(DType::kF32, spec_, w, b);
     frozen_.reset();
     const Descriptions d(spec_, 1);
     make_frozen(d, f, nullptr);
@@ -294,18 +294,10 @@ class CpuConv2d final : public tensor::Conv2d {
     }
   }
 
-  void check_weights(const View& w, const View& b) const {
-    check_reals(DType::kF32, {w});
-    device::check_weights(spec_, w);
-    if (b.empty()) return;
-    check_reals(DType::kF32, {b});
-    check_shape(b, Shape{spec_.filters});
-  }
-
   std::int64_t check(const View& x, const View& y, const View& w,
                      const View& b) const {
     check_reals(DType::kF32, {x, y});
-    check_weights(w, b);
+    check_weights(DType::kF32, spec_, w, b);
     return check_images(spec_, max_batch_, x, y);
   }
 

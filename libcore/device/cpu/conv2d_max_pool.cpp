@@ -13,7 +13,6 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/conv2d_then_max_pool.h"
-#include "libcore/device/cpu/columns.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/kernels/kernels.h"
 
@@ -22,7 +21,6 @@ namespace {
 
 using tensor::Conv2dSpec;
 using tensor::DType;
-using tensor::Shape;
 using tensor::View;
 
 constexpr std::int64_t kImagesRoom = 64 * 1024;  // floats of a chunk's images
@@ -142,9 +140,17 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+    check_weights(DType::kF32, spec_, w, b);
     pack(w, b);
     f_ = f;
     return true;
+  }
+
+  void freeze_like(const Conv2d& other) override {
+    const auto& twin = dynamic_cast<const CpuConv2dMaxPool&>(other);
+    packed_ = twin.packed_;  // little beside what a lane works on
+    bias_ = twin.bias_;
+    f_ = twin.f_;
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
@@ -162,7 +168,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
     for (std::int64_t r = 0; r < rows; ++r)
       std::copy_n(wide_.data() + r * span_, at_.kernel_span,
                   dw.as<float>() + r * at_.kernel_span);
-    if (!db.empty()) sum_rows(db, dy);
+    if (!db.empty()) device_.sum_rows(db, dy);
   }
 
   void backward_data(View dx, View dy, View w) override {
@@ -331,26 +337,10 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
                              {places_[q].data(), factors_[q].data()}, count[q]);
   }
 
-  void sum_rows(View db, View dy) const {
-    const Rows rows = rows_of(dy);
-    const float* from = dy.as<float>();
-    float* to = db.as<float>();
-    for_each_column_sum<1>(
-        rows.count, rows.length,
-        [=](std::int64_t k, std::int64_t) { return Terms<1>{from[k]}; },
-        [=](std::int64_t c, const double(&sum)[1]) {
-          to[c] = static_cast<float>(sum[0]);
-        });
-  }
-
   std::int64_t check(const View& x, const View& y, const View& w,
                      const View& b) const {
-    check_reals(DType::kF32, {x, y, w});
-    check_weights(spec_, w);
-    if (!b.empty()) {
-      check_reals(DType::kF32, {b});
-      check_shape(b, Shape{spec_.filters});
-    }
+    check_reals(DType::kF32, {x, y});
+    check_weights(DType::kF32, spec_, w, b);
     return check_max_pool_images(spec_, max_batch_, x, y);
   }
 

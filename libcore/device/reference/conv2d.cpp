@@ -85,12 +85,8 @@ class ReferenceConv2d final : public tensor::Conv2d {
  private:
   std::int64_t check(const View& x, const View& y, const View& w,
                      const View& b) const {
-    check_reals(DType::kF64, {x, y, w});
-    check_weights(spec_, w);
-    if (!b.empty()) {
-      check_reals(DType::kF64, {b});
-      check_shape(b, Shape{spec_.filters});
-    }
+    check_reals(DType::kF64, {x, y});
+    check_weights(DType::kF64, spec_, w, b);
     return check_images(spec_, max_batch_, x, y);
   }
 

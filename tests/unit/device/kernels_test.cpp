@@ -13,14 +13,11 @@ using dl::device::GemmTile;
 using dl::device::Kernels;
 
 std::vector<const Kernels*> all_kernels() {
-  std::vector<const Kernels*> found = {&dl::device::kPortableKernels};
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    found.push_back(&dl::device::kAvx2Kernels);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq"))
-    found.push_back(&dl::device::kAvx512Kernels);
-#endif
+  std::vector<const Kernels*> found;
+  for (const Kernels* kernels :
+       {&dl::device::kPortableKernels, &dl::device::kAvx2Kernels,
+        &dl::device::kAvx512Kernels})
+    if (can_run(*kernels)) found.push_back(kernels);
   return found;
 }
 

@@ -87,7 +87,9 @@ struct Kernels {
                        std::int64_t count);
 };
 
-// The widest that this processor has.
+// Whether this processor has what they need.
+bool can_run(const Kernels& kernels);
+// The widest that can run.
 const Kernels& best_kernels();
 // Narrower ones with the same results where there are no more floats than that
 // to work on side by side.
