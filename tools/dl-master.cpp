@@ -11,6 +11,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master.h"
 #include "libcore/device/open.h"
+#include "tools/dl-master-exchange.h"
 
 namespace {
 
@@ -58,22 +59,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("seed", &m.seed, "NUMBER",
           "of the order of examples; the network's if not given");
   opt.add("prefetch", &m.prefetch, "COUNT", "mini-batches read ahead");
-  opt.add("frequency", &m.frequency, "COUNT",
-          "averaging: mini-batches of a replica between two averages");
-  opt.add("workers", &m.workers, "COUNT",
-          "averaging: replicas of a round; 0: --local, or who is there");
-  opt.add("average-updater", &m.average_updater, "YES-NO",
-          "averaging: yes averages updater state, no starts it afresh");
-  opt.add("threshold", &m.threshold, "RULE",
-          "sharing: fixed:T, adaptive:T or target:DENSITY");
-  opt.add("clip", &m.clip, "MULTIPLE",
-          "sharing: residuals are clipped to so many thresholds");
-  opt.add("clip-every", &m.clip_every, "COUNT",
-          "sharing: mini-batches between two clippings; 0: never");
-  opt.add("combine", &m.combine, "RULE",
-          "sharing: sum, or mean (divided by the workers)");
-  opt.add("in-flight", &m.in_flight, "COUNT",
-          "sharing: updates a worker may be ahead of the master");
+  declare_exchange(opt, m);
 
   opt.section("Evaluation and end");
   opt.add("evaluate", &m.evaluate, "KIND",
@@ -119,6 +105,8 @@ void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
                "between two; 0: only after epochs");
   opt.add("checkpoint-batches", &m.checkpoint_batches, "COUNT",
           "mini-batches between two; 0: by time only");
+  opt.add("update-log", &m.update_log, "POLICY",
+          "updates that are kept: prune (at checkpoints), keep or none");
 }
 
 void run(Args& args) {

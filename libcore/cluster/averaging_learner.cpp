@@ -56,7 +56,7 @@ class AveragingLearner : public Learner {
     result.loss_sum = work.loss_sum;
     result.parameters = replica_->parameters();
     result.statistics = replica_->statistics();
-    if (settings_.average_updater)
+    if (settings_.averaging.updater_state == UpdaterState::kAverage)
       result.updater_state = replica_->updater_state();
     mail_.outbox.push(result.to_message());
   }

@@ -32,8 +32,9 @@ std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
 bool AveragingEpoch::start_round() {
   const auto ready =
       static_cast<std::int64_t>(context_.members.workers().size());
-  const std::int64_t replicas =
-      context_.settings.workers > 0 ? context_.settings.workers : ready;
+  const std::int64_t replicas = context_.settings.averaging.workers > 0
+                                    ? context_.settings.averaging.workers
+                                    : ready;
   if (ready == 0 || winding_up_ || table_.complete()) return false;
   const std::int64_t end =
       replicas > (order_.batches() - done_) / slot_batches()
@@ -79,7 +80,7 @@ std::string AveragingEpoch::fault_of(const Result& result,
                                      const Lease& lease) const {
   const RunState& state = context_.state;
   const std::size_t updater =
-      context_.settings.average_updater ? state.updater_state.size() : 0;
+      averages_updater() ? state.updater_state.size() : 0;
   if (result.examples != order_.examples(lease.first, lease.count))
     return "it counts " + std::to_string(result.examples) + " examples, not " +
            std::to_string(order_.examples(lease.first, lease.count));
@@ -111,7 +112,7 @@ void AveragingEpoch::take_result(Member& member, Result result) {
                        result.updater_state.size());
   round_->parameters.put(slot, std::move(result.parameters), weight);
   round_->statistics.put(slot, std::move(result.statistics), weight);
-  if (context_.settings.average_updater)
+  if (averages_updater())
     round_->updater_state.put(slot, std::move(result.updater_state), weight);
   round_->examples[slot] = result.examples;
   round_->loss_sums[slot] = result.loss_sum;
@@ -127,8 +128,7 @@ void AveragingEpoch::end_round() {
   RunState& state = context_.state;
   state.parameters = round_->parameters.result();
   state.statistics = round_->statistics.result();
-  if (context_.settings.average_updater)
-    state.updater_state = round_->updater_state.result();
+  if (averages_updater()) state.updater_state = round_->updater_state.result();
   state.iteration += std::min(slot_batches(), round_->end - round_->first);
   ++state.version;
   done_ = round_->end;

@@ -48,7 +48,12 @@ class AveragingEpoch : public Phase {
   // Why a replica cannot be used; "" if it can.
   std::string fault_of(const Result& result, const Lease& lease) const;
   void end_round();
-  std::int64_t slot_batches() const { return context_.settings.frequency; }
+  bool averages_updater() const {
+    return context_.settings.averaging.updater_state == UpdaterState::kAverage;
+  }
+  std::int64_t slot_batches() const {
+    return context_.settings.averaging.frequency;
+  }
 
   data::Epoch order_;
   LeaseTable table_;

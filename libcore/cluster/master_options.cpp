@@ -1,36 +1,12 @@
 #include "libcore/cluster/master_options.h"
 
-#include <limits>
-
 #include "libcore/cluster/early_stopping.h"
 #include "libcore/cluster/evaluation_master.h"
+#include "libcore/cluster/option_values.h"
 
 namespace dl::cluster {
 
 namespace {
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-
-[[noreturn]] void misuse(const std::string& message) {
-  throw Error{Code::kUsage, message};
-}
-
-std::int64_t in_range(const char* option, std::int64_t value, std::int64_t min,
-                      std::int64_t max = kMost) {
-  if (value < min || value > max)
-    misuse(std::string(option) + ": want an integer of " + std::to_string(min) +
-           " or more, got " + std::to_string(value));
-  return value;
-}
-
-// Which of two words an option has: true for the first.
-bool either(const char* option, const std::string& value, const char* first,
-            const char* second) {
-  if (value == first) return true;
-  if (value == second) return false;
-  misuse(std::string(option) + ": want " + first + " or " + second + ", got '" +
-         value + "'");
-}
 
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t value = 0;
@@ -104,31 +80,19 @@ Settings settings_of(const MasterOptions& options,
                      const nn::NetworkConfig& network,
                      const data::Metadata& data) {
   Settings s;
-  s.mode = either("--mode", options.mode, "averaging", "sharing")
-               ? Mode::kAveraging
-               : Mode::kSharing;
+  s.mode = one_of("--mode", options.mode, kModeNames);
   s.epochs = in_range("--epochs", options.epochs, 1);
   s.batch = in_range("--batch", options.batch, 1);
   s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
   s.prefetch = in_range("--prefetch", options.prefetch, 0);
-  s.frequency = in_range("--frequency", options.frequency, 1);
-  s.workers = in_range("--workers", options.workers, 0);
+  s.averaging = settings_of(options.averaging);
   // How many replicas are averaged must not depend on who is there in time.
-  if (s.mode == Mode::kAveraging && s.workers == 0)
-    s.workers = in_range("--local", options.local, 0);
-  s.average_updater =
-      either("--average-updater", options.average_updater, "yes", "no");
-  try {
-    s.threshold = exchange::ThresholdRule::parse(options.threshold);
-  } catch (Error& error) {
-    error.add_context("--threshold");
-    throw;
-  }
-  if (!(options.clip > 0)) misuse("--clip: want a positive number");
-  s.clip_multiple = options.clip;
-  s.clip_every = in_range("--clip-every", options.clip_every, 0);
-  s.combine_mean = !either("--combine", options.combine, "sum", "mean");
-  s.in_flight = in_range("--in-flight", options.in_flight, 1, 1024);
+  if (s.averaging.workers == 0)
+    s.averaging.workers = in_range("--local", options.local, 0);
+  s.sharing = settings_of(options.sharing);
+  s.topology = one_of("--topology", options.topology, kTopologyNames);
+  s.fan_out = in_range("--fan-out", options.fan_out, 2, 8);
+  s.update_log = one_of("--update-log", options.update_log, kLogPolicyNames);
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data);
   return s;
@@ -159,7 +123,8 @@ Limits limits_of(const MasterOptions& options) {
 
 bool keeps_best(const MasterOptions& options) {
   if (options.keep.empty()) return options.patience > 0;
-  return either("--keep", options.keep, "best", "last");
+  constexpr Names<bool, 2> kKeep{{{{true, "best"}, {false, "last"}}}};
+  return one_of("--keep", options.keep, kKeep);
 }
 
 }  // namespace dl::cluster

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/exchange_options.h"
 #include "libcore/cluster/run_context.h"
 #include "libcore/cluster/settings.h"
 #include "libcore/cluster/transport.h"
@@ -33,14 +34,11 @@ struct MasterOptions {
   std::int64_t epochs = 1;
   std::int64_t batch = 32;
   std::int64_t prefetch = 2;
-  std::int64_t frequency = 5;
-  std::int64_t workers = 0;
-  std::string average_updater = "yes";
-  std::string threshold = "adaptive:1e-3";
-  double clip = 5;
-  std::int64_t clip_every = 5;
-  std::string combine = "sum";
-  std::int64_t in_flight = 1;
+  AveragingOptions averaging;
+  SharingOptions sharing;
+  std::string topology = "auto";
+  std::int64_t fan_out = 8;
+  std::string update_log = "prune";
 
   // When to stop, and what is kept.
   std::vector<std::string> evaluate;

@@ -58,7 +58,8 @@ void compile(Plan& plan) {
   plan.updater_state = network.updater_state().elements();
   plan.memory = network.memory_bytes();
   // In sharing each worker has its own; averaging may start it afresh.
-  if (plan.settings.mode == Mode::kSharing || !plan.settings.average_updater)
+  if (plan.settings.mode == Mode::kSharing ||
+      plan.settings.averaging.updater_state != UpdaterState::kAverage)
     plan.model.updater_state.clear();
 }
 

@@ -2,19 +2,13 @@
 
 #include <limits>
 
+#include "libcore/cluster/settings_fields.h"
+
 namespace dl::cluster {
 
 namespace {
 
 constexpr std::int64_t kBig = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kCount = std::numeric_limits<std::int32_t>::max();
-
-Mode mode_from(const JsonView& view) {
-  const std::string name = view.string();
-  if (name == "averaging") return Mode::kAveraging;
-  if (name == "sharing") return Mode::kSharing;
-  view.fail("averaging or sharing");
-}
 
 // Seeds use all 64 bits, which JSON numbers of other programs do not keep.
 std::uint64_t seed_from(const JsonView& view) {
@@ -29,29 +23,20 @@ std::uint64_t seed_from(const JsonView& view) {
   return value;
 }
 
-double at_least_zero(const JsonView& view) {
-  const double value = view.number();
-  if (!(value >= 0)) view.fail("a number of at least 0");
-  return value;
-}
-
 }  // namespace
 
 Json Settings::to_json() const {
   return {
-      {"mode", mode == Mode::kAveraging ? "averaging" : "sharing"},
+      {"mode", kModeNames.of(mode)},
       {"batch", batch},
       {"epochs", epochs},
       {"seed", std::to_string(seed)},
       {"prefetch", prefetch},
-      {"frequency", frequency},
-      {"workers", workers},
-      {"average_updater", average_updater},
-      {"threshold", threshold.to_json()},
-      {"clip_multiple", clip_multiple},
-      {"clip_every", clip_every},
-      {"combine_mean", combine_mean},
-      {"in_flight", in_flight},
+      {"averaging", averaging.to_json()},
+      {"sharing", sharing.to_json()},
+      {"topology", kTopologyNames.of(topology)},
+      {"fan_out", fan_out},
+      {"update_log", kLogPolicyNames.of(update_log)},
       {"evaluations", evaluations},
       {"metric", metric},
       {"patience", patience},
@@ -60,27 +45,23 @@ Json Settings::to_json() const {
 }
 
 Settings Settings::from_json(const JsonView& json) {
-  json.only({"mode", "batch", "epochs", "seed", "prefetch", "frequency",
-             "workers", "average_updater", "threshold", "clip_multiple",
-             "clip_every", "combine_mean", "in_flight", "evaluations", "metric",
-             "patience", "target"});
+  json.only({"mode", "batch", "epochs", "seed", "prefetch", "averaging",
+             "sharing", "topology", "fan_out", "update_log", "evaluations",
+             "metric", "patience", "target"});
   Settings s;
-  s.mode = mode_from(json.at("mode"));
-  s.batch = json.at("batch").integer(1, kCount);
+  s.mode = enum_of(json.at("mode"), kModeNames);
+  s.batch = json.at("batch").integer(1, kMostCounted);
   s.epochs = json.at("epochs").integer(1, kBig);
   s.seed = seed_from(json.at("seed"));
-  s.prefetch = json.at("prefetch").integer(0, kCount);
-  s.frequency = json.at("frequency").integer(1, kCount);
-  s.workers = json.at("workers").integer(0, kCount);
-  s.average_updater = json.at("average_updater").boolean();
-  s.threshold = exchange::ThresholdRule::from_json(json.at("threshold"));
-  s.clip_multiple = at_least_zero(json.at("clip_multiple"));
-  s.clip_every = json.at("clip_every").integer(0, kCount);
-  s.combine_mean = json.at("combine_mean").boolean();
-  s.in_flight = json.at("in_flight").integer(1, kCount);
+  s.prefetch = json.at("prefetch").integer(0, kMostCounted);
+  s.averaging = AveragingSettings::from_json(json.at("averaging"));
+  s.sharing = SharingSettings::from_json(json.at("sharing"));
+  s.topology = enum_of(json.at("topology"), kTopologyNames);
+  s.fan_out = json.at("fan_out").integer(2, 8);
+  s.update_log = enum_of(json.at("update_log"), kLogPolicyNames);
   s.evaluations = json.at("evaluations").strings();
   s.metric = json.at("metric").string();
-  s.patience = json.at("patience").integer(0, kCount);
+  s.patience = json.at("patience").integer(0, kMostCounted);
   s.target = json.at("target").string();
   return s;
 }

@@ -9,11 +9,30 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/exchange/threshold_rule.h"
+#include "libcore/base/names.h"
+#include "libcore/cluster/averaging_settings.h"
+#include "libcore/cluster/sharing_settings.h"
 
 namespace dl::cluster {
 
 enum class Mode { kAveraging, kSharing };
+constexpr Names<Mode, 2> kModeNames{
+    {{{Mode::kAveraging, "averaging"}, {Mode::kSharing, "sharing"}}}};
+
+// How what is exchanged reaches everybody: from the master, or through a tree
+// of workers; kAuto: the tree from kTreeWorkers workers on.
+enum class Topology { kAuto, kStar, kTree };
+constexpr Names<Topology, 3> kTopologyNames{{{{Topology::kAuto, "auto"},
+                                              {Topology::kStar, "star"},
+                                              {Topology::kTree, "tree"}}}};
+constexpr std::size_t kTreeWorkers = 33;
+
+// Which updates the run directory keeps: those since the older checkpoint that
+// it keeps, all, or none.
+enum class LogPolicy { kPrune, kKeep, kNone };
+constexpr Names<LogPolicy, 3> kLogPolicyNames{{{{LogPolicy::kPrune, "prune"},
+                                                {LogPolicy::kKeep, "keep"},
+                                                {LogPolicy::kNone, "none"}}}};
 
 struct Settings {
   Mode mode = Mode::kSharing;
@@ -22,17 +41,11 @@ struct Settings {
   std::uint64_t seed = 0;     // of the order of examples
   std::int64_t prefetch = 2;  // mini-batches read ahead
 
-  // Averaging: every `frequency` mini-batches of each of `workers` replicas.
-  std::int64_t frequency = 5;
-  std::int64_t workers = 0;     // 0: as many as there are at a round's start
-  bool average_updater = true;  // else updater state starts afresh
-
-  // Sharing.
-  exchange::ThresholdRule threshold;
-  double clip_multiple = 5;     // residual to +-multiple * threshold ...
-  std::int64_t clip_every = 5;  // ... every so many mini-batches; 0: never
-  bool combine_mean = false;    // updates divided by the number of workers
-  std::int64_t in_flight = 1;   // own updates not yet acknowledged
+  AveragingSettings averaging;  // of Mode::kAveraging
+  SharingSettings sharing;      // of Mode::kSharing
+  Topology topology = Topology::kAuto;
+  std::int64_t fan_out = 8;  // children of a node of the tree
+  LogPolicy update_log = LogPolicy::kPrune;
 
   // Evaluation of held-out data after each epoch, and when to stop.
   std::vector<std::string> evaluations;  // kinds, as for dl-eval

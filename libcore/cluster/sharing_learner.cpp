@@ -24,7 +24,7 @@ class SharingLearner : public Learner {
         settings_(settings),
         mail_(mail),
         log_(std::move(log)),
-        threshold_(settings.threshold.initial) {
+        threshold_(settings.sharing.threshold.initial) {
     const auto n =
         static_cast<std::size_t>(replica_->network().parameters().elements());
     parameters_.resize(n);
@@ -68,7 +68,8 @@ class SharingLearner : public Learner {
   }
 
   bool can_train() const override {
-    return known_ && std::cmp_less(pending_.size(), settings_.in_flight);
+    return known_ &&
+           std::cmp_less(pending_.size(), settings_.sharing.in_flight);
   }
 
   void begin(const Task&) override {
@@ -143,10 +144,12 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   failpoint("worker.after_update");
 
   ++batches_;
-  if (settings_.clip_every > 0 && batches_ % settings_.clip_every == 0)
+  if (settings_.sharing.clip_every > 0 &&
+      batches_ % settings_.sharing.clip_every == 0)
     clipped_ += exchange::clip_residual(
-        residual_, static_cast<float>(settings_.clip_multiple * threshold_));
-  threshold_ = settings_.threshold.next(
+        residual_,
+        static_cast<float>(settings_.sharing.clip_multiple * threshold_));
+  threshold_ = settings_.sharing.threshold.next(
       threshold_, static_cast<double>(update.quanta) /
                       static_cast<double>(residual_.size()));
   ++work.done;

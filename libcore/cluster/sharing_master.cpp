@@ -136,9 +136,10 @@ void SharingEpoch::take_update(Member& member, const Update& update) {
   const Lease lease = *held;
   std::string why = fault_of(update);
   const auto workers = context_.members.workers().size();
-  const float scale = context_.settings.combine_mean && workers > 1
-                          ? 1.0f / static_cast<float>(workers)
-                          : 1.0f;
+  const float scale =
+      context_.settings.sharing.combine == Combine::kMean && workers > 1
+          ? 1.0f / static_cast<float>(workers)
+          : 1.0f;
   if (why.empty() && !update.payload.empty()) {
     try {
       exchange::decode_threshold(update.payload, -scale,

@@ -12,7 +12,7 @@ try --batch 3x
 try --seed -1
 try --threshold 1
 try --combine max
-try --average-updater maybe
+try --updater-state maybe
 try --evaluate classification
 try --metric accuracy
 try --eval-data test.dls --metric acuracy

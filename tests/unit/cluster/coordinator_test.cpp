@@ -16,8 +16,8 @@ Settings settings(Mode mode) {
   s.mode = mode;
   s.batch = 4;
   s.epochs = 2;
-  s.workers = mode == Mode::kAveraging ? 3 : 0;
-  s.frequency = 4;
+  s.averaging.workers = mode == Mode::kAveraging ? 3 : 0;
+  s.averaging.frequency = 4;
   s.metric = "loss";
   return s;
 }
@@ -137,7 +137,7 @@ TEST_CASE("replicas of sharing stay equal to the master's parameters") {
   Folder folder;
   std::optional<RunState> saved;
   Settings s = settings(Mode::kSharing);
-  s.combine_mean = true;
+  s.sharing.combine = Combine::kMean;
   Master master(s, Limits{}, folder, saved, 1, kExamples);
   for (const char* name : {"a", "b", "c"}) master.join(name);
   int turns = 0;

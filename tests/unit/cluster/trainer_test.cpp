@@ -35,9 +35,9 @@ class Play {
   explicit Play(Mode mode) {
     settings.mode = mode;
     settings.batch = 4;
-    settings.clip_every = 0;
-    settings.threshold.kind = dl::exchange::ThresholdRule::Kind::kFixed;
-    settings.threshold.initial = 1e-3;
+    settings.sharing.clip_every = 0;
+    settings.sharing.threshold.kind = dl::exchange::ThresholdRule::Kind::kFixed;
+    settings.sharing.threshold.initial = 1e-3;
     const auto bytes = sample::stream({6, 6, 8}, 3);
     folder_.write("a.dls",
                   {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -268,7 +268,7 @@ TEST_CASE("a missed update makes a sharing worker join again") {
 
 TEST_CASE("no more updates are under way than allowed") {
   Play play(Mode::kSharing);
-  play.settings.in_flight = 2;
+  play.settings.sharing.in_flight = 2;
   play.welcome();
   play.hear_as<Ready>();
   play.state(0);

@@ -1,0 +1,67 @@
+// The options of dl-master about the exchange.
+
+#ifndef DL_TOOLS_DL_MASTER_EXCHANGE_H_
+#define DL_TOOLS_DL_MASTER_EXCHANGE_H_
+
+#include "libcore/cli/options.h"
+#include "libcore/cluster/master_options.h"
+
+inline void declare_averaging(dl::cli::Options& opt,
+                              dl::cluster::AveragingOptions& a) {
+  opt.section("Averaging");
+  opt.add("frequency", &a.frequency, "COUNT",
+          "mini-batches of a replica between two averages; 0: the method's");
+  opt.add("workers", &a.workers, "COUNT",
+          "replicas of a round; 0: --local, or who is there");
+  opt.add("updater-state", &a.updater_state, "WHAT",
+          "average, keep or reset; the method's if not given");
+  opt.add("outer", &a.outer, "METHOD",
+          "plain, momentum, nesterov, bmuf or diloco");
+  opt.add("outer-rate", &a.outer_rate, "RATE", "0: the method's");
+  opt.add("outer-momentum", &a.outer_momentum, "MOMENTUM",
+          "negative: the method's");
+  opt.add("delta", &a.delta, "FORMAT",
+          "what replicas send: f32, f16, int8 or sparse:DENSITY:BITS");
+  opt.flag("overlap", &a.overlap, "begin the next round while one is averaged");
+}
+
+inline void declare_sharing(dl::cli::Options& opt,
+                            dl::cluster::SharingOptions& s) {
+  opt.section("Sharing");
+  opt.add("threshold", &s.threshold, "RULE",
+          "fixed:T, adaptive:T, target:DENSITY or quantile:DENSITY");
+  opt.add("per-tensor", &s.per_tensor, "YES-NO",
+          "yes: each tensor has a threshold of its own");
+  opt.add("warmup", &s.warmup, "COUNT",
+          "mini-batches until the density is down to its target");
+  opt.add("clip", &s.clip, "MULTIPLE",
+          "residuals are clipped to so many thresholds");
+  opt.add("clip-every", &s.clip_every, "COUNT",
+          "mini-batches between two clippings; 0: never");
+  opt.add("share", &s.share, "WHAT", "update or gradient");
+  opt.add("masking", &s.masking, "YES-NO",
+          "gradient: momentum of what was sent starts afresh");
+  opt.add("combine", &s.combine, "RULE",
+          "sum, mean (divided by the workers) or scaled (by their root)");
+  opt.add("in-flight", &s.in_flight, "COUNT",
+          "updates a worker may be ahead of the master");
+  opt.add("staleness-rule", &s.staleness_rule, "RULE",
+          "none, inverse, exponential:RATE or fasgd");
+  opt.add("staleness", &s.staleness, "ROUNDS",
+          "a worker may be ahead of the slowest; 0: synchronous; none");
+  opt.add("push", &s.push, "COUNT", "mini-batches of an update");
+  opt.add("fetch", &s.fetch, "COUNT",
+          "mini-batches between two looks at what others did");
+  opt.add("agree-every", &s.agree_every, "COUNT",
+          "mini-batches between two checks of replicas; 0: epochs only");
+}
+
+inline void declare_exchange(dl::cli::Options& opt,
+                             dl::cluster::MasterOptions& m) {
+  opt.add("topology", &m.topology, "KIND", "auto, star or tree");
+  opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
+  declare_averaging(opt, m.averaging);
+  declare_sharing(opt, m.sharing);
+}
+
+#endif  // DL_TOOLS_DL_MASTER_EXCHANGE_H_
