@@ -57,6 +57,14 @@ peers: bootstrap-test
 	ninja -C $(BUILD) -j $(JOBS) peers_tools
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
 
+.PHONY: peers-distributed
+## peers-distributed: over 100 Mbit/s and 1 Gbit/s beside PyTorch's DDP (root)
+peers-distributed: bootstrap-test
+	$(MAKE) configure
+	ninja -C $(BUILD) -j $(JOBS) tools peers_tools
+	scripts/peers --bin $(BUILD)/bin distributed $(PEERS) \
+	  --json $(BUILD)/peers-distributed.json
+
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan
 asan: bootstrap-test

@@ -1,0 +1,93 @@
+"""Hosts that are network namespaces of this machine, joined by a switch with a
+line of a given rate to each (tc tbf in both directions).  Needs root."""
+
+import os
+import pathlib
+import subprocess
+
+BURST = {10: "15kb", 100: "32kb", 1000: "256kb"}  # of tbf, by Mbit/s
+
+
+def ip(*arguments):
+    subprocess.run(["ip", *arguments], check=True, stderr=subprocess.PIPE)
+
+
+def why_not():
+    """Why there can be no hosts here; "" if there can."""
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    for program in ("ip", "tc"):
+        if subprocess.run(["which", program], stdout=subprocess.DEVNULL,
+                          check=False).returncode != 0:
+            return f"no '{program}': install iproute2"
+    return ""
+
+
+class Hosts:
+    """`count` hosts 10.77.0.1 ..., each with a line of `mbit` Mbit/s, full duplex."""
+
+    def __init__(self, count, mbit):
+        self.mbit = mbit
+        self.prefix = f"dlt{os.getpid()}"
+        self.names = [f"{self.prefix}-{i}" for i in range(count)]
+        self.switch = f"{self.prefix}-s"
+        self.processes = []
+
+    def __enter__(self):
+        try:
+            ip("netns", "add", self.switch)
+            ip("-n", self.switch, "link", "add", "switch", "type", "bridge")
+            ip("-n", self.switch, "link", "set", "switch", "up")
+            for i, name in enumerate(self.names):
+                self.join(i, name)
+        except subprocess.CalledProcessError as error:
+            self.__exit__()
+            raise SystemExit(f"peers: {' '.join(error.cmd)}: "
+                             f"{error.stderr.decode().strip()}") from None
+        return self
+
+    def join(self, i, name):
+        ip("netns", "add", name)
+        ip("-n", name, "link", "add", "eth0", "type", "veth", "peer", "name", f"port{i}",
+           "netns", self.switch)
+        ip("-n", name, "address", "add", f"{self.address(i)}/24", "dev", "eth0")
+        ip("-n", name, "link", "set", "lo", "up")
+        ip("-n", name, "link", "set", "eth0", "up")
+        ip("-n", self.switch, "link", "set", f"port{i}", "master", "switch")
+        ip("-n", self.switch, "link", "set", f"port{i}", "up")
+        for space, device in ((name, "eth0"), (self.switch, f"port{i}")):
+            subprocess.run(["tc", "-n", space, "qdisc", "add", "dev", device, "root", "tbf",
+                            "rate", f"{self.mbit}mbit", "burst", BURST.get(self.mbit, "64kb"),
+                            "latency", "200ms"], check=True, stderr=subprocess.PIPE)
+
+    def __exit__(self, *_):
+        self.kill()
+        for name in [*self.names, self.switch]:
+            subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL,
+                           check=False)
+
+    def address(self, i):
+        return f"10.77.0.{i + 1}"
+
+    def start(self, i, command, **options):
+        """A process on host i."""
+        process = subprocess.Popen(["ip", "netns", "exec", self.names[i], *map(str, command)],
+                                   **options)
+        self.processes.append(process)
+        return process
+
+    def kill(self):
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+        self.processes = []
+
+
+def sent_bytes(pid="self"):
+    """What the line of a process's host has carried away from it so far."""
+    for line in pathlib.Path(f"/proc/{pid}/net/dev").read_text().splitlines():
+        name, _, counts = line.partition(":")
+        if name.strip() == "eth0":
+            return int(counts.split()[8])
+    raise SystemExit("peers: no eth0")
