@@ -48,7 +48,7 @@ class Learner {
   // A new conversation begins: nothing sent before will be answered.
   virtual void begin_session() = 0;
   virtual void take_state(State state) = 0;
-  // Apply, Stale and EpochEnd.
+  // Apply, Stale, Check and Statistics.
   virtual void take(const Message& message) = 0;
 
   // Whether the next mini-batch of training may be computed now.

@@ -40,7 +40,7 @@ struct Member {
   std::int64_t examples = 0;             // committed of it in this epoch
   std::vector<float> statistics;         // sharing: its latest
   double batch_seconds = 0;              // sharing: smoothed; 0: not known
-  double last_commit = 0;
+  double last_commit = 0;                // ... in this epoch; 0: none
 
   bool can_work() const { return ready && !silent && !stuck; }
   std::string describe() const;  // "w3 (host:812)"

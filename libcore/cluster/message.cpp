@@ -44,16 +44,18 @@ std::string_view name_of(MessageType type) {
       return "Fetch";
     case MessageType::kRecord:
       return "Record";
-    case MessageType::kEpochEnd:
-      return "EpochEnd";
-    case MessageType::kDrained:
-      return "Drained";
+    case MessageType::kCheck:
+      return "Check";
+    case MessageType::kDigest:
+      return "Digest";
     case MessageType::kStop:
       return "Stop";
     case MessageType::kLeave:
       return "Leave";
     case MessageType::kFault:
       return "Fault";
+    case MessageType::kStatistics:
+      return "Statistics";
   }
   return "";
 }
@@ -99,6 +101,12 @@ std::string printable(std::string text, std::size_t longest) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   return text;
+}
+
+Json object_of(const JsonView& body, std::string_view key) {
+  JsonView field = body.at(key);
+  if (!field.raw().is_object()) field.fail("an object");
+  return field.raw();
 }
 
 Json hex_field(std::uint64_t value) { return io::hex(value); }

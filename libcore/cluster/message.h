@@ -27,8 +27,9 @@
 //   Fetch                     ->
 //                             <-   Record    (data the worker cannot open)
 //   Fault                     ->             (a mini-batch that went wrong)
-//                             <-   EpochEnd  (sharing: digest to compare)
-//   Drained                   ->
+//                             <-   Check     (sharing: digest to compare)
+//   Digest                    ->
+//                             <-   Statistics (sharing: their average)
 //                             <-   Stop
 //   Leave                     ->
 
@@ -104,11 +105,11 @@ struct Ready {
 // master -> worker: what replicas start from.  Blobs: parameters, statistics,
 // updater state (empty: start afresh), each float32.
 // version: averaging, the round; sharing, the sequence number that it includes.
-// Sharing: it comes to a new worker, to one that missed messages or differed,
-// and to all after an epoch if the network has running statistics.  It ends the
-// worker's tasks and answers all its updates not answered before; what follows
-// about those leases is to be ignored.  Empty statistics or updater state leave
-// the worker's own as they are; its residual stays in any case.
+// Sharing: it comes to a new worker, and to one that missed messages or
+// differed.  It ends the worker's tasks and answers all its updates not
+// answered before; what follows about those leases is to be ignored.  Empty
+// statistics or updater state leave the worker's own as they are; its residual
+// stays in any case.
 struct State {
   std::uint64_t version = 0;
   double threshold = 0;  // sharing: a new worker's first; 0: the rule's
@@ -123,9 +124,11 @@ enum class TaskKind : std::uint8_t { kTrain, kEvaluate };
 // master -> worker: a lease on mini-batches [first, first + count) of an epoch.
 struct Task {
   TaskKind kind = TaskKind::kTrain;
-  std::uint64_t lease = 0;    // unique in the run
-  std::uint64_t fence = 0;    // grows each time the same work is leased again
-  std::uint64_t version = 0;  // averaging: the State to start from
+  std::uint64_t lease = 0;  // unique in the run
+  std::uint64_t fence = 0;  // grows each time the same work is leased again
+  // Averaging: the State to start from.  Sharing: the update that must be
+  // applied before the first mini-batch, or 0.
+  std::uint64_t version = 0;
   std::int64_t epoch = 0;
   std::int64_t first = 0, count = 0;
   std::int64_t iteration = 0;            // updater steps before the first batch
@@ -146,10 +149,14 @@ struct Result {
   static Result from_message(const Message& message);
 };
 
-// worker -> master, sharing: the coded update of one mini-batch.
+// worker -> master, sharing: the coded update of the mini-batches
+// [batch, batch + count) of an epoch.
 struct Update {
   std::uint64_t lease = 0, fence = 0;
-  std::int64_t batch = 0;  // index in the epoch
+  std::int64_t batch = 0, count = 1;
+  // Of the last update that the parameters had seen from which it was computed;
+  // those of the first of its mini-batches.
+  std::uint64_t version = 0;
   std::int64_t examples = 0;
   double loss_sum = 0;
   double threshold = 0;
@@ -161,13 +168,14 @@ struct Update {
 };
 
 // master -> worker, sharing: apply update number `sequence`, which follows the
-// one before without a gap.  own: it is this worker's oldest unanswered update,
-// and the payload is left out.  Every Update is answered once and in order, by
-// an own Apply or by a Stale with its batch.
+// one before without a gap.  own: it is this worker's own update, that of
+// mini-batch `batch`, and the payload is left out.  Every Update is answered
+// once, by an own Apply or by a Stale with its batch.
 struct Apply {
   std::uint64_t sequence = 0;
   bool own = false;
-  float scale = 1;  // parameters -= scale * update
+  std::int64_t batch = 0;  // own: Update.batch
+  float scale = 1;         // parameters -= scale * update
   std::vector<std::byte> payload;
 
   Message to_message() const;
@@ -213,7 +221,8 @@ struct Fault {
 struct Beat {
   std::uint64_t progress = 0;  // mini-batches done since the start, any kind
   double examples_per_second = 0;
-  std::string doing;  // "batch 17 of lease 4", for messages
+  std::string doing;               // "batch 17 of lease 4", for messages
+  Json exchange = Json::object();  // exchange_stats.h, since the last one told
 
   Message to_message() const;
   static Beat from_message(const Message& message);
@@ -236,26 +245,36 @@ struct Record {
   static Record from_message(const Message& message);
 };
 
-// master -> worker, sharing: every batch of the epoch is committed.
-struct EpochEnd {
+// master -> worker, sharing: what are your parameters once you have applied all
+// updates up to `sequence`?  It follows the Apply of that one.
+struct Check {
   std::int64_t epoch = 0;
-  std::uint64_t sequence = 0;  // last update of the epoch
-  std::uint64_t digest = 0;    // XXH3 of the parameters after it
+  std::uint64_t sequence = 0;
+  std::uint64_t digest = 0;    // XXH3 of the master's
+  bool updater_state = false;  // the updater's state is wanted as well
 
   Message to_message() const;
-  static EpochEnd from_message(const Message& message);
+  static Check from_message(const Message& message);
 };
-// worker -> master: drained, and whether it agreed; blobs as named.
-struct Drained {
-  std::int64_t epoch = 0;
+// worker -> master: the answer; blobs as named.
+struct Digest {
+  std::uint64_t sequence = 0;
   std::uint64_t digest = 0;
-  std::int64_t examples = 0;  // trained by this worker in the epoch
   double residual_norm = 0;
-  double clipped = 0;  // mass cut off residuals so far
+  double clipped = 0;              // mass cut off residuals so far
+  Json exchange = Json::object();  // as in Beat
   std::vector<float> statistics, updater_state;
 
   Message to_message() const;
-  static Drained from_message(const Message& message);
+  static Digest from_message(const Message& message);
+};
+// master -> worker, sharing: the average of all replicas' running statistics,
+// to go on from.
+struct Statistics {
+  std::vector<float> values;
+
+  Message to_message() const;
+  static Statistics from_message(const Message& message);
 };
 
 struct Stop {

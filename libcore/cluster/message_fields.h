@@ -29,6 +29,8 @@ std::string text_of(const JsonView& body, std::string_view key,
 // The same for a sender: control characters replaced, the rest cut off.
 std::string printable(std::string text, std::size_t longest);
 
+Json object_of(const JsonView& body, std::string_view key);
+
 constexpr std::size_t kMaxReason = 4096, kMaxDoing = 1024;
 
 // 64 bits as 16 hexadecimal digits: JSON readers disagree on large integers.

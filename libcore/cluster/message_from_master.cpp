@@ -147,16 +147,20 @@ Task Task::from_message(const Message& message) {
 
 Message Apply::to_message() const {
   return {MessageType::kApply,
-          {{"sequence", sequence}, {"own", own}, {"scale", scale}},
+          {{"sequence", sequence},
+           {"own", own},
+           {"batch", batch},
+           {"scale", scale}},
           {payload}};
 }
 
 Apply Apply::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kApply, 1, {"sequence", "own", "scale"});
+  JsonView body = open_body(message, MessageType::kApply, 1,
+                            {"sequence", "own", "batch", "scale"});
   Apply apply;
   apply.sequence = number_of(body, "sequence");
   apply.own = body.at("own").boolean();
+  apply.batch = count_of(body, "batch");
   apply.scale = static_cast<float>(body.at("scale").number());
   if (!std::isfinite(apply.scale)) body.at("scale").fail("a finite float");
   apply.payload = message.blobs[0];
@@ -194,18 +198,29 @@ Record Record::from_message(const Message& message) {
           message.blobs[0]};
 }
 
-Message EpochEnd::to_message() const {
-  return {
-      MessageType::kEpochEnd,
-      {{"epoch", epoch}, {"sequence", sequence}, {"digest", hex_field(digest)}},
-      {}};
+Message Check::to_message() const {
+  return {MessageType::kCheck,
+          {{"epoch", epoch},
+           {"sequence", sequence},
+           {"digest", hex_field(digest)},
+           {"updater_state", updater_state}},
+          {}};
 }
 
-EpochEnd EpochEnd::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kEpochEnd, 0,
-                            {"epoch", "sequence", "digest"});
+Check Check::from_message(const Message& message) {
+  JsonView body = open_body(message, MessageType::kCheck, 0,
+                            {"epoch", "sequence", "digest", "updater_state"});
   return {count_of(body, "epoch"), number_of(body, "sequence"),
-          hex_of(body, "digest")};
+          hex_of(body, "digest"), body.at("updater_state").boolean()};
+}
+
+Message Statistics::to_message() const {
+  return {MessageType::kStatistics, Json::object(), {floats_to_blob(values)}};
+}
+
+Statistics Statistics::from_message(const Message& message) {
+  open_body(message, MessageType::kStatistics, 1, {});
+  return {blob_to_floats(message, 0)};
 }
 
 Message Stop::to_message() const {

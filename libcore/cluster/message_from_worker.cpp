@@ -76,6 +76,8 @@ Message Update::to_message() const {
           {{"lease", lease},
            {"fence", fence},
            {"batch", batch},
+           {"count", count},
+           {"version", version},
            {"examples", examples},
            {"loss_sum", loss_sum},
            {"threshold", threshold},
@@ -85,12 +87,15 @@ Message Update::to_message() const {
 
 Update Update::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kUpdate, 1,
-                            {"lease", "fence", "batch", "examples", "loss_sum",
-                             "threshold", "quanta"});
+                            {"lease", "fence", "batch", "count", "version",
+                             "examples", "loss_sum", "threshold", "quanta"});
   Update update;
   update.lease = number_of(body, "lease");
   update.fence = number_of(body, "fence");
   update.batch = count_of(body, "batch");
+  // batch + count must not overflow either.
+  update.count = body.at("count").integer(1, kMaxInteger - update.batch);
+  update.version = number_of(body, "version");
   update.examples = count_of(body, "examples");
   update.loss_sum = body.at("loss_sum").number();
   update.threshold = body.at("threshold").number();
@@ -145,19 +150,22 @@ Message Beat::to_message() const {
   return {MessageType::kBeat,
           {{"progress", progress},
            {"examples_per_second", examples_per_second},
-           {"doing", printable(doing, kMaxDoing)}},
+           {"doing", printable(doing, kMaxDoing)},
+           {"exchange", exchange}},
           {}};
 }
 
 Beat Beat::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kBeat, 0,
-                            {"progress", "examples_per_second", "doing"});
+  JsonView body =
+      open_body(message, MessageType::kBeat, 0,
+                {"progress", "examples_per_second", "doing", "exchange"});
   Beat beat;
   beat.progress = number_of(body, "progress");
   beat.examples_per_second = body.at("examples_per_second").number();
   if (beat.examples_per_second < 0)
     body.at("examples_per_second").fail("a number >= 0");
   beat.doing = text_of(body, "doing", kMaxDoing);
+  beat.exchange = object_of(body, "exchange");
   return beat;
 }
 
@@ -176,29 +184,29 @@ Fetch Fetch::from_message(const Message& message) {
   return {body.at("evaluation").boolean(), index("shard"), index("record")};
 }
 
-Message Drained::to_message() const {
-  return {MessageType::kDrained,
-          {{"epoch", epoch},
+Message Digest::to_message() const {
+  return {MessageType::kDigest,
+          {{"sequence", sequence},
            {"digest", hex_field(digest)},
-           {"examples", examples},
            {"residual_norm", residual_norm},
-           {"clipped", clipped}},
+           {"clipped", clipped},
+           {"exchange", exchange}},
           {floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
-Drained Drained::from_message(const Message& message) {
+Digest Digest::from_message(const Message& message) {
   JsonView body =
-      open_body(message, MessageType::kDrained, 2,
-                {"epoch", "digest", "examples", "residual_norm", "clipped"});
-  Drained drained;
-  drained.epoch = count_of(body, "epoch");
-  drained.digest = hex_of(body, "digest");
-  drained.examples = count_of(body, "examples");
-  drained.residual_norm = body.at("residual_norm").number();
-  drained.clipped = body.at("clipped").number();
-  drained.statistics = blob_to_floats(message, 0);
-  drained.updater_state = blob_to_floats(message, 1);
-  return drained;
+      open_body(message, MessageType::kDigest, 2,
+                {"sequence", "digest", "residual_norm", "clipped", "exchange"});
+  Digest answer;
+  answer.sequence = number_of(body, "sequence");
+  answer.digest = hex_of(body, "digest");
+  answer.residual_norm = body.at("residual_norm").number();
+  answer.clipped = body.at("clipped").number();
+  answer.exchange = object_of(body, "exchange");
+  answer.statistics = blob_to_floats(message, 0);
+  answer.updater_state = blob_to_floats(message, 1);
+  return answer;
 }
 
 Message Leave::to_message() const {

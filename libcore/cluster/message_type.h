@@ -29,11 +29,12 @@ enum class MessageType : std::uint16_t {
   kBeat,
   kFetch,
   kRecord,
-  kEpochEnd,
-  kDrained,
+  kCheck,
+  kDigest,
   kStop,
   kLeave,
-  kFault
+  kFault,
+  kStatistics
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

@@ -21,7 +21,7 @@ class Phase {
   // Hands out work and sees to what time brings.
   virtual void tick() = 0;
 
-  // Takes in a Result, Update, TaskDone, Fault or Drained of a member.
+  // Takes in a Result, Update, TaskDone, Fault or Digest of a member.
   // Throws Error: kProtocol, the message itself is wrong; kConfig or kData, the
   // run must stop.
   virtual void take(Member& member, const Message& message) = 0;

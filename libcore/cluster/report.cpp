@@ -76,6 +76,7 @@ Json Report::to_json(const RunState& state) const {
             {"out", bytes_out},
             {"update_per_batch", payload_per_batch()},
             {"dense_update", 4 * parameters}}},
+          {"staleness", staleness.to_json()},
           {"resyncs", resyncs},
           {"foreign_messages", foreign},
           {"checkpoints", checkpoints},
@@ -108,6 +109,10 @@ std::string Report::to_text(const RunState& state) const {
                bytes(payload_per_batch()) + " a mini-batch, " +
                    format("%.2f", 100 * payload_share()) + " % of dense (" +
                    bytes(4.0 * static_cast<double>(parameters)) + ")");
+  if (staleness.updates() > 0)
+    text += line("staleness", format("%.1f", staleness.mean()) + " mean, " +
+                                  count(staleness.median()) + " median, " +
+                                  count(staleness.max()) + " max");
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
   text += line("time",

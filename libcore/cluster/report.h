@@ -8,6 +8,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/run_state.h"
+#include "libcore/cluster/staleness_summary.h"
 
 namespace dl::cluster {
 
@@ -21,6 +22,7 @@ struct Report {
   std::uint64_t checkpoints = 0, checkpoint_failures = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
   double seconds = 0;
+  StalenessSummary staleness;  // sharing
 
   // What is known at the end.
   std::int64_t expected_per_epoch = 0;  // examples

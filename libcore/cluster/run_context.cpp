@@ -149,20 +149,22 @@ void RunContext::reject(Member& member, std::int64_t batch,
 
 void RunContext::accept(Member& member, const Lease& lease, std::int64_t first,
                         std::int64_t count, std::int64_t examples,
-                        double loss_sum, std::size_t bytes) {
+                        double loss_sum, std::size_t bytes, const Json& more) {
   rejections_ = 0;
   member.examples += examples;
   report.batches += static_cast<std::uint64_t>(count);
   report.payload += bytes;
-  events.write("commit", {{"lease", lease.id},
-                          {"fence", lease.fence},
-                          {"worker", member.number},
-                          {"epoch", state.epoch},
-                          {"first", first},
-                          {"count", count},
-                          {"examples", examples},
-                          {"loss", loss_sum / static_cast<double>(examples)},
-                          {"bytes", bytes}});
+  Json fields = {{"lease", lease.id},
+                 {"fence", lease.fence},
+                 {"worker", member.number},
+                 {"epoch", state.epoch},
+                 {"first", first},
+                 {"count", count},
+                 {"examples", examples},
+                 {"loss", loss_sum / static_cast<double>(examples)},
+                 {"bytes", bytes}};
+  fields.update(more);
+  events.write("commit", std::move(fields));
   failpoint("master.after_commit");
 }
 

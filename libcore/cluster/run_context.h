@@ -77,10 +77,10 @@ class RunContext {
   // be; batch -1: a message as such.  Throws Error: kConfig after
   // kMostRejections in a row.
   void reject(Member& member, std::int64_t batch, const std::string& why);
-  // A good answer: counts and records the commit.
+  // A good answer: counts and records the commit.  more: of its event.
   void accept(Member& member, const Lease& lease, std::int64_t first,
               std::int64_t count, std::int64_t examples, double loss_sum,
-              std::size_t bytes);
+              std::size_t bytes, const Json& more = Json::object());
 
   static constexpr int kMostRejections = 8;
   static constexpr int kMostFailures = 4;  // workers lost over a mini-batch

@@ -63,8 +63,10 @@ class SharingLearner : public Learner {
       apply(Apply::from_message(message));
     if (message.type == MessageType::kStale)
       refused(Stale::from_message(message));
-    if (message.type == MessageType::kEpochEnd)
-      end_epoch(EpochEnd::from_message(message));
+    if (message.type == MessageType::kCheck)
+      answer(Check::from_message(message));
+    if (message.type == MessageType::kStatistics)
+      replica_->set_statistics(Statistics::from_message(message).values);
   }
 
   bool can_train() const override {
@@ -103,7 +105,7 @@ class SharingLearner : public Learner {
 
   void apply(Apply apply);
   void refused(const Stale& stale);
-  void end_epoch(const EpochEnd& end);
+  void answer(const Check& check);
 
   std::unique_ptr<Replica> replica_;
   Settings settings_;
@@ -117,9 +119,8 @@ class SharingLearner : public Learner {
   std::vector<float> residual_;
   double threshold_;
   double clipped_ = 0;
-  std::int64_t batches_ = 0;         // since the start
-  std::int64_t epoch_examples_ = 0;  // trained in this epoch
-  std::deque<Pending> pending_;      // sent and not yet answered
+  std::int64_t batches_ = 0;     // since the start
+  std::deque<Pending> pending_;  // sent and not yet answered
 };
 
 std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
@@ -133,6 +134,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   update.lease = work.task.lease;
   update.fence = work.task.fence;
   update.batch = work.batch();
+  update.version = sequence_;
   update.examples = batch.examples();
   update.loss_sum = step.loss * static_cast<double>(batch.examples());
   update.threshold = threshold_;
@@ -155,17 +157,17 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   ++work.done;
   work.examples += update.examples;
   work.loss_sum += update.loss_sum;
-  epoch_examples_ += update.examples;
   return {};
 }
 
 void SharingLearner::apply(Apply apply) {
   if (apply.own) {
-    if (pending_.empty())
+    const auto mine = std::ranges::find(pending_, apply.batch, &Pending::batch);
+    if (mine == pending_.end())
       throw OutOfStep{"update " + std::to_string(apply.sequence) +
                       " said to be ours is not"};
-    apply.payload = std::move(pending_.front().payload);
-    pending_.pop_front();
+    apply.payload = std::move(mine->payload);
+    pending_.erase(mine);
   }
   if (!known_ || apply.sequence <= sequence_) return;  // the State had it
   if (apply.sequence != sequence_ + 1)
@@ -179,38 +181,33 @@ void SharingLearner::apply(Apply apply) {
 
 // Nobody applied it, so its quanta go back where they came from.
 void SharingLearner::refused(const Stale& stale) {
-  const auto is_it = [&](const Pending& p) {
+  const auto it = std::ranges::find_if(pending_, [&](const Pending& p) {
     return p.lease == stale.lease && p.batch == stale.batch;
-  };
-  if (std::ranges::none_of(pending_, is_it)) return;  // a State answered it
-  if (!is_it(pending_.front()))
-    throw OutOfStep{"batch " + std::to_string(stale.batch) +
-                    " refused out of turn"};
-  if (!pending_.front().payload.empty())
-    exchange::decode_threshold(pending_.front().payload, 1.0F, residual_);
-  pending_.pop_front();
+  });
+  if (it == pending_.end()) return;  // a State answered it
+  if (!it->payload.empty())
+    exchange::decode_threshold(it->payload, 1.0F, residual_);
+  pending_.erase(it);
 }
 
-void SharingLearner::end_epoch(const EpochEnd& end) {
-  if (!known_ || sequence_ < end.sequence)
-    throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
-  Drained drained;
-  drained.epoch = end.epoch;
-  drained.digest = io::digest(std::as_bytes(std::span(parameters_)));
-  drained.examples = epoch_examples_;
+void SharingLearner::answer(const Check& check) {
+  if (!known_ || sequence_ != check.sequence)
+    throw OutOfStep{"asked for update " + std::to_string(check.sequence) +
+                    " at " + std::to_string(sequence_)};
+  Digest answer;
+  answer.sequence = check.sequence;
+  answer.digest = io::digest(std::as_bytes(std::span(parameters_)));
   double squares = 0;
   for (const float r : residual_) squares += static_cast<double>(r) * r;
-  drained.residual_norm = std::sqrt(squares);
-  drained.clipped = clipped_;
-  drained.statistics = replica_->statistics();
-  drained.updater_state = replica_->updater_state();
-  mail_.outbox.push(drained.to_message());
-  if (drained.digest != end.digest)
-    log_(Level::kWarning,
-         "parameters differ from the master's at the end of "
-         "epoch " +
-             std::to_string(end.epoch + 1) + "; it will send them anew");
-  epoch_examples_ = 0;
+  answer.residual_norm = std::sqrt(squares);
+  answer.clipped = clipped_;
+  answer.statistics = replica_->statistics();
+  if (check.updater_state) answer.updater_state = replica_->updater_state();
+  mail_.outbox.push(answer.to_message());
+  if (answer.digest != check.digest)
+    log_(Level::kWarning, "parameters differ from the master's at update " +
+                              std::to_string(check.sequence) +
+                              "; it will send them anew");
 }
 
 }  // namespace

@@ -3,16 +3,16 @@
 // The master holds the parameters.  Each update that it accepts is applied
 // here, gets the next sequence number and goes to every worker in that order,
 // so all replicas do the same additions in the same order and stay equal to
-// the last bit.  Once every mini-batch is committed the workers say what their
-// replicas digest to; one that differs is sent the State.
+// the last bit.  Once every mini-batch is committed, and in between if that is
+// asked for, the workers say what their replicas digest to; one that differs is
+// sent the State.
 
 #ifndef DL_LIBCORE_CLUSTER_SHARING_MASTER_H_
 #define DL_LIBCORE_CLUSTER_SHARING_MASTER_H_
 
-#include <map>
-#include <set>
-#include <vector>
+#include <optional>
 
+#include "libcore/cluster/agreement.h"
 #include "libcore/cluster/phase.h"
 
 namespace dl::cluster {
@@ -34,25 +34,30 @@ class SharingEpoch : public Phase {
  private:
   enum class Stage { kTraining, kDraining, kDone };
 
+  void bring_up_to_date();
   void hand_out();
   std::int64_t lease_size(const Member& member) const;
 
+  // An update's way: take_update() checks it, apply() makes it part of the
+  // run, spread() tells everybody.
   void take_update(Member& member, const Update& update);
   std::string fault_of(const Update& update) const;
-  void spread(Member& origin, const Update& update, float scale);
+  void apply(Member& origin, const Lease& lease, const Update& update);
+  float scale_of(std::uint64_t staleness) const;
+  void spread(const Member& origin, const Update& update, float scale);
   void take_done(Member& member, TaskDone done);
 
-  void begin_drain();
-  void take_drained(Member& member, Drained drained);
-  void end_drain();
+  void begin_check();
+  void take_digest(Member& member, Digest answer);
+  void follow_check();
+  void end_check();
 
   data::Epoch order_;
   LeaseTable table_;
   Stage stage_ = Stage::kTraining;
-  double drain_began_ = 0;
-  std::uint64_t digest_ = 0;
-  std::set<std::uint64_t> awaited_;           // members, while draining
-  std::map<std::uint64_t, Drained> drained_;  // by member
+  StalenessSummary staleness_;
+  std::optional<Agreement> check_;  // under way; at the end or in between
+  std::int64_t unchecked_ = 0;      // mini-batches committed since the last one
 };
 
 }  // namespace dl::cluster

@@ -316,7 +316,8 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kTask:
     case MessageType::kApply:
     case MessageType::kStale:
-    case MessageType::kEpochEnd:
+    case MessageType::kCheck:
+    case MessageType::kStatistics:
       if (mail_.inbox.push(std::move(message))) return std::nullopt;
       leave("fell too far behind");
       log_(Level::kWarning, "fell too far behind; joining again");

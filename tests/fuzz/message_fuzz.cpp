@@ -57,8 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data,
   try {
     Received received = decode(views, 1 << 20);
     read_as_each<Hello, Welcome, Refuse, Ready, State, Task, Result, Update,
-                 Apply, TaskDone, Stale, Fault, Beat, Fetch, Record, EpochEnd,
-                 Drained, Stop, Leave>(received.message);
+                 Apply, TaskDone, Stale, Fault, Beat, Fetch, Record, Check,
+                 Digest, Statistics, Stop, Leave>(received.message);
   } catch (const dl::Error& error) {
     if (error.code() != dl::Code::kProtocol) __builtin_trap();
   }

@@ -168,6 +168,59 @@ TEST_CASE("a replica that differs at the end of an epoch is sent the state") {
   CHECK(master.context.report.resyncs == 1);
 }
 
+TEST_CASE("a replica that differs is found in the middle of an epoch") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kSharing);
+  s.sharing.agree_every = 10;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  Worker& a = master.join("a");
+  Worker& b = master.join("b");
+  a.statistics = {1};
+  b.statistics = {3};
+  master.turn();
+  master.turn();
+  b.parameters[0] += 1;
+  while (master.context.report.resyncs == 0) master.turn();
+  CHECK(master.context.state.epoch == 0);
+  CHECK(master.context.report.batches < 15);
+  // Running statistics are averaged by then, and told.
+  master.turn();
+  CHECK(master.context.state.statistics.at(0) > 1);
+  CHECK(master.context.state.statistics.at(0) < 3);
+  CHECK(a.statistics == master.context.state.statistics);
+  CHECK(b.statistics == master.context.state.statistics);
+  while (!master.over()) master.turn();
+  CHECK(master.context.report.resyncs == 1);
+  check_exactly_once(folder, 2);
+}
+
+TEST_CASE("an update weighs by the number of workers and by its age") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kSharing);
+  s.sharing.combine = Combine::kScaled;
+  s.sharing.staleness_rule = dl::exchange::StalenessRule::parse("inverse");
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  for (const char* name : {"a", "b", "c", "d"}) master.join(name);
+  master.turn();  // leases
+  const auto before = master.context.state.parameters;
+  // Four updates from the same parameters.
+  for (auto& [name, worker] : master.link.workers)
+    worker.work(Mode::kSharing, master.order);
+  for (auto& [name, worker] : master.link.workers) master.flush(worker);
+  // Half of kStep each: those of staleness 0 and 1 whole, then 1/2 and 1/3.
+  const auto& after = master.context.state.parameters;
+  const std::vector<float> worth = {1, 1, 0.5F, 1.0F / 3};
+  float moved = 0, want = 0;
+  for (std::size_t i = 0; i < after.size(); ++i)
+    moved += std::fabs(after[i] - before[i]);
+  for (const float part : worth) want += kStep / 2 * part;
+  CHECK(moved == Approx(want));
+  CHECK(master.context.report.staleness.max() == 3);
+  CHECK(master.context.report.staleness.mean() == 1.5);
+}
+
 TEST_CASE("held-out data is evaluated by several workers as by one") {
   Settings s = settings(Mode::kAveraging);
   s.evaluations = {"regression"};

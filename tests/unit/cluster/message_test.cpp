@@ -57,7 +57,7 @@ TEST_CASE("types have names, other numbers have none") {
   CHECK(name_of(MessageType::kHello) == "Hello");
   CHECK(name_of(MessageType::kFault) == "Fault");
   CHECK(name_of(static_cast<MessageType>(0)).empty());
-  CHECK(name_of(static_cast<MessageType>(20)).empty());
+  CHECK(name_of(static_cast<MessageType>(21)).empty());
 }
 
 TEST_CASE("Hello") {
@@ -102,14 +102,17 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Stale{4, 2, -1}).batch == -1);
   refuses(Stale{4, 2, -1}, "batch", -2);
   CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);
-  CHECK(through(Beat{17, 1024.5, "batch 17"}).progress == 17);
+  CHECK(through(Beat{17, 1024.5, "batch 17", Json::object()}).progress == 17);
+  refuses(Beat{}, "exchange", 5);
   refuses(Beat{}, "examples_per_second", -1.0);
   refuses(Beat{}, "examples_per_second",
           std::numeric_limits<double>::infinity());
   CHECK(through(Fetch{true, 1, 2}).record == 2);
   CHECK(through(Record{false, 1, 2, bytes(10'000)}).packed == bytes(10'000));
-  CHECK(through(EpochEnd{1, 2, UINT64_MAX}).digest == UINT64_MAX);
-  refuses(EpochEnd{}, "digest", 5);
+  CHECK(through(Check{1, 2, UINT64_MAX, true}).digest == UINT64_MAX);
+  refuses(Check{}, "digest", 5);
+  refuses(Check{}, "updater_state", 1);
+  CHECK(through(Statistics{{1, 2.5F}}).values == std::vector<float>{1, 2.5F});
   CHECK(through(Stop{75, "again"}).code == 75);
   CHECK(through(Leave{"terminated"}).reason == "terminated");
 }
@@ -155,22 +158,26 @@ TEST_CASE("Task") {
   refuses(task, "first", UINT64_MAX);
 }
 
-TEST_CASE("Update, Apply, TaskDone and Drained") {
-  Update update{1, 2, 3, 32, 4.5, 1e-3, 68, bytes(200)};
+TEST_CASE("Update, Apply, TaskDone and Digest") {
+  Update update{1, 2, 3, 4, 5, 32, 4.5, 1e-3, 68, bytes(200)};
   CHECK(through(update).payload == update.payload);
   refuses(update, "quanta", -1);
   refuses(update, "threshold", "1e-3");
+  refuses(update, "count", 0);
+  refuses(update, "count", INT64_MAX);  // batch + count would overflow
+  refuses(update, "version", -1);
 
-  CHECK(through(Apply{9, false, 0.25F, bytes(9)}).scale == 0.25F);
+  CHECK(through(Apply{9, false, 0, 0.25F, bytes(9)}).scale == 0.25F);
   refuses(Apply{}, "scale", 1e300);
-  CHECK_THROWS_AS(Apply::from_message(Apply{9, true, 1, bytes(1)}.to_message()),
-                  Error);
+  CHECK_THROWS_AS(
+      Apply::from_message(Apply{9, true, 1, 1, bytes(1)}.to_message()), Error);
 
   TaskDone done{1, 2, 64, {Json{{"kind", "roc"}}}, {1, 2, 3}};
   CHECK(through(done).evaluations.at(0).at("kind") == "roc");
   refuses(done, "evaluations", Json::array({1}));
 
-  Drained drained{1, 0xfeed, 640, 0.5, 0.25, {1}, {2, 3}};
-  CHECK(through(drained).digest == 0xfeed);
-  refuses(drained, "digest", "fee");
+  Digest digest{1, 0xfeed, 0.5, 0.25, {{"batches", 3}}, {1}, {2, 3}};
+  CHECK(through(digest).digest == 0xfeed);
+  refuses(digest, "digest", "fee");
+  refuses(digest, "exchange", Json::array());
 }

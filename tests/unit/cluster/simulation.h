@@ -52,6 +52,7 @@ struct Worker {
   std::string run;
   bool alive = true, deaf = false;  // deaf: its queue is full
   std::vector<float> parameters, residual = std::vector<float>(kParameters);
+  std::vector<float> statistics;
   std::uint64_t version = 0;
   bool known = false;
   std::deque<Task> tasks;
@@ -78,8 +79,10 @@ struct Worker {
 
 inline void Worker::apply(Apply apply) {
   if (apply.own) {
-    apply.payload = pending.front().payload;
-    pending.pop_front();
+    const auto mine = std::ranges::find(pending, apply.batch, &Pending::batch);
+    if (mine == pending.end()) throw std::logic_error("not an update of ours");
+    apply.payload = mine->payload;
+    pending.erase(mine);
   }
   if (apply.sequence <= version) return;
   if (apply.sequence != version + 1) throw std::logic_error("a gap");
@@ -126,14 +129,20 @@ inline void Worker::take(const Message& message, Mode mode) {
       });
       break;
     }
-    case MessageType::kEpochEnd: {
-      Drained drained;
-      drained.epoch = EpochEnd::from_message(message).epoch;
-      drained.digest = dl::io::digest(std::as_bytes(std::span(parameters)));
-      drained.updater_state = {1.0F};
-      out.push_back(drained.to_message());
+    case MessageType::kCheck: {
+      const Check check = Check::from_message(message);
+      if (check.sequence != version) throw std::logic_error("a check too late");
+      Digest answer;
+      answer.sequence = check.sequence;
+      answer.digest = dl::io::digest(std::as_bytes(std::span(parameters)));
+      if (check.updater_state) answer.updater_state = {1.0F};
+      answer.statistics = statistics;
+      out.push_back(answer.to_message());
       break;
     }
+    case MessageType::kStatistics:
+      statistics = Statistics::from_message(message).values;
+      break;
     case MessageType::kStop:
       stop = Stop::from_message(message).code;
       break;
@@ -192,6 +201,7 @@ inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
   update.lease = task.lease;
   update.fence = task.fence;
   update.batch = task.first + done;
+  update.version = version;
   update.examples = order.examples(update.batch, 1);
   update.loss_sum = static_cast<double>(update.examples) / 4;
   update.threshold = kStep;

@@ -116,6 +116,7 @@ class Play {
     Apply apply;
     apply.sequence = sequence;
     apply.own = true;
+    apply.batch = update.batch;
     say(apply.to_message());
   }
   std::uint64_t digest() const {
@@ -240,11 +241,14 @@ TEST_CASE("a sharing replica stays the master's, whatever is refused") {
   CHECK(done.lease == 2);
   CHECK(done.examples == 4);
 
-  play.say(EpochEnd{0, 13, play.digest()}.to_message());
-  const Drained drained = play.hear_as<Drained>();
-  CHECK(drained.digest == play.digest());
-  CHECK(drained.residual_norm > 0);
-  CHECK(drained.updater_state.size() == 2 * kParameters);
+  play.say(Check{0, 13, play.digest(), true}.to_message());
+  Digest answer = play.hear_as<Digest>();
+  CHECK(answer.sequence == 13);
+  CHECK(answer.digest == play.digest());
+  CHECK(answer.residual_norm > 0);
+  CHECK(answer.updater_state.size() == 2 * kParameters);
+  play.say(Check{0, 13, play.digest(), false}.to_message());
+  CHECK(play.hear_as<Digest>().updater_state.empty());
 }
 
 TEST_CASE("a missed update makes a sharing worker join again") {
