@@ -1,4 +1,6 @@
-// Streams of bits, least significant first, for the threshold code.
+// Streams of bits, least significant first, and Golomb-Rice codes in them.
+//
+// A gap g with parameter k: g >> k zero bits, a one bit, the k low bits of g.
 
 #ifndef DL_LIBCORE_EXCHANGE_BITS_H_
 #define DL_LIBCORE_EXCHANGE_BITS_H_
@@ -8,44 +10,61 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <vector>
 
 namespace dl::exchange {
 
-// Appends to `out`.  flush() pads the last byte with zeros.
+constexpr unsigned kMaxRice = 31;
+// Most bits of one put() or get().
+constexpr unsigned kMaxBits = 56;
+
+// The parameter with the shortest code for `chosen` of `elements` that are
+// scattered evenly; chosen > 0.
+unsigned best_rice(std::uint64_t chosen, std::uint64_t elements);
+
+// Most bits that the gaps before `chosen` elements can take, wherever they are,
+// with `extra` bits behind each.
+constexpr std::uint64_t rice_bits(std::uint64_t chosen, std::uint64_t elements,
+                                  unsigned k, unsigned extra) {
+  return chosen * (k + 1 + extra) + ((elements - chosen) >> k);
+}
+
+// Writes from `to` on; needs 8 bytes of room behind the last bit.
 class BitWriter {
  public:
-  explicit BitWriter(std::vector<std::byte>& out) : out_(&out) {}
+  explicit BitWriter(std::byte* to) : at_(to) {}
 
-  // The low `count` bits of value, count <= 32; the others are zero.
+  // The low `count` bits of value, count <= kMaxBits; the others are zero.
   void put(std::uint64_t value, unsigned count) {
     word_ |= value << used_;
     used_ += count;
-    if (used_ >= 32) {
-      append(4);
-      word_ >>= 32;
-      used_ -= 32;
-    }
+    std::memcpy(at_, &word_, 8);
+    at_ += used_ / 8;
+    word_ >>= used_ & 56U;
+    used_ &= 7U;
   }
-  void zeros(std::uint64_t count) {
-    for (; count > 32; count -= 32) put(0, 32);
-    put(0, static_cast<unsigned>(count));
+  // The code of gap, then `count` bits of `tail`; k + 1 + count <= kMaxBits.
+  void put_gap(std::uint64_t gap, unsigned k, std::uint64_t tail,
+               unsigned count) {
+    std::uint64_t zeros = gap >> k;
+    const unsigned behind = k + 1 + count;
+    for (; zeros + behind > kMaxBits; zeros -= kStep(zeros))
+      put(0, kStep(zeros));
+    const std::uint64_t low = gap & ((std::uint64_t{1} << k) - 1);
+    const std::uint64_t code = 1 | low << 1 | tail << (k + 1);
+    const auto run = static_cast<unsigned>(zeros);
+    put(code << run, run + behind);
   }
-  void flush() {
-    append((used_ + 7) / 8);
-    word_ = used_ = 0;
-  }
+  // Fills the last byte with zeros; the end of what was written.
+  std::byte* finish() const { return at_ + (used_ > 0); }
 
  private:
-  void append(std::size_t bytes) {
-    std::size_t at = out_->size();
-    out_->resize(at + bytes);
-    std::memcpy(out_->data() + at, &word_, bytes);
+  static unsigned kStep(std::uint64_t zeros) {
+    return zeros < kMaxBits ? static_cast<unsigned>(zeros) : kMaxBits;
   }
 
-  std::vector<std::byte>* out_;
+  std::byte* at_;
   std::uint64_t word_ = 0;
-  unsigned used_ = 0;  // < 32 between calls
+  unsigned used_ = 0;  // < 8 between calls
 };
 
 // Reads past the end give zeros; overrun() tells.
@@ -53,44 +72,62 @@ class BitReader {
  public:
   explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  std::uint64_t get(unsigned count) {  // count <= 32
-    std::uint64_t value = peek() & ((std::uint64_t{1} << count) - 1);
+  std::uint64_t get(unsigned count) {  // count <= kMaxBits
+    const std::uint64_t value = peek() & ((std::uint64_t{1} << count) - 1);
     at_ += count;
     return value;
   }
+  // A gap, and the `count` bits behind it; k + 1 + count <= kMaxBits.
+  std::uint64_t get_gap(unsigned k, unsigned count, std::uint64_t& tail) {
+    const std::uint64_t word = peek();
+    const auto run = static_cast<unsigned>(std::countr_zero(word));
+    if (run + k + 1 + count <= kMaxBits) {
+      const std::uint64_t code = word >> run >> 1;
+      at_ += run + k + 1 + count;
+      tail = code >> k & ((std::uint64_t{1} << count) - 1);
+      return std::uint64_t{run} << k | (code & ((std::uint64_t{1} << k) - 1));
+    }
+    const std::uint64_t zeros = unary();
+    const std::uint64_t low = get(k);
+    tail = get(count);
+    return zeros > UINT64_MAX >> kMaxRice ? UINT64_MAX : zeros << k | low;
+  }
+  bool overrun() const { return at_ > 8 * bytes_.size(); }
+  // Nothing but zero bits fills the last byte that was read of; moves on to the
+  // next one.
+  bool padding() {
+    const std::uint64_t rest = get(static_cast<unsigned>(-at_ & 7U));
+    return rest == 0 && !overrun();
+  }
+  std::size_t bytes_read() const { return (at_ + 7) / 8; }
+
+ private:
   // Zeros before the next one, which is passed over too; at the end of the
   // stream, as many as there are.
   std::uint64_t unary() {
     std::uint64_t zeros = 0;
     while (at_ < 8 * bytes_.size()) {
-      std::uint64_t word = peek();
+      const std::uint64_t word = peek();
       if (word != 0) {
-        auto run = static_cast<unsigned>(std::countr_zero(word));
+        const auto run = static_cast<unsigned>(std::countr_zero(word));
         at_ += run + 1;
         return zeros + run;
       }
-      zeros += 56;
-      at_ += 56;
+      zeros += kMaxBits;
+      at_ += kMaxBits;
     }
     at_ = 8 * bytes_.size() + 1;  // there was no one: an overrun
     return zeros;
   }
-  bool overrun() const { return at_ > 8 * bytes_.size(); }
-  // Nothing is left but the zero bits that fill the last byte.
-  bool at_padding() const {
-    return !overrun() && 8 * bytes_.size() - at_ < 8 && peek() == 0;
-  }
-
- private:
-  // The next 56 bits or more that are there; zeros after the end.
+  // The next 56 bits that are there; zeros after the end.
   std::uint64_t peek() const {
-    std::size_t byte = at_ / 8;
+    const std::size_t byte = at_ / 8;
     std::uint64_t word = 0;
     if (byte + 8 <= bytes_.size())
       std::memcpy(&word, bytes_.data() + byte, 8);
     else if (byte < bytes_.size())
       std::memcpy(&word, bytes_.data() + byte, bytes_.size() - byte);
-    return (word >> (at_ % 8)) & ((std::uint64_t{1} << 56) - 1);
+    return (word >> (at_ % 8)) & ((std::uint64_t{1} << kMaxBits) - 1);
   }
 
   std::span<const std::byte> bytes_;

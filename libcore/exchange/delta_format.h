@@ -12,7 +12,7 @@ struct DeltaFormat {
   enum class Kind { kF32, kF16, kInt8, kSparse };
   Kind kind = Kind::kF32;
   // kSparse: the share of elements that is sent, in (0, 1], and the bits of
-  // each magnitude: 1, 2, 4, 8, or 16 for binary16.
+  // each, the sign included: 1, 2, 4, 8, or 16 for binary16.
   double density = 0.01;
   int bits = 2;
 

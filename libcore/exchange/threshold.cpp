@@ -1,253 +1,197 @@
-// The threshold code: header, gaps in Golomb-Rice code or packed trits.
+// The threshold code: segments of gaps in Golomb-Rice code or packed trits.
 
 #include "libcore/exchange/threshold.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "libcore/base/error.h"
-#include "libcore/exchange/bits.h"
-#include "libcore/exchange/select.h"
 
 namespace dl::exchange {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);
-
-constexpr std::uint8_t kVersion = 1;
-enum Form : std::uint8_t { kSparse = 0, kDense = 1 };
-constexpr unsigned kMaxRice = 31;
-constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 48;
-constexpr std::size_t kTrits = 5;  // in a byte
-
-struct Header {
-  std::uint8_t version = kVersion;
-  std::uint8_t form = kSparse;
-  std::uint8_t rice = 0;
-  std::uint8_t reserved = 0;
-  float threshold = 0;
-  std::uint64_t elements = 0;
-  std::uint64_t quanta = 0;
+struct Segment {
+  std::uint64_t skip;  // elements since the segment before
+  std::uint64_t elements;
+  std::uint64_t quanta;  // > 0
+  float threshold;
 };
-static_assert(sizeof(Header) == kThresholdHeaderBytes);
 
-[[noreturn]] void damaged(const std::string& what) {
-  throw Error{Code::kProtocol, "damaged update: " + what};
+void append_header(std::uint64_t elements, std::vector<std::byte>& out) {
+  append(out, kThresholdVersion);
+  append(out, std::uint8_t{0});
+  append(out, std::uint16_t{0});  // segments: counted later
+  append(out, elements);
 }
 
-// The parameter with the shortest code for gaps that are geometrically
-// distributed: a quotient in unary, `rice` bits of remainder.
-unsigned best_rice(std::uint64_t quanta, std::uint64_t elements) {
-  double log_zero =
-      std::log1p(-static_cast<double>(quanta) / static_cast<double>(elements));
-  unsigned best = 0;
-  double shortest = INFINITY;
-  for (unsigned k = 0; k <= kMaxRice; ++k) {
-    double zeros = std::exp(std::ldexp(log_zero, static_cast<int>(k)));
-    double bits = k + zeros / (1 - zeros);
-    if (bits < shortest) {
-      shortest = bits;
-      best = k;
-    }
-  }
-  return best;
-}
-
-std::size_t dense_bytes(std::uint64_t elements) {
-  return elements / kTrits + (elements % kTrits != 0);
-}
-
-// Most bits that gaps between `quanta` can take, wherever they are.
-std::uint64_t sparse_bits(std::uint64_t quanta, std::uint64_t elements,
-                          unsigned rice) {
-  return quanta * (rice + 2) + ((elements - quanta) >> rice);
-}
-
-void append_header(const Header& header, std::vector<std::byte>& out) {
-  std::size_t at = out.size();
-  out.resize(at + sizeof header);
-  std::memcpy(out.data() + at, &header, sizeof header);
-}
-
-// Calls visit(index) for each bit, ascending.
-template <typename Visit>
-void for_each_bit(std::span<const std::uint64_t> masks, const Visit& visit) {
-  for (std::size_t w = 0; w < masks.size(); ++w)
-    for (std::uint64_t m = masks[w]; m != 0; m &= m - 1)
-      visit(64 * w + static_cast<std::size_t>(std::countr_zero(m)));
-}
-
-// Takes a quantum out of r; true if it was a negative one.
-bool take(float& r, float threshold) {
-  // Without a branch: signs are as good as random.
-  bool negative = std::signbit(r);
-  r -= std::copysign(threshold, r);
-  return negative;
-}
-
-void encode_sparse(std::span<float> residual,
-                   std::span<const std::uint64_t> masks, const Header& header,
-                   std::vector<std::byte>& out) {
-  const unsigned k = header.rice;
-  BitWriter bits(out);
-  std::size_t next = 0;  // the first element not yet passed
-  for_each_bit(masks, [&](std::size_t i) {
-    std::uint64_t gap = i - next;
+void append_sparse(std::span<const HitWord> hits, const Segment& segment,
+                   unsigned k, std::vector<std::byte>& out) {
+  const std::size_t start = out.size();
+  out.resize(start + rice_bits(segment.quanta, segment.elements, k, 1) / 8 + 1 +
+             8);
+  BitWriter bits(out.data() + start);
+  std::uint64_t next = 0;  // the first element not yet passed
+  for_each_hit(hits, [&](std::uint64_t i, bool negative) {
+    bits.put_gap(i - next, k, negative, 1);
     next = i + 1;
-    bits.zeros(gap >> k);
-    bits.put(1, 1);
-    bits.put(gap & ((std::uint64_t{1} << k) - 1), k);
-    bits.put(take(residual[i], header.threshold), 1);
   });
-  bits.flush();
+  out.resize(static_cast<std::size_t>(bits.finish() - out.data()));
 }
 
-constexpr std::array<unsigned, kTrits> kPowers = {1, 3, 9, 27, 81};
-
-void encode_dense(std::span<float> residual,
-                  std::span<const std::uint64_t> masks, const Header& header,
+void append_dense(std::span<const HitWord> hits, const Segment& segment,
                   std::vector<std::byte>& out) {
-  std::size_t start = out.size();
-  out.resize(start + dense_bytes(header.elements));
-  for_each_bit(masks, [&](std::size_t i) {
-    unsigned trit = 1U + take(residual[i], header.threshold);
+  constexpr std::array<unsigned, kTrits> kPowers = {1, 3, 9, 27, 81};
+  const std::size_t start = out.size();
+  out.resize(start + dense_bytes(segment.elements));
+  for_each_hit(hits, [&](std::uint64_t i, bool negative) {
     std::byte& byte = out[start + i / kTrits];
     byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) +
-                                  trit * kPowers[i % kTrits]);
+                                  (1U + negative) * kPowers[i % kTrits]);
   });
 }
 
-Header read_header(std::span<const std::byte> message) {
-  Header header;
-  if (message.size() < sizeof header) damaged("cut short");
-  std::memcpy(&header, message.data(), sizeof header);
-  if (header.version != kVersion)
-    damaged("code version " + std::to_string(header.version));
-  if (header.form > kDense || header.rice > kMaxRice || header.reserved != 0 ||
-      (header.form == kDense && header.rice != 0))
-    damaged("unknown code");
-  if (!(header.threshold > 0 && std::isfinite(header.threshold)))
-    damaged("its threshold is no positive number");
-  if (header.elements > kMaxElements) damaged("too many elements");
-  if (header.quanta > header.elements) damaged("more quanta than elements");
-  return header;
-}
-
-// Calls visit(index, negative) for each quantum, ascending.  Throws at the
-// first thing that is wrong, or at the end if something is left over.
-template <typename Visit>
-void walk_sparse(const Header& header, std::span<const std::byte> code,
-                 const Visit& visit) {
-  const unsigned k = header.rice;
-  BitReader bits(code);
-  std::uint64_t next = 0;
-  for (std::uint64_t q = 0; q < header.quanta; ++q) {
-    std::uint64_t high = bits.unary();
-    if (high > header.elements >> k) damaged("an index is out of range");
-    std::uint64_t index = next + (high << k) + bits.get(k);
-    bool negative = bits.get(1) != 0;
-    if (bits.overrun()) damaged("cut short");
-    if (index >= header.elements) damaged("an index is out of range");
-    visit(index, negative);
-    next = index + 1;
-  }
-  if (!bits.at_padding()) damaged("bytes after its end");
-}
-
-template <typename Visit>
-void walk_dense(const Header& header, std::span<const std::byte> code,
-                const Visit& visit) {
-  if (code.size() != dense_bytes(header.elements)) damaged("wrong length");
-  std::uint64_t quanta = 0;
-  for (std::size_t b = 0; b < code.size(); ++b) {
-    auto value = std::to_integer<unsigned>(code[b]);
-    if (value >= 243) damaged("a byte that holds no symbols");
-    for (std::size_t j = 0; value != 0; ++j, value /= 3) {
-      if (value % 3 == 0) continue;
-      std::uint64_t index = kTrits * b + j;
-      if (index >= header.elements) damaged("an index is out of range");
-      visit(index, value % 3 == 2);
-      ++quanta;
-    }
-  }
-  if (quanta != header.quanta) damaged("wrong number of quanta");
-}
-
-template <typename Visit>
-void walk(const Header& header, std::span<const std::byte> message,
-          const Visit& visit) {
-  auto code = message.subspan(sizeof header);
-  if (header.form == kDense)
-    walk_dense(header, code, visit);
+void append_segment(std::span<const HitWord> hits, const Segment& segment,
+                    std::vector<std::byte>& out) {
+  const unsigned k = best_rice(segment.quanta, segment.elements);
+  const bool dense = rice_bits(segment.quanta, segment.elements, k, 1) >
+                     8 * dense_bytes(segment.elements);
+  append_varint(out, segment.skip);
+  append_varint(out, segment.elements);
+  append_varint(out, segment.quanta);
+  append(out, dense ? kDenseForm : static_cast<std::uint8_t>(k));
+  append(out, segment.threshold);
+  if (dense)
+    append_dense(hits, segment, out);
   else
-    walk_sparse(header, code, visit);
+    append_sparse(hits, segment, k, out);
+}
+
+// Codes parts of a residual, one after the other.
+class MessageWriter {
+ public:
+  MessageWriter(std::uint64_t elements, std::vector<std::byte>& out)
+      : out_(out), start_(out.size()) {
+    append_header(elements, out);
+  }
+  // Takes the quanta out of the next part; `hits` has room for all its words.
+  std::int64_t add(std::span<float> part, std::span<const float> update,
+                   float threshold, std::span<HitWord> hits) {
+    const std::size_t words = take_over(part, update, threshold, hits.data());
+    skip_ += part.size();
+    if (words == 0) return 0;
+    const auto found = hits.first(words);
+    const std::uint64_t quanta = count_hits(found);
+    append_segment(found, {skip_ - part.size(), part.size(), quanta, threshold},
+                   out_);
+    skip_ = 0;
+    ++segments_;
+    std::memcpy(out_.data() + start_ + 2, &segments_, sizeof segments_);
+    return static_cast<std::int64_t>(quanta);
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+  std::size_t start_;
+  std::uint64_t skip_ = 0;
+  std::uint16_t segments_ = 0;
+};
+
+void require_threshold(float threshold) {
+  require(threshold > 0 && std::isfinite(threshold), "threshold");
 }
 
 }  // namespace
 
-std::int64_t count_over(std::span<const float> x, float threshold) {
-  std::array<std::uint64_t, 64> masks;
-  constexpr std::size_t kChunk = 64 * masks.size();
-  std::int64_t count = 0;
-  for (std::size_t at = 0; at < x.size(); at += kChunk) {
-    auto chunk = x.subspan(at, std::min(kChunk, x.size() - at));
-    count += select_over(chunk, threshold,
-                         std::span(masks).first((chunk.size() + 63) / 64));
+ThresholdEncoder::ThresholdEncoder(std::vector<std::size_t> parts)
+    : parts_(std::move(parts)), quanta_(parts_.size()) {
+  require(parts_.size() <= kMaxParts, "parts of an update");
+  require(std::ranges::count(parts_, std::size_t{0}) == 0, "empty part");
+  residual_.resize(
+      std::accumulate(parts_.begin(), parts_.end(), std::size_t{0}));
+  if (!parts_.empty()) hits_.resize(words_of(std::ranges::max(parts_)));
+}
+
+std::int64_t ThresholdEncoder::encode(std::span<const float> update,
+                                      std::span<const float> thresholds,
+                                      std::vector<std::byte>& out) {
+  require(update.empty() || update.size() == residual_.size(),
+          "size of the update");
+  require(thresholds.size() == parts_.size(), "a threshold for each part");
+  for (const float threshold : thresholds) require_threshold(threshold);
+  MessageWriter message(residual_.size(), out);
+  std::int64_t total = 0;
+  std::size_t at = 0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    quanta_[p] =
+        message.add(std::span(residual_).subspan(at, parts_[p]),
+                    update.empty() ? update : update.subspan(at, parts_[p]),
+                    thresholds[p], hits_);
+    total += quanta_[p];
+    at += parts_[p];
   }
-  return count;
+  return total;
+}
+
+std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
+                                  bool per_tensor) {
+  std::vector<std::size_t> parts;
+  for (const std::size_t size : tensor_sizes) {
+    if (size == 0) continue;
+    const bool own = per_tensor && size >= kMinPart && parts.size() < kMaxParts;
+    if (parts.empty() || (own && parts.back() >= kMinPart))
+      parts.push_back(size);
+    else
+      parts.back() += size;
+  }
+  return parts;
+}
+
+std::int64_t count_over(std::span<const float> x, float threshold) {
+  std::array<HitWord, 64> hits;
+  constexpr std::size_t kChunk = 64 * hits.size();
+  std::uint64_t count = 0;
+  for (std::size_t at = 0; at < x.size(); at += kChunk) {
+    const auto chunk = x.subspan(at, std::min(kChunk, x.size() - at));
+    count += count_hits(
+        std::span(hits).first(select_over(chunk, threshold, hits.data())));
+  }
+  return static_cast<std::int64_t>(count);
 }
 
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out) {
-  require(threshold > 0 && std::isfinite(threshold), "threshold");
-  std::vector<std::uint64_t> masks((residual.size() + 63) / 64);
-  Header header;
-  header.threshold = threshold;
-  header.elements = residual.size();
-  header.quanta =
-      static_cast<std::uint64_t>(select_over(residual, threshold, masks));
-  std::uint64_t bits = 0;
-  if (header.quanta > 0) {
-    unsigned rice = best_rice(header.quanta, header.elements);
-    bits = sparse_bits(header.quanta, header.elements, rice);
-    if (bits > 8 * dense_bytes(header.elements))
-      header.form = kDense;
-    else
-      header.rice = static_cast<std::uint8_t>(rice);
-  }
-  append_header(header, out);
-  if (header.form == kDense) {
-    encode_dense(residual, masks, header, out);
-  } else {
-    out.reserve(out.size() + bits / 8 + 8);
-    encode_sparse(residual, masks, header, out);
-  }
-  return static_cast<std::int64_t>(header.quanta);
+  require_threshold(threshold);
+  std::vector<HitWord> hits(words_of(residual.size()));
+  return MessageWriter(residual.size(), out).add(residual, {}, threshold, hits);
 }
 
 ThresholdInfo inspect_threshold(std::span<const std::byte> message) {
-  Header header = read_header(message);
-  walk(header, message, [](std::uint64_t, bool) {});
-  return {header.elements, header.quanta, header.threshold,
-          header.form == kDense};
+  ThresholdReader reader(message);
+  std::uint64_t quanta = 0;
+  while (reader.next()) quanta += reader.quanta().size();
+  return {reader.elements(), quanta, reader.segments()};
 }
 
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target) {
-  Header header = read_header(message);
-  if (header.elements != target.size())
-    damaged("it is for " + std::to_string(header.elements) + " elements, not " +
-            std::to_string(target.size()));
-  walk(header, message, [](std::uint64_t, bool) {});
-  const float quantum = scale * header.threshold;
-  const std::array<float, 2> quanta = {quantum, -quantum};
-  walk(header, message, [&](std::uint64_t index, bool negative) {
-    target[index] += quanta[negative];
-  });
+  ThresholdReader check(message);
+  if (check.elements() != target.size())
+    damaged("it is for " + std::to_string(check.elements()) +
+            " elements, not " + std::to_string(target.size()));
+  while (check.next())
+    if (!std::isfinite(scale * check.threshold()))
+      damaged("its quanta are too large");
+  ThresholdReader reader(message);
+  while (reader.next()) {
+    const float quantum = scale * reader.threshold();
+    const std::array<float, 2> quanta = {quantum, -quantum};
+    for (const Quantum& q : reader.quanta())
+      target[q.index] += quanta[q.negative];
+  }
 }
 
 void accumulate(std::span<float> residual, std::span<const float> update) {

@@ -1,17 +1,16 @@
 // Threshold coding of updates (Strom, Interspeech 2015), without loss of mass.
 //
-// A worker adds its updates to a residual; encode_threshold() takes out of it a
+// A worker adds its updates to a residual; the encoder takes out of it a
 // message of quanta +-threshold and leaves the rest.  So, to the last bit on
 // dyadic values,
 //
 //   sum of decoded messages + residual + clipped = sum of updates.
 //
-// Message: positions of the quanta as gaps in Golomb-Rice code, one sign bit
-// each; where more than three fifths of the elements would be sent, a dense
-// code of five three-valued symbols a byte.  Which one is decided by counting,
-// before the residual is touched.  The layout is in dl-protocol(7).
-//
-// The functions are pure: no state, any thread.
+// A vector has parts (its tensors), each with a threshold of its own.  Message:
+// a segment for each part that has quanta; their positions as gaps in
+// Golomb-Rice code, one sign bit each; where more than three fifths of the
+// elements would be sent, a dense code of five three-valued symbols a byte.
+// Both say the same of the same quanta.  The layout is in dl-protocol(7).
 
 #ifndef DL_LIBCORE_EXCHANGE_THRESHOLD_H_
 #define DL_LIBCORE_EXCHANGE_THRESHOLD_H_
@@ -21,17 +20,50 @@
 #include <span>
 #include <vector>
 
+#include "libcore/exchange/take.h"
+#include "libcore/exchange/threshold_reader.h"
+
 namespace dl::exchange {
 
-constexpr std::size_t kThresholdHeaderBytes = 24;
+// A residual and its coding.  One thread at a time.
+class ThresholdEncoder {
+ public:
+  // Elements of each part, >= 1; at most kMaxParts parts (kBug).
+  explicit ThresholdEncoder(std::vector<std::size_t> parts);
+
+  std::span<float> residual() { return residual_; }
+  std::span<const std::size_t> parts() const { return parts_; }
+
+  // residual += update (empty: nothing); takes one quantum out of each element
+  // of part p with |r| >= thresholds[p], and appends the message to `out`.
+  // Returns the quanta; 0 appends a message too.  One pass over memory; no
+  // allocation once `out` and the encoder are warm.
+  // Thresholds > 0, finite (kBug).  An infinite element stays infinite: keep
+  // such out of the updates.
+  std::int64_t encode(std::span<const float> update,
+                      std::span<const float> thresholds,
+                      std::vector<std::byte>& out);
+  // Of each part, by the last encode().
+  std::span<const std::int64_t> quanta() const { return quanta_; }
+
+ private:
+  std::vector<std::size_t> parts_;
+  std::vector<float> residual_;
+  std::vector<std::int64_t> quanta_;
+  std::vector<HitWord> hits_;  // of one part
+};
+
+// The parts of a vector of tensors: one for each of them; tensors of less than
+// kMinPart elements go with the one before, the first ones with the one behind.
+// Without per_tensor, one for all.  Empty tensors are none.
+constexpr std::size_t kMinPart = 256;
+std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
+                                  bool per_tensor);
 
 // Number of elements with |x| >= threshold.  NaN counts as none.
 std::int64_t count_over(std::span<const float> x, float threshold);
 
-// Takes one quantum from each element with |r| >= threshold and appends the
-// message to `out`.  Returns the number of quanta; 0 appends a message too.
-// threshold > 0, finite (else Error kBug).  An infinite element stays infinite:
-// keep such out of the residual.
+// What ThresholdEncoder does with one part, on a residual that lies elsewhere.
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out);
 
@@ -39,8 +71,7 @@ std::int64_t encode_threshold(std::span<float> residual, float threshold,
 struct ThresholdInfo {
   std::uint64_t elements = 0;
   std::uint64_t quanta = 0;
-  float threshold = 0;
-  bool dense = false;
+  std::size_t segments = 0;  // parts that have quanta
 };
 // Checks the whole message; throws Error as decode_threshold() does.
 ThresholdInfo inspect_threshold(std::span<const std::byte> message);
@@ -48,9 +79,21 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 // target += scale * (the update in `message`).  Checks everything before it
 // changes anything.
 // Throws Error: kProtocol, the message is damaged, is for another number of
-// elements, or has a threshold that is not finite and positive.
+// elements, or has a quantum that is not finite and positive.
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target);
+
+// Calls visit(index, value) for each quantum, ascending, after a check of the
+// whole message; throws Error as decode_threshold() does.
+template <typename Visit>
+void for_each_quantum(std::span<const std::byte> message, const Visit& visit) {
+  inspect_threshold(message);
+  ThresholdReader reader(message);
+  while (reader.next())
+    for (const Quantum& quantum : reader.quanta())
+      visit(quantum.index,
+            quantum.negative ? -reader.threshold() : reader.threshold());
+}
 
 // residual += update, of equal sizes.
 void accumulate(std::span<float> residual, std::span<const float> update);

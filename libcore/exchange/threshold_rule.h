@@ -1,9 +1,14 @@
 // How the threshold of gradient sharing follows the density of what was sent.
 //
-// Names and rules are Deeplearning4j's FixedThresholdAlgorithm,
-// AdaptiveThresholdAlgorithm and TargetSparsityThresholdAlgorithm, and so are
-// the defaults of densities and decay.  The first threshold is 1e-3 (there
-// 1e-4).  Density is what was sent, quanta per element, in both codes.
+// fixed, adaptive and target have the names and rules of Deeplearning4j's
+// FixedThresholdAlgorithm, AdaptiveThresholdAlgorithm and
+// TargetSparsityThresholdAlgorithm, and the defaults of densities and decay.
+// The first threshold is 1e-3 (there 1e-4, at which a network that Adam trains
+// with its usual rate of 1e-3 sends every element for a hundred messages).
+// Density is what was sent, quanta per element.
+//
+// quantile takes the threshold of its density from a sample of each update.
+// threshold_control.h applies the rules to the parts of a vector.
 
 #ifndef DL_LIBCORE_EXCHANGE_THRESHOLD_RULE_H_
 #define DL_LIBCORE_EXCHANGE_THRESHOLD_RULE_H_
@@ -12,6 +17,7 @@
 #include <string_view>
 
 #include "libcore/base/json.h"
+#include "libcore/base/names.h"
 
 namespace dl::exchange {
 
@@ -19,18 +25,28 @@ namespace dl::exchange {
 constexpr double kMinThreshold = 1e-12, kMaxThreshold = 1e12;
 
 struct ThresholdRule {
-  enum class Kind { kFixed, kAdaptive, kTarget };
+  enum class Kind { kFixed, kAdaptive, kTarget, kQuantile };
   Kind kind = Kind::kAdaptive;
   double initial = 1e-3;
-  double min_density = 1e-4;  // adaptive: below it the threshold falls,
-  double max_density = 1e-2;  // above it it rises; target: both are the target
-  double decay = 0.965936328924846;  // 0.5^(1/20): factor of one step
+  // adaptive: below min_density the threshold falls, above max_density it
+  // rises; target and quantile: both are the target.
+  double min_density = 1e-4;
+  double max_density = 1e-2;
+  // adaptive, target: factor of one step, 0.5^(1/20).
+  double decay = 0.965936328924846;
 
-  // The threshold after one that gave `density` (quanta per element).
+  // Whether there is one density to reach.
+  bool has_target() const {
+    return kind == Kind::kTarget || kind == Kind::kQuantile;
+  }
+
+  // fixed, adaptive, target: the threshold after one that gave `density`
+  // (quanta per element).
   double next(double threshold, double density) const;
 
   // "fixed:1e-3", "adaptive", "adaptive:1e-4" (the first threshold),
-  // "target", "target:1e-3" (the density; without it, 1e-3).
+  // "target", "target:1e-3", "quantile", "quantile:1e-3" (the density; without
+  // it, 1e-3).
   // Throws Error: kUsage.
   static ThresholdRule parse(std::string_view text);
   Json to_json() const;
@@ -38,6 +54,12 @@ struct ThresholdRule {
   static ThresholdRule from_json(const JsonView& json);
   bool operator==(const ThresholdRule&) const = default;
 };
+
+constexpr Names<ThresholdRule::Kind, 4> kThresholdNames{
+    {{{ThresholdRule::Kind::kFixed, "fixed"},
+      {ThresholdRule::Kind::kAdaptive, "adaptive"},
+      {ThresholdRule::Kind::kTarget, "target"},
+      {ThresholdRule::Kind::kQuantile, "quantile"}}}};
 
 }  // namespace dl::exchange
 

@@ -51,7 +51,7 @@ TEST_CASE("what parse() refuses") {
   for (const char* text :
        {"", "fixed", "fixed:", "fixed:0", "fixed:-1", "fixed:nan", "fixed:inf",
         "fixed:1e-3x", "adaptive:", "target:0", "target:0.0625", "targets",
-        "adaptive:1e-3:2"}) {
+        "adaptive:1e-3:2", "quantile:0", "quantile:1e-3:2", "quantile:"}) {
     INFO(text);
     try {
       ThresholdRule::parse(text);
@@ -63,7 +63,8 @@ TEST_CASE("what parse() refuses") {
 }
 
 TEST_CASE("JSON carries every rule, and refuses what does not fit") {
-  for (const char* text : {"fixed:2e-3", "adaptive:1e-4", "target:5e-3"}) {
+  for (const char* text :
+       {"fixed:2e-3", "adaptive:1e-4", "target:5e-3", "quantile:2e-3"}) {
     auto rule = ThresholdRule::parse(text);
     Json json = rule.to_json();
     auto copy = ThresholdRule::from_json(JsonView(json, Code::kConfig));
@@ -89,4 +90,6 @@ TEST_CASE("JSON carries every rule, and refuses what does not fit") {
   refuses("target", "density", 0.5);
   refuses("target", "min_density", 1e-3);
   refuses("fixed:1e-3", "decay", 0.9);
+  refuses("quantile", "initial", 1e-3);
+  refuses("quantile", "density", 0.07);
 }

@@ -3,14 +3,19 @@
 
 #include "libcore/exchange/threshold.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <string>
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/exchange/select.h"
+#include "libcore/exchange/take.h"
 
 using namespace dl;
 using namespace dl::exchange;
@@ -44,6 +49,19 @@ std::string error_of(const Bytes& message, std::size_t elements) {
     return error.what();
   }
   return "";
+}
+
+// Most bytes around the code of a message of one part: header, and the part's
+// skip, elements, quanta (4 bytes at most here), form and threshold.
+constexpr std::size_t kOnePartBytes = kThresholdHeaderBytes + 1 + 4 + 4 + 1 + 4;
+
+bool is_dense(const Bytes& message) {
+  HeadReader head(message);
+  head.take(kThresholdHeaderBytes);
+  head.varint();
+  head.varint();
+  head.varint();
+  return head.get<std::uint8_t>() == kDenseForm;
 }
 
 // n elements of which exactly `quanta` reach 1, at random places and signs.
@@ -95,9 +113,9 @@ TEST_CASE("mass is conserved to the last bit across sparse and dense codes") {
       Bytes message;
       auto expected = count_over(residual, threshold);
       REQUIRE(encode_threshold(residual, threshold, message) == expected);
-      ThresholdInfo info = inspect_threshold(message);
-      CHECK(info.quanta == static_cast<std::uint64_t>(expected));
-      ++(info.dense ? dense : sparse);
+      CHECK(inspect_threshold(message).quanta ==
+            static_cast<std::uint64_t>(expected));
+      if (expected > 0) ++(is_dense(message) ? dense : sparse);
       decode_threshold(message, 1, applied);
       if (step % 5 == 4) {
         std::vector<float> before = residual;
@@ -148,8 +166,7 @@ TEST_CASE("bits per quantum are within 1.02 of the entropy") {
             static_cast<std::int64_t>(quanta));
     double p = static_cast<double>(quanta) / kN;
     double entropy = 1 + (-p * std::log2(p) - (1 - p) * std::log2(1 - p)) / p;
-    double bits = 8.0 *
-                  static_cast<double>(message.size() - kThresholdHeaderBytes) /
+    double bits = 8.0 * static_cast<double>(message.size() - kOnePartBytes) /
                   static_cast<double>(quanta);
     INFO("density " << density << ": " << bits << " bits, entropy " << entropy);
     CHECK(bits <= 1.02 * entropy);
@@ -168,42 +185,76 @@ TEST_CASE("a message is never longer than the dense code, 1.6 bits a element") {
     Bytes message;
     encode_threshold(x, 1, message);
     INFO(percent << " % of the elements");
-    CHECK(message.size() <= kThresholdHeaderBytes + kN / 5 + 8);
-    CHECK(inspect_threshold(message).dense == (percent > 60));
+    CHECK(message.size() <= kOnePartBytes + kN / 5 + 8);
+    if (percent > 0) CHECK(is_dense(message) == (percent > 60));
   }
 }
 
-TEST_CASE("selection: every length, the edges of comparison") {
+TEST_CASE("the pass: every way, every length, the edges of comparison") {
   Philox random(11, 1);
   for (std::size_t n = 0; n < 300; ++n) {
-    std::vector<float> x(n);
-    std::int64_t want = 0;
-    for (float& v : x) {
-      const float kinds[] = {0,
-                             -0.0F,
-                             1,
-                             -1,
-                             std::nextafter(1.0F, 0.0F),
-                             -std::nextafter(1.0F, 0.0F),
-                             kInf,
-                             -kInf,
-                             kNan,
-                             -kNan};
-      v = kinds[random.below(10)];
-      want += std::fabs(v) >= 1;
+    std::vector<float> r(n), update(n);
+    const float kinds[] = {0,
+                           -0.0F,
+                           1,
+                           -1,
+                           std::nextafter(1.0F, 0.0F),
+                           -std::nextafter(1.0F, 0.0F),
+                           kInf,
+                           -kInf,
+                           kNan,
+                           -kNan};
+    for (float& v : r) v = kinds[random.below(10)];
+    for (float& v : update) v = 2 * kinds[random.below(10)];
+    const bool with_update = n % 3 != 0;
+    std::vector<float> want = r;
+    std::vector<std::size_t> hits, negative;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (with_update) want[i] += update[i];
+      if (!(std::fabs(want[i]) >= 1)) continue;
+      hits.push_back(i);
+      if (want[i] < 0) negative.push_back(i);
+      want[i] -= std::copysign(1.0F, want[i]);
     }
-    std::vector<std::uint64_t> masks((n + 63) / 64, ~std::uint64_t{0});
-    REQUIRE(select_over(x, 1, masks) == want);
-    REQUIRE(count_over(x, 1) == want);
-    for (const auto& way : select_ways()) {
-      std::vector<std::uint64_t> words(n / 64);
-      way.select(x.data(), 1, words.data(), words.size());
+    const auto same = [](const std::vector<float>& a,
+                         const std::vector<float>& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), [](float x, float y) {
+        return x == y ? std::signbit(x) == std::signbit(y)
+                      : std::isnan(x) && std::isnan(y);
+      });
+    };
+    const auto check = [&](std::span<const HitWord> words) {
+      std::vector<std::size_t> found, minus;
+      for_each_hit(words, [&](std::size_t i, bool sign) {
+        found.push_back(i);
+        if (sign) minus.push_back(i);
+      });
+      REQUIRE(found == hits);
+      REQUIRE(minus == negative);
+      REQUIRE(count_hits(words) == hits.size());
+    };
+    std::vector<HitWord> words(words_of(n));
+    std::vector<float> x = r;
+    check(std::span(words).first(take_over(
+        x, with_update ? std::span<const float>(update) : std::span<float>(), 1,
+        words.data())));
+    REQUIRE(same(x, want));
+    if (!with_update) {
+      REQUIRE(count_over(r, 1) == static_cast<std::int64_t>(hits.size()));
+      check(std::span(words).first(select_over(r, 1, words.data())));
+    }
+    if (n % 64 != 0) continue;
+    for (const auto& way : take_ways()) {
       INFO(way.name);
-      REQUIRE(std::equal(words.begin(), words.end(), masks.begin()));
+      x = r;
+      check(std::span(words).first(
+          way.take(x.data(), with_update ? update.data() : nullptr, 1, n / 64,
+                   words.data())));
+      REQUIRE(same(x, want));
+      if (!with_update)
+        check(std::span(words).first(
+            way.select(r.data(), 1, n / 64, words.data())));
     }
-    for (std::size_t i = 0; i < 64 * masks.size(); ++i)
-      REQUIRE((masks[i / 64] >> (i % 64) & 1) ==
-              (i < n && std::fabs(x[i]) >= 1));
   }
 }
 
@@ -263,24 +314,65 @@ TEST_CASE("damaged headers and codes are refused") {
     Bytes longer = good;
     longer.push_back(std::byte{0});
     CHECK_FALSE(error_of(longer, 1000).empty());
-    for (float bad : {kInf, kNan, 0.0F, -1.0F})
-      CHECK_FALSE(error_of(patched(good, 4, bad), 1000).empty());
+    // Version, zero, segments, elements.
     CHECK_FALSE(error_of(patched(good, 0, std::uint8_t{2}), 1000).empty());
-    CHECK_FALSE(error_of(patched(good, 1, std::uint8_t{2}), 1000).empty());
-    CHECK_FALSE(error_of(patched(good, 2, std::uint8_t{32}), 1000).empty());
-    CHECK_FALSE(error_of(patched(good, 3, std::uint8_t{1}), 1000).empty());
-    for (std::uint64_t q : {quanta - 1, quanta + 1})
-      CHECK_FALSE(error_of(patched(good, 16, q), 1000).empty());
-    for (std::uint64_t huge : {UINT64_MAX, UINT64_MAX / 2})
-      CHECK_FALSE(error_of(patched(good, 16, huge), 1000).empty());
+    CHECK_FALSE(error_of(patched(good, 1, std::uint8_t{1}), 1000).empty());
+    for (std::uint16_t segments : {0, 2, 65535})
+      CHECK_FALSE(error_of(patched(good, 2, segments), 1000).empty());
+    CHECK_FALSE(error_of(patched(good, 4, UINT64_MAX), 1000).empty());
+    // Skip (1 byte), elements (2), quanta (1 or 2), form, threshold.
+    const std::size_t form = 15 + (quanta < 128 ? 1 : 2);
+    CHECK_FALSE(error_of(patched(good, 12, std::uint8_t{1}), 1000).empty());
+    CHECK_FALSE(error_of(patched(good, 13, std::uint8_t{0x7f}), 1000).empty());
+    CHECK_FALSE(error_of(patched(good, 15, std::uint8_t{0}), 1000).empty());
+    CHECK_FALSE(error_of(patched(good, form, std::uint8_t{32}), 1000).empty());
+    for (float bad : {kInf, kNan, 0.0F, -1.0F})
+      CHECK_FALSE(error_of(patched(good, form + 1, bad), 1000).empty());
+    auto one = std::to_integer<unsigned>(good[15]);
+    for (unsigned q : {one - 1, one + 1})
+      CHECK_FALSE(
+          error_of(patched(good, 15, static_cast<std::uint8_t>(q)), 1000)
+              .empty());
+    std::vector<float> target(1000), before = target;
+    CHECK_THROWS_AS(decode_threshold(patched(good, form + 1, 3e38F), 2, target),
+                    Error);
+    CHECK(target == before);
   }
+}
+
+TEST_CASE("numbers that overflow are refused") {
+  // One segment, whose skip, elements or quanta take more than 63 bits, or are
+  // written longer than they need to be.
+  const auto with = [](std::vector<int> tail) {
+    Bytes message;
+    append(message, std::uint32_t{0x00010001});
+    append(message, std::uint64_t{1000});
+    for (int byte : tail) message.push_back(static_cast<std::byte>(byte));
+    for (int i = 0; i < 40; ++i) message.push_back(std::byte{0xff});
+    return message;
+  };
+  const std::vector<int> huge(12, 0xff);
+  for (std::size_t field = 0; field < 3; ++field) {
+    std::vector<int> tail(field, 1);
+    tail.insert(tail.end(), huge.begin(), huge.end());
+    CHECK_FALSE(error_of(with(tail), 1000).empty());
+    tail.resize(field);
+    tail.insert(tail.end(), {0x81, 0x00, 1, 1, 1});
+    CHECK_THAT(error_of(with(tail), 1000), Catch::Contains("too long"));
+  }
+  // A gap of more than 2^64: zeros to the end of a long message.
+  Bytes message = with({0, 1, 1, 31, 0, 0, 0x80, 0x3f});
+  message.resize(60);
+  message.resize(4096);
+  CHECK_FALSE(error_of(message, 1000).empty());
 }
 
 TEST_CASE("random bytes: refused without harm, or a valid update") {
   Philox random(14, 1);
+  ThresholdEncoder encoder({100, 300, 100});
   std::vector<float> x = with_quanta(random, 500, 40);
   Bytes good;
-  encode_threshold(x, 1, good);
+  encoder.encode(x, std::vector<float>{1, 1.25F, 1.5F}, good);
   int accepted = 0;
   for (int round = 0; round < 50'000; ++round) {
     Bytes message = good;
@@ -291,16 +383,60 @@ TEST_CASE("random bytes: refused without harm, or a valid update") {
     try {
       decode_threshold(message, 1, target);
       ++accepted;
-      ThresholdInfo info = inspect_threshold(message);
-      std::int64_t moved = 0;
-      for (float v : target) moved += std::fabs(v) == info.threshold;
-      REQUIRE(moved == static_cast<std::int64_t>(info.quanta));
+      std::vector<float> again(500);
+      std::uint64_t moved = 0;
+      for_each_quantum(message, [&](std::uint64_t i, float value) {
+        REQUIRE(again[i] == 0);  // an element has at most one
+        again[i] = value;
+        ++moved;
+      });
+      REQUIRE(again == target);
+      REQUIRE(moved == inspect_threshold(message).quanta);
     } catch (const Error&) {
       REQUIRE(target == before);
     }
   }
   CHECK(accepted > 0);  // a changed sign is no damage to this layer
   CHECK(accepted < 25'000);
+}
+
+TEST_CASE("parts have thresholds of their own, and cost nothing when idle") {
+  ThresholdEncoder encoder({300, 1000, 400});
+  std::vector<float> update(1700);
+  update[10] = 1;
+  update[1299] = -3;
+  update[1300] = 0.5F;
+  Bytes first, second;
+  const std::vector<float> thresholds = {1, 2, 0.25F};
+  CHECK(encoder.encode(update, thresholds, first) == 3);
+  CHECK(
+      std::ranges::equal(encoder.quanta(), std::vector<std::int64_t>{1, 1, 1}));
+  std::vector<float> target(1700), want(1700);
+  want[10] = 1;
+  want[1299] = -2;
+  want[1300] = 0.25F;
+  decode_threshold(first, 1, target);
+  CHECK(target == want);
+  CHECK(encoder.residual()[1299] == -1);
+
+  // Only the last part has something left.
+  CHECK(encoder.encode({}, thresholds, second) == 1);
+  CHECK(
+      std::ranges::equal(encoder.quanta(), std::vector<std::int64_t>{0, 0, 1}));
+  CHECK(inspect_threshold(second).segments == 1);
+  CHECK(second.size() <= kThresholdHeaderBytes + 12);
+  decode_threshold(second, 1, target);
+  CHECK(target[1300] == 0.5F);
+}
+
+TEST_CASE("parts of tensors: small ones go with a neighbour") {
+  using Sizes = std::vector<std::size_t>;
+  CHECK(parts_of(Sizes{500, 20, 25000, 50, 2450}, true) ==
+        Sizes{520, 25050, 2450});
+  CHECK(parts_of(Sizes{10, 20, 300, 0, 300}, true) == Sizes{330, 300});
+  CHECK(parts_of(Sizes{10, 20}, true) == Sizes{30});
+  CHECK(parts_of(Sizes{500, 20, 25000}, false) == Sizes{25520});
+  CHECK(parts_of(Sizes{}, true).empty());
 }
 
 TEST_CASE("clipping counts what it cuts and leaves the rest alone") {
@@ -318,4 +454,31 @@ TEST_CASE("a threshold that is no positive number is our bug") {
   for (float bad : {0.0F, -1.0F, kInf, kNan})
     CHECK_THROWS_AS(encode_threshold(r, bad, out), Error);
   CHECK(out.empty());
+}
+
+// man/dl-protocol.7.scd, THRESHOLD CODE.
+TEST_CASE("the example of the threshold code in dl-protocol(7)") {
+  ThresholdEncoder encoder({300, 1000});
+  std::vector<float> update(1300);
+  update[2] = -0.5F;
+  update[300] = update[1299] = 0.25F;
+  Bytes message;
+  encoder.encode(update, std::vector<float>{0.5F, 0.25F}, message);
+  std::string text;
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    char hex[32];
+    if (i % 16 == 0) {
+      std::snprintf(hex, sizeof hex, "%s%08zx  ", i ? "\n" : "", i);
+      text += hex;
+    } else {
+      text += i % 8 == 0 ? "  " : " ";
+    }
+    std::snprintf(hex, sizeof hex, "%02x",
+                  std::to_integer<unsigned>(message[i]));
+    text += hex;
+  }
+  std::ifstream page(DL_SOURCE_DIR "/man/dl-protocol.7.scd");
+  const std::string all((std::istreambuf_iterator<char>(page)), {});
+  INFO(text);
+  CHECK(all.find("```\n" + text + "\n```") != std::string::npos);
 }

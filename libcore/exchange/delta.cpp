@@ -1,0 +1,207 @@
+// The dense forms, and the header of all.
+
+#include "libcore/exchange/delta.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "libcore/exchange/half.h"
+#include "libcore/exchange/heads.h"
+#include "libcore/exchange/sparse_delta.h"
+
+namespace dl::exchange {
+namespace {
+
+constexpr std::uint8_t kVersion = 1;
+using Kind = DeltaFormat::Kind;
+constexpr std::size_t kBlock = 1024;
+
+// The largest magnitude of x + y (y may be empty), as bits: these are ordered
+// as the magnitudes are, with what is not finite above all.
+std::uint32_t largest_bits(std::span<const float> x, std::span<const float> y) {
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const float v = y.empty() ? x[i] : x[i] + y[i];
+    most = std::max(most, std::bit_cast<std::uint32_t>(v) & 0x7fffffffU);
+  }
+  return most;
+}
+
+bool finite(std::span<const float> x, std::span<const float> y = {}) {
+  return largest_bits(x, y) < 0x7f800000U;
+}
+
+// Calls visit(from, count) for stretches of at most kBlock of n elements.
+template <typename Visit>
+void in_blocks(std::size_t n, const Visit& visit) {
+  for (std::size_t at = 0; at < n; at += kBlock)
+    visit(at, std::min(kBlock, n - at));
+}
+
+void append_f16(std::span<float> x, std::vector<std::byte>& out) {
+  const std::size_t start = out.size();
+  out.resize(start + 2 * x.size());
+  std::array<std::uint16_t, kBlock> halves;
+  std::array<float, kBlock> rounded;
+  in_blocks(x.size(), [&](std::size_t at, std::size_t n) {
+    const auto part = x.subspan(at, n);
+    const auto half = std::span(halves).first(n);
+    to_half(part, half);
+    std::memcpy(out.data() + start + 2 * at, half.data(), 2 * n);
+    from_half(half, std::span(rounded).first(n));
+    for (std::size_t i = 0; i < n; ++i) part[i] -= rounded[i];
+  });
+}
+
+void append_int8(std::span<float> x, std::vector<std::byte>& out) {
+  static_assert(kInt8Block == kBlock);
+  const std::size_t blocks = (x.size() + kBlock - 1) / kBlock;
+  const std::size_t start = out.size(), codes = start + 4 * blocks;
+  out.resize(codes + x.size());
+  std::array<std::int8_t, kBlock> steps;
+  in_blocks(x.size(), [&](std::size_t at, std::size_t n) {
+    const auto part = x.subspan(at, n);
+    const float scale = std::bit_cast<float>(largest_bits(part, {})) / 127.0F;
+    std::memcpy(out.data() + start + 4 * (at / kBlock), &scale, 4);
+    const float inverse = scale > 0 && std::isfinite(1 / scale) ? 1 / scale : 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      // Rounds to nearest by adding half and cutting off, which is one
+      // conversion; the division may round a little over 127.
+      const float q = std::clamp(part[i] * inverse, -127.0F, 127.0F);
+      steps[i] = static_cast<std::int8_t>(q + std::copysign(0.5F, q));
+      part[i] -= scale * static_cast<float>(steps[i]);
+    }
+    std::memcpy(out.data() + codes + at, steps.data(), n);
+  });
+}
+
+// Calls visit(from, values) for stretches of what the body says.
+template <typename Visit>
+void walk_f32(std::span<const std::byte> body, std::size_t n,
+              const Visit& visit) {
+  std::array<float, kBlock> values;
+  in_blocks(n, [&](std::size_t at, std::size_t count) {
+    std::memcpy(values.data(), body.data() + 4 * at, 4 * count);
+    visit(at, std::span<const float>(values).first(count));
+  });
+}
+
+template <typename Visit>
+void walk_f16(std::span<const std::byte> body, std::size_t n,
+              const Visit& visit) {
+  std::array<std::uint16_t, kBlock> halves;
+  std::array<float, kBlock> values;
+  in_blocks(n, [&](std::size_t at, std::size_t count) {
+    std::memcpy(halves.data(), body.data() + 2 * at, 2 * count);
+    const auto part = std::span(values).first(count);
+    from_half(std::span<const std::uint16_t>(halves).first(count), part);
+    visit(at, std::span<const float>(part));
+  });
+}
+
+template <typename Visit>
+void walk_int8(std::span<const std::byte> body, std::size_t n,
+               const Visit& visit) {
+  const std::size_t codes = 4 * ((n + kBlock - 1) / kBlock);
+  std::array<std::int8_t, kBlock> steps;
+  std::array<float, kBlock> values;
+  in_blocks(n, [&](std::size_t at, std::size_t count) {
+    float scale;
+    std::memcpy(&scale, body.data() + 4 * (at / kBlock), 4);
+    if (!(scale >= 0)) damaged("a scale that is no number >= 0");
+    std::memcpy(steps.data(), body.data() + codes + at, count);
+    int least = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      least = std::min<int>(least, steps[i]);
+      values[i] = scale * static_cast<float>(steps[i]);
+    }
+    if (least < -127) damaged("a step of -128");
+    visit(at, std::span<const float>(values).first(count));
+  });
+}
+
+// What the dense forms have behind the header.
+std::size_t body_bytes(Kind kind, std::size_t n) {
+  switch (kind) {
+    case Kind::kF32:
+      return 4 * n;
+    case Kind::kF16:
+      return 2 * n;
+    case Kind::kInt8:
+      return 4 * ((n + kBlock - 1) / kBlock) + n;
+    case Kind::kSparse:
+      break;
+  }
+  return 0;
+}
+
+template <typename Visit>
+void walk_dense(Kind kind, std::span<const std::byte> body, std::size_t n,
+                const Visit& visit) {
+  if (body.size() != body_bytes(kind, n)) damaged("wrong length");
+  if (kind == Kind::kF32) walk_f32(body, n, visit);
+  if (kind == Kind::kF16) walk_f16(body, n, visit);
+  if (kind == Kind::kInt8) walk_int8(body, n, visit);
+}
+
+}  // namespace
+
+void encode_delta(std::span<const float> delta, const DeltaFormat& format,
+                  std::span<float> residual, std::vector<std::byte>& out) {
+  require(residual.size() == (format.lossy() ? delta.size() : 0),
+          "a residual of every element");
+  if (!finite(delta, residual))
+    throw Error{Code::kProtocol, "a difference is not finite"};
+  append(out, kVersion);
+  append(out, static_cast<std::uint8_t>(format.kind));
+  append(out, std::uint16_t{0});
+  append(out, std::uint64_t{delta.size()});
+  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += delta[i];
+  switch (format.kind) {
+    case Kind::kF32: {
+      const auto bytes = std::as_bytes(delta);
+      out.insert(out.end(), bytes.begin(), bytes.end());
+      break;
+    }
+    case Kind::kF16:
+      return append_f16(residual, out);
+    case Kind::kInt8:
+      return append_int8(residual, out);
+    case Kind::kSparse:
+      return append_sparse_delta(residual, format, out);
+  }
+}
+
+void decode_delta(std::span<const std::byte> message, float scale,
+                  std::span<float> target) {
+  HeadReader head(message);
+  const auto version = head.get<std::uint8_t>();
+  if (version != kVersion) damaged("code version " + std::to_string(version));
+  const auto kind = static_cast<Kind>(head.get<std::uint8_t>());
+  if (kind > Kind::kSparse || head.get<std::uint16_t>() != 0)
+    damaged("unknown code");
+  const auto elements = head.get<std::uint64_t>();
+  if (elements != target.size())
+    damaged("it is for " + std::to_string(elements) + " elements, not " +
+            std::to_string(target.size()));
+  if (kind == Kind::kSparse)
+    return apply_sparse_delta(head.rest(), scale, target);
+
+  walk_dense(kind, head.rest(), target.size(),
+             [&](std::size_t, std::span<const float> values) {
+               std::uint32_t most = largest_bits(values, {});
+               if (!std::isfinite(scale * std::bit_cast<float>(most)))
+                 damaged("a value that is not finite");
+             });
+  walk_dense(kind, head.rest(), target.size(),
+             [&](std::size_t at, std::span<const float> values) {
+               for (std::size_t i = 0; i < values.size(); ++i)
+                 target[at + i] += scale * values[i];
+             });
+}
+
+}  // namespace dl::exchange

@@ -1,0 +1,68 @@
+// Thresholds that follow a rule, one for each part of the vector.
+//
+// fixed, adaptive, target: ThresholdRule::next() with the density of the part's
+// last message.  A part that would send only a few quanta a message is judged
+// by a running density (adaptive), or moved by so small a step that the mean of
+// the steps is 0 at the target (target): one message of it says next to
+// nothing.
+//
+// quantile: the threshold is estimated from a sample of |residual + update|,
+// then moved by what was sent.
+//
+// Warm-up (Lin et al. 2018): the density of target and quantile falls
+// geometrically from 1/4 to the target; both find it as quantile does.
+//
+// Deterministic: the sample depends on the number of the message alone.
+
+#ifndef DL_LIBCORE_EXCHANGE_THRESHOLD_CONTROL_H_
+#define DL_LIBCORE_EXCHANGE_THRESHOLD_CONTROL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libcore/exchange/threshold_rule.h"
+
+namespace dl::exchange {
+
+class ThresholdControl {
+ public:
+  // parts: elements of each, >= 1.  warmup: messages, >= 0.
+  ThresholdControl(const ThresholdRule& rule, std::vector<std::size_t> parts,
+                   std::int64_t warmup);
+
+  // For the next ThresholdEncoder::encode(update, ...); update may be empty.
+  std::span<const float> next(std::span<const float> residual,
+                              std::span<const float> update);
+  // What it gave: ThresholdEncoder::quanta().
+  void sent(std::span<const std::int64_t> quanta);
+
+  double mean() const;  // by elements
+  // Before the first message: what others have come to.
+  void start_from(double threshold);
+
+ private:
+  struct Part {
+    std::size_t elements = 0;
+    double threshold = 0;
+    double density = 0;  // running; of the last message where that is many
+  };
+
+  bool samples() const;   // at this message
+  double target() const;  // density, at this message
+  void estimate(Part& part, std::span<const float> residual,
+                std::span<const float> update, std::uint64_t stream);
+  void judge(Part& part, double density) const;
+
+  ThresholdRule rule_;
+  std::int64_t warmup_;
+  std::int64_t messages_ = 0;
+  std::vector<Part> parts_;
+  std::vector<float> thresholds_;
+  std::vector<float> sample_;
+};
+
+}  // namespace dl::exchange
+
+#endif  // DL_LIBCORE_EXCHANGE_THRESHOLD_CONTROL_H_
