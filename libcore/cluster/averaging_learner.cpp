@@ -1,11 +1,11 @@
-// Averaging: each slot starts from the same State, trains some mini-batches by
-// itself and sends the whole replica.  A slot's result is a function of the
-// State, the batches and the seed alone, so any worker may do it.
+// Averaging: each slot starts from what all share, trains some mini-batches by
+// itself and sends how far it came.
 
 #include <utility>
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/learner.h"
+#include "libcore/cluster/slot_keeper.h"
 
 namespace dl::cluster {
 namespace {
@@ -14,32 +14,37 @@ class AveragingLearner : public Learner {
  public:
   AveragingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
                    Mailbox& mail)
-      : replica_(std::move(replica)), settings_(settings), mail_(mail) {}
+      : replica_(std::move(replica)),
+        keeper_(settings.averaging),
+        needs_updater_(settings.averaging.updater_state !=
+                       UpdaterState::kReset),
+        mail_(mail) {}
 
-  void begin_session() override { known_ = false; }
+  void begin_session() override { keeper_.begin_session(); }
+  void take_state(State state) override { keeper_.take(std::move(state)); }
 
-  void take_state(State state) override {
-    state_ = std::move(state);
-    known_ = true;
+  void take(const Message& message) override {
+    if (message.type == MessageType::kRound)
+      keeper_.take(Round::from_message(message));
   }
-
-  void take(const Message&) override {}  // no updates to apply
   bool can_train() const override { return true; }
 
   void begin(const Task& task) override {
-    if (!known_ || state_.version != task.version)
-      throw OutOfStep{"task of round " + std::to_string(task.version) +
-                      " without its parameters"};
-    replica_->set_parameters(state_.parameters);
-    replica_->set_statistics(state_.statistics);
-    replica_->set_updater_state(state_.updater_state);
+    const auto start = keeper_.begin(task);
+    if (!start) throw Superseded{};
+    replica_->set_parameters(start->parameters);
+    replica_->set_statistics(start->statistics);
+    replica_->set_updater_state(start->updater_state);
+    afresh_ = start->afresh;
   }
 
   void settle() override {}
 
   std::string train(Work& work, const nn::Batch& batch) override {
     // After a fault the lease is given up, and the next one begins anew.
-    const Replica::Step step = replica_->train(batch, work.position());
+    nn::Position at = work.position();
+    at.afresh = afresh_;
+    const Replica::Step step = replica_->train(batch, at);
     if (!step.fault.empty()) return step.fault;
     ++work.done;
     work.examples += batch.examples();
@@ -49,26 +54,28 @@ class AveragingLearner : public Learner {
 
   void finish(const Work& work) override {
     failpoint("worker.before_result");
-    Result result;
-    result.lease = work.task.lease;
-    result.fence = work.task.fence;
-    result.examples = work.examples;
-    result.loss_sum = work.loss_sum;
-    result.parameters = replica_->parameters();
-    result.statistics = replica_->statistics();
-    if (settings_.averaging.updater_state == UpdaterState::kAverage)
-      result.updater_state = replica_->updater_state();
-    mail_.outbox.push(result.to_message());
+    auto result = keeper_.finish(
+        work.task, replica_->parameters(), replica_->statistics(),
+        needs_updater_ ? replica_->updater_state() : std::vector<float>());
+    if (!result) {
+      mail_.outbox.push(Fault{work.task.lease, work.task.fence,
+                              work.batch() - 1, "the parameters are not finite"}
+                            .to_message());
+      return;
+    }
+    result->examples = work.examples;
+    result->loss_sum = work.loss_sum;
+    mail_.outbox.push(result->to_message());
   }
 
   Replica& replica() override { return *replica_; }
 
  private:
   std::unique_ptr<Replica> replica_;
-  Settings settings_;
+  SlotKeeper keeper_;
+  bool needs_updater_;  // to send or to keep
   Mailbox& mail_;
-  State state_;
-  bool known_ = false;
+  std::int64_t afresh_ = 0;
 };
 
 }  // namespace

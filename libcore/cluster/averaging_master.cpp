@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "libcore/exchange/delta.h"
+
 namespace dl::cluster {
 
 AveragingEpoch::AveragingEpoch(RunContext& context)
@@ -16,10 +18,14 @@ AveragingEpoch::AveragingEpoch(RunContext& context)
   if (const Ranges ranges = table_.committed_ranges();
       ranges.size() > 1 || (ranges.size() == 1 && ranges[0].first != 0))
     throw Error{Code::kData, "the checkpoint is not from the end of a round"};
+  RunState& state = context_.state;
+  if (how().outer.has_velocity())
+    state.velocity.resize(state.parameters.size());
+  if (how().delta.lossy()) state.residual.resize(state.parameters.size());
 }
 
 bool AveragingEpoch::done() const {
-  return !round_ && (winding_up_ || table_.complete());
+  return rounds_.empty() && (winding_up_ || table_.complete());
 }
 
 Ranges AveragingEpoch::committed() const {
@@ -29,124 +35,266 @@ Ranges AveragingEpoch::committed() const {
 
 std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
 
-bool AveragingEpoch::start_round() {
-  const auto ready =
-      static_cast<std::int64_t>(context_.members.workers().size());
-  const std::int64_t replicas = context_.settings.averaging.workers > 0
-                                    ? context_.settings.averaging.workers
-                                    : ready;
-  if (ready == 0 || winding_up_ || table_.complete()) return false;
+// --- Work goes out ----------------------------------------------------------
+
+bool AveragingEpoch::may_open() const {
+  const std::size_t most = how().overlap ? 2 : 1;
+  const std::int64_t begun = rounds_.empty() ? done_ : rounds_.back().end;
+  return rounds_.size() < most && !winding_up_ && begun < order_.batches() &&
+         !context_.members.workers().empty();
+}
+
+AveragingEpoch::OpenRound::OpenRound(std::size_t slots, const RunState& state)
+    : deltas(slots, state.parameters.size()),
+      statistics(slots, state.statistics.size()),
+      updater_state(slots, state.updater_state.size()),
+      examples(slots),
+      loss_sums(slots),
+      missing(slots) {}
+
+void AveragingEpoch::open_round() {
+  const std::int64_t first = rounds_.empty() ? done_ : rounds_.back().end;
+  const std::int64_t replicas =
+      how().workers > 0
+          ? how().workers
+          : static_cast<std::int64_t>(context_.members.workers().size());
   const std::int64_t end =
-      replicas > (order_.batches() - done_) / slot_batches()
+      replicas > (order_.batches() - first) / slot_batches()
           ? order_.batches()
-          : done_ + replicas * slot_batches();
+          : first + replicas * slot_batches();
   const auto slots = static_cast<std::size_t>(
-      (end - done_ + slot_batches() - 1) / slot_batches());
-  const RunState& state = context_.state;
-  round_ = Round{done_,
-                 end,
-                 {slots, state.parameters.size()},
-                 {slots, state.statistics.size()},
-                 {slots, state.updater_state.size()},
-                 std::vector<std::int64_t>(slots),
-                 std::vector<double>(slots),
-                 slots};
-  return true;
+      (end - first + slot_batches() - 1) / slot_batches());
+  OpenRound round(slots, context_.state);
+  round.version = context_.state.version + rounds_.size() + 1;
+  round.first = first;
+  round.end = end;
+  round.replicas = replicas;
+  round.iteration = context_.state.iteration;
+  for (const OpenRound& before : rounds_) round.iteration += steps(before);
+  rounds_.push_back(std::move(round));
+  assign_slots(true);
+}
+
+void AveragingEpoch::assign_slots(bool rebalance) {
+  if (!how().keeps_history() || rounds_.empty()) return;
+  std::vector<std::uint64_t> numbers;
+  for (const Member* member : context_.members.workers())
+    numbers.push_back(member->number);
+  context_.slots.assign(static_cast<std::size_t>(rounds_.back().replicas),
+                        numbers, rebalance);
 }
 
 void AveragingEpoch::tick() {
-  if (!round_ && !start_round()) return;
-  for (Member* member : context_.members.workers()) {
-    if (!table_.any_free(round_->end)) return;
-    if (!reachable(*member) || working(*member)) continue;
-    if (!context_.bring_up_to_date(*member)) continue;
-    const auto lease =
-        table_.grant(member->number, slot_batches(), round_->end);
-    context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
-                      context_.state.iteration);
-  }
+  do {
+    if (may_open()) open_round();
+    hand_out();
+  } while (may_open());
 }
+
+void AveragingEpoch::hand_out() {
+  assign_slots(false);
+  for (const OpenRound& round : rounds_)
+    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+      const std::int64_t first = first_of(round, slot);
+      if (!table_.is_free(first)) continue;
+      Member* member = worker_for(slot);
+      if (!member) continue;
+      const auto lease = table_.grant_at(
+          member->number, first, std::min(slot_batches(), round.end - first));
+      context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
+                        round.iteration, slot_for(round, slot, *member));
+    }
+}
+
+// Who may do the slot now: one that has nothing to do; or its owner, which is
+// given all of its slots at once, so that they start from the same versions
+// whenever its answers come.
+Member* AveragingEpoch::worker_for(std::size_t slot) {
+  const bool owned = how().keeps_history();
+  for (Member* member : context_.members.workers()) {
+    if (owned && member->number != context_.slots.owner(slot)) continue;
+    if (!reachable(*member) || (!owned && working(*member))) continue;
+    // State would end what it works on.
+    if (member->version != context_.state.version && working(*member)) continue;
+    if (context_.bring_up_to_date(*member)) return member;
+  }
+  return nullptr;
+}
+
+Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
+                              const Member& member) const {
+  Slot result;
+  result.index = static_cast<std::int64_t>(slot);
+  result.round = round.version;
+  if (!how().keeps_history()) return result;
+  result.follows = context_.slots.history(slot, member.number);
+  const OpenRound& before = rounds_.front();
+  if (before.version == round.version || slot >= before.slots()) return result;
+  for (const Lease& lease : table_.of(member.number))
+    if (lease.first == first_of(before, slot)) result.follows = before.version;
+  return result;
+}
+
+// --- Answers come in --------------------------------------------------------
 
 void AveragingEpoch::take(Member& member, const Message& message) {
   if (message.type == MessageType::kResult)
-    take_result(member, Result::from_message(message));
-  else if (message.type == MessageType::kFault)
-    take_fault(member, Fault::from_message(message));
-  else
-    refuse_late(member, message);
+    return take_result(member, Result::from_message(message));
+  if (message.type != MessageType::kFault) return refuse_late(member, message);
+  const Fault fault = Fault::from_message(message);
+  const Lease* held = table_.find(fault.lease, fault.fence);
+  if (!held || held->worker != member.number) return;
+  revoke_next(member, *held);
+  take_fault(member, fault);
 }
 
-std::string AveragingEpoch::fault_of(const Result& result,
-                                     const Lease& lease) const {
+void AveragingEpoch::release(Member& member, const std::string& why,
+                             bool failed) {
+  context_.slots.forget(member.number);
+  Phase::release(member, why, failed);
+}
+
+AveragingEpoch::OpenRound* AveragingEpoch::round_of(const Lease& lease) {
+  for (OpenRound& round : rounds_)
+    if (lease.first >= round.first && lease.first < round.end) return &round;
+  throw Error{Code::kBug, "a lease outside of the open rounds"};
+}
+
+// The slot's next round goes on from what this lease has not done.
+void AveragingEpoch::revoke_next(Member& member, const Lease& lease) {
+  const OpenRound& round = *round_of(lease);
+  if (rounds_.size() < 2 || round.version != rounds_.front().version) return;
+  const std::int64_t next = first_of(rounds_.back(), slot_of(round, lease));
+  for (const Lease& later : table_.of(member.number))
+    if (later.first == next)
+      context_.revoke(member, table_, later,
+                      "what it goes on from was not done", false);
+}
+
+std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
+                                     std::vector<float>& delta) const {
   const RunState& state = context_.state;
   const std::size_t updater =
       averages_updater() ? state.updater_state.size() : 0;
   if (result.examples != order_.examples(lease.first, lease.count))
     return "it counts " + std::to_string(result.examples) + " examples, not " +
            std::to_string(order_.examples(lease.first, lease.count));
-  if (result.parameters.size() != state.parameters.size() ||
-      result.statistics.size() != state.statistics.size() ||
+  if (result.statistics.size() != state.statistics.size() ||
       (updater > 0 && result.updater_state.size() != updater))
     return "its vectors are of another size";
   if (!std::isfinite(result.loss_sum)) return "its loss is not finite";
-  if (!all_finite(result.parameters) || !all_finite(result.statistics) ||
+  if (!all_finite(result.statistics) ||
       (updater > 0 && !all_finite(result.updater_state)))
     return "its values are not finite";
+  delta.resize(state.parameters.size());
+  try {
+    exchange::decode_delta(result.delta, 1, delta);
+  } catch (const Error& error) {
+    return error.what();
+  }
   return "";
 }
 
 void AveragingEpoch::take_result(Member& member, Result result) {
   const Lease* held = table_.find(result.lease, result.fence);
-  if (!round_ || !held || held->worker != member.number)
+  if (!held || held->worker != member.number)
     return context_.refuse(member, result.lease, result.fence);
   const Lease lease = *held;
-  if (const std::string why = fault_of(result, lease); !why.empty()) {
+  OpenRound& round = *round_of(lease);
+  const std::size_t slot = slot_of(round, lease);
+  std::vector<float> delta;
+  if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
+    revoke_next(member, lease);
+    context_.slots.forget(slot, member.number);
     table_.finish(lease.id);
     return context_.reject(member, lease.first, why);
   }
-  const auto slot =
-      static_cast<std::size_t>((lease.first - round_->first) / slot_batches());
   const auto weight = static_cast<double>(result.examples);
   const std::size_t bytes =
-      sizeof(float) * (result.parameters.size() + result.statistics.size() +
-                       result.updater_state.size());
-  round_->parameters.put(slot, std::move(result.parameters), weight);
-  round_->statistics.put(slot, std::move(result.statistics), weight);
+      result.delta.size() +
+      sizeof(float) * (result.statistics.size() + result.updater_state.size());
+  round.deltas.put(slot, std::move(delta), weight);
+  round.statistics.put(slot, std::move(result.statistics), weight);
   if (averages_updater())
-    round_->updater_state.put(slot, std::move(result.updater_state), weight);
-  round_->examples[slot] = result.examples;
-  round_->loss_sums[slot] = result.loss_sum;
+    round.updater_state.put(slot, std::move(result.updater_state), weight);
+  round.examples[slot] = result.examples;
+  round.loss_sums[slot] = result.loss_sum;
+  --round.missing;
 
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
   context_.accept(member, lease, lease.first, lease.count, result.examples,
                   result.loss_sum, bytes);
   table_.finish(lease.id);
-  if (--round_->missing == 0) end_round();
+  context_.slots.learnt(slot, member.number, round.version);
+  // The round after next begins before the next one ends, even if that is
+  // complete: from which version it starts must not depend on who was fast.
+  while (!rounds_.empty() && rounds_.front().missing == 0) {
+    end_round();
+    if (how().overlap) tick();
+  }
 }
+
+// --- The end of a round -----------------------------------------------------
 
 void AveragingEpoch::end_round() {
   RunState& state = context_.state;
-  state.parameters = round_->parameters.result();
-  state.statistics = round_->statistics.result();
-  if (averages_updater()) state.updater_state = round_->updater_state.result();
-  state.iteration += std::min(slot_batches(), round_->end - round_->first);
-  ++state.version;
-  done_ = round_->end;
-  const auto examples = std::accumulate(
-      round_->examples.begin(), round_->examples.end(), std::int64_t{0});
+  const OpenRound round = std::move(rounds_.front());
+  rounds_.pop_front();
+
+  exchange::OuterOptimizer outer = how().outer;
+  if (how().momentum_of_replicas)
+    outer.momentum = 1 - 1 / static_cast<double>(round.replicas);
+  Round coded;
+  coded.version = round.version;
+  coded.momentum = outer.momentum;
+  std::vector<float> average = round.deltas.result();
+  exchange::encode_delta(average, how().delta, state.residual, coded.delta);
+  coded.statistics = state.statistics = round.statistics.result();
+  if (averages_updater())
+    coded.updater_state = state.updater_state = round.updater_state.result();
+  // The step is taken from what everybody gets.
+  std::ranges::fill(average, 0.0F);
+  exchange::decode_delta(coded.delta, 1, average);
+  outer.step(state.parameters, average, state.velocity);
+  if (!all_finite(state.parameters))
+    throw Error{Code::kConfig, "the parameters are not finite after round " +
+                                   std::to_string(round.version) +
+                                   "; lower --outer-rate or the learning rate"};
+  state.version = round.version;
+  state.iteration += steps(round);
+  done_ = round.end;
+  unsaved_ = true;
+
+  const auto examples = std::accumulate(round.examples.begin(),
+                                        round.examples.end(), std::int64_t{0});
   const double loss_sum =
-      std::accumulate(round_->loss_sums.begin(), round_->loss_sums.end(), 0.0);
+      std::accumulate(round.loss_sums.begin(), round.loss_sums.end(), 0.0);
   state.examples += examples;
   state.loss_sum += loss_sum;
   context_.events.write("round",
                         {{"round", state.version},
                          {"epoch", state.epoch},
-                         {"first", round_->first},
-                         {"count", round_->end - round_->first},
-                         {"slots", round_->examples.size()},
+                         {"first", round.first},
+                         {"count", round.end - round.first},
+                         {"slots", round.slots()},
                          {"examples", examples},
-                         {"loss", loss_sum / static_cast<double>(examples)}});
-  round_.reset();
+                         {"loss", loss_sum / static_cast<double>(examples)},
+                         {"bytes", coded.delta.size()}});
+  send(coded);
+}
+
+// To all that have the version before; the others are sent State.
+void AveragingEpoch::send(const Round& round) {
+  const Message message = round.to_message();
+  for (Member* member : context_.members.present()) {
+    if (!member->version || *member->version + 1 != round.version) continue;
+    if (context_.send(*member, message)) {
+      member->version = round.version;
+      continue;
+    }
+    member->version.reset();
+    release(*member, "it missed a round", false);
+  }
 }
 
 }  // namespace dl::cluster

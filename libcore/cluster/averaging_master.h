@@ -1,16 +1,26 @@
 // Parameter averaging: one epoch as a sequence of rounds.
 //
 // A round has as many slots as replicas; slot s has the `frequency`
-// mini-batches after those of slot s - 1.  What a slot gives depends on the
-// state at the round's start and on its mini-batches alone, so any worker may
-// do it, and doing it again gives the same bits.  The round ends when every
-// slot is in; the average, weighted by examples and summed in the order of the
-// slots, is the next state.
+// mini-batches after those of slot s - 1, and gives the difference between
+// where it ended and where it began.  The round ends when every slot is in: the
+// average G of the differences, weighted by examples and summed in the order of
+// the slots, is coded and goes to every worker, and all take the outer
+// optimizer's step from what was coded, the master too.
+//
+// What a slot gives depends on the state at the round's start and on its
+// mini-batches alone, so any worker may do it, and doing it again gives the
+// same bits; but with lossy differences, updater state that is kept, or rounds
+// that overlap, it depends on the slot's history as well, and slots then stay
+// with their workers.
+//
+// Rounds that overlap: round r + 1 begins when round r - 1 ends, while round r
+// is under way (slot_keeper.h says from what).  Two are open at most.
 
 #ifndef DL_LIBCORE_CLUSTER_AVERAGING_MASTER_H_
 #define DL_LIBCORE_CLUSTER_AVERAGING_MASTER_H_
 
-#include <optional>
+#include <deque>
+#include <string>
 #include <vector>
 
 #include "libcore/cluster/phase.h"
@@ -25,8 +35,12 @@ class AveragingEpoch : public Phase {
 
   void tick() override;
   void take(Member& member, const Message& message) override;
+  // What it had of its slots may have gone on: it is not used again.
+  void release(Member& member, const std::string& why, bool failed) override;
   bool done() const override;
-  bool at_boundary() const override { return !round_; }
+  // The state is always that of the last round which is over.
+  bool at_boundary() const override { return unsaved_; }
+  void settle() override { unsaved_ = false; }
   Ranges committed() const override;
   std::int64_t left() const override;
 
@@ -34,31 +48,59 @@ class AveragingEpoch : public Phase {
   LeaseTable& table() override { return table_; }
 
  private:
-  // What is in of a round.
-  struct Round {
+  struct OpenRound {
+    OpenRound(std::size_t slots, const RunState& state);
+
+    std::uint64_t version = 0;        // that it makes
     std::int64_t first = 0, end = 0;  // its mini-batches
-    exchange::Average parameters, statistics, updater_state;
+    std::int64_t replicas = 0;        // slots of a round that is whole
+    std::int64_t iteration = 0;       // updater steps of a replica before it
+    exchange::Average deltas, statistics, updater_state;
     std::vector<std::int64_t> examples;  // by slot
     std::vector<double> loss_sums;
-    std::size_t missing = 0;  // slots
+    std::size_t missing;  // slots
+
+    std::size_t slots() const { return examples.size(); }
   };
 
-  bool start_round();
-  void take_result(Member& member, Result result);
-  // Why a replica cannot be used; "" if it can.
-  std::string fault_of(const Result& result, const Lease& lease) const;
-  void end_round();
-  bool averages_updater() const {
-    return context_.settings.averaging.updater_state == UpdaterState::kAverage;
+  bool may_open() const;
+  void open_round();
+  void assign_slots(bool rebalance);
+  void hand_out();
+  Member* worker_for(std::size_t slot);
+  Slot slot_for(const OpenRound& round, std::size_t slot,
+                const Member& member) const;
+  OpenRound* round_of(const Lease& lease);
+  std::int64_t first_of(const OpenRound& round, std::size_t slot) const {
+    return round.first + static_cast<std::int64_t>(slot) * slot_batches();
   }
-  std::int64_t slot_batches() const {
-    return context_.settings.averaging.frequency;
+  std::size_t slot_of(const OpenRound& round, const Lease& lease) const {
+    return static_cast<std::size_t>((lease.first - round.first) /
+                                    slot_batches());
+  }
+
+  void take_result(Member& member, Result result);
+  // Decodes; returns why the answer cannot be used, "" if it can.
+  std::string fault_of(const Result& result, const Lease& lease,
+                       std::vector<float>& delta) const;
+  void revoke_next(Member& member, const Lease& lease);
+  void end_round();
+  void send(const Round& round);
+
+  const AveragingSettings& how() const { return context_.settings.averaging; }
+  bool averages_updater() const {
+    return how().updater_state == UpdaterState::kAverage;
+  }
+  std::int64_t slot_batches() const { return how().frequency; }
+  std::int64_t steps(const OpenRound& round) const {
+    return std::min(slot_batches(), round.end - round.first);
   }
 
   data::Epoch order_;
   LeaseTable table_;
-  std::optional<Round> round_;
+  std::deque<OpenRound> rounds_;
   std::int64_t done_ = 0;  // mini-batches of the rounds that are over
+  bool unsaved_ = false;   // a round ended since the last checkpoint
 };
 
 }  // namespace dl::cluster

@@ -33,6 +33,8 @@ AveragingSettings AveragingSettings::from_json(const JsonView& json) {
   s.momentum_of_replicas = json.at("momentum_of_replicas").boolean();
   s.delta = rule_of<exchange::DeltaFormat>(json.at("delta"));
   s.overlap = json.at("overlap").boolean();
+  if (s.overlap && s.updater_state == UpdaterState::kAverage)
+    json.at("updater_state").fail("keep or reset, as rounds overlap");
   return s;
 }
 

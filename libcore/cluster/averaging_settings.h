@@ -29,6 +29,12 @@ struct AveragingSettings {
   exchange::DeltaFormat delta;
   bool overlap = false;  // the next round begins while one is averaged
 
+  // Whether what a slot gives depends on its rounds before; it then stays with
+  // its worker.
+  bool keeps_history() const {
+    return overlap || delta.lossy() || updater_state == UpdaterState::kKeep;
+  }
+
   Json to_json() const;
   static AveragingSettings from_json(const JsonView& json);
 };

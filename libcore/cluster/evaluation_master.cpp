@@ -19,7 +19,7 @@ EvaluationRound::EvaluationRound(RunContext& context)
 void EvaluationRound::tick() {
   if (winding_up_) return;
   for (Member* member : context_.members.workers()) {
-    if (!table_.any_free(table_.batches())) return;
+    if (!table_.any_free()) return;
     if (!reachable(*member) || working(*member)) continue;
     if (!context_.bring_up_to_date(*member)) continue;
     const auto lease = table_.grant(member->number, kLease);

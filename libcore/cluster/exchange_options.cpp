@@ -51,9 +51,14 @@ AveragingSettings settings_of(const AveragingOptions& options) {
   if (in_range("--frequency", options.frequency, 0) > 0)
     s.frequency = options.frequency;
   s.workers = in_range("--workers", options.workers, 0);
+  s.overlap = options.overlap;
+  if (s.overlap && s.updater_state == UpdaterState::kAverage)
+    s.updater_state = UpdaterState::kKeep;
   if (!options.updater_state.empty())
     s.updater_state =
         one_of("--updater-state", options.updater_state, kUpdaterStateNames);
+  if (s.overlap && s.updater_state == UpdaterState::kAverage)
+    misuse("--overlap needs --updater-state keep or reset");
   if (options.outer_rate < 0) misuse("--outer-rate: want a positive number");
   if (options.outer_rate > 0) s.outer.rate = options.outer_rate;
   if (options.outer_momentum >= 0) {
@@ -65,7 +70,6 @@ AveragingSettings settings_of(const AveragingOptions& options) {
   if (!(s.outer.momentum < 1))
     misuse("--outer-momentum: want a number below 1");
   s.delta = parse_rule<exchange::DeltaFormat>("--delta", options.delta);
-  s.overlap = options.overlap;
   return s;
 }
 

@@ -40,6 +40,10 @@ struct OutOfStep {
   std::string why;
 };
 
+// A task that goes on from work which was not finished: the master has taken
+// it back already, and its word of that is under way.
+struct Superseded {};
+
 // Throws Error: kProtocol, what the master sent does not fit; and OutOfStep.
 class Learner {
  public:
@@ -48,12 +52,12 @@ class Learner {
   // A new conversation begins: nothing sent before will be answered.
   virtual void begin_session() = 0;
   virtual void take_state(State state) = 0;
-  // Apply, Stale, Check and Statistics.
+  // Round, Apply, Stale, Check and Statistics.
   virtual void take(const Message& message) = 0;
 
   // Whether the next mini-batch of training may be computed now.
   virtual bool can_train() const = 0;
-  // Before the first mini-batch of a lease of any kind.
+  // Before the first mini-batch of a lease of any kind.  Throws Superseded.
   virtual void begin(const Task& task) = 0;
   // Before each mini-batch of an evaluation.
   virtual void settle() = 0;

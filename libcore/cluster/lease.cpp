@@ -19,11 +19,15 @@ std::int64_t LeaseTable::free() const {
   return batches() - committed_ - leased_;
 }
 
-bool LeaseTable::any_free(std::int64_t end) const {
+bool LeaseTable::is_free(std::int64_t i) const {
+  return states_[static_cast<std::size_t>(i)] == State::kFree;
+}
+
+bool LeaseTable::any_free() const {
   while (lowest_free_ < batches() &&
          states_[static_cast<std::size_t>(lowest_free_)] != State::kFree)
     ++lowest_free_;
-  return lowest_free_ < end;
+  return lowest_free_ < batches();
 }
 
 void LeaseTable::restore(const Ranges& committed) {
@@ -41,19 +45,37 @@ void LeaseTable::restore(const Ranges& committed) {
   }
 }
 
-std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
-                                       std::int64_t end) {
-  end = std::min(end, batches());
-  if (!any_free(end) || most < 1) return std::nullopt;
+std::optional<Lease> LeaseTable::grant(std::uint64_t worker,
+                                       std::int64_t most) {
+  if (!any_free() || most < 1) return std::nullopt;
 
+  const std::int64_t first = lowest_free_;
+  std::int64_t count = 0;
+  while (first + count < batches() && count < most &&
+         states_[static_cast<std::size_t>(first + count)] == State::kFree)
+    ++count;
+  return lease_out(worker, first, count);
+}
+
+std::optional<Lease> LeaseTable::grant_at(std::uint64_t worker,
+                                          std::int64_t first,
+                                          std::int64_t count) {
+  const auto begin = states_.begin() + first;
+  if (!std::all_of(begin, begin + count,
+                   [](State s) { return s == State::kFree; }))
+    return std::nullopt;
+  return lease_out(worker, first, count);
+}
+
+Lease LeaseTable::lease_out(std::uint64_t worker, std::int64_t first,
+                            std::int64_t count) {
   Lease lease;
   lease.id = next_id_++;
   lease.worker = worker;
-  lease.first = lowest_free_;
-  for (std::int64_t i = lease.first; i < end && lease.count < most;
-       ++i, ++lease.count) {
+  lease.first = first;
+  lease.count = count;
+  for (std::int64_t i = first; i < first + count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    if (states_[at] != State::kFree) break;
     states_[at] = State::kLeased;
     lease.fence = std::max<std::uint64_t>(lease.fence, fences_[at] + 1);
   }

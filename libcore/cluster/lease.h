@@ -40,13 +40,13 @@ class LeaseTable {
   // Takes over what a checkpoint says.  Before any grant.
   void restore(const Ranges& committed);
 
-  // Leases the first free range below `end` to a worker: at most `most`
-  // mini-batches.  Nothing if all below `end` are leased or committed.
-  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most,
-                             std::int64_t end);
-  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most) {
-    return grant(worker, most, batches());
-  }
+  // Leases the first free range to a worker: at most `most` mini-batches.
+  // Nothing if all are leased or committed.
+  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most);
+
+  // Leases [first, first + count), if all of it is free.
+  std::optional<Lease> grant_at(std::uint64_t worker, std::int64_t first,
+                                std::int64_t count);
 
   // Whether [first, first + count) may be committed: there is such a lease, its
   // fence is this one, and the mini-batches are in it and not committed yet.
@@ -69,13 +69,15 @@ class LeaseTable {
   std::int64_t committed() const { return committed_; }
   bool complete() const { return committed_ == batches(); }
   std::int64_t free() const;
-  bool any_free(std::int64_t end) const;  // below `end`
+  bool is_free(std::int64_t i) const;
+  bool any_free() const;
   Ranges committed_ranges() const;
   // How many workers failed over mini-batch i.
   int failures(std::int64_t i) const;
 
  private:
   enum class State : std::uint8_t { kFree, kLeased, kCommitted };
+  Lease lease_out(std::uint64_t worker, std::int64_t first, std::int64_t count);
 
   std::vector<State> states_;
   std::vector<std::uint64_t> fences_;  // of each one's last lease

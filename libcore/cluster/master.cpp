@@ -171,6 +171,8 @@ std::optional<Outcome> Master::resume() {
     state_.parameters = std::move(found->model.parameters);
     state_.statistics = std::move(found->model.statistics);
     state_.updater_state = std::move(found->model.updater_state);
+    state_.velocity = std::move(found->model.training_vectors["velocity"]);
+    state_.residual = std::move(found->model.training_vectors["residual"]);
     checkpoint_ = found->name;
   }
   if (state_.finished) {
@@ -311,8 +313,13 @@ nn::Model Master::model_of(const RunState& state, bool checkpoint) const {
   model.statistics = state.statistics;
   model.updater_state.clear();
   model.training = Json();
+  model.training_vectors.clear();
   if (!checkpoint) return model;
   model.updater_state = state.updater_state;
+  if (!state.velocity.empty())
+    model.training_vectors["velocity"] = state.velocity;
+  if (!state.residual.empty())
+    model.training_vectors["residual"] = state.residual;
   model.training = state.to_json();
   return model;
 }

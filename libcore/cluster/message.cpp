@@ -56,6 +56,8 @@ std::string_view name_of(MessageType type) {
       return "Fault";
     case MessageType::kStatistics:
       return "Statistics";
+    case MessageType::kRound:
+      return "Round";
   }
   return "";
 }

@@ -17,7 +17,8 @@
 //                             <-   Welcome (all a worker needs) | Refuse
 //   Ready                     ->
 //                             <-   State, then Task ...
-//   averaging:  Result        ->             (a slot's replica)
+//   averaging:  Result        ->             (what a slot has learnt)
+//                             <-   Round     (what all have: instead of State)
 //   sharing:    Update        ->             (each mini-batch)
 //                             <-   Apply     (each accepted update, in the
 //                                             order of its sequence number; to
@@ -103,7 +104,8 @@ struct Ready {
 };
 
 // master -> worker: what replicas start from.  Blobs: parameters, statistics,
-// updater state (empty: start afresh), each float32.
+// updater state (empty: start afresh), velocity of the outer optimizer (empty:
+// it has none), each float32.
 // version: averaging, the round; sharing, the sequence number that it includes.
 // Sharing: it comes to a new worker, and to one that missed messages or
 // differed.  It ends the worker's tasks and answers all its updates not
@@ -113,13 +115,23 @@ struct Ready {
 struct State {
   std::uint64_t version = 0;
   double threshold = 0;  // sharing: a new worker's first; 0: the rule's
-  std::vector<float> parameters, statistics, updater_state;
+  std::vector<float> parameters, statistics, updater_state, velocity;
 
   Message to_message() const;
   static State from_message(const Message& message);
 };
 
 enum class TaskKind : std::uint8_t { kTrain, kEvaluate };
+
+// Averaging: the slot of a round.  A slot has a history at the worker that does
+// it: what coding has left out, updater state that is kept, and what it learnt
+// in its last round.
+struct Slot {
+  std::int64_t index = 0;
+  std::uint64_t round = 0;    // the version that the round makes
+  std::uint64_t follows = 0;  // the last round of its history; 0: starts afresh
+  bool operator==(const Slot&) const = default;
+};
 
 // master -> worker: a lease on mini-batches [first, first + count) of an epoch.
 struct Task {
@@ -132,21 +144,35 @@ struct Task {
   std::int64_t epoch = 0;
   std::int64_t first = 0, count = 0;
   std::int64_t iteration = 0;            // updater steps before the first batch
+  Slot slot;                             // averaging
   std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval
 
   Message to_message() const;
   static Task from_message(const Message& message);
 };
 
-// worker -> master, averaging: a replica after its task.  Blobs as in State.
+// worker -> master, averaging: what a replica learnt in its task.
 struct Result {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t examples = 0;
-  double loss_sum = 0;  // mean loss of each batch times its examples
-  std::vector<float> parameters, statistics, updater_state;
+  double loss_sum = 0;           // mean loss of each batch times its examples
+  std::vector<std::byte> delta;  // exchange/delta.h; may be empty
+  std::vector<float> statistics, updater_state;
 
   Message to_message() const;
   static Result from_message(const Message& message);
+};
+
+// master -> worker, averaging: the average of a round, for all that have the
+// version before it.  Each takes the outer optimizer's step.
+struct Round {
+  std::uint64_t version = 0;                     // that it makes
+  double momentum = 0;                           // of the outer optimizer
+  std::vector<std::byte> delta;                  // exchange/delta.h
+  std::vector<float> statistics, updater_state;  // updater state: if averaged
+
+  Message to_message() const;
+  static Round from_message(const Message& message);
 };
 
 // worker -> master, sharing: the coded update of the mini-batches

@@ -94,12 +94,12 @@ Message State::to_message() const {
   return {MessageType::kState,
           {{"version", version}, {"threshold", threshold}},
           {floats_to_blob(parameters), floats_to_blob(statistics),
-           floats_to_blob(updater_state)}};
+           floats_to_blob(updater_state), floats_to_blob(velocity)}};
 }
 
 State State::from_message(const Message& message) {
   JsonView body =
-      open_body(message, MessageType::kState, 3, {"version", "threshold"});
+      open_body(message, MessageType::kState, 4, {"version", "threshold"});
   State state;
   state.version = number_of(body, "version");
   state.threshold = body.at("threshold").number();
@@ -107,7 +107,28 @@ State State::from_message(const Message& message) {
   state.parameters = blob_to_floats(message, 0);
   state.statistics = blob_to_floats(message, 1);
   state.updater_state = blob_to_floats(message, 2);
+  state.velocity = blob_to_floats(message, 3);
   return state;
+}
+
+Message Round::to_message() const {
+  return {MessageType::kRound,
+          {{"version", version}, {"momentum", momentum}},
+          {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
+}
+
+Round Round::from_message(const Message& message) {
+  JsonView body =
+      open_body(message, MessageType::kRound, 3, {"version", "momentum"});
+  Round round;
+  round.version = number_of(body, "version");
+  round.momentum = body.at("momentum").number();
+  if (!(round.momentum >= 0 && round.momentum < 1))
+    body.at("momentum").fail("a number from 0 to below 1");
+  round.delta = message.blobs[0];
+  round.statistics = blob_to_floats(message, 1);
+  round.updater_state = blob_to_floats(message, 2);
+  return round;
 }
 
 Message Task::to_message() const {
@@ -120,14 +141,18 @@ Message Task::to_message() const {
            {"first", first},
            {"count", count},
            {"iteration", iteration},
+           {"slot", slot.index},
+           {"round", slot.round},
+           {"follows", slot.follows},
            {"evaluations", evaluations}},
           {}};
 }
 
 Task Task::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kTask, 0,
-                            {"kind", "lease", "fence", "version", "epoch",
-                             "first", "count", "iteration", "evaluations"});
+  JsonView body =
+      open_body(message, MessageType::kTask, 0,
+                {"kind", "lease", "fence", "version", "epoch", "first", "count",
+                 "iteration", "slot", "round", "follows", "evaluations"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")
@@ -141,6 +166,9 @@ Task Task::from_message(const Message& message) {
   // first + count must not overflow either.
   task.count = body.at("count").integer(0, kMaxInteger - task.first);
   task.iteration = count_of(body, "iteration");
+  task.slot.index = count_of(body, "slot");
+  task.slot.round = number_of(body, "round");
+  task.slot.follows = number_of(body, "follows");
   task.evaluations = body.at("evaluations").strings();
   return task;
 }

@@ -53,8 +53,7 @@ Message Result::to_message() const {
            {"fence", fence},
            {"examples", examples},
            {"loss_sum", loss_sum}},
-          {floats_to_blob(parameters), floats_to_blob(statistics),
-           floats_to_blob(updater_state)}};
+          {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
 Result Result::from_message(const Message& message) {
@@ -65,7 +64,7 @@ Result Result::from_message(const Message& message) {
   result.fence = number_of(body, "fence");
   result.examples = count_of(body, "examples");
   result.loss_sum = body.at("loss_sum").number();
-  result.parameters = blob_to_floats(message, 0);
+  result.delta = message.blobs[0];
   result.statistics = blob_to_floats(message, 1);
   result.updater_state = blob_to_floats(message, 2);
   return result;

@@ -34,7 +34,8 @@ enum class MessageType : std::uint16_t {
   kStop,
   kLeave,
   kFault,
-  kStatistics
+  kStatistics,
+  kRound
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

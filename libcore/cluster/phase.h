@@ -27,7 +27,7 @@ class Phase {
   virtual void take(Member& member, const Message& message) = 0;
 
   // The member's leases end.  failed: it died or stood still over them.
-  void release(Member& member, const std::string& why, bool failed);
+  virtual void release(Member& member, const std::string& why, bool failed);
   bool working(const Member& member) const;
 
   // No new work; done() once what was begun is in.

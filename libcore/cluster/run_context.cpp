@@ -50,13 +50,15 @@ bool RunContext::bring_up_to_date(Member& member) {
   message.parameters = state.parameters;
   message.statistics = state.statistics;
   message.updater_state = state.updater_state;
+  message.velocity = state.velocity;
   if (!send(member, message.to_message())) return false;
   member.version = state.version;
   return true;
 }
 
 bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
-                          TaskKind kind, std::int64_t iteration) {
+                          TaskKind kind, std::int64_t iteration,
+                          const Slot& slot) {
   Task task;
   task.kind = kind;
   task.lease = lease.id;
@@ -66,6 +68,7 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
   task.first = lease.first;
   task.count = lease.count;
   task.iteration = iteration;
+  task.slot = slot;
   if (kind == TaskKind::kEvaluate) task.evaluations = settings.evaluations;
   if (!send(member, task.to_message())) {
     table.finish(lease.id);

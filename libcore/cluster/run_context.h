@@ -15,6 +15,7 @@
 #include "libcore/cluster/report.h"
 #include "libcore/cluster/run_state.h"
 #include "libcore/cluster/settings.h"
+#include "libcore/cluster/slot_owners.h"
 #include "libcore/data/epoch.h"
 
 namespace dl::cluster {
@@ -49,6 +50,7 @@ class RunContext {
   data::Catalogue training, evaluation;
   RunState state;
   Membership members;
+  SlotOwners slots;  // averaging
   Report report;
   double now = 0;  // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
@@ -63,7 +65,7 @@ class RunContext {
   // Grants of every kind of work go out through here: sends the task or takes
   // the lease back.
   bool hand_out(Member& member, LeaseTable& table, const Lease& lease,
-                TaskKind kind, std::int64_t iteration);
+                TaskKind kind, std::int64_t iteration, const Slot& slot = {});
 
   // A lease ends before its work is done.  why: "revoke" events say so.
   void revoke(Member& member, LeaseTable& table, const Lease& lease,

@@ -24,6 +24,9 @@ struct EpochScore {
 struct RunState {
   // The model, as flat vectors of nn::Network.
   std::vector<float> parameters, statistics, updater_state;
+  // Averaging: the outer optimizer's, and what coding has left out of the
+  // averages sent so far; empty where there is none.
+  std::vector<float> velocity, residual;
 
   std::int64_t epoch = 0;      // in training; settings.epochs when all are done
   Ranges committed;            // mini-batches of it

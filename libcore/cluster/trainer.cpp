@@ -44,6 +44,9 @@ void Trainer::run() {
         step();
     } catch (const OutOfStep& e) {
       out_of_step(e.why);
+    } catch (const Superseded&) {
+      const Task task = tasks_.front().task;
+      drop_lease(task.lease, task.fence);
     } catch (const Error&) {
       // A master that is lost takes the records with it; so does leaving.
       if (!mail_.fetcher.closed()) throw;

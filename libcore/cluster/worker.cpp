@@ -314,6 +314,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
       return std::nullopt;
     case MessageType::kState:
     case MessageType::kTask:
+    case MessageType::kRound:
     case MessageType::kApply:
     case MessageType::kStale:
     case MessageType::kCheck:

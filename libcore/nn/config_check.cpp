@@ -251,7 +251,7 @@ std::vector<std::string> check_meaning(const NetworkConfig& config) {
       problems.push_back(place(i, "name") + "'" + layer.name +
                          "' is the name of layers[" +
                          std::to_string(first->second) + "] already");
-    if (layer.name == "updater")
+    if (layer.name == "updater" || layer.name == "training")
       problems.push_back(place(i, "name") + "'" + layer.name +
                          "' is reserved; choose another name");
     const bool last = i + 1 == config.layers.size();

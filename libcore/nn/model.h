@@ -5,6 +5,7 @@
 #ifndef DL_LIBCORE_NN_MODEL_H_
 #define DL_LIBCORE_NN_MODEL_H_
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,6 +36,8 @@ struct Model {
   // Checkpoints only:
   std::vector<float> updater_state;  // flat; empty in a plain model
   Json training;                     // counters and what the run needs; or null
+  // Further flat vectors of the run, by name: a letter, then letters and _.
+  std::map<std::string, std::vector<float>> training_vectors;
 };
 
 // Writes the file whole or not at all.  Equal models give equal bytes.
@@ -53,7 +56,7 @@ Model open_model(const std::string& path);
 // Copies a model into a network compiled from its configuration, and back.  A
 // training network starts with the model's updater state, or a fresh one where
 // it has none; take_from() leaves config, normalizer, data, provenance and
-// training alone.
+// what is of training alone.
 void put_into(Network& network, const Model& model);
 void take_from(Network& network, Model& model);
 

@@ -1,5 +1,5 @@
 // The model file.  Tensors lie in the order of the layout: parameters,
-// statistics, updater state; dl-model(5) has the fields.
+// statistics, updater state, vectors of the run; dl-model(5) has the fields.
 
 #include <bit>
 #include <charconv>
@@ -23,6 +23,7 @@ static_assert(std::endian::native == std::endian::little);
 constexpr int kMajorVersion = 1;
 constexpr char kVersion[] = "1.0";
 constexpr char kDataPrefix[] = "data.";
+constexpr std::string_view kVectorPrefix = "training/";
 constexpr std::size_t kMaxBytes = std::size_t{1} << 40;
 
 using Strings = std::map<std::string, std::string>;
@@ -31,10 +32,11 @@ using Strings = std::map<std::string, std::string>;
   throw Error{Code::kData, what};
 }
 
-// Where a tensor of the file lies in a Model.
+// Where a tensor of the file lies in a Model; vector: null, a whole one of the
+// training vectors.
 struct Slot {
   io::TensorEntry entry;
-  std::vector<float> Model::*vector;
+  std::vector<float> Model::*vector = nullptr;
   std::int64_t offset = 0;
   std::int64_t elements = 0;
 };
@@ -51,7 +53,19 @@ void add_slot(std::vector<Slot>& slots, const std::string& name,
                    segment.elements()});
 }
 
-// The tensors of a file in their order.
+void add_vector(std::vector<Slot>& slots, const std::string& tensor,
+                std::int64_t elements) {
+  slots.push_back({{.name = tensor, .dtype = "F32", .shape = {elements}},
+                   nullptr,
+                   0,
+                   elements});
+}
+
+std::string vector_name(const Slot& slot) {
+  return slot.entry.name.substr(kVectorPrefix.size());
+}
+
+// The tensors of a file in their order, without the vectors of the run.
 std::vector<Slot> slots_of(const Layout& layout, bool with_state) {
   std::vector<Slot> slots;
   for (const Segment& segment : layout.parameters)
@@ -108,10 +122,14 @@ bool sound(const Slot& slot, std::span<const float> values) {
   damaged("tensor '" + slot.entry.name + "' holds a value that is not finite");
 }
 
-std::span<const float> values_of(const Model& model, const Slot& slot) {
-  return std::span(model.*slot.vector)
-      .subspan(static_cast<std::size_t>(slot.offset),
-               static_cast<std::size_t>(slot.elements));
+// Model or const Model.
+template <typename M>
+auto values_of(M& model, const Slot& slot) {
+  auto& vector = slot.vector != nullptr
+                     ? model.*slot.vector
+                     : model.training_vectors.at(vector_name(slot));
+  return std::span(vector).subspan(static_cast<std::size_t>(slot.offset),
+                                   static_cast<std::size_t>(slot.elements));
 }
 
 Strings metadata_of(const Model& model) {
@@ -271,7 +289,13 @@ Model read_model(std::span<const std::byte> blob, bool keep) {
   bool with_state = false;
   for (const io::TensorEntry& entry : header.tensors)
     with_state = with_state || entry.name.starts_with("updater/");
-  const std::vector<Slot> slots = slots_of(layout, with_state);
+  std::vector<Slot> slots = slots_of(layout, with_state);
+  std::map<std::string, std::int64_t> vectors;
+  for (const io::TensorEntry& entry : header.tensors)
+    if (entry.name.starts_with(kVectorPrefix) && entry.shape.size() == 1)
+      vectors[entry.name] = entry.shape[0];
+  for (const auto& [name, elements] : vectors)
+    add_vector(slots, name, elements);
   check_tensors(header.tensors, slots);
 
   const auto tensors = blob.subspan(header.data_offset);
@@ -288,9 +312,13 @@ Model read_model(std::span<const std::byte> blob, bool keep) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots[i];
     if (slot.vector == &Model::parameters && !model.in_file.empty()) continue;
-    std::memcpy((model.*slot.vector).data() + slot.offset,
-                tensors.data() + header.tensors[i].begin,
-                header.tensors[i].end - header.tensors[i].begin);
+    if (slot.vector == nullptr)
+      model.training_vectors[vector_name(slot)].resize(
+          static_cast<std::size_t>(slot.elements));
+    const auto values = std::as_writable_bytes(values_of(model, slot));
+    if (!values.empty())
+      std::memcpy(values.data(), tensors.data() + header.tensors[i].begin,
+                  values.size());
   }
   return model;
 }
@@ -331,7 +359,10 @@ void save_model(const Model& model, const std::string& path) {
               (!with_state || holds(model.updater_state, layout.state_count)),
           "a model's vectors do not fit its network");
 
-  const std::vector<Slot> slots = slots_of(layout, with_state);
+  std::vector<Slot> slots = slots_of(layout, with_state);
+  for (const auto& [name, values] : model.training_vectors)
+    add_vector(slots, std::string(kVectorPrefix) + name,
+               static_cast<std::int64_t>(values.size()));
   Strings metadata = metadata_of(model);
   io::Digest digest = start_digest(metadata, slots);
   std::vector<io::TensorEntry> entries;

@@ -48,6 +48,7 @@ struct Position {
   std::int64_t iteration = 0;  // updater steps before this one
   std::int64_t epoch = 0;
   std::uint64_t batch = 0;  // names the mini-batch: the dropout stream
+  std::int64_t afresh = 0;  // the iteration at which updater state was afresh
 };
 
 class Network {

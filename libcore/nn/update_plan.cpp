@@ -135,6 +135,7 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
 tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
                                         const Position& at) const {
   tensor::UpdaterStep step = rule.range->updater.step(at.iteration, at.epoch);
+  step.step -= at.afresh;
   step.scale = factor(rule);
   if (rule.normalization == GradientNormalization::kClipElementwise)
     step.limit = rule.threshold;

@@ -59,14 +59,20 @@ TEST_CASE(
   CHECK(table.leases().empty());
 }
 
-TEST_CASE("a grant stays below its end") {
+TEST_CASE("a stretch is granted whole or not at all") {
   std::uint64_t next = 1;
   LeaseTable table(10, next);
-  CHECK(table.grant(1, 4, 6)->count == 4);
-  CHECK(table.grant(1, 4, 6)->count == 2);
-  CHECK_FALSE(table.any_free(6));
-  CHECK_FALSE(table.grant(1, 4, 6));
-  CHECK(table.any_free(7));
+  CHECK(table.is_free(6));
+  const Lease lease = *table.grant_at(1, 4, 4);
+  CHECK(lease.first == 4);
+  CHECK(lease.count == 4);
+  CHECK_FALSE(table.is_free(6));
+  CHECK_FALSE(table.grant_at(2, 2, 3));
+  CHECK(table.grant(2, 9)->count == 4);
+  table.finish(lease.id);
+  const Lease again = *table.grant_at(2, 4, 4);
+  CHECK(again.fence > lease.fence);
+  CHECK(again.id != lease.id);
 }
 
 TEST_CASE("committed ranges survive a checkpoint") {

@@ -56,8 +56,9 @@ std::vector<std::byte> bytes(std::size_t n) {
 TEST_CASE("types have names, other numbers have none") {
   CHECK(name_of(MessageType::kHello) == "Hello");
   CHECK(name_of(MessageType::kFault) == "Fault");
+  CHECK(name_of(MessageType::kRound) == "Round");
   CHECK(name_of(static_cast<MessageType>(0)).empty());
-  CHECK(name_of(static_cast<MessageType>(21)).empty());
+  CHECK(name_of(static_cast<MessageType>(22)).empty());
 }
 
 TEST_CASE("Hello") {
@@ -134,22 +135,40 @@ TEST_CASE("State and Result carry floats bit for bit") {
   CHECK(copy.updater_state.empty());
   refuses(state, "threshold", -1.0);
 
-  Result result{1, 2, 160, 3.25, {1, 2}, {}, {3}};
+  state.velocity = {0.5F};
+  CHECK(through(state).velocity == state.velocity);
+
+  Result result{1, 2, 160, 3.25, bytes(7), {}, {3}};
+  CHECK(through(result).delta == bytes(7));
   CHECK(through(result).updater_state == std::vector<float>{3});
   refuses(result, "loss_sum", std::nan(""));
   refuses(result, "examples", -160);
 
   Message odd = result.to_message();
-  odd.blobs[0].pop_back();
-  CHECK_THROWS_WITH(Result::from_message(odd), StartsWith("Result: blob 0"));
+  odd.blobs[2].pop_back();
+  CHECK_THROWS_WITH(Result::from_message(odd), StartsWith("Result: blob 2"));
   odd.blobs.pop_back();
   CHECK_THROWS_WITH(Result::from_message(odd), "Result: want 3 blobs, got 2");
   CHECK_THROWS_WITH(State::from_message(odd),
                     "want a State message, got Result");
 }
 
+TEST_CASE("Round") {
+  const Round round{12, 0.875, bytes(9), {1, 2}, {3}};
+  const Round copy = through(round);
+  CHECK(copy.version == 12);
+  CHECK(copy.momentum == 0.875);
+  CHECK(copy.delta == bytes(9));
+  CHECK(copy.statistics == round.statistics);
+  CHECK(copy.updater_state == round.updater_state);
+  refuses(round, "momentum", 1.0);
+  refuses(round, "momentum", -0.1);
+}
+
 TEST_CASE("Task") {
-  Task task{TaskKind::kEvaluate, 7, 2, 3, 1, 100, 50, 400, {"roc"}};
+  Task task{TaskKind::kEvaluate, 7, 2, 3, 1, 100, 50, 400, {2, 9, 8}, {"roc"}};
+  CHECK(through(task).slot == task.slot);
+  refuses(task, "follows", -1);
   Task copy = through(task);
   CHECK(copy.kind == TaskKind::kEvaluate);
   CHECK(copy.evaluations == std::vector<std::string>{"roc"});

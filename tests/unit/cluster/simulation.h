@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/slot_keeper.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 
@@ -33,6 +34,7 @@ inline std::string run_id(std::uint64_t n) {
 }
 
 inline constexpr std::size_t kParameters = 40;
+inline constexpr std::size_t kStatistics = 2;
 inline constexpr float kStep = 0.125F;  // dyadic: sums are exact
 
 // What training on a mini-batch does to a replica: a step that depends on the
@@ -53,8 +55,10 @@ struct Worker {
   bool alive = true, deaf = false;  // deaf: its queue is full
   std::vector<float> parameters, residual = std::vector<float>(kParameters);
   std::vector<float> statistics;
+  std::optional<SlotKeeper> keeper;  // averaging
   std::uint64_t version = 0;
   bool known = false;
+  int states = 0;  // that came
   std::deque<Task> tasks;
   std::int64_t done = 0;  // mini-batches of the first task
   struct Pending {
@@ -102,16 +106,21 @@ inline void Worker::take(const Message& message, Mode mode) {
       break;
     case MessageType::kState: {
       State state = State::from_message(message);
-      parameters = std::move(state.parameters);
       version = state.version;
+      ++states;
       known = true;
-      if (mode == Mode::kSharing) {
-        tasks.clear();
-        pending.clear();
-        done = 0;
-      }
+      tasks.clear();
+      pending.clear();
+      done = 0;
+      if (mode == Mode::kAveraging)
+        keeper->take(std::move(state));
+      else
+        parameters = std::move(state.parameters);
       break;
     }
+    case MessageType::kRound:
+      keeper->take(Round::from_message(message));
+      break;
     case MessageType::kTask:
       if (!known) throw std::logic_error("a task without state");
       tasks.push_back(Task::from_message(message));
@@ -178,22 +187,38 @@ inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
 }
 
 inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
-  if (task.version != version) throw std::logic_error("another round's state");
-  Result result;
-  result.lease = task.lease;
-  result.fence = task.fence;
-  result.examples = order.examples(task.first, task.count);
-  result.parameters = parameters;
-  for (std::int64_t i = task.first; i < task.first + task.count; ++i) {
-    const auto step = step_of(result.parameters, task.epoch, i);
-    for (std::size_t j = 0; j < step.size(); ++j)
-      result.parameters[j] -= step[j];
-    result.loss_sum += static_cast<double>(order.examples(i, 1)) / 4;
-  }
-  if (poison) result.parameters[3] = NAN;
-  poison = false;
   tasks.pop_front();
-  out.push_back(result.to_message());
+  const auto start = keeper->begin(task);
+  if (!start) return;  // the master has taken it back
+  const auto copy = [](std::span<const float> v) {
+    return std::vector<float>(v.begin(), v.end());
+  };
+  std::vector<float> replica = copy(start->parameters);
+  std::vector<float> running = copy(start->statistics);
+  std::vector<float> momentum = copy(start->updater_state);
+  momentum.resize(kParameters);
+  double loss_sum = 0;
+  for (std::int64_t i = task.first; i < task.first + task.count; ++i) {
+    const auto step = step_of(replica, task.epoch, i);
+    for (std::size_t j = 0; j < step.size(); ++j) {
+      momentum[j] = 0.5F * momentum[j] + step[j];
+      replica[j] -= momentum[j];
+    }
+    running[0] = 0.5F * running[0] + static_cast<float>(i);
+    loss_sum += static_cast<double>(order.examples(i, 1)) / 4;
+  }
+  const bool bad = std::exchange(poison, false);
+  if (bad && progress % 2 == 0) {
+    const Fault fault{task.lease, task.fence, task.first, "it is not finite"};
+    out.push_back(fault.to_message());
+    return;
+  }
+  auto result = keeper->finish(task, replica, running, momentum);
+  if (!result) throw std::logic_error("a replica that is not finite");
+  result->examples = order.examples(task.first, task.count);
+  result->loss_sum = loss_sum;
+  if (bad) result->statistics[1] = NAN;
+  out.push_back(result->to_message());
 }
 
 inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
@@ -280,6 +305,11 @@ struct Master {
     context.training = catalogue(examples);
     if (held_out) context.evaluation = catalogue(held_out);
     context.state.parameters.assign(kParameters, 1);
+    if (settings.mode == Mode::kAveraging)
+      context.state.statistics.assign(kStatistics, 1);
+    if (settings.mode == Mode::kAveraging &&
+        settings.averaging.updater_state == UpdaterState::kAverage)
+      context.state.updater_state.assign(kParameters, 0);
     if (saved) context.state = *saved;
     events.write(incarnation > 1 ? "resume" : "start",
                  {{"epoch", context.state.epoch},
@@ -311,6 +341,7 @@ struct Master {
     worker = Worker{};
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
+    worker.keeper.emplace(context.settings.averaging);
     deliver(worker, worker.hello.to_message());
     flush(worker);
     return worker;

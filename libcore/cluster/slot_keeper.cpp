@@ -1,0 +1,134 @@
+#include "libcore/cluster/slot_keeper.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/cluster/learner.h"
+#include "libcore/exchange/delta.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// Rounds that wait until a task wants them; two are open at most.
+constexpr std::size_t kMostWaiting = 2;
+
+}  // namespace
+
+void SlotKeeper::begin_session() {
+  known_ = false;
+  waiting_.clear();
+  histories_.clear();
+}
+
+void SlotKeeper::take(State state) {
+  if (settings_.outer.has_velocity() &&
+      state.velocity.size() != state.parameters.size())
+    throw Error{Code::kProtocol,
+                "the master sent a velocity of " +
+                    std::to_string(state.velocity.size()) + " values for " +
+                    std::to_string(state.parameters.size()) + " parameters"};
+  state_ = std::move(state);
+  waiting_.clear();
+  known_ = true;
+}
+
+void SlotKeeper::take(Round round) {
+  const std::uint64_t last =
+      waiting_.empty() ? state_.version : waiting_.back().version;
+  if (!known_ || round.version != last + 1)
+    throw OutOfStep{"round " + std::to_string(round.version) +
+                    " without the one before it"};
+  waiting_.push_back(std::move(round));
+  if (waiting_.size() > kMostWaiting) advance(state_.version + 1);
+}
+
+void SlotKeeper::advance(std::uint64_t version) {
+  for (; state_.version < version && !waiting_.empty(); waiting_.pop_front())
+    apply(waiting_.front());
+}
+
+void SlotKeeper::apply(const Round& round) {
+  average_.assign(state_.parameters.size(), 0);
+  exchange::decode_delta(round.delta, 1, average_);
+  exchange::OuterOptimizer outer = settings_.outer;
+  outer.momentum = round.momentum;
+  outer.step(state_.parameters, average_, state_.velocity);
+  state_.statistics = round.statistics;
+  state_.updater_state = round.updater_state;
+  state_.version = round.version;
+}
+
+std::optional<SlotKeeper::Start> SlotKeeper::begin(const Task& task) {
+  advance(task.version);
+  if (!known_ || state_.version != task.version)
+    throw OutOfStep{"task of round " + std::to_string(task.version) +
+                    " without its parameters"};
+  Start start{state_.parameters, state_.statistics, state_.updater_state, 0};
+  from_ = start.parameters;
+  if (task.kind == TaskKind::kEvaluate) return start;
+  if (settings_.updater_state == UpdaterState::kReset)
+    start.afresh = task.iteration;
+  if (!settings_.keeps_history()) return start;
+
+  const Slot& slot = task.slot;
+  History& history = histories_[slot.index];
+  if (slot.follows == 0) {
+    history = History{};
+    history.afresh = task.iteration;
+  }
+  if (history.round != slot.follows) return std::nullopt;
+  if (settings_.updater_state == UpdaterState::kKeep) {
+    start.updater_state = history.updater_state;
+    start.afresh = history.afresh;
+  }
+  // The average does not have this slot's last round in it yet.
+  if (settings_.overlap && slot.follows > 0 && slot.follows + 1 == slot.round &&
+      task.version + 1 == slot.follows) {
+    base_.resize(state_.parameters.size());
+    std::transform(state_.parameters.begin(), state_.parameters.end(),
+                   history.learnt.begin(), base_.begin(), std::plus<>());
+    from_ = start.parameters = base_;
+    start.statistics = history.statistics;
+  }
+  return start;
+}
+
+std::optional<Result> SlotKeeper::finish(const Task& task,
+                                         std::span<const float> parameters,
+                                         std::vector<float> statistics,
+                                         std::vector<float> updater_state) {
+  std::vector<float> delta(parameters.size());
+  std::transform(parameters.begin(), parameters.end(), from_.begin(),
+                 delta.begin(), std::minus<>());
+  if (!std::all_of(delta.begin(), delta.end(),
+                   [](float v) { return std::isfinite(v); }))
+    return std::nullopt;
+  Result result;
+  result.lease = task.lease;
+  result.fence = task.fence;
+  if (!settings_.keeps_history()) {
+    exchange::encode_delta(delta, settings_.delta, {}, result.delta);
+  } else {
+    History& history = histories_[task.slot.index];
+    history.round = task.slot.round;
+    if (settings_.delta.lossy()) history.residual.resize(delta.size());
+    exchange::encode_delta(delta, settings_.delta, history.residual,
+                           result.delta);
+    if (settings_.updater_state == UpdaterState::kKeep)
+      history.updater_state = std::move(updater_state);
+    if (settings_.overlap) {
+      history.learnt = std::move(delta);
+      history.statistics = statistics;
+    }
+  }
+  result.statistics = std::move(statistics);
+  if (settings_.updater_state == UpdaterState::kAverage)
+    result.updater_state = std::move(updater_state);
+  return result;
+}
+
+}  // namespace dl::cluster

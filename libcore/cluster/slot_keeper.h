@@ -1,0 +1,77 @@
+// The worker's side of averaging's rounds, without a network: the parameters
+// that all have, which each Round takes one step further, and the histories of
+// the slots that this worker does.
+//
+// A slot starts from the shared parameters.  When rounds overlap they do not
+// have its own last round in them yet; then what it learnt there is added
+// (Shen et al. 2019, CoCoD-SGD).  What it sends is the difference to where it
+// started, coded; what coding leaves out is kept and added to the next
+// difference (error feedback: Seide et al. 2014; Karimireddy et al. 2019).
+//
+// Used by one thread at a time.
+
+#ifndef DL_LIBCORE_CLUSTER_SLOT_KEEPER_H_
+#define DL_LIBCORE_CLUSTER_SLOT_KEEPER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/cluster/averaging_settings.h"
+#include "libcore/cluster/message.h"
+
+namespace dl::cluster {
+
+class SlotKeeper {
+ public:
+  explicit SlotKeeper(const AveragingSettings& settings)
+      : settings_(settings) {}
+
+  // A new conversation: nothing of the one before counts.
+  void begin_session();
+  void take(State state);
+  // Throws Error: kProtocol, it does not fit.  OutOfStep: it follows another
+  // version than this worker has.
+  void take(Round round);
+
+  // Where a task starts from; there until the next call of anything here.
+  struct Start {
+    std::span<const float> parameters, statistics;
+    std::span<const float> updater_state;  // empty: afresh
+    std::int64_t afresh = 0;               // nn::Position::afresh
+  };
+  // Nothing: the task goes on from a round that was not finished here, so it
+  // is no longer wanted.  Throws OutOfStep: its version is not known.
+  std::optional<Start> begin(const Task& task);
+  // The answer to the task begun last, without its counts; nothing, and the
+  // history as it was: the replica is not finite.
+  std::optional<Result> finish(const Task& task,
+                               std::span<const float> parameters,
+                               std::vector<float> statistics,
+                               std::vector<float> updater_state);
+
+ private:
+  struct History {
+    std::uint64_t round = 0;  // its last one
+    std::int64_t afresh = 0;  // when its updater state was
+    std::vector<float> residual, updater_state;
+    std::vector<float> learnt, statistics;  // overlap: in that round
+  };
+  void advance(std::uint64_t version);
+  void apply(const Round& round);
+
+  AveragingSettings settings_;
+  bool known_ = false;
+  State state_;
+  std::deque<Round> waiting_;  // that follow state_
+  std::vector<float> average_, base_;
+  std::span<const float> from_;  // where the task begun last starts
+  std::map<std::int64_t, History> histories_;  // by slot
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_SLOT_KEEPER_H_

@@ -1,0 +1,119 @@
+// Whole runs of the simulation: undisturbed, and while everything dies now and
+// then.
+
+#ifndef DL_TESTS_UNIT_CLUSTER_WHOLE_RUN_H_
+#define DL_TESTS_UNIT_CLUSTER_WHOLE_RUN_H_
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libcore/base/philox.h"
+#include "tests/unit/cluster/simulation.h"
+
+namespace simulation {
+
+inline constexpr std::int64_t kExamples =
+    203;  // 51 mini-batches of 4, one short
+
+inline Settings settings(Mode mode) {
+  Settings s;
+  s.mode = mode;
+  s.batch = 4;
+  s.epochs = 2;
+  s.averaging.workers = mode == Mode::kAveraging ? 3 : 0;
+  s.averaging.frequency = 4;
+  s.metric = "loss";
+  return s;
+}
+
+inline void check_exactly_once(const Folder& folder, std::int64_t epochs) {
+  const auto counts = committed(folder);
+  REQUIRE(static_cast<std::int64_t>(counts.size()) == epochs);
+  for (const auto& [epoch, batches] : counts) {
+    CHECK(batches.size() == 51);
+    for (const auto& [batch, n] : batches) {
+      INFO("epoch " << epoch << ", mini-batch " << batch);
+      CHECK(n == 1);
+    }
+  }
+}
+
+// Runs undisturbed; returns what it came to.
+inline RunState undisturbed(const Settings& settings, int workers) {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings, Limits{}, folder, saved, 1, kExamples);
+  for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
+  for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
+  REQUIRE(master.coordinator->finished());
+  check_exactly_once(folder, settings.epochs);
+  CHECK(examples_seen(master.context.state) == settings.epochs * kExamples);
+  master.coordinator->dismiss(0, "");
+  for (const auto& [name, worker] : master.link.workers)
+    CHECK(worker.stop == 0);
+  return master.context.state;
+}
+
+// Runs while workers die, fall silent, go deaf and come, and the master is
+// killed now and then.
+inline RunState disturbed(const Settings& s, std::uint64_t seed) {
+  Folder folder;
+  std::optional<RunState> saved;
+  Limits limits;
+  limits.checkpoint_batches = 9;
+  dl::Philox random(seed, 2);
+  std::uint64_t incarnation = 1;
+  auto master = std::make_unique<Master>(s, limits, folder, saved, incarnation,
+                                         kExamples);
+  int names = 0, kills = 0;
+  for (int turn = 0; !master->over(); ++turn) {
+    REQUIRE(turn < 20000);
+    auto& workers = master->link.workers;
+    if (random.below(20) == 0 || workers.empty())
+      master->join("w" + std::to_string(names++));
+    if (random.below(25) == 0 && !workers.empty()) {
+      Worker& unlucky =
+          std::next(workers.begin(),
+                    static_cast<std::ptrdiff_t>(random.below(workers.size())))
+              ->second;
+      switch (random.below(4)) {
+        case 0:  // leaves
+          master->deliver(unlucky, Leave{"test"}.to_message());
+          unlucky.alive = false;
+          break;
+        case 1:  // stopped and continued, perhaps after it was given up
+          unlucky.deaf = !unlucky.deaf;
+          break;
+        case 2:
+          unlucky.poison = true;
+          break;
+        default:  // dies between answers, or of a lost process seen at once
+          unlucky.alive = false;
+          unlucky.hello.pid = 1;
+      }
+    }
+    if (random.below(400) == 0 && kills < 4) {  // kill -9 of the master
+      ++kills;
+      master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
+                                        kExamples);
+    }
+    try {
+      master->turn();
+    } catch (const dl::Error& error) {
+      // Many workers died over one mini-batch: start the master again.
+      REQUIRE(error.code() == dl::Code::kData);
+      master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
+                                        kExamples);
+    }
+  }
+  REQUIRE(master->coordinator->finished());
+  check_exactly_once(folder, s.epochs);
+  return master->context.state;
+}
+
+}  // namespace simulation
+
+#endif  // DL_TESTS_UNIT_CLUSTER_WHOLE_RUN_H_
