@@ -7,15 +7,21 @@
 
 namespace dl::exchange {
 
-void sample_magnitudes(std::span<const float> x, std::span<const float> y,
-                       std::size_t size, Philox& random,
-                       std::vector<float>& magnitudes) {
+std::size_t sample_magnitudes(std::span<const float> x,
+                              std::span<const float> y, std::size_t size,
+                              float floor, Philox& random,
+                              std::vector<float>& magnitudes) {
   magnitudes.clear();
   const auto add = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i)
-      magnitudes.push_back(std::fabs(y.empty() ? x[i] : x[i] + y[i]));
+    for (std::size_t i = from; i < to; ++i) {
+      const float size_of = std::fabs(y.empty() ? x[i] : x[i] + y[i]);
+      if (size_of >= floor) magnitudes.push_back(size_of);
+    }
   };
-  if (x.size() <= size) return add(0, x.size());
+  if (x.size() <= size) {
+    add(0, x.size());
+    return x.size();
+  }
   constexpr std::size_t kRun = 8;  // from one cache line or two
   const std::size_t runs = std::max<std::size_t>(size / kRun, 1);
   const auto stretch =
@@ -25,6 +31,7 @@ void sample_magnitudes(std::span<const float> x, std::span<const float> y,
         (static_cast<double>(r) + random.uniform()) * stretch);
     add(at, at + kRun);
   }
+  return runs * kRun;
 }
 
 float largest_reach(std::span<float> magnitudes, std::size_t rank) {

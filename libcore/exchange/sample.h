@@ -11,11 +11,14 @@
 
 namespace dl::exchange {
 
-// |x + y| of about `size` elements (y may be empty); all of them if there are
-// no more.  Taken in short runs, each from its own stretch of the vector.
-void sample_magnitudes(std::span<const float> x, std::span<const float> y,
-                       std::size_t size, Philox& random,
-                       std::vector<float>& magnitudes);
+// Looks at about `size` elements of |x + y| (y may be empty), at all of them if
+// there are no more, and keeps those that are at least `floor` and no NaN.
+// Returns how many it has looked at.  They are taken in short runs, each from
+// its own stretch of the vector.
+std::size_t sample_magnitudes(std::span<const float> x,
+                              std::span<const float> y, std::size_t size,
+                              float floor, Philox& random,
+                              std::vector<float>& magnitudes);
 
 // What the `rank` largest of them reach, rank from 1 to their number; reorders
 // them.

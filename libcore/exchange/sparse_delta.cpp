@@ -23,7 +23,7 @@ constexpr std::size_t kSample = 65536;
 float threshold_of(std::span<const float> x, double density) {
   std::vector<float> sample;
   Philox random(0, x.size());
-  sample_magnitudes(x, {}, kSample, random, sample);
+  sample_magnitudes(x, {}, kSample, 0, random, sample);
   const auto rank = static_cast<std::size_t>(
       std::llround(density * static_cast<double>(sample.size())));
   const float reach =

@@ -12,9 +12,11 @@ namespace dl::exchange {
 namespace {
 
 constexpr double kFirstDensity = 0.25;  // of a warm-up
-constexpr std::size_t kSample = 4096;
-constexpr std::size_t kFewest = 64;  // of a sample that a quantile goes by
-constexpr double kFewQuanta = 4;     // a message of fewer says little
+// A sample in which so many are expected to reach the threshold, if that is not
+// too large; and the fewest that a quantile goes by.
+constexpr double kExpected = 16, kFewest = 4;
+constexpr double kSmallest = 4096, kLargest = 65536;
+constexpr double kFewQuanta = 4;  // a message of fewer says little
 
 double clamped(double threshold) {
   return std::clamp(threshold, kMinThreshold, kMaxThreshold);
@@ -45,6 +47,11 @@ double ThresholdControl::target() const {
   return kFirstDensity * std::pow(rule_.min_density / kFirstDensity, done);
 }
 
+std::size_t ThresholdControl::sample_size() const {
+  return static_cast<std::size_t>(
+      std::clamp(kExpected / target(), kSmallest, kLargest));
+}
+
 std::span<const float> ThresholdControl::next(std::span<const float> residual,
                                               std::span<const float> update) {
   std::size_t at = 0;
@@ -65,24 +72,71 @@ std::span<const float> ThresholdControl::next(std::span<const float> residual,
 void ThresholdControl::estimate(Part& part, std::span<const float> residual,
                                 std::span<const float> update,
                                 std::uint64_t stream) {
-  Philox random(0, stream);
-  sample_magnitudes(residual, update, kSample, random, sample_);
-  const auto found = static_cast<double>(sample_.size());
-  const double rank =
-      std::max(target() * found, std::min<double>(kFewest, found / 2));
-  const double reach = largest_reach(
-      sample_, std::max<std::size_t>(static_cast<std::size_t>(rank), 1));
-  if (!(reach > 0) || !std::isfinite(reach)) return;
-  const double tail = std::log(target()) / std::log(rank / found);
-  part.threshold = clamped(reach * tail);
+  const auto n = static_cast<double>(part.elements);
+  const double share = n * target();
+  // A fourth of the debt at a time: what is sent varies, and should not swing.
+  const double wanted = part.elements <= sample_size()
+                            ? share + part.owed
+                            : std::clamp(share + part.owed / 4, share / 16,
+                                         std::min(share * 16, n / 2));
+  // Most are far below the threshold and need not be ordered.
+  for (const float floor : {static_cast<float>(part.threshold / 2), 0.0F}) {
+    Philox random(0, stream);
+    const auto looked_at = static_cast<double>(sample_magnitudes(
+        residual, update, sample_size(), floor, random, sample_));
+    const double rank = std::max(kFewest, wanted / n * looked_at);
+    if (floor > 0 && static_cast<double>(sample_.size()) < rank) continue;
+    if (const double found = find(part, wanted, looked_at); found > 0)
+      part.threshold = clamped(found);
+    return;
+  }
+}
+
+double ThresholdControl::owed_at_most(const Part& part) const {
+  return std::max(1.0, 4 * static_cast<double>(part.elements) * target());
+}
+
+// 0: it cannot be told.
+double ThresholdControl::find(const Part& part, double wanted,
+                              double looked_at) {
+  std::erase(sample_, 0.0F);
+  if (sample_.empty()) return 0;
+  const auto n = static_cast<double>(part.elements);
+  const auto reach = [&](double rank) {
+    const auto most = static_cast<double>(sample_.size());
+    const auto ranked = static_cast<std::size_t>(std::clamp(rank, 1.0, most));
+    float found = largest_reach(sample_, ranked);
+    if (!std::isfinite(found)) return 0.0;
+    // Many that are equal, as after the first step of Adam: none of them, as
+    // long as that can be made good.
+    if (part.owed < owed_at_most(part) &&
+        std::cmp_greater(std::ranges::count(sample_, found), ranked))
+      found = std::nextafter(found, INFINITY);
+    return static_cast<double>(found);
+  };
+  if (looked_at >= n)  // all of it: exactly so many, or none
+    return wanted >= 1 ? reach(wanted) : reach(1) * (1 + 1e-3);
+  const double rank = wanted / n * looked_at;
+  if (static_cast<double>(sample_.size()) < rank)
+    return reach(static_cast<double>(sample_.size()) / 2);
+  if (rank >= kFewest) return reach(std::round(rank));
+  // Too few for that: as if magnitudes were exponentially distributed.
+  return reach(kFewest) * std::log(wanted / n) / std::log(kFewest / looked_at);
 }
 
 void ThresholdControl::sent(std::span<const std::int64_t> quanta) {
   require(quanta.size() == parts_.size(), "quanta of each part");
-  if (!samples())
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      judge(parts_[p], static_cast<double>(quanta[p]) /
-                           static_cast<double>(parts_[p].elements));
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto sent = static_cast<double>(quanta[p]);
+    const auto n = static_cast<double>(parts_[p].elements);
+    if (!samples()) {
+      judge(parts_[p], sent / n);
+      continue;
+    }
+    const double most = owed_at_most(parts_[p]);
+    parts_[p].owed =
+        std::clamp(parts_[p].owed + n * target() - sent, -4 * most, most);
+  }
   ++messages_;
 }
 
@@ -91,13 +145,15 @@ void ThresholdControl::judge(Part& part, double density) const {
   if (rule_.kind == ThresholdRule::Kind::kTarget) {
     const double expected = n * rule_.min_density;
     if (expected < kFewQuanta) {
-      const double step = std::clamp(
-          (n * density - expected) / std::max(expected, 1.0), -1.0, 1.0);
-      part.threshold = clamped(part.threshold * std::pow(rule_.decay, -step));
+      const double step = (n * density - expected) / std::max(expected, 1.0);
+      part.threshold = clamped(
+          part.threshold * std::pow(rule_.decay, -std::min(step, kFewQuanta)));
       return;
     }
-    part.density = density;
-  } else {
+    part.threshold = rule_.next(part.threshold, density);
+    return;
+  }
+  if (rule_.kind == ThresholdRule::Kind::kAdaptive) {
     const double middle = std::sqrt(rule_.min_density * rule_.max_density);
     const double weight = std::min(1.0, n * middle / kFewQuanta);
     part.density += weight * (density - part.density);

@@ -6,8 +6,10 @@
 // the steps is 0 at the target (target): one message of it says next to
 // nothing.
 //
-// quantile: the threshold is estimated from a sample of |residual + update|,
-// then moved by what was sent.
+// quantile: the threshold is what the largest of a sample of |residual +
+// update| reach, as many of them as make up the density.  What was sent too
+// much or too little is made good by the next ones.  A part that is to send
+// less than one quantum a message sends its largest every few messages.
 //
 // Warm-up (Lin et al. 2018): the density of target and quantile falls
 // geometrically from 1/4 to the target; both find it as quantile does.
@@ -46,13 +48,17 @@ class ThresholdControl {
   struct Part {
     std::size_t elements = 0;
     double threshold = 0;
-    double density = 0;  // running; of the last message where that is many
+    double density = 0;  // running, for adaptive
+    double owed = 0;     // quanta: target less what was sent, for quantile
   };
 
   bool samples() const;   // at this message
   double target() const;  // density, at this message
+  std::size_t sample_size() const;
   void estimate(Part& part, std::span<const float> residual,
                 std::span<const float> update, std::uint64_t stream);
+  double find(const Part& part, double wanted, double looked_at);
+  double owed_at_most(const Part& part) const;
   void judge(Part& part, double density) const;
 
   ThresholdRule rule_;
