@@ -370,6 +370,7 @@ Outcome Master::outcome() {
   report.bytes_in = link_->bytes_in();
   report.bytes_out = link_->bytes_out();
   report.foreign = link_->dropped();
+  report.histories_lost = context_->slots.lost();
   report.seconds = monotonic_seconds() - began_;
   if (coordinator_->finished()) report.model = options_.output;
   return {report.to_text(context_->state), report.to_json(context_->state)};

@@ -78,6 +78,7 @@ Json Report::to_json(const RunState& state) const {
             {"dense_update", 4 * parameters}}},
           {"staleness", staleness.to_json()},
           {"resyncs", resyncs},
+          {"histories_lost", histories_lost},
           {"foreign_messages", foreign},
           {"checkpoints", checkpoints},
           {"checkpoint_failures", checkpoint_failures},
@@ -113,6 +114,9 @@ std::string Report::to_text(const RunState& state) const {
     text += line("staleness", format("%.1f", staleness.mean()) + " mean, " +
                                   count(staleness.median()) + " median, " +
                                   count(staleness.max()) + " max");
+  if (histories_lost)
+    text += line("histories", count(histories_lost) +
+                                  " of slots lost with their workers");
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
   text += line("time",

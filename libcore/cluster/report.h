@@ -19,6 +19,7 @@ struct Report {
   std::uint64_t batches = 0;  // mini-batches committed
   std::uint64_t payload = 0;  // bytes of updates or replicas taken in
   std::uint64_t resyncs = 0;  // replicas that differed
+  std::uint64_t histories_lost = 0;  // averaging: of slots, with their workers
   std::uint64_t checkpoints = 0, checkpoint_failures = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
   double seconds = 0;

@@ -91,6 +91,7 @@ Model rich_model() {
   model.statistics = fill(layout.statistics_count, 100);
   model.updater_state = fill(layout.state_count, 1000);
   model.training = {{"epoch", 3}, {"note", "zwei\nZeilen"}};
+  model.training_vectors = {{"velocity", fill(5, 9)}, {"residual", fill(2, 7)}};
   return model;
 }
 
@@ -133,6 +134,7 @@ TEST_CASE("a model comes back as it was written") {
   CHECK(read.statistics == model.statistics);
   CHECK(read.updater_state == model.updater_state);
   CHECK(read.training == model.training);
+  CHECK(read.training_vectors == model.training_vectors);
   CHECK(read.normalizer.kind == "standardize");
   CHECK(read.normalizer.shift == model.normalizer.shift);
   CHECK(read.normalizer.scale == model.normalizer.scale);
@@ -150,10 +152,25 @@ TEST_CASE("a plain model has neither updater state nor counters") {
   Model model = rich_model();
   model.updater_state.clear();
   model.training = nullptr;
+  model.training_vectors.clear();
   save_model(model, folder.file("m"));
   CHECK(load_model(folder.file("m")).updater_state.empty());
   CHECK(load_model(folder.file("m")).training.is_null());
   CHECK(read_file(folder.file("m")).find("updater/") == std::string::npos);
+}
+
+TEST_CASE("vectors of a run must be vectors, and finite") {
+  const Folder folder;
+  Model model = rich_model();
+  model.training_vectors["velocity"][1] = INFINITY;
+  CHECK_THROWS_AS(save_model(model, folder.file("m")), dl::Error);
+  model.training_vectors["velocity"][1] = 1;
+  save_model(model, folder.file("m"));
+  const std::string file = read_file(folder.file("m"));
+  write_file(folder.file("n"), with_header(file, [](dl::Json& header) {
+               header["training/velocity"]["shape"] = {1, 5};
+             }));
+  CHECK_THAT(load_error(folder.file("n")), Catch::Contains("training/vel"));
 }
 
 TEST_CASE("tensors have their names, shapes and values in the file") {
@@ -181,7 +198,9 @@ TEST_CASE("tensors have their names, shapes and values in the file") {
                          "updater/dense1/bias/v",
                          "updater/output1/weight/m",
                          "updater/output1/weight/v",
-                         "updater/output1/bias/v"};
+                         "updater/output1/bias/v",
+                         "training/residual",
+                         "training/velocity"};
   REQUIRE(header.tensors.size() == std::size(names));
   std::map<std::string, std::vector<float>> values;
   for (std::size_t i = 0; i < std::size(names); ++i) {
@@ -204,6 +223,8 @@ TEST_CASE("tensors have their names, shapes and values in the file") {
   CHECK(values["updater/first/bias/v"][0] == 1002.0f);
   CHECK(values["updater/batch_norm1/gamma/h"][0] == 1002.25f);
   CHECK(values["updater/batch_norm1/beta/h"][0] == 1002.5f);
+  CHECK(header.tensors[20].shape == std::vector<std::int64_t>{5});
+  CHECK(values["training/velocity"][1] == 9.125f);
   CHECK(header.metadata.at("format") == "dl-model");
   CHECK(header.metadata.at("data.classes") == R"(["ja","nein"])");
 }

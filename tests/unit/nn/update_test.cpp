@@ -206,6 +206,20 @@ TEST_CASE("state is reset to its start") {
   check_close(update_of(network, {1, 1, 1, 1, 1}), first, 0);
 }
 
+TEST_CASE("adam's correction counts from where its state was afresh") {
+  const std::string adam =
+      R"(, "updater": {"type": "adam", "learning_rate": 1})";
+  Network one = compile(tiny(adam), 4), late = compile(tiny(adam), 4);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Position at, later;
+    at.iteration = i;
+    later.iteration = 1000 + i;
+    later.afresh = 1000;
+    check_close(update_of(late, {1, 2, 3, 4, 5}, later),
+                update_of(one, {1, 2, 3, 4, 5}, at), 0);
+  }
+}
+
 TEST_CASE("pieces of a long vector are updated alike on any number of lanes") {
   // 120 * 300 weights: several pieces, with a state of two components and a
   // norm over all of them.
