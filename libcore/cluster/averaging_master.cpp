@@ -248,7 +248,11 @@ void AveragingEpoch::end_round() {
   coded.version = round.version;
   coded.momentum = outer.momentum;
   std::vector<float> average = round.deltas.result();
-  exchange::encode_delta(average, how().delta, state.residual, coded.delta);
+  // As many elements as the replicas sent, whose choices differ.
+  exchange::DeltaFormat format = how().delta;
+  format.density =
+      std::min(1.0, format.density * static_cast<double>(round.slots()));
+  exchange::encode_delta(average, format, state.residual, coded.delta);
   coded.statistics = state.statistics = round.statistics.result();
   if (averages_updater())
     coded.updater_state = state.updater_state = round.updater_state.result();
