@@ -248,7 +248,7 @@ void AveragingEpoch::end_round() {
   coded.version = round.version;
   coded.momentum = outer.momentum;
   std::vector<float> average = round.deltas.result();
-  // As many elements as the replicas sent, whose choices differ.
+  // As many elements as all replicas sent: their choices differ.
   exchange::DeltaFormat format = how().delta;
   format.density =
       std::min(1.0, format.density * static_cast<double>(round.slots()));
