@@ -8,17 +8,15 @@ unsigned best_rice(std::uint64_t chosen, std::uint64_t elements) {
   // Gaps are geometrically distributed: a quotient in unary, k bits of rest.
   const double log_zero =
       std::log1p(-static_cast<double>(chosen) / static_cast<double>(elements));
-  unsigned best = 0;
-  double shortest = INFINITY;
+  // Costs fall with k, then rise.
+  double least = INFINITY;
   for (unsigned k = 0; k <= kMaxRice; ++k) {
     const double zeros = std::exp(std::ldexp(log_zero, static_cast<int>(k)));
     const double bits = k + zeros / (1 - zeros);
-    if (bits < shortest) {
-      shortest = bits;
-      best = k;
-    }
+    if (bits >= least) return k - 1;
+    least = bits;
   }
-  return best;
+  return kMaxRice;
 }
 
 }  // namespace dl::exchange

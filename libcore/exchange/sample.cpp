@@ -6,32 +6,38 @@
 #include <functional>
 
 namespace dl::exchange {
+namespace {
+
+constexpr std::size_t kRun = 8;  // elements, from one cache line or two
+
+}  // namespace
 
 std::size_t sample_magnitudes(std::span<const float> x,
                               std::span<const float> y, std::size_t size,
                               float floor, Philox& random,
                               std::vector<float>& magnitudes) {
-  magnitudes.clear();
+  magnitudes.resize(std::min(size, x.size()) + kRun);
+  std::size_t kept = 0;
   const auto add = [&](std::size_t from, std::size_t to) {
     for (std::size_t i = from; i < to; ++i) {
-      const float size_of = std::fabs(y.empty() ? x[i] : x[i] + y[i]);
-      if (size_of >= floor) magnitudes.push_back(size_of);
+      const float v = std::fabs(y.empty() ? x[i] : x[i] + y[i]);
+      magnitudes[kept] = v;  // kept or written over, without a branch
+      kept += v >= floor;
     }
   };
+  std::size_t looked_at = x.size();
   if (x.size() <= size) {
     add(0, x.size());
-    return x.size();
+  } else {
+    const std::size_t runs = size / kRun, stretch = x.size() / runs;
+    for (std::size_t r = 0; r < runs; ++r) {
+      const std::size_t at = r * stretch + random.below(stretch - kRun + 1);
+      add(at, at + kRun);
+    }
+    looked_at = runs * kRun;
   }
-  constexpr std::size_t kRun = 8;  // from one cache line or two
-  const std::size_t runs = std::max<std::size_t>(size / kRun, 1);
-  const auto stretch =
-      static_cast<double>(x.size() - kRun) / static_cast<double>(runs);
-  for (std::size_t r = 0; r < runs; ++r) {
-    const auto at = static_cast<std::size_t>(
-        (static_cast<double>(r) + random.uniform()) * stretch);
-    add(at, at + kRun);
-  }
-  return runs * kRun;
+  magnitudes.resize(kept);
+  return looked_at;
 }
 
 float largest_reach(std::span<float> magnitudes, std::size_t rank) {

@@ -141,7 +141,7 @@ void walk(HeadReader head, std::uint64_t elements, const Visit& visit) {
 
 void append_sparse_delta(std::span<float> x, const DeltaFormat& format,
                          std::vector<std::byte>& out) {
-  std::vector<HitWord> words(words_of(x.size()));
+  std::vector<HitWord> words(most_words(x.size()));
   words.resize(x.empty() ? 0
                          : select_over(x, threshold_of(x, format.density),
                                        words.data()));
@@ -151,8 +151,8 @@ void append_sparse_delta(std::span<float> x, const DeltaFormat& format,
 
   std::vector<float> chosen;
   chosen.reserve(count);
-  for_each_hit(
-      words, [&](std::uint64_t i, bool) { chosen.push_back(std::fabs(x[i])); });
+  for_each_hit(words,
+               [&](std::uint64_t i) { chosen.push_back(std::fabs(x[i])); });
   const Magnitudes magnitudes(format.bits, chosen);
   const unsigned k = best_rice(count, x.size());
   append(out, static_cast<std::uint8_t>(k));
@@ -163,7 +163,8 @@ void append_sparse_delta(std::span<float> x, const DeltaFormat& format,
              8);
   BitWriter bits(out.data() + start);
   std::uint64_t next = 0;
-  for_each_hit(words, [&](std::uint64_t i, bool negative) {
+  for_each_hit(words, [&](std::uint64_t i) {
+    const bool negative = std::signbit(x[i]);
     const std::uint32_t code = magnitudes.code(std::fabs(x[i]));
     bits.put_gap(i - next, k, std::uint64_t{code} << 1 | negative,
                  magnitudes.bits());

@@ -2,6 +2,7 @@
 
 #include "libcore/exchange/take.h"
 
+#include <algorithm>
 #include <cmath>
 
 #if defined(__x86_64__)
@@ -13,44 +14,44 @@ namespace {
 
 // Appends without a branch: the word is written in any case, and kept if it has
 // a hit.
-inline void append(HitWord* out, std::size_t& count, std::size_t word,
-                   std::uint64_t hits, std::uint64_t signs) {
-  out[count] = {word, hits, hits & signs};
+inline void append(HitWord* out, std::size_t& count, std::uint64_t first,
+                   std::uint64_t hits) {
+  out[count] = {first, hits};
   count += hits != 0;
 }
 
-// n <= 64 elements of word `word`.
+// n <= 64 elements, the first of which is called `first`.
 template <bool kTake>
 void portable_word(float* r, const float* update, float threshold,
-                   std::size_t n, std::size_t word, HitWord* out,
+                   std::size_t n, std::uint64_t first, HitWord* out,
                    std::size_t& count) {
-  std::uint64_t hits = 0, signs = 0;
+  std::uint64_t hits = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    float v = r[i];
-    if (kTake && update) v += update[i];
-    const bool over = std::fabs(v) >= threshold;
+    const float v = kTake && update ? r[i] + update[i] : r[i];
+    const float size = std::fabs(v);
+    const bool over = size >= threshold;
     hits |= static_cast<std::uint64_t>(over) << i;
-    signs |= static_cast<std::uint64_t>(std::signbit(v)) << i;
-    if (kTake) r[i] = over ? v - std::copysign(threshold, v) : v;
+    if (kTake) r[i] = over ? std::copysign(size - threshold, v) : v;
   }
-  append(out, count, word, hits, signs);
+  append(out, count, first, hits);
 }
 
 std::size_t take_portable(float* r, const float* update, float threshold,
-                          std::size_t words, HitWord* out) {
+                          std::size_t words, std::uint64_t first,
+                          HitWord* out) {
   std::size_t count = 0;
   for (std::size_t w = 0; w < words; ++w)
     portable_word<true>(r + 64 * w, update ? update + 64 * w : nullptr,
-                        threshold, 64, w, out, count);
+                        threshold, 64, first + 64 * w, out, count);
   return count;
 }
 
 std::size_t select_portable(const float* x, float threshold, std::size_t words,
-                            HitWord* out) {
+                            std::uint64_t first, HitWord* out) {
   std::size_t count = 0;
   for (std::size_t w = 0; w < words; ++w)
     portable_word<false>(const_cast<float*>(x) + 64 * w, nullptr, threshold, 64,
-                         w, out, count);
+                         first + 64 * w, out, count);
   return count;
 }
 
@@ -59,85 +60,81 @@ template <bool kTake, bool kAdd>
 __attribute__((target("avx2"))) std::size_t avx2(float* r, const float* update,
                                                  float threshold,
                                                  std::size_t words,
+                                                 std::uint64_t first,
                                                  HitWord* out) {
   const __m256 limit = _mm256_set1_ps(threshold);
   const __m256 sign = _mm256_set1_ps(-0.0F);
   std::size_t count = 0;
   for (std::size_t w = 0; w < words; ++w) {
-    std::uint64_t hits = 0, signs = 0;
+    std::uint64_t hits = 0;
     for (std::size_t i = 0; i < 8; ++i) {
       const std::size_t at = 64 * w + 8 * i;
       __m256 v = _mm256_loadu_ps(r + at);
       if (kAdd) v = _mm256_add_ps(v, _mm256_loadu_ps(update + at));
-      const __m256 over =
-          _mm256_cmp_ps(_mm256_andnot_ps(sign, v), limit, _CMP_GE_OQ);
+      const __m256 size = _mm256_andnot_ps(sign, v);
+      const __m256 over = _mm256_cmp_ps(size, limit, _CMP_GE_OQ);
       hits |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_ps(over))}
               << (8 * i);
-      signs |= std::uint64_t{static_cast<unsigned>(_mm256_movemask_ps(v))}
-               << (8 * i);
       if (!kTake) continue;
-      const __m256 quantum = _mm256_or_ps(_mm256_and_ps(v, sign), limit);
-      v = _mm256_blendv_ps(v, _mm256_sub_ps(v, quantum), over);
-      _mm256_storeu_ps(r + at, v);
+      const __m256 rest = _mm256_sub_ps(size, _mm256_and_ps(over, limit));
+      _mm256_storeu_ps(r + at, _mm256_or_ps(rest, _mm256_and_ps(v, sign)));
     }
-    append(out, count, w, hits, signs);
+    append(out, count, first + 64 * w, hits);
   }
   return count;
 }
 
 std::size_t take_avx2(float* r, const float* update, float threshold,
-                      std::size_t words, HitWord* out) {
-  return update ? avx2<true, true>(r, update, threshold, words, out)
-                : avx2<true, false>(r, nullptr, threshold, words, out);
+                      std::size_t words, std::uint64_t first, HitWord* out) {
+  return update ? avx2<true, true>(r, update, threshold, words, first, out)
+                : avx2<true, false>(r, nullptr, threshold, words, first, out);
 }
 
 std::size_t select_avx2(const float* x, float threshold, std::size_t words,
-                        HitWord* out) {
+                        std::uint64_t first, HitWord* out) {
   return avx2<false, false>(const_cast<float*>(x), nullptr, threshold, words,
-                            out);
+                            first, out);
 }
 
 template <bool kTake, bool kAdd>
-__attribute__((target("avx512f"))) std::size_t avx512(float* r,
-                                                      const float* update,
-                                                      float threshold,
-                                                      std::size_t words,
-                                                      HitWord* out) {
+__attribute__((target("avx512f,avx512bw"))) std::size_t avx512(
+    float* r, const float* update, float threshold, std::size_t words,
+    std::uint64_t first, HitWord* out) {
   const __m512 limit = _mm512_set1_ps(threshold);
   const __m512i sign = _mm512_set1_epi32(INT32_MIN);
   std::size_t count = 0;
   for (std::size_t w = 0; w < words; ++w) {
-    std::uint64_t hits = 0, signs = 0;
+    __mmask16 over[4];
     for (std::size_t i = 0; i < 4; ++i) {
       const std::size_t at = 64 * w + 16 * i;
       __m512 v = _mm512_loadu_ps(r + at);
       if (kAdd) v = _mm512_add_ps(v, _mm512_loadu_ps(update + at));
-      const __m512i bits = _mm512_castps_si512(v);
-      const __mmask16 over =
-          _mm512_cmp_ps_mask(_mm512_abs_ps(v), limit, _CMP_GE_OQ);
-      hits |= std::uint64_t{over} << (16 * i);
-      signs |= std::uint64_t{_mm512_test_epi32_mask(bits, sign)} << (16 * i);
+      const __m512 size = _mm512_abs_ps(v);
+      over[i] = _mm512_cmp_ps_mask(size, limit, _CMP_GE_OQ);
       if (!kTake) continue;
-      const __m512i quantum = _mm512_or_si512(_mm512_and_si512(bits, sign),
-                                              _mm512_castps_si512(limit));
-      v = _mm512_mask_sub_ps(v, over, v, _mm512_castsi512_ps(quantum));
-      _mm512_storeu_ps(r + at, v);
+      const __m512 rest = _mm512_mask_sub_ps(size, over[i], size, limit);
+      // rest | (v & sign)
+      const __m512i signed_rest = _mm512_ternarylogic_epi32(
+          _mm512_castps_si512(rest), _mm512_castps_si512(v), sign, 0xf8);
+      _mm512_storeu_ps(r + at, _mm512_castsi512_ps(signed_rest));
     }
-    append(out, count, w, hits, signs);
+    const __mmask32 low = _mm512_kunpackw(over[1], over[0]);
+    const __mmask32 high = _mm512_kunpackw(over[3], over[2]);
+    append(out, count, first + 64 * w, _mm512_kunpackd(high, low));
   }
   return count;
 }
 
 std::size_t take_avx512(float* r, const float* update, float threshold,
-                        std::size_t words, HitWord* out) {
-  return update ? avx512<true, true>(r, update, threshold, words, out)
-                : avx512<true, false>(r, nullptr, threshold, words, out);
+                        std::size_t words, std::uint64_t first, HitWord* out) {
+  return update ? avx512<true, true>(r, update, threshold, words, first, out)
+                : avx512<true, false>(r, nullptr, threshold, words, first, out);
 }
 
 std::size_t select_avx512(const float* x, float threshold, std::size_t words,
-                          HitWord* out) {
+                          std::uint64_t first, HitWord* out) {
   return avx512<false, false>(const_cast<float*>(x), nullptr, threshold, words,
-                              out);
+                              first, out);
 }
 #endif
 
@@ -151,7 +148,7 @@ const TakeWay& best_way() {
 std::vector<TakeWay> take_ways() {
   std::vector<TakeWay> ways;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f"))
+  if (__builtin_cpu_supports("avx512bw"))
     ways.push_back({"avx512", take_avx512, select_avx512});
   if (__builtin_cpu_supports("avx2"))
     ways.push_back({"avx2", take_avx2, select_avx2});
@@ -161,23 +158,37 @@ std::vector<TakeWay> take_ways() {
 }
 
 std::size_t take_over(std::span<float> r, std::span<const float> update,
-                      float threshold, HitWord* out) {
-  const std::size_t words = r.size() / 64, rest = r.size() % 64;
+                      float threshold, std::uint64_t first, HitWord* out) {
+  float* x = r.data();
   const float* u = update.empty() ? nullptr : update.data();
-  std::size_t count = best_way().take(r.data(), u, threshold, words, out);
-  if (rest > 0)
-    portable_word<true>(r.data() + 64 * words, u ? u + 64 * words : nullptr,
-                        threshold, rest, words, out, count);
+  std::size_t n = r.size(), count = 0;
+  const auto part = [&](std::size_t elements) {
+    portable_word<true>(x, u, threshold, elements, first, out, count);
+  };
+  const auto passed = [&](std::size_t elements) {
+    x += elements;
+    if (u) u += elements;
+    first += elements;
+    n -= elements;
+  };
+  // Stores that cross a cache line cost two.
+  const std::size_t lead = std::min(n, to_line(x));
+  if (lead > 0) part(lead);
+  passed(lead);
+  const std::size_t words = n / 64;
+  count += best_way().take(x, u, threshold, words, first, out + count);
+  passed(64 * words);
+  if (n > 0) part(n);
   return count;
 }
 
 std::size_t select_over(std::span<const float> x, float threshold,
                         HitWord* out) {
   const std::size_t words = x.size() / 64, rest = x.size() % 64;
-  std::size_t count = best_way().select(x.data(), threshold, words, out);
+  std::size_t count = best_way().select(x.data(), threshold, words, 0, out);
   if (rest > 0)
     portable_word<false>(const_cast<float*>(x.data()) + 64 * words, nullptr,
-                         threshold, rest, words, out, count);
+                         threshold, rest, 64 * words, out, count);
   return count;
 }
 

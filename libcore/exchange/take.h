@@ -11,22 +11,28 @@
 
 namespace dl::exchange {
 
-// 64 elements of which some reach the threshold: bit i is element 64 * word +
-// i.
+// Up to 64 elements of which some reach the threshold: bit i is element
+// first + i.
 struct HitWord {
-  std::uint64_t word = 0;
-  std::uint64_t hits = 0;      // not 0
-  std::uint64_t negative = 0;  // those of them that are less than 0
+  std::uint64_t first = 0;
+  std::uint64_t hits = 0;  // not 0
 };
 
-// Words of n elements, the last one may be partial.
-constexpr std::size_t words_of(std::size_t n) { return (n + 63) / 64; }
+// Most words that a pass over n elements writes: one may be left over at either
+// end.
+constexpr std::size_t most_words(std::size_t n) { return n / 64 + 2; }
 
-// r += update (empty: nothing); then r -= copysign(threshold, r) where |r| >=
-// threshold.  NaN never is.  Writes the words that have hits to `out`, in
-// order, and returns how many; `out` has room for words_of(r.size()).
+// Elements until a cache line begins.
+inline std::size_t to_line(const float* x) {
+  return (-reinterpret_cast<std::uintptr_t>(x) & 63U) / sizeof(float);
+}
+
+// r += update (empty: nothing); then |r| -= threshold where |r| >= threshold:
+// the sign stays, of zero too.  NaN never is.  Writes the words that have hits
+// to `out`, in order, and returns how many; `out` has room for
+// most_words(r.size()).  The first element is called `first`.
 std::size_t take_over(std::span<float> r, std::span<const float> update,
-                      float threshold, HitWord* out);
+                      float threshold, std::uint64_t first, HitWord* out);
 
 // The same hits, but x stays.
 std::size_t select_over(std::span<const float> x, float threshold,
@@ -39,14 +45,12 @@ inline std::uint64_t count_hits(std::span<const HitWord> words) {
   return count;
 }
 
-// Calls visit(index, negative) for each hit, ascending.
+// Calls visit(index) for each hit, ascending.
 template <typename Visit>
 void for_each_hit(std::span<const HitWord> words, const Visit& visit) {
   for (const HitWord& w : words)
-    for (std::uint64_t m = w.hits; m != 0; m &= m - 1) {
-      const auto i = static_cast<unsigned>(std::countr_zero(m));
-      visit(64 * w.word + i, (w.negative >> i & 1) != 0);
-    }
+    for (std::uint64_t m = w.hits; m != 0; m &= m - 1)
+      visit(w.first + static_cast<std::uint64_t>(std::countr_zero(m)));
 }
 
 // The ways there are on this processor, the best one first; each works on
@@ -54,9 +58,9 @@ void for_each_hit(std::span<const HitWord> words, const Visit& visit) {
 struct TakeWay {
   const char* name;
   std::size_t (*take)(float* r, const float* update, float threshold,
-                      std::size_t words, HitWord* out);
+                      std::size_t words, std::uint64_t first, HitWord* out);
   std::size_t (*select)(const float* x, float threshold, std::size_t words,
-                        HitWord* out);
+                        std::uint64_t first, HitWord* out);
 };
 std::vector<TakeWay> take_ways();
 

@@ -28,33 +28,104 @@ void append_header(std::uint64_t elements, std::vector<std::byte>& out) {
   append(out, elements);
 }
 
-void append_sparse(std::span<const HitWord> hits, const Segment& segment,
-                   unsigned k, std::vector<std::byte>& out) {
-  const std::size_t start = out.size();
-  out.resize(start + rice_bits(segment.quanta, segment.elements, k, 1) / 8 + 1 +
-             8);
-  BitWriter bits(out.data() + start);
-  std::uint64_t next = 0;  // the first element not yet passed
-  for_each_hit(hits, [&](std::uint64_t i, bool negative) {
-    bits.put_gap(i - next, k, negative, 1);
-    next = i + 1;
-  });
-  out.resize(static_cast<std::size_t>(bits.finish() - out.data()));
-}
+// Writes the sparse code of hits, some at a time.  Signs are those that taking
+// left in the part.
+class SparseCoder {
+ public:
+  SparseCoder(std::byte* to, unsigned k) : bits_(to), k_(k) {}
+  void add(std::span<const HitWord> hits, std::span<const float> part) {
+    BitWriter bits = bits_;  // copies stay in registers
+    std::uint64_t next = next_;
+    const unsigned k = k_;
+    for_each_hit(hits, [&](std::uint64_t i) {
+      bits.put_gap(i - next, k, std::signbit(part[i]), 1);
+      next = i + 1;
+    });
+    bits_ = bits;
+    next_ = next;
+  }
+  std::byte* finish() const { return bits_.finish(); }
+  static std::size_t room(std::uint64_t quanta, std::uint64_t elements,
+                          unsigned k) {
+    return rice_bits(quanta, elements, k, 1) / 8 + 1 + 8;
+  }
 
-void append_dense(std::span<const HitWord> hits, const Segment& segment,
+ private:
+  BitWriter bits_;
+  unsigned k_;
+  std::uint64_t next_ = 0;  // the first element not yet passed
+};
+
+void append_dense(std::span<const HitWord> hits, std::span<const float> part,
                   std::vector<std::byte>& out) {
   constexpr std::array<unsigned, kTrits> kPowers = {1, 3, 9, 27, 81};
   const std::size_t start = out.size();
-  out.resize(start + dense_bytes(segment.elements));
-  for_each_hit(hits, [&](std::uint64_t i, bool negative) {
+  out.resize(start + dense_bytes(part.size()));
+  for_each_hit(hits, [&](std::uint64_t i) {
+    const bool negative = std::signbit(part[i]);
     std::byte& byte = out[start + i / kTrits];
     byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) +
                                   (1U + negative) * kPowers[i % kTrits]);
   });
 }
 
-void append_segment(std::span<const HitWord> hits, const Segment& segment,
+// Takes the quanta out of a part, and codes them on the way if k was guessed
+// right: memory is waited for meanwhile.
+class PartPass {
+ public:
+  // hits: room for most_words(part.size()); code: scratch.
+  PartPass(std::span<HitWord> hits, std::vector<std::byte>& code)
+      : hits_(hits), code_(code) {}
+
+  // Returns the quanta.
+  std::uint64_t run(std::span<float> part, std::span<const float> update,
+                    float threshold, std::uint64_t expected) {
+    part_ = part;
+    const std::size_t n = part.size();
+    const std::uint64_t most = std::min<std::uint64_t>(2 * expected + 64, n);
+    guess_ = best_rice(std::clamp<std::uint64_t>(expected, 1, n), n);
+    const std::size_t room = SparseCoder::room(most, n, guess_);
+    if (code_.size() < room) code_.resize(room);
+    SparseCoder coder(code_.data(), guess_);
+    std::uint64_t quanta = 0;
+    // Blocks begin as cache lines do, but for the first.
+    std::size_t size = std::min(n, to_line(part.data()) + kBlock);
+    for (std::size_t at = 0; at < n;
+         at += size, size = std::min(kBlock, n - at)) {
+      const std::size_t words =
+          take_over(part.subspan(at, size),
+                    update.empty() ? update : update.subspan(at, size),
+                    threshold, at, hits_.data() + words_);
+      const auto found = hits_.subspan(words_, words);
+      words_ += words;
+      quanta += count_hits(found);
+      if (quanta <= most) coder.add(found, part);
+    }
+    guessed_ = quanta <= most;
+    end_ = coder.finish();
+    return quanta;
+  }
+  std::span<const HitWord> hits() const { return hits_.first(words_); }
+  std::span<const float> part() const { return part_; }
+  // The code with parameter k, if it was made.
+  std::span<const std::byte> code(unsigned k) const {
+    if (!guessed_ || k != guess_) return {};
+    return std::span<const std::byte>(code_.data(), end_);
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 2048;
+
+  std::span<HitWord> hits_;
+  std::span<const float> part_;
+  std::vector<std::byte>& code_;
+  std::size_t words_ = 0;
+  unsigned guess_ = 0;
+  bool guessed_ = false;
+  const std::byte* end_ = nullptr;
+};
+
+void append_segment(const PartPass& pass, const Segment& segment,
                     std::vector<std::byte>& out) {
   const unsigned k = best_rice(segment.quanta, segment.elements);
   const bool dense = rice_bits(segment.quanta, segment.elements, k, 1) >
@@ -64,10 +135,16 @@ void append_segment(std::span<const HitWord> hits, const Segment& segment,
   append_varint(out, segment.quanta);
   append(out, dense ? kDenseForm : static_cast<std::uint8_t>(k));
   append(out, segment.threshold);
-  if (dense)
-    append_dense(hits, segment, out);
-  else
-    append_sparse(hits, segment, k, out);
+  if (dense) return append_dense(pass.hits(), pass.part(), out);
+  if (const auto code = pass.code(k); !code.empty()) {
+    out.insert(out.end(), code.begin(), code.end());
+    return;
+  }
+  const std::size_t start = out.size();
+  out.resize(start + SparseCoder::room(segment.quanta, segment.elements, k));
+  SparseCoder coder(out.data() + start, k);
+  coder.add(pass.hits(), pass.part());
+  out.resize(static_cast<std::size_t>(coder.finish() - out.data()));
 }
 
 // Codes parts of a residual, one after the other.
@@ -77,15 +154,14 @@ class MessageWriter {
       : out_(out), start_(out.size()) {
     append_header(elements, out);
   }
-  // Takes the quanta out of the next part; `hits` has room for all its words.
+  // Takes the quanta out of the next part; expected: how many, more or less.
   std::int64_t add(std::span<float> part, std::span<const float> update,
-                   float threshold, std::span<HitWord> hits) {
-    const std::size_t words = take_over(part, update, threshold, hits.data());
+                   float threshold, std::int64_t expected, PartPass pass) {
+    const std::uint64_t quanta =
+        pass.run(part, update, threshold, static_cast<std::uint64_t>(expected));
     skip_ += part.size();
-    if (words == 0) return 0;
-    const auto found = hits.first(words);
-    const std::uint64_t quanta = count_hits(found);
-    append_segment(found, {skip_ - part.size(), part.size(), quanta, threshold},
+    if (quanta == 0) return 0;
+    append_segment(pass, {skip_ - part.size(), part.size(), quanta, threshold},
                    out_);
     skip_ = 0;
     ++segments_;
@@ -110,26 +186,25 @@ ThresholdEncoder::ThresholdEncoder(std::vector<std::size_t> parts)
     : parts_(std::move(parts)), quanta_(parts_.size()) {
   require(parts_.size() <= kMaxParts, "parts of an update");
   require(std::ranges::count(parts_, std::size_t{0}) == 0, "empty part");
-  residual_.resize(
-      std::accumulate(parts_.begin(), parts_.end(), std::size_t{0}));
-  if (!parts_.empty()) hits_.resize(words_of(std::ranges::max(parts_)));
+  elements_ = std::accumulate(parts_.begin(), parts_.end(), std::size_t{0});
+  lines_.resize((elements_ + 15) / 16);
+  if (!parts_.empty()) hits_.resize(most_words(std::ranges::max(parts_)));
 }
 
 std::int64_t ThresholdEncoder::encode(std::span<const float> update,
                                       std::span<const float> thresholds,
                                       std::vector<std::byte>& out) {
-  require(update.empty() || update.size() == residual_.size(),
-          "size of the update");
+  require(update.empty() || update.size() == elements_, "size of the update");
   require(thresholds.size() == parts_.size(), "a threshold for each part");
   for (const float threshold : thresholds) require_threshold(threshold);
-  MessageWriter message(residual_.size(), out);
+  MessageWriter message(elements_, out);
   std::int64_t total = 0;
   std::size_t at = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     quanta_[p] =
-        message.add(std::span(residual_).subspan(at, parts_[p]),
+        message.add(residual().subspan(at, parts_[p]),
                     update.empty() ? update : update.subspan(at, parts_[p]),
-                    thresholds[p], hits_);
+                    thresholds[p], quanta_[p], {hits_, code_});
     total += quanta_[p];
     at += parts_[p];
   }
@@ -151,8 +226,8 @@ std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
 }
 
 std::int64_t count_over(std::span<const float> x, float threshold) {
-  std::array<HitWord, 64> hits;
-  constexpr std::size_t kChunk = 64 * hits.size();
+  constexpr std::size_t kChunk = 4096;
+  std::array<HitWord, most_words(kChunk)> hits;
   std::uint64_t count = 0;
   for (std::size_t at = 0; at < x.size(); at += kChunk) {
     const auto chunk = x.subspan(at, std::min(kChunk, x.size() - at));
@@ -165,8 +240,10 @@ std::int64_t count_over(std::span<const float> x, float threshold) {
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out) {
   require_threshold(threshold);
-  std::vector<HitWord> hits(words_of(residual.size()));
-  return MessageWriter(residual.size(), out).add(residual, {}, threshold, hits);
+  std::vector<HitWord> hits(most_words(residual.size()));
+  std::vector<std::byte> code;
+  return MessageWriter(residual.size(), out)
+      .add(residual, {}, threshold, 0, {hits, code});
 }
 
 ThresholdInfo inspect_threshold(std::span<const std::byte> message) {

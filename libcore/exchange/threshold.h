@@ -31,7 +31,9 @@ class ThresholdEncoder {
   // Elements of each part, >= 1; at most kMaxParts parts (kBug).
   explicit ThresholdEncoder(std::vector<std::size_t> parts);
 
-  std::span<float> residual() { return residual_; }
+  std::span<float> residual() {
+    return {reinterpret_cast<float*>(lines_.data()), elements_};
+  }
   std::span<const std::size_t> parts() const { return parts_; }
 
   // residual += update (empty: nothing); takes one quantum out of each element
@@ -47,10 +49,16 @@ class ThresholdEncoder {
   std::span<const std::int64_t> quanta() const { return quanta_; }
 
  private:
+  struct alignas(64) Line {
+    float values[16] = {};
+  };
+
   std::vector<std::size_t> parts_;
-  std::vector<float> residual_;
+  std::size_t elements_ = 0;
+  std::vector<Line> lines_;  // the residual
   std::vector<std::int64_t> quanta_;
-  std::vector<HitWord> hits_;  // of one part
+  std::vector<HitWord> hits_;    // of one part
+  std::vector<std::byte> code_;  // of one part
 };
 
 // The parts of a vector of tensors: one for each of them; tensors of less than

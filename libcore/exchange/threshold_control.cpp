@@ -80,7 +80,8 @@ void ThresholdControl::estimate(Part& part, std::span<const float> residual,
                             : std::clamp(share + part.owed / 4, share / 16,
                                          std::min(share * 16, n / 2));
   // Most are far below the threshold and need not be ordered.
-  for (const float floor : {static_cast<float>(part.threshold / 2), 0.0F}) {
+  for (const double of_last : {0.8, 0.4, 0.0}) {
+    const auto floor = static_cast<float>(of_last * part.threshold);
     Philox random(0, stream);
     const auto looked_at = static_cast<double>(sample_magnitudes(
         residual, update, sample_size(), floor, random, sample_));
@@ -133,6 +134,7 @@ void ThresholdControl::sent(std::span<const std::int64_t> quanta) {
       judge(parts_[p], sent / n);
       continue;
     }
+    if (messages_ < warmup_) continue;  // a debt of denser times
     const double most = owed_at_most(parts_[p]);
     parts_[p].owed =
         std::clamp(parts_[p].owed + n * target() - sent, -4 * most, most);

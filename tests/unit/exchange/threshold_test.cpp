@@ -208,13 +208,12 @@ TEST_CASE("the pass: every way, every length, the edges of comparison") {
     for (float& v : update) v = 2 * kinds[random.below(10)];
     const bool with_update = n % 3 != 0;
     std::vector<float> want = r;
-    std::vector<std::size_t> hits, negative;
+    std::vector<std::size_t> hits;
     for (std::size_t i = 0; i < n; ++i) {
       if (with_update) want[i] += update[i];
       if (!(std::fabs(want[i]) >= 1)) continue;
       hits.push_back(i);
-      if (want[i] < 0) negative.push_back(i);
-      want[i] -= std::copysign(1.0F, want[i]);
+      want[i] = std::copysign(std::fabs(want[i]) - 1, want[i]);
     }
     const auto same = [](const std::vector<float>& a,
                          const std::vector<float>& b) {
@@ -224,20 +223,16 @@ TEST_CASE("the pass: every way, every length, the edges of comparison") {
       });
     };
     const auto check = [&](std::span<const HitWord> words) {
-      std::vector<std::size_t> found, minus;
-      for_each_hit(words, [&](std::size_t i, bool sign) {
-        found.push_back(i);
-        if (sign) minus.push_back(i);
-      });
+      std::vector<std::size_t> found;
+      for_each_hit(words, [&](std::size_t i) { found.push_back(i); });
       REQUIRE(found == hits);
-      REQUIRE(minus == negative);
       REQUIRE(count_hits(words) == hits.size());
     };
-    std::vector<HitWord> words(words_of(n));
+    std::vector<HitWord> words(most_words(n));
     std::vector<float> x = r;
     check(std::span(words).first(take_over(
         x, with_update ? std::span<const float>(update) : std::span<float>(), 1,
-        words.data())));
+        0, words.data())));
     REQUIRE(same(x, want));
     if (!with_update) {
       REQUIRE(count_over(r, 1) == static_cast<std::int64_t>(hits.size()));
@@ -249,11 +244,11 @@ TEST_CASE("the pass: every way, every length, the edges of comparison") {
       x = r;
       check(std::span(words).first(
           way.take(x.data(), with_update ? update.data() : nullptr, 1, n / 64,
-                   words.data())));
+                   0, words.data())));
       REQUIRE(same(x, want));
       if (!with_update)
         check(std::span(words).first(
-            way.select(r.data(), 1, n / 64, words.data())));
+            way.select(r.data(), 1, n / 64, 0, words.data())));
     }
   }
 }
@@ -398,6 +393,38 @@ TEST_CASE("random bytes: refused without harm, or a valid update") {
   }
   CHECK(accepted > 0);  // a changed sign is no damage to this layer
   CHECK(accepted < 25'000);
+}
+
+TEST_CASE(
+    "the code does not depend on where the vector lies or what came before") {
+  Philox random(15, 1);
+  std::vector<float> x = with_quanta(random, 20'000, 300);
+  Bytes want;
+  std::vector<float> copy = x;
+  encode_threshold(copy, 1, want);
+  for (std::size_t lead = 0; lead < 17; ++lead) {
+    std::vector<float> shifted(lead);
+    shifted.insert(shifted.end(), x.begin(), x.end());
+    Bytes message;
+    encode_threshold(std::span(shifted).subspan(lead), 1, message);
+    REQUIRE(message == want);
+    // All of them: every word of the pass has a hit.
+    ThresholdEncoder encoder({lead + 1, 20'000});
+    std::vector<float> update(lead + 20'001, 1);
+    CHECK(encoder.encode(update, std::vector<float>{1, 1}, message) ==
+          static_cast<std::int64_t>(update.size()));
+    // Then as few as in `want`, none, and half of them.
+    std::ranges::copy(x,
+                      update.begin() + static_cast<std::ptrdiff_t>(lead + 1));
+    update[0] = 0;
+    for (const float threshold : {1.0F, 100.0F, 0.01F}) {
+      std::ranges::fill(encoder.residual(), 0);
+      message.clear();
+      encoder.encode(update, std::vector<float>{100, threshold}, message);
+      if (threshold == 1)
+        REQUIRE(std::equal(want.end() - 50, want.end(), message.end() - 50));
+    }
+  }
 }
 
 TEST_CASE("parts have thresholds of their own, and cost nothing when idle") {
