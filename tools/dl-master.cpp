@@ -21,7 +21,8 @@ constexpr dl::cli::ToolInfo kTool = {
     .usage =
         "dl-master --net NETWORK --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --init MODEL --data SHARDS --output MODEL [OPTION...]\n"
-        "dl-master --net NETWORK --data SHARDS --dry-run [OPTION...]",
+        "dl-master --net NETWORK --data SHARDS --dry-run [OPTION...]\n"
+        "dl-master --net NETWORK --data SHARDS --estimate [OPTION...]",
     .examples =
         "dl-master --net lenet.json --data 'train-*.dls' --epochs 5 --local 2 "
         "-o lenet.safetensors\n"
@@ -51,6 +52,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.flag("fresh", &m.fresh, "start over instead of going on");
   opt.flag("dry-run", &m.dry_run,
            "print the network and the configuration, train nothing");
+  opt.flag("estimate", &m.estimate,
+           "measure the workers and print what more hosts would bring");
 
   opt.section("Training");
   opt.add("mode", &m.mode, "MODE", "sharing or averaging");
@@ -123,7 +126,7 @@ void run(Args& args) {
       dl::cluster::run_master(master, dl::cli::log());
   if (args.json)
     std::cout << dl::dump_json(outcome.json) << '\n';
-  else if (master.dry_run)
+  else if (master.dry_run || master.estimate)
     std::cout << outcome.text;
   else if (!outcome.text.empty())
     dl::cli::log()(dl::Level::kInfo, "the run is finished\n" + outcome.text);

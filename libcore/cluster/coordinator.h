@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libcore/cluster/early_stopping.h"
+#include "libcore/cluster/estimate.h"
 #include "libcore/cluster/evaluation_master.h"
 #include "libcore/cluster/phase.h"
 #include "libcore/cluster/run_context.h"
@@ -26,6 +27,7 @@ struct Hooks {
   std::function<std::string()> save;  // context.state; returns a name
   std::function<void()> save_best;    // the model as it is now
   std::function<std::vector<std::byte>(const Fetch&)> record;
+  std::vector<HostFigures>* measured = nullptr;  // instead of training
 };
 
 class Coordinator {

@@ -5,6 +5,7 @@
 
 #include "libcore/cluster/averaging_master.h"
 #include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/estimate_round.h"
 #include "libcore/cluster/sharing_master.h"
 
 namespace dl::cluster {
@@ -51,13 +52,20 @@ void Coordinator::stop(const std::string& reason, double now) {
 void Coordinator::begin_epoch() {
   for (Member* member : context_.members.present()) member->examples = 0;
   evaluation_ = nullptr;
-  if (context_.settings.mode == Mode::kAveraging)
+  if (hooks_.measured)
+    phase_ = std::make_unique<EstimateRound>(context_, *hooks_.measured);
+  else if (context_.settings.mode == Mode::kAveraging)
     phase_ = std::make_unique<AveragingEpoch>(context_);
   else
     phase_ = std::make_unique<SharingEpoch>(context_);
 }
 
 void Coordinator::advance() {
+  if (hooks_.measured) {
+    phase_.reset();
+    context_.state.finished = true;
+    return;
+  }
   if (evaluation_) return end_epoch(evaluation_->result());
   context_.state.committed = phase_->committed();
   if (context_.evaluation.examples() == 0 ||

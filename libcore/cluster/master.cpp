@@ -96,6 +96,7 @@ class Master {
   Hooks hooks();
   nn::Model model_of(const RunState& state, bool checkpoint) const;
   Outcome outcome();
+  Outcome estimated() const;
 
   const MasterOptions& options_;
   const Log& log_;
@@ -114,6 +115,7 @@ class Master {
   int restarts_ = 0;  // of local workers, since a mini-batch was committed
   std::uint64_t batches_at_restart_ = 0;
   bool stopping_ = false;
+  std::vector<HostFigures> measured_;  // with --estimate
   double began_ = monotonic_seconds();
   ProgressLine progress_;
 };
@@ -131,7 +133,8 @@ Outcome Master::run() {
   start(socket);
   try {
     loop();
-    if (coordinator_->finished()) write_model(context_->state);
+    if (coordinator_->finished() && !options_.estimate)
+      write_model(context_->state);
   } catch (const Error& error) {
     see_off(static_cast<int>(error.code()), error.what());
     events_->write("stop", {{"why", error.what()},
@@ -143,6 +146,7 @@ Outcome Master::run() {
                                                  ? "the run is finished"
                                                  : "the master stops");
   if (local_) local_->finish(kWorkersLeave);
+  if (options_.estimate && coordinator_->finished()) return estimated();
   Outcome result = outcome();
   events_->write("report", result.json);
   if (coordinator_->finished()) return result;
@@ -352,6 +356,7 @@ Hooks Master::hooks() {
     MasterData& data = fetch.evaluation ? *plan_.evaluation : *plan_.training;
     return data.record(fetch.shard, fetch.record);
   };
+  if (options_.estimate) hooks.measured = &measured_;
   return hooks;
 }
 
@@ -376,6 +381,32 @@ Outcome Master::outcome() {
   return {report.to_text(context_->state), report.to_json(context_->state)};
 }
 
+Outcome Master::estimated() const {
+  Estimate estimate;
+  estimate.hosts = measured_;
+  estimate.parameters = plan_.parameters;
+  estimate.settings = plan_.settings;
+  return {estimate.to_text(), estimate.to_json()};
+}
+
+// Nothing is kept, so the run directory is a passing one.
+Outcome estimate(MasterOptions options, const Log& log) {
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
+  if (!::mkdtemp(folder.data()))
+    throw Error{Code::kCantCreate, "cannot make the folder '" + folder + "'"};
+  options.run = folder;
+  options.output = folder + "/model";
+  struct Remove {
+    const std::string& folder;
+    ~Remove() {
+      std::error_code ignored;
+      std::filesystem::remove_all(folder, ignored);
+    }
+  } remove{folder};
+  return Master(options, log).run();
+}
+
 Outcome dry_run(const MasterOptions& options) {
   for (const auto* operands : {&options.data, &options.eval_data})
     for (const std::string& operand : *operands)
@@ -390,6 +421,10 @@ Outcome dry_run(const MasterOptions& options) {
 
 Outcome run_master(const MasterOptions& options, const Log& log) {
   if (options.dry_run) return dry_run(options);
+  if (options.estimate) {
+    limits_of(options);
+    return estimate(options, log);
+  }
   if (options.output.empty() || options.output == "-")
     throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
   if (options.net.empty() && options.init.empty())

@@ -66,6 +66,7 @@ struct MasterOptions {
   std::int64_t checkpoint_batches = 0;
 
   bool dry_run = false;
+  bool estimate = false;  // measure what more hosts would bring, train nothing
 
   std::string version;  // of dl-tools
   // Readable once a signal asks the master to stop; -1: never.

@@ -58,6 +58,10 @@ std::string_view name_of(MessageType type) {
       return "Statistics";
     case MessageType::kRound:
       return "Round";
+    case MessageType::kProbe:
+      return "Probe";
+    case MessageType::kProbed:
+      return "Probed";
   }
   return "";
 }

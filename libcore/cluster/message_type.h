@@ -35,7 +35,9 @@ enum class MessageType : std::uint16_t {
   kLeave,
   kFault,
   kStatistics,
-  kRound
+  kRound,
+  kProbe,
+  kProbed
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

@@ -77,6 +77,8 @@ void Trainer::handle(const Delivered& delivered) {
                                " is no longer ours; its work is dropped");
       return learner_->take(message);
     }
+    case MessageType::kProbe:
+      return probe(Probe::from_message(message));
     default:
       return learner_->take(message);
   }

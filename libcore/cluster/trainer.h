@@ -14,6 +14,7 @@
 #include "libcore/cluster/batches.h"
 #include "libcore/cluster/learner.h"
 #include "libcore/cluster/mailbox.h"
+#include "libcore/cluster/probe.h"
 
 namespace dl::cluster {
 
@@ -48,6 +49,7 @@ class Trainer {
 
   bool can_step() const;
   void step();
+  void probe(const Probe& probe);
   void step_training(Work& work, const LoadedBatch& batch);
   void step_evaluation(Work& work, const LoadedBatch& batch);
   void end_lease();

@@ -319,6 +319,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kStale:
     case MessageType::kCheck:
     case MessageType::kStatistics:
+    case MessageType::kProbe:
       if (mail_.inbox.push(std::move(message))) return std::nullopt;
       leave("fell too far behind");
       log_(Level::kWarning, "fell too far behind; joining again");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libcore/cluster/message.h"
+#include "libcore/cluster/probe.h"
 #include "libcore/cluster/wire.h"
 #include "libcore/io/digest.h"
 
@@ -58,7 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data,
     Received received = decode(views, 1 << 20);
     read_as_each<Hello, Welcome, Refuse, Ready, State, Task, Result, Update,
                  Apply, TaskDone, Stale, Fault, Beat, Fetch, Record, Check,
-                 Digest, Statistics, Stop, Leave>(received.message);
+                 Digest, Statistics, Probe, Probed, Stop, Leave>(
+        received.message);
   } catch (const dl::Error& error) {
     if (error.code() != dl::Code::kProtocol) __builtin_trap();
   }

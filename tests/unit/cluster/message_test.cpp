@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/cluster/probe.h"
 #include "libcore/cluster/wire.h"
 
 using namespace dl;
@@ -58,7 +59,7 @@ TEST_CASE("types have names, other numbers have none") {
   CHECK(name_of(MessageType::kFault) == "Fault");
   CHECK(name_of(MessageType::kRound) == "Round");
   CHECK(name_of(static_cast<MessageType>(0)).empty());
-  CHECK(name_of(static_cast<MessageType>(22)).empty());
+  CHECK(name_of(static_cast<MessageType>(99)).empty());
 }
 
 TEST_CASE("Hello") {
@@ -115,6 +116,10 @@ TEST_CASE("the small messages of both sides") {
   refuses(Check{}, "updater_state", 1);
   CHECK(through(Statistics{{1, 2.5F}}).values == std::vector<float>{1, 2.5F});
   CHECK(through(Stop{75, "again"}).code == 75);
+  CHECK(through(Probe{20, bytes(3)}).batches == 20);
+  refuses(Probe{}, "batches", -1);
+  CHECK(through(Probed{0.5, 0.25, 0.125, 9, 7, bytes(3)}).load == bytes(3));
+  refuses(Probed{}, "compute", -0.5);
   CHECK(through(Leave{"terminated"}).reason == "terminated");
 }
 

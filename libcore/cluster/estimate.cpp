@@ -1,0 +1,218 @@
+#include "libcore/cluster/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace dl::cluster {
+
+namespace {
+
+using Way = Estimate::Way;
+
+constexpr std::int64_t kShown[] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+// A host like the mean of those measured, on the slowest line.
+HostFigures typical(const std::vector<HostFigures>& hosts) {
+  HostFigures mean;
+  mean.bandwidth = std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(hosts.size());
+  for (const HostFigures& host : hosts) {
+    mean.compute += host.compute / n;
+    mean.encode += host.encode / n;
+    mean.decode += host.decode / n;
+    mean.update_bytes += host.update_bytes / n;
+    mean.delta_bytes += host.delta_bytes / n;
+    mean.bandwidth = std::min(mean.bandwidth, host.bandwidth);
+    mean.round_trip = std::max(mean.round_trip, host.round_trip);
+  }
+  return mean;
+}
+
+double children(const Settings& settings, std::int64_t workers) {
+  const bool tree = settings.topology == Topology::kTree ||
+                    (settings.topology == Topology::kAuto &&
+                     static_cast<std::size_t>(workers) >= kTreeWorkers);
+  return static_cast<double>(tree ? std::min(workers, settings.fan_out)
+                                  : workers);
+}
+
+double sharing_compute(const HostFigures& host, double n) {
+  return host.compute + host.encode + n * host.decode;
+}
+
+// Bytes that the busiest line carries while every host does a mini-batch.
+double sharing_bytes(const HostFigures& host, const Settings& settings,
+                     std::int64_t workers) {
+  return static_cast<double>(workers) * host.update_bytes *
+         children(settings, workers);
+}
+
+double dense_bytes(std::int64_t parameters, double n) {
+  return 2 * (n - 1) / n * 4 * static_cast<double>(parameters);
+}
+
+// Seconds a mini-batch of each host.
+double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
+  const HostFigures host = typical(estimate.hosts);
+  const auto n = static_cast<double>(workers);
+  if (workers == 1) return host.compute;
+  switch (way) {
+    case Way::kSharing:
+      return std::max(
+          sharing_compute(host, n),
+          sharing_bytes(host, estimate.settings, workers) / host.bandwidth);
+    case Way::kAveraging: {
+      const AveragingSettings& s = estimate.settings.averaging;
+      const double round = static_cast<double>(s.frequency) * host.compute;
+      const double exchange = 2 * children(estimate.settings, workers) *
+                                  host.delta_bytes / host.bandwidth +
+                              host.round_trip;
+      return (s.overlap ? std::max(round, exchange) : round + exchange) /
+             static_cast<double>(s.frequency);
+    }
+    case Way::kDense:
+      return host.compute +
+             dense_bytes(estimate.parameters, n) / host.bandwidth +
+             2 * (n - 1) * host.round_trip;
+  }
+  return host.compute;
+}
+
+std::string text_of(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string bits(double bytes_per_second) {
+  if (!std::isfinite(bytes_per_second)) return "any";
+  if (bytes_per_second == 0) return "none";
+  double value = 8 * bytes_per_second;
+  const char* units[] = {" bit/s", " kbit/s", " Mbit/s", " Gbit/s", " Tbit/s"};
+  int unit = 0;
+  for (; value >= 1000 && unit < 4; ++unit) value /= 1000;
+  return text_of("%.3g", value) + units[unit];
+}
+
+std::string milliseconds(double seconds) {
+  return text_of("%.3g ms", 1e3 * seconds);
+}
+
+std::string column(const std::string& text, std::size_t width) {
+  return std::string(text.size() < width ? width - text.size() : 1, ' ') + text;
+}
+
+}  // namespace
+
+double Estimate::rate(Way way, std::int64_t workers) const {
+  return static_cast<double>(workers * settings.batch) /
+         step_seconds(*this, way, workers);
+}
+
+double Estimate::break_even(std::int64_t workers) const {
+  const HostFigures host = typical(hosts);
+  const auto n = static_cast<double>(workers);
+  const double dense = dense_bytes(parameters, n);
+  if (!(dense > sharing_bytes(host, settings, workers))) return 0;
+  // What coding costs and the dense exchange's round trips do not.
+  const double cost =
+      host.encode + n * host.decode - 2 * (n - 1) * host.round_trip;
+  return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
+}
+
+double Estimate::enough(std::int64_t workers) const {
+  const HostFigures host = typical(hosts);
+  return sharing_bytes(host, settings, workers) /
+         sharing_compute(host, static_cast<double>(workers));
+}
+
+std::string Estimate::advice() const {
+  const auto n = static_cast<std::int64_t>(hosts.size());
+  if (n < 2)
+    return "one host was measured: start more workers to see what their lines "
+           "carry";
+  const double one = rate(Way::kSharing, 1);
+  const double sharing = rate(Way::kSharing, n);
+  const double averaging = rate(Way::kAveraging, n);
+  const bool share = sharing >= averaging;
+  const double gain = std::max(sharing, averaging) / one;
+  const std::string hosts_text = std::to_string(n) + " hosts";
+  if (gain < 1.1)
+    return "one host is as fast as " + hosts_text +
+           ": a mini-batch takes too little time; raise --batch, or stay on "
+           "one host";
+  std::string text = hosts_text + " are " + text_of("%.1f", gain) +
+                     " times as fast as one with --mode " +
+                     (share ? "sharing" : "averaging");
+  const double linear = gain / static_cast<double>(n);
+  if (linear >= 0.9) return text + ", nearly linear";
+  text += " (" + text_of("%.0f", 100 * linear) + " % of linear)";
+  if (share && enough(n) > typical(hosts).bandwidth)
+    return text +
+           "; the lines are too slow: a lower density, --push or "
+           "averaging with --delta sparse sends less";
+  return text + "; a larger --batch makes more of a step";
+}
+
+std::string Estimate::to_text() const {
+  std::string text = column("compute", 29) + column("encode", 11) +
+                     column("decode", 11) + column("update", 10) +
+                     column("line", 13) + column("round trip", 12) + "\n";
+  for (const HostFigures& host : hosts) {
+    std::string name = host.name.substr(0, 18);
+    name.resize(18, ' ');
+    text += name + column(milliseconds(host.compute), 11) +
+            column(milliseconds(host.encode), 11) +
+            column(milliseconds(host.decode), 11) +
+            column(text_of("%.0f B", host.update_bytes), 10) +
+            column(bits(host.bandwidth), 13) +
+            column(milliseconds(host.round_trip), 12) + "\n";
+  }
+  text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
+          column("sharing", 18) + column("averaging", 18) +
+          column("dense", 18) + column("sharing pays below", 20) + "\n";
+  const double one = rate(Way::kSharing, 1);
+  for (const std::int64_t n : kShown) {
+    text += column(std::to_string(n), 6);
+    for (const Way way : {Way::kSharing, Way::kAveraging, Way::kDense}) {
+      const double value = rate(way, n);
+      text += column(
+          text_of("%.3g", value) + " (" +
+              text_of("%.0f", 100 * value / (static_cast<double>(n) * one)) +
+              " %)",
+          18);
+    }
+    text += column(n == 1 ? "" : bits(break_even(n)), 20) + "\n";
+  }
+  return text + "\n" + advice() + "\n";
+}
+
+Json Estimate::to_json() const {
+  Json measured = Json::array();
+  for (const HostFigures& host : hosts)
+    measured.push_back({{"name", host.name},
+                        {"compute", host.compute},
+                        {"encode", host.encode},
+                        {"decode", host.decode},
+                        {"update_bytes", host.update_bytes},
+                        {"delta_bytes", host.delta_bytes},
+                        {"bandwidth", host.bandwidth},
+                        {"round_trip", host.round_trip}});
+  Json expected = Json::array();
+  for (const std::int64_t n : kShown) {
+    const double even = n > 1 ? break_even(n) : 0;
+    expected.push_back(
+        {{"hosts", n},
+         {"sharing", rate(Way::kSharing, n)},
+         {"averaging", rate(Way::kAveraging, n)},
+         {"dense", rate(Way::kDense, n)},
+         {"break_even", std::isfinite(even) ? Json(even) : Json()}});
+  }
+  return {{"measured", std::move(measured)},
+          {"expected", std::move(expected)},
+          {"advice", advice()}};
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,52 @@
+#include "libcore/cluster/probe.h"
+
+#include "libcore/cluster/message_fields.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::int64_t kMostBatches = 1'000'000;
+
+double seconds_of(const JsonView& body, std::string_view key) {
+  const double value = body.at(key).number();
+  if (!(value >= 0)) body.at(key).fail("a number of at least 0");
+  return value;
+}
+
+}  // namespace
+
+Message Probe::to_message() const {
+  return {MessageType::kProbe, {{"batches", batches}}, {load}};
+}
+
+Probe Probe::from_message(const Message& message) {
+  const JsonView body = open_body(message, MessageType::kProbe, 1, {"batches"});
+  return {body.at("batches").integer(0, kMostBatches), message.blobs[0]};
+}
+
+Message Probed::to_message() const {
+  return {MessageType::kProbed,
+          {{"compute", compute},
+           {"encode", encode},
+           {"decode", decode},
+           {"update_bytes", update_bytes},
+           {"delta_bytes", delta_bytes}},
+          {load}};
+}
+
+Probed Probed::from_message(const Message& message) {
+  const JsonView body =
+      open_body(message, MessageType::kProbed, 1,
+                {"compute", "encode", "decode", "update_bytes", "delta_bytes"});
+  Probed probed;
+  probed.compute = seconds_of(body, "compute");
+  probed.encode = seconds_of(body, "encode");
+  probed.decode = seconds_of(body, "decode");
+  probed.update_bytes = count_of(body, "update_bytes");
+  probed.delta_bytes = count_of(body, "delta_bytes");
+  probed.load = message.blobs[0];
+  return probed;
+}
+
+}  // namespace dl::cluster
