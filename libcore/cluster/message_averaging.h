@@ -1,0 +1,50 @@
+// The messages of averaging, and what its tasks say more; see message.h.
+
+#ifndef DL_LIBCORE_CLUSTER_MESSAGE_AVERAGING_H_
+#define DL_LIBCORE_CLUSTER_MESSAGE_AVERAGING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "libcore/cluster/message_type.h"
+
+namespace dl::cluster {
+
+// The slot of a round that a Task is for.  A slot has a history at the worker
+// that does it: what coding has left out, updater state that is kept, and what
+// it learnt in its last round.
+struct Slot {
+  std::int64_t index = 0;
+  std::uint64_t round = 0;    // the version that the round makes
+  std::uint64_t follows = 0;  // the last round of its history; 0: starts afresh
+  bool operator==(const Slot&) const = default;
+};
+
+// worker -> master, averaging: what a replica learnt in its task.
+struct Result {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t examples = 0;
+  double loss_sum = 0;           // mean loss of each batch times its examples
+  std::vector<std::byte> delta;  // exchange/delta.h; may be empty
+  std::vector<float> statistics, updater_state;
+
+  Message to_message() const;
+  static Result from_message(const Message& message);
+};
+
+// master -> worker, averaging: the average of a round, for all that have the
+// version before it.  Each takes the outer optimizer's step.
+struct Round {
+  std::uint64_t version = 0;                     // that it makes
+  double momentum = 0;                           // of the outer optimizer
+  std::vector<std::byte> delta;                  // exchange/delta.h
+  std::vector<float> statistics, updater_state;  // updater state: if averaged
+
+  Message to_message() const;
+  static Round from_message(const Message& message);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MESSAGE_AVERAGING_H_
