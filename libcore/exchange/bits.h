@@ -46,11 +46,11 @@ class BitWriter {
   void put_gap(std::uint64_t gap, unsigned k, std::uint64_t tail,
                unsigned count) {
     std::uint64_t zeros = gap >> k;
-    const unsigned behind = k + 1 + count;
-    for (; zeros + behind > kMaxBits; zeros -= kStep(zeros))
-      put(0, kStep(zeros));
-    const std::uint64_t low = gap & ((std::uint64_t{1} << k) - 1);
+    const std::uint64_t low = gap - (zeros << k);
     const std::uint64_t code = 1 | low << 1 | tail << (k + 1);
+    const unsigned behind = k + 1 + count;
+    if (zeros + behind > kMaxBits) [[unlikely]]
+      zeros = put_zeros(zeros, behind);
     const auto run = static_cast<unsigned>(zeros);
     put(code << run, run + behind);
   }
@@ -58,8 +58,14 @@ class BitWriter {
   std::byte* finish() const { return at_ + (used_ > 0); }
 
  private:
-  static unsigned kStep(std::uint64_t zeros) {
-    return zeros < kMaxBits ? static_cast<unsigned>(zeros) : kMaxBits;
+  // As many as must be, so that the rest fits with what is behind.
+  std::uint64_t put_zeros(std::uint64_t zeros, unsigned behind) {
+    while (zeros + behind > kMaxBits) {
+      const std::uint64_t step = zeros < kMaxBits ? zeros : kMaxBits;
+      put(0, static_cast<unsigned>(step));
+      zeros -= step;
+    }
+    return zeros;
   }
 
   std::byte* at_;

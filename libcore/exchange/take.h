@@ -50,7 +50,7 @@ template <typename Visit>
 void for_each_hit(std::span<const HitWord> words, const Visit& visit) {
   for (const HitWord& w : words)
     for (std::uint64_t m = w.hits; m != 0; m &= m - 1)
-      visit(w.first + static_cast<std::uint64_t>(std::countr_zero(m)));
+      visit(w.first + static_cast<std::uint64_t>(__builtin_ctzll(m)));
 }
 
 // The ways there are on this processor, the best one first; each works on

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "libcore/base/error.h"
+#include "libcore/exchange/sparse_coder.h"
 
 namespace dl::exchange {
 namespace {
@@ -27,34 +28,6 @@ void append_header(std::uint64_t elements, std::vector<std::byte>& out) {
   append(out, std::uint16_t{0});  // segments: counted later
   append(out, elements);
 }
-
-// Writes the sparse code of hits, some at a time.  Signs are those that taking
-// left in the part.
-class SparseCoder {
- public:
-  SparseCoder(std::byte* to, unsigned k) : bits_(to), k_(k) {}
-  void add(std::span<const HitWord> hits, std::span<const float> part) {
-    BitWriter bits = bits_;  // copies stay in registers
-    std::uint64_t next = next_;
-    const unsigned k = k_;
-    for_each_hit(hits, [&](std::uint64_t i) {
-      bits.put_gap(i - next, k, std::signbit(part[i]), 1);
-      next = i + 1;
-    });
-    bits_ = bits;
-    next_ = next;
-  }
-  std::byte* finish() const { return bits_.finish(); }
-  static std::size_t room(std::uint64_t quanta, std::uint64_t elements,
-                          unsigned k) {
-    return rice_bits(quanta, elements, k, 1) / 8 + 1 + 8;
-  }
-
- private:
-  BitWriter bits_;
-  unsigned k_;
-  std::uint64_t next_ = 0;  // the first element not yet passed
-};
 
 void append_dense(std::span<const HitWord> hits, std::span<const float> part,
                   std::vector<std::byte>& out) {
@@ -84,24 +57,29 @@ class PartPass {
     const std::size_t n = part.size();
     const std::uint64_t most = std::min<std::uint64_t>(2 * expected + 64, n);
     guess_ = best_rice(std::clamp<std::uint64_t>(expected, 1, n), n);
-    const std::size_t room = SparseCoder::room(most, n, guess_);
+    const std::size_t room = SparseCoder::room(
+        std::min<std::uint64_t>(most + 64 * (kAtOnce + most_words(kBlock)), n),
+        n, guess_);
     if (code_.size() < room) code_.resize(room);
     SparseCoder coder(code_.data(), guess_);
     std::uint64_t quanta = 0;
+    std::size_t done = 0;  // words
+    const auto code = [&] {
+      const auto found = hits_.subspan(done, words_ - done);
+      guessed_ = quanta <= most;
+      quanta += guessed_ ? coder.add(found, part) : count_hits(found);
+      done = words_;
+    };
     // Blocks begin as cache lines do, but for the first.
     std::size_t size = std::min(n, to_line(part.data()) + kBlock);
     for (std::size_t at = 0; at < n;
          at += size, size = std::min(kBlock, n - at)) {
-      const std::size_t words =
-          take_over(part.subspan(at, size),
-                    update.empty() ? update : update.subspan(at, size),
-                    threshold, at, hits_.data() + words_);
-      const auto found = hits_.subspan(words_, words);
-      words_ += words;
-      quanta += count_hits(found);
-      if (quanta <= most) coder.add(found, part);
+      words_ += take_over(part.subspan(at, size),
+                          update.empty() ? update : update.subspan(at, size),
+                          threshold, at, hits_.data() + words_);
+      if (words_ - done >= kAtOnce) code();
     }
-    guessed_ = quanta <= most;
+    if (words_ > done) code();
     end_ = coder.finish();
     return quanta;
   }
@@ -114,14 +92,16 @@ class PartPass {
   }
 
  private:
-  static constexpr std::size_t kBlock = 2048;
+  static constexpr std::size_t kBlock = 4096;  // elements, in the first cache
+  static constexpr std::size_t kAtOnce =
+      32;  // words, so that coding is in step
 
   std::span<HitWord> hits_;
   std::span<const float> part_;
   std::vector<std::byte>& code_;
   std::size_t words_ = 0;
   unsigned guess_ = 0;
-  bool guessed_ = false;
+  bool guessed_ = true;
   const std::byte* end_ = nullptr;
 };
 
