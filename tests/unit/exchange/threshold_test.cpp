@@ -157,7 +157,9 @@ TEST_CASE("peers that apply in any order agree on dyadic values") {
 
 TEST_CASE("bits per quantum are within 1.02 of the entropy") {
   Philox random(9, 1);
-  for (double density : {1e-4, 3e-4, 1e-3, 3.6e-3, 1e-2, 2.2e-2, 1.0 / 16}) {
+  // 0.0583 is the worst for Golomb-Rice codes here.
+  for (double density :
+       {1e-4, 3e-4, 1e-3, 3.6e-3, 1e-2, 2.2e-2, 0.0583, 1.0 / 16}) {
     constexpr std::size_t kN = 4'000'000;
     auto quanta = static_cast<std::size_t>(density * kN);
     std::vector<float> x = with_quanta(random, kN, quanta);
