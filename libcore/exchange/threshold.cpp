@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/exchange/sparse_coder.h"
@@ -242,13 +243,25 @@ void decode_threshold(std::span<const std::byte> message, float scale,
   while (check.next())
     if (!std::isfinite(scale * check.threshold()))
       damaged("its quanta are too large");
+  // A block behind what is read: elements come from memory meanwhile.
+  std::array<std::pair<float*, float>, ThresholdReader::kBlock> waiting;
+  std::size_t count = 0;
+  const auto apply = [&] {
+    for (std::size_t i = 0; i < count; ++i)
+      *waiting[i].first += waiting[i].second;
+  };
   ThresholdReader reader(message);
   while (reader.next()) {
+    for (const Quantum& q : reader.quanta())
+      __builtin_prefetch(&target[q.index], 1);
+    apply();
     const float quantum = scale * reader.threshold();
     const std::array<float, 2> quanta = {quantum, -quantum};
+    count = 0;
     for (const Quantum& q : reader.quanta())
-      target[q.index] += quanta[q.negative];
+      waiting[count++] = {&target[q.index], quanta[q.negative]};
   }
+  apply();
 }
 
 void accumulate(std::span<float> residual, std::span<const float> update) {

@@ -34,6 +34,9 @@ struct Quantum {
 // returned false.
 class ThresholdReader {
  public:
+  // Most quanta at a time.
+  static constexpr std::size_t kBlock = 64 + kTrits;
+
   explicit ThresholdReader(std::span<const std::byte> message);
 
   std::uint64_t elements() const { return elements_; }
@@ -67,7 +70,7 @@ class ThresholdReader {
   std::span<const std::byte> trits_;   // dense
 
   // A byte of the dense form may bring five at once.
-  std::array<Quantum, 64 + kTrits> block_;
+  std::array<Quantum, kBlock> block_;
   std::size_t count_ = 0;
 };
 
