@@ -22,7 +22,9 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-master --net NETWORK --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --init MODEL --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --net NETWORK --data SHARDS --dry-run [OPTION...]\n"
-        "dl-master --net NETWORK --data SHARDS --estimate [OPTION...]",
+        "dl-master --net NETWORK --data SHARDS --estimate [OPTION...]\n"
+        "dl-master --replay RUN [--step COUNT] --output MODEL\n"
+        "dl-master --replay RUN --list",
     .examples =
         "dl-master --net lenet.json --data 'train-*.dls' --epochs 5 --local 2 "
         "-o lenet.safetensors\n"
@@ -54,6 +56,11 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
            "print the network and the configuration, train nothing");
   opt.flag("estimate", &m.estimate,
            "measure the workers and print what more hosts would bring");
+  opt.add("replay", &m.replay, "RUN",
+          "write the model after an update of this run, train nothing");
+  opt.add("step", &m.step, "COUNT",
+          "with --replay: after so many updates; the last if not given");
+  opt.flag("list", &m.list, "with --replay: say which steps can be given");
 
   opt.section("Training");
   opt.add("mode", &m.mode, "MODE", "sharing or averaging");
@@ -117,7 +124,7 @@ void run(Args& args) {
   master.version = DL_VERSION;
   master.grace = dl::cli::grace_period();
   dl::cli::Progress progress;
-  if (!master.dry_run) {
+  if (!master.dry_run && master.replay.empty()) {
     master.stop = dl::cli::catch_stop_signals();
     master.stop_name = dl::cli::stop_signal_name;
     master.progress = [&](const auto& line) { progress.update(line); };
@@ -126,7 +133,7 @@ void run(Args& args) {
       dl::cluster::run_master(master, dl::cli::log());
   if (args.json)
     std::cout << dl::dump_json(outcome.json) << '\n';
-  else if (master.dry_run || master.estimate)
+  else if (master.dry_run || master.estimate || master.list)
     std::cout << outcome.text;
   else if (!outcome.text.empty())
     dl::cli::log()(dl::Level::kInfo, "the run is finished\n" + outcome.text);

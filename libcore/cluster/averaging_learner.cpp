@@ -20,7 +20,9 @@ class AveragingLearner : public Learner {
                        UpdaterState::kReset),
         mail_(mail) {}
 
-  void begin_session() override { keeper_.begin_session(); }
+  void begin_session(const std::string&, Ready&) override {
+    keeper_.begin_session();
+  }
   void take_state(State state) override { keeper_.take(std::move(state)); }
 
   void take(const Message& message) override {

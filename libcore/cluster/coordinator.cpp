@@ -123,12 +123,12 @@ void Coordinator::probe_namesake(const Member& newcomer) {
 void Coordinator::take(Member& member, const Message& message) {
   switch (message.type) {
     case MessageType::kReady:
+      member.had = Ready::from_message(message);
       member.ready = true;
-      if (const Ready ready = Ready::from_message(message);
-          !ready.unreadable.empty())
+      if (!member.had.unreadable.empty())
         context_.log(Level::kInfo,
                      member.describe() + " cannot open " +
-                         std::to_string(ready.unreadable.size()) +
+                         std::to_string(member.had.unreadable.size()) +
                          " of the shards; their records are sent to it");
       return;
     case MessageType::kBeat:

@@ -131,6 +131,7 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
     state.reason.clear();
   phase_.reset();
   evaluation_ = nullptr;
+  if (context_.updates) context_.updates->end_epoch(state);
   checkpoint();
   if (!state.finished) begin_epoch();
 }

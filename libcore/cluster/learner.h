@@ -49,8 +49,9 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
-  // A new conversation begins: nothing sent before will be answered.
-  virtual void begin_session() = 0;
+  // A new conversation begins, in a run (id of a master's start): nothing sent
+  // before will be answered.  Tells in `ready` what parameters it has.
+  virtual void begin_session(const std::string& run, Ready& ready) = 0;
   virtual void take_state(State state) = 0;
   // Round, Apply, Stale, Check and Statistics.
   virtual void take(const Message& message) = 0;

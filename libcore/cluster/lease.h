@@ -30,6 +30,9 @@ struct Lease {
 
 // Ranges [first, first + count), in order, not touching.
 using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+// Adds [first, first + count), count >= 1.  False: some of it is there already,
+// and nothing was changed.
+bool add_range(Ranges& ranges, std::int64_t first, std::int64_t count);
 
 class LeaseTable {
  public:

@@ -16,6 +16,7 @@
 #include "libcore/cluster/local_workers.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
+#include "libcore/cluster/replay.h"
 #include "libcore/cluster/run_directory.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
@@ -86,6 +87,8 @@ class Master {
 
  private:
   std::optional<Outcome> resume();
+  void begin_log(const LogIdentity& identity);
+  std::string save();
   void start(MasterSocket& socket);
   void announce(const MasterSocket& socket);
   void loop();
@@ -103,7 +106,9 @@ class Master {
   RunDirectory directory_;
   Plan plan_;
   RunState state_;
-  std::string checkpoint_;  // that the run goes on from
+  std::string checkpoint_;                // that the run goes on from
+  std::uint64_t checkpoint_version_ = 0;  // of the latest
+  std::optional<UpdateLog> updates_;
 
   std::string run_ = new_run_id();
   std::optional<LocalSocket> local_socket_;
@@ -166,19 +171,16 @@ std::optional<Outcome> Master::resume() {
   state_.updater_state = plan_.model.updater_state;
   auto found = directory_.newest(log_);
   if (found) {
-    try {
-      state_.restore(JsonView(found->model.training, Code::kData, "training"));
-    } catch (Error& error) {
-      error.add_context("'" + directory_.file(found->name) + "'");
-      throw;
-    }
-    state_.parameters = std::move(found->model.parameters);
-    state_.statistics = std::move(found->model.statistics);
-    state_.updater_state = std::move(found->model.updater_state);
-    state_.velocity = std::move(found->model.training_vectors["velocity"]);
-    state_.residual = std::move(found->model.training_vectors["residual"]);
+    state_ = state_of(found->model, directory_.file(found->name));
     checkpoint_ = found->name;
+    checkpoint_version_ = state_.version;
   }
+  const bool logged = plan_.settings.mode == Mode::kSharing;
+  const LogIdentity identity =
+      log_identity(directory_.path(), state_.parameters.size());
+  std::uint64_t replayed = 0;
+  if (logged)
+    replayed = replay(directory_.path(), identity, state_, kLastUpdate, log_);
   if (state_.finished) {
     if (!std::filesystem::exists(options_.output)) write_model(state_);
     Report report;
@@ -199,6 +201,7 @@ std::optional<Outcome> Master::resume() {
                   {"epoch", state_.epoch},
                   {"committed", state_.committed},
                   {"version", state_.version},
+                  {"replayed", replayed},
                   {"batches", plan_.batches_per_epoch()},
                   {"examples", plan_.training->examples()},
                   {"epochs", plan_.settings.epochs},
@@ -208,14 +211,40 @@ std::optional<Outcome> Master::resume() {
     log_(Level::kInfo, "going on with the run in '" + directory_.path() +
                            "' at epoch " + std::to_string(state_.epoch + 1) +
                            (checkpoint_.empty() ? ", from its start"
-                                                : ", from " + checkpoint_));
+                                                : ", from " + checkpoint_) +
+                           (replayed == 0 ? ""
+                                          : " and " + std::to_string(replayed) +
+                                                " updates of its log"));
+  if (logged) begin_log(identity);
   return std::nullopt;
+}
+
+void Master::begin_log(const LogIdentity& identity) {
+  const LogPolicy policy = limits_of(options_).update_log;
+  if (policy == LogPolicy::kKeep && checkpoint_.empty())
+    checkpoint_ = directory_.save(model_of(state_, true), true);
+  if (policy == LogPolicy::kNone) return;
+  updates_.emplace(directory_.path(), identity, run_, log_);
+  updates_->go_on(state_.version);
+}
+
+std::string Master::save() {
+  const RunState& state = context_->state;
+  const bool all = context_->limits.update_log == LogPolicy::kKeep;
+  std::string name = directory_.save(model_of(state, true), all);
+  if (updates_) {
+    updates_->begin(state.version);
+    if (!all) updates_->prune(checkpoint_version_);
+  }
+  checkpoint_version_ = state.version;
+  return name;
 }
 
 void Master::start(MasterSocket& socket) {
   link_.emplace(socket);
   context_.emplace(plan_.settings, limits_of(options_), run_,
                    directory_.incarnation(), *events_, *link_, log_);
+  if (updates_) context_->updates = &*updates_;
   context_->training = plan_.training->catalogue();
   if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
   context_->state = state_;
@@ -342,9 +371,7 @@ Hooks Master::hooks() {
     welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
     return welcome;
   };
-  hooks.save = [this] {
-    return directory_.save(model_of(context_->state, true));
-  };
+  hooks.save = [this] { return save(); };
   if (plan_.keep_best)
     hooks.save_best = [this] {
       nn::save_model(model_of(context_->state, false),
@@ -417,6 +444,30 @@ Outcome dry_run(const MasterOptions& options) {
   return {plan.to_text(), plan.to_json()};
 }
 
+// Writes an earlier model of a run, or lists those that there are.
+Outcome replay_run(const MasterOptions& options, const Log& log) {
+  if (options.list) {
+    Outcome outcome{"", Json::array()};
+    for (const auto& [first, last] : replayable_steps(options.replay, log)) {
+      outcome.text +=
+          std::to_string(first) + "\t" + std::to_string(last) + "\n";
+      outcome.json.push_back({{"first", first}, {"last", last}});
+    }
+    return outcome;
+  }
+  if (options.output.empty() || options.output == "-")
+    throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
+  if (options.step < -1)
+    throw Error{Code::kUsage, "--step: want the number of an update"};
+  const std::uint64_t wanted =
+      options.step < 0 ? kLastUpdate : static_cast<std::uint64_t>(options.step);
+  const std::uint64_t step =
+      replay_model(options.replay, wanted, options.output, log);
+  log(Level::kInfo, "the model after update " + std::to_string(step) +
+                        " is in '" + options.output + "'");
+  return {"", {{"step", step}, {"model", options.output}}};
+}
+
 }  // namespace
 
 Outcome run_master(const MasterOptions& options, const Log& log) {
@@ -425,6 +476,9 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
     limits_of(options);
     return estimate(options, log);
   }
+  if (!options.replay.empty()) return replay_run(options, log);
+  if (options.list || options.step >= 0)
+    throw Error{Code::kUsage, "--list and --step go with --replay RUN"};
   if (options.output.empty() || options.output == "-")
     throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
   if (options.net.empty() && options.init.empty())

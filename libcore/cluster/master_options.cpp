@@ -92,7 +92,6 @@ Settings settings_of(const MasterOptions& options,
   s.sharing = settings_of(options.sharing);
   s.topology = one_of("--topology", options.topology, kTopologyNames);
   s.fan_out = in_range("--fan-out", options.fan_out, 2, 8);
-  s.update_log = one_of("--update-log", options.update_log, kLogPolicyNames);
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data);
   return s;
@@ -109,6 +108,8 @@ Limits limits_of(const MasterOptions& options) {
   limits.checkpoint_every = in_seconds(options.checkpoint_every);
   limits.checkpoint_batches =
       in_range("--checkpoint-batches", options.checkpoint_batches, 0);
+  limits.update_log =
+      one_of("--update-log", options.update_log, kLogPolicyNames);
   limits.max_time = in_seconds(options.max_time);
   limits.min_workers = in_range("--min-workers", options.min_workers, 0) > 0
                            ? options.min_workers

@@ -68,6 +68,11 @@ struct MasterOptions {
   bool dry_run = false;
   bool estimate = false;  // measure what more hosts would bring, train nothing
 
+  // Instead of training: rebuild the model after an update of this run.
+  std::string replay;      // a run directory, or ""
+  std::int64_t step = -1;  // -1: the last
+  bool list = false;       // only say which can be rebuilt
+
   std::string version;  // of dl-tools
   // Readable once a signal asks the master to stop; -1: never.
   int stop = -1;

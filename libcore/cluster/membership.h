@@ -37,6 +37,7 @@ struct Member {
   double retry = 0;  // nothing is sent before, after a failed send
 
   std::optional<std::uint64_t> version;  // of the State it has; none: needs one
+  Ready had;                             // sharing: what it came with
   std::int64_t examples = 0;             // committed of it in this epoch
   std::vector<float> statistics;         // sharing: its latest
   double batch_seconds = 0;              // sharing: smoothed; 0: not known

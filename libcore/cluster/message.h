@@ -99,6 +99,10 @@ struct Refuse {
 // worker -> master: it can work.
 struct Ready {
   std::vector<std::uint32_t> unreadable;  // training shards it must be sent
+  // Sharing: the parameters that it has are those after update `version` of
+  // this start of a master; "": it has none.
+  std::string run;
+  std::uint64_t version = 0;
 
   Message to_message() const;
   static Ready from_message(const Message& message);

@@ -36,14 +36,19 @@ Hello Hello::from_message(const Message& message) {
 }
 
 Message Ready::to_message() const {
-  return {MessageType::kReady, {{"unreadable", unreadable}}, {}};
+  return {MessageType::kReady,
+          {{"unreadable", unreadable}, {"run", run}, {"version", version}},
+          {}};
 }
 
 Ready Ready::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kReady, 0, {"unreadable"});
+  JsonView body = open_body(message, MessageType::kReady, 0,
+                            {"unreadable", "run", "version"});
   Ready ready;
   for (std::int64_t shard : body.at("unreadable").integers(0, UINT32_MAX))
     ready.unreadable.push_back(static_cast<std::uint32_t>(shard));
+  ready.run = text_of(body, "run", 32);
+  ready.version = number_of(body, "version");
   return ready;
 }
 

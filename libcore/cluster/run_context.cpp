@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "libcore/base/failpoint.h"
 
@@ -43,7 +44,7 @@ bool RunContext::send(Member& member, const Message& message) {
 }
 
 bool RunContext::bring_up_to_date(Member& member) {
-  if (member.version == state.version) return true;
+  if (member.version == state.version || catch_up(member)) return true;
   State message;
   message.version = state.version;
   message.threshold = state.threshold;
@@ -53,6 +54,38 @@ bool RunContext::bring_up_to_date(Member& member) {
   message.velocity = state.velocity;
   if (!send(member, message.to_message())) return false;
   member.version = state.version;
+  return true;
+}
+
+bool RunContext::catch_up(Member& member) {
+  const std::string had = std::exchange(member.had.run, "");
+  if (!updates || had.empty()) return false;
+  bool sent = true;
+  const auto send_one = [&](const LogEntry& entry) {
+    Apply apply;
+    apply.sequence = entry.sequence;
+    apply.scale = entry.scale;
+    apply.payload.assign(entry.payload.begin(), entry.payload.end());
+    sent = sent && send(member, apply.to_message());
+  };
+  const std::size_t most = sizeof(float) * state.parameters.size();
+  try {
+    if (!updates->visit_after(had, member.had.version, state.version, most,
+                              send_one))
+      return false;
+  } catch (const Error& error) {
+    log(Level::kWarning, error.what());
+    return false;
+  }
+  // Running statistics are averaged outside of the log.
+  if (sent && !state.statistics.empty())
+    sent = send(member, Statistics{state.statistics}.to_message());
+  if (!sent) return false;
+  member.version = state.version;
+  events.write("catch_up", {{"worker", member.number},
+                            {"epoch", state.epoch},
+                            {"from", member.had.version},
+                            {"version", state.version}});
   return true;
 }
 

@@ -16,11 +16,13 @@
 #include "libcore/cluster/run_state.h"
 #include "libcore/cluster/settings.h"
 #include "libcore/cluster/slot_owners.h"
+#include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
 
 namespace dl::cluster {
 
-// Time limits of a master, in seconds; 0 for "never" where that makes sense.
+// What a run is held to, but its result does not depend on.  Times in seconds;
+// 0 for "never" where that makes sense.
 struct Limits {
   double heartbeat = 2;     // workers beat this often
   double lost_after = 6;    // nothing heard: silent
@@ -29,6 +31,7 @@ struct Limits {
   double grace = 25;        // between a signal and leaving
   double checkpoint_every = 300;
   std::int64_t checkpoint_batches = 0;
+  LogPolicy update_log = LogPolicy::kPrune;
   double max_time = 0;           // of the run, all starts together
   std::int64_t min_workers = 1;  // before training starts
 };
@@ -47,6 +50,8 @@ class RunContext {
   MasterLink& link;
   const Log log;
 
+  UpdateLog* updates = nullptr;  // null: not logged
+
   data::Catalogue training, evaluation;
   RunState state;
   Membership members;
@@ -58,8 +63,9 @@ class RunContext {
   // False: it did not go out; the member is left alone for a moment.
   bool send(Member& member, const Message& message);
 
-  // Sends State unless the member has the current one.  False: not possible
-  // now.
+  // Sends State unless the member has the current one; or, to a replica that
+  // comes back, the updates that it missed, if they are known and fewer bytes.
+  // False: not possible now.
   bool bring_up_to_date(Member& member);
 
   // Grants of every kind of work go out through here: sends the task or takes
@@ -88,6 +94,8 @@ class RunContext {
   static constexpr int kMostFailures = 4;  // workers lost over a mini-batch
 
  private:
+  bool catch_up(Member& member);
+
   std::uint64_t sequence_ = 0;
   int rejections_ = 0;
 };

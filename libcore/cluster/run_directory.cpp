@@ -66,6 +66,15 @@ std::string short_text(const Json& value) {
 
 }  // namespace
 
+std::vector<std::string> checkpoint_files(const std::string& folder) {
+  if (!fs::is_directory(folder))
+    throw Error{Code::kNoInput, "there is no run directory '" + folder + "'"};
+  std::vector<std::string> result;
+  for (const std::int64_t number : checkpoints(folder))
+    result.push_back(folder + "/" + name_of(number));
+  return result;
+}
+
 std::string first_difference(const Json& a, const Json& b, std::string* left,
                              std::string* right) {
   if (a == b) return "";
@@ -170,9 +179,11 @@ void RunDirectory::sweep() {
 void RunDirectory::clear() {
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string name = entry.path().filename().string();
-    const bool ours = number_of(name) >= 0 || name == "run.json" ||
-                      name == "events.jsonl" || name == "best.safetensors" ||
-                      (name.starts_with("data-") && name.ends_with(".dls"));
+    const bool ours =
+        number_of(name) >= 0 || name == "run.json" || name == "events.jsonl" ||
+        name == "best.safetensors" ||
+        (name.starts_with("updates-") && name.ends_with(".log")) ||
+        (name.starts_with("data-") && name.ends_with(".dls"));
     std::error_code error;
     if (ours && !fs::remove(entry.path(), error) && error)
       throw Error{Code::kIo, "cannot remove '" + entry.path().string() +
@@ -223,12 +234,13 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
   return std::nullopt;
 }
 
-std::string RunDirectory::save(const nn::Model& model) {
+std::string RunDirectory::save(const nn::Model& model, bool keep_first) {
   failpoint("master.before_checkpoint");
   auto numbers = checkpoints(path_);
   std::string name = name_of(numbers.empty() ? 1 : numbers.back() + 1);
   nn::save_model(model, file(name));
   failpoint("master.after_checkpoint");
+  if (keep_first && !numbers.empty()) numbers.erase(numbers.begin());
   while (numbers.size() >= kKept) {
     std::error_code ignored;
     fs::remove(file(name_of(numbers.front())), ignored);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
@@ -45,9 +46,10 @@ class RunDirectory {
   // Throws Error: kData, there are some and all are damaged.
   std::optional<Checkpoint> newest(const Log& log) const;
 
-  // Writes the next one, keeps it and the one before, and returns its name.
+  // Writes the next one, keeps it and the one before (and the oldest, if
+  // keep_first), and returns its name.
   // Throws Error: kCantCreate, kIo.
-  std::string save(const nn::Model& model);
+  std::string save(const nn::Model& model, bool keep_first = false);
 
  private:
   void lock();
@@ -58,6 +60,10 @@ class RunDirectory {
   int lock_ = -1;
   std::uint64_t incarnation_ = 1;
 };
+
+// Paths of the checkpoints in a run directory, oldest first.
+// Throws Error: kNoInput, there is no such folder.
+std::vector<std::string> checkpoint_files(const std::string& folder);
 
 // Where two documents differ first: "settings.batch"; "" if they are equal.
 // The two values, or "nothing", go to *left and *right.

@@ -36,7 +36,6 @@ Json Settings::to_json() const {
       {"sharing", sharing.to_json()},
       {"topology", kTopologyNames.of(topology)},
       {"fan_out", fan_out},
-      {"update_log", kLogPolicyNames.of(update_log)},
       {"evaluations", evaluations},
       {"metric", metric},
       {"patience", patience},
@@ -46,8 +45,8 @@ Json Settings::to_json() const {
 
 Settings Settings::from_json(const JsonView& json) {
   json.only({"mode", "batch", "epochs", "seed", "prefetch", "averaging",
-             "sharing", "topology", "fan_out", "update_log", "evaluations",
-             "metric", "patience", "target"});
+             "sharing", "topology", "fan_out", "evaluations", "metric",
+             "patience", "target"});
   Settings s;
   s.mode = enum_of(json.at("mode"), kModeNames);
   s.batch = json.at("batch").integer(1, kMostCounted);
@@ -58,7 +57,6 @@ Settings Settings::from_json(const JsonView& json) {
   s.sharing = SharingSettings::from_json(json.at("sharing"));
   s.topology = enum_of(json.at("topology"), kTopologyNames);
   s.fan_out = json.at("fan_out").integer(2, 8);
-  s.update_log = enum_of(json.at("update_log"), kLogPolicyNames);
   s.evaluations = json.at("evaluations").strings();
   s.metric = json.at("metric").string();
   s.patience = json.at("patience").integer(0, kMostCounted);

@@ -27,13 +27,6 @@ constexpr Names<Topology, 3> kTopologyNames{{{{Topology::kAuto, "auto"},
                                               {Topology::kTree, "tree"}}}};
 constexpr std::size_t kTreeWorkers = 33;
 
-// Which updates the run directory keeps: those since the older checkpoint that
-// it keeps, all, or none.
-enum class LogPolicy { kPrune, kKeep, kNone };
-constexpr Names<LogPolicy, 3> kLogPolicyNames{{{{LogPolicy::kPrune, "prune"},
-                                                {LogPolicy::kKeep, "keep"},
-                                                {LogPolicy::kNone, "none"}}}};
-
 struct Settings {
   Mode mode = Mode::kSharing;
   std::int64_t batch = 32;  // examples of a worker's mini-batch
@@ -45,7 +38,6 @@ struct Settings {
   SharingSettings sharing;      // of Mode::kSharing
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;  // children of a node of the tree
-  LogPolicy update_log = LogPolicy::kPrune;
 
   // Evaluation of held-out data after each epoch, and when to stop.
   std::vector<std::string> evaluations;  // kinds, as for dl-eval

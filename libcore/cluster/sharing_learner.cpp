@@ -33,12 +33,14 @@ class SharingLearner : public Learner {
 
   // Whether the last master applied what was pending is not known, and its
   // batches are leased again if not: they are forgotten.
-  void begin_session() override {
+  void begin_session(const std::string& run, Ready& ready) override {
     if (!pending_.empty())
       log_(Level::kDetail, std::to_string(pending_.size()) +
                                " updates of unknown fate forgotten");
     pending_.clear();
-    known_ = false;
+    run_ = run;
+    ready.run = known_ ? parameters_run_ : "";
+    ready.version = sequence_;
   }
 
   void take_state(State state) override {
@@ -51,6 +53,7 @@ class SharingLearner : public Learner {
     pending_.clear();  // it answers them all
     changed_ = true;
     sequence_ = state.version;
+    parameters_run_ = run_;
     known_ = true;
     if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
     if (!state.updater_state.empty())
@@ -116,6 +119,8 @@ class SharingLearner : public Learner {
   bool changed_ = true;
   bool known_ = false;
   std::uint64_t sequence_ = 0;
+  // This start of a master, and that in which the parameters were the master's.
+  std::string run_, parameters_run_;
   std::vector<float> residual_;
   double threshold_;
   double clipped_ = 0;
@@ -177,6 +182,7 @@ void SharingLearner::apply(Apply apply) {
     changed_ = true;
   }
   sequence_ = apply.sequence;
+  parameters_run_ = run_;
 }
 
 // Nobody applied it, so its quanta go back where they came from.

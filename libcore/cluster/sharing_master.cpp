@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/base/failpoint.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 
@@ -172,10 +173,11 @@ void SharingEpoch::apply(Member& origin, const Lease& lease,
   staleness_.add(staleness);
   context_.report.staleness.add(staleness);
   table_.commit(lease.id, lease.fence, update.batch, update.count);
-  spread(origin, update, scale);
   context_.accept(origin, lease, update.batch, update.count, update.examples,
                   update.loss_sum, update.payload.size(),
                   {{"version", state.version}, {"staleness", staleness}});
+  record(origin, update, scale, staleness);
+  spread(origin, update, scale);
   measure_speed(origin, update.count, context_.now);
   unchecked_ += update.count;
   const std::int64_t every = context_.settings.sharing.agree_every;
@@ -192,6 +194,26 @@ float SharingEpoch::scale_of(std::uint64_t staleness) const {
   if (sharing.combine == Combine::kMean) scale /= workers;
   if (sharing.combine == Combine::kScaled) scale /= std::sqrt(workers);
   return static_cast<float>(scale);
+}
+
+// Writes it to the log, before anybody is told of it.
+void SharingEpoch::record(const Member& origin, const Update& update,
+                          float scale, std::uint64_t staleness) {
+  if (!context_.updates) return;
+  LogEntry entry;
+  entry.sequence = context_.state.version;
+  entry.epoch = context_.state.epoch;
+  entry.first = update.batch;
+  entry.count = update.count;
+  entry.examples = update.examples;
+  entry.loss_sum = update.loss_sum;
+  entry.threshold = update.threshold;
+  entry.worker = origin.number;
+  entry.staleness = staleness;
+  entry.scale = scale;
+  entry.payload = update.payload;
+  context_.updates->append(entry);
+  failpoint("master.after_log");
 }
 
 // Sends the update that was applied last to every replica that has those

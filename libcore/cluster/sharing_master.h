@@ -39,11 +39,13 @@ class SharingEpoch : public Phase {
   std::int64_t lease_size(const Member& member) const;
 
   // An update's way: take_update() checks it, apply() makes it part of the
-  // run, spread() tells everybody.
+  // run, record() keeps it, spread() tells everybody.
   void take_update(Member& member, const Update& update);
   std::string fault_of(const Update& update) const;
   void apply(Member& origin, const Lease& lease, const Update& update);
   float scale_of(std::uint64_t staleness) const;
+  void record(const Member& origin, const Update& update, float scale,
+              std::uint64_t staleness);
   void spread(const Member& origin, const Update& update, float scale);
   void take_done(Member& member, TaskDone done);
 

@@ -91,8 +91,10 @@ void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
   mail_.fetcher.open();
   mail_.rejoin = false;
   set_up(welcome);
-  learner_->begin_session();
-  mail_.outbox.push(Ready{training_->unreadable()}.to_message());
+  Ready ready;
+  ready.unreadable = training_->unreadable();
+  learner_->begin_session(welcome.run, ready);
+  mail_.outbox.push(ready.to_message());
   mail_.set_doing("waiting for work");
 }
 

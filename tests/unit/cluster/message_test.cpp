@@ -99,7 +99,11 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Refuse{77, "unknown key"}).reason == "unknown key");
   refuses(Refuse{77, "x"}, "code", 0);
   refuses(Refuse{77, "x"}, "code", 256);
-  CHECK(through(Ready{{0, 5, UINT32_MAX}}).unreadable.size() == 3);
+  const Ready ready = through(Ready{{0, 5, UINT32_MAX}, "0a1b", 17});
+  CHECK(ready.unreadable.size() == 3);
+  CHECK(ready.run == "0a1b");
+  CHECK(ready.version == 17);
+  refuses(Ready{}, "version", -1);
   refuses(Ready{}, "unreadable", Json::array({-1}));
   CHECK(through(Stale{4, 2, -1}).batch == -1);
   refuses(Stale{4, 2, -1}, "batch", -2);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/replay.h"
 #include "libcore/cluster/slot_keeper.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
@@ -51,7 +52,7 @@ inline std::vector<float> step_of(const std::vector<float>& parameters,
 struct Worker {
   std::string peer;
   Hello hello;
-  std::string run;
+  std::string run, replica_run;     // replica_run: its parameters are of it
   bool alive = true, deaf = false;  // deaf: its queue is full
   std::vector<float> parameters, residual = std::vector<float>(kParameters);
   std::vector<float> statistics;
@@ -93,20 +94,26 @@ inline void Worker::apply(Apply apply) {
   if (!apply.payload.empty())
     dl::exchange::decode_threshold(apply.payload, -apply.scale, parameters);
   version = apply.sequence;
+  replica_run = run;
 }
 
 inline void Worker::take(const Message& message, Mode mode) {
   switch (message.type) {
-    case MessageType::kWelcome:
+    case MessageType::kWelcome: {
       run = Welcome::from_message(message).run;
-      out.push_back(Ready{}.to_message());
+      Ready ready;
+      if (known) ready.run = replica_run;
+      ready.version = version;
+      out.push_back(ready.to_message());
       break;
+    }
     case MessageType::kRefuse:
       refused = Refuse::from_message(message).code;
       break;
     case MessageType::kState: {
       State state = State::from_message(message);
       version = state.version;
+      replica_run = run;
       ++states;
       known = true;
       tasks.clear();
@@ -288,6 +295,7 @@ struct Master {
   Link link;
   std::vector<std::string> said;
   EventLog events;
+  std::optional<UpdateLog> updates;
   RunContext context;
   std::optional<Coordinator> coordinator;
   dl::data::Epoch order;
@@ -311,12 +319,21 @@ struct Master {
         settings.averaging.updater_state == UpdaterState::kAverage)
       context.state.updater_state.assign(kParameters, 0);
     if (saved) context.state = *saved;
+    const LogIdentity identity{kParameters, 0};
+    if (settings.mode == Mode::kSharing) {
+      replay(folder.path, identity, context.state, kLastUpdate, log());
+      updates.emplace(folder.path, identity, run_id(incarnation), log());
+      updates->go_on(context.state.version);
+      context.updates = &*updates;
+    }
     events.write(incarnation > 1 ? "resume" : "start",
                  {{"epoch", context.state.epoch},
                   {"committed", context.state.committed}});
     Hooks hooks;
     hooks.welcome = welcome;
     hooks.save = [this, &saved] {
+      if (updates) updates->begin(context.state.version);
+      if (updates && saved) updates->prune(saved->version);
       saved = context.state;
       return "checkpoint";
     };
@@ -342,6 +359,18 @@ struct Master {
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
     worker.keeper.emplace(context.settings.averaging);
+    deliver(worker, worker.hello.to_message());
+    flush(worker);
+    return worker;
+  }
+  // Sharing: a worker of a master that was killed connects again.
+  Worker& join_again(const Worker& old) {
+    Worker& worker = link.workers[old.peer];
+    worker = old;
+    worker.tasks.clear();
+    worker.pending.clear();
+    worker.out.clear();
+    worker.done = 0;
     deliver(worker, worker.hello.to_message());
     flush(worker);
     return worker;

@@ -68,6 +68,25 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed) {
   std::uint64_t incarnation = 1;
   auto master = std::make_unique<Master>(s, limits, folder, saved, incarnation,
                                          kExamples);
+  // kill -9 of the master.  In sharing the next one knows all that this one
+  // had acknowledged, and workers that live go on with their replicas.
+  const auto restart = [&] {
+    const RunState before = std::move(master->context.state);
+    auto workers = std::move(master->link.workers);
+    master.reset();
+    master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
+                                      kExamples);
+    if (s.mode != Mode::kSharing) return;
+    const RunState& now = master->context.state;
+    CHECK(now.version == before.version);
+    CHECK(now.parameters == before.parameters);
+    CHECK(now.examples == before.examples);
+    CHECK(now.loss_sum == before.loss_sum);
+    CHECK(now.epoch == before.epoch);
+    CHECK(now.history.size() == before.history.size());
+    for (const auto& [name, worker] : workers)
+      if (worker.alive && random.below(2) == 0) master->join_again(worker);
+  };
   int names = 0, kills = 0;
   for (int turn = 0; !master->over(); ++turn) {
     REQUIRE(turn < 20000);
@@ -97,16 +116,14 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed) {
     }
     if (random.below(400) == 0 && kills < 4) {  // kill -9 of the master
       ++kills;
-      master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
-                                        kExamples);
+      restart();
     }
     try {
       master->turn();
     } catch (const dl::Error& error) {
       // Many workers died over one mini-batch: start the master again.
       REQUIRE(error.code() == dl::Code::kData);
-      master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
-                                        kExamples);
+      restart();
     }
   }
   REQUIRE(master->coordinator->finished());

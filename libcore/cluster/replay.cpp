@@ -1,0 +1,204 @@
+#include "libcore/cluster/replay.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "libcore/base/error.h"
+#include "libcore/cluster/run_directory.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+void apply_update(const LogEntry& entry, RunState& state) {
+  if (entry.epoch != state.epoch)
+    fail("update " + std::to_string(entry.sequence) + " is of epoch " +
+         std::to_string(entry.epoch + 1) + ", the run is at epoch " +
+         std::to_string(state.epoch + 1));
+  if (!add_range(state.committed, entry.first, entry.count))
+    fail("update " + std::to_string(entry.sequence) +
+         " is for mini-batches that are committed already");
+  if (!entry.payload.empty())
+    exchange::decode_threshold(entry.payload, -entry.scale, state.parameters);
+  state.version = entry.sequence;
+  state.examples += entry.examples;
+  state.loss_sum += entry.loss_sum;
+  if (entry.threshold > 0) state.threshold = entry.threshold;
+}
+
+void end_epoch(const LogEntry& entry, RunState& state) {
+  if (entry.epoch < state.epoch) return;  // the checkpoint is from after it
+  RunState next = state;
+  restore_epoch_record(entry.payload, next);
+  if (entry.epoch != state.epoch || next.epoch != entry.epoch + 1 ||
+      next.version != state.version)
+    fail("the end of epoch " + std::to_string(entry.epoch + 1) +
+         " does not fit what was trained");
+  state = std::move(next);
+}
+
+void apply(const LogEntry& entry, RunState& state) {
+  if (entry.kind == EntryKind::kUpdate && entry.sequence > state.version)
+    apply_update(entry, state);
+  if (entry.kind == EntryKind::kEpochEnd && entry.sequence >= state.version)
+    end_epoch(entry, state);
+}
+
+struct Saved {
+  std::string path;
+  std::uint64_t version = 0;
+  std::size_t parameters = 0;
+};
+
+// The checkpoints that can be read, oldest first.
+std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
+  std::vector<Saved> result;
+  for (const std::string& path : checkpoint_files(folder)) {
+    try {
+      const nn::Model model = nn::open_model(path);
+      const JsonView training(model.training, Code::kData, "training");
+      result.push_back({path,
+                        static_cast<std::uint64_t>(
+                            training.at("version").integer(0, INT64_MAX)),
+                        model.weights().size()});
+    } catch (const Error& error) {
+      log(Level::kWarning, std::string(error.what()) + "; passed over");
+    }
+  }
+  if (result.empty())
+    throw Error{Code::kNoInput,
+                "'" + folder + "' has no checkpoint that can be read"};
+  return result;
+}
+
+std::string text_of(const Steps& steps) {
+  std::string text;
+  for (const auto& [first, last] : steps) {
+    text += (text.empty() ? "" : ", ") + std::to_string(first);
+    if (last != first) text += " to " + std::to_string(last);
+  }
+  return text;
+}
+
+}  // namespace
+
+RunState state_of(nn::Model& model, const std::string& name) {
+  RunState state;
+  try {
+    state.restore(JsonView(model.training, Code::kData, "training"));
+  } catch (Error& error) {
+    error.add_context("'" + name + "'");
+    throw;
+  }
+  state.parameters = std::move(model.parameters);
+  state.statistics = std::move(model.statistics);
+  state.updater_state = std::move(model.updater_state);
+  state.velocity = std::move(model.training_vectors["velocity"]);
+  state.residual = std::move(model.training_vectors["residual"]);
+  return state;
+}
+
+std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
+                     RunState& state, std::uint64_t until, const Log& log) {
+  const std::uint64_t before = state.version;
+  const auto files = update_logs(folder);
+  for (std::size_t i = 0; i < files.size() && state.version <= until; ++i) {
+    const LogFile& file = files[i];
+    // All of it is in the checkpoint, except perhaps the end of an epoch.
+    if (i + 1 < files.size() && files[i + 1].base < state.version) continue;
+    if (file.base > state.version) {
+      if (state.version < until)
+        log(Level::kWarning, "the update log has a gap after update " +
+                                 std::to_string(state.version));
+      break;
+    }
+    LogInMemory memory(file);
+    UpdateLogReader& reader = memory.reader();
+    if (reader.header().identity != identity)
+      fail("'" + file.path + "' is the log of another run");
+    try {
+      while (const auto entry = reader.next()) {
+        if (entry->sequence > until) break;
+        apply(*entry, state);
+      }
+    } catch (Error& error) {
+      if (error.code() == Code::kIo) throw;
+      const std::string where = "'" + file.path + "'";
+      std::string what = error.what();
+      if (!what.starts_with(where))
+        what = where + ": offset " + std::to_string(reader.offset()) +
+               ", before it: " + what;
+      throw Error{Code::kData, what};
+    }
+    if (reader.torn())
+      log(Level::kWarning, "'" + file.path + "': offset " +
+                               std::to_string(reader.offset()) +
+                               ": the last entry is cut short and passed over");
+  }
+  return state.version - before;
+}
+
+LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
+  const auto source = io::open_source(folder + "/run.json");
+  const std::string text = io::read_all(*source, kMaxRunJson);
+  return {parameters, io::digest(std::as_bytes(std::span(text)))};
+}
+
+Steps replayable_steps(const std::string& folder, const Log& log) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> logs;
+  for (const LogFile& file : update_logs(folder)) {
+    LogInMemory memory(file);
+    while (memory.reader().next()) {
+    }
+    logs.emplace_back(file.base, memory.reader().sequence());
+  }
+  Steps steps;
+  for (const Saved& saved : saved_in(folder, log)) {
+    std::uint64_t reached = saved.version;
+    for (const auto& [base, last] : logs)
+      if (base <= reached) reached = std::max(reached, last);
+    if (!steps.empty() && saved.version <= steps.back().second + 1)
+      steps.back().second = std::max(steps.back().second, reached);
+    else
+      steps.emplace_back(saved.version, reached);
+  }
+  return steps;
+}
+
+std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
+                           const std::string& output, const Log& log) {
+  const Steps steps = replayable_steps(folder, log);
+  if (step == kLastUpdate) step = steps.back().second;
+  if (std::ranges::none_of(steps, [&](const auto& range) {
+        return range.first <= step && step <= range.second;
+      }))
+    throw Error{Code::kNoInput, "'" + folder + "' cannot give step " +
+                                    std::to_string(step) + "; it can give " +
+                                    text_of(steps)};
+  std::optional<Saved> from;
+  for (const Saved& saved : saved_in(folder, log))
+    if (saved.version <= step) from = saved;
+  nn::Model model = nn::load_model(from->path);
+  RunState state = state_of(model, from->path);
+  if (state.version < step)
+    replay(folder, log_identity(folder, from->parameters), state, step, log);
+  require(state.version == step, "a step that can be rebuilt");
+  model.parameters = std::move(state.parameters);
+  model.statistics = std::move(state.statistics);
+  model.updater_state.clear();
+  model.training = Json();
+  model.training_vectors.clear();
+  nn::save_model(model, output);
+  return step;
+}
+
+}  // namespace dl::cluster
