@@ -13,6 +13,8 @@ try --seed -1
 try --threshold 1
 try --combine max
 try --updater-state maybe
+try --mode averaging --overlap --updater-state average
+try --mode averaging --outer plain --outer-momentum 0.5
 try --evaluate classification
 try --metric accuracy
 try --eval-data test.dls --metric acuracy
