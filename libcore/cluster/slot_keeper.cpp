@@ -118,8 +118,6 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
     if (settings_.delta.lossy()) history.residual.resize(delta.size());
     exchange::encode_delta(delta, settings_.delta, history.residual,
                            result.delta);
-    if (settings_.updater_state == UpdaterState::kKeep)
-      history.updater_state = std::move(updater_state);
     if (settings_.overlap) {
       history.learnt = std::move(delta);
       history.statistics = statistics;
@@ -128,6 +126,8 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
   result.statistics = std::move(statistics);
   if (settings_.updater_state == UpdaterState::kAverage)
     result.updater_state = std::move(updater_state);
+  else if (settings_.updater_state == UpdaterState::kKeep)
+    histories_[task.slot.index].updater_state = std::move(updater_state);
   return result;
 }
 

@@ -57,9 +57,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data,
   std::vector<Frame> views(frames.begin(), frames.end());
   try {
     Received received = decode(views, 1 << 20);
-    read_as_each<Hello, Welcome, Refuse, Ready, State, Task, Result, Update,
-                 Apply, TaskDone, Stale, Fault, Beat, Fetch, Record, Check,
-                 Digest, Statistics, Probe, Probed, Stop, Leave>(
+    read_as_each<Hello, Welcome, Refuse, Ready, State, Task, Result, Round,
+                 Update, Apply, TaskDone, Stale, Fault, Beat, Fetch, Record,
+                 Check, Digest, Statistics, Probe, Probed, Stop, Leave>(
         received.message);
   } catch (const dl::Error& error) {
     if (error.code() != dl::Code::kProtocol) __builtin_trap();
