@@ -25,7 +25,7 @@ double clamped(double threshold) {
 }  // namespace
 
 ThresholdControl::ThresholdControl(const ThresholdRule& rule,
-                                   std::vector<std::size_t> parts,
+                                   std::span<const std::size_t> parts,
                                    std::int64_t warmup)
     : rule_(rule), warmup_(warmup), thresholds_(parts.size()) {
   for (const std::size_t elements : parts) {

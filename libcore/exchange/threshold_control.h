@@ -31,8 +31,8 @@ namespace dl::exchange {
 class ThresholdControl {
  public:
   // parts: elements of each, >= 1.  warmup: messages, >= 0.
-  ThresholdControl(const ThresholdRule& rule, std::vector<std::size_t> parts,
-                   std::int64_t warmup);
+  ThresholdControl(const ThresholdRule& rule,
+                   std::span<const std::size_t> parts, std::int64_t warmup);
 
   // For the next ThresholdEncoder::encode(update, ...); update may be empty.
   std::span<const float> next(std::span<const float> residual,

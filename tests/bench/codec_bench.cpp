@@ -154,8 +154,8 @@ void decode(benchmark::State& state) {
 // message.
 void sample(benchmark::State& state) {
   Vectors v(state.range(0), 0);
-  ThresholdControl control(ThresholdRule::parse("quantile:1e-3"), {v.r.size()},
-                           0);
+  const std::vector<std::size_t> parts = {v.r.size()};
+  ThresholdControl control(ThresholdRule::parse("quantile:1e-3"), parts, 0);
   const std::vector<std::int64_t> quanta = {state.range(0) / 1000};
   for (auto step : state) {
     (void)step;

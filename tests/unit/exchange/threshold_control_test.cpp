@@ -31,7 +31,8 @@ TEST_CASE("fixed, adaptive and target follow Deeplearning4j's rules") {
 }
 
 TEST_CASE("a joiner starts from what others have come to") {
-  ThresholdControl control(ThresholdRule::parse("adaptive"), {1000, 2000}, 0);
+  const std::vector<std::size_t> parts = {1000, 2000};
+  ThresholdControl control(ThresholdRule::parse("adaptive"), parts, 0);
   control.start_from(0.5);
   CHECK(control.mean() == 0.5);
   CHECK(control.next(std::vector<float>(3000), {})[1] == 0.5F);
@@ -123,7 +124,8 @@ TEST_CASE(
 
 TEST_CASE("quantile comes back when updates are suddenly equal, or none") {
   auto rule = ThresholdRule::parse("quantile:0.01");
-  ThresholdControl control(rule, {2000}, 0);
+  const std::vector<std::size_t> parts = {2000};
+  ThresholdControl control(rule, parts, 0);
   ThresholdEncoder encoder({2000});
   std::int64_t sent = 0;
   std::vector<std::byte> message;
