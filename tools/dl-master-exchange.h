@@ -58,8 +58,6 @@ inline void declare_sharing(dl::cli::Options& opt,
 
 inline void declare_exchange(dl::cli::Options& opt,
                              dl::cluster::MasterOptions& m) {
-  opt.add("topology", &m.topology, "KIND", "auto, star or tree");
-  opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
   declare_averaging(opt, m.averaging);
   declare_sharing(opt, m.sharing);
 }

@@ -30,23 +30,14 @@ HostFigures typical(const std::vector<HostFigures>& hosts) {
   return mean;
 }
 
-double children(const Settings& settings, std::int64_t workers) {
-  const bool tree = settings.topology == Topology::kTree ||
-                    (settings.topology == Topology::kAuto &&
-                     static_cast<std::size_t>(workers) >= kTreeWorkers);
-  return static_cast<double>(tree ? std::min(workers, settings.fan_out)
-                                  : workers);
-}
-
 double sharing_compute(const HostFigures& host, double n) {
   return host.compute + host.encode + n * host.decode;
 }
 
-// Bytes that the busiest line carries while every host does a mini-batch.
-double sharing_bytes(const HostFigures& host, const Settings& settings,
-                     std::int64_t workers) {
-  return static_cast<double>(workers) * host.update_bytes *
-         children(settings, workers);
+// Bytes that the busiest line, the master's, carries while every host does a
+// mini-batch.
+double sharing_bytes(const HostFigures& host, double n) {
+  return n * n * host.update_bytes;
 }
 
 double dense_bytes(std::int64_t parameters, double n) {
@@ -60,15 +51,13 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
   if (workers == 1) return host.compute;
   switch (way) {
     case Way::kSharing:
-      return std::max(
-          sharing_compute(host, n),
-          sharing_bytes(host, estimate.settings, workers) / host.bandwidth);
+      return std::max(sharing_compute(host, n),
+                      sharing_bytes(host, n) / host.bandwidth);
     case Way::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
       const double round = static_cast<double>(s.frequency) * host.compute;
-      const double exchange = 2 * children(estimate.settings, workers) *
-                                  host.delta_bytes / host.bandwidth +
-                              host.round_trip;
+      const double exchange =
+          2 * n * host.delta_bytes / host.bandwidth + host.round_trip;
       return (s.overlap ? std::max(round, exchange) : round + exchange) /
              static_cast<double>(s.frequency);
     }
@@ -115,7 +104,7 @@ double Estimate::break_even(std::int64_t workers) const {
   const HostFigures host = typical(hosts);
   const auto n = static_cast<double>(workers);
   const double dense = dense_bytes(parameters, n);
-  if (!(dense > sharing_bytes(host, settings, workers))) return 0;
+  if (!(dense > sharing_bytes(host, n))) return 0;
   // What coding costs and the dense exchange's round trips do not.
   const double cost =
       host.encode + n * host.decode - 2 * (n - 1) * host.round_trip;
@@ -124,8 +113,8 @@ double Estimate::break_even(std::int64_t workers) const {
 
 double Estimate::enough(std::int64_t workers) const {
   const HostFigures host = typical(hosts);
-  return sharing_bytes(host, settings, workers) /
-         sharing_compute(host, static_cast<double>(workers));
+  const auto n = static_cast<double>(workers);
+  return sharing_bytes(host, n) / sharing_compute(host, n);
 }
 
 std::string Estimate::advice() const {

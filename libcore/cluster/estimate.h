@@ -6,10 +6,9 @@
 // bytes/s in each direction at every host, and round trips of L seconds:
 //
 //   sharing    max(C + E + N D, the lines), as nothing waits: a worker's line
-//              carries N P a step, the master's N P to each of its children,
-//              of whom the star has N and the tree as many as its fan-out
-//   averaging  C + (H C overlapped: max) (2 children F / B + L) / H, F bytes of
-//              a replica's difference, a round of H mini-batches
+//              carries N P a step, the master's N P to each worker
+//   averaging  C + (H C overlapped: max) (2 N F / B + L) / H, F bytes of a
+//              replica's difference, a round of H mini-batches
 //   dense      C + 2 (N - 1) / N 4 M / B + 2 (N - 1) L: all-reduce in a ring
 //              after every mini-batch, for comparison
 //

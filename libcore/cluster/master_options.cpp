@@ -90,8 +90,6 @@ Settings settings_of(const MasterOptions& options,
   if (s.averaging.workers == 0)
     s.averaging.workers = in_range("--local", options.local, 0);
   s.sharing = settings_of(options.sharing);
-  s.topology = one_of("--topology", options.topology, kTopologyNames);
-  s.fan_out = in_range("--fan-out", options.fan_out, 2, 8);
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data);
   return s;

@@ -36,8 +36,6 @@ struct MasterOptions {
   std::int64_t prefetch = 2;
   AveragingOptions averaging;
   SharingOptions sharing;
-  std::string topology = "auto";
-  std::int64_t fan_out = 8;
   std::string update_log = "prune";
 
   // When to stop, and what is kept.

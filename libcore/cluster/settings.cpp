@@ -34,8 +34,6 @@ Json Settings::to_json() const {
       {"prefetch", prefetch},
       {"averaging", averaging.to_json()},
       {"sharing", sharing.to_json()},
-      {"topology", kTopologyNames.of(topology)},
-      {"fan_out", fan_out},
       {"evaluations", evaluations},
       {"metric", metric},
       {"patience", patience},
@@ -45,8 +43,7 @@ Json Settings::to_json() const {
 
 Settings Settings::from_json(const JsonView& json) {
   json.only({"mode", "batch", "epochs", "seed", "prefetch", "averaging",
-             "sharing", "topology", "fan_out", "evaluations", "metric",
-             "patience", "target"});
+             "sharing", "evaluations", "metric", "patience", "target"});
   Settings s;
   s.mode = enum_of(json.at("mode"), kModeNames);
   s.batch = json.at("batch").integer(1, kMostCounted);
@@ -55,8 +52,6 @@ Settings Settings::from_json(const JsonView& json) {
   s.prefetch = json.at("prefetch").integer(0, kMostCounted);
   s.averaging = AveragingSettings::from_json(json.at("averaging"));
   s.sharing = SharingSettings::from_json(json.at("sharing"));
-  s.topology = enum_of(json.at("topology"), kTopologyNames);
-  s.fan_out = json.at("fan_out").integer(2, 8);
   s.evaluations = json.at("evaluations").strings();
   s.metric = json.at("metric").string();
   s.patience = json.at("patience").integer(0, kMostCounted);

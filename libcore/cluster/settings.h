@@ -19,14 +19,6 @@ enum class Mode { kAveraging, kSharing };
 constexpr Names<Mode, 2> kModeNames{
     {{{Mode::kAveraging, "averaging"}, {Mode::kSharing, "sharing"}}}};
 
-// How what is exchanged reaches everybody: from the master, or through a tree
-// of workers; kAuto: the tree from kTreeWorkers workers on.
-enum class Topology { kAuto, kStar, kTree };
-constexpr Names<Topology, 3> kTopologyNames{{{{Topology::kAuto, "auto"},
-                                              {Topology::kStar, "star"},
-                                              {Topology::kTree, "tree"}}}};
-constexpr std::size_t kTreeWorkers = 33;
-
 struct Settings {
   Mode mode = Mode::kSharing;
   std::int64_t batch = 32;  // examples of a worker's mini-batch
@@ -36,8 +28,6 @@ struct Settings {
 
   AveragingSettings averaging;  // of Mode::kAveraging
   SharingSettings sharing;      // of Mode::kSharing
-  Topology topology = Topology::kAuto;
-  std::int64_t fan_out = 8;  // children of a node of the tree
 
   // Evaluation of held-out data after each epoch, and when to stop.
   std::vector<std::string> evaluations;  // kinds, as for dl-eval

@@ -22,7 +22,6 @@ Estimate four_hosts() {
   estimate.hosts.assign(4, host);
   estimate.parameters = 1'000'000;
   estimate.settings.batch = 32;
-  estimate.settings.topology = Topology::kStar;
   return estimate;
 }
 
@@ -45,11 +44,8 @@ TEST_CASE("a step takes what its formula says") {
   // 64 updates to 64 workers fill the master's line.
   CHECK(seconds(estimate, Way::kSharing, 64) ==
         Approx(64.0 * 64 * 2000 / 12.5e6));
-  estimate.settings.topology = Topology::kTree;
-  CHECK(seconds(estimate, Way::kSharing, 64) == Approx(0.1 + 1e-3 + 64e-4));
   CHECK(seconds(estimate, Way::kDense, 4) ==
         Approx(0.1 + 1.5 * 4e6 / 12.5e6 + 6e-3));
-  estimate.settings.topology = Topology::kStar;
   const double exchange = 2.0 * 4 * 20000 / 12.5e6 + 1e-3;
   CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1 + exchange / 5));
   estimate.settings.averaging.overlap = true;
