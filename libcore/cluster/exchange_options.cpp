@@ -17,7 +17,7 @@ constexpr Names<Method, 5> kMethodNames{{{{Method::kPlain, "plain"},
                                           {Method::kBmuf, "bmuf"},
                                           {Method::kDiloco, "diloco"}}}};
 
-AveragingSettings published(Method method) {
+AveragingSettings published(Method method, bool adaptive) {
   AveragingSettings s;
   switch (method) {
     case Method::kPlain:  // Deeplearning4j's parameter averaging
@@ -32,7 +32,9 @@ AveragingSettings published(Method method) {
       s.outer = {Kind::kNesterov, 1, 0};
       s.momentum_of_replicas = true;
       s.frequency = 50;
-      s.updater_state = UpdaterState::kReset;
+      // Momentum starts afresh as published.  What adaptive updaters start
+      // afresh with are steps that are far too large.
+      s.updater_state = adaptive ? UpdaterState::kKeep : UpdaterState::kReset;
       break;
     case Method::kDiloco:  // Douillard et al. 2023
       s.outer = {Kind::kNesterov, 0.7, 0.9};
@@ -45,9 +47,9 @@ AveragingSettings published(Method method) {
 
 }  // namespace
 
-AveragingSettings settings_of(const AveragingOptions& options) {
+AveragingSettings settings_of(const AveragingOptions& options, bool adaptive) {
   AveragingSettings s =
-      published(one_of("--outer", options.outer, kMethodNames));
+      published(one_of("--outer", options.outer, kMethodNames), adaptive);
   if (in_range("--frequency", options.frequency, 0) > 0)
     s.frequency = options.frequency;
   s.workers = in_range("--workers", options.workers, 0);

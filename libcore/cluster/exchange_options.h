@@ -41,7 +41,8 @@ struct SharingOptions {
 };
 
 // Throw Error: kUsage, naming the option.
-AveragingSettings settings_of(const AveragingOptions& options);
+// adaptive: the network has an updater that scales steps by what it has seen.
+AveragingSettings settings_of(const AveragingOptions& options, bool adaptive);
 SharingSettings settings_of(const SharingOptions& options);
 
 }  // namespace dl::cluster

@@ -1,5 +1,7 @@
 #include "libcore/cluster/master_options.h"
 
+#include <algorithm>
+
 #include "libcore/cluster/early_stopping.h"
 #include "libcore/cluster/evaluation_master.h"
 #include "libcore/cluster/option_values.h"
@@ -74,6 +76,15 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   if (s.metric != "loss") eval::find_metric(all, s.metric);
 }
 
+bool is_adaptive(const nn::NetworkConfig& network) {
+  return std::ranges::any_of(network.layers, [](const nn::LayerConfig& layer) {
+    const tensor::Updater kind = layer.training.updater.kind;
+    return kind == tensor::Updater::kAdam ||
+           kind == tensor::Updater::kAdaGrad ||
+           kind == tensor::Updater::kRmsProp;
+  });
+}
+
 }  // namespace
 
 Settings settings_of(const MasterOptions& options,
@@ -85,7 +96,7 @@ Settings settings_of(const MasterOptions& options,
   s.batch = in_range("--batch", options.batch, 1);
   s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
   s.prefetch = in_range("--prefetch", options.prefetch, 0);
-  s.averaging = settings_of(options.averaging);
+  s.averaging = settings_of(options.averaging, is_adaptive(network));
   // How many replicas are averaged must not depend on who is there in time.
   if (s.averaging.workers == 0)
     s.averaging.workers = in_range("--local", options.local, 0);
