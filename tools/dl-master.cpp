@@ -127,6 +127,7 @@ void run(Args& args) {
   if (!master.dry_run && master.replay.empty()) {
     master.stop = dl::cli::catch_stop_signals();
     master.stop_name = dl::cli::stop_signal_name;
+    master.detail = dl::cli::verbose();
     master.progress = [&](const auto& line) { progress.update(line); };
   }
   const dl::cluster::Outcome outcome =

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <deque>
 #include <string>
+#include <thread>
 
 #include "libcore/base/error.h"
 
@@ -21,14 +23,15 @@ constexpr bool kBuiltIn = false;
 
 struct Failpoint {
   std::string name, action;
-  long at = 1;
+  long at = 1;            // 0: at every visit
+  long milliseconds = 0;  // of sleep
   std::atomic<long> visits = 0;
 };
 
 [[noreturn]] void malformed(const std::string& item) {
   throw Error{Code::kUsage,
-              "DL_FAILPOINTS: want NAME=kill|exit|stop|spin|error|nan[@N], "
-              "got '" +
+              "DL_FAILPOINTS: want NAME=kill|exit|stop|spin|error|nan[@N] "
+              "or NAME=sleep:TIMEms, got '" +
                   item + "'"};
 }
 
@@ -43,6 +46,15 @@ void parse_item(const std::string& item, std::deque<Failpoint>& points) {
     point.at = std::strtol(point.action.c_str() + at + 1, &end, 10);
     if (*end != '\0' || point.at < 1) malformed(item);
     point.action.resize(at);
+  }
+  if (point.action.starts_with("sleep:")) {
+    const char* text = point.action.c_str() + 6;
+    char* end = nullptr;
+    point.milliseconds = std::strtol(text, &end, 10);
+    if (end == text || std::string(end) != "ms" || point.milliseconds < 0)
+      malformed(item);
+    point.at = 0;
+    return;
   }
   for (const char* known : {"kill", "exit", "stop", "spin", "error", "nan"})
     if (point.action == known) return;
@@ -66,6 +78,8 @@ std::deque<Failpoint> parse() {
 
 bool act(const Failpoint& point) {
   if (point.action == "nan") return true;
+  if (point.milliseconds > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(point.milliseconds));
   if (point.action == "kill") kill(getpid(), SIGKILL);
   if (point.action == "stop") kill(getpid(), SIGSTOP);
   if (point.action == "exit") _exit(static_cast<int>(Code::kBug));
@@ -81,7 +95,8 @@ bool act(const Failpoint& point) {
 bool failpoint(const char* name) {
   static std::deque<Failpoint> points = parse();
   for (Failpoint& point : points)
-    if (point.name == name && ++point.visits == point.at) return act(point);
+    if (point.name == name && (++point.visits == point.at || point.at == 0))
+      return act(point);
   return false;
 }
 

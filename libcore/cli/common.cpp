@@ -10,7 +10,7 @@ namespace {
 
 // The one place of process-wide state: what the command line said of stderr.
 struct Terminal {
-  bool progress = false;
+  bool progress = false, verbose = false;
   std::atomic<bool> shown = false;
   Log log = [](Level, const std::string&) {};
 } terminal;
@@ -38,6 +38,7 @@ void set_up(const ToolInfo& tool, const CommonOptions& common) {
   if (common.no_pipe) setenv("DL_NO_PIPE", "1", 1);
   terminal.progress = !common.no_progress && !common.quiet &&
                       (common.progress || in_foreground());
+  terminal.verbose = common.verbose;
   Level most = common.quiet     ? Level::kWarning
                : common.verbose ? Level::kDetail
                                 : Level::kInfo;
@@ -48,6 +49,7 @@ void set_up(const ToolInfo& tool, const CommonOptions& common) {
 }
 
 const Log& log() { return terminal.log; }
+bool verbose() { return terminal.verbose; }
 
 void report(const std::string& tool, const std::string& message) {
   write_line(tool + ": " + message);

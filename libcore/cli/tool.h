@@ -29,6 +29,8 @@ struct ToolInfo {
 // The message sink of this process, valid after parsing: warnings always
 // reach stderr, info unless -q, detail with -v.  Whole lines, one write each.
 const Log& log();
+// Whether --verbose was given.
+bool verbose();
 
 // More lines for --version ("cpu (oneDNN 2.6.3 ...)").
 using Describe = std::function<std::vector<std::string>()>;

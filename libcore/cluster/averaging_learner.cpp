@@ -29,7 +29,7 @@ class AveragingLearner : public Learner {
     if (message.type == MessageType::kRound)
       keeper_.take(Round::from_message(message));
   }
-  bool can_train() const override { return true; }
+  bool can_train(const Task&) const override { return true; }
 
   void begin(const Task& task) override {
     const auto start = keeper_.begin(task);

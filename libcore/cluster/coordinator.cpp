@@ -131,14 +131,16 @@ void Coordinator::take(Member& member, const Message& message) {
                          std::to_string(member.had.unreadable.size()) +
                          " of the shards; their records are sent to it");
       return;
-    case MessageType::kBeat:
-      if (context_.members.beat(member, Beat::from_message(message),
-                                context_.now)) {
+    case MessageType::kBeat: {
+      const Beat beat = Beat::from_message(message);
+      context_.note_exchange(member, beat.exchange);
+      if (context_.members.beat(member, beat, context_.now)) {
         ++context_.report.returned;
         context_.events.write("return", {{"worker", member.number}});
         context_.log(Level::kInfo, member.describe() + " moves again");
       }
       return;
+    }
     case MessageType::kFetch:
       return serve(member, Fetch::from_message(message));
     case MessageType::kLeave: {

@@ -101,6 +101,10 @@ SharingSettings settings_of(const SharingOptions& options) {
   }
   s.push = in_range("--push", options.push, 1);
   s.fetch = in_range("--fetch", options.fetch, 1);
+  if (s.staleness && (s.push > 1 || s.fetch > 1))
+    misuse(
+        "--staleness counts mini-batch by mini-batch: it does not go with "
+        "--push or --fetch");
   s.agree_every = in_range("--agree-every", options.agree_every, 0);
   return s;
 }

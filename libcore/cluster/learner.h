@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,8 +57,11 @@ class Learner {
   // Round, Apply, Stale, Check and Statistics.
   virtual void take(const Message& message) = 0;
 
-  // Whether the next mini-batch of training may be computed now.
-  virtual bool can_train() const = 0;
+  // Whether the next mini-batch of a training task may be computed now.
+  virtual bool can_train(const Task& task) const = 0;
+  // Seconds that it is worth to wait for a message before that, though it can
+  // be computed.
+  virtual double patience() const { return 0; }
   // Before the first mini-batch of a lease of any kind.  Throws Superseded.
   virtual void begin(const Task& task) = 0;
   // Before each mini-batch of an evaluation.
@@ -73,9 +77,11 @@ class Learner {
 
 std::unique_ptr<Learner> make_averaging_learner(
     std::unique_ptr<Replica> replica, const Settings& settings, Mailbox& mail);
-std::unique_ptr<Learner> make_sharing_learner(std::unique_ptr<Replica> replica,
-                                              const Settings& settings,
-                                              Mailbox& mail, Log log);
+// updater: that of gradients, if they are shared (gradient_sharing.h); the
+// replica is without_updaters() then.
+std::unique_ptr<Learner> make_sharing_learner(
+    std::unique_ptr<Replica> replica, const Settings& settings,
+    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log);
 
 }  // namespace dl::cluster
 

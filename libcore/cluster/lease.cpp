@@ -69,13 +69,14 @@ void LeaseTable::restore(const Ranges& committed) {
   }
 }
 
-std::optional<Lease> LeaseTable::grant(std::uint64_t worker,
-                                       std::int64_t most) {
-  if (!any_free() || most < 1) return std::nullopt;
+std::optional<Lease> LeaseTable::grant(std::uint64_t worker, std::int64_t most,
+                                       std::int64_t end) {
+  end = std::min(end, batches());
+  if (!any_free() || lowest_free_ >= end || most < 1) return std::nullopt;
 
   const std::int64_t first = lowest_free_;
   std::int64_t count = 0;
-  while (first + count < batches() && count < most &&
+  while (first + count < end && count < most &&
          states_[static_cast<std::size_t>(first + count)] == State::kFree)
     ++count;
   return lease_out(worker, first, count);
@@ -107,6 +108,11 @@ Lease LeaseTable::lease_out(std::uint64_t worker, std::int64_t first,
   leased_ += lease.count;
   leases_.emplace(lease.id, lease);
   return lease;
+}
+
+std::int64_t LeaseTable::prefix() const {
+  while (prefix_ < batches() && is_committed(prefix_)) ++prefix_;
+  return prefix_;
 }
 
 bool LeaseTable::holds(std::uint64_t id, std::uint64_t fence,

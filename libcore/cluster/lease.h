@@ -43,9 +43,10 @@ class LeaseTable {
   // Takes over what a checkpoint says.  Before any grant.
   void restore(const Ranges& committed);
 
-  // Leases the first free range to a worker: at most `most` mini-batches.
-  // Nothing if all are leased or committed.
-  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most);
+  // Leases the first free range below `end` to a worker: at most `most`
+  // mini-batches.  Nothing if all below it are leased or committed.
+  std::optional<Lease> grant(std::uint64_t worker, std::int64_t most,
+                             std::int64_t end = INT64_MAX);
 
   // Leases [first, first + count), if all of it is free.
   std::optional<Lease> grant_at(std::uint64_t worker, std::int64_t first,
@@ -70,6 +71,10 @@ class LeaseTable {
 
   std::int64_t batches() const;
   std::int64_t committed() const { return committed_; }
+  std::int64_t prefix() const;  // all below it are committed, it is not
+  bool is_committed(std::int64_t batch) const {
+    return states_[static_cast<std::size_t>(batch)] == State::kCommitted;
+  }
   bool complete() const { return committed_ == batches(); }
   std::int64_t free() const;
   bool is_free(std::int64_t i) const;
@@ -87,6 +92,7 @@ class LeaseTable {
   std::map<std::int64_t, int> failures_;
   std::map<std::uint64_t, Lease> leases_;
   mutable std::int64_t lowest_free_ = 0;  // nothing below is free
+  mutable std::int64_t prefix_ = 0;       // a lower bound of prefix()
   std::int64_t committed_ = 0;
   std::int64_t leased_ = 0;
   std::uint64_t& next_id_;

@@ -43,6 +43,17 @@ bool Inbox::push(Message message) {
 std::optional<Delivered> Inbox::pop(bool wait) {
   std::unique_lock lock(mutex_);
   if (wait) changed_.wait(lock, [&] { return woken_ || !queue_.empty(); });
+  return take();
+}
+
+std::optional<Delivered> Inbox::pop_within(double seconds) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                    [&] { return woken_ || !queue_.empty(); });
+  return take();
+}
+
+std::optional<Delivered> Inbox::take() {
   woken_ = false;
   if (queue_.empty()) return std::nullopt;
   Delivered delivered{session_, std::move(queue_.front())};
@@ -55,6 +66,11 @@ void Inbox::wake() {
   const std::lock_guard lock(mutex_);
   woken_ = true;
   changed_.notify_one();
+}
+
+std::size_t Inbox::size() {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
 }
 
 Outbox::Outbox() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
@@ -88,6 +104,11 @@ std::optional<Message> Outbox::pop(std::uint64_t session) {
   Message message = std::move(queue_.front());
   queue_.pop_front();
   return message;
+}
+
+std::size_t Outbox::size() {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
 }
 
 void Outbox::poke() {
@@ -143,6 +164,13 @@ bool RecordFetcher::closed() {
 void Mailbox::set_doing(std::string text) {
   const std::lock_guard lock(mutex_);
   doing_ = std::move(text);
+}
+
+Json Mailbox::tell_exchange() {
+  ExchangeStats stats = meter.take();
+  stats.inbox = static_cast<std::int64_t>(inbox.size());
+  stats.outbox = static_cast<std::int64_t>(outbox.size());
+  return stats.to_json();
 }
 
 std::string Mailbox::doing() {

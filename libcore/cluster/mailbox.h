@@ -22,6 +22,7 @@
 #include <tuple>
 #include <vector>
 
+#include "libcore/cluster/exchange_stats.h"
 #include "libcore/cluster/message.h"
 
 namespace dl::cluster {
@@ -43,11 +44,16 @@ class Inbox {
   bool push(Message message);
   // The next message.  Nothing: there is none now, or (wait) wake() was called.
   std::optional<Delivered> pop(bool wait);
+  // Waits so long at most.
+  std::optional<Delivered> pop_within(double seconds);
   void wake();  // makes a waiting pop() return, once
+  std::size_t size();
 
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 
  private:
+  std::optional<Delivered> take();  // with the lock
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Message> queue_;
@@ -69,6 +75,7 @@ class Outbox {
   void begin_session(std::uint64_t session);
   // The next message of this session; what is of another is thrown away.
   std::optional<Message> pop(std::uint64_t session);
+  std::size_t size();
   void poke();  // makes descriptor() readable
   // Readable while something may be waiting; pop() until empty resets it.
   int descriptor() const { return fd_; }
@@ -113,6 +120,7 @@ struct Mailbox {
   // Read by the main thread for Beat and the last line.
   std::atomic<std::uint64_t> progress{0};  // mini-batches done, of any kind
   std::atomic<std::int64_t> examples{0};   // trained or evaluated
+  ExchangeMeter meter;                     // tell_exchange() tells it
   // Set by the main thread: finish the mini-batch and end.
   std::atomic<bool> leaving{false};
   // Set by the compute thread: it has ended; it has lost the thread of the
@@ -121,6 +129,8 @@ struct Mailbox {
   std::atomic<bool> rejoin{false};
 
   void set_doing(std::string text);
+  // Beat.exchange: what was not told yet, and the queues as they are.
+  Json tell_exchange();
   std::string doing();
 
  private:

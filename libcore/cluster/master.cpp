@@ -176,6 +176,10 @@ std::optional<Outcome> Master::resume() {
     checkpoint_version_ = state_.version;
   }
   const bool logged = plan_.settings.mode == Mode::kSharing;
+  if (logged && !state_.fasgd &&
+      plan_.settings.sharing.staleness_rule.kind ==
+          exchange::StalenessRule::Kind::kFasgd)
+    state_.fasgd.emplace(state_.parameters.size());
   const LogIdentity identity =
       log_identity(directory_.path(), state_.parameters.size());
   std::uint64_t replayed = 0;
@@ -248,6 +252,7 @@ void Master::start(MasterSocket& socket) {
   context_->training = plan_.training->catalogue();
   if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
   context_->state = state_;
+  context_->shared_updater = plan_.shared_updater;
   Report& report = context_->report;
   report.expected_per_epoch = plan_.training->examples();
   report.epochs = plan_.settings.epochs;
@@ -289,8 +294,9 @@ void Master::loop() {
     coordinator_->tick(monotonic_seconds());
     progress_.observe(*context_);
     if (options_.progress)
-      options_.progress(
-          [&] { return progress_.text(*context_, *coordinator_); });
+      options_.progress([&] {
+        return progress_.text(*context_, *coordinator_, options_.detail);
+      });
   }
 }
 
@@ -353,6 +359,7 @@ nn::Model Master::model_of(const RunState& state, bool checkpoint) const {
     model.training_vectors["velocity"] = state.velocity;
   if (!state.residual.empty())
     model.training_vectors["residual"] = state.residual;
+  if (state.fasgd) model.training_vectors["fasgd"] = state.fasgd->state();
   model.training = state.to_json();
   return model;
 }

@@ -77,6 +77,7 @@ struct MasterOptions {
   std::function<std::string()> stop_name;
   // Shows a line of progress; may be empty.
   std::function<void(const std::function<std::string()>&)> progress;
+  bool detail = false;  // ... with what the exchange does
 };
 
 // What shapes the result.  data: of the training data.

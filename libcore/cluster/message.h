@@ -110,7 +110,7 @@ struct Ready {
 
 // master -> worker: what replicas start from.  Blobs: parameters, statistics,
 // updater state (empty: start afresh), velocity of the outer optimizer (empty:
-// it has none), each float32.
+// it has none), what FASGD keeps; each float32.
 // version: averaging, the round; sharing, the sequence number that it includes.
 // Sharing: it comes to a new worker, and to one that missed messages or
 // differed.  It ends the worker's tasks and answers all its updates not
@@ -121,6 +121,7 @@ struct State {
   std::uint64_t version = 0;
   double threshold = 0;  // sharing: a new worker's first; 0: the rule's
   std::vector<float> parameters, statistics, updater_state, velocity;
+  std::vector<float> fasgd;  // exchange/fasgd.h, if that is the staleness rule
 
   Message to_message() const;
   static State from_message(const Message& message);

@@ -94,12 +94,13 @@ Message State::to_message() const {
   return {MessageType::kState,
           {{"version", version}, {"threshold", threshold}},
           {floats_to_blob(parameters), floats_to_blob(statistics),
-           floats_to_blob(updater_state), floats_to_blob(velocity)}};
+           floats_to_blob(updater_state), floats_to_blob(velocity),
+           floats_to_blob(fasgd)}};
 }
 
 State State::from_message(const Message& message) {
   JsonView body =
-      open_body(message, MessageType::kState, 4, {"version", "threshold"});
+      open_body(message, MessageType::kState, 5, {"version", "threshold"});
   State state;
   state.version = number_of(body, "version");
   state.threshold = body.at("threshold").number();
@@ -108,6 +109,7 @@ State State::from_message(const Message& message) {
   state.statistics = blob_to_floats(message, 1);
   state.updater_state = blob_to_floats(message, 2);
   state.velocity = blob_to_floats(message, 3);
+  state.fasgd = blob_to_floats(message, 4);
   return state;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "libcore/cluster/gradient_sharing.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
@@ -175,6 +176,9 @@ Plan make_plan(const MasterOptions& options, const std::string& folder) {
   choose_model(plan, options);
   plan.settings =
       settings_of(options, plan.model.config, plan.training->metadata());
+  if (plan.settings.mode == Mode::kSharing &&
+      plan.settings.sharing.share == Share::kGradient)
+    plan.shared_updater = shared_updater(plan.model.config);
   plan.keep_best = keeps_best(options);
   plan.model.provenance.push_back(
       {"dl-master", options.version, {}, plan.settings.seed});

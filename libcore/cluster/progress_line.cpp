@@ -53,7 +53,8 @@ void ProgressLine::observe(RunContext& context) {
 }
 
 std::string ProgressLine::text(RunContext& context,
-                               const Coordinator& coordinator) const {
+                               const Coordinator& coordinator,
+                               bool detail) const {
   const RunState& state = context.state;
   const Settings& settings = context.settings;
   std::string line = "epoch " + std::to_string(state.epoch + 1) + "/" +
@@ -74,6 +75,8 @@ std::string ProgressLine::text(RunContext& context,
       per_epoch * (settings.epochs - state.epoch) - state.examples);
   if (examples_per_second_ > 0)
     line += "  " + clock(left / examples_per_second_) + " left";
+  if (detail && !context.report.exchange.empty())
+    line += "  " + context.report.exchange.short_text();
   return line;
 }
 

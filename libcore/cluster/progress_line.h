@@ -14,7 +14,9 @@ class ProgressLine {
   // Takes notice of what was done up to now; cheap.
   void observe(RunContext& context);
   // "epoch 2/5  loss 0.123  1234 examples/s  45.1 kB/s  2 workers  1:23 left".
-  std::string text(RunContext& context, const Coordinator& coordinator) const;
+  // detail: and what the exchange does.
+  std::string text(RunContext& context, const Coordinator& coordinator,
+                   bool detail) const;
 
  private:
   double since_ = -1;

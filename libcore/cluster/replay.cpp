@@ -5,7 +5,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/run_directory.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/fasgd.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
 
@@ -27,8 +27,8 @@ void apply_update(const LogEntry& entry, RunState& state) {
   if (!add_range(state.committed, entry.first, entry.count))
     fail("update " + std::to_string(entry.sequence) +
          " is for mini-batches that are committed already");
-  if (!entry.payload.empty())
-    exchange::decode_threshold(entry.payload, -entry.scale, state.parameters);
+  exchange::apply_update(entry.payload, -entry.scale, state.fasgd,
+                         state.parameters);
   state.version = entry.sequence;
   state.examples += entry.examples;
   state.loss_sum += entry.loss_sum;
@@ -104,6 +104,8 @@ RunState state_of(nn::Model& model, const std::string& name) {
   state.updater_state = std::move(model.updater_state);
   state.velocity = std::move(model.training_vectors["velocity"]);
   state.residual = std::move(model.training_vectors["residual"]);
+  if (const auto& kept = model.training_vectors["fasgd"]; !kept.empty())
+    state.fasgd.emplace(state.parameters.size()).restore(kept);
   return state;
 }
 

@@ -92,6 +92,7 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
 
   const bool apply = to == tensor::UpdateTo::kParameters;
   Step step;
+  failpoint("worker.compute");
   step.loss = network_->compute_gradient(batch, at);
   if (failpoint("worker.nan"))
     step.loss = std::numeric_limits<double>::quiet_NaN();

@@ -77,6 +77,7 @@ Json Report::to_json(const RunState& state) const {
             {"update_per_batch", payload_per_batch()},
             {"dense_update", 4 * parameters}}},
           {"staleness", staleness.to_json()},
+          {"exchange", exchange.to_json()},
           {"resyncs", resyncs},
           {"histories_lost", histories_lost},
           {"foreign_messages", foreign},
@@ -115,8 +116,12 @@ std::string Report::to_text(const RunState& state) const {
                                   count(staleness.median()) + " median, " +
                                   count(staleness.max()) + " max");
   if (histories_lost)
-    text += line("histories", count(histories_lost) +
-                                  " of slots lost with their workers");
+    text += line("histories",
+                 count(histories_lost) + " of slots lost with their workers");
+  if (!exchange.empty()) {
+    text += line("exchange", exchange.sent_text());
+    text += line("workers' time", exchange.time_text());
+  }
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
   text += line("time",

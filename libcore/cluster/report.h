@@ -7,6 +7,7 @@
 #include <string>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/exchange_report.h"
 #include "libcore/cluster/run_state.h"
 #include "libcore/cluster/staleness_summary.h"
 
@@ -16,14 +17,15 @@ namespace dl::cluster {
 struct Report {
   std::uint64_t joined = 0, lost = 0, returned = 0, left = 0;
   std::uint64_t leases = 0, revoked = 0, stale = 0, rejected = 0;
-  std::uint64_t batches = 0;  // mini-batches committed
-  std::uint64_t payload = 0;  // bytes of updates or replicas taken in
-  std::uint64_t resyncs = 0;  // replicas that differed
+  std::uint64_t batches = 0;         // mini-batches committed
+  std::uint64_t payload = 0;         // bytes of updates or replicas taken in
+  std::uint64_t resyncs = 0;         // replicas that differed
   std::uint64_t histories_lost = 0;  // averaging: of slots, with their workers
   std::uint64_t checkpoints = 0, checkpoint_failures = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
   double seconds = 0;
   StalenessSummary staleness;  // sharing
+  ExchangeReport exchange;
 
   // What is known at the end.
   std::int64_t expected_per_epoch = 0;  // examples

@@ -52,6 +52,7 @@ bool RunContext::bring_up_to_date(Member& member) {
   message.statistics = state.statistics;
   message.updater_state = state.updater_state;
   message.velocity = state.velocity;
+  if (state.fasgd) message.fasgd = state.fasgd->state();
   if (!send(member, message.to_message())) return false;
   member.version = state.version;
   return true;
@@ -87,6 +88,18 @@ bool RunContext::catch_up(Member& member) {
                             {"from", member.had.version},
                             {"version", state.version}});
   return true;
+}
+
+void RunContext::note_exchange(const Member& member, const Json& exchange) {
+  report.exchange.take(member.number, ExchangeStats::from_json(exchange));
+  write_exchange(member.number, false);
+}
+
+void RunContext::write_exchange(std::uint64_t worker, bool all) {
+  auto event = report.exchange.event(worker, now, all);
+  if (!event) return;
+  (*event)["epoch"] = state.epoch;
+  events.write("exchange", std::move(*event));
 }
 
 bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,

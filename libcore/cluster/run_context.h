@@ -5,6 +5,7 @@
 #define DL_LIBCORE_CLUSTER_RUN_CONTEXT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "libcore/base/log.h"
@@ -18,6 +19,7 @@
 #include "libcore/cluster/slot_owners.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
+#include "libcore/nn/config.h"
 
 namespace dl::cluster {
 
@@ -54,6 +56,7 @@ class RunContext {
 
   data::Catalogue training, evaluation;
   RunState state;
+  std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   SlotOwners slots;  // averaging
   Report report;
@@ -67,6 +70,10 @@ class RunContext {
   // comes back, the updates that it missed, if they are known and fewer bytes.
   // False: not possible now.
   bool bring_up_to_date(Member& member);
+
+  // Takes in Beat.exchange, and writes an event of it when one is due.
+  void note_exchange(const Member& member, const Json& exchange);
+  void write_exchange(std::uint64_t worker, bool all);
 
   // Grants of every kind of work go out through here: sends the task or takes
   // the lease back.

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/lease.h"
+#include "libcore/exchange/fasgd.h"
 
 namespace dl::cluster {
 
@@ -35,6 +37,7 @@ struct RunState {
   std::int64_t iteration = 0;  // averaging: updater steps of a replica so far
   std::uint64_t version = 0;   // averaging: rounds; sharing: updates applied
   double threshold = 0;        // sharing: the last one seen
+  std::optional<exchange::Fasgd> fasgd;  // sharing, with that staleness rule
 
   double elapsed = 0;     // seconds, of all incarnations
   bool finished = false;  // nothing is left to do
@@ -44,7 +47,7 @@ struct RunState {
 
   double loss() const;  // mean of the epoch so far; NaN before the first
 
-  // Everything but the vectors.
+  // Everything but the vectors and fasgd.
   Json to_json() const;
   // Throws Error: kData.
   void restore(const JsonView& json);

@@ -1,102 +1,92 @@
 // Sharing: the replica applies everybody's coded updates in the master's order.
 // Its own update goes into a residual; what exceeds the threshold is sent, and
 // applied only when the master has given it its place in the order.
+//
+// With push > 1 an update covers several mini-batches.  With fetch > 1 the
+// network trains on parameters of its own between two looks at what the others
+// did (Dean et al., NIPS 2012).
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <utility>
 
+#include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/learner.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/cluster/update_coder.h"
+#include "libcore/exchange/fasgd.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {
 namespace {
 
+constexpr double kSampleSeconds = 2;  // between two looks at the residual
+// An answer that comes within this share of a mini-batch is waited for, so that
+// on a fast network the next one has seen the update.
+constexpr double kPatience = 0.02;
+
+std::vector<std::size_t> tensors_of(const nn::Network& network) {
+  std::vector<std::size_t> elements;
+  for (const nn::Segment& segment : network.parameter_segments())
+    elements.push_back(static_cast<std::size_t>(segment.elements()));
+  return elements;
+}
+
+// Adds the seconds of its life to one of the sums.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum), begin_(monotonic_seconds()) {}
+  ~Stopwatch() { sum_ += monotonic_seconds() - begin_; }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  double begin_;
+};
+
 class SharingLearner : public Learner {
  public:
   SharingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
-                 Mailbox& mail, Log log)
+                 std::optional<nn::UpdaterConfig> updater, Mailbox& mail,
+                 Log log)
       : replica_(std::move(replica)),
-        settings_(settings),
+        settings_(settings.sharing),
+        updater_(std::move(updater)),
         mail_(mail),
         log_(std::move(log)),
-        threshold_(settings.sharing.threshold.initial) {
-    const auto n =
-        static_cast<std::size_t>(replica_->network().parameters().elements());
-    parameters_.resize(n);
-    residual_.resize(n);
+        coder_(settings_, tensors_of(replica_->network()),
+               updater_ ? updater_->momentum : 0),
+        parameters_(coder_.elements()) {
+    if (settings_.staleness_rule.kind == exchange::StalenessRule::Kind::kFasgd)
+      fasgd_.emplace(parameters_.size());
   }
 
-  // Whether the last master applied what was pending is not known, and its
-  // batches are leased again if not: they are forgotten.
-  void begin_session(const std::string& run, Ready& ready) override {
-    if (!pending_.empty())
-      log_(Level::kDetail, std::to_string(pending_.size()) +
-                               " updates of unknown fate forgotten");
-    pending_.clear();
-    run_ = run;
-    ready.run = known_ ? parameters_run_ : "";
-    ready.version = sequence_;
+  void begin_session(const std::string& run, Ready& ready) override;
+  void take_state(State state) override;
+  void take(const Message& message) override;
+
+  // A synchronous round holds updates back until all are in, so what is under
+  // way is bounded by the round.
+  bool can_train(const Task& task) const override {
+    return known_ && sequence_ >= task.version &&
+           (settings_.staleness == 0 ||
+            std::cmp_less(pending_.size(), settings_.in_flight));
   }
 
-  void take_state(State state) override {
-    if (state.parameters.size() != parameters_.size())
-      throw Error{Code::kProtocol, "the master sent " +
-                                       std::to_string(state.parameters.size()) +
-                                       " parameters, the network has " +
-                                       std::to_string(parameters_.size())};
-    parameters_ = std::move(state.parameters);
-    pending_.clear();  // it answers them all
-    changed_ = true;
-    sequence_ = state.version;
-    parameters_run_ = run_;
-    known_ = true;
-    if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
-    if (!state.updater_state.empty())
-      replica_->set_updater_state(state.updater_state);
-    if (state.threshold > 0 && batches_ == 0) threshold_ = state.threshold;
-  }
-
-  void take(const Message& message) override {
-    if (message.type == MessageType::kApply)
-      apply(Apply::from_message(message));
-    if (message.type == MessageType::kStale)
-      refused(Stale::from_message(message));
-    if (message.type == MessageType::kCheck)
-      answer(Check::from_message(message));
-    if (message.type == MessageType::kStatistics)
-      replica_->set_statistics(Statistics::from_message(message).values);
-  }
-
-  bool can_train() const override {
-    return known_ &&
-           std::cmp_less(pending_.size(), settings_.sharing.in_flight);
+  double patience() const override {
+    if (pending_.empty() || settings_.staleness == 0) return 0;
+    return answer_due_ - monotonic_seconds();
   }
 
   void begin(const Task&) override {
     if (!known_) throw OutOfStep{"a task without parameters"};
   }
-
-  void settle() override {
-    if (changed_) replica_->set_parameters(parameters_);
-    changed_ = false;
-  }
-
+  void settle() override;
   std::string train(Work& work, const nn::Batch& batch) override;
-
-  void finish(const Work& work) override {
-    TaskDone done;
-    done.lease = work.task.lease;
-    done.fence = work.task.fence;
-    done.examples = work.examples;
-    done.statistics = replica_->statistics();
-    mail_.outbox.push(done.to_message());
-  }
-
+  void finish(const Work& work) override;
   Replica& replica() override { return *replica_; }
 
  private:
@@ -110,60 +100,206 @@ class SharingLearner : public Learner {
   void refused(const Stale& stale);
   void answer(const Check& check);
 
+  void fetch();
+  void step_alone(const Work& work, std::span<const float> update);
+  void begin_update(const Work& work);
+  void send_update(std::span<const float> prepared);
+  void count(ExchangeStats& stats);
+
   std::unique_ptr<Replica> replica_;
-  Settings settings_;
+  SharingSettings settings_;
+  std::optional<nn::UpdaterConfig> updater_;  // if gradients are shared
   Mailbox& mail_;
   Log log_;
+  UpdateCoder coder_;
 
-  std::vector<float> parameters_;  // the device's copy follows in settle()
-  bool changed_ = true;
-  bool known_ = false;
+  std::vector<float> parameters_;         // as of update number sequence_
+  std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
   std::uint64_t sequence_ = 0;
   // This start of a master, and that in which the parameters were the master's.
   std::string run_, parameters_run_;
-  std::vector<float> residual_;
-  double threshold_;
-  double clipped_ = 0;
-  std::int64_t batches_ = 0;     // since the start
+  bool known_ = false;
+  // The network's: they follow in fetch(), and move in between if fetch > 1.
+  bool changed_ = true;
+  std::vector<float> working_;
+  std::uint64_t fetched_ = 0;     // sequence_ that they came from
+  std::int64_t since_fetch_ = 0;  // mini-batches; 0: fetch before the next
+
+  Update unsent_;                // of mini-batches trained since the last one
   std::deque<Pending> pending_;  // sent and not yet answered
+  ExchangeStats stats_;          // not yet told to mail_.meter
+  double answer_due_ = 0;        // until then it is worth waiting for
+  double sampled_ = 0;           // when the residual was looked at
 };
 
+// Whether the last master applied what was pending is not known, and its
+// batches are leased again if not: they are forgotten.
+void SharingLearner::begin_session(const std::string& run, Ready& ready) {
+  if (!pending_.empty())
+    log_(Level::kDetail, std::to_string(pending_.size()) +
+                             " updates of unknown fate forgotten");
+  pending_.clear();
+  unsent_ = {};
+  run_ = run;
+  ready.run = known_ ? parameters_run_ : "";
+  ready.version = sequence_;
+}
+
+void SharingLearner::take_state(State state) {
+  if (state.parameters.size() != parameters_.size())
+    throw Error{Code::kProtocol, "the master sent " +
+                                     std::to_string(state.parameters.size()) +
+                                     " parameters, the network has " +
+                                     std::to_string(parameters_.size())};
+  parameters_ = std::move(state.parameters);
+  pending_.clear();  // it answers them all
+  unsent_ = {};
+  changed_ = true;
+  since_fetch_ = 0;
+  sequence_ = state.version;
+  parameters_run_ = run_;
+  known_ = true;
+  if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
+  if (!state.updater_state.empty())
+    replica_->set_updater_state(state.updater_state);
+  if (fasgd_) {
+    fasgd_.emplace(parameters_.size());
+    if (!state.fasgd.empty()) fasgd_->restore(state.fasgd);
+  }
+  if (state.threshold > 0) coder_.start_from(state.threshold);
+}
+
+void SharingLearner::take(const Message& message) {
+  switch (message.type) {
+    case MessageType::kApply:
+      return apply(Apply::from_message(message));
+    case MessageType::kStale:
+      return refused(Stale::from_message(message));
+    case MessageType::kCheck:
+      return answer(Check::from_message(message));
+    case MessageType::kStatistics:
+      return replica_->set_statistics(Statistics::from_message(message).values);
+    default:
+      return;
+  }
+}
+
+// --- A mini-batch -----------------------------------------------------------
+
 std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
-  settle();
-  const Replica::Step step = replica_->compute(batch, work.position());
-  if (!step.fault.empty()) return step.fault;
-
-  exchange::accumulate(residual_, replica_->update());
-
-  Update update;
-  update.lease = work.task.lease;
-  update.fence = work.task.fence;
-  update.batch = work.batch();
-  update.version = sequence_;
-  update.examples = batch.examples();
-  update.loss_sum = step.loss * static_cast<double>(batch.examples());
-  update.threshold = threshold_;
-  const auto tau = static_cast<float>(threshold_);
-  update.quanta = exchange::encode_threshold(residual_, tau, update.payload);
-  pending_.push_back({update.lease, update.batch, update.payload});
-  failpoint("worker.before_update");
-  mail_.outbox.push(update.to_message());
-  failpoint("worker.after_update");
-
-  ++batches_;
-  if (settings_.sharing.clip_every > 0 &&
-      batches_ % settings_.sharing.clip_every == 0)
-    clipped_ += exchange::clip_residual(
-        residual_,
-        static_cast<float>(settings_.sharing.clip_multiple * threshold_));
-  threshold_ = settings_.sharing.threshold.next(
-      threshold_, static_cast<double>(update.quanta) /
-                      static_cast<double>(residual_.size()));
+  if (since_fetch_ == 0) fetch();
+  const double before = stats_.compute;
+  Replica::Step step;
+  std::span<const float> update;
+  {
+    const Stopwatch watch(stats_.compute);
+    step = replica_->compute(batch, work.position());
+    if (step.fault.empty()) update = coder_.prepare(replica_->update());
+  }
+  if (!step.fault.empty()) {
+    // What was trained before it in this lease is good.
+    if (unsent_.lease == work.task.lease && unsent_.count > 0) send_update({});
+    return step.fault;
+  }
+  begin_update(work);
+  const auto examples = batch.examples();
+  const double loss = step.loss * static_cast<double>(examples);
+  ++unsent_.count;
+  unsent_.examples += examples;
+  unsent_.loss_sum += loss;
   ++work.done;
-  work.examples += update.examples;
-  work.loss_sum += update.loss_sum;
+  work.examples += examples;
+  work.loss_sum += loss;
+  ++stats_.batches;
+  if (settings_.fetch > 1) step_alone(work, update);
+  const double seconds = stats_.compute - before;
+  if (unsent_.count >= settings_.push || work.done == work.task.count) {
+    send_update(update);
+    answer_due_ = monotonic_seconds() + kPatience * seconds;
+  } else {
+    coder_.keep(update);
+  }
+  since_fetch_ = (since_fetch_ + 1) % settings_.fetch;
   return {};
 }
+
+// The network takes over what has been applied.
+void SharingLearner::fetch() {
+  settle();
+  fetched_ = sequence_;
+  if (settings_.fetch > 1) working_ = parameters_;
+}
+
+void SharingLearner::settle() {
+  since_fetch_ = 0;
+  if (!changed_) return;
+  const Stopwatch watch(stats_.decode);
+  replica_->set_parameters(parameters_);
+  changed_ = false;
+}
+
+// The network goes on by its own update, until it fetches.
+void SharingLearner::step_alone(const Work& work,
+                                std::span<const float> update) {
+  const nn::Position at = work.position();
+  const auto rate = static_cast<float>(
+      updater_ ? updater_->learning_rate.at(at.iteration, at.epoch) : 1);
+  for (std::size_t i = 0; i < working_.size(); ++i)
+    working_[i] -= rate * update[i];
+  replica_->set_parameters(working_);
+  changed_ = true;
+}
+
+// Unless one is open for the lease.  What another lease left unsent, because it
+// was revoked, stays in the residual.
+void SharingLearner::begin_update(const Work& work) {
+  if (unsent_.count > 0 && unsent_.lease == work.task.lease) return;
+  unsent_ = {};
+  unsent_.lease = work.task.lease;
+  unsent_.fence = work.task.fence;
+  unsent_.batch = work.batch();
+  unsent_.count = 0;
+  unsent_.version = fetched_;
+}
+
+void SharingLearner::send_update(std::span<const float> prepared) {
+  {
+    const Stopwatch watch(stats_.encode);
+    unsent_.threshold = coder_.threshold();
+    unsent_.quanta = coder_.encode(prepared, unsent_.count, unsent_.payload);
+  }
+  count(stats_);
+  pending_.push_back({unsent_.lease, unsent_.batch, unsent_.payload});
+  failpoint("worker.before_update");
+  mail_.outbox.push(unsent_.to_message());
+  failpoint("worker.after_update");
+  unsent_ = {};
+  unsent_.count = 0;
+}
+
+void SharingLearner::count(ExchangeStats& stats) {
+  ++stats.updates;
+  stats.bytes += static_cast<std::int64_t>(unsent_.payload.size());
+  stats.elements += static_cast<double>(coder_.elements());
+  stats.quanta += static_cast<double>(unsent_.quanta);
+  stats.threshold += unsent_.threshold;
+  if (const double now = monotonic_seconds(); now - sampled_ > kSampleSeconds) {
+    stats.residual = coder_.residual_quantiles();
+    sampled_ = now;
+  }
+  mail_.meter.add(std::exchange(stats, {}));
+}
+
+void SharingLearner::finish(const Work& work) {
+  TaskDone done;
+  done.lease = work.task.lease;
+  done.fence = work.task.fence;
+  done.examples = work.examples;
+  done.statistics = replica_->statistics();
+  mail_.outbox.push(done.to_message());
+}
+
+// --- What the master says ---------------------------------------------------
 
 void SharingLearner::apply(Apply apply) {
   if (apply.own) {
@@ -178,21 +314,20 @@ void SharingLearner::apply(Apply apply) {
   if (apply.sequence != sequence_ + 1)
     throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
   if (!apply.payload.empty()) {
-    exchange::decode_threshold(apply.payload, -apply.scale, parameters_);
+    const Stopwatch watch(stats_.decode);
+    exchange::apply_update(apply.payload, -apply.scale, fasgd_, parameters_);
     changed_ = true;
   }
   sequence_ = apply.sequence;
   parameters_run_ = run_;
 }
 
-// Nobody applied it, so its quanta go back where they came from.
 void SharingLearner::refused(const Stale& stale) {
   const auto it = std::ranges::find_if(pending_, [&](const Pending& p) {
     return p.lease == stale.lease && p.batch == stale.batch;
   });
   if (it == pending_.end()) return;  // a State answered it
-  if (!it->payload.empty())
-    exchange::decode_threshold(it->payload, 1.0F, residual_);
+  if (!it->payload.empty()) coder_.give_back(it->payload);
   pending_.erase(it);
 }
 
@@ -203,10 +338,9 @@ void SharingLearner::answer(const Check& check) {
   Digest answer;
   answer.sequence = check.sequence;
   answer.digest = io::digest(std::as_bytes(std::span(parameters_)));
-  double squares = 0;
-  for (const float r : residual_) squares += static_cast<double>(r) * r;
-  answer.residual_norm = std::sqrt(squares);
-  answer.clipped = clipped_;
+  answer.residual_norm = coder_.residual_norm();
+  answer.clipped = coder_.clipped();
+  answer.exchange = mail_.tell_exchange();
   answer.statistics = replica_->statistics();
   if (check.updater_state) answer.updater_state = replica_->updater_state();
   mail_.outbox.push(answer.to_message());
@@ -218,11 +352,11 @@ void SharingLearner::answer(const Check& check) {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_sharing_learner(std::unique_ptr<Replica> replica,
-                                              const Settings& settings,
-                                              Mailbox& mail, Log log) {
-  return std::make_unique<SharingLearner>(std::move(replica), settings, mail,
-                                          std::move(log));
+std::unique_ptr<Learner> make_sharing_learner(
+    std::unique_ptr<Replica> replica, const Settings& settings,
+    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log) {
+  return std::make_unique<SharingLearner>(
+      std::move(replica), settings, std::move(updater), mail, std::move(log));
 }
 
 }  // namespace dl::cluster

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "libcore/base/failpoint.h"
-#include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {
@@ -16,7 +15,7 @@ namespace {
 constexpr double kLeaseSeconds = 1.5;
 constexpr std::int64_t kFirstLease = 4;  // while the speed is unknown
 constexpr std::int64_t kLongestLease = 64;
-constexpr std::size_t kLeasesAhead = 2;  // held by a worker at a time
+constexpr std::int64_t kLeasesAhead = 2;  // held by a worker at a time
 constexpr double kSmooth = 0.2;
 
 // How long the worker needs for a mini-batch, from one commit to the next.
@@ -41,6 +40,15 @@ SharingEpoch::SharingEpoch(RunContext& context)
       table_(order_.batches(), context.next_lease) {
   table_.restore(context.state.committed);
   for (Member* member : context.members.present()) member->last_commit = 0;
+  const Settings& settings = context.settings;
+  if (!settings.sharing.staleness) return;
+  const auto there =
+      static_cast<std::int64_t>(context.members.workers().size());
+  rounds_.emplace(
+      *settings.sharing.staleness,
+      std::max<std::int64_t>(
+          settings.averaging.workers > 0 ? settings.averaging.workers : there,
+          1));
 }
 
 void SharingEpoch::tick() {
@@ -86,33 +94,116 @@ void SharingEpoch::take(Member& member, const Message& message) {
 
 void SharingEpoch::hand_out() {
   if (winding_up_) return;
-  for (Member* member : context_.members.workers()) {
-    if (!reachable(*member) || member->version != context_.state.version)
-      continue;
-    while (table_.of(member->number).size() < kLeasesAhead) {
-      const auto lease = table_.grant(member->number, lease_size(*member));
-      if (!lease) return;
-      const std::int64_t iteration =
-          context_.state.epoch * order_.batches() + lease->first;
-      if (!context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
-                             iteration))
+  if (rounds_) return hand_out_rounds();
+  for (Member* member : context_.members.workers())
+    while (has_room(*member)) {
+      const std::int64_t size = lease_size(*member);
+      if (size == 0 || !grant(*member, table_.grant(member->number, size)))
         break;
     }
-  }
 }
 
-// As long as kLeaseSeconds, but at the end of an epoch small enough that all
-// workers end it together.
+// One mini-batch at a time, as far as the bound goes.
+void SharingEpoch::hand_out_rounds() {
+  // Running statistics must not change at a time that nobody foresees.
+  if (check_ && rounds_->synchronous()) return;
+  const std::int64_t limit = rounds_->limit(table_.prefix());
+  const std::vector<Member*> workers = context_.members.workers();
+  if (!rounds_->synchronous()) {
+    for (Member* member : workers)
+      while (has_room(*member) &&
+             grant(*member, table_.grant(member->number, 1, limit))) {
+      }
+    return;
+  }
+  std::vector<std::uint64_t> numbers;
+  for (const Member* member : workers) numbers.push_back(member->number);
+  rounds_->assign(numbers);
+  for (std::int64_t b = table_.prefix(); b < std::min(limit, table_.batches());
+       ++b)
+    if (Member* member = context_.members.find(rounds_->owner(b));
+        member && has_room(*member))
+      grant(*member, table_.grant_at(member->number, b, 1));
+}
+
+bool SharingEpoch::has_room(const Member& member) const {
+  if (!reachable(member) || member.version != context_.state.version)
+    return false;
+  auto leases = static_cast<std::int64_t>(table_.of(member.number).size());
+  if (rounds_) leases -= rounds_->held_by(member.number);
+  return leases < kLeasesAhead;
+}
+
+// False: there is no lease, or it did not go out.
+bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
+  if (!lease) return false;
+  const std::int64_t iteration =
+      context_.state.epoch * order_.batches() + lease->first;
+  return context_.hand_out(member, table_, *lease, TaskKind::kTrain, iteration);
+}
+
+// As long as kLeaseSeconds, but at the end of an epoch so small that all
+// workers end it together.  0: others will have done all of it sooner.
 std::int64_t SharingEpoch::lease_size(const Member& member) const {
-  std::int64_t size = kFirstLease;
-  if (member.batch_seconds > 0)
-    size = static_cast<std::int64_t>(
-        std::min(kLeaseSeconds / member.batch_seconds, 1e6));
-  const auto workers =
-      static_cast<std::int64_t>(context_.members.workers().size());
-  const std::int64_t share =
-      table_.free() / (2 * std::max<std::int64_t>(workers, 1));
-  return std::clamp<std::int64_t>(std::min(size, share), 1, kLongestLease);
+  const std::vector<Member*> workers = context_.members.workers();
+  std::int64_t size = std::max<std::int64_t>(
+      1, table_.free() / (2 * static_cast<std::int64_t>(workers.size())));
+  if (!(member.batch_seconds > 0)) return std::min(size, kFirstLease);
+  const auto batches = [&](double seconds) {
+    return static_cast<std::int64_t>(
+        std::min(seconds / member.batch_seconds, 1e6));
+  };
+  size = std::min(
+      {size, kLongestLease, std::max<std::int64_t>(1, batches(kLeaseSeconds))});
+  const double end = seconds_left(workers);
+  if (!(end > 0)) return size;
+  const std::int64_t fits = batches(end) - left_of(member);
+  if (fits >= 1) return std::min(size, fits);
+  // It comes late with even one more: only if nobody comes earlier.
+  const auto finish = [&](const Member* m) {
+    return static_cast<double>(left_of(*m) + 1) * m->batch_seconds;
+  };
+  return *std::ranges::min_element(workers, {}, finish) == &member ? 1 : 0;
+}
+
+// Until all have done what is leased and free, if each has a fair share of it;
+// 0: a speed is not known yet.
+double SharingEpoch::seconds_left(const std::vector<Member*>& workers) const {
+  double speed = 0;
+  auto left = static_cast<double>(table_.free());
+  for (const Member* worker : workers) {
+    if (!(worker->batch_seconds > 0)) return 0;
+    speed += 1 / worker->batch_seconds;
+    left += static_cast<double>(left_of(*worker));
+  }
+  return left / speed;
+}
+
+// Mini-batches that it has and that are not committed.
+std::int64_t SharingEpoch::left_of(const Member& member) const {
+  std::int64_t left = 0;
+  for (const Lease& lease : table_.of(member.number))
+    left += lease.count - lease.committed;
+  return left;
+}
+
+// What a bound holds back would wait for mini-batches that nobody is given any
+// more.
+void SharingEpoch::wind_up() {
+  Phase::wind_up();
+  if (!rounds_) return;
+  for (const SharingRounds::Held& held : rounds_->give_up())
+    if (Member* member = context_.members.find(held.worker))
+      context_.refuse(*member, held.update.lease, held.update.fence,
+                      held.update.batch);
+  for (Member* member : context_.members.present())
+    for (const Lease& lease : table_.of(member->number)) {
+      Stale message;
+      message.lease = lease.id;
+      message.fence = lease.fence;
+      context_.send(*member, message.to_message());
+      context_.revoke(*member, table_, lease, "the run stops", false);
+    }
 }
 
 void SharingEpoch::take_done(Member& member, TaskDone done) {
@@ -122,27 +213,48 @@ void SharingEpoch::take_done(Member& member, TaskDone done) {
   if (done.statistics.size() == context_.state.statistics.size() &&
       all_finite(done.statistics))
     member.statistics = std::move(done.statistics);
-  table_.finish(done.lease);
+  if (!rounds_ || !rounds_->mark_done(done.lease)) table_.finish(done.lease);
 }
 
 // --- Updates ----------------------------------------------------------------
 
-void SharingEpoch::take_update(Member& member, const Update& update) {
+void SharingEpoch::take_update(Member& member, Update update) {
   const Lease* held = table_.find(update.lease, update.fence);
   if (!held || held->worker != member.number ||
       !table_.holds(update.lease, update.fence, update.batch, update.count))
     return context_.refuse(member, update.lease, update.fence, update.batch);
-  const Lease lease = *held;
+  if (!rounds_ || !rounds_->synchronous())
+    return apply_or_reject(member, update, context_.state.version);
+  rounds_->hold(member.number, std::move(update));
+  apply_round();
+}
+
+// All updates of a synchronous round come from the same parameters: none of
+// them is stale.
+void SharingEpoch::apply_round() {
+  const std::uint64_t newest = context_.state.version;
+  for (const SharingRounds::Held& held : rounds_->complete(table_)) {
+    Member* member = context_.members.find(held.worker);
+    require(member != nullptr, "an update of nobody");  // it holds the lease
+    apply_or_reject(*member, held.update, newest);
+    if (held.done) table_.finish(held.update.lease);
+  }
+}
+
+// newest: the update up to which its staleness counts.
+void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
+                                   std::uint64_t newest) {
   std::string why = fault_of(update);
   try {
-    if (why.empty()) return apply(member, lease, update);
+    if (why.empty())
+      return apply(origin, update, newest - std::min(update.version, newest));
   } catch (const Error& error) {
     if (error.code() != Code::kProtocol) throw;
     why = error.what();
   }
-  table_.finish(lease.id);
-  context_.refuse(member, update.lease, update.fence, update.batch);
-  context_.reject(member, update.batch, why);
+  table_.finish(update.lease);
+  context_.refuse(origin, update.lease, update.fence, update.batch);
+  context_.reject(origin, update.batch, why);
 }
 
 std::string SharingEpoch::fault_of(const Update& update) const {
@@ -159,19 +271,19 @@ std::string SharingEpoch::fault_of(const Update& update) const {
 }
 
 // Throws Error: kProtocol, it does not decode; then nothing has happened.
-void SharingEpoch::apply(Member& origin, const Lease& lease,
-                         const Update& update) {
+void SharingEpoch::apply(Member& origin, const Update& update,
+                         std::uint64_t staleness) {
   RunState& state = context_.state;
-  const std::uint64_t staleness = state.version - update.version;
-  const float scale = scale_of(staleness);
-  if (!update.payload.empty())
-    exchange::decode_threshold(update.payload, -scale, state.parameters);
+  const Lease lease = *table_.find(update.lease, update.fence);
+  const float scale = scale_of(update, staleness);
+  exchange::apply_update(update.payload, -scale, state.fasgd, state.parameters);
   ++state.version;
   state.examples += update.examples;
   state.loss_sum += update.loss_sum;
   if (update.threshold > 0) state.threshold = update.threshold;
   staleness_.add(staleness);
   context_.report.staleness.add(staleness);
+  context_.report.exchange.applied(origin.number, staleness);
   table_.commit(lease.id, lease.fence, update.batch, update.count);
   context_.accept(origin, lease, update.batch, update.count, update.examples,
                   update.loss_sum, update.payload.size(),
@@ -185,14 +297,19 @@ void SharingEpoch::apply(Member& origin, const Lease& lease,
 }
 
 // What an update is multiplied with: its worth among those of N workers, and
-// at its age.
-float SharingEpoch::scale_of(std::uint64_t staleness) const {
+// at its age; of a gradient, the learning rate.
+float SharingEpoch::scale_of(const Update& update,
+                             std::uint64_t staleness) const {
   const SharingSettings& sharing = context_.settings.sharing;
   const auto workers = static_cast<double>(
       std::max<std::size_t>(context_.members.workers().size(), 1));
   double scale = sharing.staleness_rule.factor(staleness);
   if (sharing.combine == Combine::kMean) scale /= workers;
   if (sharing.combine == Combine::kScaled) scale /= std::sqrt(workers);
+  const std::int64_t epoch = context_.state.epoch;
+  if (context_.shared_updater)
+    scale *= context_.shared_updater->learning_rate.at(
+        epoch * order_.batches() + update.batch, epoch);
   return static_cast<float>(scale);
 }
 
@@ -268,6 +385,7 @@ void SharingEpoch::begin_check() {
 
 void SharingEpoch::take_digest(Member& member, Digest answer) {
   const std::uint64_t digest = answer.digest;
+  context_.note_exchange(member, answer.exchange);
   if (all_finite(answer.updater_state) && !answer.updater_state.empty())
     context_.state.updater_state = std::move(answer.updater_state);
   answer.updater_state.clear();
@@ -316,7 +434,11 @@ void SharingEpoch::end_check() {
                                   {"staleness", staleness_.to_json()}});
   state.statistics = check_->statistics(std::move(state.statistics));
   check_.reset();
-  if (stage_ == Stage::kDraining) stage_ = Stage::kDone;
+  if (stage_ == Stage::kDraining) {
+    stage_ = Stage::kDone;
+    for (const Member* member : context_.members.present())
+      context_.write_exchange(member->number, true);
+  }
   // Running statistics are averaged: every replica goes on from the average.
   if (state.statistics.empty()) return;
   const Message message = Statistics{state.statistics}.to_message();

@@ -14,6 +14,7 @@
 
 #include "libcore/cluster/agreement.h"
 #include "libcore/cluster/phase.h"
+#include "libcore/cluster/sharing_rounds.h"
 
 namespace dl::cluster {
 
@@ -26,6 +27,7 @@ class SharingEpoch : public Phase {
   bool done() const override { return stage_ == Stage::kDone; }
   bool at_boundary() const override { return true; }
   void settle() override;
+  void wind_up() override;
   Ranges committed() const override { return table_.committed_ranges(); }
 
  protected:
@@ -36,14 +38,22 @@ class SharingEpoch : public Phase {
 
   void bring_up_to_date();
   void hand_out();
+  void hand_out_rounds();
+  bool has_room(const Member& member) const;
+  bool grant(Member& member, const std::optional<Lease>& lease);
   std::int64_t lease_size(const Member& member) const;
+  double seconds_left(const std::vector<Member*>& workers) const;
+  std::int64_t left_of(const Member& member) const;
 
   // An update's way: take_update() checks it, apply() makes it part of the
   // run, record() keeps it, spread() tells everybody.
-  void take_update(Member& member, const Update& update);
+  void take_update(Member& member, Update update);
   std::string fault_of(const Update& update) const;
-  void apply(Member& origin, const Lease& lease, const Update& update);
-  float scale_of(std::uint64_t staleness) const;
+  void apply_or_reject(Member& origin, const Update& update,
+                       std::uint64_t newest);
+  void apply(Member& origin, const Update& update, std::uint64_t staleness);
+  void apply_round();
+  float scale_of(const Update& update, std::uint64_t staleness) const;
   void record(const Member& origin, const Update& update, float scale,
               std::uint64_t staleness);
   void spread(const Member& origin, const Update& update, float scale);
@@ -57,6 +67,7 @@ class SharingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   Stage stage_ = Stage::kTraining;
+  std::optional<SharingRounds> rounds_;  // if staleness is bounded
   StalenessSummary staleness_;
   std::optional<Agreement> check_;  // under way; at the end or in between
   std::int64_t unchecked_ = 0;      // mini-batches committed since the last one

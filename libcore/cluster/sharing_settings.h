@@ -34,7 +34,7 @@ struct SharingSettings {
   bool masking = true;  // kGradient: momentum of what was sent starts afresh
 
   Combine combine = Combine::kSum;
-  std::int64_t in_flight = 1;  // own updates not yet acknowledged
+  std::int64_t in_flight = 2;  // own updates not yet acknowledged
   exchange::StalenessRule staleness_rule;
   // A mini-batch of round r is computed when all of the rounds before
   // r - staleness are applied; 0: synchronous.  Nothing: no bound.

@@ -3,8 +3,10 @@
 #include <map>
 #include <utility>
 
+#include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/gradient_sharing.h"
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/nn/config.h"
@@ -38,7 +40,7 @@ Trainer::~Trainer() = default;
 void Trainer::run() {
   while (!mail_.leaving) {
     try {
-      if (auto delivered = mail_.inbox.pop(!can_step()))
+      if (auto delivered = next_message())
         handle(*delivered);
       else if (can_step())
         step();
@@ -57,6 +59,23 @@ void Trainer::run() {
                   "smaller --batch of the run"};
     }
   }
+}
+
+// Waits for it if there is nothing to compute, and counts that.
+std::optional<Delivered> Trainer::next_message() {
+  const bool ready = can_step();
+  const double patience = ready ? learner_->patience() : 0;
+  if (ready && !(patience > 0)) return mail_.inbox.pop(false);
+  const double begin = monotonic_seconds();
+  auto delivered =
+      ready ? mail_.inbox.pop_within(patience) : mail_.inbox.pop(true);
+  ExchangeStats stats;
+  if (!tasks_.empty())
+    stats.wait = monotonic_seconds() - begin;
+  else if (training_goes_on_)
+    stats.idle = monotonic_seconds() - begin;
+  mail_.meter.add(stats);
+  return delivered;
 }
 
 void Trainer::handle(const Delivered& delivered) {
@@ -106,8 +125,16 @@ void Trainer::set_up(const Welcome& welcome) {
   Json known{welcome.network, welcome.normalizer, welcome.settings};
   if (!learner_ || known != known_) {
     learner_.reset();  // frees its memory first
+    nn::NetworkConfig network =
+        nn::parse_network(dump_json(welcome.network), "the master's network");
+    std::optional<nn::UpdaterConfig> updater;
+    if (settings_.mode == Mode::kSharing &&
+        settings_.sharing.share == Share::kGradient) {
+      updater = shared_updater(network);
+      network = without_updaters(std::move(network));
+    }
     auto replica = std::make_unique<Replica>(
-        nn::parse_network(dump_json(welcome.network), "the master's network"),
+        network,
         data::Normalizer::from_json(
             JsonView(welcome.normalizer, Code::kProtocol, "normalizer")),
         settings_.batch, options_.device, options_.threads);
@@ -118,7 +145,8 @@ void Trainer::set_up(const Welcome& welcome) {
     learner_ =
         settings_.mode == Mode::kAveraging
             ? make_averaging_learner(std::move(replica), settings_, mail_)
-            : make_sharing_learner(std::move(replica), settings_, mail_, log_);
+            : make_sharing_learner(std::move(replica), settings_,
+                                   std::move(updater), mail_, log_);
     known_ = std::move(known);
   }
   const auto store = [&](bool evaluation, std::vector<ShardInfo> shards) {
@@ -185,7 +213,7 @@ void Trainer::out_of_step(const std::string& why) {
 bool Trainer::can_step() const {
   if (tasks_.empty() || mail_.rejoin) return false;
   return tasks_.front().task.kind == TaskKind::kEvaluate ||
-         learner_->can_train();
+         learner_->can_train(tasks_.front().task);
 }
 
 void Trainer::step() {
@@ -194,6 +222,7 @@ void Trainer::step() {
                   std::to_string(work.task.epoch + 1) + ", lease " +
                   std::to_string(work.task.lease));
   if (work.done == 0) learner_->begin(work.task);
+  training_goes_on_ = work.task.kind == TaskKind::kTrain;
   const LoadedBatch& batch = loader_->next();
   if (work.task.kind == TaskKind::kEvaluate)
     step_evaluation(work, batch);

@@ -39,6 +39,7 @@ class Trainer {
   void run();
 
  private:
+  std::optional<Delivered> next_message();
   void handle(const Delivered& delivered);
   void welcome(std::uint64_t session, const Welcome& welcome);
   void set_up(const Welcome& welcome);
@@ -67,6 +68,7 @@ class Trainer {
   std::unique_ptr<BatchLoader> loader_;
   std::deque<Work> tasks_;  // the front one is being worked on
   tensor::Tensor outputs_;
+  bool training_goes_on_ = false;  // the last step was one of training
 };
 
 }  // namespace dl::cluster

@@ -237,6 +237,7 @@ Worker::End Worker::session() {
       rate_time = now;
       rate_examples = examples;
       beat.doing = mail_.doing();
+      beat.exchange = mail_.tell_exchange();
       // Full: what is queued tells the master as much.
       send(beat.to_message(), milliseconds(0));
       next_beat = now + heartbeat_;

@@ -14,8 +14,9 @@ double StalenessRule::factor(std::uint64_t staleness) const {
       return 1 / std::max(age, 1.0);
     case Kind::kExponential:
       return std::exp(-rate * age);
-    case Kind::kNone:
     case Kind::kFasgd:
+      return 1 / (age + 1);
+    case Kind::kNone:
       return 1;
   }
   return 1;

@@ -22,7 +22,7 @@ struct StalenessRule {
   Kind kind = Kind::kNone;
   double rate = 0.1;  // of kExponential, > 0
 
-  // The factor of an update; 1 for kFasgd.
+  // The factor of a whole update; for kFasgd 1 / (staleness + 1).
   double factor(std::uint64_t staleness) const;
 
   // "none", "inverse", "exponential", "exponential:0.1", "fasgd".

@@ -1,11 +1,11 @@
 // A worker's step from records in memory takes nothing from the heap: neither
-// the loader, which runs beside it, nor the replica.
+// the loader, which runs beside it, nor the replica, nor the coding of updates.
 
 #include <catch2/catch.hpp>
 
 #include "libcore/cluster/batches.h"
 #include "libcore/cluster/replica.h"
-#include "libcore/exchange/threshold.h"
+#include "libcore/cluster/update_coder.h"
 #include "tests/unit/allocations.h"
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
@@ -34,7 +34,14 @@ TEST_CASE("a step from records in memory allocates nothing") {
       {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]})",
                                         "'net'"),
                   {}, plan.batch, "cpu", threads);
-  std::vector<float> residual(replica.parameters().size());
+  SharingSettings sharing;
+  sharing.threshold = dl::exchange::ThresholdRule::parse("quantile:0.05");
+  std::vector<std::size_t> tensors;
+  for (const auto& segment : replica.network().parameter_segments())
+    tensors.push_back(static_cast<std::size_t>(segment.elements()));
+  UpdateCoder coder(sharing, tensors, 0.9);
+  std::vector<std::byte> message;
+  message.reserve(1 << 12);
 
   loader.add({false, 0, 0, 30});
   loader.add({false, 1, 0, 30});
@@ -46,7 +53,13 @@ TEST_CASE("a step from records in memory allocates nothing") {
     ++steps;
     const auto trained = replica.train(batch.view(), at);
     const auto computed = replica.compute(batch.view(), at);
-    dl::exchange::accumulate(residual, replica.update());
+    message.clear();
+    const auto update = coder.prepare(replica.update());
+    if (steps % 2 == 0)
+      coder.keep(update);
+    else
+      coder.encode(update, 2, message);
+    coder.residual_quantiles();
     return trained.fault.empty() && computed.fault.empty();
   };
   // An epoch, which reads the records, and the start of another.

@@ -142,6 +142,8 @@ TEST_CASE("State and Result carry floats bit for bit") {
   CHECK(copy.parameters == state.parameters);
   CHECK(std::signbit(copy.parameters[1]));
   CHECK(copy.updater_state.empty());
+  state.fasgd = {4, 5};
+  CHECK(through(state).fasgd == state.fasgd);
   refuses(state, "threshold", -1.0);
 
   state.velocity = {0.5F};

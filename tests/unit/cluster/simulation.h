@@ -70,6 +70,7 @@ struct Worker {
   std::deque<Pending> pending;
   std::uint64_t progress = 0;
   int stop = -1, refused = -1;
+  std::size_t in_flight = 1;
   bool poison = false;  // its next answer has NaN in it
   std::vector<Message> out;
 
@@ -169,7 +170,7 @@ inline void Worker::take(const Message& message, Mode mode) {
 
 // One mini-batch's worth (averaging and evaluation: one task's).
 inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
-  if (tasks.empty() || !pending.empty()) return;
+  if (tasks.empty() || pending.size() >= in_flight) return;
   const Task task = tasks.front();
   ++progress;
   if (task.kind == TaskKind::kEvaluate) {
@@ -358,6 +359,7 @@ struct Master {
     worker = Worker{};
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
+    if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;
     worker.keeper.emplace(context.settings.averaging);
     deliver(worker, worker.hello.to_message());
     flush(worker);

@@ -217,6 +217,7 @@ TEST_CASE("tasks outside the epoch are refused") {
 
 TEST_CASE("a sharing replica stays the master's, whatever is refused") {
   Play play(Mode::kSharing);
+  play.settings.sharing.in_flight = 1;
   play.welcome();
   play.hear_as<Ready>();
   play.state(10);
@@ -291,6 +292,41 @@ TEST_CASE("no more updates are under way than allowed") {
   CHECK(::poll(&p, 1, 50) == 0);
   play.apply_own(1, first);
   CHECK(play.hear_as<Update>().batch == 2);
+}
+
+TEST_CASE("an update covers as many mini-batches as were asked for") {
+  Play play(Mode::kSharing);
+  play.settings.sharing.in_flight = 10;
+  play.settings.sharing.push = 2;
+  play.settings.sharing.fetch = 3;
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(7);
+  play.task(1, 0, 5, 7);
+  const std::vector<std::int64_t> counts = {2, 2, 1};  // the lease is over
+  std::int64_t batch = 0;
+  for (const std::int64_t count : counts) {
+    const Update update = play.hear_as<Update>();
+    CHECK(update.batch == batch);
+    CHECK(update.count == count);
+    CHECK(update.examples == 4 * count);
+    CHECK(update.version == 7);
+    batch += count;
+  }
+  CHECK(play.hear_as<TaskDone>().examples == 20);
+}
+
+TEST_CASE("a task waits for the update that it builds on") {
+  Play play(Mode::kSharing);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  play.task(1, 0, 1, 2);
+  CHECK_FALSE(play.mail.outbox.pop(1));
+  Apply apply;
+  apply.sequence = 2;
+  play.say(apply.to_message());
+  CHECK(play.hear_as<Update>().version == 2);
 }
 
 TEST_CASE("evaluation covers its batches and can be merged") {

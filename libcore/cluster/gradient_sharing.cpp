@@ -1,0 +1,45 @@
+#include "libcore/cluster/gradient_sharing.h"
+
+#include "libcore/base/error.h"
+#include "libcore/nn/layout.h"
+
+namespace dl::cluster {
+
+nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
+  const nn::UpdaterConfig* common = nullptr;
+  const auto check = [&](const nn::UpdaterConfig& updater,
+                         const std::string& layer) {
+    const auto refuse = [&](const std::string& why) {
+      throw Error{Code::kConfig, "--share gradient: the updater of layer '" +
+                                     layer + "' " + why +
+                                     "; use --share update"};
+    };
+    if (updater.kind != tensor::Updater::kSgd &&
+        updater.kind != tensor::Updater::kNesterov)
+      refuse("is neither sgd nor nesterov");
+    if (common && !(updater == *common))
+      refuse("differs from that of the layers before");
+    common = &updater;
+  };
+  for (const nn::Segment& segment : nn::layout_of(network).parameters) {
+    const nn::LayerConfig& layer = network.layers[segment.layer];
+    check(segment.role == nn::Role::kBias ? layer.training.bias_updater
+                                          : layer.training.updater,
+          layer.name);
+  }
+  require(common != nullptr, "a network without parameters");
+  nn::UpdaterConfig updater = *common;
+  if (updater.kind == tensor::Updater::kSgd) updater.momentum = 0;
+  return updater;
+}
+
+nn::NetworkConfig without_updaters(nn::NetworkConfig network) {
+  nn::UpdaterConfig plain;
+  plain.kind = tensor::Updater::kSgd;
+  plain.learning_rate.initial = 1;
+  for (nn::LayerConfig& layer : network.layers)
+    layer.training.updater = layer.training.bias_updater = plain;
+  return network;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,23 @@
+// Sharing gradients instead of updates: workers leave the updater's work to
+// whoever applies what they send.
+
+#ifndef DL_LIBCORE_CLUSTER_GRADIENT_SHARING_H_
+#define DL_LIBCORE_CLUSTER_GRADIENT_SHARING_H_
+
+#include "libcore/nn/config.h"
+
+namespace dl::cluster {
+
+// The updater of all layers.  Its momentum (0 for sgd) is applied before
+// coding, its learning rate where an update is applied.
+// Throws Error: kConfig, layers differ or have another updater than sgd or
+// nesterovs, naming the layer.
+nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network);
+
+// The same network, whose updates are the gradients after normalisation, l1
+// and l2.
+nn::NetworkConfig without_updaters(nn::NetworkConfig network);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_GRADIENT_SHARING_H_

@@ -1,0 +1,97 @@
+#include "libcore/cluster/update_coder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/cluster/exchange_stats.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::size_t kSample = 4096;  // elements looked at for quantiles
+
+}  // namespace
+
+UpdateCoder::UpdateCoder(const SharingSettings& settings,
+                         std::span<const std::size_t> tensors, double momentum)
+    : clip_multiple_(settings.clip_multiple),
+      clip_every_(settings.clip_every),
+      encoder_(exchange::parts_of(tensors, settings.per_tensor)),
+      control_(settings.threshold,
+               exchange::parts_of(tensors, settings.per_tensor),
+               settings.warmup) {
+  if (momentum > 0)
+    momentum_.emplace(encoder_.residual().size(), momentum, settings.masking);
+  sample_.reserve(2 * kSample);
+}
+
+std::span<const float> UpdateCoder::prepare(std::span<const float> update) {
+  return momentum_ ? momentum_->add(update) : update;
+}
+
+void UpdateCoder::keep(std::span<const float> prepared) {
+  exchange::accumulate(encoder_.residual(), prepared);
+}
+
+std::int64_t UpdateCoder::encode(std::span<const float> prepared,
+                                 std::int64_t batches,
+                                 std::vector<std::byte>& out) {
+  const std::size_t begin = out.size();
+  const auto thresholds = control_.next(encoder_.residual(), prepared);
+  const std::int64_t quanta = encoder_.encode(prepared, thresholds, out);
+  ++messages_;
+  if (momentum_) momentum_->sent(std::span(out).subspan(begin));
+  unclipped_ += batches;
+  if (clip_every_ > 0 && unclipped_ >= clip_every_) clip(thresholds);
+  control_.sent(encoder_.quanta());
+  return quanta;
+}
+
+void UpdateCoder::clip(std::span<const float> thresholds) {
+  unclipped_ = 0;
+  std::span<float> rest = encoder_.residual();
+  for (std::size_t p = 0; p < encoder_.parts().size(); ++p) {
+    const std::size_t elements = encoder_.parts()[p];
+    clipped_ += exchange::clip_residual(
+        rest.first(elements),
+        static_cast<float>(clip_multiple_ * thresholds[p]));
+    rest = rest.subspan(elements);
+  }
+}
+
+void UpdateCoder::give_back(std::span<const std::byte> message) {
+  exchange::decode_threshold(message, 1.0F, encoder_.residual());
+}
+
+void UpdateCoder::start_from(double threshold) {
+  if (messages_ == 0) control_.start_from(threshold);
+}
+
+double UpdateCoder::residual_norm() {
+  double squares = 0;
+  for (const float r : encoder_.residual())
+    squares += static_cast<double>(r) * r;
+  return std::sqrt(squares);
+}
+
+std::array<double, 4> UpdateCoder::residual_quantiles() {
+  const std::span<const float> residual = encoder_.residual();
+  const std::size_t step = std::max<std::size_t>(1, residual.size() / kSample);
+  sample_.clear();
+  for (std::size_t i = 0; i < residual.size(); i += step)
+    sample_.push_back(std::fabs(residual[i]));
+  std::array<double, 4> quantiles{};
+  auto from = sample_.begin();
+  for (std::size_t q = 0; q < quantiles.size(); ++q) {
+    const auto last = static_cast<double>(sample_.size() - 1);
+    const auto at = sample_.begin() + static_cast<std::ptrdiff_t>(
+                                          ExchangeStats::kQuantiles[q] * last);
+    std::nth_element(from, at, sample_.end());
+    quantiles[q] = static_cast<double>(*at);
+    from = at;
+  }
+  return quantiles;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,67 @@
+// From updates to messages: what a worker of sharing has of its own between
+// two mini-batches.  Thresholds, residual and its clipping, momentum where
+// gradients are shared.
+
+#ifndef DL_LIBCORE_CLUSTER_UPDATE_CODER_H_
+#define DL_LIBCORE_CLUSTER_UPDATE_CODER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/cluster/sharing_settings.h"
+#include "libcore/exchange/momentum_correction.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/threshold_control.h"
+
+namespace dl::cluster {
+
+// Used by one thread at a time.
+class UpdateCoder {
+ public:
+  // tensors: their elements, in the order of the parameters.  momentum: of the
+  // gradients that are shared, 0 for none.
+  UpdateCoder(const SharingSettings& settings,
+              std::span<const std::size_t> tensors, double momentum);
+
+  // Of one mini-batch: the update, or with momentum what it goes on with.
+  // Valid until the next call.
+  std::span<const float> prepare(std::span<const float> update);
+  // Keeps a prepared update for the next message.
+  void keep(std::span<const float> prepared);
+  // Appends the message of all that was kept, of `prepared` (may be empty) and
+  // of the residual to `out`; it covers so many mini-batches.  Returns quanta.
+  std::int64_t encode(std::span<const float> prepared, std::int64_t batches,
+                      std::vector<std::byte>& out);
+  // Nobody applied the message: its quanta go back where they came from.
+  void give_back(std::span<const std::byte> message);
+
+  std::size_t elements() { return encoder_.residual().size(); }
+  double threshold() const { return control_.mean(); }
+  // Where others are; only before the first message.
+  void start_from(double threshold);
+  double clipped() const { return clipped_; }  // mass cut off so far
+  double residual_norm();
+  // Quantiles of a sample of |residual|, at ExchangeStats::kQuantiles.
+  std::array<double, 4> residual_quantiles();
+
+ private:
+  void clip(std::span<const float> thresholds);
+
+  const double clip_multiple_;
+  const std::int64_t clip_every_;
+  exchange::ThresholdEncoder encoder_;
+  exchange::ThresholdControl control_;
+  std::optional<exchange::MomentumCorrection> momentum_;
+  std::int64_t messages_ = 0;
+  std::int64_t unclipped_ = 0;  // mini-batches since the last clipping
+  double clipped_ = 0;
+  std::vector<float> sample_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_UPDATE_CODER_H_

@@ -1,0 +1,55 @@
+#include "libcore/cluster/gradient_sharing.h"
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/error.h"
+
+using namespace dl::cluster;
+
+namespace {
+
+dl::nn::NetworkConfig network(const std::string& first,
+                              const std::string& second) {
+  return dl::nn::parse_network(
+      R"({"input": {"shape": [3]}, "layers": [
+      {"type": "dense", "units": 4, "activation": "relu", "updater": )" +
+          first + R"(},
+      {"type": "output", "units": 2, "loss": "negative_log_likelihood",
+       "updater": )" +
+          second + "}]}",
+      "'net'");
+}
+
+const std::string kNesterov =
+    R"({"type": "nesterov", "learning_rate": 0.1, "momentum": 0.8})";
+const std::string kSgd = R"({"type": "sgd", "learning_rate": 0.5})";
+
+}  // namespace
+
+TEST_CASE("gradients are shared where all layers have one simple updater") {
+  CHECK(shared_updater(network(kNesterov, kNesterov)).momentum == 0.8);
+  const auto sgd = shared_updater(network(kSgd, kSgd));
+  CHECK(sgd.momentum == 0);
+  CHECK(sgd.learning_rate.at(0, 0) == 0.5);
+  const auto message = [](const std::string& a, const std::string& b) {
+    try {
+      shared_updater(network(a, b));
+      return std::string("accepted");
+    } catch (const dl::Error& error) {
+      CHECK(error.code() == dl::Code::kConfig);
+      return std::string(error.what());
+    }
+  };
+  CHECK_THAT(message(kSgd, kNesterov),
+             Catch::Contains("layer 'output1' differs"));
+  CHECK_THAT(message(R"({"type": "adam"})", R"({"type": "adam"})"),
+             Catch::Contains("layer 'dense1' is neither"));
+}
+
+TEST_CASE("without updaters an update is the gradient") {
+  const auto plain = without_updaters(network(kNesterov, kNesterov));
+  for (const auto& layer : plain.layers) {
+    CHECK(layer.training.updater.kind == dl::tensor::Updater::kSgd);
+    CHECK(layer.training.bias_updater.learning_rate.at(9, 9) == 1);
+  }
+}
