@@ -340,7 +340,7 @@ TEST_CASE("damaged headers and codes are refused") {
 TEST_CASE("numbers that overflow are refused") {
   // One segment, whose skip, elements or quanta take more than 63 bits, or are
   // written longer than they need to be.
-  const auto with = [](std::vector<int> tail) {
+  const auto with = [](const std::vector<int>& tail) {
     Bytes message;
     append(message, std::uint32_t{0x00010001});
     append(message, std::uint64_t{1000});
