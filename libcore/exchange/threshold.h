@@ -85,7 +85,8 @@ struct ThresholdInfo {
 ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 
 // target += scale * (the update in `message`).  Checks everything before it
-// changes anything.
+// changes anything.  Some 8 ns a quantum, twice that where the target lies in
+// memory and quanta are far apart.
 // Throws Error: kProtocol, the message is damaged, is for another number of
 // elements, or has a quantum that is not finite and positive.
 void decode_threshold(std::span<const std::byte> message, float scale,
