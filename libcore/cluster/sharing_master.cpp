@@ -117,6 +117,7 @@ void SharingEpoch::hand_out_rounds() {
     return;
   }
   std::vector<std::uint64_t> numbers;
+  numbers.reserve(workers.size());
   for (const Member* member : workers) numbers.push_back(member->number);
   rounds_->assign(numbers);
   for (std::int64_t b = table_.prefix(); b < std::min(limit, table_.batches());

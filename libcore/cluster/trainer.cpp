@@ -145,8 +145,8 @@ void Trainer::set_up(const Welcome& welcome) {
     learner_ =
         settings_.mode == Mode::kAveraging
             ? make_averaging_learner(std::move(replica), settings_, mail_)
-            : make_sharing_learner(std::move(replica), settings_,
-                                   std::move(updater), mail_, log_);
+            : make_sharing_learner(std::move(replica), settings_, updater,
+                                   mail_, log_);
     known_ = std::move(known);
   }
   const auto store = [&](bool evaluation, std::vector<ShardInfo> shards) {
