@@ -1,5 +1,6 @@
 #include "libcore/cluster/replica.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -29,6 +30,8 @@ Replica::Replica(const nn::NetworkConfig& config,
 
 std::vector<float> Replica::get(tensor::View from) {
   if (from.elements() == 0 || from.empty()) return {};
+  if (const auto here = device_->on_host(from); !here.empty())
+    return {here.begin(), here.end()};
   device_->download(scratch_, from);
   const auto values = scratch_.as<float>();
   return {values.begin(), values.end()};
@@ -43,6 +46,10 @@ void Replica::set(tensor::View to, std::span<const float> values,
                 "the master sent " + std::to_string(values.size()) + " " +
                     what + ", the network has " + std::to_string(wanted)};
   if (values.empty()) return;
+  if (const auto here = device_->on_host(to); !here.empty()) {
+    std::ranges::copy(values, here.begin());
+    return;
+  }
   scratch_.resize(tensor::DType::kF32, to.shape);
   std::memcpy(scratch_.bytes().data(), values.data(), values.size_bytes());
   device_->upload(to, scratch_);
@@ -71,8 +78,15 @@ std::vector<float> Replica::parameters() {
 }
 
 std::span<const float> Replica::update() {
+  if (const auto here = device_->on_host(network_->update()); !here.empty())
+    return here;
   device_->download(scratch_, network_->update());
   return scratch_.as<float>();
+}
+
+std::span<float> Replica::parameters_in_place() {
+  require(!parameters_lost_, "parameters that a step has lost");
+  return device_->on_host(network_->parameters());
 }
 
 Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at) {

@@ -37,6 +37,9 @@ class Replica {
   // What the last compute() wants subtracted from the parameters; there until
   // the next call of anything here.
   std::span<const float> update();
+  // The parameters where they lie, to be changed between two steps; empty where
+  // the device's memory is not the host's: then set_parameters() it is.
+  std::span<float> parameters_in_place();
 
   // Forward, backward and updater for one mini-batch.
   // fault: what is not finite, or "".  After a fault the statistics are as

@@ -59,7 +59,11 @@ class SharingLearner : public Learner {
         log_(std::move(log)),
         coder_(settings_, tensors_of(replica_->network()),
                updater_ ? updater_->momentum : 0),
-        parameters_(coder_.elements()) {
+        parameters_(replica_->parameters_in_place()) {
+    if (parameters_.empty() || settings_.fetch > 1) {
+      apart_.resize(coder_.elements());
+      parameters_ = apart_;
+    }
     if (settings_.staleness_rule.kind == exchange::StalenessRule::Kind::kFasgd)
       fasgd_.emplace(parameters_.size());
   }
@@ -101,7 +105,7 @@ class SharingLearner : public Learner {
   void answer(const Check& check);
 
   void fetch();
-  void step_alone(const Work& work, std::span<const float> update);
+  void step_alone(const nn::Position& at, std::span<const float> update);
   void begin_update(const Work& work);
   void send_update(std::span<const float> prepared);
   void count(ExchangeStats& stats);
@@ -113,13 +117,17 @@ class SharingLearner : public Learner {
   Log log_;
   UpdateCoder coder_;
 
-  std::vector<float> parameters_;         // as of update number sequence_
+  // As of update number sequence_: the network's own or, where it trains on
+  // others or has them on a device, apart from it.
+  std::span<float> parameters_;
+  std::vector<float> apart_;
   std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
   std::uint64_t sequence_ = 0;
   // This start of a master, and that in which the parameters were the master's.
   std::string run_, parameters_run_;
   bool known_ = false;
-  // The network's: they follow in fetch(), and move in between if fetch > 1.
+  // Those apart: the network's follow in fetch(), and move in between if
+  // fetch > 1.
   bool changed_ = true;
   std::vector<float> working_;
   std::uint64_t fetched_ = 0;     // sequence_ that they came from
@@ -151,7 +159,7 @@ void SharingLearner::take_state(State state) {
                                      std::to_string(state.parameters.size()) +
                                      " parameters, the network has " +
                                      std::to_string(parameters_.size())};
-  parameters_ = std::move(state.parameters);
+  std::ranges::copy(state.parameters, parameters_.begin());
   pending_.clear();  // it answers them all
   unsent_ = {};
   changed_ = true;
@@ -188,12 +196,13 @@ void SharingLearner::take(const Message& message) {
 
 std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   if (since_fetch_ == 0) fetch();
+  const nn::Position at = work.position();
   const double before = stats_.compute;
   Replica::Step step;
   std::span<const float> update;
   {
     const Stopwatch watch(stats_.compute);
-    step = replica_->compute(batch, work.position());
+    step = replica_->compute(batch, at);
     if (step.fault.empty()) update = coder_.prepare(replica_->update());
   }
   if (!step.fault.empty()) {
@@ -211,7 +220,6 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   work.examples += examples;
   work.loss_sum += loss;
   ++stats_.batches;
-  if (settings_.fetch > 1) step_alone(work, update);
   const double seconds = stats_.compute - before;
   if (unsent_.count >= settings_.push || work.done == work.task.count) {
     send_update(update);
@@ -219,6 +227,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   } else {
     coder_.keep(update);
   }
+  if (settings_.fetch > 1) step_alone(at, update);
   since_fetch_ = (since_fetch_ + 1) % settings_.fetch;
   return {};
 }
@@ -227,21 +236,20 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
 void SharingLearner::fetch() {
   settle();
   fetched_ = sequence_;
-  if (settings_.fetch > 1) working_ = parameters_;
+  if (settings_.fetch > 1) working_ = apart_;
 }
 
 void SharingLearner::settle() {
   since_fetch_ = 0;
-  if (!changed_) return;
+  if (!changed_ || apart_.empty()) return;
   const Stopwatch watch(stats_.decode);
   replica_->set_parameters(parameters_);
   changed_ = false;
 }
 
 // The network goes on by its own update, until it fetches.
-void SharingLearner::step_alone(const Work& work,
+void SharingLearner::step_alone(const nn::Position& at,
                                 std::span<const float> update) {
-  const nn::Position at = work.position();
   const auto rate = static_cast<float>(
       updater_ ? updater_->learning_rate.at(at.iteration, at.epoch) : 1);
   for (std::size_t i = 0; i < working_.size(); ++i)

@@ -149,6 +149,12 @@ class Device {
     static_cast<void>(host);
     return {};
   }
+  // The device's memory seen as the host's, to be used between calls of the
+  // device; empty where it cannot be, or is not of float.
+  virtual std::span<float> on_host(View v) {
+    static_cast<void>(v);
+    return {};
+  }
   // Host to device with conversion of any dtype: dst = src.
   virtual void upload(View dst, const Tensor& src) = 0;
   // dst[i, c] = (src[i, c] - shift[c]) * scale[c] with the last dimension

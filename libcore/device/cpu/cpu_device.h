@@ -33,6 +33,7 @@ class CpuDevice final : public tensor::Device {
   // memory.cpp
   std::unique_ptr<tensor::Buffer> allocate(tensor::Shape shape) override;
   View adopt(std::span<const float> host) override;
+  std::span<float> on_host(View v) override;
   void upload(View dst, const tensor::Tensor& src) override;
   void upload_scaled(View dst, const tensor::Tensor& src, View shift,
                      View scale) override;

@@ -53,6 +53,11 @@ tensor::View CpuDevice::adopt(std::span<const float> host) {
   return {data, DType::kF32, {static_cast<std::int64_t>(host.size())}};
 }
 
+std::span<float> CpuDevice::on_host(View v) {
+  check_reals(DType::kF32, {v});
+  return {v.as<float>(), static_cast<std::size_t>(v.elements())};
+}
+
 void CpuDevice::upload(View dst, const Tensor& src) {
   check_reals(DType::kF32, {dst});
   require(dst.elements() == src.elements(), "upload of another size");
