@@ -11,7 +11,6 @@ namespace {
 
 using tensor::Conv2dSpec;
 using tensor::DType;
-using tensor::Shape;
 using tensor::View;
 
 // Calls f(x, y, w) for each pair of an output pixel and a tap that lies inside
