@@ -1,5 +1,4 @@
-// dl-master: resolves what is asked for, keeps the run directory, binds,
-// starts local workers and runs the event loop until the run ends.
+// What dl-master does: trains, or plans, measures or rebuilds.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_H_
 #define DL_LIBCORE_CLUSTER_MASTER_H_
@@ -18,8 +17,8 @@ struct Outcome {
   Json json;
 };
 
-// Returns when the model is written, or at once for a dry run and for a run
-// that is finished already.
+// Returns when the model is written, or at once for a run that is finished
+// already.
 // Throws Error: kTryAgain, stopped with its state saved; kUnavailable, too few
 // workers, or the address cannot be bound; and whatever is wrong with options,
 // configuration, data and files.

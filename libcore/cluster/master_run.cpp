@@ -1,0 +1,406 @@
+#include "libcore/cluster/master_run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/base/parallel.h"
+#include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/local_socket.h"
+#include "libcore/cluster/local_workers.h"
+#include "libcore/cluster/plan.h"
+#include "libcore/cluster/progress_line.h"
+#include "libcore/cluster/replay.h"
+#include "libcore/cluster/run_directory.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/sink.h"
+
+namespace dl::cluster {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPause{50};   // between two looks at the clock
+constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
+constexpr int kMostRestarts = 4;     // of each local worker, without progress
+constexpr double kFarewellSeconds = 2;  // for their Leave, after Stop
+constexpr double kWorkersLeave = 10;    // seconds for local workers to end
+
+std::string new_run_id() {
+  std::random_device random;
+  std::string id;
+  for (int i = 0; i < 2; ++i)
+    id += io::hex((static_cast<std::uint64_t>(random()) << 32) | random());
+  return id;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  const auto sink = io::open_sink(path);
+  sink->write(std::as_bytes(std::span(text)));
+  sink->close();
+}
+
+// One start of a master over its run directory.
+class Master {
+ public:
+  Master(const MasterOptions& options, const Log& log)
+      : options_(options),
+        log_(log),
+        directory_(options.run.empty() ? options.output + ".run" : options.run,
+                   options.fresh) {}
+
+  Outcome run();
+
+ private:
+  std::optional<Outcome> resume();
+  void begin_log(const LogIdentity& identity);
+  std::string save();
+  void start(MasterSocket& socket);
+  void announce(const MasterSocket& socket);
+  void loop();
+  void see_off(int code, const std::string& reason);
+  void receive();
+  void look_after_local_workers();
+  void write_model(const RunState& state);
+  Hooks hooks();
+  nn::Model model_of(const RunState& state, bool checkpoint) const;
+  Outcome outcome();
+  Outcome estimated() const;
+
+  const MasterOptions& options_;
+  const Log& log_;
+  RunDirectory directory_;
+  Plan plan_;
+  RunState state_;
+  std::string checkpoint_;                // that the run goes on from
+  std::uint64_t checkpoint_version_ = 0;  // of the latest
+  std::optional<UpdateLog> updates_;
+
+  std::string run_ = new_run_id();
+  std::optional<LocalSocket> local_socket_;
+  std::optional<SocketLink> link_;
+  std::optional<EventLog> events_;
+  std::optional<RunContext> context_;
+  std::optional<Coordinator> coordinator_;
+  std::optional<LocalWorkers> local_;
+  int restarts_ = 0;  // of local workers, since a mini-batch was committed
+  std::uint64_t batches_at_restart_ = 0;
+  bool stopping_ = false;
+  std::vector<HostFigures> measured_;  // with --estimate
+  double began_ = monotonic_seconds();
+  ProgressLine progress_;
+};
+
+Outcome Master::run() {
+  plan_ = make_plan(options_, directory_.path());
+  if (auto finished = resume()) return *finished;
+
+  const bool local = options_.local > 0;
+  std::string endpoint = options_.bind;
+  if (local && endpoint.empty())
+    endpoint = local_socket_.emplace(directory_.path()).endpoint();
+  MasterSocket socket(endpoint.empty() ? "tcp://*:0" : endpoint,
+                      options_.security, log_);
+  start(socket);
+  try {
+    loop();
+    if (coordinator_->finished() && !options_.estimate)
+      write_model(context_->state);
+  } catch (const Error& error) {
+    see_off(static_cast<int>(error.code()), error.what());
+    events_->write("stop", {{"why", error.what()},
+                            {"code", static_cast<int>(error.code())}});
+    if (local_) local_->finish(kWorkersLeave);
+    throw;
+  }
+  see_off(coordinator_->finished() ? 0 : 75, coordinator_->finished()
+                                                 ? "the run is finished"
+                                                 : "the master stops");
+  if (local_) local_->finish(kWorkersLeave);
+  if (options_.estimate && coordinator_->finished()) return estimated();
+  Outcome result = outcome();
+  events_->write("report", result.json);
+  if (coordinator_->finished()) return result;
+  log_(Level::kInfo, result.text);
+  throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
+                                   "; the state is saved in '" +
+                                   directory_.path() +
+                                   "', the same command goes on"};
+}
+
+// Takes up the newest checkpoint.  Returns what to say if nothing is left.
+std::optional<Outcome> Master::resume() {
+  const bool known = std::filesystem::exists(directory_.file("run.json"));
+  directory_.settle(plan_.configuration());
+  state_.parameters = plan_.model.parameters;
+  state_.statistics = plan_.model.statistics;
+  state_.updater_state = plan_.model.updater_state;
+  auto found = directory_.newest(log_);
+  if (found) {
+    state_ = state_of(found->model, directory_.file(found->name));
+    checkpoint_ = found->name;
+    checkpoint_version_ = state_.version;
+  }
+  const bool logged = plan_.settings.mode == Mode::kSharing;
+  if (logged && !state_.fasgd &&
+      plan_.settings.sharing.staleness_rule.kind ==
+          exchange::StalenessRule::Kind::kFasgd)
+    state_.fasgd.emplace(state_.parameters.size());
+  const LogIdentity identity =
+      log_identity(directory_.path(), state_.parameters.size());
+  std::uint64_t replayed = 0;
+  if (logged)
+    replayed = replay(directory_.path(), identity, state_, kLastUpdate, log_);
+  if (state_.finished) {
+    if (!std::filesystem::exists(options_.output)) write_model(state_);
+    Report report;
+    report.directory = directory_.path();
+    report.model = options_.output;
+    report.checkpoint = checkpoint_;
+    report.epochs = plan_.settings.epochs;
+    report.expected_per_epoch = plan_.training->examples();
+    report.parameters = plan_.parameters;
+    log_(Level::kInfo, "the run in '" + directory_.path() +
+                           "' is finished; --fresh starts over");
+    return Outcome{"", report.to_json(state_)};
+  }
+  events_.emplace(directory_.file("events.jsonl"), run_,
+                  directory_.incarnation(), log_);
+  events_->write(known ? "resume" : "start",
+                 {{"checkpoint", checkpoint_},
+                  {"epoch", state_.epoch},
+                  {"committed", state_.committed},
+                  {"version", state_.version},
+                  {"replayed", replayed},
+                  {"batches", plan_.batches_per_epoch()},
+                  {"examples", plan_.training->examples()},
+                  {"epochs", plan_.settings.epochs},
+                  {"mode", plan_.settings.to_json()["mode"]},
+                  {"pid", ::getpid()}});
+  if (known)
+    log_(Level::kInfo, "going on with the run in '" + directory_.path() +
+                           "' at epoch " + std::to_string(state_.epoch + 1) +
+                           (checkpoint_.empty() ? ", from its start"
+                                                : ", from " + checkpoint_) +
+                           (replayed == 0 ? ""
+                                          : " and " + std::to_string(replayed) +
+                                                " updates of its log"));
+  if (logged) begin_log(identity);
+  return std::nullopt;
+}
+
+void Master::begin_log(const LogIdentity& identity) {
+  const LogPolicy policy = limits_of(options_).update_log;
+  if (policy == LogPolicy::kKeep && checkpoint_.empty())
+    checkpoint_ = directory_.save(model_of(state_, true), true);
+  if (policy == LogPolicy::kNone) return;
+  updates_.emplace(directory_.path(), identity, run_, log_);
+  updates_->go_on(state_.version);
+}
+
+std::string Master::save() {
+  const RunState& state = context_->state;
+  const bool all = context_->limits.update_log == LogPolicy::kKeep;
+  std::string name = directory_.save(model_of(state, true), all);
+  if (updates_) {
+    updates_->begin(state.version);
+    if (!all) updates_->prune(checkpoint_version_);
+  }
+  checkpoint_version_ = state.version;
+  return name;
+}
+
+void Master::start(MasterSocket& socket) {
+  link_.emplace(socket);
+  context_.emplace(plan_.settings, limits_of(options_), run_,
+                   directory_.incarnation(), *events_, *link_, log_);
+  if (updates_) context_->updates = &*updates_;
+  context_->training = plan_.training->catalogue();
+  if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
+  context_->state = state_;
+  context_->shared_updater = plan_.shared_updater;
+  Report& report = context_->report;
+  report.expected_per_epoch = plan_.training->examples();
+  report.epochs = plan_.settings.epochs;
+  report.parameters = plan_.parameters;
+  report.directory = directory_.path();
+  report.checkpoint = checkpoint_;
+  coordinator_.emplace(*context_, hooks(), monotonic_seconds());
+  announce(socket);
+  if (options_.local == 0) return;
+  const auto workers = static_cast<int>(options_.local);
+  const int threads = options_.threads > 0
+                          ? static_cast<int>(options_.threads)
+                          : std::max(1, available_cores() / workers);
+  local_.emplace(
+      LocalWorkers::Command{socket.endpoint(), options_.device, threads});
+  local_->start(workers);
+}
+
+void Master::announce(const MasterSocket& socket) {
+  if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
+  if (options_.master_file.empty()) return;
+  write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},
+                                              {"run", run_},
+                                              {"curve", socket.public_key()}}) +
+                                       "\n");
+}
+
+void Master::loop() {
+  while (!coordinator_->finished() && !coordinator_->stopped()) {
+    pollfd stop{options_.stop, POLLIN, 0};
+    if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
+      stopping_ = true;
+      const std::string name = options_.stop_name();
+      log_(Level::kInfo, name + ": taking in what is under way, then saving");
+      coordinator_->stop(name, monotonic_seconds());
+    }
+    receive();
+    look_after_local_workers();
+    coordinator_->tick(monotonic_seconds());
+    progress_.observe(*context_);
+    if (options_.progress)
+      options_.progress([&] {
+        return progress_.text(*context_, *coordinator_, options_.detail);
+      });
+  }
+}
+
+// Tells the workers, and stays until they have heard it.
+void Master::see_off(int code, const std::string& reason) {
+  coordinator_->dismiss(code, reason);
+  const double end = monotonic_seconds() + kFarewellSeconds;
+  while (!coordinator_->all_left() && monotonic_seconds() < end)
+    if (const auto incoming = link_->receive(kPause, {}))
+      coordinator_->take_farewell(*incoming);
+}
+
+void Master::receive() {
+  const std::span<const int> wake = stopping_ || options_.stop < 0
+                                        ? std::span<const int>()
+                                        : std::span(&options_.stop, 1);
+  milliseconds wait = kPause;
+  for (int i = 0; i < kMessagesAtOnce; ++i) {
+    const auto incoming = link_->receive(wait, wake);
+    if (!incoming) return;
+    coordinator_->handle(*incoming, monotonic_seconds());
+    wait = milliseconds(0);
+  }
+}
+
+// Statuses that mean that another worker would fare no better.
+bool is_final(int status) {
+  static const std::set<int> kFinal = {64, 65, 66, 69, 76, 77, 78};
+  return kFinal.contains(status);
+}
+
+void Master::look_after_local_workers() {
+  if (!local_) return;
+  for (const LocalWorkers::Ended& ended : local_->reap()) {
+    coordinator_->lost_process(ended.pid, "it " + ended.how,
+                               monotonic_seconds());
+    if (stopping_) continue;
+    if (is_final(ended.status))
+      throw Error{static_cast<Code>(ended.status),
+                  "a local worker " + ended.how + "; its message is above"};
+    if (context_->report.batches != batches_at_restart_) restarts_ = 0;
+    batches_at_restart_ = context_->report.batches;
+    if (++restarts_ > kMostRestarts * options_.local)
+      throw Error{Code::kUnavailable,
+                  "local workers do not live; the last one " + ended.how};
+    local_->start(1);
+  }
+}
+
+nn::Model Master::model_of(const RunState& state, bool checkpoint) const {
+  nn::Model model = plan_.model;
+  model.parameters = state.parameters;
+  model.statistics = state.statistics;
+  model.updater_state.clear();
+  model.training = Json();
+  model.training_vectors.clear();
+  if (!checkpoint) return model;
+  model.updater_state = state.updater_state;
+  if (!state.velocity.empty())
+    model.training_vectors["velocity"] = state.velocity;
+  if (!state.residual.empty())
+    model.training_vectors["residual"] = state.residual;
+  if (state.fasgd) model.training_vectors["fasgd"] = state.fasgd->state();
+  model.training = state.to_json();
+  return model;
+}
+
+Hooks Master::hooks() {
+  Hooks hooks;
+  hooks.welcome = [this] {
+    Welcome welcome;
+    welcome.network = nn::to_json(plan_.model.config);
+    welcome.normalizer = plan_.model.normalizer.to_json();
+    welcome.settings = plan_.settings.to_json();
+    welcome.metadata = plan_.training->metadata().to_strings();
+    welcome.training = plan_.training->shards();
+    if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
+    welcome.heartbeat_ms = options_.heartbeat.count();
+    welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
+    return welcome;
+  };
+  hooks.save = [this] { return save(); };
+  if (plan_.keep_best)
+    hooks.save_best = [this] {
+      nn::save_model(model_of(context_->state, false),
+                     directory_.file("best.safetensors"));
+    };
+  hooks.record = [this](const Fetch& fetch) {
+    if (fetch.evaluation && !plan_.evaluation)
+      throw Error{Code::kProtocol, "there is no held-out data"};
+    MasterData& data = fetch.evaluation ? *plan_.evaluation : *plan_.training;
+    return data.record(fetch.shard, fetch.record);
+  };
+  if (options_.estimate) hooks.measured = &measured_;
+  return hooks;
+}
+
+// Writes the model that was asked for.
+void Master::write_model(const RunState& state) {
+  failpoint("master.before_model");
+  const std::string best = directory_.file("best.safetensors");
+  if (plan_.keep_best && std::filesystem::exists(best))
+    nn::save_model(nn::load_model(best), options_.output);
+  else
+    nn::save_model(model_of(state, false), options_.output);
+}
+
+Outcome Master::outcome() {
+  Report& report = context_->report;
+  report.bytes_in = link_->bytes_in();
+  report.bytes_out = link_->bytes_out();
+  report.foreign = link_->dropped();
+  report.histories_lost = context_->slots.lost();
+  report.seconds = monotonic_seconds() - began_;
+  if (coordinator_->finished()) report.model = options_.output;
+  return {report.to_text(context_->state), report.to_json(context_->state)};
+}
+
+Outcome Master::estimated() const {
+  Estimate estimate;
+  estimate.hosts = measured_;
+  estimate.parameters = plan_.parameters;
+  estimate.settings = plan_.settings;
+  return {estimate.to_text(), estimate.to_json()};
+}
+
+}  // namespace
+
+Outcome train(const MasterOptions& options, const Log& log) {
+  return Master(options, log).run();
+}
+
+}  // namespace dl::cluster
