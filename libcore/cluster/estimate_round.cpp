@@ -105,6 +105,7 @@ void EstimateRound::next_echo() {
     return ask(*context_.members.find(number), Probe{});
   }
   for (const auto& [number, host] : hosts_) measured_.push_back(host);
+  std::ranges::sort(measured_, {}, &HostFigures::name);
   stage_ = Stage::kDone;
 }
 
