@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include "libcore/cluster/number_format.h"
 
 namespace dl::cluster {
 
@@ -69,12 +70,6 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
   return host.compute;
 }
 
-std::string text_of(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 std::string bits(double bytes_per_second) {
   if (!std::isfinite(bytes_per_second)) return "any";
   if (bytes_per_second == 0) return "none";
@@ -82,11 +77,11 @@ std::string bits(double bytes_per_second) {
   const char* units[] = {" bit/s", " kbit/s", " Mbit/s", " Gbit/s", " Tbit/s"};
   int unit = 0;
   for (; value >= 1000 && unit < 4; ++unit) value /= 1000;
-  return text_of("%.3g", value) + units[unit];
+  return format("%.3g", value) + units[unit];
 }
 
 std::string milliseconds(double seconds) {
-  return text_of("%.3g ms", 1e3 * seconds);
+  return format("%.3g ms", 1e3 * seconds);
 }
 
 std::string column(const std::string& text, std::size_t width) {
@@ -132,12 +127,12 @@ std::string Estimate::advice() const {
     return "one host is as fast as " + hosts_text +
            ": a mini-batch takes too little time; raise --batch, or stay on "
            "one host";
-  std::string text = hosts_text + " are " + text_of("%.1f", gain) +
+  std::string text = hosts_text + " are " + format("%.1f", gain) +
                      " times as fast as one with --mode " +
                      (share ? "sharing" : "averaging");
   const double linear = gain / static_cast<double>(n);
   if (linear >= 0.9) return text + ", nearly linear";
-  text += " (" + text_of("%.0f", 100 * linear) + " % of linear)";
+  text += " (" + format("%.0f", 100 * linear) + " % of linear)";
   if (share && enough(n) > typical(hosts).bandwidth)
     return text +
            "; the lines are too slow: a lower density, --push or "
@@ -155,7 +150,7 @@ std::string Estimate::to_text() const {
     text += name + column(milliseconds(host.compute), 11) +
             column(milliseconds(host.encode), 11) +
             column(milliseconds(host.decode), 11) +
-            column(text_of("%.0f B", host.update_bytes), 10) +
+            column(format("%.0f B", host.update_bytes), 10) +
             column(bits(host.bandwidth), 13) +
             column(milliseconds(host.round_trip), 12) + "\n";
   }
@@ -168,8 +163,8 @@ std::string Estimate::to_text() const {
     for (const Way way : {Way::kSharing, Way::kAveraging, Way::kDense}) {
       const double value = rate(way, n);
       text += column(
-          text_of("%.3g", value) + " (" +
-              text_of("%.0f", 100 * value / (static_cast<double>(n) * one)) +
+          format("%.3g", value) + " (" +
+              format("%.0f", 100 * value / (static_cast<double>(n) * one)) +
               " %)",
           18);
     }

@@ -1,17 +1,12 @@
 #include "libcore/cluster/exchange_report.h"
 
-#include <cstdio>
 #include <utility>
+
+#include "libcore/cluster/number_format.h"
 
 namespace dl::cluster {
 
 namespace {
-
-std::string format(const char* pattern, double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
 
 std::string percent(double share) { return format("%.1f %%", 100 * share); }
 

@@ -3,13 +3,12 @@
 #ifndef DL_LIBCORE_CLUSTER_LOCAL_SOCKET_H_
 #define DL_LIBCORE_CLUSTER_LOCAL_SOCKET_H_
 
-#include <stdlib.h>
-
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 
-#include "libcore/base/error.h"
+#include "libcore/cluster/passing_folder.h"
 
 namespace dl::cluster {
 
@@ -21,25 +20,20 @@ class LocalSocket {
   explicit LocalSocket(const std::string& run_directory) {
     path_ =
         std::filesystem::absolute(run_directory).lexically_normal() / "socket";
-    if (path_.string().size() < kLongest) return;
-    std::string name =
-        (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      throw Error{Code::kCantCreate, "cannot make the folder '" + name + "'"};
-    folder_ = name;
-    path_ = folder_ / "socket";
+    if (path_.string().size() >= kLongest)
+      path_ = folder_.emplace().path() / "socket";
   }
   ~LocalSocket() {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
-    if (!folder_.empty()) std::filesystem::remove(folder_, ignored);
   }
   std::string endpoint() const { return "ipc://" + path_.string(); }
 
  private:
   static constexpr std::size_t kLongest = 100;  // bytes of an ipc: path
 
-  std::filesystem::path path_, folder_;
+  std::filesystem::path path_;
+  std::optional<PassingFolder> folder_;
 };
 
 }  // namespace dl::cluster

@@ -1,10 +1,9 @@
 #include "libcore/cluster/master.h"
 
-#include <stdlib.h>
-
 #include <filesystem>
 
 #include "libcore/cluster/master_run.h"
+#include "libcore/cluster/passing_folder.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/replay.h"
 
@@ -14,19 +13,9 @@ namespace {
 
 // Nothing is kept, so the run directory is a passing one.
 Outcome estimate(MasterOptions options, const Log& log) {
-  std::string folder =
-      (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
-  if (!::mkdtemp(folder.data()))
-    throw Error{Code::kCantCreate, "cannot make the folder '" + folder + "'"};
-  options.run = folder;
-  options.output = folder + "/model";
-  struct Remove {
-    const std::string& folder;
-    ~Remove() {
-      std::error_code ignored;
-      std::filesystem::remove_all(folder, ignored);
-    }
-  } remove{folder};
+  const PassingFolder folder;
+  options.run = folder.path().string();
+  options.output = (folder.path() / "model").string();
   return train(options, log);
 }
 

@@ -1,18 +1,13 @@
 #include "libcore/cluster/probe.h"
 
 #include "libcore/cluster/message_fields.h"
+#include "libcore/cluster/settings_fields.h"
 
 namespace dl::cluster {
 
 namespace {
 
 constexpr std::int64_t kMostBatches = 1'000'000;
-
-double seconds_of(const JsonView& body, std::string_view key) {
-  const double value = body.at(key).number();
-  if (!(value >= 0)) body.at(key).fail("a number of at least 0");
-  return value;
-}
 
 }  // namespace
 
@@ -40,9 +35,9 @@ Probed Probed::from_message(const Message& message) {
       open_body(message, MessageType::kProbed, 1,
                 {"compute", "encode", "decode", "update_bytes", "delta_bytes"});
   Probed probed;
-  probed.compute = seconds_of(body, "compute");
-  probed.encode = seconds_of(body, "encode");
-  probed.decode = seconds_of(body, "decode");
+  probed.compute = at_least_zero(body.at("compute"));
+  probed.encode = at_least_zero(body.at("encode"));
+  probed.decode = at_least_zero(body.at("decode"));
   probed.update_bytes = count_of(body, "update_bytes");
   probed.delta_bytes = count_of(body, "delta_bytes");
   probed.load = message.blobs[0];

@@ -28,6 +28,13 @@ Replica::Replica(const nn::NetworkConfig& config,
   }
 }
 
+std::vector<std::size_t> Replica::tensors() const {
+  std::vector<std::size_t> elements;
+  for (const nn::Segment& segment : network_->parameter_segments())
+    elements.push_back(static_cast<std::size_t>(segment.elements()));
+  return elements;
+}
+
 std::vector<float> Replica::get(tensor::View from) {
   if (from.elements() == 0 || from.empty()) return {};
   if (const auto here = device_->on_host(from); !here.empty())

@@ -24,6 +24,8 @@ class Replica {
           std::int64_t batch, const std::string& device, int threads);
 
   nn::Network& network() { return *network_; }
+  // Elements of each tensor of the parameters, in their order.
+  std::vector<std::size_t> tensors() const;
 
   // Throw Error: kProtocol, the sizes differ from the network's.
   void set_parameters(std::span<const float> values);

@@ -1,17 +1,12 @@
 #include "libcore/cluster/report.h"
 
 #include <cmath>
-#include <cstdio>
+
+#include "libcore/cluster/number_format.h"
 
 namespace dl::cluster {
 
 namespace {
-
-std::string format(const char* pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
 
 std::string bytes(double value) {
   const char* units[] = {" B", " kB", " MB", " GB", " TB"};

@@ -27,13 +27,6 @@ constexpr double kSampleSeconds = 2;  // between two looks at the residual
 // on a fast network the next one has seen the update.
 constexpr double kPatience = 0.02;
 
-std::vector<std::size_t> tensors_of(const nn::Network& network) {
-  std::vector<std::size_t> elements;
-  for (const nn::Segment& segment : network.parameter_segments())
-    elements.push_back(static_cast<std::size_t>(segment.elements()));
-  return elements;
-}
-
 // Adds the seconds of its life to one of the sums.
 class Stopwatch {
  public:
@@ -57,7 +50,7 @@ class SharingLearner : public Learner {
         updater_(updater),
         mail_(mail),
         log_(std::move(log)),
-        coder_(settings_, tensors_of(replica_->network()),
+        coder_(settings_, replica_->tensors(),
                updater_ ? updater_->momentum : 0),
         parameters_(replica_->parameters_in_place()) {
     if (parameters_.empty() || settings_.fetch > 1) {

@@ -5,57 +5,43 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/cluster/trainer.h"
+#include "libcore/cluster/update_coder.h"
 #include "libcore/exchange/delta.h"
 #include "libcore/exchange/threshold.h"
-#include "libcore/exchange/threshold_control.h"
 
 namespace dl::cluster {
 
 namespace {
 
-constexpr std::int64_t kWarmUp =
-    5;  // mini-batches until thresholds have settled
+// Mini-batches that do not count, while caches and thresholds settle.
+constexpr std::int64_t kWarmUp = 5;
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
 
-std::vector<std::size_t> tensor_sizes(const nn::Network& network) {
-  std::vector<std::size_t> sizes;
-  for (const nn::Segment& segment : network.parameter_segments())
-    sizes.push_back(static_cast<std::size_t>(segment.elements()));
-  return sizes;
-}
-
 // Codes updates as sharing does, and times it.
 class CodecTimer {
  public:
-  CodecTimer(const std::vector<std::size_t>& parts,
-             const SharingSettings& settings)
-      : encoder_(parts),
-        control_(settings.threshold, parts, 0),
-        target_(encoder_.residual().size()) {}
+  CodecTimer(const Replica& replica, const SharingSettings& settings)
+      : coder_(settings, replica.tensors(), 0), target_(coder_.elements()) {}
 
   void run(std::span<const float> update) {
     message_.clear();
     const double begin = monotonic_seconds();
-    const auto thresholds = control_.next(encoder_.residual(), update);
-    encoder_.encode(update, thresholds, message_);
+    coder_.encode(update, 1, message_);
     const double between = monotonic_seconds();
     exchange::decode_threshold(message_, -1, target_);
-    const double end = monotonic_seconds();
-    control_.sent(encoder_.quanta());
     encode.push_back(between - begin);
-    decode.push_back(end - between);
+    decode.push_back(monotonic_seconds() - between);
   }
   std::size_t bytes() const { return message_.size(); }
 
   std::vector<double> encode, decode;
 
  private:
-  exchange::ThresholdEncoder encoder_;
-  exchange::ThresholdControl control_;
+  UpdateCoder coder_;
   std::vector<float> target_;
   std::vector<std::byte> message_;
 };
@@ -78,9 +64,9 @@ void Trainer::probe(const Probe& probe) {
   }
   Replica& replica = learner_->replica();
   const std::int64_t batches = loader_->batches(false);
-  CodecTimer codec(exchange::parts_of(tensor_sizes(replica.network()),
-                                      settings_.sharing.per_tensor),
-                   settings_.sharing);
+  SharingSettings sharing = settings_.sharing;
+  sharing.warmup = 0;  // what an update takes once it is over
+  CodecTimer codec(replica, sharing);
   std::vector<double> compute;
   std::vector<float> parameters = replica.parameters();
   for (std::int64_t i = 0; i < kWarmUp + probe.batches; ++i) {

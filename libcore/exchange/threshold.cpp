@@ -206,18 +206,6 @@ std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
   return parts;
 }
 
-std::int64_t count_over(std::span<const float> x, float threshold) {
-  constexpr std::size_t kChunk = 4096;
-  std::array<HitWord, most_words(kChunk)> hits;
-  std::uint64_t count = 0;
-  for (std::size_t at = 0; at < x.size(); at += kChunk) {
-    const auto chunk = x.subspan(at, std::min(kChunk, x.size() - at));
-    count += count_hits(
-        std::span(hits).first(select_over(chunk, threshold, hits.data())));
-  }
-  return static_cast<std::int64_t>(count);
-}
-
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out) {
   require_threshold(threshold);

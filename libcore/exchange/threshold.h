@@ -68,9 +68,6 @@ constexpr std::size_t kMinPart = 256;
 std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
                                   bool per_tensor);
 
-// Number of elements with |x| >= threshold.  NaN counts as none.
-std::int64_t count_over(std::span<const float> x, float threshold);
-
 // What ThresholdEncoder does with one part, on a residual that lies elsewhere.
 std::int64_t encode_threshold(std::span<float> residual, float threshold,
                               std::vector<std::byte>& out);

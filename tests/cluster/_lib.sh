@@ -93,3 +93,19 @@ worker() {
   shift 2
   run "$name" dl-worker --master-file "$of.json" --name "$name" "$@"
 }
+
+# calm_run: train(), which starts master m, and workers a and b, undisturbed in
+# calm/; then we are in rough/ with the same files.
+calm_run() {
+  mkdir calm rough
+  cp ./*.dls net.json calm
+  cp ./*.dls net.json rough
+  cd calm || exit
+  train
+  worker a m
+  worker b m
+  finish m
+  finish a
+  finish b
+  cd ../rough || exit
+}

@@ -8,18 +8,8 @@ train() {
     --min-workers 2 --checkpoint-batches 16
 }
 
-mkdir calm rough
-cp ./*.dls net.json calm
-cp ./*.dls net.json rough
-cd calm || exit
-train
-worker a m
-worker b m
-finish m
-finish a
-finish b
+calm_run
 
-cd ../rough || exit
 DL_FAILPOINTS=master.after_commit=kill@15 train
 worker a m
 worker b m

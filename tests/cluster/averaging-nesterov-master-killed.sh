@@ -9,18 +9,8 @@ train() {
     --outer nesterov --outer-rate 0.7 --min-workers 2 --checkpoint-batches 8
 }
 
-mkdir calm rough
-cp ./*.dls net.json calm
-cp ./*.dls net.json rough
-cd calm || exit
-train
-worker a m
-worker b m
-finish m
-finish a
-finish b
+calm_run
 
-cd ../rough || exit
 DL_FAILPOINTS=master.after_commit=kill@17 train
 worker a m
 worker b m

@@ -7,19 +7,9 @@ train() {
   master m --mode averaging --workers 2 --min-workers 2 --epochs 3 --frequency 4
 }
 
-mkdir calm rough
-cp ./*.dls net.json calm
-cp ./*.dls net.json rough
-cd calm || exit
-train
-worker a m
-worker b m
-finish m
-finish a
-finish b
-check m.safetensors.run
+calm_run
+check ../calm/m.safetensors.run
 
-cd ../rough || exit
 train
 DL_FAILPOINTS=worker.after_batch=kill@7 worker a m
 worker b m

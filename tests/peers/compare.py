@@ -11,13 +11,12 @@ import pathlib
 import platform
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
 import data
 from peer import Peer, compare, python
-from table import print_table
+from table import print_table, say
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "scripts" / "examples"
@@ -63,10 +62,6 @@ def parse():
     args.parts = [p for p in parts if p in args.what] or parts
     args.networks = [n for n in NETWORKS if n in args.what] or list(NETWORKS)
     return args
-
-
-def say(text):
-    print(f"peers: {text}", file=sys.stderr, flush=True)
 
 
 class Bench:

@@ -19,7 +19,7 @@ import time
 
 import data
 from hosts import Hosts, sent_bytes, why_not
-from table import number, show
+from table import number, say, show
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "scripts" / "examples"
@@ -54,10 +54,6 @@ def parse():
     args.ways = [w for w in args.ways.split(",") if w]
     args.hooks = [h for h in args.hooks.split(",") if h]
     return args
-
-
-def say(text):
-    print(f"peers: {text}", file=sys.stderr, flush=True)
 
 
 class Bench:

@@ -1,10 +1,16 @@
-"""The report of compare.py as text."""
+"""What the comparisons print: progress, and the report of compare.py."""
+
+import sys
 
 # Ratios of ours to theirs that are aimed at: (network, mini-batch) to (eager,
 # compile) in training; mini-batch to (eager, onnx) in predictions.
 TRAINING = {("lenet", 8): (4, 2.5), ("lenet", 64): (3, 2), ("cifar", 32): (1.25, 1.15),
             ("mlp", 128): (1.3, 1.2), ("lstm", 32): (1.5, 1.5)}
 PREDICTING = {1: (5, 2), 64: (1.5, 1.1)}
+
+
+def say(text):
+    print(f"peers: {text}", file=sys.stderr, flush=True)
 
 
 def number(value):

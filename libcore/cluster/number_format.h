@@ -1,0 +1,20 @@
+// Numbers in what people read.
+
+#ifndef DL_LIBCORE_CLUSTER_NUMBER_FORMAT_H_
+#define DL_LIBCORE_CLUSTER_NUMBER_FORMAT_H_
+
+#include <cstdio>
+#include <string>
+
+namespace dl::cluster {
+
+// pattern: of printf, with one conversion of a double.
+inline std::string format(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_NUMBER_FORMAT_H_
