@@ -45,7 +45,7 @@ Coordinator::Coordinator(RunContext& context, Hooks hooks, double now)
 
 // --- Messages ---------------------------------------------------------------
 
-void Coordinator::handle(const MasterSocket::Incoming& incoming, double now) {
+void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
   context_.now = now;
   const Message& message = incoming.received.message;
   if (message.type == MessageType::kHello) return admit(incoming);
@@ -67,7 +67,7 @@ void Coordinator::handle(const MasterSocket::Incoming& incoming, double now) {
   }
 }
 
-void Coordinator::admit(const MasterSocket::Incoming& incoming) {
+void Coordinator::admit(const RouterSocket::Incoming& incoming) {
   Member refused;
   refused.peer = incoming.peer;
   try {
@@ -280,7 +280,7 @@ bool Coordinator::all_left() const {
   return true;
 }
 
-void Coordinator::take_farewell(const MasterSocket::Incoming& incoming) {
+void Coordinator::take_farewell(const RouterSocket::Incoming& incoming) {
   const MessageType type = incoming.received.message.type;
   if (type == MessageType::kLeave) context_.members.remove(incoming.peer);
   if (type != MessageType::kHello) return;

@@ -36,7 +36,7 @@ class Coordinator {
   Coordinator(RunContext& context, Hooks hooks, double now);
 
   // Throws Error: the run must end; its code and message say how.
-  void handle(const MasterSocket::Incoming& incoming, double now);
+  void handle(const RouterSocket::Incoming& incoming, double now);
   void tick(double now);
 
   // Saves and ends as soon as what was begun is in, at the latest after the
@@ -54,13 +54,13 @@ class Coordinator {
   void dismiss(int code, const std::string& reason);
   bool all_left() const;
   // After dismiss(): instead of handle().
-  void take_farewell(const MasterSocket::Incoming& incoming);
+  void take_farewell(const RouterSocket::Incoming& incoming);
 
   std::int64_t batches_left() const { return phase_ ? phase_->left() : 0; }
   bool evaluating() const { return evaluation_ != nullptr; }
 
  private:
-  void admit(const MasterSocket::Incoming& incoming);
+  void admit(const RouterSocket::Incoming& incoming);
   void probe_namesake(const Member& newcomer);
   void take(Member& member, const Message& message);
   void serve(Member& member, const Fetch& fetch);

@@ -16,8 +16,8 @@ namespace dl::cluster {
 class MasterLink {
  public:
   virtual ~MasterLink() = default;
-  // As MasterSocket's.
-  virtual std::optional<MasterSocket::Incoming> receive(
+  // As RouterSocket's.
+  virtual std::optional<RouterSocket::Incoming> receive(
       std::chrono::milliseconds wait, std::span<const int> wake) = 0;
   virtual bool send(const std::string& peer, const Message& message,
                     const Envelope& envelope) = 0;
@@ -28,8 +28,8 @@ class MasterLink {
 
 class SocketLink : public MasterLink {
  public:
-  explicit SocketLink(MasterSocket& socket) : socket_(socket) {}
-  std::optional<MasterSocket::Incoming> receive(
+  explicit SocketLink(RouterSocket& socket) : socket_(socket) {}
+  std::optional<RouterSocket::Incoming> receive(
       std::chrono::milliseconds wait, std::span<const int> wake) override {
     return socket_.receive(wait, wake);
   }
@@ -42,7 +42,7 @@ class SocketLink : public MasterLink {
   std::uint64_t dropped() const override { return socket_.dropped(); }
 
  private:
-  MasterSocket& socket_;
+  RouterSocket& socket_;
 };
 
 }  // namespace dl::cluster

@@ -63,8 +63,8 @@ class Master {
   std::optional<Outcome> resume();
   void begin_log(const LogIdentity& identity);
   std::string save();
-  void start(MasterSocket& socket);
-  void announce(const MasterSocket& socket);
+  void start(RouterSocket& socket);
+  void announce(const RouterSocket& socket);
   void loop();
   void see_off(int code, const std::string& reason);
   void receive();
@@ -107,7 +107,7 @@ Outcome Master::run() {
   std::string endpoint = options_.bind;
   if (local && endpoint.empty())
     endpoint = local_socket_.emplace(directory_.path()).endpoint();
-  MasterSocket socket(endpoint.empty() ? "tcp://*:0" : endpoint,
+  RouterSocket socket(endpoint.empty() ? "tcp://*:0" : endpoint,
                       options_.security, log_);
   start(socket);
   try {
@@ -218,7 +218,7 @@ std::string Master::save() {
   return name;
 }
 
-void Master::start(MasterSocket& socket) {
+void Master::start(RouterSocket& socket) {
   link_.emplace(socket);
   context_.emplace(plan_.settings, limits_of(options_), run_,
                    directory_.incarnation(), *events_, *link_, log_);
@@ -245,7 +245,7 @@ void Master::start(MasterSocket& socket) {
   local_->start(workers);
 }
 
-void Master::announce(const MasterSocket& socket) {
+void Master::announce(const RouterSocket& socket) {
   if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
   if (options_.master_file.empty()) return;
   write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},

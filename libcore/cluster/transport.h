@@ -1,5 +1,6 @@
-// Sockets: a ROUTER for the master, a DEALER for a worker, and what libzmq
-// keeps to itself (bind failures, refused handshakes, lost peers) as events.
+// Sockets: a ROUTER that peers connect to, a DEALER for a connection to one, and
+// what libzmq keeps to itself (bind failures, refused handshakes, lost peers) as
+// events.
 //
 // Limits, water marks and heartbeats are set on every socket; every wait ends.
 // With a folder of keys CURVE is on.  Without keys only loopback and ipc:
@@ -24,7 +25,7 @@ namespace dl::cluster {
 // A frame must pass a slow line well within the 6 s of the heartbeats.
 constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 constexpr std::size_t kMaxMessage = std::size_t{4} << 30;
-// What MasterSocket keeps for a peer that is slow to take it; one message may
+// What RouterSocket keeps for a peer that is slow to take it; one message may
 // always wait.
 constexpr std::size_t kMaxQueued = std::size_t{256} << 20;
 
@@ -35,14 +36,14 @@ struct Security {
   bool insecure = false;
 };
 
-class MasterSocket {
+class RouterSocket {
  public:
   // endpoint: "tcp://*:0", "tcp://127.0.0.1:7000", "ipc:///path".
   // Throws Error: kUnavailable, "cannot bind tcp://*:7000: Address already in
   // use"; kUsage, a public address with neither keys nor insecure;
   // kNotAuthorised, key files are missing or readable by others.
-  MasterSocket(const std::string& endpoint, const Security& security, Log log);
-  ~MasterSocket();  // waits at most 2 s for what is unsent
+  RouterSocket(const std::string& endpoint, const Security& security, Log log);
+  ~RouterSocket();  // waits at most 2 s for what is unsent
 
   // With the port that was taken, and this host's name for "*".
   std::string endpoint() const;
@@ -76,13 +77,13 @@ class MasterSocket {
   std::unique_ptr<State> state_;
 };
 
-class WorkerSocket {
+class DealerSocket {
  public:
   // endpoint: "tcp://HOST:PORT", "ipc:///path".  Connects, and connects again,
   // in the background.  Throws Error: kUsage, no such address, or a public one
   // with neither keys nor insecure; kNotAuthorised, bad key files.
-  WorkerSocket(const std::string& endpoint, const Security& security, Log log);
-  ~WorkerSocket();  // waits at most 2 s for what is unsent
+  DealerSocket(const std::string& endpoint, const Security& security, Log log);
+  ~DealerSocket();  // waits at most 2 s for what is unsent
 
   // The next message, or nothing within the time.  Returns early, with
   // nothing, on a signal and when a descriptor of `wake` is readable.  A master

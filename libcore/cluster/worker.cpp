@@ -84,7 +84,7 @@ class Worker {
   Mailbox mail_;
   std::exception_ptr compute_error_;
 
-  std::unique_ptr<WorkerSocket> socket_;
+  std::unique_ptr<DealerSocket> socket_;
   std::string endpoint_, status_;
   Envelope envelope_;
   std::uint64_t session_ = 0;  // counts the Welcomes
@@ -158,7 +158,7 @@ bool Worker::try_endpoint(double deadline, double& notice) {
   close_socket();
   if (!endpoint_.empty())
     socket_ =
-        std::make_unique<WorkerSocket>(endpoint_, options_.security, log_);
+        std::make_unique<DealerSocket>(endpoint_, options_.security, log_);
   envelope_ = Envelope{};
   welcomed_ = false;
   bool greeted = false;

@@ -261,7 +261,7 @@ class Link : public MasterLink {
   explicit Link(Mode mode) : mode_(mode) {}
   std::map<std::string, Worker> workers;
 
-  std::optional<MasterSocket::Incoming> receive(std::chrono::milliseconds,
+  std::optional<RouterSocket::Incoming> receive(std::chrono::milliseconds,
                                                 std::span<const int>) override {
     return std::nullopt;
   }

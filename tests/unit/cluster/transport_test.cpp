@@ -67,8 +67,8 @@ bool turn(const Done& done) {
 }
 
 // The next message at the master while the worker turns too.
-MasterSocket::Incoming next(MasterSocket& master, WorkerSocket& worker) {
-  std::optional<MasterSocket::Incoming> got;
+RouterSocket::Incoming next(RouterSocket& master, DealerSocket& worker) {
+  std::optional<RouterSocket::Incoming> got;
   REQUIRE(turn([&] {
     worker.receive(0ms);
     got = master.receive(10ms);
@@ -77,7 +77,7 @@ MasterSocket::Incoming next(MasterSocket& master, WorkerSocket& worker) {
   return *got;
 }
 
-Received next(WorkerSocket& worker, MasterSocket& master) {
+Received next(DealerSocket& worker, RouterSocket& master) {
   std::optional<Received> got;
   REQUIRE(turn([&] {
     master.receive(0ms);
@@ -88,13 +88,13 @@ Received next(WorkerSocket& worker, MasterSocket& master) {
 }
 
 // The peer's id, once it has said something.
-std::string meet(MasterSocket& master, WorkerSocket& worker) {
+std::string meet(RouterSocket& master, DealerSocket& worker) {
   REQUIRE(turn([&] { return worker.send(beat(0), {}, 10ms); }));
   return next(master, worker).peer;
 }
 
 // What a worker that tries to connect ends with.
-std::string end_of(MasterSocket& master, WorkerSocket& worker) {
+std::string end_of(RouterSocket& master, DealerSocket& worker) {
   std::string text;
   turn([&] {
     master.receive(0ms);
@@ -128,11 +128,11 @@ int plain_connection(const std::string& endpoint) {
 TEST_CASE("messages go both ways, over tcp and ipc") {
   Folder folder;
   for (const std::string& where : {kAny, "ipc://" + folder / "socket"}) {
-    MasterSocket master(where, {}, {});
+    RouterSocket master(where, {}, {});
     INFO(master.endpoint());
     CHECK(master.endpoint().rfind(where.substr(0, where.size() - 2), 0) == 0);
     CHECK(master.endpoint() != kAny);
-    WorkerSocket worker(master.endpoint(), {}, {});
+    DealerSocket worker(master.endpoint(), {}, {});
     CHECK_FALSE(worker.connected());
     std::string peer = meet(master, worker);
     CHECK(worker.connected());
@@ -156,27 +156,27 @@ TEST_CASE("messages go both ways, over tcp and ipc") {
 
 TEST_CASE("a name that has addresses of both kinds is reached") {
   for (const char* bound : {"tcp://localhost:0", "tcp://127.0.0.1:0"}) {
-    MasterSocket master(bound, {}, {});
+    RouterSocket master(bound, {}, {});
     std::string port = master.endpoint().substr(master.endpoint().rfind(':'));
     INFO(master.endpoint());
-    WorkerSocket worker("tcp://localhost" + port, {}, {});
+    DealerSocket worker("tcp://localhost" + port, {}, {});
     meet(master, worker);
   }
-  MasterSocket open("tcp://*:0", {"", true}, {});
+  RouterSocket open("tcp://*:0", {"", true}, {});
   std::string port = open.endpoint().substr(open.endpoint().rfind(':'));
   for (const char* host : {"tcp://localhost", "tcp://127.0.0.1"}) {
-    WorkerSocket worker(host + port, {}, {});
+    DealerSocket worker(host + port, {}, {});
     meet(open, worker);
   }
-  WorkerSocket by_name(open.endpoint(), {"", true}, {});
+  DealerSocket by_name(open.endpoint(), {"", true}, {});
   meet(open, by_name);
 }
 
 TEST_CASE("a port in use, and addresses that are none") {
-  MasterSocket master(kAny, {}, {});
+  RouterSocket master(kAny, {}, {});
   std::string endpoint = master.endpoint();
   try {
-    MasterSocket second(endpoint, {}, {});
+    RouterSocket second(endpoint, {}, {});
     FAIL("bound twice");
   } catch (const Error& error) {
     CHECK(error.code() == Code::kUnavailable);
@@ -187,34 +187,34 @@ TEST_CASE("a port in use, and addresses that are none") {
        {"tcp://127.0.0.1", "tcp://127.0.0.1:x", "ipc", "http://127.0.0.1:1"}) {
     INFO(bad);
     Security insecure{"", true};
-    CHECK_THROWS_AS(MasterSocket(bad, insecure, {}), Error);
-    CHECK_THROWS_AS(WorkerSocket(bad, insecure, {}), Error);
+    CHECK_THROWS_AS(RouterSocket(bad, insecure, {}), Error);
+    CHECK_THROWS_AS(DealerSocket(bad, insecure, {}), Error);
   }
 }
 
 TEST_CASE("a public address wants keys, or to hear --insecure") {
   for (const char* where : {"tcp://*:0", "tcp://0.0.0.0:0"}) {
     try {
-      MasterSocket master(where, {}, {});
+      RouterSocket master(where, {}, {});
       FAIL("was bound");
     } catch (const Error& error) {
       CHECK(error.code() == Code::kUsage);
       CHECK_THAT(error.what(), Contains("--insecure"));
     }
   }
-  MasterSocket master("tcp://*:0", {"", true}, {});
+  RouterSocket master("tcp://*:0", {"", true}, {});
   CHECK(master.endpoint().rfind("tcp://", 0) == 0);
   CHECK_THAT(master.endpoint(), !Contains("*") && !Contains("[::]"));
-  CHECK_THROWS_AS(WorkerSocket("tcp://example.org:7", {}, {}), Error);
+  CHECK_THROWS_AS(DealerSocket("tcp://example.org:7", {}, {}), Error);
 }
 
 TEST_CASE("every peer gets what it is sent, and a lost one is known") {
-  MasterSocket master(kAny, {}, {});
-  WorkerSocket stays(master.endpoint(), {}, {});
+  RouterSocket master(kAny, {}, {});
+  DealerSocket stays(master.endpoint(), {}, {});
   std::string peer = meet(master, stays);
   std::string lost;
   {
-    WorkerSocket goes(master.endpoint(), {}, {});
+    DealerSocket goes(master.endpoint(), {}, {});
     lost = meet(master, goes);
     CHECK(lost != peer);
   }
@@ -228,8 +228,8 @@ TEST_CASE("every peer gets what it is sent, and a lost one is known") {
 }
 
 TEST_CASE("a slow peer's messages wait, in order and within the limit") {
-  MasterSocket master(kAny, {}, {});
-  WorkerSocket worker(master.endpoint(), {}, {});
+  RouterSocket master(kAny, {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
   std::string peer = meet(master, worker);
   State state;
   state.parameters.assign(2'000'000, 1.0F);  // 8 MB
@@ -251,30 +251,30 @@ TEST_CASE("a slow peer's messages wait, in order and within the limit") {
 TEST_CASE("a worker without a master says why, and does not wait for ever") {
   std::string gone;
   {
-    MasterSocket master(kAny, {}, {});
+    RouterSocket master(kAny, {}, {});
     gone = master.endpoint();
   }
-  WorkerSocket worker(gone, {}, {});
+  DealerSocket worker(gone, {}, {});
   CHECK_FALSE(worker.send(beat(1), {}, 20ms));
   CHECK_FALSE(worker.receive(20ms).has_value());
   CHECK_FALSE(worker.connected());
   CHECK(worker.status() == "connection refused");
   // The start order does not matter: the address comes to life.
-  MasterSocket master(gone, {}, {});
+  RouterSocket master(gone, {}, {});
   meet(master, worker);
 
   Folder folder;
-  CHECK(WorkerSocket("ipc://" + folder / "no", {}, {}).status() ==
+  CHECK(DealerSocket("ipc://" + folder / "no", {}, {}).status() ==
         "no such file or directory");
-  CHECK(WorkerSocket("tcp://no-such-host.invalid:7", {"", true}, {}).status() ==
+  CHECK(DealerSocket("tcp://no-such-host.invalid:7", {"", true}, {}).status() ==
         "name not found");
 }
 
 TEST_CASE("a descriptor that becomes readable ends a wait") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
-  MasterSocket master(kAny, {}, {});
-  WorkerSocket worker(master.endpoint(), {}, {});
+  RouterSocket master(kAny, {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
   const int wake[] = {ends[0]};
   REQUIRE(write(ends[1], "x", 1) == 1);
   CHECK_FALSE(master.receive(1h, wake).has_value());
@@ -284,8 +284,8 @@ TEST_CASE("a descriptor that becomes readable ends a wait") {
 }
 
 TEST_CASE("a worker of another version is refused in words it can read") {
-  MasterSocket master(kAny, {}, {});
-  WorkerSocket worker(master.endpoint(), {}, {});
+  RouterSocket master(kAny, {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
   Envelope other;
   other.protocol = 3;
   REQUIRE(turn([&] { return worker.send(beat(1), other, 10ms); }));
@@ -300,7 +300,7 @@ TEST_CASE("a worker of another version is refused in words it can read") {
 
 TEST_CASE("foreign bytes are counted, reported, and reach nobody") {
   Lines log;
-  MasterSocket master(kAny, {}, log.sink());
+  RouterSocket master(kAny, {}, log.sink());
   Philox random(5, 0);
   std::vector<int> connections;
   for (int i = 0; i < 60; ++i) {
@@ -328,23 +328,23 @@ TEST_CASE("foreign bytes are counted, reported, and reach nobody") {
   CHECK(log.has("foreign or damaged"));
   CHECK(log.lines.size() == 1);  // one a minute
   for (int fd : connections) close(fd);
-  WorkerSocket worker(master.endpoint(), {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
   meet(master, worker);
 }
 
 TEST_CASE("keys: who has the right ones talks") {
   Folder folder;
   make_keys(folder / "a", {"w1", "w2"}, false);
-  MasterSocket master(kAny, {folder / "a", false}, {});
+  RouterSocket master(kAny, {folder / "a", false}, {});
   CHECK(master.public_key().size() == 40);
   for (const char* name : {"w1", "w2"}) {
-    WorkerSocket worker(master.endpoint(),
+    DealerSocket worker(master.endpoint(),
                         {folder / "a/hand-out/" + name, false}, {});
     meet(master, worker);
   }
   // One that is added later is let in without a new start.
   make_keys(folder / "a", {"w3"}, false);
-  WorkerSocket late(master.endpoint(), {folder / "a/hand-out/w3", false}, {});
+  DealerSocket late(master.endpoint(), {folder / "a/hand-out/w3", false}, {});
   meet(master, late);
   CHECK(master.dropped() == 0);
 }
@@ -354,29 +354,29 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
   make_keys(folder / "a", {"w"}, false);
   make_keys(folder / "b", {"w"}, false);
   Lines log;
-  MasterSocket locked(kAny, {folder / "a", false}, log.sink());
-  MasterSocket open(kAny, {}, {});
+  RouterSocket locked(kAny, {folder / "a", false}, log.sink());
+  RouterSocket open(kAny, {}, {});
   Security right{folder / "a/hand-out/w", false};
   Security wrong{folder / "b/hand-out/w", false};
   {
-    WorkerSocket worker(locked.endpoint(), wrong, {});
+    DealerSocket worker(locked.endpoint(), wrong, {});
     CHECK_THAT(end_of(locked, worker), Contains("server key does not match"));
   }
   {
-    WorkerSocket worker(locked.endpoint(), {}, {});
+    DealerSocket worker(locked.endpoint(), {}, {});
     CHECK_THAT(end_of(locked, worker), Contains("the master wants keys"));
   }
   {
-    WorkerSocket worker(open.endpoint(), right, {});
+    DealerSocket worker(open.endpoint(), right, {});
     CHECK_THAT(end_of(open, worker), Contains("the master uses no keys"));
   }
   // The right server key, but a worker that is not on the list.
   fs::copy_file(folder / "a/server.pub", folder / "b/hand-out/w/server.pub",
                 fs::copy_options::overwrite_existing);
-  WorkerSocket worker(locked.endpoint(), wrong, {});
+  DealerSocket worker(locked.endpoint(), wrong, {});
   CHECK_THAT(end_of(locked, worker), Contains("does not know this worker"));
   CHECK(log.has("is not in"));
-  WorkerSocket good(locked.endpoint(), right, {});
+  DealerSocket good(locked.endpoint(), right, {});
   meet(locked, good);
 }
 
@@ -409,7 +409,7 @@ TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
 
   auto refused = [&](const std::string& why) {
     try {
-      MasterSocket master(kAny, {folder / "k", false}, {});
+      RouterSocket master(kAny, {folder / "k", false}, {});
       FAIL("was accepted");
     } catch (const Error& error) {
       CHECK(error.code() == Code::kNotAuthorised);

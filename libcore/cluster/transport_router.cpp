@@ -1,4 +1,4 @@
-// The master's ROUTER.
+// The ROUTER of transport.h.
 
 #include <unistd.h>
 #include <zmq.h>
@@ -37,7 +37,7 @@ std::string printable_endpoint(const std::string& bound) {
 
 }  // namespace
 
-struct MasterSocket::State {
+struct RouterSocket::State {
   struct Queue {
     std::deque<Frames> messages;
     std::size_t bytes = 0;
@@ -66,7 +66,7 @@ struct MasterSocket::State {
   std::optional<Incoming> next();
 };
 
-void MasterSocket::State::bind(const std::string& endpoint) {
+void RouterSocket::State::bind(const std::string& endpoint) {
   constexpr std::string_view kLocal = "tcp://localhost:";
   std::string address = endpoint;  // libzmq binds no names
   if (address.rfind(kLocal, 0) == 0)
@@ -87,7 +87,7 @@ void MasterSocket::State::bind(const std::string& endpoint) {
 
 // What goes on beside the messages: nothing of it needs an answer, but events
 // must not pile up.
-void MasterSocket::State::serve() {
+void RouterSocket::State::serve() {
   while (auto event = monitor.next())
     if (event->what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||
         event->what == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
@@ -96,7 +96,7 @@ void MasterSocket::State::serve() {
   report();
 }
 
-void MasterSocket::State::report() {
+void RouterSocket::State::report() {
   if (dropped == reported || Clock::now() < next_report) return;
   if (log)
     log(Level::kWarning, "dropped " + std::to_string(dropped - reported) +
@@ -105,7 +105,7 @@ void MasterSocket::State::report() {
   next_report = Clock::now() + kReportEvery;
 }
 
-void MasterSocket::State::flush() {
+void RouterSocket::State::flush() {
   for (auto at = queues.begin(); at != queues.end();) {
     Queue& queue = at->second;
     Sent sent = Sent::kYes;
@@ -122,7 +122,7 @@ void MasterSocket::State::flush() {
   }
 }
 
-bool MasterSocket::State::post(const std::string& peer, Frames frames) {
+bool RouterSocket::State::post(const std::string& peer, Frames frames) {
   std::size_t bytes = bytes_of(frames);
   auto queued = queues.find(peer);
   if (queued == queues.end()) {
@@ -138,7 +138,7 @@ bool MasterSocket::State::post(const std::string& peer, Frames frames) {
   return true;
 }
 
-void MasterSocket::State::refuse(const std::string& peer, int protocol) {
+void RouterSocket::State::refuse(const std::string& peer, int protocol) {
   post(peer, encode_refusal({static_cast<int>(Code::kProtocol),
                              "worker speaks protocol " +
                                  std::to_string(protocol) + ", this master " +
@@ -146,7 +146,7 @@ void MasterSocket::State::refuse(const std::string& peer, int protocol) {
 }
 
 // The next good message that is there.
-std::optional<MasterSocket::Incoming> MasterSocket::State::next() {
+std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
   // A flood of foreign messages must not keep the caller here.
   for (int tries = 0; tries < 1000; ++tries) {
     std::optional<RawMessage> raw;
@@ -173,7 +173,7 @@ std::optional<MasterSocket::Incoming> MasterSocket::State::next() {
   return std::nullopt;
 }
 
-MasterSocket::MasterSocket(const std::string& endpoint,
+RouterSocket::RouterSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
   try {
@@ -195,7 +195,7 @@ MasterSocket::MasterSocket(const std::string& endpoint,
   }
 }
 
-MasterSocket::~MasterSocket() {
+RouterSocket::~RouterSocket() {
   try {
     auto end = Clock::now() + kLinger;
     while (!state_->queues.empty() && Clock::now() < end) {
@@ -210,13 +210,13 @@ MasterSocket::~MasterSocket() {
   }
 }
 
-std::string MasterSocket::endpoint() const {
+std::string RouterSocket::endpoint() const {
   return printable_endpoint(state_->socket.get(zmq::sockopt::last_endpoint));
 }
 
-std::string MasterSocket::public_key() const { return state_->public_key; }
+std::string RouterSocket::public_key() const { return state_->public_key; }
 
-std::optional<MasterSocket::Incoming> MasterSocket::receive(
+std::optional<RouterSocket::Incoming> RouterSocket::receive(
     Milliseconds wait, std::span<const int> wake) {
   const auto end = Clock::now() + wait;
   for (bool first = true;; first = false) {
@@ -231,13 +231,13 @@ std::optional<MasterSocket::Incoming> MasterSocket::receive(
   }
 }
 
-bool MasterSocket::send(const std::string& peer, const Message& message,
+bool RouterSocket::send(const std::string& peer, const Message& message,
                         const Envelope& envelope) {
   return state_->post(peer, encode(message, envelope, kMaxFrame));
 }
 
-std::uint64_t MasterSocket::dropped() const { return state_->dropped; }
-std::uint64_t MasterSocket::bytes_in() const { return state_->bytes_in; }
-std::uint64_t MasterSocket::bytes_out() const { return state_->bytes_out; }
+std::uint64_t RouterSocket::dropped() const { return state_->dropped; }
+std::uint64_t RouterSocket::bytes_in() const { return state_->bytes_in; }
+std::uint64_t RouterSocket::bytes_out() const { return state_->bytes_out; }
 
 }  // namespace dl::cluster

@@ -1,4 +1,4 @@
-// The worker's DEALER.
+// The DEALER of transport.h.
 
 #include <zmq.h>
 
@@ -19,7 +19,7 @@ constexpr Milliseconds kProbeEvery{1000};
 
 }  // namespace
 
-struct WorkerSocket::State {
+struct DealerSocket::State {
   State(std::string address, Log sink)
       : endpoint(std::move(address)), log(std::move(sink)) {}
 
@@ -40,11 +40,11 @@ struct WorkerSocket::State {
   [[noreturn]] void refused(const std::string& sentence);
 };
 
-void WorkerSocket::State::refused(const std::string& sentence) {
+void DealerSocket::State::refused(const std::string& sentence) {
   throw Error{Code::kNotAuthorised, endpoint + ": " + sentence};
 }
 
-void WorkerSocket::State::serve() {
+void DealerSocket::State::serve() {
   while (auto event = monitor.next()) {
     switch (event->what) {
       case ZMQ_EVENT_CONNECTED:
@@ -84,7 +84,7 @@ void WorkerSocket::State::serve() {
   }
 }
 
-WorkerSocket::WorkerSocket(const std::string& endpoint,
+DealerSocket::DealerSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
   try {
@@ -108,9 +108,9 @@ WorkerSocket::WorkerSocket(const std::string& endpoint,
   }
 }
 
-WorkerSocket::~WorkerSocket() = default;
+DealerSocket::~DealerSocket() = default;
 
-std::optional<Received> WorkerSocket::receive(Milliseconds wait,
+std::optional<Received> DealerSocket::receive(Milliseconds wait,
                                               std::span<const int> wake) {
   const auto end = Clock::now() + wait;
   for (bool first = true;; first = false) {
@@ -138,7 +138,7 @@ std::optional<Received> WorkerSocket::receive(Milliseconds wait,
   }
 }
 
-bool WorkerSocket::send(const Message& message, const Envelope& envelope,
+bool DealerSocket::send(const Message& message, const Envelope& envelope,
                         Milliseconds wait) {
   const auto end = Clock::now() + wait;
   Frames frames = encode(message, envelope, kMaxFrame);
@@ -158,9 +158,9 @@ bool WorkerSocket::send(const Message& message, const Envelope& envelope,
   }
 }
 
-bool WorkerSocket::connected() const { return state_->connected; }
+bool DealerSocket::connected() const { return state_->connected; }
 
-std::string WorkerSocket::status() const {
+std::string DealerSocket::status() const {
   if (state_->connected) return "connected";
   // No probe then: it would look like a foreign connection to the master.
   if (state_->reached) return "something answers, but gives no handshake yet";
@@ -172,7 +172,7 @@ std::string WorkerSocket::status() const {
   return state_->why;
 }
 
-std::uint64_t WorkerSocket::bytes_in() const { return state_->bytes_in; }
-std::uint64_t WorkerSocket::bytes_out() const { return state_->bytes_out; }
+std::uint64_t DealerSocket::bytes_in() const { return state_->bytes_in; }
+std::uint64_t DealerSocket::bytes_out() const { return state_->bytes_out; }
 
 }  // namespace dl::cluster
