@@ -1,15 +1,17 @@
-// Sockets: a ROUTER that peers connect to, a DEALER for a connection to one, and
-// what libzmq keeps to itself (bind failures, refused handshakes, lost peers) as
-// events.
+// Sockets: a ROUTER that peers connect to, a DEALER for a connection to one,
+// and what libzmq keeps to itself (bind failures, refused handshakes, lost
+// peers) as events.
 //
 // Limits, water marks and heartbeats are set on every socket; every wait ends.
-// With a folder of keys CURVE is on.  Without keys only loopback and ipc:
-// addresses are allowed, unless `insecure` is set, which turns CURVE off.
-// Each object belongs to one thread.
+// With keys CURVE is on.  Without them only loopback and ipc: addresses are
+// allowed, unless `insecure` is set, which turns CURVE off.
+// Each object belongs to one thread, which may have several and wait for them
+// together.
 
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_H_
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,6 +20,7 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/security/keys.h"
 #include "libcore/cluster/wire.h"
 
 namespace dl::cluster {
@@ -32,18 +35,40 @@ constexpr std::size_t kMaxQueued = std::size_t{256} << 20;
 // Where keys are, dl-keygen(1): a master's folder holds server.key and
 // workers/*.pub; a worker's holds server.pub and worker.key.
 struct Security {
-  std::string keys;  // folder; "" for none
+  std::string keys = "";  // folder; or none
   bool insecure = false;
+  // In place of a folder: a key pair that all of a run's peers have.  It is the
+  // only key that is let in, and the server's as well.
+  std::optional<KeyPair> shared = std::nullopt;
 };
 
-class RouterSocket {
+// What wait_for_any() takes.
+class Socket {
  public:
-  // endpoint: "tcp://*:0", "tcp://127.0.0.1:7000", "ipc:///path".
+  virtual ~Socket() = default;
+
+  struct Waiting {
+    std::array<void*, 2> handles;  // for zmq_poll: messages, events
+    std::chrono::milliseconds most = std::chrono::milliseconds::max();
+  };
+  virtual Waiting waiting() const = 0;
+};
+
+// Returns when a receive() of one of the sockets may have something to do, or
+// the time is over; and with false, when a descriptor of `wake` is readable or
+// a signal came.
+bool wait_for_any(std::span<const Socket* const> sockets,
+                  std::span<const int> wake, std::chrono::milliseconds wait);
+
+class RouterSocket : public Socket {
+ public:
+  // endpoint: "tcp://127.0.0.1:7000", "ipc:///path", "tcp://*:0"; the port 0
+  // or * takes one that is free.
   // Throws Error: kUnavailable, "cannot bind tcp://*:7000: Address already in
   // use"; kUsage, a public address with neither keys nor insecure;
   // kNotAuthorised, key files are missing or readable by others.
   RouterSocket(const std::string& endpoint, const Security& security, Log log);
-  ~RouterSocket();  // waits at most 2 s for what is unsent
+  ~RouterSocket() override;  // waits at most 2 s for what is unsent
 
   // With the port that was taken, and this host's name for "*".
   std::string endpoint() const;
@@ -68,6 +93,8 @@ class RouterSocket {
   bool send(const std::string& peer, const Message& message,
             const Envelope& envelope);
 
+  Waiting waiting() const override;
+
   std::uint64_t dropped() const;  // foreign or damaged, so far
   std::uint64_t bytes_in() const;
   std::uint64_t bytes_out() const;
@@ -77,13 +104,13 @@ class RouterSocket {
   std::unique_ptr<State> state_;
 };
 
-class DealerSocket {
+class DealerSocket : public Socket {
  public:
   // endpoint: "tcp://HOST:PORT", "ipc:///path".  Connects, and connects again,
   // in the background.  Throws Error: kUsage, no such address, or a public one
   // with neither keys nor insecure; kNotAuthorised, bad key files.
   DealerSocket(const std::string& endpoint, const Security& security, Log log);
-  ~DealerSocket();  // waits at most 2 s for what is unsent
+  ~DealerSocket() override;  // waits at most 2 s for what is unsent
 
   // The next message, or nothing within the time.  Returns early, with
   // nothing, on a signal and when a descriptor of `wake` is readable.  A master
@@ -96,6 +123,7 @@ class DealerSocket {
   // signal; nothing was sent.  Throws like receive().
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
+  Waiting waiting() const override;
   // A master answers at the other end, as of the last receive() or send().
   bool connected() const;
   // For messages of waiting: "connection refused", "name not found".  At most

@@ -2,9 +2,6 @@
 
 #include <zmq.h>
 
-#include <array>
-
-#include "libcore/cluster/security/keys.h"
 #include "libcore/cluster/socket_monitor.h"
 #include "libcore/cluster/transport.h"
 #include "libcore/cluster/transport_socket.h"
@@ -28,7 +25,7 @@ struct DealerSocket::State {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::dealer};
   SocketMonitor monitor{context, socket};
-  bool curve = false;
+  bool curve = false, shared = false;
   bool reached = false;  // a connection, with or without a handshake
   bool connected = false, ever_connected = false;
   int refusals = 0;
@@ -36,12 +33,27 @@ struct DealerSocket::State {
   Clock::time_point next_probe;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
+  void set_keys(const Security& security);
   void serve();
   [[noreturn]] void refused(const std::string& sentence);
 };
 
+void DealerSocket::State::set_keys(const Security& security) {
+  WorkerKeys keys = security.shared ? WorkerKeys{security.shared->public_key,
+                                                 *security.shared}
+                                    : read_worker_keys(security.keys);
+  curve = true;
+  shared = security.shared.has_value();
+  socket.set(zmq::sockopt::curve_serverkey, keys.server);
+  socket.set(zmq::sockopt::curve_publickey, keys.own.public_key);
+  socket.set(zmq::sockopt::curve_secretkey, keys.own.secret_key);
+}
+
 void DealerSocket::State::refused(const std::string& sentence) {
-  throw Error{Code::kNotAuthorised, endpoint + ": " + sentence};
+  throw Error{Code::kNotAuthorised,
+              endpoint + ": " +
+                  (shared ? "does not have this run's key (handshake refused)"
+                          : sentence)};
 }
 
 void DealerSocket::State::serve() {
@@ -93,13 +105,7 @@ DealerSocket::DealerSocket(const std::string& endpoint,
     state_->socket.set(zmq::sockopt::immediate, true);
     // With IPv6 on, libzmq tries nothing but IPv6 where a name has both.
     state_->socket.set(zmq::sockopt::ipv6, !has_ipv4(endpoint));
-    if (!security.keys.empty() && !security.insecure) {
-      WorkerKeys keys = read_worker_keys(security.keys);
-      state_->curve = true;
-      state_->socket.set(zmq::sockopt::curve_serverkey, keys.server);
-      state_->socket.set(zmq::sockopt::curve_publickey, keys.own.public_key);
-      state_->socket.set(zmq::sockopt::curve_secretkey, keys.own.secret_key);
-    }
+    if (has_keys(security)) state_->set_keys(security);
     state_->socket.connect(endpoint);
   } catch (const zmq::error_t& error) {
     throw Error{Code::kUsage, "cannot connect to '" + endpoint +
@@ -113,6 +119,7 @@ DealerSocket::~DealerSocket() = default;
 std::optional<Received> DealerSocket::receive(Milliseconds wait,
                                               std::span<const int> wake) {
   const auto end = Clock::now() + wait;
+  const Socket* const self = this;
   for (bool first = true;; first = false) {
     state_->serve();
     std::optional<RawMessage> raw;
@@ -132,9 +139,7 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
     }
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0 && !first) return std::nullopt;
-    const std::array<void*, 2> sockets = {state_->socket.handle(),
-                                          state_->monitor.handle()};
-    if (!wait_for(sockets, ZMQ_POLLIN, wake, left)) return std::nullopt;
+    if (!wait_for_any({&self, 1}, wake, left)) return std::nullopt;
   }
 }
 
@@ -152,10 +157,12 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
     }
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0) return false;
-    const std::array<void*, 2> sockets = {state_->socket.handle(),
-                                          state_->monitor.handle()};
-    if (!wait_for(sockets, ZMQ_POLLOUT, {}, left)) return false;
+    if (!wait_for(waiting().handles, ZMQ_POLLOUT, {}, left)) return false;
   }
+}
+
+Socket::Waiting DealerSocket::waiting() const {
+  return {{state_->socket.handle(), state_->monitor.handle()}};
 }
 
 bool DealerSocket::connected() const { return state_->connected; }

@@ -2,7 +2,6 @@
 // again with a plain socket.
 
 #include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -12,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "libcore/cluster/addresses.h"
 #include "libcore/cluster/transport_socket.h"
 
 namespace dl::cluster {
@@ -45,39 +45,9 @@ std::string try_connect(int family, const sockaddr* address, socklen_t size) {
   return error == 0 ? "" : lower(std::strerror(error));
 }
 
-// The addresses of "HOST:PORT"; frees them.
-class Addresses {
- public:
-  explicit Addresses(const std::string& text) {
-    std::size_t colon = text.rfind(':');
-    std::string host = text.substr(0, colon);
-    std::string port = colon == text.npos ? "" : text.substr(colon + 1);
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']')
-      host = host.substr(1, host.size() - 2);
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    error_ = getaddrinfo(host.c_str(), port.c_str(), &hints, &first_);
-  }
-  ~Addresses() {
-    if (error_ == 0) freeaddrinfo(first_);
-  }
-  Addresses(const Addresses&) = delete;
-  Addresses& operator=(const Addresses&) = delete;
-
-  int error() const { return error_; }
-  const addrinfo* first() const { return error_ == 0 ? first_ : nullptr; }
-
- private:
-  addrinfo* first_ = nullptr;
-  int error_ = 0;
-};
-
 std::string probe_tcp(const std::string& address) {
   Addresses addresses(address);
-  int error = addresses.error();
-  if (error == EAI_NONAME || error == EAI_AGAIN) return "name not found";
-  if (error != 0) return lower(gai_strerror(error));
-  std::string why;
+  std::string why = lower(addresses.why());
   for (auto* at = addresses.first(); at != nullptr; at = at->ai_next) {
     why = try_connect(at->ai_family, at->ai_addr, at->ai_addrlen);
     if (why.empty()) break;

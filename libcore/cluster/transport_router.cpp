@@ -7,7 +7,6 @@
 #include <deque>
 #include <map>
 
-#include "libcore/cluster/security/keys.h"
 #include "libcore/cluster/security/zap.h"
 #include "libcore/cluster/socket_monitor.h"
 #include "libcore/cluster/transport.h"
@@ -56,6 +55,7 @@ struct RouterSocket::State {
   std::uint64_t bytes_in = 0, bytes_out = 0;
   Clock::time_point next_report = Clock::now();
 
+  void set_keys(const Security& security);
   void bind(const std::string& endpoint);
   void serve();
   void flush();
@@ -65,6 +65,19 @@ struct RouterSocket::State {
   bool post(const std::string& peer, Frames frames);
   std::optional<Incoming> next();
 };
+
+void RouterSocket::State::set_keys(const Security& security) {
+  KeyPair own =
+      security.shared ? *security.shared : read_server_keys(security.keys);
+  zap.emplace(context,
+              security.shared ? Allowed{"", own.public_key}
+                              : Allowed{security.keys, ""},
+              log);
+  socket.set(zmq::sockopt::zap_domain, "dl-tools");
+  socket.set(zmq::sockopt::curve_server, true);
+  socket.set(zmq::sockopt::curve_secretkey, own.secret_key);
+  public_key = own.public_key;
+}
 
 void RouterSocket::State::bind(const std::string& endpoint) {
   constexpr std::string_view kLocal = "tcp://localhost:";
@@ -181,14 +194,7 @@ RouterSocket::RouterSocket(const std::string& endpoint,
     set_limits(state_->socket);
     state_->socket.set(zmq::sockopt::router_mandatory, true);
     state_->socket.set(zmq::sockopt::router_handover, false);
-    if (!security.keys.empty() && !security.insecure) {
-      KeyPair keys = read_server_keys(security.keys);
-      state_->zap.emplace(state_->context, security.keys, state_->log);
-      state_->socket.set(zmq::sockopt::zap_domain, "dl-tools");
-      state_->socket.set(zmq::sockopt::curve_server, true);
-      state_->socket.set(zmq::sockopt::curve_secretkey, keys.secret_key);
-      state_->public_key = keys.public_key;
-    }
+    if (has_keys(security)) state_->set_keys(security);
     state_->bind(endpoint);
   } catch (const zmq::error_t& error) {
     throw Error{Code::kUnavailable, std::string("libzmq: ") + error.what()};
@@ -219,16 +225,19 @@ std::string RouterSocket::public_key() const { return state_->public_key; }
 std::optional<RouterSocket::Incoming> RouterSocket::receive(
     Milliseconds wait, std::span<const int> wake) {
   const auto end = Clock::now() + wait;
+  const Socket* const self = this;
   for (bool first = true;; first = false) {
     state_->serve();
     if (auto incoming = state_->next()) return incoming;
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0 && !first) return std::nullopt;
-    if (!state_->queues.empty()) left = std::min(left, kFlushEvery);
-    const std::array<void*, 2> sockets = {state_->socket.handle(),
-                                          state_->monitor.handle()};
-    if (!wait_for(sockets, ZMQ_POLLIN, wake, left)) return std::nullopt;
+    if (!wait_for_any({&self, 1}, wake, left)) return std::nullopt;
   }
+}
+
+Socket::Waiting RouterSocket::waiting() const {
+  return {{state_->socket.handle(), state_->monitor.handle()},
+          state_->queues.empty() ? Milliseconds::max() : kFlushEvery};
 }
 
 bool RouterSocket::send(const std::string& peer, const Message& message,

@@ -40,11 +40,15 @@ bool is_local(const std::string& endpoint) {
 }
 
 void check_security(const std::string& endpoint, const Security& security) {
-  if (security.keys.empty() && !security.insecure && !is_local(endpoint))
+  if (!has_keys(security) && !security.insecure && !is_local(endpoint))
     throw Error{Code::kUsage,
                 "'" + endpoint +
                     "' can be reached from other hosts: give --keys DIR (see "
                     "dl-keygen), or say --insecure"};
+}
+
+bool has_keys(const Security& security) {
+  return !security.insecure && (security.shared || !security.keys.empty());
 }
 
 void set_limits(zmq::socket_t& socket) {
@@ -140,8 +144,8 @@ Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames) {
 bool wait_for(std::span<void* const> sockets, short events,
               std::span<const int> wake, Milliseconds wait) {
   std::vector<zmq_pollitem_t> items;
-  for (void* socket : sockets) items.push_back({socket, 0, ZMQ_POLLIN, 0});
-  items[0].events = events;
+  for (void* socket : sockets)
+    items.push_back({socket, 0, items.empty() ? events : short{ZMQ_POLLIN}, 0});
   for (int fd : wake) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
   int rc = zmq_poll(items.data(), static_cast<int>(items.size()),
                     std::max<std::int64_t>(wait.count(), 0));
@@ -152,6 +156,18 @@ bool wait_for(std::span<void* const> sockets, short events,
   return std::none_of(
       items.begin() + static_cast<std::ptrdiff_t>(sockets.size()), items.end(),
       [](const zmq_pollitem_t& item) { return item.revents != 0; });
+}
+
+bool wait_for_any(std::span<const Socket* const> sockets,
+                  std::span<const int> wake, Milliseconds wait) {
+  std::vector<void*> handles;
+  for (const Socket* socket : sockets) {
+    const Socket::Waiting waiting = socket->waiting();
+    handles.insert(handles.end(), waiting.handles.begin(),
+                   waiting.handles.end());
+    wait = std::min(wait, waiting.most);
+  }
+  return wait_for(handles, ZMQ_POLLIN, wake, wait);
 }
 
 }  // namespace dl::cluster

@@ -25,6 +25,7 @@ constexpr Milliseconds kLinger{2000};
 bool is_local(const std::string& endpoint);
 // Throws Error{kUsage} where neither keys nor `insecure` allow the address.
 void check_security(const std::string& endpoint, const Security& security);
+bool has_keys(const Security& security);  // and is to use them
 
 // Every limit and time-out of a socket, before it binds or connects.
 void set_limits(zmq::socket_t& socket);

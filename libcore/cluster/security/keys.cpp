@@ -55,13 +55,6 @@ std::string public_of(const std::string& secret, const std::string& path) {
   return text.data();
 }
 
-KeyPair generate() {
-  std::array<char, kZ85 + 1> open{}, secret{};
-  if (zmq_curve_keypair(open.data(), secret.data()) != 0)
-    throw Error{Code::kUnavailable, "this libzmq is built without CURVE"};
-  return {open.data(), secret.data()};
-}
-
 bool name_ok(const std::string& name) {
   return !name.empty() && name.size() <= kLongestName && name[0] != '.' &&
          name[0] != '-' && std::all_of(name.begin(), name.end(), [](char c) {
@@ -106,6 +99,13 @@ void make_folder(const fs::path& path, bool secret) {
 
 }  // namespace
 
+KeyPair make_key_pair() {
+  std::array<char, kZ85 + 1> open{}, secret{};
+  if (zmq_curve_keypair(open.data(), secret.data()) != 0)
+    throw Error{Code::kUnavailable, "this libzmq is built without CURVE"};
+  return {open.data(), secret.data()};
+}
+
 KeyPair read_server_keys(const std::string& folder) {
   std::string path = folder + "/server.key";
   std::string secret = read_key(path, true);
@@ -147,13 +147,13 @@ std::vector<std::string> make_keys(const std::string& folder,
   if (have_server && !workers.empty()) {
     server = read_server_keys(folder).public_key;
   } else {
-    KeyPair keys = generate();
+    KeyPair keys = make_key_pair();
     server = keys.public_key;
     files.push_back({server_path, keys.secret_key, true});
     files.push_back({folder + "/server.pub", server, false});
   }
   for (const std::string& name : workers) {
-    KeyPair keys = generate();
+    KeyPair keys = make_key_pair();
     const std::string hand_out = folder + "/hand-out/" + name;
     files.push_back({folder + "/workers/" + name + ".pub", keys.public_key});
     files.push_back({hand_out + "/server.pub", server});

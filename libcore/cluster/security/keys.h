@@ -13,6 +13,9 @@ struct KeyPair {
   std::string public_key, secret_key;  // Z85
 };
 
+// A new pair.  Throws Error: kUnavailable, libzmq is built without CURVE.
+KeyPair make_key_pair();
+
 // What a worker needs to reach a master.
 struct WorkerKeys {
   std::string server;  // the master's public key

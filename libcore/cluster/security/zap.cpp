@@ -20,20 +20,25 @@ constexpr std::size_t kMostReported = 1000;  // keys
 
 class Doorman {
  public:
-  Doorman(std::string folder, Log log)
-      : folder_(std::move(folder)),
-        log_(std::move(log)),
-        allowed_(read_allowed_keys(folder_)) {}
+  Doorman(Allowed allowed, Log log)
+      : folder_(std::move(allowed.folder)), log_(std::move(log)) {
+    if (folder_.empty())
+      allowed_[allowed.key] = "peer";
+    else
+      allowed_ = read_allowed_keys(folder_);
+  }
 
-  // The name of the worker with this key, or "".
+  // The name of the peer with this key, or "".
   std::string admit(const std::string& key, const std::string& address) {
-    if (!allowed_.count(key)) read_again();
+    if (!allowed_.count(key) && !folder_.empty()) read_again();
     if (auto found = allowed_.find(key); found != allowed_.end())
       return found->second;
     if (reported_.size() < kMostReported && reported_.insert(key).second &&
         log_)
-      log_(Level::kWarning, "refused " + address + ": its key " + key +
-                                " is not in '" + folder_ + "/workers'");
+      log_(Level::kWarning,
+           "refused " + address + ": its key " + key +
+               (folder_.empty() ? " is not this run's"
+                                : " is not in '" + folder_ + "/workers'"));
     return "";
   }
 
@@ -106,9 +111,9 @@ void serve(zmq::socket_t door, zmq::socket_t stop, Doorman doorman) {
 
 }  // namespace
 
-ZapServer::ZapServer(zmq::context_t& context, std::string folder, Log log)
+ZapServer::ZapServer(zmq::context_t& context, Allowed allowed, Log log)
     : stop_(context, zmq::socket_type::pair) {
-  Doorman doorman(std::move(folder), std::move(log));
+  Doorman doorman(std::move(allowed), std::move(log));
   zmq::socket_t door(context, zmq::socket_type::rep);
   zmq::socket_t stop(context, zmq::socket_type::pair);
   for (zmq::socket_t* socket : {&door, &stop, &stop_})

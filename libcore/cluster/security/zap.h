@@ -13,14 +13,19 @@
 
 namespace dl::cluster {
 
+// Who is let in: who has a key of folder/workers, which is read again when a
+// key is unknown; without a folder, who has `key`.
+struct Allowed {
+  std::string folder, key;
+};
+
 // Answers from a thread of its own, so that a handshake does not wait for the
 // master.  Make it before sockets of the context bind.
 class ZapServer {
  public:
-  // Keys of folder/workers are let in; the folder is read again when a key is
-  // unknown.  Others are reported once each.
+  // Keys that are not let in are reported once each.
   // Throws Error: kNotAuthorised, a key file is damaged.
-  ZapServer(zmq::context_t& context, std::string folder, Log log);
+  ZapServer(zmq::context_t& context, Allowed allowed, Log log);
   ~ZapServer();
   ZapServer(const ZapServer&) = delete;
   ZapServer& operator=(const ZapServer&) = delete;

@@ -1,5 +1,5 @@
 // Sockets between one process's own ends: messages, queues, versions, foreign
-// bytes, keys, and the sentences for what libzmq does not say.
+// bytes, and the sentences for what libzmq does not say.
 
 #include "libcore/cluster/transport.h"
 
@@ -8,107 +8,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 #include <zmq.hpp>
 
 #include "libcore/base/philox.h"
-#include "libcore/cluster/security/keys.h"
+#include "tests/unit/cluster/transport_ends.h"
 
 using namespace dl;
 using namespace dl::cluster;
-using namespace std::chrono_literals;
+using namespace ends;
 using Catch::Matchers::Contains;
-namespace fs = std::filesystem;
+using Catch::Matchers::EndsWith;
 
 namespace {
-
-const std::string kAny = "tcp://127.0.0.1:0";
-
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "dl-wire-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  std::string operator/(const std::string& name) const {
-    return (path / name).string();
-  }
-};
-
-struct Lines {
-  std::vector<std::string> lines;
-  Log sink() {
-    return [this](Level, const std::string& line) { lines.push_back(line); };
-  }
-  bool has(const std::string& text) const {
-    for (const std::string& line : lines)
-      if (line.find(text) != std::string::npos) return true;
-    return false;
-  }
-};
-
-Message beat(std::uint64_t progress) {
-  return Beat{progress, 0, "test"}.to_message();
-}
-
-// Both ends turn in this one thread until `done`, at most 20 s.
-template <typename Done>
-bool turn(const Done& done) {
-  auto end = std::chrono::steady_clock::now() + 20s;
-  while (std::chrono::steady_clock::now() < end)
-    if (done()) return true;
-  return false;
-}
-
-// The next message at the master while the worker turns too.
-RouterSocket::Incoming next(RouterSocket& master, DealerSocket& worker) {
-  std::optional<RouterSocket::Incoming> got;
-  REQUIRE(turn([&] {
-    worker.receive(0ms);
-    got = master.receive(10ms);
-    return got.has_value();
-  }));
-  return *got;
-}
-
-Received next(DealerSocket& worker, RouterSocket& master) {
-  std::optional<Received> got;
-  REQUIRE(turn([&] {
-    master.receive(0ms);
-    got = worker.receive(10ms);
-    return got.has_value();
-  }));
-  return std::move(*got);
-}
-
-// The peer's id, once it has said something.
-std::string meet(RouterSocket& master, DealerSocket& worker) {
-  REQUIRE(turn([&] { return worker.send(beat(0), {}, 10ms); }));
-  return next(master, worker).peer;
-}
-
-// What a worker that tries to connect ends with.
-std::string end_of(RouterSocket& master, DealerSocket& worker) {
-  std::string text;
-  turn([&] {
-    master.receive(0ms);
-    try {
-      worker.receive(10ms);
-      return worker.connected();
-    } catch (const Error& error) {
-      CHECK(error.code() == Code::kNotAuthorised);
-      text = error.what();
-      return true;
-    }
-  });
-  return text;
-}
 
 // A plain TCP connection to a tcp:// endpoint on this host.
 int plain_connection(const std::string& endpoint) {
@@ -127,11 +40,12 @@ int plain_connection(const std::string& endpoint) {
 
 TEST_CASE("messages go both ways, over tcp and ipc") {
   Folder folder;
-  for (const std::string& where : {kAny, "ipc://" + folder / "socket"}) {
+  for (const std::string& where :
+       {kAny, std::string("tcp://127.0.0.1:*"), "ipc://" + folder / "socket"}) {
     RouterSocket master(where, {}, {});
     INFO(master.endpoint());
     CHECK(master.endpoint().rfind(where.substr(0, where.size() - 2), 0) == 0);
-    CHECK(master.endpoint() != kAny);
+    CHECK_THAT(master.endpoint(), !EndsWith(":0") && !EndsWith("*"));
     DealerSocket worker(master.endpoint(), {}, {});
     CHECK_FALSE(worker.connected());
     std::string peer = meet(master, worker);
@@ -190,22 +104,6 @@ TEST_CASE("a port in use, and addresses that are none") {
     CHECK_THROWS_AS(RouterSocket(bad, insecure, {}), Error);
     CHECK_THROWS_AS(DealerSocket(bad, insecure, {}), Error);
   }
-}
-
-TEST_CASE("a public address wants keys, or to hear --insecure") {
-  for (const char* where : {"tcp://*:0", "tcp://0.0.0.0:0"}) {
-    try {
-      RouterSocket master(where, {}, {});
-      FAIL("was bound");
-    } catch (const Error& error) {
-      CHECK(error.code() == Code::kUsage);
-      CHECK_THAT(error.what(), Contains("--insecure"));
-    }
-  }
-  RouterSocket master("tcp://*:0", {"", true}, {});
-  CHECK(master.endpoint().rfind("tcp://", 0) == 0);
-  CHECK_THAT(master.endpoint(), !Contains("*") && !Contains("[::]"));
-  CHECK_THROWS_AS(DealerSocket("tcp://example.org:7", {}, {}), Error);
 }
 
 TEST_CASE("every peer gets what it is sent, and a lost one is known") {
@@ -283,6 +181,46 @@ TEST_CASE("a descriptor that becomes readable ends a wait") {
   close(ends[1]);
 }
 
+TEST_CASE("sockets of one thread wait together, and each ends the wait") {
+  RouterSocket children(kAny, {}, {});
+  RouterSocket master(kAny, {}, {});
+  DealerSocket parent(master.endpoint(), {}, {});
+  DealerSocket child(children.endpoint(), {}, {});
+  const std::string peer = meet(master, parent);
+  const std::string below = meet(children, child);
+  const std::array<const Socket*, 2> both = {&children, &parent};
+  // Events of connections may end a wait or two before the message does.
+  auto wait_until = [&](const auto& received) {
+    return turn([&] {
+      CHECK(wait_for_any(both, {}, 1h));
+      return received();
+    });
+  };
+  REQUIRE(master.send(peer, beat(3), {}));
+  CHECK(wait_until([&] { return parent.receive(0ms).has_value(); }));
+  REQUIRE(child.send(beat(4), {}, 1h));
+  CHECK(wait_until([&] { return children.receive(0ms).has_value(); }));
+
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  REQUIRE(write(ends[1], "x", 1) == 1);
+  CHECK_FALSE(wait_for_any(both, {ends, 1}, 1h));
+  close(ends[0]);
+  close(ends[1]);
+
+  // A peer that takes nothing for a while: what is queued is soon tried again.
+  State state;
+  state.parameters.assign(2'000'000, 1.0F);
+  while (children.waiting().most > 1h)
+    REQUIRE(children.send(below, state.to_message(), {}));
+  CHECK(wait_for_any(both, {}, 1h));
+  CHECK(turn([&] {
+    child.receive(0ms);
+    children.receive(0ms);
+    return children.waiting().most > 1h;
+  }));
+}
+
 TEST_CASE("a worker of another version is refused in words it can read") {
   RouterSocket master(kAny, {}, {});
   DealerSocket worker(master.endpoint(), {}, {});
@@ -330,99 +268,4 @@ TEST_CASE("foreign bytes are counted, reported, and reach nobody") {
   for (int fd : connections) close(fd);
   DealerSocket worker(master.endpoint(), {}, {});
   meet(master, worker);
-}
-
-TEST_CASE("keys: who has the right ones talks") {
-  Folder folder;
-  make_keys(folder / "a", {"w1", "w2"}, false);
-  RouterSocket master(kAny, {folder / "a", false}, {});
-  CHECK(master.public_key().size() == 40);
-  for (const char* name : {"w1", "w2"}) {
-    DealerSocket worker(master.endpoint(),
-                        {folder / "a/hand-out/" + name, false}, {});
-    meet(master, worker);
-  }
-  // One that is added later is let in without a new start.
-  make_keys(folder / "a", {"w3"}, false);
-  DealerSocket late(master.endpoint(), {folder / "a/hand-out/w3", false}, {});
-  meet(master, late);
-  CHECK(master.dropped() == 0);
-}
-
-TEST_CASE("keys: every wrong pair ends with its sentence") {
-  Folder folder;
-  make_keys(folder / "a", {"w"}, false);
-  make_keys(folder / "b", {"w"}, false);
-  Lines log;
-  RouterSocket locked(kAny, {folder / "a", false}, log.sink());
-  RouterSocket open(kAny, {}, {});
-  Security right{folder / "a/hand-out/w", false};
-  Security wrong{folder / "b/hand-out/w", false};
-  {
-    DealerSocket worker(locked.endpoint(), wrong, {});
-    CHECK_THAT(end_of(locked, worker), Contains("server key does not match"));
-  }
-  {
-    DealerSocket worker(locked.endpoint(), {}, {});
-    CHECK_THAT(end_of(locked, worker), Contains("the master wants keys"));
-  }
-  {
-    DealerSocket worker(open.endpoint(), right, {});
-    CHECK_THAT(end_of(open, worker), Contains("the master uses no keys"));
-  }
-  // The right server key, but a worker that is not on the list.
-  fs::copy_file(folder / "a/server.pub", folder / "b/hand-out/w/server.pub",
-                fs::copy_options::overwrite_existing);
-  DealerSocket worker(locked.endpoint(), wrong, {});
-  CHECK_THAT(end_of(locked, worker), Contains("does not know this worker"));
-  CHECK(log.has("is not in"));
-  DealerSocket good(locked.endpoint(), right, {});
-  meet(locked, good);
-}
-
-TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
-  Folder folder;
-  auto files = make_keys(folder / "k", {"n1"}, false);
-  CHECK(files.size() == 5);
-  auto mode = [&](const std::string& name) {
-    return static_cast<int>(fs::status(folder / name).permissions());
-  };
-  CHECK(mode("k/server.key") == 0600);
-  CHECK(mode("k/hand-out/n1/worker.key") == 0600);
-  CHECK(read_server_keys(folder / "k").public_key ==
-        read_worker_keys(folder / "k/hand-out/n1").server);
-  auto allowed = read_allowed_keys(folder / "k");
-  CHECK(allowed.at(read_worker_keys(folder / "k/hand-out/n1").own.public_key) ==
-        "n1");
-
-  KeyPair before = read_server_keys(folder / "k");
-  CHECK_THROWS_WITH(make_keys(folder / "k", {}, false),
-                    Contains("exists; --force replaces it"));
-  CHECK_THROWS_AS(make_keys(folder / "k", {"n2", "n1"}, false), Error);
-  CHECK_FALSE(fs::exists(folder / "k/hand-out/n2"));
-  make_keys(folder / "k", {"n1"}, true);  // the worker's alone
-  CHECK(read_server_keys(folder / "k").secret_key == before.secret_key);
-  make_keys(folder / "k", {}, true);
-  CHECK(read_server_keys(folder / "k").secret_key != before.secret_key);
-  for (const char* bad : {"", "..", "a/b", "-x", "a b", ".hidden"})
-    CHECK_THROWS_AS(make_keys(folder / "k", {bad}, false), Error);
-
-  auto refused = [&](const std::string& why) {
-    try {
-      RouterSocket master(kAny, {folder / "k", false}, {});
-      FAIL("was accepted");
-    } catch (const Error& error) {
-      CHECK(error.code() == Code::kNotAuthorised);
-      CHECK_THAT(error.what(), Contains(why));
-    }
-  };
-  fs::permissions(folder / "k/server.key", fs::perms(0640));
-  refused("chmod 600");
-  fs::permissions(folder / "k/server.key", fs::perms(0600));
-  std::ofstream(folder / "k/workers/n1.pub") << "too short\n";
-  refused("n1.pub");
-  std::ofstream(folder / "k/server.key") << std::string(40, '"') << '\n';
-  refused("Z85");
-  fs::remove(folder / "k/server.key");
-  refused("No such file");
 }
