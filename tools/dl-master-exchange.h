@@ -60,6 +60,9 @@ inline void declare_exchange(dl::cli::Options& opt,
                              dl::cluster::MasterOptions& m) {
   declare_averaging(opt, m.averaging);
   declare_sharing(opt, m.sharing);
+  opt.section("Topology");
+  opt.add("topology", &m.topology, "KIND", "auto, star or tree");
+  opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
 }
 
 #endif  // DL_TOOLS_DL_MASTER_EXCHANGE_H_

@@ -20,7 +20,7 @@ class AveragingLearner : public Learner {
                        UpdaterState::kReset),
         mail_(mail) {}
 
-  void begin_session(const std::string&, Ready&) override {
+  void begin_session(const Welcome&, Ready&) override {
     keeper_.begin_session();
   }
   void take_state(State state) override { keeper_.take(std::move(state)); }
@@ -29,7 +29,9 @@ class AveragingLearner : public Learner {
     if (message.type == MessageType::kRound)
       keeper_.take(Round::from_message(message));
   }
-  bool can_train(const Task&) const override { return true; }
+  bool has(std::uint64_t version) const override {
+    return keeper_.has(version);
+  }
 
   void begin(const Task& task) override {
     const auto start = keeper_.begin(task);

@@ -287,18 +287,10 @@ void AveragingEpoch::end_round() {
   send(coded);
 }
 
-// To all that have the version before; the others are sent State.
+// Those whom it does not reach are sent State.
 void AveragingEpoch::send(const Round& round) {
-  const Message message = round.to_message();
-  for (Member* member : context_.members.present()) {
-    if (!member->version || *member->version + 1 != round.version) continue;
-    if (context_.send(*member, message)) {
-      member->version = round.version;
-      continue;
-    }
-    member->version.reset();
+  for (Member* member : context_.tell_all(round.to_message()))
     release(*member, "it missed a round", false);
-  }
 }
 
 }  // namespace dl::cluster

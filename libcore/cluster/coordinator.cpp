@@ -32,6 +32,7 @@ Coordinator::Coordinator(RunContext& context, Hooks hooks, double now)
     : context_(context),
       hooks_(std::move(hooks)),
       early_stopping_(make_early_stopping(context.settings)),
+      feed_tree_(context),
       started_(now),
       elapsed_before_(context.state.elapsed),
       alone_since_(now),
@@ -134,6 +135,7 @@ void Coordinator::take(Member& member, const Message& message) {
     case MessageType::kBeat: {
       const Beat beat = Beat::from_message(message);
       context_.note_exchange(member, beat.exchange);
+      feed_tree_.heard(member, beat.feed);
       if (context_.members.beat(member, beat, context_.now)) {
         ++context_.report.returned;
         context_.events.write("return", {{"worker", member.number}});
@@ -141,6 +143,10 @@ void Coordinator::take(Member& member, const Message& message) {
       }
       return;
     }
+    case MessageType::kListening:
+      return feed_tree_.take(member, Listening::from_message(message));
+    case MessageType::kFed:
+      return feed_tree_.take(member, Fed::from_message(message));
     case MessageType::kFetch:
       return serve(member, Fetch::from_message(message));
     case MessageType::kLeave: {

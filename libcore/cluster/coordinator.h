@@ -16,6 +16,7 @@
 #include "libcore/cluster/early_stopping.h"
 #include "libcore/cluster/estimate.h"
 #include "libcore/cluster/evaluation_master.h"
+#include "libcore/cluster/feed_tree.h"
 #include "libcore/cluster/phase.h"
 #include "libcore/cluster/run_context.h"
 
@@ -83,6 +84,7 @@ class Coordinator {
   Stop farewell_;
   Hooks hooks_;
   EarlyStopping early_stopping_;
+  FeedTree feed_tree_;
   std::unique_ptr<Phase> phase_;
   EvaluationRound* evaluation_ = nullptr;  // phase_, if it is one
 

@@ -22,6 +22,7 @@ void Coordinator::tick(double now) {
   context_.now = now;
   if (finished() || stopped_) return;
   watch_members();
+  feed_tree_.tick();
   if (stop_reason_.empty()) {
     if (!gathered()) return;
     if (!phase_) begin_epoch();

@@ -50,15 +50,18 @@ class Learner {
  public:
   virtual ~Learner() = default;
 
-  // A new conversation begins, in a run (id of a master's start): nothing sent
-  // before will be answered.  Tells in `ready` what parameters it has.
-  virtual void begin_session(const std::string& run, Ready& ready) = 0;
+  // A new conversation begins: nothing sent before will be answered.  Tells in
+  // `ready` what parameters it has.
+  virtual void begin_session(const Welcome& welcome, Ready& ready) = 0;
   virtual void take_state(State state) = 0;
   // Round, Apply, Stale, Check and Statistics.
   virtual void take(const Message& message) = 0;
 
-  // Whether the next mini-batch of a training task may be computed now.
-  virtual bool can_train(const Task& task) const = 0;
+  // Whether it has the version that a task starts from.  The feed may bring it
+  // later than the task comes.
+  virtual bool has(std::uint64_t version) const = 0;
+  // Whether one more mini-batch may be trained now.
+  virtual bool can_train() const { return true; }
   // Seconds that it is worth to wait for a message before that, though it can
   // be computed.
   virtual double patience() const { return 0; }

@@ -9,29 +9,19 @@
 #include "libcore/base/error.h"
 
 namespace dl::cluster {
-namespace {
-
-// What a message holds, near enough to bound a queue.
-std::size_t bytes_of(const Message& message) {
-  std::size_t bytes = 256;
-  for (const auto& blob : message.blobs) bytes += blob.size();
-  return bytes;
-}
-
-}  // namespace
 
 void Inbox::begin_session(std::uint64_t session, Message welcome) {
   const std::lock_guard lock(mutex_);
   queue_.clear();
   session_ = session;
-  bytes_ = bytes_of(welcome);
+  bytes_ = size_of(welcome);
   queue_.push_back(std::move(welcome));
   changed_.notify_one();
 }
 
 bool Inbox::push(Message message) {
   const std::lock_guard lock(mutex_);
-  const std::size_t bytes = bytes_of(message);
+  const std::size_t bytes = size_of(message);
   // A single message may be of any size that the transport lets through.
   if (!queue_.empty() && bytes_ + bytes > kMaxBytes) return false;
   bytes_ += bytes;
@@ -58,7 +48,7 @@ std::optional<Delivered> Inbox::take() {
   if (queue_.empty()) return std::nullopt;
   Delivered delivered{session_, std::move(queue_.front())};
   queue_.pop_front();
-  bytes_ -= bytes_of(delivered.message);
+  bytes_ -= size_of(delivered.message);
   return delivered;
 }
 

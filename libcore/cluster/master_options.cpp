@@ -119,6 +119,8 @@ Limits limits_of(const MasterOptions& options) {
       in_range("--checkpoint-batches", options.checkpoint_batches, 0);
   limits.update_log =
       one_of("--update-log", options.update_log, kLogPolicyNames);
+  limits.topology = one_of("--topology", options.topology, kTopologyNames);
+  limits.fan_out = in_range("--fan-out", options.fan_out, 2, 8);
   limits.max_time = in_seconds(options.max_time);
   limits.min_workers = in_range("--min-workers", options.min_workers, 0) > 0
                            ? options.min_workers

@@ -37,6 +37,8 @@ struct MasterOptions {
   AveragingOptions averaging;
   SharingOptions sharing;
   std::string update_log = "prune";
+  std::string topology = "auto";
+  std::int64_t fan_out = 8;
 
   // When to stop, and what is kept.
   std::vector<std::string> evaluate;

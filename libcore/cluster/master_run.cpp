@@ -85,6 +85,7 @@ class Master {
   std::optional<UpdateLog> updates_;
 
   std::string run_ = new_run_id();
+  std::string tree_key_;  // Welcome::tree_key
   std::optional<LocalSocket> local_socket_;
   std::optional<SocketLink> link_;
   std::optional<EventLog> events_;
@@ -233,6 +234,7 @@ void Master::start(RouterSocket& socket) {
   report.parameters = plan_.parameters;
   report.directory = directory_.path();
   report.checkpoint = checkpoint_;
+  if (!socket.public_key().empty()) tree_key_ = make_key_pair().secret_key;
   coordinator_.emplace(*context_, hooks(), monotonic_seconds());
   announce(socket);
   if (options_.local == 0) return;
@@ -350,6 +352,7 @@ Hooks Master::hooks() {
     if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
     welcome.heartbeat_ms = options_.heartbeat.count();
     welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
+    welcome.tree_key = tree_key_;
     return welcome;
   };
   hooks.save = [this] { return save(); };

@@ -21,6 +21,18 @@
 
 namespace dl::cluster {
 
+// A member's place in the tree, feed_tree.h.
+struct Seat {
+  std::uint64_t parent = 0;   // where it was told to go; 0: the master
+  std::uint64_t fed_by = 0;   // a worker that sends it the feed; 0: the master
+  bool asked = false;         // to listen
+  std::string endpoint;       // where it listens for children; "": not yet
+  double not_before = 0;      // it is left where it is until then
+  int misses = 0;             // parents that it could not reach, in a row
+  std::uint64_t reached = 0;  // a number of the feed that it must get to ...
+  double since = 0;           // ... as of then
+};
+
 struct Member {
   std::uint64_t number = 0;  // in the run, from 1
   std::string peer;          // the connection's routing id
@@ -42,6 +54,7 @@ struct Member {
   std::vector<float> statistics;         // sharing: its latest
   double batch_seconds = 0;              // sharing: smoothed; 0: not known
   double last_commit = 0;                // ... in this epoch; 0: none
+  Seat seat;
 
   bool can_work() const { return ready && !silent && !stuck; }
   std::string describe() const;  // "w3 (host:812)"

@@ -62,8 +62,26 @@ std::string_view name_of(MessageType type) {
       return "Probe";
     case MessageType::kProbed:
       return "Probed";
+    case MessageType::kPlace:
+      return "Place";
+    case MessageType::kListen:
+      return "Listen";
+    case MessageType::kListening:
+      return "Listening";
+    case MessageType::kFed:
+      return "Fed";
+    case MessageType::kAttach:
+      return "Attach";
+    case MessageType::kFeeding:
+      return "Feeding";
   }
   return "";
+}
+
+std::size_t size_of(const Message& message) {
+  std::size_t bytes = 256;
+  for (const auto& blob : message.blobs) bytes += blob.size();
+  return bytes;
 }
 
 JsonView open_body(const Message& message, MessageType type, std::size_t blobs,

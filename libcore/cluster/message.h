@@ -21,8 +21,7 @@
 //                             <-   Round     (what all have: instead of State)
 //   sharing:    Update        ->             (each mini-batch)
 //                             <-   Apply     (each accepted update, in the
-//                                             order of its sequence number; to
-//                                             its origin without the payload)
+//                                             order of its sequence number)
 //   TaskDone                  ->             (sharing, evaluation)
 //   Beat                      ->             (every heartbeat)
 //   Fetch                     ->
@@ -43,6 +42,7 @@
 #include <vector>
 
 #include "libcore/cluster/message_averaging.h"
+#include "libcore/cluster/message_tree.h"
 #include "libcore/cluster/message_type.h"
 
 namespace dl::cluster {
@@ -82,6 +82,8 @@ struct Welcome {
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;
   std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
+  // Secret key that all workers of the run share, Z85; "" without CURVE.
+  std::string tree_key;
 
   Message to_message() const;
   static Welcome from_message(const Message& message);
@@ -115,8 +117,8 @@ struct Ready {
 // Sharing: it comes to a new worker, and to one that missed messages or
 // differed.  It ends the worker's tasks and answers all its updates not
 // answered before; what follows about those leases is to be ignored.  Empty
-// statistics or updater state leave the worker's own as they are; its residual
-// stays in any case.
+// vectors leave the worker's own as they are: without parameters it must have
+// those of the version; its residual stays in any case.
 struct State {
   std::uint64_t version = 0;
   double threshold = 0;  // sharing: a new worker's first; 0: the rule's
@@ -166,15 +168,14 @@ struct Update {
 };
 
 // master -> worker, sharing: apply update number `sequence`, which follows the
-// one before without a gap.  own: it is this worker's own update, that of
-// mini-batch `batch`, and the payload is left out.  Every Update is answered
-// once, by an own Apply or by a Stale with its batch.
+// one before without a gap.  Every Update is answered once, by an Apply of its
+// origin and batch or by a Stale with its batch.
 struct Apply {
   std::uint64_t sequence = 0;
-  bool own = false;
-  std::int64_t batch = 0;  // own: Update.batch
-  float scale = 1;         // parameters -= scale * update
-  std::vector<std::byte> payload;
+  std::uint64_t origin = 0;  // the worker whose update it is; 0: from the log
+  std::int64_t batch = 0;    // Update.batch
+  float scale = 1;           // parameters -= scale * update
+  std::vector<std::byte> payload;  // may be left out to the origin
 
   Message to_message() const;
   static Apply from_message(const Message& message);
@@ -221,6 +222,7 @@ struct Beat {
   double examples_per_second = 0;
   std::string doing;               // "batch 17 of lease 4", for messages
   Json exchange = Json::object();  // exchange_stats.h, since the last one told
+  std::uint64_t feed = 0;  // number of the last message in its turn; 0: none
 
   Message to_message() const;
   static Beat from_message(const Message& message);
@@ -248,8 +250,8 @@ struct Record {
 struct Check {
   std::int64_t epoch = 0;
   std::uint64_t sequence = 0;
-  std::uint64_t digest = 0;    // XXH3 of the master's
-  bool updater_state = false;  // the updater's state is wanted as well
+  std::uint64_t digest = 0;      // XXH3 of the master's
+  std::uint64_t updater_of = 0;  // the worker whose updater's state is wanted
 
   Message to_message() const;
   static Check from_message(const Message& message);

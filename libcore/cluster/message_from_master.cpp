@@ -50,7 +50,8 @@ Message Welcome::to_message() const {
            {"training", shards_to_json(training)},
            {"evaluation", shards_to_json(evaluation)},
            {"heartbeat_ms", heartbeat_ms},
-           {"max_frame", max_frame}},
+           {"max_frame", max_frame},
+           {"tree_key", tree_key}},
           {}};
 }
 
@@ -58,7 +59,7 @@ Welcome Welcome::from_message(const Message& message) {
   JsonView body = open_body(
       message, MessageType::kWelcome, 0,
       {"run", "worker", "network", "normalizer", "settings", "metadata",
-       "training", "evaluation", "heartbeat_ms", "max_frame"});
+       "training", "evaluation", "heartbeat_ms", "max_frame", "tree_key"});
   Welcome welcome;
   welcome.run = body.at("run").string();
   if (welcome.run.size() != 32 ||
@@ -73,6 +74,9 @@ Welcome Welcome::from_message(const Message& message) {
   welcome.evaluation = shards_from_json(body.at("evaluation"));
   welcome.heartbeat_ms = body.at("heartbeat_ms").integer(1, 3'600'000);
   welcome.max_frame = body.at("max_frame").integer(1024, INT64_C(1) << 31);
+  welcome.tree_key = text_of(body, "tree_key", 40);
+  if (!welcome.tree_key.empty() && welcome.tree_key.size() != 40)
+    body.at("tree_key").fail("40 characters, or none");
   return welcome;
 }
 
@@ -178,7 +182,7 @@ Task Task::from_message(const Message& message) {
 Message Apply::to_message() const {
   return {MessageType::kApply,
           {{"sequence", sequence},
-           {"own", own},
+           {"origin", origin},
            {"batch", batch},
            {"scale", scale}},
           {payload}};
@@ -186,16 +190,14 @@ Message Apply::to_message() const {
 
 Apply Apply::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kApply, 1,
-                            {"sequence", "own", "batch", "scale"});
+                            {"sequence", "origin", "batch", "scale"});
   Apply apply;
   apply.sequence = number_of(body, "sequence");
-  apply.own = body.at("own").boolean();
+  apply.origin = number_of(body, "origin");
   apply.batch = count_of(body, "batch");
   apply.scale = static_cast<float>(body.at("scale").number());
   if (!std::isfinite(apply.scale)) body.at("scale").fail("a finite float");
   apply.payload = message.blobs[0];
-  if (apply.own && !apply.payload.empty())
-    throw Error{Code::kProtocol, "Apply: own, yet with a payload"};
   return apply;
 }
 
@@ -233,15 +235,15 @@ Message Check::to_message() const {
           {{"epoch", epoch},
            {"sequence", sequence},
            {"digest", hex_field(digest)},
-           {"updater_state", updater_state}},
+           {"updater_of", updater_of}},
           {}};
 }
 
 Check Check::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kCheck, 0,
-                            {"epoch", "sequence", "digest", "updater_state"});
+                            {"epoch", "sequence", "digest", "updater_of"});
   return {count_of(body, "epoch"), number_of(body, "sequence"),
-          hex_of(body, "digest"), body.at("updater_state").boolean()};
+          hex_of(body, "digest"), number_of(body, "updater_of")};
 }
 
 Message Statistics::to_message() const {

@@ -155,14 +155,15 @@ Message Beat::to_message() const {
           {{"progress", progress},
            {"examples_per_second", examples_per_second},
            {"doing", printable(doing, kMaxDoing)},
-           {"exchange", exchange}},
+           {"exchange", exchange},
+           {"feed", feed}},
           {}};
 }
 
 Beat Beat::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kBeat, 0,
-                {"progress", "examples_per_second", "doing", "exchange"});
+                {"progress", "examples_per_second", "doing", "exchange", "feed"});
   Beat beat;
   beat.progress = number_of(body, "progress");
   beat.examples_per_second = body.at("examples_per_second").number();
@@ -170,6 +171,7 @@ Beat Beat::from_message(const Message& message) {
     body.at("examples_per_second").fail("a number >= 0");
   beat.doing = text_of(body, "doing", kMaxDoing);
   beat.exchange = object_of(body, "exchange");
+  beat.feed = number_of(body, "feed");
   return beat;
 }
 

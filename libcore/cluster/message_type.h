@@ -37,7 +37,13 @@ enum class MessageType : std::uint16_t {
   kStatistics,
   kRound,
   kProbe,
-  kProbed
+  kProbed,
+  kPlace,
+  kListen,
+  kListening,
+  kFed,
+  kAttach,
+  kFeeding
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);
@@ -48,6 +54,8 @@ struct Message {
   Json body;
   std::vector<std::vector<std::byte>> blobs;
 };
+// What it holds, near enough to bound a queue.
+std::size_t size_of(const Message& message);
 
 }  // namespace dl::cluster
 

@@ -36,15 +36,59 @@ RunContext::RunContext(Settings the_settings, Limits the_limits,
       link(the_link),
       log(std::move(the_log)) {}
 
-bool RunContext::send(Member& member, const Message& message) {
-  const Envelope envelope{run, member.number, incarnation, ++sequence_};
+bool RunContext::send(Member& member, const Message& message,
+                      std::uint64_t feed_number) {
+  const Envelope envelope{run, member.number, incarnation, ++sequence_,
+                          feed_number};
   if (link.send(member.peer, message, envelope)) return true;
   member.retry = now + kRetry;
   return false;
 }
 
+std::vector<Member*> RunContext::tell_all(const Message& message) {
+  return tell_all(message, 0, message);
+}
+
+std::vector<Member*> RunContext::tell_all(const Message& message,
+                                          std::uint64_t origin,
+                                          const Message& for_origin) {
+  const std::uint64_t number = feed.add(message);
+  std::vector<Member*> missed;
+  for (Member* member : members.present()) {
+    if (!member->version) continue;
+    // In a tree it goes on to the member's children.
+    const bool own = member->number == origin && !feed.keeps();
+    const Message& its = own ? for_origin : message;
+    if (member->seat.fed_by != 0 || send(*member, its, number)) {
+      member->version = state.version;
+    } else {
+      member->version.reset();
+      missed.push_back(member);
+    }
+  }
+  return missed;
+}
+
+void RunContext::refill(Member& member, std::uint64_t after,
+                        std::uint64_t upto) {
+  if (!member.version) return;
+  bool sent = true;
+  const auto send_one = [&](const FeedItem& item) {
+    sent = sent && send(member, item.message, item.number);
+  };
+  if (!feed.visit(after, upto, send_one) || !sent) member.version.reset();
+}
+
+void RunContext::unseat(Member& member) {
+  if (member.seat.parent == 0) return;
+  member.seat.parent = member.seat.fed_by = 0;
+  send(member, Place{}.to_message());
+}
+
 bool RunContext::bring_up_to_date(Member& member) {
   if (member.version == state.version || catch_up(member)) return true;
+  // What else comes to it must not be ahead of the State.
+  unseat(member);
   State message;
   message.version = state.version;
   message.threshold = state.threshold;
@@ -53,7 +97,7 @@ bool RunContext::bring_up_to_date(Member& member) {
   message.updater_state = state.updater_state;
   message.velocity = state.velocity;
   if (state.fasgd) message.fasgd = state.fasgd->state();
-  if (!send(member, message.to_message())) return false;
+  if (!send(member, message.to_message(), feed.number())) return false;
   member.version = state.version;
   return true;
 }
@@ -79,9 +123,10 @@ bool RunContext::catch_up(Member& member) {
     return false;
   }
   // Running statistics are averaged outside of the log.
-  if (sent && !state.statistics.empty())
-    sent = send(member, Statistics{state.statistics}.to_message());
-  if (!sent) return false;
+  State there;
+  there.version = state.version;
+  there.statistics = state.statistics;
+  if (!sent || !send(member, there.to_message(), feed.number())) return false;
   member.version = state.version;
   events.write("catch_up", {{"worker", member.number},
                             {"epoch", state.epoch},

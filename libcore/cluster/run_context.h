@@ -9,7 +9,9 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/base/names.h"
 #include "libcore/cluster/events.h"
+#include "libcore/cluster/feed.h"
 #include "libcore/cluster/lease.h"
 #include "libcore/cluster/master_link.h"
 #include "libcore/cluster/membership.h"
@@ -23,6 +25,13 @@
 
 namespace dl::cluster {
 
+// How the feed gets to the workers: from the master to each, through a tree of
+// them, or through the tree once there are many.
+enum class Topology { kAuto, kStar, kTree };
+constexpr Names<Topology, 3> kTopologyNames{{{{Topology::kAuto, "auto"},
+                                              {Topology::kStar, "star"},
+                                              {Topology::kTree, "tree"}}}};
+
 // What a run is held to, but its result does not depend on.  Times in seconds;
 // 0 for "never" where that makes sense.
 struct Limits {
@@ -34,7 +43,10 @@ struct Limits {
   double checkpoint_every = 300;
   std::int64_t checkpoint_batches = 0;
   LogPolicy update_log = LogPolicy::kPrune;
-  double max_time = 0;           // of the run, all starts together
+  Topology topology = Topology::kAuto;
+  std::int64_t fan_out =
+      8;                // children of a member of the tree, and the master's
+  double max_time = 0;  // of the run, all starts together
   std::int64_t min_workers = 1;  // before training starts
 };
 
@@ -58,13 +70,28 @@ class RunContext {
   RunState state;
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
+  FeedSource feed;
   SlotOwners slots;  // averaging
   Report report;
   double now = 0;  // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
 
   // False: it did not go out; the member is left alone for a moment.
-  bool send(Member& member, const Message& message);
+  // feed: as Envelope's.
+  bool send(Member& member, const Message& message, std::uint64_t feed = 0);
+
+  // The message follows the state's last step: adds it to the feed and sends it
+  // to all members that are in step and that nobody else feeds.  Those whom it
+  // does not reach are out of step; they are returned.
+  std::vector<Member*> tell_all(const Message& message);
+  // for_origin: what that member gets in its place, in a star.
+  std::vector<Member*> tell_all(const Message& message, std::uint64_t origin,
+                                const Message& for_origin);
+  // Sends what the member missed of the feed in (after, upto], or makes it out
+  // of step.
+  void refill(Member& member, std::uint64_t after, std::uint64_t upto);
+  // The member is fed by the master itself from now on.
+  void unseat(Member& member);
 
   // Sends State unless the member has the current one; or, to a replica that
   // comes back, the updates that it missed, if they are known and fewer bytes.

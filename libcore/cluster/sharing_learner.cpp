@@ -61,16 +61,18 @@ class SharingLearner : public Learner {
       fasgd_.emplace(parameters_.size());
   }
 
-  void begin_session(const std::string& run, Ready& ready) override;
+  void begin_session(const Welcome& welcome, Ready& ready) override;
   void take_state(State state) override;
   void take(const Message& message) override;
 
   // A synchronous round holds updates back until all are in, so what is under
   // way is bounded by the round.
-  bool can_train(const Task& task) const override {
-    return known_ && sequence_ >= task.version &&
-           (settings_.staleness == 0 ||
-            std::cmp_less(pending_.size(), settings_.in_flight));
+  bool can_train() const override {
+    return settings_.staleness == 0 ||
+           std::cmp_less(pending_.size(), settings_.in_flight);
+  }
+  bool has(std::uint64_t version) const override {
+    return !known_ || sequence_ >= version;
   }
 
   double patience() const override {
@@ -93,6 +95,7 @@ class SharingLearner : public Learner {
     std::vector<std::byte> payload;
   };
 
+  void take_parameters(const State& state);
   void apply(Apply apply);
   void refused(const Stale& stale);
   void answer(const Check& check);
@@ -116,6 +119,7 @@ class SharingLearner : public Learner {
   std::vector<float> apart_;
   std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
   std::uint64_t sequence_ = 0;
+  std::uint64_t number_ = 0;  // of this worker
   // This start of a master, and that in which the parameters were the master's.
   std::string run_, parameters_run_;
   bool known_ = false;
@@ -135,39 +139,47 @@ class SharingLearner : public Learner {
 
 // Whether the last master applied what was pending is not known, and its
 // batches are leased again if not: they are forgotten.
-void SharingLearner::begin_session(const std::string& run, Ready& ready) {
+void SharingLearner::begin_session(const Welcome& welcome, Ready& ready) {
   if (!pending_.empty())
     log_(Level::kDetail, std::to_string(pending_.size()) +
                              " updates of unknown fate forgotten");
   pending_.clear();
   unsent_ = {};
-  run_ = run;
+  run_ = welcome.run;
+  number_ = welcome.worker;
   ready.run = known_ ? parameters_run_ : "";
   ready.version = sequence_;
 }
 
 void SharingLearner::take_state(State state) {
+  if (!state.parameters.empty())
+    take_parameters(state);
+  else if (!known_ || state.version != sequence_)
+    throw OutOfStep{"sent no parameters for update " +
+                    std::to_string(state.version)};
+  pending_.clear();  // it answers them all
+  unsent_ = {};
+  since_fetch_ = 0;
+  parameters_run_ = run_;
+  if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
+  if (!state.updater_state.empty())
+    replica_->set_updater_state(state.updater_state);
+  if (state.threshold > 0) coder_.start_from(state.threshold);
+}
+
+void SharingLearner::take_parameters(const State& state) {
   if (state.parameters.size() != parameters_.size())
     throw Error{Code::kProtocol, "the master sent " +
                                      std::to_string(state.parameters.size()) +
                                      " parameters, the network has " +
                                      std::to_string(parameters_.size())};
   std::ranges::copy(state.parameters, parameters_.begin());
-  pending_.clear();  // it answers them all
-  unsent_ = {};
   changed_ = true;
-  since_fetch_ = 0;
   sequence_ = state.version;
-  parameters_run_ = run_;
   known_ = true;
-  if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
-  if (!state.updater_state.empty())
-    replica_->set_updater_state(state.updater_state);
-  if (fasgd_) {
-    fasgd_.emplace(parameters_.size());
-    if (!state.fasgd.empty()) fasgd_->restore(state.fasgd);
-  }
-  if (state.threshold > 0) coder_.start_from(state.threshold);
+  if (!fasgd_) return;
+  fasgd_.emplace(parameters_.size());
+  if (!state.fasgd.empty()) fasgd_->restore(state.fasgd);
 }
 
 void SharingLearner::take(const Message& message) {
@@ -303,7 +315,8 @@ void SharingLearner::finish(const Work& work) {
 // --- What the master says ---------------------------------------------------
 
 void SharingLearner::apply(Apply apply) {
-  if (apply.own) {
+  if (!known_ || apply.sequence <= sequence_) return;  // the State had it
+  if (apply.origin == number_) {
     const auto mine = std::ranges::find(pending_, apply.batch, &Pending::batch);
     if (mine == pending_.end())
       throw OutOfStep{"update " + std::to_string(apply.sequence) +
@@ -311,7 +324,6 @@ void SharingLearner::apply(Apply apply) {
     apply.payload = std::move(mine->payload);
     pending_.erase(mine);
   }
-  if (!known_ || apply.sequence <= sequence_) return;  // the State had it
   if (apply.sequence != sequence_ + 1)
     throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
   if (!apply.payload.empty()) {
@@ -343,7 +355,8 @@ void SharingLearner::answer(const Check& check) {
   answer.clipped = coder_.clipped();
   answer.exchange = mail_.tell_exchange();
   answer.statistics = replica_->statistics();
-  if (check.updater_state) answer.updater_state = replica_->updater_state();
+  if (check.updater_of == number_)
+    answer.updater_state = replica_->updater_state();
   mail_.outbox.push(answer.to_message());
   if (answer.digest != check.digest)
     log_(Level::kWarning, "parameters differ from the master's at update " +

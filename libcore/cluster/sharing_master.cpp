@@ -334,27 +334,18 @@ void SharingEpoch::record(const Member& origin, const Update& update,
   failpoint("master.after_log");
 }
 
-// Sends the update that was applied last to every replica that has those
-// before.
+// Tells everybody of the update that was applied last; tick() sends the State
+// to those who miss it.
 void SharingEpoch::spread(const Member& origin, const Update& update,
                           float scale) {
   Apply apply;
   apply.sequence = context_.state.version;
-  apply.scale = scale;
-  apply.payload = update.payload;
-  const Message for_others = apply.to_message();
-  apply.own = true;
+  apply.origin = origin.number;
   apply.batch = update.batch;
-  apply.payload.clear();
+  apply.scale = scale;
   const Message for_origin = apply.to_message();
-  for (Member* member : context_.members.workers()) {
-    if (member->version != context_.state.version - 1) continue;
-    const bool own = member->number == origin.number;
-    if (context_.send(*member, own ? for_origin : for_others))
-      member->version = context_.state.version;
-    else
-      member->version.reset();  // it missed one: tick() sends it the State
-  }
+  apply.payload = update.payload;
+  context_.tell_all(apply.to_message(), origin.number, for_origin);
 }
 
 // --- Agreement --------------------------------------------------------------
@@ -371,17 +362,13 @@ void SharingEpoch::begin_check() {
   message.digest = check_->digest();
   const Member* busiest = nullptr;
   for (const Member* member : context_.members.workers())
-    if (member->version == state.version &&
-        (!busiest || member->examples > busiest->examples))
+    if (member->version && (!busiest || member->examples > busiest->examples))
       busiest = member;
-  for (Member* member : context_.members.workers()) {
-    if (member->version != state.version) continue;
-    message.updater_state = stage_ == Stage::kDraining && member == busiest;
-    if (context_.send(*member, message.to_message()))
-      check_->ask(member->number);
-    else
-      member->version.reset();
-  }
+  if (stage_ == Stage::kDraining && busiest)
+    message.updater_of = busiest->number;
+  context_.tell_all(message.to_message());
+  for (const Member* member : context_.members.workers())
+    if (member->version) check_->ask(member->number);
 }
 
 void SharingEpoch::take_digest(Member& member, Digest answer) {
@@ -442,10 +429,7 @@ void SharingEpoch::end_check() {
   }
   // Running statistics are averaged: every replica goes on from the average.
   if (state.statistics.empty()) return;
-  const Message message = Statistics{state.statistics}.to_message();
-  for (Member* member : context_.members.present())
-    if (member->version && !context_.send(*member, message))
-      member->version.reset();
+  context_.tell_all(Statistics{state.statistics}.to_message());
 }
 
 // Running statistics as workers last told them.

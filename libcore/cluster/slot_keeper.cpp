@@ -36,10 +36,16 @@ void SlotKeeper::take(State state) {
   known_ = true;
 }
 
+std::uint64_t SlotKeeper::newest() const {
+  return waiting_.empty() ? state_.version : waiting_.back().version;
+}
+
+bool SlotKeeper::has(std::uint64_t version) const {
+  return !known_ || version <= newest();
+}
+
 void SlotKeeper::take(Round round) {
-  const std::uint64_t last =
-      waiting_.empty() ? state_.version : waiting_.back().version;
-  if (!known_ || round.version != last + 1)
+  if (!known_ || round.version != newest() + 1)
     throw OutOfStep{"round " + std::to_string(round.version) +
                     " without the one before it"};
   waiting_.push_back(std::move(round));

@@ -37,6 +37,9 @@ class SlotKeeper {
   // version than this worker has.
   void take(Round round);
 
+  // Whether a task of this version may begin: it is here, or will never be.
+  bool has(std::uint64_t version) const;
+
   // Where a task starts from; there until the next call of anything here.
   struct Start {
     std::span<const float> parameters, statistics;
@@ -60,6 +63,7 @@ class SlotKeeper {
     std::vector<float> residual, updater_state;
     std::vector<float> learnt, statistics;  // overlap: in that round
   };
+  std::uint64_t newest() const;  // version that is here
   void advance(std::uint64_t version);
   void apply(const Round& round);
 

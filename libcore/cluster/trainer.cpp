@@ -112,7 +112,7 @@ void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
   set_up(welcome);
   Ready ready;
   ready.unreadable = training_->unreadable();
-  learner_->begin_session(welcome.run, ready);
+  learner_->begin_session(welcome, ready);
   mail_.outbox.push(ready.to_message());
   mail_.set_doing("waiting for work");
 }
@@ -212,8 +212,9 @@ void Trainer::out_of_step(const std::string& why) {
 
 bool Trainer::can_step() const {
   if (tasks_.empty() || mail_.rejoin) return false;
-  return tasks_.front().task.kind == TaskKind::kEvaluate ||
-         learner_->can_train(tasks_.front().task);
+  const Task& task = tasks_.front().task;
+  return learner_->has(task.version) &&
+         (task.kind == TaskKind::kEvaluate || learner_->can_train());
 }
 
 void Trainer::step() {

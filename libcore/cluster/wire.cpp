@@ -25,7 +25,7 @@ enum Offset : std::size_t {
   kParts = 48,
   kPiece = 52,
   kTotal = 56,
-  kReserved = 64,
+  kFeed = 64,
   kChecksum = 72,
 };
 // A refusal of version 0: magic, version, code, length, text.
@@ -107,8 +107,6 @@ Plan read_plan(Frame header, std::size_t max_bytes) {
   if (header.size() != kHeaderBytes + 8 * parts)
     fail("damaged header: want " + std::to_string(kHeaderBytes + 8 * parts) +
          " bytes, got " + std::to_string(header.size()));
-  if (get<std::uint64_t>(header, kReserved) != 0)
-    fail("damaged header: reserved bytes are set");
   Plan plan;
   plan.piece = get<std::uint32_t>(header, kPiece);
   if (plan.piece < kSmallestFrame) fail("damaged header: piece");
@@ -175,6 +173,7 @@ Frames encode(const Message& message, const Envelope& envelope,
   put(header, kFence, envelope.fence);
   put(header, kWorker, envelope.worker);
   put(header, kSequence, envelope.sequence);
+  put(header, kFeed, envelope.feed);
   put(header, kParts, static_cast<std::uint32_t>(parts.size()));
   put(header, kPiece, static_cast<std::uint32_t>(piece));
   put(header, kTotal, total);
@@ -221,7 +220,8 @@ Received decode(std::span<const Frame> frames, std::size_t max_bytes) {
   Received received;
   received.envelope = {get_run(header), get<std::uint64_t>(header, kWorker),
                        get<std::uint64_t>(header, kFence),
-                       get<std::uint64_t>(header, kSequence), protocol};
+                       get<std::uint64_t>(header, kSequence),
+                       get<std::uint64_t>(header, kFeed), protocol};
   received.message.type =
       static_cast<MessageType>(get<std::uint16_t>(header, kType));
   std::string name(name_of(received.message.type));

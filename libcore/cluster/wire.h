@@ -29,6 +29,8 @@ struct Envelope {
   std::uint64_t worker = 0;
   std::uint64_t fence = 0;     // incarnation of the master in its run directory
   std::uint64_t sequence = 0;  // counts messages of this sender
+  // feed.h: the message's number in it, or 0; of a State, what it includes.
+  std::uint64_t feed = 0;
   int protocol = kProtocolVersion;
 };
 

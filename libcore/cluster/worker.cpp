@@ -12,6 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/relay_sockets.h"
 
 namespace dl::cluster {
 namespace {
@@ -47,7 +48,7 @@ bool readable(int fd) {
 class Worker {
  public:
   Worker(const WorkerOptions& options, const Log& log)
-      : options_(options), log_(log) {
+      : options_(options), log_(log), relay_sockets_(log) {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
@@ -69,7 +70,11 @@ class Worker {
   bool try_endpoint(double deadline, double& notice);
   void await_welcome_or_throw(const Received& received);
   End session();
+  void begin_session(const Welcome& welcome, const Message& message);
   std::optional<End> obey(Received received);
+  std::optional<End> deliver(std::vector<Message> messages);
+  std::optional<End> serve_relay();
+  void wait(double most);
   bool send(const Message& message, milliseconds wait);
   bool flush();
   void leave(const std::string& reason);
@@ -85,6 +90,8 @@ class Worker {
   std::exception_ptr compute_error_;
 
   std::unique_ptr<DealerSocket> socket_;
+  RelaySockets relay_sockets_;
+  Relay relay_{relay_sockets_};
   std::string endpoint_, status_;
   Envelope envelope_;
   std::uint64_t session_ = 0;  // counts the Welcomes
@@ -206,10 +213,13 @@ void Worker::await_welcome_or_throw(const Received& received) {
     return;
   }
   if (message.type != MessageType::kWelcome) return;
-  const Welcome welcome = Welcome::from_message(message);
+  envelope_.fence = received.envelope.fence;
+  begin_session(Welcome::from_message(message), message);
+}
+
+void Worker::begin_session(const Welcome& welcome, const Message& message) {
   envelope_.run = welcome.run;
   envelope_.worker = welcome.worker;
-  envelope_.fence = received.envelope.fence;
   heartbeat_ = static_cast<double>(welcome.heartbeat_ms) / 1000;
   log_(Level::kInfo, "joined " + endpoint_ + " as worker " +
                          std::to_string(welcome.worker) + " (" + hello_.name +
@@ -217,6 +227,12 @@ void Worker::await_welcome_or_throw(const Received& received) {
   hello_.previous_run = welcome.run;
   mail_.rejoin = false;
   mail_.inbox.begin_session(++session_, message);
+  Security security;
+  security.insecure = options_.security.insecure;
+  if (!welcome.tree_key.empty())
+    security.shared = key_pair_of(welcome.tree_key);
+  relay_sockets_.begin_session(endpoint_, std::move(security));
+  relay_.begin_session(welcome.run, welcome.worker);
   welcomed_ = true;
 }
 
@@ -238,6 +254,7 @@ Worker::End Worker::session() {
       rate_examples = examples;
       beat.doing = mail_.doing();
       beat.exchange = mail_.tell_exchange();
+      beat.feed = relay_.position();
       // Full: what is queued tells the master as much.
       send(beat.to_message(), milliseconds(0));
       next_beat = now + heartbeat_;
@@ -268,14 +285,12 @@ Worker::End Worker::session() {
       mail_.fetcher.close();
       mail_.inbox.wake();
     }
-    const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
-    const bool watch_stop = options_.stop >= 0 && !stopping_;
-    auto received = socket_->receive(
-        milliseconds(std::max<std::int64_t>(
-            1, static_cast<std::int64_t>((next_beat - now) * 1000))),
-        std::span(wake.data(), watch_stop ? 2 : 1));
-    if (!received) continue;
-    if (const auto end = obey(std::move(*received))) return *end;
+    auto received = socket_->receive(milliseconds(0));
+    const bool idle = !received;
+    if (received)
+      if (const auto end = obey(std::move(*received))) return *end;
+    if (const auto end = serve_relay()) return *end;
+    if (idle) wait(next_beat - now);
   }
   mail_.fetcher.close();
   if (!mail_.finished) return End::kLost;
@@ -313,22 +328,58 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kRecord:
       mail_.fetcher.deliver(Record::from_message(message));
       return std::nullopt;
+    case MessageType::kPlace:
+      relay_.place(Place::from_message(message));
+      return std::nullopt;
+    case MessageType::kListen:
+      relay_.listen();
+      return std::nullopt;
     case MessageType::kState:
-    case MessageType::kTask:
     case MessageType::kRound:
-    case MessageType::kApply:
-    case MessageType::kStale:
     case MessageType::kCheck:
     case MessageType::kStatistics:
+      return deliver(relay_.from_master(std::move(received)));
+    case MessageType::kApply:
+      if (received.envelope.feed > 0)
+        return deliver(relay_.from_master(std::move(received)));
+      [[fallthrough]];  // of the master's log
+    case MessageType::kTask:
+    case MessageType::kStale:
     case MessageType::kProbe:
-      if (mail_.inbox.push(std::move(message))) return std::nullopt;
-      leave("fell too far behind");
-      log_(Level::kWarning, "fell too far behind; joining again");
-      mail_.fetcher.close();
-      return End::kLost;
+      return deliver({std::move(message)});
     default:
       return std::nullopt;  // not for workers
   }
+}
+
+// Hands messages to the compute thread.  Nothing: go on.
+std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
+  bool room = !relay_.overfull();
+  for (Message& message : messages)
+    room = room && mail_.inbox.push(std::move(message));
+  if (room) return std::nullopt;
+  leave("fell too far behind");
+  log_(Level::kWarning, "fell too far behind; joining again");
+  mail_.fetcher.close();
+  return End::kLost;
+}
+
+std::optional<Worker::End> Worker::serve_relay() {
+  const auto end = deliver(relay_sockets_.serve(relay_));
+  for (const Message& message : relay_.take_for_master())
+    send(message, kSendLimit);
+  return end;
+}
+
+// Until something is to be done, or the time is over.
+void Worker::wait(double most) {
+  std::vector<const Socket*> sockets = {socket_.get()};
+  relay_sockets_.collect(sockets);
+  const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
+  const bool watch_stop = options_.stop >= 0 && !stopping_;
+  wait_for_any(sockets, std::span(wake.data(), watch_stop ? 2 : 1),
+               milliseconds(std::max<std::int64_t>(
+                   1, static_cast<std::int64_t>(most * 1000))));
 }
 
 bool Worker::send(const Message& message, milliseconds wait) {
@@ -376,12 +427,15 @@ void Worker::close_socket() {
 void Worker::report() {
   close_socket();
   if (session_ == 0) return;
-  log_(Level::kInfo, std::to_string(mail_.progress) + " mini-batches, " +
-                         std::to_string(mail_.examples) + " examples in " +
-                         std::to_string(static_cast<std::int64_t>(
-                             monotonic_seconds() - start_)) +
-                         " s; sent " + std::to_string(bytes_out_) +
-                         " bytes, received " + std::to_string(bytes_in_));
+  log_(Level::kInfo,
+       std::to_string(mail_.progress) + " mini-batches, " +
+           std::to_string(mail_.examples) + " examples in " +
+           std::to_string(
+               static_cast<std::int64_t>(monotonic_seconds() - start_)) +
+           " s; sent " +
+           std::to_string(bytes_out_ + relay_sockets_.bytes_out()) +
+           " bytes, received " +
+           std::to_string(bytes_in_ + relay_sockets_.bytes_in()));
 }
 
 }  // namespace

@@ -106,6 +106,10 @@ KeyPair make_key_pair() {
   return {open.data(), secret.data()};
 }
 
+KeyPair key_pair_of(const std::string& secret) {
+  return {public_of(secret, "a secret key"), secret};
+}
+
 KeyPair read_server_keys(const std::string& folder) {
   std::string path = folder + "/server.key";
   std::string secret = read_key(path, true);

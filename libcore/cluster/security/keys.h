@@ -22,6 +22,9 @@ struct WorkerKeys {
   KeyPair own;
 };
 
+// The pair of a secret key.  Throws Error: kNotAuthorised, it is none.
+KeyPair key_pair_of(const std::string& secret);
+
 // FOLDER/server.key and the public key that follows from it.
 // Throws Error: kNotAuthorised, the file is missing, damaged, or can be read
 // by group or others.

@@ -108,16 +108,16 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Stale{4, 2, -1}).batch == -1);
   refuses(Stale{4, 2, -1}, "batch", -2);
   CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);
-  CHECK(through(Beat{17, 1024.5, "batch 17", Json::object()}).progress == 17);
+  CHECK(through(Beat{17, 1024.5, "batch 17", Json::object(), 9}).feed == 9);
   refuses(Beat{}, "exchange", 5);
   refuses(Beat{}, "examples_per_second", -1.0);
   refuses(Beat{}, "examples_per_second",
           std::numeric_limits<double>::infinity());
   CHECK(through(Fetch{true, 1, 2}).record == 2);
   CHECK(through(Record{false, 1, 2, bytes(10'000)}).packed == bytes(10'000));
-  CHECK(through(Check{1, 2, UINT64_MAX, true}).digest == UINT64_MAX);
+  CHECK(through(Check{1, 2, UINT64_MAX, 3}).digest == UINT64_MAX);
   refuses(Check{}, "digest", 5);
-  refuses(Check{}, "updater_state", 1);
+  refuses(Check{}, "updater_of", true);
   CHECK(through(Statistics{{1, 2.5F}}).values == std::vector<float>{1, 2.5F});
   CHECK(through(Stop{75, "again"}).code == 75);
   CHECK(through(Probe{20, bytes(3)}).batches == 20);
@@ -125,6 +125,25 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Probed{0.5, 0.25, 0.125, 9, 7, bytes(3)}).load == bytes(3));
   refuses(Probed{}, "compute", -0.5);
   CHECK(through(Leave{"terminated"}).reason == "terminated");
+}
+
+TEST_CASE("messages of the tree") {
+  const Place place{3, "tcp://10.0.0.7:4000"};
+  CHECK(through(place) == place);
+  CHECK(through(Place{}) == Place{});
+  refuses(place, "endpoint", "ipc:///tmp/x");
+  refuses(place, "endpoint", "");
+  refuses(place, "parent", -1);
+  through(Listen{});
+  CHECK(through(Listening{place.endpoint}).endpoint == place.endpoint);
+  refuses(Listening{place.endpoint}, "endpoint", "");
+  const Fed fed = through(Fed{3, 17, 18, "gone"});
+  CHECK(fed.have == 17);
+  CHECK(fed.after == 18);
+  CHECK(fed.why == "gone");
+  refuses(fed, "have", -1);
+  through(Attach{});
+  CHECK(through(Feeding{12}).after == 12);
 }
 
 TEST_CASE("texts are made printable by their sender") {
@@ -197,10 +216,8 @@ TEST_CASE("Update, Apply, TaskDone and Digest") {
   refuses(update, "count", INT64_MAX);  // batch + count would overflow
   refuses(update, "version", -1);
 
-  CHECK(through(Apply{9, false, 0, 0.25F, bytes(9)}).scale == 0.25F);
+  CHECK(through(Apply{9, 3, 0, 0.25F, bytes(9)}).origin == 3);
   refuses(Apply{}, "scale", 1e300);
-  CHECK_THROWS_AS(
-      Apply::from_message(Apply{9, true, 1, 1, bytes(1)}.to_message()), Error);
 
   TaskDone done{1, 2, 64, {Json{{"kind", "roc"}}}, {1, 2, 3}};
   CHECK(through(done).evaluations.at(0).at("kind") == "roc");

@@ -27,7 +27,7 @@ TEST_CASE("the example of dl-protocol(7) is what is sent") {
   }
   Frames frames =
       encode(Stale{12, 2, 345}.to_message(),
-             {"000102030405060708090a0b0c0d0eff", 3, 1, 77, kProtocolVersion},
+             {"000102030405060708090a0b0c0d0eff", 3, 1, 77, 0, kProtocolVersion},
              1 << 20);
   std::vector<std::byte> want;
   for (const auto& frame : frames)

@@ -11,6 +11,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/relay.h"
 #include "libcore/cluster/replay.h"
 #include "libcore/cluster/slot_keeper.h"
 #include "libcore/exchange/threshold.h"
@@ -48,10 +50,14 @@ inline std::vector<float> step_of(const std::vector<float>& parameters,
   return step;
 }
 
+class Branch;
+
 // A worker: takes what the master sends and, when told to work, answers.
 struct Worker {
   std::string peer;
   Hello hello;
+  std::shared_ptr<Branch> branch;  // its place in the tree
+  std::uint64_t number = 0;
   std::string run, replica_run;     // replica_run: its parameters are of it
   bool alive = true, deaf = false;  // deaf: its queue is full
   std::vector<float> parameters, residual = std::vector<float>(kParameters);
@@ -74,6 +80,7 @@ struct Worker {
   bool poison = false;  // its next answer has NaN in it
   std::vector<Message> out;
 
+  void receive(Received received, Mode mode);  // from the master
   void take(const Message& message, Mode mode);
   void work(Mode mode, const dl::data::Epoch& order);
 
@@ -84,13 +91,13 @@ struct Worker {
 };
 
 inline void Worker::apply(Apply apply) {
-  if (apply.own) {
+  if (apply.sequence <= version) return;
+  if (apply.origin == number) {
     const auto mine = std::ranges::find(pending, apply.batch, &Pending::batch);
     if (mine == pending.end()) throw std::logic_error("not an update of ours");
     apply.payload = mine->payload;
     pending.erase(mine);
   }
-  if (apply.sequence <= version) return;
   if (apply.sequence != version + 1) throw std::logic_error("a gap");
   if (!apply.payload.empty())
     dl::exchange::decode_threshold(apply.payload, -apply.scale, parameters);
@@ -101,7 +108,9 @@ inline void Worker::apply(Apply apply) {
 inline void Worker::take(const Message& message, Mode mode) {
   switch (message.type) {
     case MessageType::kWelcome: {
-      run = Welcome::from_message(message).run;
+      const Welcome welcome = Welcome::from_message(message);
+      run = welcome.run;
+      number = welcome.worker;
       Ready ready;
       if (known) ready.run = replica_run;
       ready.version = version;
@@ -113,13 +122,17 @@ inline void Worker::take(const Message& message, Mode mode) {
       break;
     case MessageType::kState: {
       State state = State::from_message(message);
-      version = state.version;
       replica_run = run;
-      ++states;
-      known = true;
       tasks.clear();
       pending.clear();
       done = 0;
+      if (mode == Mode::kSharing && state.parameters.empty()) {
+        if (state.version != version) throw std::logic_error("not caught up");
+        break;
+      }
+      version = state.version;
+      ++states;
+      known = true;
       if (mode == Mode::kAveraging)
         keeper->take(std::move(state));
       else
@@ -152,7 +165,7 @@ inline void Worker::take(const Message& message, Mode mode) {
       Digest answer;
       answer.sequence = check.sequence;
       answer.digest = dl::io::digest(std::as_bytes(std::span(parameters)));
-      if (check.updater_state) answer.updater_state = {1.0F};
+      if (check.updater_of == number) answer.updater_state = {1.0F};
       answer.statistics = statistics;
       out.push_back(answer.to_message());
       break;
@@ -172,6 +185,10 @@ inline void Worker::take(const Message& message, Mode mode) {
 inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
   if (tasks.empty() || pending.size() >= in_flight) return;
   const Task task = tasks.front();
+  // The feed may bring it later.
+  if (mode == Mode::kAveraging ? !keeper->has(task.version)
+                               : version < task.version)
+    return;
   ++progress;
   if (task.kind == TaskKind::kEvaluate) {
     TaskDone answer;
@@ -255,31 +272,115 @@ inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
   done = 0;
 }
 
-// The network between them: every message arrives at once.
+// The network between them.  What the master sends arrives at once; what a
+// parent sends to a child waits for step().
 class Link : public MasterLink {
  public:
   explicit Link(Mode mode) : mode_(mode) {}
   std::map<std::string, Worker> workers;
+  std::uint64_t fed = 0;  // messages of the feed that the master sent
 
   std::optional<RouterSocket::Incoming> receive(std::chrono::milliseconds,
                                                 std::span<const int>) override {
     return std::nullopt;
   }
   bool send(const std::string& peer, const Message& message,
-            const Envelope&) override {
-    const auto found = workers.find(peer);
-    if (found == workers.end() || !found->second.alive || found->second.deaf)
-      return false;
-    found->second.take(message, mode_);
+            const Envelope& envelope) override {
+    Worker* worker = find(peer);
+    if (!worker || worker->deaf) return false;
+    fed += envelope.feed > 0 && message.type != MessageType::kState;
+    worker->receive({envelope, message}, mode_);
     return true;
   }
   std::uint64_t bytes_in() const override { return 0; }
   std::uint64_t bytes_out() const override { return 0; }
   std::uint64_t dropped() const override { return 0; }
 
+  // One that is alive, or null.
+  Worker* find(const std::string& peer) {
+    const auto found = workers.find(peer);
+    return found == workers.end() || !found->second.alive ? nullptr
+                                                          : &found->second;
+  }
+  Mode mode() const { return mode_; }
+
  private:
   Mode mode_;
 };
+
+// A worker's way to its parent and its children.
+class Branch : public RelayLink {
+ public:
+  Branch(Link& network, std::string name)
+      : network_(network), name_(std::move(name)) {}
+
+  Relay relay{*this};
+  bool walled_in = false;                 // other workers do not reach it
+  std::uint64_t messages = 0, bytes = 0;  // sent to children
+
+  std::string listen() override { return "tcp://" + name_; }
+  void connect(const std::string& endpoint) override {
+    parent_ = endpoint.empty() ? "" : endpoint.substr(6);
+    connected_ = false;
+    arrived_.clear();
+  }
+  void send_to_parent(const Message& message,
+                      const Envelope& envelope) override {
+    if (Worker* parent = network_.find(parent_))
+      parent->branch->relay.from_child(name_, {envelope, message});
+  }
+  bool send_to_child(const std::string& child, const Message& message,
+                     const Envelope& envelope) override {
+    Worker* worker = network_.find(child);
+    if (!worker || worker->branch->parent_ != name_) return false;
+    ++messages;
+    bytes += size_of(message);
+    worker->branch->arrived_.push_back({envelope, message});
+    return true;
+  }
+
+  // Takes in at most so many messages of the parent.
+  void step(Worker& worker, std::size_t most) {
+    Worker* parent = network_.find(parent_);
+    if (!parent_.empty() && (!parent || parent->branch->walled_in))
+      return relay.parent_lost("its parent is gone");
+    if (!parent_.empty() && !std::exchange(connected_, true))
+      relay.parent_connected();
+    for (; most > 0 && !arrived_.empty(); --most) {
+      const Received received = std::move(arrived_.front());
+      arrived_.pop_front();
+      for (const Message& message : relay.from_parent(received))
+        worker.take(message, network_.mode());
+    }
+  }
+
+ private:
+  Link& network_;
+  std::string name_, parent_;
+  bool connected_ = false;
+  std::deque<Received> arrived_;
+};
+
+inline void Worker::receive(Received received, Mode mode) {
+  const Message message = received.message;
+  switch (message.type) {
+    case MessageType::kPlace:
+      return branch->relay.place(Place::from_message(message));
+    case MessageType::kListen:
+      return branch->relay.listen();
+    case MessageType::kWelcome: {
+      const Welcome welcome = Welcome::from_message(message);
+      branch->relay.begin_session(welcome.run, welcome.worker);
+      return take(message, mode);
+    }
+    default:
+      break;
+  }
+  if (received.envelope.feed == 0 && message.type != MessageType::kState)
+    return take(message, mode);
+  for (const Message& turn : branch->relay.from_master(std::move(received)))
+    take(turn, mode);
+}
 
 struct Folder {
   std::string path;
@@ -301,6 +402,8 @@ struct Master {
   std::optional<Coordinator> coordinator;
   dl::data::Epoch order;
   double now = 100;
+  // How many messages of its parent a worker takes in at a time.
+  std::function<std::size_t()> lag = [] { return std::size_t{1000}; };
 
   Master(const Settings& settings, const Limits& limits, Folder& folder,
          std::optional<RunState>& saved, std::uint64_t incarnation,
@@ -345,6 +448,7 @@ struct Master {
   static Welcome welcome() {
     Welcome welcome;
     welcome.max_frame = 1 << 20;
+    welcome.run = std::string(32, '0');
     return welcome;
   }
   static dl::data::Catalogue catalogue(std::int64_t examples) {
@@ -361,6 +465,7 @@ struct Master {
     worker.hello.host = name;
     if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;
     worker.keeper.emplace(context.settings.averaging);
+    worker.branch = std::make_shared<Branch>(link, name);
     deliver(worker, worker.hello.to_message());
     flush(worker);
     return worker;
@@ -373,6 +478,7 @@ struct Master {
     worker.pending.clear();
     worker.out.clear();
     worker.done = 0;
+    worker.branch = std::make_shared<Branch>(link, worker.peer);
     deliver(worker, worker.hello.to_message());
     flush(worker);
     return worker;
@@ -383,6 +489,8 @@ struct Master {
     coordinator->handle({worker.peer, {envelope, message}}, now);
   }
   void flush(Worker& worker) {
+    for (Message& message : worker.branch->relay.take_for_master())
+      worker.out.push_back(std::move(message));
     for (std::size_t i = 0; i < worker.out.size(); ++i)
       deliver(worker, Message(worker.out[i]));
     worker.out.clear();
@@ -395,9 +503,11 @@ struct Master {
     now += seconds;
     for (auto& [name, worker] : link.workers) {
       if (!worker.alive || worker.deaf || worker.refused >= 0) continue;
+      worker.branch->step(worker, lag());
       worker.work(context.settings.mode, order);
       Beat beat;
       beat.progress = worker.progress;
+      beat.feed = worker.branch->relay.position();
       deliver(worker, beat.to_message());
       flush(worker);
     }

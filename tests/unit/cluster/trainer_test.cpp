@@ -63,6 +63,7 @@ class Play {
     const dl::data::Shard shard(folder_ / "a.dls");
     Welcome w;
     w.run = std::string(32, 'a');
+    w.worker = 1;
     w.network = dl::Json::parse(kNetwork);
     w.normalizer = dl::data::Normalizer{}.to_json();
     w.settings = settings.to_json();
@@ -116,7 +117,7 @@ class Play {
     dl::exchange::decode_threshold(update.payload, -1, parameters);
     Apply apply;
     apply.sequence = sequence;
-    apply.own = true;
+    apply.origin = 1;
     apply.batch = update.batch;
     say(apply.to_message());
   }
@@ -191,7 +192,7 @@ TEST_CASE("a task without its state makes the worker join again") {
   Play play(Mode::kAveraging);
   play.welcome();
   play.hear_as<Ready>();
-  play.state(1);
+  play.state(8);
   play.task(1, 0, 2, 7);
   play.await_rejoin();
   play.task(2, 0, 2);  // not heard any more
@@ -201,6 +202,25 @@ TEST_CASE("a task without its state makes the worker join again") {
   play.state(1);
   play.task(3, 0, 2);
   CHECK(play.hear_as<Result>().lease == 3);
+}
+
+TEST_CASE("a task waits for the round that it starts from") {
+  Play play(Mode::kAveraging);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(1);
+  play.task(1, 0, 1, 2);
+  play.task(2, 1, 1, 2);
+  Round round;
+  round.version = 2;
+  const std::vector<float> nothing(kParameters);
+  std::vector<float> residual;
+  dl::exchange::encode_delta(nothing, {}, residual, round.delta);
+  round.updater_state.assign(2 * kParameters, 0);
+  play.say(round.to_message());
+  CHECK(play.hear_as<Result>().lease == 1);
+  CHECK(play.hear_as<Result>().lease == 2);
+  CHECK_FALSE(play.mail.rejoin);
 }
 
 TEST_CASE("tasks outside the epoch are refused") {
@@ -249,13 +269,13 @@ TEST_CASE("a sharing replica stays the master's, whatever is refused") {
   CHECK(done.lease == 2);
   CHECK(done.examples == 4);
 
-  play.say(Check{0, 13, play.digest(), true}.to_message());
+  play.say(Check{0, 13, play.digest(), 1}.to_message());
   Digest answer = play.hear_as<Digest>();
   CHECK(answer.sequence == 13);
   CHECK(answer.digest == play.digest());
   CHECK(answer.residual_norm > 0);
   CHECK(answer.updater_state.size() == 2 * kParameters);
-  play.say(Check{0, 13, play.digest(), false}.to_message());
+  play.say(Check{0, 13, play.digest(), 0}.to_message());
   CHECK(play.hear_as<Digest>().updater_state.empty());
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("messages go both ways, over tcp and ipc") {
     CHECK(worker.connected());
     CHECK(worker.status() == "connected");
 
-    Envelope envelope{std::string(32, 'a'), 4, 2, 9, kProtocolVersion};
+    Envelope envelope{std::string(32, 'a'), 4, 2, 9, 0, kProtocolVersion};
     State state;
     state.version = 5;
     state.parameters.assign(1'500'000, 0.25F);  // six frames

@@ -42,15 +42,17 @@ inline void check_exactly_once(const Folder& folder, std::int64_t epochs) {
 }
 
 // Runs undisturbed; returns what it came to.
-inline RunState undisturbed(const Settings& settings, int workers) {
+inline RunState undisturbed(const Settings& settings, int workers,
+                            const Limits& limits = {}) {
   Folder folder;
   std::optional<RunState> saved;
-  Master master(settings, Limits{}, folder, saved, 1, kExamples);
+  Master master(settings, limits, folder, saved, 1, kExamples);
   for (int i = 0; i < workers; ++i) master.join("w" + std::to_string(i));
   for (int turn = 0; turn < 5000 && !master.over(); ++turn) master.turn();
   REQUIRE(master.coordinator->finished());
   check_exactly_once(folder, settings.epochs);
   CHECK(examples_seen(master.context.state) == settings.epochs * kExamples);
+  CHECK(master.context.report.resyncs == 0);
   master.coordinator->dismiss(0, "");
   for (const auto& [name, worker] : master.link.workers)
     CHECK(worker.stop == 0);
@@ -58,16 +60,19 @@ inline RunState undisturbed(const Settings& settings, int workers) {
 }
 
 // Runs while workers die, fall silent, go deaf and come, and the master is
-// killed now and then.
-inline RunState disturbed(const Settings& s, std::uint64_t seed) {
+// killed now and then.  In a tree, what parents send comes late, and some
+// workers are out of others' reach.
+inline RunState disturbed(const Settings& s, std::uint64_t seed,
+                          Limits limits = {}) {
   Folder folder;
   std::optional<RunState> saved;
-  Limits limits;
   limits.checkpoint_batches = 9;
   dl::Philox random(seed, 2);
   std::uint64_t incarnation = 1;
   auto master = std::make_unique<Master>(s, limits, folder, saved, incarnation,
                                          kExamples);
+  const auto lag = [&] { return random.below(4); };
+  master->lag = lag;
   // kill -9 of the master.  In sharing the next one knows all that this one
   // had acknowledged, and workers that live go on with their replicas.
   const auto restart = [&] {
@@ -76,6 +81,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed) {
     master.reset();
     master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
                                       kExamples);
+    master->lag = lag;
     if (s.mode != Mode::kSharing) return;
     const RunState& now = master->context.state;
     CHECK(now.version == before.version);
@@ -98,7 +104,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed) {
           std::next(workers.begin(),
                     static_cast<std::ptrdiff_t>(random.below(workers.size())))
               ->second;
-      switch (random.below(4)) {
+      switch (random.below(limits.topology == Topology::kTree ? 5 : 4)) {
         case 0:  // leaves
           master->deliver(unlucky, Leave{"test"}.to_message());
           unlucky.alive = false;
@@ -108,6 +114,9 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed) {
           break;
         case 2:
           unlucky.poison = true;
+          break;
+        case 4:
+          unlucky.branch->walled_in = !unlucky.branch->walled_in;
           break;
         default:  // dies between answers, or of a lost process seen at once
           unlucky.alive = false;
@@ -127,6 +136,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed) {
     }
   }
   REQUIRE(master->coordinator->finished());
+  CHECK(master->context.report.resyncs == 0);
   check_exactly_once(folder, s.epochs);
   return master->context.state;
 }

@@ -43,7 +43,7 @@ Message sample(std::vector<std::size_t> sizes) {
 }  // namespace
 
 TEST_CASE("a message comes back with its envelope") {
-  Envelope envelope{kRun, 5, 2, 99, kProtocolVersion};
+  Envelope envelope{kRun, 5, 2, 99, 7, kProtocolVersion};
   Message message = sample({0, 3, 4096, 4097, 10'000, 0});
   Frames frames = encode(message, envelope, 4096);
   // header, body, 1 + 1 + 2 + 3 pieces; empty blobs have none
@@ -54,6 +54,7 @@ TEST_CASE("a message comes back with its envelope") {
   CHECK(received.envelope.worker == 5);
   CHECK(received.envelope.fence == 2);
   CHECK(received.envelope.sequence == 99);
+  CHECK(received.envelope.feed == 7);
   CHECK(received.message.type == MessageType::kState);
   CHECK(received.message.body == message.body);
   CHECK(received.message.blobs == message.blobs);

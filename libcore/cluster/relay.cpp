@@ -1,0 +1,107 @@
+#include "libcore/cluster/relay.h"
+
+#include <utility>
+
+namespace dl::cluster {
+
+void Relay::begin_session(const std::string& run, std::uint64_t number) {
+  run_ = run;
+  number_ = number;
+  feed_.forget();
+  children_.clear();
+  for_master_.clear();
+  if (std::exchange(parent_, 0) != 0) link_.connect("");
+}
+
+std::vector<Message> Relay::from_master(Received received) {
+  const std::uint64_t number = received.envelope.feed;
+  Message& message = received.message;
+  if (message.type != MessageType::kState)
+    return hand_on(feed_.take({number, std::move(message)}));
+  std::vector<FeedItem> next = feed_.restart(number);
+  // What the State has is not sent on.
+  tell_children(0, Feeding{number}.to_message());
+  std::vector<Message> turn = {std::move(message)};
+  for (Message& each : hand_on(std::move(next)))
+    turn.push_back(std::move(each));
+  return turn;
+}
+
+std::vector<Message> Relay::from_parent(Received received) {
+  if (received.envelope.run != run_ || parent_ == 0) return {};
+  Message& message = received.message;
+  if (message.type == MessageType::kFeeding) {
+    const Feeding feeding = Feeding::from_message(message);
+    for_master_.push_back(
+        Fed{parent_, position(), feeding.after, ""}.to_message());
+    return {};
+  }
+  if (received.envelope.feed == 0) return {};
+  return hand_on(feed_.take({received.envelope.feed, std::move(message)}));
+}
+
+void Relay::from_child(const std::string& child, const Received& received) {
+  if (received.envelope.run != run_ ||
+      received.message.type != MessageType::kAttach)
+    return;
+  children_.insert(child);
+  // Without a position it is told once there is one.
+  if (feed_.position())
+    link_.send_to_child(child, Feeding{position()}.to_message(), envelope(0));
+}
+
+void Relay::listen() {
+  const std::string endpoint = link_.listen();
+  if (!endpoint.empty())
+    for_master_.push_back(Listening{endpoint}.to_message());
+}
+
+void Relay::place(const Place& place) {
+  // The master feeds it until the new parent does.
+  if (parent_ != 0)
+    for_master_.push_back(Fed{0, position(), 0, ""}.to_message());
+  parent_ = place.parent;
+  link_.connect(place.endpoint);
+}
+
+void Relay::parent_connected() {
+  link_.send_to_parent(Attach{}.to_message(), envelope(0));
+}
+
+void Relay::parent_lost(const std::string& why) {
+  if (parent_ == 0) return;
+  parent_ = 0;
+  link_.connect("");
+  for_master_.push_back(Fed{0, position(), 0, why}.to_message());
+}
+
+std::vector<Message> Relay::take_for_master() {
+  return std::exchange(for_master_, {});
+}
+
+std::vector<Message> Relay::hand_on(std::vector<FeedItem> items) {
+  std::vector<Message> turn;
+  for (FeedItem& item : items) {
+    tell_children(item.number, item.message);
+    turn.push_back(std::move(item.message));
+  }
+  return turn;
+}
+
+// One that cannot take it is left to the master, who sees it fall behind.
+void Relay::tell_children(std::uint64_t number, const Message& message) {
+  std::erase_if(children_, [&](const std::string& child) {
+    return !link_.send_to_child(child, message, envelope(number));
+  });
+}
+
+Envelope Relay::envelope(std::uint64_t number) {
+  Envelope envelope;
+  envelope.run = run_;
+  envelope.worker = number_;
+  envelope.sequence = ++sequence_;
+  envelope.feed = number;
+  return envelope;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,122 @@
+#include "libcore/cluster/relay_sockets.h"
+
+#include <utility>
+
+#include "libcore/base/clock.h"
+#include "libcore/cluster/local_address.h"
+#include "libcore/cluster/transport_socket.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kConnectSeconds = 5;
+constexpr int kMessagesAtOnce = 64;  // of the parent, before others are served
+
+// Where other workers find this one: at the address that leads to the master.
+std::string place_to_listen(const std::string& master) {
+  const std::string address = local_address(master);
+  // The master is on this host, but other workers need not be.
+  if (!is_local(master) && is_local("tcp://" + address + ":0"))
+    return "tcp://*:0";
+  return "tcp://" + address + ":0";
+}
+
+}  // namespace
+
+void RelaySockets::begin_session(std::string master, Security security) {
+  connect("");
+  children_.reset();
+  master_ = std::move(master);
+  security_ = std::move(security);
+}
+
+std::string RelaySockets::listen() {
+  try {
+    if (!children_)
+      children_.emplace(place_to_listen(master_), security_, log_);
+    return children_->endpoint();
+  } catch (const Error& error) {
+    log_(Level::kWarning,
+         std::string("other workers cannot be fed from here: ") + error.what());
+    return "";
+  }
+}
+
+void RelaySockets::connect(const std::string& endpoint) {
+  leave_parent();
+  endpoint_ = endpoint;
+  if (endpoint.empty()) return;
+  deadline_ = monotonic_seconds() + kConnectSeconds;
+  try {
+    parent_ = std::make_unique<DealerSocket>(endpoint, security_, log_);
+  } catch (const Error& error) {
+    failure_ = error.what();
+  }
+}
+
+void RelaySockets::leave_parent() {
+  attached_ = false;
+  failure_.clear();
+  if (!parent_) return;
+  bytes_in_ += parent_->bytes_in();
+  bytes_out_ += parent_->bytes_out();
+  parent_.reset();
+}
+
+void RelaySockets::send_to_parent(const Message& message,
+                                  const Envelope& envelope) {
+  if (parent_) parent_->send(message, envelope, Milliseconds(0));
+}
+
+bool RelaySockets::send_to_child(const std::string& child,
+                                 const Message& message,
+                                 const Envelope& envelope) {
+  return children_->send(child, message, envelope);
+}
+
+std::vector<Message> RelaySockets::serve(Relay& relay) {
+  std::vector<Message> turn;
+  if (children_)
+    while (const auto incoming = children_->receive(Milliseconds(0)))
+      relay.from_child(incoming->peer, incoming->received);
+  if (!endpoint_.empty()) serve_parent(relay, turn);
+  return turn;
+}
+
+void RelaySockets::serve_parent(Relay& relay, std::vector<Message>& turn) {
+  try {
+    if (!parent_) throw Error{Code::kUnavailable, failure_};
+    for (int i = 0; i < kMessagesAtOnce; ++i) {
+      auto received = parent_->receive(Milliseconds(0));
+      if (!received) break;
+      for (Message& message : relay.from_parent(std::move(*received)))
+        turn.push_back(std::move(message));
+    }
+    if (parent_->connected() && !std::exchange(attached_, true))
+      return relay.parent_connected();
+    if (parent_->connected()) return;
+    if (attached_) throw Error{Code::kUnavailable, "the connection is lost"};
+    if (monotonic_seconds() > deadline_)
+      throw Error{Code::kUnavailable, parent_->status()};
+  } catch (const Error& error) {
+    relay.parent_lost(endpoint_ + ": " + error.what());
+  }
+}
+
+void RelaySockets::collect(std::vector<const Socket*>& sockets) const {
+  if (children_) sockets.push_back(&*children_);
+  if (parent_) sockets.push_back(parent_.get());
+}
+
+std::uint64_t RelaySockets::bytes_in() const {
+  return bytes_in_ + (parent_ ? parent_->bytes_in() : 0) +
+         (children_ ? children_->bytes_in() : 0);
+}
+
+std::uint64_t RelaySockets::bytes_out() const {
+  return bytes_out_ + (parent_ ? parent_->bytes_out() : 0) +
+         (children_ ? children_->bytes_out() : 0);
+}
+
+}  // namespace dl::cluster

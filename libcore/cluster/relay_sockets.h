@@ -1,0 +1,58 @@
+// The sockets of a worker's relay: a ROUTER for its children, once it may get
+// some, and a DEALER to its parent.
+
+#ifndef DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
+#define DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/relay.h"
+#include "libcore/cluster/transport.h"
+
+namespace dl::cluster {
+
+// One thread, that of the worker's connection to its master.
+class RelaySockets : public RelayLink {
+ public:
+  explicit RelaySockets(Log log) : log_(std::move(log)) {}
+
+  // A session with the master at this endpoint begins.
+  void begin_session(std::string master, Security security);
+
+  // Takes in what is there, and returns whose turn it is of it.
+  std::vector<Message> serve(Relay& relay);
+  // Adds what there is to wait for.
+  void collect(std::vector<const Socket*>& sockets) const;
+
+  std::string listen() override;
+  void connect(const std::string& endpoint) override;
+  void send_to_parent(const Message& message,
+                      const Envelope& envelope) override;
+  bool send_to_child(const std::string& child, const Message& message,
+                     const Envelope& envelope) override;
+
+  std::uint64_t bytes_in() const;
+  std::uint64_t bytes_out() const;
+
+ private:
+  void serve_parent(Relay& relay, std::vector<Message>& turn);
+  void leave_parent();
+
+  Log log_;
+  std::string master_;  // its endpoint
+  Security security_;
+  std::optional<RouterSocket> children_;
+  std::unique_ptr<DealerSocket> parent_;
+  std::string endpoint_;  // of the parent
+  std::string failure_;   // why there is none, although one was named
+  bool attached_ = false;
+  double deadline_ = 0;
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier parents
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
