@@ -30,8 +30,16 @@
 //                             <-   Check     (sharing: digest to compare)
 //   Digest                    ->
 //                             <-   Statistics (sharing: their average)
+//                             <-   Listen, Place (in a tree)
+//   Listening, Fed            ->
 //                             <-   Stop
 //   Leave                     ->
+//
+// Round, Apply, Check and Statistics may come through another worker, after
+//
+//   child                          parent
+//   Attach                    ->
+//                             <-   Feeding, then each in its turn
 
 #ifndef DL_LIBCORE_CLUSTER_MESSAGE_H_
 #define DL_LIBCORE_CLUSTER_MESSAGE_H_
