@@ -31,15 +31,30 @@ std::uint32_t largest_bits(std::span<const float> x, std::span<const float> y) {
   return most;
 }
 
-bool finite(std::span<const float> x, std::span<const float> y = {}) {
-  return largest_bits(x, y) < 0x7f800000U;
-}
-
 // Calls visit(from, count) for stretches of at most kBlock of n elements.
 template <typename Visit>
 void in_blocks(std::size_t n, const Visit& visit) {
   for (std::size_t at = 0; at < n; at += kBlock)
     visit(at, std::min(kBlock, n - at));
+}
+
+// Whether x + y is finite, and without y how many are not zero.
+struct Extent {
+  bool finite;
+  std::uint64_t nonzero;
+};
+Extent extent_of(std::span<const float> x, std::span<const float> y) {
+  std::uint32_t most = 0;
+  std::uint64_t nonzero = 0;
+  in_blocks(x.size(), [&](std::size_t at, std::size_t n) {
+    const auto part = x.subspan(at, n);
+    most = std::max(most, largest_bits(part, y.empty() ? y : y.subspan(at, n)));
+    if (!y.empty()) return;
+    std::uint32_t count = 0;  // as wide as an element, for the vectors
+    for (const float v : part) count += v != 0;
+    nonzero += count;
+  });
+  return {most < 0x7f800000U, nonzero};
 }
 
 void append_f16(std::span<float> x, std::vector<std::byte>& out) {
@@ -148,20 +163,29 @@ void walk_dense(Kind kind, std::span<const std::byte> body, std::size_t n,
   if (kind == Kind::kInt8) walk_int8(body, n, visit);
 }
 
+// What is written: f32 without its zeros where that is shorter.
+Kind form_of(Kind kind, std::uint64_t nonzero, std::size_t n) {
+  const bool shorter = kind == Kind::kF32 &&
+                       nonzero_delta_bytes(nonzero, n) < body_bytes(kind, n);
+  return shorter ? Kind::kSparse : kind;
+}
+
 }  // namespace
 
 void encode_delta(std::span<const float> delta, const DeltaFormat& format,
                   std::span<float> residual, std::vector<std::byte>& out) {
   require(residual.size() == (format.lossy() ? delta.size() : 0),
           "a residual of every element");
-  if (!finite(delta, residual))
+  const Extent extent = extent_of(delta, residual);
+  if (!extent.finite)
     throw Error{Code::kProtocol, "a difference is not finite"};
+  const Kind form = form_of(format.kind, extent.nonzero, delta.size());
   append(out, kVersion);
-  append(out, static_cast<std::uint8_t>(format.kind));
+  append(out, static_cast<std::uint8_t>(form));
   append(out, std::uint16_t{0});
   append(out, std::uint64_t{delta.size()});
   for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += delta[i];
-  switch (format.kind) {
+  switch (form) {
     case Kind::kF32: {
       const auto bytes = std::as_bytes(delta);
       out.insert(out.end(), bytes.begin(), bytes.end());
@@ -172,7 +196,8 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
     case Kind::kInt8:
       return append_int8(residual, out);
     case Kind::kSparse:
-      return append_sparse_delta(residual, format, out);
+      return format.lossy() ? append_sparse_delta(residual, format, out)
+                            : append_nonzero_delta(delta, out);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "libcore/exchange/sparse_delta.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -18,6 +19,17 @@ namespace dl::exchange {
 namespace {
 
 constexpr std::size_t kSample = 65536;
+constexpr unsigned kExact = 32;  // bits of a value that is sent as it is
+constexpr float kLeast = std::numeric_limits<float>::denorm_min();
+
+// The largest Rice parameter with values of so many bits.
+constexpr unsigned most_rice(unsigned bits) {
+  return std::min(kMaxRice, kMaxBits - 1 - bits);
+}
+// The best one.
+unsigned rice_for(std::uint64_t count, std::uint64_t elements, unsigned bits) {
+  return std::min(best_rice(count, elements), most_rice(bits));
+}
 
 // What the largest `density` of x reach, by a sample.
 float threshold_of(std::span<const float> x, double density) {
@@ -29,15 +41,14 @@ float threshold_of(std::span<const float> x, double density) {
   const float reach =
       largest_reach(sample, std::clamp<std::size_t>(rank, 1, sample.size()));
   // Zeros are not sent.
-  return std::max(reach, std::numeric_limits<float>::denorm_min());
+  return std::max(reach, kLeast);
 }
 
 // A code for the magnitudes of one message.
 class Magnitudes {
  public:
-  Magnitudes(int bits, std::span<const float> chosen)
-      : bits_(static_cast<unsigned>(bits)) {
-    if (bits == 16) return;
+  Magnitudes(unsigned bits, std::span<const float> chosen) : bits_(bits) {
+    if (bits >= 16) return;
     const std::size_t count = std::size_t{1} << (bits - 1);
     if (bits < 8) {
       levels_ = Levels::fitted(chosen, count);
@@ -60,7 +71,7 @@ class Magnitudes {
     const auto checked = [](bool good) {
       if (!good) damaged("its levels are no ascending magnitudes");
     };
-    if (bits == 16) return;
+    if (bits == 16 || bits == kExact) return;
     if (bits == 8) {
       first_ = head.get<float>();
       ratio_ = head.get<float>();
@@ -97,10 +108,12 @@ class Magnitudes {
   unsigned bits() const { return bits_; }  // of a code, with the sign
   // Of |x|, without the sign.
   std::uint32_t code(float magnitude) const {
+    if (bits_ == kExact) return std::bit_cast<std::uint32_t>(magnitude);
     if (!levels_) return half_of(magnitude);
     return static_cast<std::uint32_t>(levels_->nearest(magnitude));
   }
   float value(std::uint32_t code) const {
+    if (bits_ == kExact) return std::bit_cast<float>(code);
     return levels_ ? levels_->values()[code]
                    : float_of(static_cast<std::uint16_t>(code));
   }
@@ -108,7 +121,7 @@ class Magnitudes {
  private:
   unsigned bits_;
   float first_ = 0, ratio_ = 0;
-  std::optional<Levels> levels_;  // none: binary16
+  std::optional<Levels> levels_;  // none: binary16, binary32
 };
 
 // Calls visit(index, value) for each element; throws where it is damaged.
@@ -118,8 +131,8 @@ void walk(HeadReader head, std::uint64_t elements, const Visit& visit) {
   if (left > elements) damaged("more values than elements");
   if (left > 0) {
     const auto rice = head.get<std::uint8_t>();
-    if (rice > kMaxRice) damaged("unknown code");
     const Magnitudes magnitudes(head);
+    if (rice > most_rice(magnitudes.bits())) damaged("unknown code");
     BitReader bits(head.rest());
     for (std::uint64_t at = 0; left > 0; --left, ++at) {
       std::uint64_t tail = 0;
@@ -137,24 +150,18 @@ void walk(HeadReader head, std::uint64_t elements, const Visit& visit) {
   if (!head.rest().empty()) damaged("bytes are left over");
 }
 
-}  // namespace
-
-void append_sparse_delta(std::span<float> x, const DeltaFormat& format,
-                         std::vector<std::byte>& out) {
+std::vector<HitWord> hits_over(std::span<const float> x, float threshold) {
   std::vector<HitWord> words(most_words(x.size()));
-  words.resize(x.empty() ? 0
-                         : select_over(x, threshold_of(x, format.density),
-                                       words.data()));
-  const std::uint64_t count = count_hits(words);
-  append_varint(out, count);
-  if (count == 0) return;
+  words.resize(select_over(x, threshold, words.data()));
+  return words;
+}
 
-  std::vector<float> chosen;
-  chosen.reserve(count);
-  for_each_hit(words,
-               [&](std::uint64_t i) { chosen.push_back(std::fabs(x[i])); });
-  const Magnitudes magnitudes(format.bits, chosen);
-  const unsigned k = best_rice(count, x.size());
+// Calls sent(index, value) for each that is written.
+template <typename Sent>
+void append_hits(std::span<const float> x, std::span<const HitWord> words,
+                 std::uint64_t count, const Magnitudes& magnitudes,
+                 std::vector<std::byte>& out, const Sent& sent) {
+  const unsigned k = rice_for(count, x.size(), magnitudes.bits());
   append(out, static_cast<std::uint8_t>(k));
   magnitudes.append_to(out);
 
@@ -170,9 +177,46 @@ void append_sparse_delta(std::span<float> x, const DeltaFormat& format,
                  magnitudes.bits());
     next = i + 1;
     const float value = magnitudes.value(code);
-    x[i] -= negative ? -value : value;
+    sent(i, negative ? -value : value);
   });
   out.resize(static_cast<std::size_t>(bits.finish() - out.data()));
+}
+
+}  // namespace
+
+void append_sparse_delta(std::span<float> x, const DeltaFormat& format,
+                         std::vector<std::byte>& out) {
+  std::vector<HitWord> words;
+  if (!x.empty()) words = hits_over(x, threshold_of(x, format.density));
+  const std::uint64_t count = count_hits(words);
+  append_varint(out, count);
+  if (count == 0) return;
+
+  std::vector<float> chosen;
+  chosen.reserve(count);
+  for_each_hit(words,
+               [&](std::uint64_t i) { chosen.push_back(std::fabs(x[i])); });
+  const Magnitudes magnitudes(static_cast<unsigned>(format.bits), chosen);
+  append_hits(x, words, count, magnitudes, out,
+              [&](std::uint64_t i, float value) { x[i] -= value; });
+}
+
+void append_nonzero_delta(std::span<const float> x,
+                          std::vector<std::byte>& out) {
+  const std::vector<HitWord> words = hits_over(x, kLeast);
+  const std::uint64_t count = count_hits(words);
+  append_varint(out, count);
+  if (count == 0) return;
+  append_hits(x, words, count, Magnitudes(kExact, {}), out,
+              [](std::uint64_t, float) {});
+}
+
+std::size_t nonzero_delta_bytes(std::uint64_t nonzero, std::uint64_t elements) {
+  std::vector<std::byte> head;
+  append_varint(head, nonzero);
+  if (nonzero == 0) return head.size();
+  const unsigned k = rice_for(nonzero, elements, kExact);
+  return head.size() + 2 + rice_bits(nonzero, elements, k, kExact) / 8 + 1;
 }
 
 void apply_sparse_delta(std::span<const std::byte> body, float scale,

@@ -4,6 +4,7 @@
 #include "libcore/exchange/delta.h"
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -25,6 +26,16 @@ std::vector<float> normal(std::size_t n, std::uint64_t stream) {
   Philox random(21, stream);
   std::vector<float> x(n);
   for (float& v : x) v = static_cast<float>(random.normal());
+  return x;
+}
+
+// So many of n elements, the others 0.
+std::vector<float> normal_among(std::size_t n, double share,
+                                std::uint64_t stream) {
+  Philox random(24, stream);
+  std::vector<float> x = normal(n, stream);
+  for (float& v : x)
+    if (random.uniform() >= share) v = 0;
   return x;
 }
 
@@ -124,6 +135,58 @@ TEST_CASE("what is sent and what is kept make up the delta") {
       REQUIRE(norm(residual) < norm(delta));
     }
   }
+}
+
+TEST_CASE("f32 leaves zeros out where that is shorter, and loses nothing") {
+  const auto bits_of = [](float v) {
+    return v == 0 ? 0 : std::bit_cast<std::uint32_t>(v);
+  };
+  for (const std::size_t n : {1U, 2U, 64U, 1000U, 5000U})
+    for (const double share : {0.0, 0.001, 0.1, 0.5, 0.9, 0.98, 1.0}) {
+      INFO(n << " " << share);
+      std::vector<float> delta = normal_among(n, share, n), none;
+      delta[0] = -0.0F;
+      if (n > 2) {
+        delta[n / 2] = std::numeric_limits<float>::denorm_min();
+        delta[n / 3] = -std::numeric_limits<float>::max();
+        delta[n - 1] = -std::numeric_limits<float>::min();
+      }
+      const Bytes message = encoded(delta, "f32", none);
+      const std::vector<float> sent = decoded(message, n);
+      for (std::size_t i = 0; i < n; ++i)
+        REQUIRE(bits_of(sent[i]) == bits_of(delta[i]));
+      REQUIRE(message.size() <= kDeltaHeaderBytes + 4 * n);
+      if (n < 1000) continue;
+      const double dense = 4 * static_cast<double>(n);
+      const double bytes = static_cast<double>(message.size());
+      if (share >= 0.98) CHECK(bytes == kDeltaHeaderBytes + dense);
+      if (share == 0.9) CHECK(bytes < 0.95 * dense);
+      if (share == 0.1) CHECK(bytes < 0.13 * dense);
+    }
+  // 2^-149 and -0 among zeros; as dl-protocol(7) says.
+  std::vector<float> delta(40), none;
+  delta[2] = 1.5F;
+  delta[20] = -0.0F;
+  delta[39] = -std::numeric_limits<float>::denorm_min();
+  Bytes want;
+  for (const int byte : {0x01, 0x03, 0x00, 0x00, 0x28, 0x00, 0x00, 0x00, 0x00,
+                         0x00, 0x00, 0x00, 0x02, 0x04, 0x20, 0x05, 0x00, 0x00,
+                         0xf0, 0x8f, 0x34, 0x00, 0x00, 0x00, 0x00})
+    want.push_back(static_cast<std::byte>(byte));
+  CHECK(encoded(delta, "f32", none) == want);
+  delta[39] = NAN;
+  CHECK_THROWS_AS(encoded(delta, "f32", none), Error);
+}
+
+TEST_CASE("f32: one element of very many") {
+  // The best parameter of gaps would leave no room for a value behind them.
+  constexpr std::size_t kN = 30'000'000;
+  std::vector<float> delta(kN), none;
+  delta[kN - 2] = -0.1F;
+  const Bytes message = encoded(delta, "f32", none);
+  CHECK(message.size() < kDeltaHeaderBytes + 16);
+  decode_delta(message, -1, delta);
+  CHECK(std::ranges::all_of(delta, [](float v) { return v == 0; }));
 }
 
 TEST_CASE("dyadic deltas are conserved to the last bit over many rounds") {
@@ -231,10 +294,15 @@ TEST_CASE("what is not finite is not sent, and changes nothing") {
 TEST_CASE("damaged deltas are refused and change nothing") {
   Philox random(23, 1);
   constexpr std::size_t kN = 1500;
+  std::vector<Bytes> messages;
   for (const char* text : kFormats) {
-    INFO(text);
     std::vector<float> residual;
-    const Bytes good = encoded(normal(kN, 4), text, residual);
+    messages.push_back(encoded(normal(kN, 4), text, residual));
+  }
+  std::vector<float> none;
+  messages.push_back(encoded(normal_among(kN, 0.05, 4), "f32", none));
+  for (const Bytes& good : messages) {
+    INFO(&good - messages.data());
     const auto refused = [&](const Bytes& message, std::size_t n = 1500) {
       std::vector<float> target(n, 0.5F), before = target;
       try {
@@ -271,4 +339,44 @@ TEST_CASE("damaged deltas are refused and change nothing") {
       refused(message);
     }
   }
+}
+
+TEST_CASE("values as they are: each of their fields is checked") {
+  std::vector<float> delta(40), none;
+  delta[0] = 1;
+  const Bytes good = encoded(delta, "f32", none);
+  // How many, the parameter of gaps, the bits of a value, and the value: the
+  // one bit of its gap, the parameter's bits, its sign, and the others.
+  const std::size_t at = kDeltaHeaderBytes;
+  REQUIRE(good.size() == at + 3 + 5);
+  const auto accepted = [&](std::size_t index, unsigned byte) {
+    Bytes message = good;
+    message[index] = static_cast<std::byte>(byte);
+    std::vector<float> target(40);
+    try {
+      decode_delta(message, 1, target);
+    } catch (const Error& error) {
+      CHECK(error.code() == Code::kProtocol);
+      CHECK(target == std::vector<float>(40));
+      return false;
+    }
+    return true;
+  };
+  const auto byte_of = [&](std::size_t index) {
+    return static_cast<unsigned>(good[index]);
+  };
+  CHECK(accepted(at, 1));
+  CHECK_FALSE(accepted(at, 0));
+  CHECK_FALSE(accepted(at, 2));
+  CHECK_FALSE(accepted(at, 41));
+  CHECK_FALSE(accepted(at + 1, 24));
+  CHECK_FALSE(accepted(at + 1, 31));
+  CHECK_FALSE(accepted(at + 2, 31));
+  CHECK_FALSE(accepted(at + 2, 33));
+  CHECK_FALSE(accepted(at + 3, 0));
+  // The exponent's last bit, which makes 1 infinite: 127 becomes 255.
+  const unsigned k = byte_of(at + 1), last = 1 + k + 31;
+  CHECK_FALSE(
+      accepted(at + 3 + last / 8, byte_of(at + 3 + last / 8) | 1U << last % 8));
+  CHECK_FALSE(accepted(at + 7, byte_of(at + 7) | 0x80U));
 }
