@@ -1,8 +1,10 @@
 // Averaging: each slot starts from what all share, trains some mini-batches by
 // itself and sends how far it came.
 
+#include <optional>
 #include <utility>
 
+#include "libcore/base/clock.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/learner.h"
 #include "libcore/cluster/slot_keeper.h"
@@ -34,6 +36,7 @@ class AveragingLearner : public Learner {
   }
 
   void begin(const Task& task) override {
+    const Stopwatch watch(stats_.decode);
     const auto start = keeper_.begin(task);
     if (!start) throw Superseded{};
     replica_->set_parameters(start->parameters);
@@ -48,7 +51,12 @@ class AveragingLearner : public Learner {
     // After a fault the lease is given up, and the next one begins anew.
     nn::Position at = work.position();
     at.afresh = afresh_;
-    const Replica::Step step = replica_->train(batch, at);
+    Replica::Step step;
+    {
+      const Stopwatch watch(stats_.compute);
+      step = replica_->train(batch, at);
+    }
+    ++stats_.batches;
     if (!step.fault.empty()) return step.fault;
     ++work.done;
     work.examples += batch.examples();
@@ -58,9 +66,14 @@ class AveragingLearner : public Learner {
 
   void finish(const Work& work) override {
     failpoint("worker.before_result");
-    auto result = keeper_.finish(
-        work.task, replica_->parameters(), replica_->statistics(),
-        needs_updater_ ? replica_->updater_state() : std::vector<float>());
+    std::optional<Result> result;
+    {
+      const Stopwatch watch(stats_.encode);
+      result = keeper_.finish(
+          work.task, replica_->parameters(), replica_->statistics(),
+          needs_updater_ ? replica_->updater_state() : std::vector<float>());
+    }
+    mail_.meter.add(std::exchange(stats_, {}));
     if (!result) {
       mail_.outbox.push(Fault{work.task.lease, work.task.fence,
                               work.batch() - 1, "the parameters are not finite"}
@@ -79,6 +92,7 @@ class AveragingLearner : public Learner {
   SlotKeeper keeper_;
   bool needs_updater_;  // to send or to keep
   Mailbox& mail_;
+  ExchangeStats stats_;  // not yet told to mail_.meter
   std::int64_t afresh_ = 0;
 };
 

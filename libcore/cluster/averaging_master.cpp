@@ -71,6 +71,7 @@ void AveragingEpoch::open_round() {
   round.replicas = replicas;
   round.iteration = context_.state.iteration;
   for (const OpenRound& before : rounds_) round.iteration += steps(before);
+  plan_reduction(round);
   rounds_.push_back(std::move(round));
   assign_slots(true);
 }
@@ -85,6 +86,7 @@ void AveragingEpoch::assign_slots(bool rebalance) {
 }
 
 void AveragingEpoch::tick() {
+  watch_reduction();
   do {
     if (may_open()) open_round();
     hand_out();
@@ -126,6 +128,7 @@ Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
   Slot result;
   result.index = static_cast<std::int64_t>(slot);
   result.round = round.version;
+  result.reducer = reducer_of(round, slot);
   if (!how().keeps_history()) return result;
   result.follows = context_.slots.history(slot, member.number);
   const OpenRound& before = rounds_.front();
@@ -140,6 +143,8 @@ Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
 void AveragingEpoch::take(Member& member, const Message& message) {
   if (message.type == MessageType::kResult)
     return take_result(member, Result::from_message(message));
+  if (message.type == MessageType::kReduced)
+    return take_reduced(Reduced::from_message(message));
   if (message.type != MessageType::kFault) return refuse_late(member, message);
   const Fault fault = Fault::from_message(message);
   const Lease* held = table_.find(fault.lease, fault.fence);
@@ -151,6 +156,9 @@ void AveragingEpoch::take(Member& member, const Message& message) {
 void AveragingEpoch::release(Member& member, const std::string& why,
                              bool failed) {
   context_.slots.forget(member.number);
+  for (OpenRound& round : rounds_)
+    if (std::ranges::count(round.reducers, member.number) > 0)
+      go_direct(round, member.describe() + " reduced it: " + why);
   Phase::release(member, why, failed);
 }
 
@@ -173,22 +181,28 @@ void AveragingEpoch::revoke_next(Member& member, const Lease& lease) {
 
 std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
                                      std::vector<float>& delta) const {
-  const RunState& state = context_.state;
-  const std::size_t updater =
-      averages_updater() ? state.updater_state.size() : 0;
   if (result.examples != order_.examples(lease.first, lease.count))
     return "it counts " + std::to_string(result.examples) + " examples, not " +
            std::to_string(order_.examples(lease.first, lease.count));
-  if (result.statistics.size() != state.statistics.size() ||
-      (updater > 0 && result.updater_state.size() != updater))
-    return "its vectors are of another size";
   if (!std::isfinite(result.loss_sum)) return "its loss is not finite";
-  if (!all_finite(result.statistics) ||
-      (updater > 0 && !all_finite(result.updater_state)))
+  return fault_of(result.delta, result.statistics, result.updater_state, delta);
+}
+
+std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
+                                     const std::vector<float>& statistics,
+                                     const std::vector<float>& updater_state,
+                                     std::vector<float>& delta) const {
+  const RunState& state = context_.state;
+  const std::size_t updater =
+      averages_updater() ? state.updater_state.size() : 0;
+  if (statistics.size() != state.statistics.size() ||
+      (updater > 0 && updater_state.size() != updater))
+    return "its vectors are of another size";
+  if (!all_finite(statistics) || (updater > 0 && !all_finite(updater_state)))
     return "its values are not finite";
   delta.resize(state.parameters.size());
   try {
-    exchange::decode_delta(result.delta, 1, delta);
+    exchange::decode_delta(coded, 1, delta);
   } catch (const Error& error) {
     return error.what();
   }
@@ -197,10 +211,18 @@ std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
 
 void AveragingEpoch::take_result(Member& member, Result result) {
   const Lease* held = table_.find(result.lease, result.fence);
-  if (!held || held->worker != member.number)
-    return context_.refuse(member, result.lease, result.fence);
+  if (!held || held->worker != member.number) {
+    if (!is_in(result)) context_.refuse(member, result.lease, result.fence);
+    return;
+  }
   const Lease lease = *held;
   OpenRound& round = *round_of(lease);
+  if (result.elsewhere) {
+    if (!round.groups.empty()) elsewhere_.insert(lease.id);
+    return;
+  }
+  if (!round.groups.empty())
+    reduction_failed(round, member.describe() + " cannot reach its reducer");
   const std::size_t slot = slot_of(round, lease);
   std::vector<float> delta;
   if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
@@ -217,17 +239,29 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   round.statistics.put(slot, std::move(result.statistics), weight);
   if (averages_updater())
     round.updater_state.put(slot, std::move(result.updater_state), weight);
-  round.examples[slot] = result.examples;
-  round.loss_sums[slot] = result.loss_sum;
-  --round.missing;
+  settle(round, lease, result.examples, result.loss_sum, bytes);
+  end_rounds();
+}
 
+void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
+                            std::int64_t examples, double loss_sum,
+                            std::size_t bytes) {
+  const std::size_t slot = slot_of(round, lease);
+  round.examples[slot] = examples;
+  round.loss_sums[slot] = loss_sum;
+  --round.missing;
+  Member* member = context_.members.find(lease.worker);
+  require(member != nullptr, "a lease of nobody");
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
-  context_.accept(member, lease, lease.first, lease.count, result.examples,
-                  result.loss_sum, bytes);
+  context_.accept(*member, lease, lease.first, lease.count, examples, loss_sum,
+                  bytes);
   table_.finish(lease.id);
-  context_.slots.learnt(slot, member.number, round.version);
-  // The round after next begins before the next one ends, even if that is
-  // complete: from which version it starts must not depend on who was fast.
+  context_.slots.learnt(slot, member->number, round.version);
+}
+
+// The round after next begins before the next one ends, even if that is
+// complete: from which version it starts must not depend on who was fast.
+void AveragingEpoch::end_rounds() {
   while (!rounds_.empty() && rounds_.front().missing == 0) {
     end_round();
     if (how().overlap) tick();

@@ -13,6 +13,11 @@
 // that overlap, it depends on the slot's history as well, and slots then stay
 // with their workers.
 //
+// In a tree of workers (feed_tree.h) rounds of many slots are summed on the
+// way: some workers reduce the Results of 8 slots, or of 8 such groups, and
+// the master gets the last 8 sums at most.  It sums as they do, so this changes
+// no bit.  Whenever that does not work, Results come here in that round.
+//
 // Rounds that overlap: round r + 1 begins when round r - 1 ends, while round r
 // is under way (slot_keeper.h says from what).  Two are open at most.
 
@@ -20,10 +25,13 @@
 #define DL_LIBCORE_CLUSTER_AVERAGING_MASTER_H_
 
 #include <deque>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "libcore/cluster/phase.h"
+#include "libcore/cluster/reduce_plan.h"
 #include "libcore/exchange/average.h"
 
 namespace dl::cluster {
@@ -37,6 +45,8 @@ class AveragingEpoch : public Phase {
   void take(Member& member, const Message& message) override;
   // What it had of its slots may have gone on: it is not used again.
   void release(Member& member, const std::string& why, bool failed) override;
+  // Not with work whose Result another worker has.
+  bool working(const Member& member) const override;
   bool done() const override;
   // The state is always that of the last round which is over.
   bool at_boundary() const override { return unsaved_; }
@@ -60,6 +70,12 @@ class AveragingEpoch : public Phase {
     std::vector<double> loss_sums;
     std::size_t missing;  // slots
 
+    // Sums that other workers make of it; none: all Results come here.
+    std::vector<ReduceGroup> groups;
+    std::vector<std::uint64_t> reducers;  // members
+    double all_elsewhere =
+        0;  // since when all that is missing is; 0: it is not
+
     std::size_t slots() const { return examples.size(); }
   };
 
@@ -79,11 +95,32 @@ class AveragingEpoch : public Phase {
                                     slot_batches());
   }
 
+  // averaging_reduce.cpp
+  void plan_reduction(OpenRound& round);
+  std::string reducer_of(const OpenRound& round, std::size_t slot) const;
+  void take_reduced(Reduced reduced);
+  std::string fault_of(const Reduced& reduced, const OpenRound& round,
+                       std::vector<float>& delta) const;
+  void go_direct(OpenRound& round, const std::string& why);
+  void reduction_failed(OpenRound& round, const std::string& why);
+  void watch_reduction();
+  // It came in a sum already, and now by itself, as all were asked for.
+  bool is_in(const Result& result) const;
+
   void take_result(Member& member, Result result);
   // Decodes; returns why the answer cannot be used, "" if it can.
   std::string fault_of(const Result& result, const Lease& lease,
                        std::vector<float>& delta) const;
+  // Vectors that a slot or a group of them gave; "": they fit.
+  std::string fault_of(std::span<const std::byte> coded,
+                       const std::vector<float>& statistics,
+                       const std::vector<float>& updater_state,
+                       std::vector<float>& delta) const;
+  // The slot of the lease is in.
+  void settle(OpenRound& round, const Lease& lease, std::int64_t examples,
+              double loss_sum, std::size_t bytes);
   void revoke_next(Member& member, const Lease& lease);
+  void end_rounds();
   void end_round();
   void send(const Round& round);
 
@@ -101,6 +138,7 @@ class AveragingEpoch : public Phase {
   std::deque<OpenRound> rounds_;
   std::int64_t done_ = 0;  // mini-batches of the rounds that are over
   bool unsaved_ = false;   // a round ended since the last checkpoint
+  std::set<std::uint64_t> elsewhere_;  // leases whose Result another worker has
 };
 
 }  // namespace dl::cluster

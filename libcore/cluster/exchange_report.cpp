@@ -81,6 +81,7 @@ std::string ExchangeReport::time_text() const {
 
 std::string ExchangeReport::short_text() const {
   const ExchangeStats s = total();
+  if (!shares()) return "idle " + percent(s.share(s.idle));
   return "density " + format("%.2g %%", 100 * s.density()) + "  staleness " +
          format("%.1f", s.applied > 0
                             ? s.staleness / static_cast<double>(s.applied)

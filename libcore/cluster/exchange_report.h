@@ -26,7 +26,8 @@ class ExchangeReport {
 
   bool empty() const { return workers_.empty(); }
   ExchangeStats total() const;
-  Json to_json() const;  // in all, and by worker
+  Json to_json() const;                                // in all, and by worker
+  bool shares() const { return total().updates > 0; }  // coded updates came
   // Two lines' worth: what was sent, and where the time went.
   std::string sent_text() const;
   std::string time_text() const;

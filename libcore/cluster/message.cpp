@@ -74,6 +74,12 @@ std::string_view name_of(MessageType type) {
       return "Attach";
     case MessageType::kFeeding:
       return "Feeding";
+    case MessageType::kReduce:
+      return "Reduce";
+    case MessageType::kReduced:
+      return "Reduced";
+    case MessageType::kDirect:
+      return "Direct";
   }
   return "";
 }
@@ -118,6 +124,13 @@ std::string text_of(const JsonView& body, std::string_view key,
     field.fail("at most " + std::to_string(longest) +
                " bytes without control characters");
   return text;
+}
+
+std::string endpoint_of(const JsonView& body, std::string_view key) {
+  std::string endpoint = text_of(body, key, kMaxEndpoint);
+  if (!endpoint.empty() && !endpoint.starts_with("tcp://"))
+    body.at(key).fail("tcp://ADDRESS:PORT");
+  return endpoint;
 }
 
 std::string printable(std::string text, std::size_t longest) {

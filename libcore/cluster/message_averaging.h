@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libcore/cluster/message_type.h"
@@ -18,12 +19,18 @@ struct Slot {
   std::int64_t index = 0;
   std::uint64_t round = 0;    // the version that the round makes
   std::uint64_t follows = 0;  // the last round of its history; 0: starts afresh
+  std::string reducer;  // where its Result goes, "tcp://..."; "": the master
   bool operator==(const Slot&) const = default;
 };
 
-// worker -> master, averaging: what a replica learnt in its task.
+// worker -> master, averaging: what a replica learnt in its task.  Where
+// another worker reduces it, that one gets it, and the master the same without
+// the vectors.
 struct Result {
   std::uint64_t lease = 0, fence = 0;
+  std::uint64_t round = 0;  // as the task's
+  std::int64_t slot = 0;
+  bool elsewhere = false;  // another worker has the vectors
   std::int64_t examples = 0;
   double loss_sum = 0;           // mean loss of each batch times its examples
   std::vector<std::byte> delta;  // exchange/delta.h; may be empty
@@ -43,6 +50,50 @@ struct Round {
 
   Message to_message() const;
   static Round from_message(const Message& message);
+};
+
+// master -> worker, averaging: sum what the slots [first, first + count) of a
+// round give: their Results or, from level 2 on, the Reduced of the level
+// below, each of 8 times as many slots as the level before.
+struct Reduce {
+  std::uint64_t round = 0;
+  std::int64_t level = 1;
+  std::int64_t first = 0, count = 0;
+  std::int64_t parameters = 0;  // of the network
+  std::string up;  // where the sum goes, "tcp://..."; "": the master
+
+  Message to_message() const;
+  static Reduce from_message(const Message& message);
+};
+
+// What the Result of a slot counts.
+struct SlotCount {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t examples = 0;
+  double loss_sum = 0;
+};
+
+// worker -> who asked for it: sums of examples * value over the slots.
+struct Reduced {
+  std::uint64_t round = 0;
+  std::int64_t level = 1;
+  std::int64_t first = 0;         // slot
+  std::vector<SlotCount> counts;  // of each slot
+  std::string why;                // not "": they cannot be summed; no vectors
+  std::vector<std::byte> delta;   // exchange/delta.h, lossless
+  std::vector<float> statistics, updater_state;
+
+  Message to_message() const;
+  static Reduced from_message(const Message& message);
+};
+
+// master -> all workers, averaging: nothing is reduced in this round any more;
+// its Results go to the master, those that were sent elsewhere too.
+struct Direct {
+  std::uint64_t round = 0;
+
+  Message to_message() const;
+  static Direct from_message(const Message& message);
 };
 
 }  // namespace dl::cluster

@@ -29,9 +29,12 @@ std::string text_of(const JsonView& body, std::string_view key,
 // The same for a sender: control characters replaced, the rest cut off.
 std::string printable(std::string text, std::size_t longest);
 
+// Where a worker listens for others, "tcp://ADDRESS:PORT", or "".
+std::string endpoint_of(const JsonView& body, std::string_view key);
+
 Json object_of(const JsonView& body, std::string_view key);
 
-constexpr std::size_t kMaxReason = 4096, kMaxDoing = 1024;
+constexpr std::size_t kMaxReason = 4096, kMaxDoing = 1024, kMaxEndpoint = 512;
 
 // 64 bits as 16 hexadecimal digits: JSON readers disagree on large integers.
 Json hex_field(std::uint64_t value);

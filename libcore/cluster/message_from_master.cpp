@@ -150,15 +150,16 @@ Message Task::to_message() const {
            {"slot", slot.index},
            {"round", slot.round},
            {"follows", slot.follows},
+           {"reducer", slot.reducer},
            {"evaluations", evaluations}},
           {}};
 }
 
 Task Task::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kTask, 0,
-                {"kind", "lease", "fence", "version", "epoch", "first", "count",
-                 "iteration", "slot", "round", "follows", "evaluations"});
+  JsonView body = open_body(
+      message, MessageType::kTask, 0,
+      {"kind", "lease", "fence", "version", "epoch", "first", "count",
+       "iteration", "slot", "round", "follows", "reducer", "evaluations"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")
@@ -175,6 +176,7 @@ Task Task::from_message(const Message& message) {
   task.slot.index = count_of(body, "slot");
   task.slot.round = number_of(body, "round");
   task.slot.follows = number_of(body, "follows");
+  task.slot.reducer = endpoint_of(body, "reducer");
   task.evaluations = body.at("evaluations").strings();
   return task;
 }

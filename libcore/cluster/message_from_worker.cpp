@@ -56,17 +56,24 @@ Message Result::to_message() const {
   return {MessageType::kResult,
           {{"lease", lease},
            {"fence", fence},
+           {"round", round},
+           {"slot", slot},
+           {"elsewhere", elsewhere},
            {"examples", examples},
            {"loss_sum", loss_sum}},
           {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
 Result Result::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kResult, 3,
-                            {"lease", "fence", "examples", "loss_sum"});
+  JsonView body = open_body(
+      message, MessageType::kResult, 3,
+      {"lease", "fence", "round", "slot", "elsewhere", "examples", "loss_sum"});
   Result result;
   result.lease = number_of(body, "lease");
   result.fence = number_of(body, "fence");
+  result.round = number_of(body, "round");
+  result.slot = count_of(body, "slot");
+  result.elsewhere = body.at("elsewhere").boolean();
   result.examples = count_of(body, "examples");
   result.loss_sum = body.at("loss_sum").number();
   result.delta = message.blobs[0];
@@ -161,9 +168,9 @@ Message Beat::to_message() const {
 }
 
 Beat Beat::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kBeat, 0,
-                {"progress", "examples_per_second", "doing", "exchange", "feed"});
+  JsonView body = open_body(
+      message, MessageType::kBeat, 0,
+      {"progress", "examples_per_second", "doing", "exchange", "feed"});
   Beat beat;
   beat.progress = number_of(body, "progress");
   beat.examples_per_second = body.at("examples_per_second").number();

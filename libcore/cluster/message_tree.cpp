@@ -4,20 +4,6 @@
 
 namespace dl::cluster {
 
-namespace {
-
-constexpr std::size_t kMaxEndpoint = 512;
-
-// "" or where a worker listens: nothing but a TCP connection comes of it.
-std::string endpoint_of(const JsonView& body) {
-  std::string endpoint = text_of(body, "endpoint", kMaxEndpoint);
-  if (!endpoint.empty() && !endpoint.starts_with("tcp://"))
-    body.at("endpoint").fail("tcp://ADDRESS:PORT");
-  return endpoint;
-}
-
-}  // namespace
-
 Message Place::to_message() const {
   return {
       MessageType::kPlace, {{"parent", parent}, {"endpoint", endpoint}}, {}};
@@ -26,7 +12,7 @@ Message Place::to_message() const {
 Place Place::from_message(const Message& message) {
   const JsonView body =
       open_body(message, MessageType::kPlace, 0, {"parent", "endpoint"});
-  Place place{number_of(body, "parent"), endpoint_of(body)};
+  Place place{number_of(body, "parent"), endpoint_of(body, "endpoint")};
   if ((place.parent == 0) != place.endpoint.empty())
     body.at("endpoint")
         .fail(place.parent == 0 ? "nothing for the master"
@@ -50,7 +36,7 @@ Message Listening::to_message() const {
 Listening Listening::from_message(const Message& message) {
   const JsonView body =
       open_body(message, MessageType::kListening, 0, {"endpoint"});
-  Listening listening{endpoint_of(body)};
+  Listening listening{endpoint_of(body, "endpoint")};
   if (listening.endpoint.empty()) body.at("endpoint").fail("an endpoint");
   return listening;
 }

@@ -43,7 +43,10 @@ enum class MessageType : std::uint16_t {
   kListening,
   kFed,
   kAttach,
-  kFeeding
+  kFeeding,
+  kReduce,
+  kReduced,
+  kDirect
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

@@ -28,7 +28,7 @@ class Phase {
 
   // The member's leases end.  failed: it died or stood still over them.
   virtual void release(Member& member, const std::string& why, bool failed);
-  bool working(const Member& member) const;
+  virtual bool working(const Member& member) const;
 
   // No new work; done() once what was begun is in.
   virtual void wind_up() { winding_up_ = true; }

@@ -50,10 +50,11 @@ void Relay::from_child(const std::string& child, const Received& received) {
     link_.send_to_child(child, Feeding{position()}.to_message(), envelope(0));
 }
 
-void Relay::listen() {
-  const std::string endpoint = link_.listen();
+std::string Relay::listen() {
+  std::string endpoint = link_.listen();
   if (!endpoint.empty())
     for_master_.push_back(Listening{endpoint}.to_message());
+  return endpoint;
 }
 
 void Relay::place(const Place& place) {

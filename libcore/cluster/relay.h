@@ -46,11 +46,12 @@ class Relay {
   std::vector<Message> from_parent(Received received);
   void from_child(const std::string& child, const Received& received);
 
-  void listen();
+  std::string listen();  // returns where, or "": it cannot
   void place(const Place& place);
   void parent_connected();  // its link to a parent is there
   void parent_lost(const std::string& why);
 
+  const std::string& run() const { return run_; }
   // 0: not known.
   std::uint64_t position() const { return feed_.position().value_or(0); }
   bool overfull() const { return feed_.overfull(); }

@@ -75,13 +75,29 @@ bool RelaySockets::send_to_child(const std::string& child,
   return children_->send(child, message, envelope);
 }
 
-std::vector<Message> RelaySockets::serve(Relay& relay) {
+std::vector<Message> RelaySockets::serve(Relay& relay, Reducer& reducer) {
   std::vector<Message> turn;
-  if (children_)
-    while (const auto incoming = children_->receive(Milliseconds(0)))
-      relay.from_child(incoming->peer, incoming->received);
+  if (children_) serve_children(relay, reducer);
   if (!endpoint_.empty()) serve_parent(relay, turn);
   return turn;
+}
+
+void RelaySockets::serve_children(Relay& relay, Reducer& reducer) {
+  while (const auto incoming = children_->receive(Milliseconds(0))) {
+    const Received& received = incoming->received;
+    if (received.message.type == MessageType::kAttach) {
+      relay.from_child(incoming->peer, received);
+      continue;
+    }
+    if (received.envelope.run != relay.run()) continue;
+    try {
+      reducer.from_worker(received.message);
+    } catch (const Error& error) {
+      log_(Level::kWarning, "worker " +
+                                std::to_string(received.envelope.worker) +
+                                " sent what makes no sense: " + error.what());
+    }
+  }
 }
 
 void RelaySockets::serve_parent(Relay& relay, std::vector<Message>& turn) {

@@ -1,5 +1,6 @@
-// The sockets of a worker's relay: a ROUTER for its children, once it may get
-// some, and a DEALER to its parent.
+// The sockets of a worker's relay: a ROUTER for its children, and for those
+// that send it what it reduces, once it may get some; and a DEALER to its
+// parent.
 
 #ifndef DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
 #define DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/reducer.h"
 #include "libcore/cluster/relay.h"
 #include "libcore/cluster/transport.h"
 
@@ -23,7 +25,7 @@ class RelaySockets : public RelayLink {
   void begin_session(std::string master, Security security);
 
   // Takes in what is there, and returns whose turn it is of it.
-  std::vector<Message> serve(Relay& relay);
+  std::vector<Message> serve(Relay& relay, Reducer& reducer);
   // Adds what there is to wait for.
   void collect(std::vector<const Socket*>& sockets) const;
 
@@ -38,6 +40,7 @@ class RelaySockets : public RelayLink {
   std::uint64_t bytes_out() const;
 
  private:
+  void serve_children(Relay& relay, Reducer& reducer);
   void serve_parent(Relay& relay, std::vector<Message>& turn);
   void leave_parent();
 

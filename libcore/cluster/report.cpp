@@ -114,7 +114,7 @@ std::string Report::to_text(const RunState& state) const {
     text += line("histories",
                  count(histories_lost) + " of slots lost with their workers");
   if (!exchange.empty()) {
-    text += line("exchange", exchange.sent_text());
+    if (exchange.shares()) text += line("exchange", exchange.sent_text());
     text += line("workers' time", exchange.time_text());
   }
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");

@@ -73,7 +73,8 @@ class RunContext {
   FeedSource feed;
   SlotOwners slots;  // averaging
   Report report;
-  double now = 0;  // monotonic, as of the message in hand
+  int reduce_failures = 0;  // averaging: sums by workers that failed in a row
+  double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
 
   // False: it did not go out; the member is left alone for a moment.

@@ -27,19 +27,6 @@ constexpr double kSampleSeconds = 2;  // between two looks at the residual
 // on a fast network the next one has seen the update.
 constexpr double kPatience = 0.02;
 
-// Adds the seconds of its life to one of the sums.
-class Stopwatch {
- public:
-  explicit Stopwatch(double& sum) : sum_(sum), begin_(monotonic_seconds()) {}
-  ~Stopwatch() { sum_ += monotonic_seconds() - begin_; }
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-
- private:
-  double& sum_;
-  double begin_;
-};
-
 class SharingLearner : public Learner {
  public:
   SharingLearner(std::unique_ptr<Replica> replica, const Settings& settings,

@@ -116,6 +116,8 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
   Result result;
   result.lease = task.lease;
   result.fence = task.fence;
+  result.round = task.slot.round;
+  result.slot = task.slot.index;
   if (!settings_.keeps_history()) {
     exchange::encode_delta(delta, settings_.delta, {}, result.delta);
   } else {

@@ -12,7 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
-#include "libcore/cluster/relay_sockets.h"
+#include "libcore/cluster/peers.h"
 
 namespace dl::cluster {
 namespace {
@@ -48,7 +48,7 @@ bool readable(int fd) {
 class Worker {
  public:
   Worker(const WorkerOptions& options, const Log& log)
-      : options_(options), log_(log), relay_sockets_(log) {
+      : options_(options), log_(log), peers_(log) {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
@@ -73,7 +73,6 @@ class Worker {
   void begin_session(const Welcome& welcome, const Message& message);
   std::optional<End> obey(Received received);
   std::optional<End> deliver(std::vector<Message> messages);
-  std::optional<End> serve_relay();
   void wait(double most);
   bool send(const Message& message, milliseconds wait);
   bool flush();
@@ -90,8 +89,7 @@ class Worker {
   std::exception_ptr compute_error_;
 
   std::unique_ptr<DealerSocket> socket_;
-  RelaySockets relay_sockets_;
-  Relay relay_{relay_sockets_};
+  Peers peers_;
   std::string endpoint_, status_;
   Envelope envelope_;
   std::uint64_t session_ = 0;  // counts the Welcomes
@@ -227,12 +225,7 @@ void Worker::begin_session(const Welcome& welcome, const Message& message) {
   hello_.previous_run = welcome.run;
   mail_.rejoin = false;
   mail_.inbox.begin_session(++session_, message);
-  Security security;
-  security.insecure = options_.security.insecure;
-  if (!welcome.tree_key.empty())
-    security.shared = key_pair_of(welcome.tree_key);
-  relay_sockets_.begin_session(endpoint_, std::move(security));
-  relay_.begin_session(welcome.run, welcome.worker);
+  peers_.begin_session(endpoint_, welcome, options_.security.insecure);
   welcomed_ = true;
 }
 
@@ -254,7 +247,7 @@ Worker::End Worker::session() {
       rate_examples = examples;
       beat.doing = mail_.doing();
       beat.exchange = mail_.tell_exchange();
-      beat.feed = relay_.position();
+      beat.feed = peers_.position();
       // Full: what is queued tells the master as much.
       send(beat.to_message(), milliseconds(0));
       next_beat = now + heartbeat_;
@@ -263,6 +256,7 @@ Worker::End Worker::session() {
       flush();
       break;
     }
+    if (const auto end = deliver(peers_.serve())) return *end;
     const bool sent = flush();
     if (!sent || !socket_->connected()) {
       // Its last words may be here already.
@@ -286,11 +280,10 @@ Worker::End Worker::session() {
       mail_.inbox.wake();
     }
     auto received = socket_->receive(milliseconds(0));
-    const bool idle = !received;
-    if (received)
-      if (const auto end = obey(std::move(*received))) return *end;
-    if (const auto end = serve_relay()) return *end;
-    if (idle) wait(next_beat - now);
+    if (!received)
+      wait(next_beat - now);
+    else if (const auto end = obey(std::move(*received)))
+      return *end;
   }
   mail_.fetcher.close();
   if (!mail_.finished) return End::kLost;
@@ -328,25 +321,19 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kRecord:
       mail_.fetcher.deliver(Record::from_message(message));
       return std::nullopt;
-    case MessageType::kPlace:
-      relay_.place(Place::from_message(message));
-      return std::nullopt;
-    case MessageType::kListen:
-      relay_.listen();
-      return std::nullopt;
     case MessageType::kState:
+    case MessageType::kTask:
     case MessageType::kRound:
+    case MessageType::kApply:
+    case MessageType::kStale:
     case MessageType::kCheck:
     case MessageType::kStatistics:
-      return deliver(relay_.from_master(std::move(received)));
-    case MessageType::kApply:
-      if (received.envelope.feed > 0)
-        return deliver(relay_.from_master(std::move(received)));
-      [[fallthrough]];  // of the master's log
-    case MessageType::kTask:
-    case MessageType::kStale:
     case MessageType::kProbe:
-      return deliver({std::move(message)});
+    case MessageType::kPlace:
+    case MessageType::kListen:
+    case MessageType::kReduce:
+    case MessageType::kDirect:
+      return deliver(peers_.from_master(std::move(received)));
     default:
       return std::nullopt;  // not for workers
   }
@@ -354,7 +341,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
 
 // Hands messages to the compute thread.  Nothing: go on.
 std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
-  bool room = !relay_.overfull();
+  bool room = !peers_.overfull();
   for (Message& message : messages)
     room = room && mail_.inbox.push(std::move(message));
   if (room) return std::nullopt;
@@ -364,17 +351,10 @@ std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
   return End::kLost;
 }
 
-std::optional<Worker::End> Worker::serve_relay() {
-  const auto end = deliver(relay_sockets_.serve(relay_));
-  for (const Message& message : relay_.take_for_master())
-    send(message, kSendLimit);
-  return end;
-}
-
 // Until something is to be done, or the time is over.
 void Worker::wait(double most) {
   std::vector<const Socket*> sockets = {socket_.get()};
-  relay_sockets_.collect(sockets);
+  most = std::min(most, peers_.collect(sockets));
   const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
   const bool watch_stop = options_.stop >= 0 && !stopping_;
   wait_for_any(sockets, std::span(wake.data(), watch_stop ? 2 : 1),
@@ -387,10 +367,17 @@ bool Worker::send(const Message& message, milliseconds wait) {
   return socket_->send(message, envelope_, wait);
 }
 
-// Sends what the compute thread has put out.  False: the master is lost.
+// Sends what the compute thread and other workers have for the master.  False:
+// it is lost.
 bool Worker::flush() {
-  while (const auto message = mail_.outbox.pop(session_))
-    if (!send(*message, kSendLimit)) return false;
+  while (auto message = mail_.outbox.pop(session_)) {
+    if (message->type == MessageType::kResult)
+      peers_.take_result(std::move(*message));
+    else if (!send(*message, kSendLimit))
+      return false;
+  }
+  for (const Message& message : peers_.take_for_master())
+    if (!send(message, kSendLimit)) return false;
   return true;
 }
 
@@ -432,10 +419,8 @@ void Worker::report() {
            std::to_string(mail_.examples) + " examples in " +
            std::to_string(
                static_cast<std::int64_t>(monotonic_seconds() - start_)) +
-           " s; sent " +
-           std::to_string(bytes_out_ + relay_sockets_.bytes_out()) +
-           " bytes, received " +
-           std::to_string(bytes_in_ + relay_sockets_.bytes_in()));
+           " s; sent " + std::to_string(bytes_out_ + peers_.bytes_out()) +
+           " bytes, received " + std::to_string(bytes_in_ + peers_.bytes_in()));
 }
 
 }  // namespace

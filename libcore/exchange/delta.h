@@ -1,6 +1,6 @@
 // Differences of parameters on the wire, for averaging.
 //
-//   f32     as they are; where it is shorter, without the zeros (-0 becomes 0),
+//   f32     as they are; where it halves them, without the zeros (-0 becomes 0),
 //           with positions as in sparse
 //   f16     rounded to binary16
 //   int8    127 steps to either side, of the largest of 1024 neighbours

@@ -146,6 +146,29 @@ TEST_CASE("messages of the tree") {
   CHECK(through(Feeding{12}).after == 12);
 }
 
+TEST_CASE("messages of sums") {
+  const Reduce order{9, 2, 64, 20, 1000, "tcp://10.0.0.7:4000"};
+  CHECK(through(order).level == 2);
+  CHECK(through(order).count == 20);
+  CHECK(through(order).parameters == 1000);
+  CHECK(through(order).up == order.up);
+  refuses(order, "level", 0);
+  refuses(order, "count", 0);
+  refuses(order, "count", INT64_MAX);  // first + count would overflow
+  refuses(order, "up", "file:///etc/passwd");
+  const Reduced sum{9,  1,        8,   {{1, 2, 32, 0.5}, {3, 4, 16, 0.25}},
+                    "", bytes(5), {1}, {2, 3}};
+  const Reduced copy = through(sum);
+  REQUIRE(copy.counts.size() == 2);
+  CHECK(copy.counts[1].fence == 4);
+  CHECK(copy.counts[1].loss_sum == 0.25);
+  CHECK(copy.delta == sum.delta);
+  CHECK(copy.updater_state == sum.updater_state);
+  refuses(sum, "slots", Json::array({Json{{"lease", 1}}}));
+  refuses(sum, "why", 1);
+  CHECK(through(Direct{7}).round == 7);
+}
+
 TEST_CASE("texts are made printable by their sender") {
   CHECK(through(Leave{"a\nb\x1b[31m"}).reason == "a?b?[31m");
   CHECK(through(Leave{std::string(9999, 'x')}).reason.size() == 4096);
@@ -168,7 +191,7 @@ TEST_CASE("State and Result carry floats bit for bit") {
   state.velocity = {0.5F};
   CHECK(through(state).velocity == state.velocity);
 
-  Result result{1, 2, 160, 3.25, bytes(7), {}, {3}};
+  Result result{1, 2, 5, 6, true, 160, 3.25, bytes(7), {}, {3}};
   CHECK(through(result).delta == bytes(7));
   CHECK(through(result).updater_state == std::vector<float>{3});
   refuses(result, "loss_sum", std::nan(""));
@@ -196,7 +219,16 @@ TEST_CASE("Round") {
 }
 
 TEST_CASE("Task") {
-  Task task{TaskKind::kEvaluate, 7, 2, 3, 1, 100, 50, 400, {2, 9, 8}, {"roc"}};
+  Task task{TaskKind::kEvaluate,
+            7,
+            2,
+            3,
+            1,
+            100,
+            50,
+            400,
+            {2, 9, 8, "tcp://10.0.0.7:4000"},
+            {"roc"}};
   CHECK(through(task).slot == task.slot);
   refuses(task, "follows", -1);
   Task copy = through(task);

@@ -25,10 +25,10 @@ TEST_CASE("the example of dl-protocol(7) is what is sent") {
     for (std::string byte; hex >> byte;)
       dump.push_back(static_cast<std::byte>(std::stoul(byte, nullptr, 16)));
   }
-  Frames frames =
-      encode(Stale{12, 2, 345}.to_message(),
-             {"000102030405060708090a0b0c0d0eff", 3, 1, 77, 0, kProtocolVersion},
-             1 << 20);
+  Frames frames = encode(
+      Stale{12, 2, 345}.to_message(),
+      {"000102030405060708090a0b0c0d0eff", 3, 1, 77, 0, kProtocolVersion},
+      1 << 20);
   std::vector<std::byte> want;
   for (const auto& frame : frames)
     want.insert(want.end(), frame.begin(), frame.end());

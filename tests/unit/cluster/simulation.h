@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/reducer.h"
 #include "libcore/cluster/relay.h"
 #include "libcore/cluster/replay.h"
 #include "libcore/cluster/slot_keeper.h"
@@ -308,15 +309,17 @@ class Link : public MasterLink {
   Mode mode_;
 };
 
-// A worker's way to its parent and its children.
-class Branch : public RelayLink {
+// A worker's way to other workers.
+class Branch : public RelayLink, public ReducerLink {
  public:
   Branch(Link& network, std::string name)
       : network_(network), name_(std::move(name)) {}
 
   Relay relay{*this};
+  Reducer reducer{*this};
   bool walled_in = false;                 // other workers do not reach it
   std::uint64_t messages = 0, bytes = 0;  // sent to children
+  std::uint64_t results = 0;              // sent to other workers
 
   std::string listen() override { return "tcp://" + name_; }
   void connect(const std::string& endpoint) override {
@@ -339,8 +342,35 @@ class Branch : public RelayLink {
     return true;
   }
 
-  // Takes in at most so many messages of the parent.
+  void send_to_reducer(const std::string& endpoint,
+                       const Message& message) override {
+    reducers_.insert(endpoint);
+    Worker* worker = network_.find(endpoint.substr(6));
+    if (!worker || worker->branch->walled_in) return;
+    ++results;
+    worker->branch->results_.push_back(message);
+  }
+  // What of messages of the master is for the worker itself.
+  void pass(const Message& message, Worker& worker) {
+    reducer.from_master(message);
+    if (message.type != MessageType::kReduce &&
+        message.type != MessageType::kDirect)
+      worker.take(message, network_.mode());
+  }
+
+  // Takes in at most so many messages of the parent, and of those that send
+  // what is to be reduced.
   void step(Worker& worker, std::size_t most) {
+    for (std::size_t i = 0; i < most && !results_.empty(); ++i) {
+      reducer.from_worker(results_.front());
+      results_.pop_front();
+    }
+    for (const std::string& endpoint : std::set<std::string>(reducers_)) {
+      const Worker* there = network_.find(endpoint.substr(6));
+      if (there && !there->branch->walled_in) continue;
+      reducers_.erase(endpoint);
+      reducer.lost(endpoint);
+    }
     Worker* parent = network_.find(parent_);
     if (!parent_.empty() && (!parent || parent->branch->walled_in))
       return relay.parent_lost("its parent is gone");
@@ -350,7 +380,7 @@ class Branch : public RelayLink {
       const Received received = std::move(arrived_.front());
       arrived_.pop_front();
       for (const Message& message : relay.from_parent(received))
-        worker.take(message, network_.mode());
+        pass(message, worker);
     }
   }
 
@@ -359,6 +389,8 @@ class Branch : public RelayLink {
   std::string name_, parent_;
   bool connected_ = false;
   std::deque<Received> arrived_;
+  std::deque<Message> results_;
+  std::set<std::string> reducers_;  // endpoints
 };
 
 inline void Worker::receive(Received received, Mode mode) {
@@ -367,19 +399,20 @@ inline void Worker::receive(Received received, Mode mode) {
     case MessageType::kPlace:
       return branch->relay.place(Place::from_message(message));
     case MessageType::kListen:
-      return branch->relay.listen();
+      return branch->reducer.listens_at(branch->relay.listen());
     case MessageType::kWelcome: {
       const Welcome welcome = Welcome::from_message(message);
       branch->relay.begin_session(welcome.run, welcome.worker);
+      branch->reducer.begin_session();
       return take(message, mode);
     }
     default:
       break;
   }
   if (received.envelope.feed == 0 && message.type != MessageType::kState)
-    return take(message, mode);
+    return branch->pass(message, *this);
   for (const Message& turn : branch->relay.from_master(std::move(received)))
-    take(turn, mode);
+    branch->pass(turn, *this);
 }
 
 struct Folder {
@@ -489,8 +522,18 @@ struct Master {
     coordinator->handle({worker.peer, {envelope, message}}, now);
   }
   void flush(Worker& worker) {
-    for (Message& message : worker.branch->relay.take_for_master())
-      worker.out.push_back(std::move(message));
+    const auto add = [&](std::vector<Message> messages) {
+      for (Message& message : messages)
+        worker.out.push_back(std::move(message));
+    };
+    for (std::size_t i = 0; i < worker.out.size(); ++i)
+      if (worker.out[i].type == MessageType::kResult)
+        worker.branch->reducer.take_result(worker.out[i]);
+      else
+        deliver(worker, Message(worker.out[i]));
+    worker.out.clear();
+    add(worker.branch->relay.take_for_master());
+    add(worker.branch->reducer.take_for_master());
     for (std::size_t i = 0; i < worker.out.size(); ++i)
       deliver(worker, Message(worker.out[i]));
     worker.out.clear();

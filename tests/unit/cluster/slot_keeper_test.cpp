@@ -46,7 +46,7 @@ Task task(std::uint64_t version, std::uint64_t round, std::uint64_t follows,
   t.version = version;
   t.count = 1;
   t.iteration = static_cast<std::int64_t>(10 * round);
-  t.slot = {slot, round, follows};
+  t.slot = {slot, round, follows, ""};
   return t;
 }
 

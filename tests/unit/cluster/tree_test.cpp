@@ -6,6 +6,7 @@
 
 #include "libcore/base/philox.h"
 #include "libcore/cluster/feed.h"
+#include "libcore/cluster/reduce_plan.h"
 #include "tests/unit/cluster/whole_run.h"
 
 using namespace simulation;
@@ -27,6 +28,14 @@ std::vector<std::uint64_t> numbers(const std::vector<FeedItem>& items) {
   std::vector<std::uint64_t> result;
   for (const FeedItem& each : items) result.push_back(each.number);
   return result;
+}
+
+int count_events(const Folder& folder, const std::string& name) {
+  std::ifstream in(folder.path + "/events.jsonl");
+  int count = 0;
+  for (std::string line; std::getline(in, line);)
+    count += Json::parse(line)["event"] == name;
+  return count;
 }
 
 Limits tree_limits(std::int64_t fan_out) {
@@ -157,6 +166,58 @@ TEST_CASE("a tree of workers gives what a star gives") {
   }
 }
 
+TEST_CASE("the groups of a round") {
+  CHECK(plan_groups(8, 3).empty());
+  CHECK(plan_groups(100, 0).empty());
+  for (const std::size_t slots : {9, 16, 64, 65, 130, 513}) {
+    const auto groups = plan_groups(slots, 5);
+    std::size_t last = 0, covered = 0;
+    for (const ReduceGroup& group : groups) {
+      CHECK(group.reducer < 5);
+      if (!group.up) {
+        ++last;
+        covered += group.count;
+        continue;
+      }
+      const ReduceGroup& up = groups[*group.up];
+      CHECK(up.level == group.level + 1);
+      CHECK(up.first <= group.first);
+      CHECK(group.first + group.count <= up.first + up.count);
+    }
+    CHECK(last <= 8);
+    CHECK(covered == slots);
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+      const ReduceGroup& group = groups[slot / 8];
+      CHECK(group.level == 1);
+      CHECK((group.first <= slot && slot < group.first + group.count));
+    }
+  }
+}
+
+TEST_CASE("workers sum what the master would sum, to the last bit") {
+  for (const int slots : {20, 70}) {
+    Settings s = settings(Mode::kAveraging);
+    s.averaging.workers = slots;
+    s.averaging.frequency = 1;
+    s.epochs = 6;
+    const RunState star = undisturbed(s, slots);
+    Folder folder;
+    std::optional<RunState> saved;
+    Master master(s, tree_limits(8), folder, saved, 1, kExamples);
+    for (int i = 0; i < slots; ++i) master.join("w" + std::to_string(i));
+    while (!master.over()) master.turn();
+    CHECK(master.context.state.parameters == star.parameters);
+    CHECK(master.context.state.statistics == star.statistics);
+    CHECK(master.context.state.updater_state == star.updater_state);
+    std::uint64_t results = 0;
+    for (const auto& [name, worker] : master.link.workers)
+      results += worker.branch->results;
+    CHECK(results > 4 * 51);
+    CHECK(master.context.reduce_failures == 0);
+    CHECK(count_events(folder, "direct") == 0);
+  }
+}
+
 TEST_CASE("a tree commits every mini-batch once whatever dies") {
   const Limits limits = tree_limits(2);
   const RunState calm = undisturbed(settings(Mode::kAveraging), 3);
@@ -165,5 +226,23 @@ TEST_CASE("a tree commits every mini-batch once whatever dies") {
     disturbed(settings(Mode::kSharing), seed, limits);
     CHECK(disturbed(settings(Mode::kAveraging), seed, limits).parameters ==
           calm.parameters);
+  }
+}
+
+TEST_CASE("sums by workers come to the same whatever dies") {
+  Settings s = settings(Mode::kAveraging);
+  s.averaging.workers = 20;
+  s.averaging.frequency = 1;
+  s.epochs = 4;
+  const RunState calm = undisturbed(s, 20);
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    INFO("seed " << seed);
+    CHECK(disturbed(s, seed, tree_limits(2), 12).parameters == calm.parameters);
+  }
+  s.averaging.overlap = true;
+  s.averaging.delta = dl::exchange::DeltaFormat::parse("sparse:0.1:2");
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    INFO("seed " << seed << ", overlapping");
+    disturbed(s, seed, tree_limits(2), 12);
   }
 }

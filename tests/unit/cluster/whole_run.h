@@ -63,7 +63,7 @@ inline RunState undisturbed(const Settings& settings, int workers,
 // killed now and then.  In a tree, what parents send comes late, and some
 // workers are out of others' reach.
 inline RunState disturbed(const Settings& s, std::uint64_t seed,
-                          Limits limits = {}) {
+                          Limits limits = {}, int workers = 0) {
   Folder folder;
   std::optional<RunState> saved;
   limits.checkpoint_batches = 9;
@@ -77,7 +77,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
   // had acknowledged, and workers that live go on with their replicas.
   const auto restart = [&] {
     const RunState before = std::move(master->context.state);
-    auto workers = std::move(master->link.workers);
+    auto old = std::move(master->link.workers);
     master.reset();
     master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
                                       kExamples);
@@ -90,19 +90,20 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
     CHECK(now.loss_sum == before.loss_sum);
     CHECK(now.epoch == before.epoch);
     CHECK(now.history.size() == before.history.size());
-    for (const auto& [name, worker] : workers)
+    for (const auto& [name, worker] : old)
       if (worker.alive && random.below(2) == 0) master->join_again(worker);
   };
   int names = 0, kills = 0;
+  while (names < workers) master->join("w" + std::to_string(names++));
   for (int turn = 0; !master->over(); ++turn) {
     REQUIRE(turn < 20000);
-    auto& workers = master->link.workers;
-    if (random.below(20) == 0 || workers.empty())
+    auto& there = master->link.workers;
+    if (random.below(20) == 0 || there.empty())
       master->join("w" + std::to_string(names++));
-    if (random.below(25) == 0 && !workers.empty()) {
+    if (random.below(25) == 0 && !there.empty()) {
       Worker& unlucky =
-          std::next(workers.begin(),
-                    static_cast<std::ptrdiff_t>(random.below(workers.size())))
+          std::next(there.begin(),
+                    static_cast<std::ptrdiff_t>(random.below(there.size())))
               ->second;
       switch (random.below(limits.topology == Topology::kTree ? 5 : 4)) {
         case 0:  // leaves

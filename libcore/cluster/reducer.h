@@ -1,0 +1,88 @@
+// A worker's part in the sums of averaging: it sends its Results to the workers
+// that reduce them, and reduces others' where it is told to.
+//
+// A Result is kept until its round is over.  Whatever goes wrong on the way, it
+// is sent to the master in the end: reducing saves it work, and nothing
+// depends on it.
+//
+// Without sockets, peer_sockets.h has them.  One thread, theirs.
+
+#ifndef DL_LIBCORE_CLUSTER_REDUCER_H_
+#define DL_LIBCORE_CLUSTER_REDUCER_H_
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/message.h"
+
+namespace dl::cluster {
+
+// The way to other workers.
+class ReducerLink {
+ public:
+  virtual ~ReducerLink() = default;
+  // Sends it to the worker that listens there, as soon as it can be reached.
+  virtual void send_to_reducer(const std::string& endpoint,
+                               const Message& message) = 0;
+};
+
+class Reducer {
+ public:
+  explicit Reducer(ReducerLink& link) : link_(link) {}
+
+  void begin_session();
+  void listens_at(const std::string& endpoint) { own_ = endpoint; }
+
+  // What the master says: Task, Reduce, Direct; and Round and State, which end
+  // rounds.
+  void from_master(const Message& message);
+  // This worker's own Result.
+  void take_result(Message message);
+  // A Result or Reduced of another worker.  What is wrong with it is reported
+  // to the master.
+  void from_worker(const Message& message);
+  // What was sent there may not have arrived.
+  void lost(const std::string& endpoint);
+
+  // What is to be said to the master; forgets it.
+  std::vector<Message> take_for_master();
+
+ private:
+  // Of a sum, or of a part: a Result has level 0.
+  struct Key {
+    std::uint64_t round = 0;
+    std::int64_t level = 0, first = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  // A Result that another worker reduces.
+  struct Kept {
+    std::uint64_t round = 0;
+    std::string endpoint;
+    Message message;
+  };
+
+  void send(const std::string& endpoint, Message message);
+  void take_part(const Key& key, const Message& message);
+  void try_to_reduce(const Key& key);
+  Reduced reduce(const Reduce& order, const std::vector<Message>& parts);
+  void go_direct(std::uint64_t round);
+  void end_rounds(std::uint64_t version);
+
+  ReducerLink& link_;
+  std::string own_;                      // where this worker listens
+  std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks to be reduced
+  std::map<std::uint64_t, Kept> kept_;   // by lease
+  std::map<Key, Reduce> orders_;
+  std::map<Key, Message> parts_;
+  std::map<Key, std::string> sent_;  // sums, and where they went
+  std::set<std::uint64_t> direct_;   // rounds in which nothing is reduced
+  std::vector<Message> for_master_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_REDUCER_H_
