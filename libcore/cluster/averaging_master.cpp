@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/averaging_log.h"
 #include "libcore/exchange/delta.h"
 
 namespace dl::cluster {
@@ -51,6 +53,14 @@ AveragingEpoch::OpenRound::OpenRound(std::size_t slots, const RunState& state)
       examples(slots),
       loss_sums(slots),
       missing(slots) {}
+
+std::int64_t AveragingEpoch::OpenRound::all_examples() const {
+  return std::accumulate(examples.begin(), examples.end(), std::int64_t{0});
+}
+
+double AveragingEpoch::OpenRound::loss_sum() const {
+  return std::accumulate(loss_sums.begin(), loss_sums.end(), 0.0);
+}
 
 void AveragingEpoch::open_round() {
   const std::int64_t first = rounds_.empty() ? done_ : rounds_.back().end;
@@ -281,19 +291,16 @@ void AveragingEpoch::end_round() {
   Round coded;
   coded.version = round.version;
   coded.momentum = outer.momentum;
-  std::vector<float> average = round.deltas.result();
   // As many elements as all replicas sent: their choices differ.
   exchange::DeltaFormat format = how().delta;
   format.density =
       std::min(1.0, format.density * static_cast<double>(round.slots()));
-  exchange::encode_delta(average, format, state.residual, coded.delta);
+  exchange::encode_delta(round.deltas.result(), format, state.residual,
+                         coded.delta);
   coded.statistics = state.statistics = round.statistics.result();
   if (averages_updater())
     coded.updater_state = state.updater_state = round.updater_state.result();
-  // The step is taken from what everybody gets.
-  std::ranges::fill(average, 0.0F);
-  exchange::decode_delta(coded.delta, 1, average);
-  outer.step(state.parameters, average, state.velocity);
+  take_step(coded.delta, outer, state);  // from what everybody gets
   if (!all_finite(state.parameters))
     throw Error{Code::kConfig, "the parameters are not finite after round " +
                                    std::to_string(round.version) +
@@ -303,22 +310,39 @@ void AveragingEpoch::end_round() {
   done_ = round.end;
   unsaved_ = true;
 
-  const auto examples = std::accumulate(round.examples.begin(),
-                                        round.examples.end(), std::int64_t{0});
-  const double loss_sum =
-      std::accumulate(round.loss_sums.begin(), round.loss_sums.end(), 0.0);
+  const std::int64_t examples = round.all_examples();
   state.examples += examples;
-  state.loss_sum += loss_sum;
-  context_.events.write("round",
-                        {{"round", state.version},
-                         {"epoch", state.epoch},
-                         {"first", round.first},
-                         {"count", round.end - round.first},
-                         {"slots", round.slots()},
-                         {"examples", examples},
-                         {"loss", loss_sum / static_cast<double>(examples)},
-                         {"bytes", coded.delta.size()}});
+  state.loss_sum += round.loss_sum();
+  context_.events.write(
+      "round", {{"round", state.version},
+                {"epoch", state.epoch},
+                {"first", round.first},
+                {"count", round.end - round.first},
+                {"slots", round.slots()},
+                {"examples", examples},
+                {"loss", round.loss_sum() / static_cast<double>(examples)},
+                {"bytes", coded.delta.size()}});
+  record(round, coded, outer);
   send(coded);
+}
+
+// Writes it to the log, before anybody is told of it.
+void AveragingEpoch::record(const OpenRound& round, const Round& coded,
+                            const exchange::OuterOptimizer& outer) {
+  if (!context_.updates) return;
+  const std::vector<std::byte> payload =
+      encode_round_record(coded, outer, steps(round), context_.state.residual);
+  LogEntry entry;
+  entry.kind = EntryKind::kRound;
+  entry.sequence = round.version;
+  entry.epoch = context_.state.epoch;
+  entry.first = round.first;
+  entry.count = round.end - round.first;
+  entry.examples = round.all_examples();
+  entry.loss_sum = round.loss_sum();
+  entry.payload = payload;
+  context_.updates->append(entry);
+  failpoint("master.after_log");
 }
 
 // Those whom it does not reach are sent State.

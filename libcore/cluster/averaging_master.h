@@ -77,6 +77,8 @@ class AveragingEpoch : public Phase {
         0;  // since when all that is missing is; 0: it is not
 
     std::size_t slots() const { return examples.size(); }
+    std::int64_t all_examples() const;
+    double loss_sum() const;
   };
 
   bool may_open() const;
@@ -122,6 +124,8 @@ class AveragingEpoch : public Phase {
   void revoke_next(Member& member, const Lease& lease);
   void end_rounds();
   void end_round();
+  void record(const OpenRound& round, const Round& coded,
+              const exchange::OuterOptimizer& outer);
   void send(const Round& round);
 
   const AveragingSettings& how() const { return context_.settings.averaging; }

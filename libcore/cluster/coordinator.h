@@ -94,8 +94,9 @@ class Coordinator {
   double said_waiting_ = 0;
   double last_checkpoint_;
   std::uint64_t batches_at_checkpoint_ = 0;
-  int failed_checkpoints_ = 0;  // in a row
-  std::string stop_reason_;     // not empty: stopping
+  std::uint64_t logged_at_checkpoint_ = 0;  // bytes of the log
+  int failed_checkpoints_ = 0;              // in a row
+  std::string stop_reason_;                 // not empty: stopping
   double stop_deadline_ = 0;
   bool time_is_up_ = false;
   bool stopped_ = false;

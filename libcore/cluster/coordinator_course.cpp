@@ -1,5 +1,6 @@
 // The part of the coordinator that takes a run through its epochs and saves it.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -13,6 +14,18 @@ namespace dl::cluster {
 namespace {
 
 constexpr int kMostFailedCheckpoints = 3;
+
+// What the update log may grow to before a checkpoint takes its place: so many
+// times the checkpoint, and what is nothing to a disk.
+constexpr std::uint64_t kLogForCheckpoint = 8;
+constexpr std::uint64_t kLeastLog = std::uint64_t{64} << 20;
+
+std::uint64_t most_log(const RunState& state) {
+  const std::size_t floats = state.parameters.size() + state.statistics.size() +
+                             state.updater_state.size() +
+                             state.velocity.size() + state.residual.size();
+  return std::max(kLeastLog, kLogForCheckpoint * sizeof(float) * floats);
+}
 
 }  // namespace
 
@@ -145,7 +158,9 @@ void Coordinator::checkpoint_if_due() {
   const auto batches = static_cast<std::int64_t>(context_.report.batches -
                                                  batches_at_checkpoint_);
   if (batches == 0) return;
+  const std::uint64_t logged = context_.updates ? context_.updates->size() : 0;
   const bool due =
+      logged >= logged_at_checkpoint_ + most_log(context_.state) ||
       (limits.checkpoint_every > 0 &&
        context_.now - last_checkpoint_ >= limits.checkpoint_every) ||
       (limits.checkpoint_batches > 0 && batches >= limits.checkpoint_batches);
@@ -187,6 +202,7 @@ void Coordinator::checkpoint() {
                                       "; no checkpoint was written, training "
                                       "continues");
   }
+  logged_at_checkpoint_ = context_.updates ? context_.updates->size() : 0;
 }
 
 }  // namespace dl::cluster

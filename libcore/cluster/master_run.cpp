@@ -150,16 +150,14 @@ std::optional<Outcome> Master::resume() {
     checkpoint_ = found->name;
     checkpoint_version_ = state_.version;
   }
-  const bool logged = plan_.settings.mode == Mode::kSharing;
-  if (logged && !state_.fasgd &&
+  if (plan_.settings.mode == Mode::kSharing && !state_.fasgd &&
       plan_.settings.sharing.staleness_rule.kind ==
           exchange::StalenessRule::Kind::kFasgd)
     state_.fasgd.emplace(state_.parameters.size());
   const LogIdentity identity =
       log_identity(directory_.path(), state_.parameters.size());
-  std::uint64_t replayed = 0;
-  if (logged)
-    replayed = replay(directory_.path(), identity, state_, kLastUpdate, log_);
+  const std::uint64_t replayed =
+      replay(directory_.path(), identity, state_, kLastUpdate, log_);
   if (state_.finished) {
     if (!std::filesystem::exists(options_.output)) write_model(state_);
     Report report;
@@ -186,15 +184,18 @@ std::optional<Outcome> Master::resume() {
                   {"epochs", plan_.settings.epochs},
                   {"mode", plan_.settings.to_json()["mode"]},
                   {"pid", ::getpid()}});
+  const bool averaging = plan_.settings.mode == Mode::kAveraging;
   if (known)
-    log_(Level::kInfo, "going on with the run in '" + directory_.path() +
-                           "' at epoch " + std::to_string(state_.epoch + 1) +
-                           (checkpoint_.empty() ? ", from its start"
-                                                : ", from " + checkpoint_) +
-                           (replayed == 0 ? ""
-                                          : " and " + std::to_string(replayed) +
-                                                " updates of its log"));
-  if (logged) begin_log(identity);
+    log_(Level::kInfo,
+         "going on with the run in '" + directory_.path() + "' at epoch " +
+             std::to_string(state_.epoch + 1) +
+             (checkpoint_.empty() ? ", from its start"
+                                  : ", from " + checkpoint_) +
+             (replayed == 0
+                  ? ""
+                  : " and " + std::to_string(replayed) +
+                        (averaging ? " rounds" : " updates") + " of its log"));
+  begin_log(identity);
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/averaging_log.h"
 #include "libcore/cluster/run_directory.h"
 #include "libcore/exchange/fasgd.h"
 #include "libcore/io/digest.h"
@@ -49,6 +50,8 @@ void end_epoch(const LogEntry& entry, RunState& state) {
 void apply(const LogEntry& entry, RunState& state) {
   if (entry.kind == EntryKind::kUpdate && entry.sequence > state.version)
     apply_update(entry, state);
+  if (entry.kind == EntryKind::kRound && entry.sequence > state.version)
+    apply_round(entry, state);
   if (entry.kind == EntryKind::kEpochEnd && entry.sequence >= state.version)
     end_epoch(entry, state);
 }

@@ -1,4 +1,5 @@
-// Applies the updates of a log to what a checkpoint holds.
+// Applies the updates of a log, in averaging its rounds, to what a checkpoint
+// holds.
 
 #ifndef DL_LIBCORE_CLUSTER_REPLAY_H_
 #define DL_LIBCORE_CLUSTER_REPLAY_H_
@@ -20,8 +21,9 @@ constexpr std::uint64_t kLastUpdate = std::numeric_limits<std::uint64_t>::max();
 
 // Applies the updates after state.version, up to `until`, that the logs of the
 // folder have without a gap: parameters and counters become what they were
-// after the last of them.  Running statistics follow at an epoch's end only,
-// the updater state not at all.  Returns the number of updates.
+// after the last of them.  In averaging so does all else; in sharing running
+// statistics follow at an epoch's end only, the updater state not at all.
+// Returns the number of updates.
 // A last entry that is cut short is warned of.
 // Throws Error: kData, a log is damaged or of another run; kIo.
 std::uint64_t replay(const std::string& folder, const LogIdentity& identity,

@@ -1,6 +1,7 @@
 #include "libcore/cluster/update_log.h"
 
 #include <fcntl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +45,29 @@ std::optional<std::uint64_t> base_of(const std::string& name) {
 }
 
 std::string error_text() { return std::strerror(errno); }
+
+iovec part_of(std::span<const std::byte> bytes) {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+// One call, unless it is more than the system takes at once (2 GiB).
+bool write_all(int file, std::span<iovec> parts) {
+  while (!parts.empty()) {
+    const ssize_t written =
+        ::writev(file, parts.data(), static_cast<int>(parts.size()));
+    if (written < 0) return false;
+    auto left = static_cast<std::size_t>(written);
+    while (!parts.empty() && left >= parts.front().iov_len) {
+      left -= parts.front().iov_len;
+      parts = parts.subspan(1);
+    }
+    if (parts.empty()) break;
+    iovec& first = parts.front();
+    first.iov_base = static_cast<std::byte*>(first.iov_base) + left;
+    first.iov_len -= left;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -144,14 +168,15 @@ void UpdateLog::prune(std::uint64_t version) {
 
 void UpdateLog::append(const LogEntry& entry) {
   if (file_ < 0) return;
-  buffer_.clear();
-  encode_entry(entry, buffer_);
-  const ssize_t written = ::write(file_, buffer_.data(), buffer_.size());
-  if (written == static_cast<ssize_t>(buffer_.size())) {
-    size_ += written;
+  const auto head = encode_head(entry);
+  const auto tail = encode_tail(entry);
+  std::array parts = {part_of(head), part_of(entry.payload), part_of(tail)};
+  if (write_all(file_, parts)) {
+    size_ += static_cast<std::int64_t>(head.size() + entry.payload.size() +
+                                       tail.size());
     return;
   }
-  const std::string why = written < 0 ? error_text() : std::strerror(ENOSPC);
+  const std::string why = error_text();
   // What follows a part of an entry could not be read.
   if (::ftruncate(file_, size_) != 0) log_(Level::kDetail, error_text());
   close();
@@ -191,6 +216,7 @@ bool UpdateLog::visit_after(
       if (entry->kind == EntryKind::kStart) writer = run_of(*entry);
       reached = entry->sequence;
       known = known || (writer == run && reached >= version);
+      if (entry->kind == EntryKind::kRound) return false;
       if (entry->kind != EntryKind::kUpdate || reached <= version) continue;
       bytes += entry->payload.size();
       if (bytes > most) return false;

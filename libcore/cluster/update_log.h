@@ -1,7 +1,7 @@
-// The update log of a run directory: every update that the master accepted, in
-// files that begin at its checkpoints.
+// The update log of a run directory: every update that the master accepted, or
+// every round of averaging, in files that begin at its checkpoints.
 //
-// An entry is handed to the system with one write(2) before anybody is told of
+// An entry is handed to the system with one writev(2) before anybody is told of
 // the update, so that no update that a worker has seen is lost with the master.
 // It survives the process; it is not flushed to disk, so a machine that loses
 // power may lose the end.
@@ -76,9 +76,14 @@ class UpdateLog {
   // state: after the epoch, all counters moved on.
   void end_epoch(const RunState& state);
 
-  // Hands to `visit` every update after `version`, if the log has all up to
-  // `latest` in at most `most` bytes; else returns false and visits none.
-  // run: the start of the master in which somebody had `version`: those
+  // Bytes since the last begin(); 0 while nothing is logged.
+  std::uint64_t size() const {
+    return file_ < 0 ? 0 : static_cast<std::uint64_t>(size_);
+  }
+
+  // Hands to `visit` every update of sharing after `version`, if the log has
+  // all up to `latest` in at most `most` bytes; else returns false and visits
+  // none. run: the start of the master in which somebody had `version`: those
   // updates must be in this run's history.
   bool visit_after(const std::string& run, std::uint64_t version,
                    std::uint64_t latest, std::size_t most,
@@ -98,7 +103,6 @@ class UpdateLog {
   std::string path_;
   std::uint64_t base_ = 0;
   std::int64_t size_ = 0;
-  std::vector<std::byte> buffer_;
 };
 
 // The payload of kEpochEnd: counters of the run, and the running statistics.

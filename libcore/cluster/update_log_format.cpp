@@ -30,7 +30,6 @@ enum HeaderOffset : std::size_t {
 };
 enum EntryOffset : std::size_t {
   kLength = 0,
-  kKind = 4,
   kSequence = 8,
   kEpoch = 16,
   kFirst = 24,
@@ -41,6 +40,7 @@ enum EntryOffset : std::size_t {
   kWorker = 64,
   kStaleness = 72,
   kScale = 80,
+  kKind = 84,
   kHeadSum = 88,
 };
 
@@ -74,15 +74,11 @@ std::vector<std::byte> encode_log_header(const LogHeader& header) {
   return out;
 }
 
-void encode_entry(const LogEntry& entry, std::vector<std::byte>& out) {
-  const std::size_t length =
-      kEntryHeadBytes + entry.payload.size() + kEntryTailBytes;
-  require(length <= UINT32_MAX, "an update that fits the log");
-  const std::size_t at = out.size();
-  out.resize(at + length);
-  std::byte* const head = out.data() + at;
-  put(head, kLength, static_cast<std::uint32_t>(length));
-  put(head, kKind, static_cast<std::uint32_t>(entry.kind));
+std::array<std::byte, kEntryHeadBytes> encode_head(const LogEntry& entry) {
+  std::array<std::byte, kEntryHeadBytes> out{};
+  std::byte* const head = out.data();
+  put(head, kLength,
+      std::uint64_t{kEntryHeadBytes + entry.payload.size() + kEntryTailBytes});
   put(head, kSequence, entry.sequence);
   put(head, kEpoch, entry.epoch);
   put(head, kFirst, entry.first);
@@ -93,9 +89,23 @@ void encode_entry(const LogEntry& entry, std::vector<std::byte>& out) {
   put(head, kWorker, entry.worker);
   put(head, kStaleness, entry.staleness);
   put(head, kScale, entry.scale);
+  put(head, kKind, static_cast<std::uint32_t>(entry.kind));
   put(head, kHeadSum, io::digest(std::span(head, kHeadSum)));
-  std::ranges::copy(entry.payload, head + kEntryHeadBytes);
-  put(head, length - kEntryTailBytes, io::digest(entry.payload));
+  return out;
+}
+
+std::array<std::byte, kEntryTailBytes> encode_tail(const LogEntry& entry) {
+  std::array<std::byte, kEntryTailBytes> out{};
+  put(out.data(), 0, io::digest(entry.payload));
+  return out;
+}
+
+void encode_entry(const LogEntry& entry, std::vector<std::byte>& out) {
+  const auto head = encode_head(entry);
+  const auto tail = encode_tail(entry);
+  out.insert(out.end(), head.begin(), head.end());
+  out.insert(out.end(), entry.payload.begin(), entry.payload.end());
+  out.insert(out.end(), tail.begin(), tail.end());
 }
 
 UpdateLogReader::UpdateLogReader(std::span<const std::byte> bytes,
@@ -138,13 +148,13 @@ std::optional<LogEntry> UpdateLogReader::next() {
     fail("the head of the entry after update " + std::to_string(sequence_) +
          " is damaged");
   }
-  const std::size_t length = get<std::uint32_t>(rest, kLength);
+  const auto length = get<std::uint64_t>(rest, kLength);
   if (length < kEntryHeadBytes + kEntryTailBytes) fail("impossible length");
   if (length > rest.size()) return tear();
 
   LogEntry entry;
   const auto kind = get<std::uint32_t>(rest, kKind);
-  if (kind < 1 || kind > 3) fail("unknown kind " + std::to_string(kind));
+  if (kind < 1 || kind > 4) fail("unknown kind " + std::to_string(kind));
   entry.kind = static_cast<EntryKind>(kind);
   entry.sequence = get<std::uint64_t>(rest, kSequence);
   entry.epoch = get<std::int64_t>(rest, kEpoch);
@@ -163,11 +173,11 @@ std::optional<LogEntry> UpdateLogReader::next() {
     if (length == rest.size()) return tear();  // a machine that lost power
     fail("update " + std::to_string(entry.sequence) + " is damaged");
   }
-  const bool update = entry.kind == EntryKind::kUpdate;
-  if (entry.sequence != sequence_ + (update ? 1 : 0))
+  if (entry.sequence != sequence_ + (entry.moves() ? 1 : 0))
     fail("update " + std::to_string(entry.sequence) + " follows update " +
          std::to_string(sequence_));
-  if (entry.epoch < 0 || entry.first < 0 || entry.count < (update ? 1 : 0) ||
+  if (entry.epoch < 0 || entry.first < 0 ||
+      entry.count < (entry.moves() ? 1 : 0) ||
       entry.first > INT64_MAX - entry.count || entry.examples < 0 ||
       !std::isfinite(entry.loss_sum) || !std::isfinite(entry.threshold) ||
       !std::isfinite(entry.scale))

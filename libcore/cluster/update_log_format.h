@@ -7,6 +7,7 @@
 #ifndef DL_LIBCORE_CLUSTER_UPDATE_LOG_FORMAT_H_
 #define DL_LIBCORE_CLUSTER_UPDATE_LOG_FORMAT_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,7 @@ enum class EntryKind : std::uint8_t {
   kUpdate = 1,    // payload: as in the message Update
   kEpochEnd = 2,  // `sequence` was the epoch's last; payload: EpochRecord
   kStart = 3,     // a master goes on from `sequence`; payload: its run id
+  kRound = 4,     // averaging; payload: averaging_log.h
 };
 
 struct LogEntry {
@@ -40,11 +42,18 @@ struct LogEntry {
   std::int64_t epoch = 0, first = 0, count = 0;  // mini-batches
   std::int64_t examples = 0;
   double loss_sum = 0;  // mean loss of each mini-batch times its examples
+  // Of an update:
   double threshold = 0;
   std::uint64_t worker = 0;
   std::uint64_t staleness = 0;
-  float scale = 1;                     // parameters -= scale * update
+  float scale = 1;  // parameters -= scale * update
+
   std::span<const std::byte> payload;  // of whoever made the entry
+
+  // Whether it makes a new version of the parameters.
+  bool moves() const {
+    return kind == EntryKind::kUpdate || kind == EntryKind::kRound;
+  }
 };
 
 constexpr std::size_t kLogHeaderBytes = 48;
@@ -52,6 +61,9 @@ constexpr std::size_t kEntryHeadBytes = 96;
 constexpr std::size_t kEntryTailBytes = 8;
 
 std::vector<std::byte> encode_log_header(const LogHeader& header);
+// What stands before an entry's payload, and after it.
+std::array<std::byte, kEntryHeadBytes> encode_head(const LogEntry& entry);
+std::array<std::byte, kEntryTailBytes> encode_tail(const LogEntry& entry);
 // Appends the entry to `out`.
 void encode_entry(const LogEntry& entry, std::vector<std::byte>& out);
 

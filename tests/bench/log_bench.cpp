@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/averaging_log.h"
 #include "libcore/cluster/replay.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/exchange/threshold.h"
@@ -66,6 +67,36 @@ void append(benchmark::State& state) {
                           static_cast<std::int64_t>(payload.size()));
 }
 BENCHMARK(append)->Arg(1000)->Arg(100)->Arg(10);
+
+// A round of averaging; argument: values a parameter, 1 for its difference, 2
+// with the state of adagrad.
+void append_round(benchmark::State& state) {
+  const Folder folder;
+  Round round;
+  round.delta.resize(sizeof(float) * kElements);
+  round.updater_state.resize(static_cast<std::size_t>(state.range(0) - 1) *
+                             kElements);
+  UpdateLog log(folder.path, kIdentity, std::string(32, 'a'), quiet());
+  log.go_on(0);
+  LogEntry entry;
+  entry.kind = EntryKind::kRound;
+  entry.count = 1;
+  for (auto _ : state) {
+    ++entry.sequence;
+    const auto payload = encode_round_record(round, {}, 1, {});
+    entry.payload = payload;
+    log.append(entry);
+    if (log.size() > std::size_t{256} << 20) {
+      state.PauseTiming();
+      log.begin(entry.sequence);
+      log.prune(entry.sequence);
+      state.ResumeTiming();
+    }
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0) *
+                          static_cast<std::int64_t>(sizeof(float) * kElements));
+}
+BENCHMARK(append_round)->Arg(1)->Arg(2);
 
 void replay_updates(benchmark::State& state) {
   const Folder folder;

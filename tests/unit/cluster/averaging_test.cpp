@@ -163,33 +163,103 @@ TEST_CASE("one worker's plain average is where it came to") {
     CHECK(state.parameters[j] == Approx(want[j]).margin(1e-6));
 }
 
-TEST_CASE("a master that is killed goes on with velocity and residual") {
+// With its log, and with a checkpoint after every round.
+TEST_CASE("a master that is killed goes on from its last round") {
   for (const bool history : {false, true})
-    for (Settings s : all_ways(history)) {
-      // What workers keep is lost with the connection, and rounds under way
-      // start from elsewhere.
-      if (history && s.averaging.keeps_history()) continue;
+    for (const Settings& s : all_ways(history))
+      for (const std::int64_t checkpoint_batches : {0, 1}) {
+        INFO(text(s));
+        Folder folder;
+        std::optional<RunState> saved;
+        Limits limits;
+        limits.checkpoint_batches = checkpoint_batches;
+        std::uint64_t incarnation = 1;
+        auto master = std::make_unique<Master>(s, limits, folder, saved,
+                                               incarnation, kExamples);
+        for (int turn = 0; !master->over(); ++turn) {
+          REQUIRE(turn < 1000);
+          if (turn % 7 == 0) {
+            const RunState before = std::move(master->context.state);
+            master.reset();
+            master = std::make_unique<Master>(s, limits, folder, saved,
+                                              ++incarnation, kExamples);
+            check_goes_on(before, master->context.state);
+            if (before.version > 0) check_equal(master->context.state, before);
+            for (const char* name : {"a", "b", "c"}) master->join(name);
+          }
+          master->turn();
+        }
+        CHECK(incarnation > 2);
+        check_exactly_once(folder, 2);
+        // What workers keep is lost with the connection, and rounds under way
+        // start from elsewhere.
+        if (!history) check_equal(master->context.state, undisturbed(s, 3));
+      }
+}
+
+TEST_CASE("the log gives back the state after every round") {
+  for (const bool history : {false, true})
+    for (const Settings& s : all_ways(history)) {
       INFO(text(s));
-      const RunState want = undisturbed(s, 3);
       Folder folder;
       std::optional<RunState> saved;
-      Limits limits;
-      limits.checkpoint_batches = 1;
-      std::uint64_t incarnation = 1;
-      auto master = std::make_unique<Master>(s, limits, folder, saved,
-                                             incarnation, kExamples);
-      for (int turn = 0; !master->over(); ++turn) {
-        REQUIRE(turn < 1000);
-        if (turn % 7 == 0) {
-          master = std::make_unique<Master>(s, limits, folder, saved,
-                                            ++incarnation, kExamples);
-          for (const char* name : {"a", "b", "c"}) master->join(name);
-        }
-        master->turn();
+      Master master(s, Limits{}, folder, saved, 1, kExamples);
+      for (const char* name : {"a", "b", "c"}) master.join(name);
+      std::vector<RunState> seen = {master.context.state};
+      while (seen.back().version < 7) {  // in the second epoch
+        master.turn();
+        if (master.context.state.version > seen.back().version)
+          seen.push_back(master.context.state);
       }
-      CHECK(incarnation > 2);
-      check_equal(master->context.state, want);
+      CHECK(seen.back().epoch == 1);
+      for (const RunState& want : seen) {
+        RunState state = seen.front();
+        CHECK(replay(folder.path, {kParameters, 0}, state, want.version,
+                     [](dl::Level, const std::string& line) { FAIL(line); }) ==
+              want.version);
+        if (want.version > 0) check_equal(state, want);
+        CHECK(state.iteration == want.iteration);
+      }
     }
+}
+
+TEST_CASE("a round that was not written whole is done again") {
+  const Settings s = averaging();
+  Folder folder;
+  std::optional<RunState> saved;
+  auto master =
+      std::make_unique<Master>(s, Limits{}, folder, saved, 1, kExamples);
+  master->join("a");
+  while (master->context.state.version < 3) master->turn();
+  master.reset();
+  const std::string log = update_logs(folder.path).back().path;
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 1);
+  master = std::make_unique<Master>(s, Limits{}, folder, saved, 2, kExamples);
+  CHECK(master->context.state.version == 2);
+  master->join("a");
+  while (!master->over()) master->turn();
+  check_equal(master->context.state, undisturbed(s, 3));
+  check_exactly_once(folder, 2);
+}
+
+TEST_CASE("a log that has grown large calls for a checkpoint") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(averaging(), Limits{}, folder, saved, 1, kExamples);
+  master.join("a");
+  while (master.context.state.version < 1) master.turn();
+  CHECK_FALSE(saved);
+  LogEntry large;
+  large.kind = EntryKind::kStart;
+  const std::vector<std::byte> payload(std::size_t{64} << 20);
+  large.payload = payload;
+  master.updates->append(large);
+  master.turn();
+  REQUIRE(saved);
+  CHECK(saved->version >= 1);
+  const auto at = saved->version;
+  while (master.context.state.version < at + 2) master.turn();
+  CHECK(saved->version == at);
 }
 
 TEST_CASE("bmuf's momentum follows from the replicas of a whole round") {

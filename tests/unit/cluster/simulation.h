@@ -457,12 +457,10 @@ struct Master {
       context.state.updater_state.assign(kParameters, 0);
     if (saved) context.state = *saved;
     const LogIdentity identity{kParameters, 0};
-    if (settings.mode == Mode::kSharing) {
-      replay(folder.path, identity, context.state, kLastUpdate, log());
-      updates.emplace(folder.path, identity, run_id(incarnation), log());
-      updates->go_on(context.state.version);
-      context.updates = &*updates;
-    }
+    replay(folder.path, identity, context.state, kLastUpdate, log());
+    updates.emplace(folder.path, identity, run_id(incarnation), log());
+    updates->go_on(context.state.version);
+    context.updates = &*updates;
     events.write(incarnation > 1 ? "resume" : "start",
                  {{"epoch", context.state.epoch},
                   {"committed", context.state.committed}});

@@ -41,6 +41,16 @@ inline void check_exactly_once(const Folder& folder, std::int64_t epochs) {
   }
 }
 
+// What a master that was killed had, and what the next one begins with.
+inline void check_goes_on(const RunState& before, const RunState& now) {
+  CHECK(now.version == before.version);
+  CHECK(now.parameters == before.parameters);
+  CHECK(now.examples == before.examples);
+  CHECK(now.loss_sum == before.loss_sum);
+  CHECK(now.epoch == before.epoch);
+  CHECK(now.history.size() == before.history.size());
+}
+
 // Runs undisturbed; returns what it came to.
 inline RunState undisturbed(const Settings& settings, int workers,
                             const Limits& limits = {}) {
@@ -73,8 +83,8 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
                                          kExamples);
   const auto lag = [&] { return random.below(4); };
   master->lag = lag;
-  // kill -9 of the master.  In sharing the next one knows all that this one
-  // had acknowledged, and workers that live go on with their replicas.
+  // kill -9 of the master.  The next one knows all that this one had
+  // acknowledged; in sharing workers that live go on with their replicas.
   const auto restart = [&] {
     const RunState before = std::move(master->context.state);
     auto old = std::move(master->link.workers);
@@ -82,14 +92,8 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
     master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
                                       kExamples);
     master->lag = lag;
+    check_goes_on(before, master->context.state);
     if (s.mode != Mode::kSharing) return;
-    const RunState& now = master->context.state;
-    CHECK(now.version == before.version);
-    CHECK(now.parameters == before.parameters);
-    CHECK(now.examples == before.examples);
-    CHECK(now.loss_sum == before.loss_sum);
-    CHECK(now.epoch == before.epoch);
-    CHECK(now.history.size() == before.history.size());
     for (const auto& [name, worker] : old)
       if (worker.alive && random.below(2) == 0) master->join_again(worker);
   };

@@ -1,0 +1,60 @@
+#!/bin/bash
+# Averaging: the master dies between writing a round to its log and telling the
+# workers, far from any checkpoint. The identical command goes on after that
+# round, the model has the same bytes as an undisturbed one, and the log
+# rebuilds the model of any round.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+make_data
+train() {
+  master m --mode averaging --workers 2 --epochs 3 --frequency 4 \
+    --outer nesterov --outer-rate 0.7 --min-workers 2 --update-log keep \
+    --checkpoint-every 0s
+}
+
+calm_run
+
+DL_FAILPOINTS=master.after_log=kill@7 train
+worker a m
+worker b m
+finish m
+cp -r m.safetensors.run killed
+train
+finish m
+finish a
+finish b
+run=m.safetensors.run
+check $run
+event $run '"committed":\[\[0,16\]\].*"event":"resume".*"replayed":2,.*"version":7' ||
+  fail "a round was lost"
+[ "$(jq -r 'select(.event == "round") | .round' $run/events.jsonl |
+  sort -n | uniq | wc -l)" = "$(grep -c '"event":"round"' $run/events.jsonl)" ] ||
+  fail "a round was trained again"
+dl-master --replay killed --list
+dl-master --replay $run --list
+
+# From the first checkpoint and the whole log: the same bytes as the model, and
+# at the end of an epoch those of the checkpoint that was written there.
+mkdir first there
+cp $run/run.json $run/checkpoint-000001.safetensors $run/updates-*.log first
+dl-master --replay first -o last.safetensors -q || fail "replay"
+cmp m.safetensors last.safetensors && echo "same bytes"
+cp $run/run.json "$run/$(jq -r 'select(.version == 10 and .event == "checkpoint")
+  | .checkpoint' $run/events.jsonl)" there
+dl-master --replay first --step 10 -o 10.safetensors -q || fail "replay 10"
+dl-master --replay there -o there.safetensors -q || fail "replay there"
+cmp 10.safetensors there.safetensors && echo "same bytes"
+# A round that has no checkpoint, as both runs had it.
+dl-master --replay killed -o 7.safetensors -q || fail "replay 7"
+dl-master --replay ../calm/$run --step 7 -o calm7.safetensors -q ||
+  fail "replay calm 7"
+cmp 7.safetensors calm7.safetensors && echo "same bytes"
+cmp -s 7.safetensors 10.safetensors && fail "two rounds have the same model"
+
+# Damage in the middle is found and named.
+printf '\377' | dd of=first/updates-000000000005.log bs=1 seek=300 conv=notrunc \
+  status=none
+dl-master --replay first --step 7 -o none.safetensors 2>damaged.err
+echo "status $?"
+grep -o 'updates-000000000005.log.: offset [0-9]*' damaged.err
+cd ..
+cmp calm/m.safetensors rough/m.safetensors && echo "same bytes"
