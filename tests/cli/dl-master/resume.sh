@@ -18,4 +18,4 @@ done
 run got.safetensors 2>/dev/null
 echo $?
 cmp want.safetensors got.safetensors && echo same
-(cd got.safetensors.run && printf '%s\n' *) | sed 's/[0-9]\{6\}/N/'
+(cd got.safetensors.run && printf '%s\n' *) | sed 's/[0-9]\{6,12\}/N/'
