@@ -52,6 +52,8 @@ struct Round {
   static Round from_message(const Message& message);
 };
 
+constexpr std::int64_t kMostLevels = 10;  // sums of 8 slots, of 64, ...
+
 // master -> worker, averaging: sum what the slots [first, first + count) of a
 // round give: their Results or, from level 2 on, the Reduced of the level
 // below, each of 8 times as many slots as the level before.

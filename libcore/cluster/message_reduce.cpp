@@ -7,12 +7,6 @@
 
 namespace dl::cluster {
 
-namespace {
-
-constexpr std::int64_t kMostLevels = 10;  // of 8 slots, of 64, ...
-
-}  // namespace
-
 Message Reduce::to_message() const {
   return {MessageType::kReduce,
           {{"round", round},

@@ -47,6 +47,7 @@ std::vector<Message> Peers::from_master(Received received) {
 std::vector<Message> Peers::serve() {
   std::vector<Message> turn = pass(relay_sockets_.serve(relay_, reducer_));
   reducer_sockets_.serve(reducer_);
+  reducer_.poll();
   return turn;
 }
 
@@ -70,8 +71,9 @@ std::vector<Message> Peers::take_for_master() {
 double Peers::collect(std::vector<const Socket*>& sockets) const {
   relay_sockets_.collect(sockets);
   reducer_sockets_.collect(sockets);
-  return reducer_sockets_.waiting() ? kLookAgain
-                                    : std::numeric_limits<double>::max();
+  return reducer_sockets_.waiting() || reducer_.busy()
+             ? kLookAgain
+             : std::numeric_limits<double>::max();
 }
 
 std::uint64_t Peers::bytes_out() const {

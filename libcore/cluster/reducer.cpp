@@ -1,7 +1,7 @@
 #include "libcore/cluster/reducer.h"
 
-#include <optional>
-#include <span>
+#include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -20,53 +20,93 @@ std::int64_t slots_at(std::int64_t level) {
   return slots;
 }
 
-// Of a Round or a State, without its vectors.
-std::uint64_t version_of(const Message& message) {
-  return number_of(JsonView(message.body, Code::kProtocol, "version"),
-                   "version");
-}
-
-std::vector<float> decoded(std::span<const std::byte> delta,
-                           std::int64_t elements) {
-  std::vector<float> values(static_cast<std::size_t>(elements));
-  exchange::decode_delta(delta, 1, values);
-  return values;
+// A field of a message, without looking at its vectors.
+std::uint64_t field(const Message& message, std::string_view key) {
+  const std::string name(name_of(message.type));
+  return number_of(JsonView(message.body, Code::kProtocol, name), key);
 }
 
 // The three averages of a round, over some of its slots.
 class Sums {
  public:
-  Sums(std::size_t slots, std::size_t parameters, std::size_t statistics,
-       std::size_t updater_state)
-      : deltas_(slots, parameters),
-        statistics_(slots, statistics),
-        updater_state_(slots, updater_state) {}
+  Sums(const Reduce& order, const Message& part)
+      : order_(order),
+        deltas_(count(), static_cast<std::size_t>(order.parameters)),
+        statistics_(count(), floats(part, 1)),
+        updater_state_(count(), floats(part, 2)) {}
 
-  void put(std::size_t slot, std::vector<float> delta, Result result) {
-    const auto weight = static_cast<double>(result.examples);
-    deltas_.put(slot, std::move(delta), weight);
-    statistics_.put(slot, std::move(result.statistics), weight);
-    updater_state_.put(slot, std::move(result.updater_state), weight);
-  }
-  void put(std::size_t first, std::vector<float> delta, Reduced part) {
+  void put(const Message& part) {
+    if (part.type == MessageType::kResult) {
+      const auto slot = place(field(part, "slot"));
+      const double weight = count_slot(part.body);
+      deltas_.put(slot, delta(part), weight);
+      statistics_.put(slot, blob_to_floats(part, 1), weight);
+      updater_state_.put(slot, blob_to_floats(part, 2), weight);
+      return;
+    }
+    const auto first = place(field(part, "first"));
     double weight = 0;
-    for (const SlotCount& slot : part.counts)
-      weight += static_cast<double>(slot.examples);
-    const std::size_t count = part.counts.size();
-    deltas_.put_sum(first, count, {std::move(delta), weight});
-    statistics_.put_sum(first, count, {std::move(part.statistics), weight});
-    updater_state_.put_sum(first, count,
-                           {std::move(part.updater_state), weight});
+    const Json& slots = part.body.at("slots");
+    for (const Json& slot : slots) weight += count_slot(slot);
+    deltas_.put_sum(first, slots.size(), {delta(part), weight});
+    statistics_.put_sum(first, slots.size(), {blob_to_floats(part, 1), weight});
+    updater_state_.put_sum(first, slots.size(),
+                           {blob_to_floats(part, 2), weight});
   }
-  void finish(Reduced& reduced) const {
-    exchange::encode_delta(deltas_.sum().values, {}, {}, reduced.delta);
-    reduced.statistics = statistics_.sum().values;
-    reduced.updater_state = updater_state_.sum().values;
+  Reduced finish() {
+    exchange::encode_delta(deltas_.sum().values, {}, {}, reduced_.delta);
+    reduced_.statistics = statistics_.sum().values;
+    reduced_.updater_state = updater_state_.sum().values;
+    return std::move(reduced_);
   }
 
  private:
+  static std::size_t floats(const Message& part, std::size_t blob) {
+    return part.blobs[blob].size() / sizeof(float);
+  }
+  std::size_t count() const { return static_cast<std::size_t>(order_.count); }
+  std::size_t place(std::uint64_t slot) const {
+    return static_cast<std::size_t>(slot) -
+           static_cast<std::size_t>(order_.first);
+  }
+  // Returns its examples.
+  double count_slot(const Json& json) {
+    const JsonView slot(json, Code::kProtocol, "slot");
+    reduced_.counts.push_back(
+        {number_of(slot, "lease"), number_of(slot, "fence"),
+         count_of(slot, "examples"), slot.at("loss_sum").number()});
+    return static_cast<double>(reduced_.counts.back().examples);
+  }
+  std::vector<float> delta(const Message& part) const {
+    std::vector<float> values(static_cast<std::size_t>(order_.parameters));
+    exchange::decode_delta(part.blobs[0], 1, values);
+    return values;
+  }
+
+  const Reduce& order_;
   exchange::Average deltas_, statistics_, updater_state_;
+  Reduced reduced_;
 };
+
+// parts: in the order of their slots.
+Reduced reduce(const Reduce& order, std::vector<SharedMessage> parts) {
+  Reduced reduced;
+  try {
+    Sums sums(order, *parts.front());
+    for (SharedMessage& part : parts) {
+      sums.put(*part);
+      part.reset();  // its memory is wanted
+    }
+    reduced = sums.finish();
+  } catch (const std::exception& error) {
+    reduced = {};
+    reduced.why = error.what();
+  }
+  reduced.round = order.round;
+  reduced.level = order.level;
+  reduced.first = order.first;
+  return reduced;
+}
 
 }  // namespace
 
@@ -76,8 +116,10 @@ void Reducer::begin_session() {
   kept_.clear();
   orders_.clear();
   parts_.clear();
+  running_.clear();
   sent_.clear();
   direct_.clear();
+  over_ = 0;
   for_master_.clear();
 }
 
@@ -96,56 +138,56 @@ void Reducer::from_master(const Message& message) {
     }
     case MessageType::kDirect:
       return go_direct(Direct::from_message(message).round);
-    case MessageType::kRound:
-      return end_rounds(version_of(message));
     case MessageType::kState:
       // It has ended this worker's tasks.
       slots_.clear();
       kept_.clear();
-      return end_rounds(version_of(message));
+      [[fallthrough]];
+    case MessageType::kRound:
+      return end_rounds(field(message, "version"));
     default:
       return;
   }
 }
 
 void Reducer::take_result(Message message) {
-  Result result = Result::from_message(message);
-  const auto slot = slots_.find(result.lease);
-  if (slot == slots_.end() || direct_.contains(result.round))
+  const std::uint64_t lease = field(message, "lease");
+  const std::uint64_t round = field(message, "round");
+  const auto slot = slots_.find(lease);
+  if (slot == slots_.end() || is_over(round))
     return for_master_.push_back(std::move(message));
   const std::string endpoint = slot->second.reducer;
   slots_.erase(slot);
-  kept_[result.lease] = {result.round, endpoint, message};
-  result.elsewhere = true;
-  result.delta.clear();
-  result.statistics.clear();
-  result.updater_state.clear();
-  for_master_.push_back(result.to_message());
-  send(endpoint, std::move(message));
-}
-
-void Reducer::send(const std::string& endpoint, Message message) {
-  if (endpoint.empty())
-    for_master_.push_back(std::move(message));
-  else if (endpoint == own_)
-    from_worker(message);
+  Message without{message.type, message.body,
+                  std::vector<std::vector<std::byte>>(message.blobs.size())};
+  without.body["elsewhere"] = true;
+  for_master_.push_back(std::move(without));
+  auto shared = std::make_shared<const Message>(std::move(message));
+  kept_[lease] = {round, endpoint, shared};
+  if (endpoint == own_)
+    take_part({round, 0, static_cast<std::int64_t>(field(*shared, "slot"))},
+              shared);
   else
-    link_.send_to_reducer(endpoint, message);
+    link_.send_to_reducer(endpoint, shared);
 }
 
-void Reducer::from_worker(const Message& message) {
+void Reducer::from_worker(Message message) {
+  Key key;
+  key.round = field(message, "round");
   if (message.type == MessageType::kResult) {
-    const Result result = Result::from_message(message);
-    take_part({result.round, 0, result.slot}, message);
+    key.first = static_cast<std::int64_t>(field(message, "slot"));
   } else if (message.type == MessageType::kReduced) {
-    const Reduced part = Reduced::from_message(message);
-    take_part({part.round, part.level, part.first}, message);
+    key.first = static_cast<std::int64_t>(field(message, "first"));
+    key.level = static_cast<std::int64_t>(field(message, "level"));
   }
+  if (message.blobs.size() != 3 || key.level >= kMostLevels)
+    throw Error{Code::kProtocol, "neither a Result nor a Reduced"};
+  take_part(key, std::make_shared<const Message>(std::move(message)));
 }
 
-void Reducer::take_part(const Key& key, const Message& message) {
-  if (direct_.contains(key.round)) return;
-  parts_[key] = message;
+void Reducer::take_part(const Key& key, SharedMessage message) {
+  if (is_over(key.round)) return;
+  parts_[key] = std::move(message);
   const std::int64_t whole = slots_at(key.level + 1);
   try_to_reduce({key.round, key.level + 1, key.first / whole * whole});
 }
@@ -154,8 +196,8 @@ void Reducer::try_to_reduce(const Key& key) {
   const auto found = orders_.find(key);
   if (found == orders_.end()) return;
   const Reduce order = found->second;
+  std::vector<SharedMessage> parts;
   const std::int64_t end = order.first + order.count;
-  std::vector<Message> parts;
   for (Key part{key.round, key.level - 1, key.first}; part.first < end;
        part.first += slots_at(part.level)) {
     const auto there = parts_.find(part);
@@ -163,52 +205,41 @@ void Reducer::try_to_reduce(const Key& key) {
     parts.push_back(there->second);
   }
   orders_.erase(found);
-  Reduced reduced;
-  std::string to = order.up;
-  try {
-    reduced = reduce(order, parts);
-  } catch (const Error& error) {
-    reduced.why = error.what();
-    to.clear();
-  }
-  reduced.round = key.round;
-  reduced.level = key.level;
-  reduced.first = key.first;
-  sent_[key] = to;
-  send(to, reduced.to_message());
+  std::erase_if(parts_, [&](const auto& entry) {
+    return entry.first.round == key.round &&
+           entry.first.level == key.level - 1 &&
+           entry.first.first >= key.first && entry.first.first < end;
+  });
+  running_.push_back(
+      {key, order.up,
+       std::async(std::launch::async, reduce, order, std::move(parts))});
 }
 
-Reduced Reducer::reduce(const Reduce& order,
-                        const std::vector<Message>& parts) {
-  Reduced reduced;
-  std::optional<Sums> sums;
-  const auto begin = [&](std::size_t statistics, std::size_t updater_state) {
-    if (!sums)
-      sums.emplace(static_cast<std::size_t>(order.count),
-                   static_cast<std::size_t>(order.parameters), statistics,
-                   updater_state);
-  };
-  for (const Message& message : parts) {
-    if (message.type == MessageType::kResult) {
-      Result result = Result::from_message(message);
-      begin(result.statistics.size(), result.updater_state.size());
-      reduced.counts.push_back(
-          {result.lease, result.fence, result.examples, result.loss_sum});
-      auto delta = decoded(result.delta, order.parameters);
-      sums->put(static_cast<std::size_t>(result.slot - order.first),
-                std::move(delta), std::move(result));
-    } else {
-      Reduced part = Reduced::from_message(message);
-      begin(part.statistics.size(), part.updater_state.size());
-      reduced.counts.insert(reduced.counts.end(), part.counts.begin(),
-                            part.counts.end());
-      auto delta = decoded(part.delta, order.parameters);
-      sums->put(static_cast<std::size_t>(part.first - order.first),
-                std::move(delta), std::move(part));
+void Reducer::poll() {
+  std::vector<Running> done;
+  for (auto at = running_.begin(); at != running_.end();) {
+    if (at->sum.wait_for(std::chrono::seconds(0)) !=
+        std::future_status::ready) {
+      ++at;
+      continue;
     }
+    done.push_back(std::move(*at));
+    at = running_.erase(at);
   }
-  sums->finish(reduced);
-  return reduced;
+  for (Running& each : done) send_up(each.key, each.up, each.sum.get());
+}
+
+void Reducer::send_up(const Key& key, const std::string& up, Reduced sum) {
+  if (is_over(key.round)) return;
+  const std::string to = sum.why.empty() ? up : "";
+  sent_[key] = to;
+  if (to.empty())
+    for_master_.push_back(sum.to_message());
+  else if (to == own_)
+    take_part(key, std::make_shared<const Message>(sum.to_message()));
+  else
+    link_.send_to_reducer(to,
+                          std::make_shared<const Message>(sum.to_message()));
 }
 
 void Reducer::lost(const std::string& endpoint) {
@@ -217,7 +248,7 @@ void Reducer::lost(const std::string& endpoint) {
       ++at;
       continue;
     }
-    for_master_.push_back(std::move(at->second.message));
+    for_master_.push_back(*at->second.message);
     at = kept_.erase(at);
   }
   for (const auto& [key, to] : sent_) {
@@ -234,7 +265,7 @@ void Reducer::lost(const std::string& endpoint) {
 void Reducer::go_direct(std::uint64_t round) {
   direct_.insert(round);
   for (auto& [lease, kept] : kept_)
-    if (kept.round == round) for_master_.push_back(std::move(kept.message));
+    if (kept.round == round) for_master_.push_back(*kept.message);
   std::erase_if(kept_, [&](const auto& e) { return e.second.round == round; });
   const auto of_round = [&](const auto& e) { return e.first.round == round; };
   std::erase_if(orders_, of_round);
@@ -243,6 +274,7 @@ void Reducer::go_direct(std::uint64_t round) {
 }
 
 void Reducer::end_rounds(std::uint64_t version) {
+  over_ = version;
   const auto over = [&](const auto& e) { return e.first.round <= version; };
   std::erase_if(orders_, over);
   std::erase_if(parts_, over);

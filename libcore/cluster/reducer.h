@@ -12,7 +12,9 @@
 
 #include <compare>
 #include <cstdint>
+#include <future>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,13 +23,16 @@
 
 namespace dl::cluster {
 
+// What is sent on, and kept, without another copy of its vectors.
+using SharedMessage = std::shared_ptr<const Message>;
+
 // The way to other workers.
 class ReducerLink {
  public:
   virtual ~ReducerLink() = default;
   // Sends it to the worker that listens there, as soon as it can be reached.
   virtual void send_to_reducer(const std::string& endpoint,
-                               const Message& message) = 0;
+                               SharedMessage message) = 0;
 };
 
 class Reducer {
@@ -42,11 +47,15 @@ class Reducer {
   void from_master(const Message& message);
   // This worker's own Result.
   void take_result(Message message);
-  // A Result or Reduced of another worker.  What is wrong with it is reported
-  // to the master.
-  void from_worker(const Message& message);
+  // A Result or Reduced of another worker.  Throws Error: kProtocol, it is
+  // neither.  What its vectors lack is reported to the master.
+  void from_worker(Message message);
   // What was sent there may not have arrived.
   void lost(const std::string& endpoint);
+
+  // Sums are made in threads of their own; this sends on those that are done.
+  void poll();
+  bool busy() const { return !running_.empty(); }
 
   // What is to be said to the master; forgets it.
   std::vector<Message> take_for_master();
@@ -62,13 +71,20 @@ class Reducer {
   struct Kept {
     std::uint64_t round = 0;
     std::string endpoint;
-    Message message;
+    SharedMessage message;
+  };
+  struct Running {
+    Key key;
+    std::string up;
+    std::future<Reduced> sum;
   };
 
-  void send(const std::string& endpoint, Message message);
-  void take_part(const Key& key, const Message& message);
+  void take_part(const Key& key, SharedMessage message);
   void try_to_reduce(const Key& key);
-  Reduced reduce(const Reduce& order, const std::vector<Message>& parts);
+  void send_up(const Key& key, const std::string& up, Reduced sum);
+  bool is_over(std::uint64_t round) const {
+    return round <= over_ || direct_.contains(round);
+  }
   void go_direct(std::uint64_t round);
   void end_rounds(std::uint64_t version);
 
@@ -77,9 +93,11 @@ class Reducer {
   std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks to be reduced
   std::map<std::uint64_t, Kept> kept_;   // by lease
   std::map<Key, Reduce> orders_;
-  std::map<Key, Message> parts_;
+  std::map<Key, SharedMessage> parts_;
+  std::vector<Running> running_;
   std::map<Key, std::string> sent_;  // sums, and where they went
   std::set<std::uint64_t> direct_;   // rounds in which nothing is reduced
+  std::uint64_t over_ = 0;           // as are all up to this one
   std::vector<Message> for_master_;
 };
 

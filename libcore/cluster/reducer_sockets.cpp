@@ -21,11 +21,11 @@ void ReducerSockets::begin_session(Envelope envelope, Security security) {
 }
 
 void ReducerSockets::send_to_reducer(const std::string& endpoint,
-                                     const Message& message) {
+                                     SharedMessage message) {
   Way& way = ways_[endpoint];
   if (way.waiting.empty() && !way.connected)
     way.deadline = monotonic_seconds() + kConnectSeconds;
-  way.waiting.push_back(message);
+  way.waiting.push_back(std::move(message));
   try {
     if (way.connected) send_waiting(way);
   } catch (const Error&) {  // serve() will see that it is lost
@@ -70,7 +70,7 @@ void ReducerSockets::send_waiting(Way& way) {
   while (!way.waiting.empty()) {
     ++envelope_.sequence;
     const std::uint64_t before = way.socket->bytes_out();
-    if (!way.socket->send(way.waiting.front(), envelope_, kNow)) break;
+    if (!way.socket->send(*way.waiting.front(), envelope_, kNow)) break;
     bytes_out_ += way.socket->bytes_out() - before;
     way.waiting.pop_front();
   }

@@ -24,7 +24,7 @@ class ReducerSockets : public ReducerLink {
   void begin_session(Envelope envelope, Security security);
 
   void send_to_reducer(const std::string& endpoint,
-                       const Message& message) override;
+                       SharedMessage message) override;
   // Sends what can be sent, and tells the reducer what was lost.
   void serve(Reducer& reducer);
   // Something waits for room that no socket tells of.
@@ -36,7 +36,7 @@ class ReducerSockets : public ReducerLink {
  private:
   struct Way {
     std::unique_ptr<DealerSocket> socket;
-    std::deque<Message> waiting;
+    std::deque<SharedMessage> waiting;
     bool connected = false;
     double deadline = 0;  // for the connection
   };

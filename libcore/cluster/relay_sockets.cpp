@@ -83,15 +83,15 @@ std::vector<Message> RelaySockets::serve(Relay& relay, Reducer& reducer) {
 }
 
 void RelaySockets::serve_children(Relay& relay, Reducer& reducer) {
-  while (const auto incoming = children_->receive(Milliseconds(0))) {
-    const Received& received = incoming->received;
+  while (auto incoming = children_->receive(Milliseconds(0))) {
+    Received& received = incoming->received;
     if (received.message.type == MessageType::kAttach) {
       relay.from_child(incoming->peer, received);
       continue;
     }
     if (received.envelope.run != relay.run()) continue;
     try {
-      reducer.from_worker(received.message);
+      reducer.from_worker(std::move(received.message));
     } catch (const Error& error) {
       log_(Level::kWarning, "worker " +
                                 std::to_string(received.envelope.worker) +

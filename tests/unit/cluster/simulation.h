@@ -343,12 +343,12 @@ class Branch : public RelayLink, public ReducerLink {
   }
 
   void send_to_reducer(const std::string& endpoint,
-                       const Message& message) override {
+                       SharedMessage message) override {
     reducers_.insert(endpoint);
     Worker* worker = network_.find(endpoint.substr(6));
     if (!worker || worker->branch->walled_in) return;
     ++results;
-    worker->branch->results_.push_back(message);
+    worker->branch->results_.push_back(*message);
   }
   // What of messages of the master is for the worker itself.
   void pass(const Message& message, Worker& worker) {
@@ -365,6 +365,7 @@ class Branch : public RelayLink, public ReducerLink {
       reducer.from_worker(results_.front());
       results_.pop_front();
     }
+    while (reducer.busy()) reducer.poll();
     for (const std::string& endpoint : std::set<std::string>(reducers_)) {
       const Worker* there = network_.find(endpoint.substr(6));
       if (there && !there->branch->walled_in) continue;
