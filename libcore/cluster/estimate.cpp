@@ -37,8 +37,11 @@ double sharing_compute(const HostFigures& host, double n) {
 
 // Bytes that the busiest line, the master's, carries while every host does a
 // mini-batch.
-double sharing_bytes(const HostFigures& host, double n) {
-  return n * n * host.update_bytes;
+double sharing_bytes(const Estimate& estimate, std::int64_t workers) {
+  return static_cast<double>(workers * children_of_master(estimate.topology,
+                                                          estimate.fan_out,
+                                                          workers)) *
+         typical(estimate.hosts).update_bytes;
 }
 
 double dense_bytes(std::int64_t parameters, double n) {
@@ -53,7 +56,7 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
   switch (way) {
     case Way::kSharing:
       return std::max(sharing_compute(host, n),
-                      sharing_bytes(host, n) / host.bandwidth);
+                      sharing_bytes(estimate, workers) / host.bandwidth);
     case Way::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
       const double round = static_cast<double>(s.frequency) * host.compute;
@@ -99,7 +102,7 @@ double Estimate::break_even(std::int64_t workers) const {
   const HostFigures host = typical(hosts);
   const auto n = static_cast<double>(workers);
   const double dense = dense_bytes(parameters, n);
-  if (!(dense > sharing_bytes(host, n))) return 0;
+  if (!(dense > sharing_bytes(*this, workers))) return 0;
   // What coding costs and the dense exchange's round trips do not.
   const double cost =
       host.encode + n * host.decode - 2 * (n - 1) * host.round_trip;
@@ -107,9 +110,8 @@ double Estimate::break_even(std::int64_t workers) const {
 }
 
 double Estimate::enough(std::int64_t workers) const {
-  const HostFigures host = typical(hosts);
-  const auto n = static_cast<double>(workers);
-  return sharing_bytes(host, n) / sharing_compute(host, n);
+  return sharing_bytes(*this, workers) /
+         sharing_compute(typical(hosts), static_cast<double>(workers));
 }
 
 std::string Estimate::advice() const {

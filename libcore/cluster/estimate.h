@@ -6,7 +6,9 @@
 // bytes/s in each direction at every host, and round trips of L seconds:
 //
 //   sharing    max(C + E + N D, the lines), as nothing waits: a worker's line
-//              carries N P a step, the master's N P to each worker
+//              carries N P a step, the master's N P to each of its children,
+//              N in a star, the fan-out in a tree; a worker's with children as
+//              much
 //   averaging  C + (H C overlapped: max) (2 N F / B + L) / H, F bytes of a
 //              replica's difference, a round of H mini-batches
 //   dense      C + 2 (N - 1) / N 4 M / B + 2 (N - 1) L: all-reduce in a ring
@@ -23,6 +25,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/settings.h"
+#include "libcore/cluster/topology.h"
 
 namespace dl::cluster {
 
@@ -42,6 +45,8 @@ struct Estimate {
   std::vector<HostFigures> hosts;
   std::int64_t parameters = 0;
   Settings settings;
+  Topology topology = Topology::kAuto;
+  std::int64_t fan_out = 8;
 
   enum class Way { kSharing, kAveraging, kDense };
   // Examples a second of `workers` hosts like the mean of those measured.

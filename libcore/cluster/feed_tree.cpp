@@ -7,8 +7,7 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr std::size_t kStarUpTo = 32;  // workers, with --topology auto
-constexpr double kLook = 0.1;          // seconds between two looks at members
+constexpr double kLook = 0.1;  // seconds between two looks at members
 // A member that could not reach so many parents in a row gets no more of them.
 constexpr int kMostMisses = 2;
 
@@ -21,11 +20,9 @@ FeedTree::FeedTree(RunContext& context)
 // A tree of few is a star anyway, so it stays.
 bool FeedTree::wanted() {
   if (grown_) return true;
-  const Topology topology = context_.limits.topology;
-  const std::size_t workers = context_.members.workers().size();
-  if (topology == Topology::kStar ||
-      (topology == Topology::kAuto && workers <= kStarUpTo))
-    return false;
+  const auto workers =
+      static_cast<std::int64_t>(context_.members.workers().size());
+  if (!is_tree(context_.limits.topology, workers)) return false;
   context_.feed.keep();
   return grown_ = true;
 }

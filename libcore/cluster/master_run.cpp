@@ -398,6 +398,8 @@ Outcome Master::estimated() const {
   estimate.hosts = measured_;
   estimate.parameters = plan_.parameters;
   estimate.settings = plan_.settings;
+  estimate.topology = context_->limits.topology;
+  estimate.fan_out = context_->limits.fan_out;
   return {estimate.to_text(), estimate.to_json()};
 }
 

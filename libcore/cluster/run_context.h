@@ -9,7 +9,6 @@
 #include <string>
 
 #include "libcore/base/log.h"
-#include "libcore/base/names.h"
 #include "libcore/cluster/events.h"
 #include "libcore/cluster/feed.h"
 #include "libcore/cluster/lease.h"
@@ -19,18 +18,12 @@
 #include "libcore/cluster/run_state.h"
 #include "libcore/cluster/settings.h"
 #include "libcore/cluster/slot_owners.h"
+#include "libcore/cluster/topology.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
-
-// How the feed gets to the workers: from the master to each, through a tree of
-// them, or through the tree once there are many.
-enum class Topology { kAuto, kStar, kTree };
-constexpr Names<Topology, 3> kTopologyNames{{{{Topology::kAuto, "auto"},
-                                              {Topology::kStar, "star"},
-                                              {Topology::kTree, "tree"}}}};
 
 // What a run is held to, but its result does not depend on.  Times in seconds;
 // 0 for "never" where that makes sense.
@@ -44,9 +37,8 @@ struct Limits {
   std::int64_t checkpoint_batches = 0;
   LogPolicy update_log = LogPolicy::kPrune;
   Topology topology = Topology::kAuto;
-  std::int64_t fan_out =
-      8;                // children of a member of the tree, and the master's
-  double max_time = 0;  // of the run, all starts together
+  std::int64_t fan_out = 8;  // children of a node of the tree, the master's too
+  double max_time = 0;       // of the run, all starts together
   std::int64_t min_workers = 1;  // before training starts
 };
 

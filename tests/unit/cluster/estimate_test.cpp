@@ -41,7 +41,11 @@ TEST_CASE("one host exchanges nothing") {
 TEST_CASE("a step takes what its formula says") {
   Estimate estimate = four_hosts();
   CHECK(seconds(estimate, Way::kSharing, 4) == Approx(0.1 + 1e-3 + 4e-4));
-  // 64 updates to 64 workers fill the master's line.
+  // 64 updates to 64 workers fill the master's line, in a tree they do not.
+  CHECK(seconds(estimate, Way::kSharing, 64) == Approx(0.1 + 1e-3 + 64e-4));
+  estimate.fan_out = 2;
+  CHECK(estimate.enough(64) == Approx(64.0 * 2 * 2000 / (0.101 + 64e-4)));
+  estimate.topology = Topology::kStar;
   CHECK(seconds(estimate, Way::kSharing, 64) ==
         Approx(64.0 * 64 * 2000 / 12.5e6));
   CHECK(seconds(estimate, Way::kDense, 4) ==
