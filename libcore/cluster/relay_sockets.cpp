@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/failpoint.h"
 #include "libcore/cluster/local_address.h"
 #include "libcore/cluster/transport_socket.h"
 
@@ -72,6 +73,7 @@ void RelaySockets::send_to_parent(const Message& message,
 bool RelaySockets::send_to_child(const std::string& child,
                                  const Message& message,
                                  const Envelope& envelope) {
+  failpoint("worker.before_relay");
   return children_->send(child, message, envelope);
 }
 

@@ -94,6 +94,51 @@ worker() {
   run "$name" dl-worker --master-file "$of.json" --name "$name" "$@"
 }
 
+# parents NAME WORKER: from whom the worker was fed, one after the other.
+parents() {
+  sed -n "/\"event\":\"feed\"/s/.*\"parent\":\([0-9]*\),.*\"worker\":$2[,}].*/\1/p" \
+    "$1.safetensors.run/events.jsonl" | paste -sd' '
+}
+# fed NAME WORKER PARENTS: from these, a regular expression.
+fed() { parents "$1" "$2" | grep -qxE -e "$3"; }
+
+# deadly_tree NAME COUNT OPTION...: a tree of seven workers.  Number 1 is killed
+# while others have it for a parent, 2 when it sends something to its children
+# for the COUNT-th time, and one comes late.
+deadly_tree() {
+  local name=$1 count=$2 worker point child n=0
+  shift 2
+  master "$name" --workers 7 --min-workers 7 --topology tree --fan-out 2 "$@"
+  # The brake stands still with a lease in the first epoch, so that the run goes
+  # on when it is killed.
+  for worker in a b c d e f brake; do
+    case $worker in
+      b) point=worker.before_relay=kill@$count ;;
+      brake) point=worker.after_batch=spin@2 ;;
+      *) point= ;;
+    esac
+    DL_FAILPOINTS=$point worker $worker "$name"
+    await "$worker to join" event "$name.safetensors.run" "\"worker\":$((++n))}"
+  done
+  for child in 3 4; do await "a parent" fed "$name" $child 1; done
+  for child in 5 6; do await "a parent" fed "$name" $child 2; done
+  kill -KILL "${pid[a]}"
+  finish a
+  # The last leaf steps in.
+  for child in 3 4; do await "another parent" fed "$name" $child '1 0 7'; done
+  worker late "$name"
+  await "it to join" event "$name.safetensors.run" '"event":"join".*"worker":8}'
+  kill -KILL "${pid[brake]}"
+  finish brake
+  finish b
+  finish "$name"
+  for worker in c d e f late; do finish $worker; done
+  check "$name.safetensors.run"
+  event "$name.safetensors.run" '"event":"commit".*"worker":8' ||
+    fail "the late one did nothing"
+  ! event "$name.safetensors.run" '"event":"fault"' || fail "a fault"
+}
+
 # calm_run: train(), which starts master m, and workers a and b, undisturbed in
 # calm/; then we are in rough/ with the same files.
 calm_run() {

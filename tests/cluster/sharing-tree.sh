@@ -1,0 +1,6 @@
+#!/bin/bash
+# Sharing through a tree of workers: some die while others get updates from
+# them, one comes late; no example is lost and all replicas stay the same.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+make_data
+deadly_tree m 100 --mode sharing --epochs 20
