@@ -280,6 +280,9 @@ class Link : public MasterLink {
   explicit Link(Mode mode) : mode_(mode) {}
   std::map<std::string, Worker> workers;
   std::uint64_t fed = 0;  // messages of the feed that the master sent
+  // If set, it has what is sent to a worker, by `from` or the master (""), and
+  // hands it over later.
+  std::function<void(const std::string& from, Worker& to, Received)> carry;
 
   std::optional<RouterSocket::Incoming> receive(std::chrono::milliseconds,
                                                 std::span<const int>) override {
@@ -290,7 +293,10 @@ class Link : public MasterLink {
     Worker* worker = find(peer);
     if (!worker || worker->deaf) return false;
     fed += envelope.feed > 0 && message.type != MessageType::kState;
-    worker->receive({envelope, message}, mode_);
+    if (carry)
+      carry("", *worker, {envelope, message});
+    else
+      worker->receive({envelope, message}, mode_);
     return true;
   }
   std::uint64_t bytes_in() const override { return 0; }
@@ -338,9 +344,14 @@ class Branch : public RelayLink, public ReducerLink {
     if (!worker || worker->branch->parent_ != name_) return false;
     ++messages;
     bytes += size_of(message);
-    worker->branch->arrived_.push_back({envelope, message});
+    if (network_.carry)
+      network_.carry(name_, *worker, {envelope, message});
+    else
+      worker->branch->arrive({envelope, message});
     return true;
   }
+  // Of its parent.
+  void arrive(Received received) { arrived_.push_back(std::move(received)); }
 
   void send_to_reducer(const std::string& endpoint,
                        SharedMessage message) override {
