@@ -234,9 +234,10 @@ void Coordinator::say_waiting(const std::string& what, double left) {
 
 // Whether enough workers were there once.
 bool Coordinator::gathered() {
+  if (gathered_) return true;
   const auto workers = context_.members.workers();
   const auto have = static_cast<std::int64_t>(workers.size());
-  if (gathered_ || have >= context_.limits.min_workers) return gathered_ = true;
+  if (have >= context_.limits.min_workers) return gathered_ = true;
   std::string names;
   for (const Member* member : workers)
     names += (names.empty() ? " (" : ", ") + member->hello.name;
@@ -253,7 +254,7 @@ bool Coordinator::gathered() {
 }
 
 void Coordinator::watch_for_workers() {
-  if (!context_.members.workers().empty()) {
+  if (context_.members.anybody_works()) {
     alone_since_ = context_.now;
     return;
   }

@@ -28,8 +28,9 @@ bool FeedTree::wanted() {
 }
 
 void FeedTree::tick() {
-  if (context_.now < next_ || !wanted()) return;
+  if (context_.now < next_) return;
   next_ = context_.now + kLook;
+  if (!wanted()) return;
   Members members;
   for (Member* member : context_.members.present())
     members[member->number] = member;

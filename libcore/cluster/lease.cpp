@@ -107,6 +107,9 @@ Lease LeaseTable::lease_out(std::uint64_t worker, std::int64_t first,
   std::fill_n(fences_.begin() + lease.first, lease.count, lease.fence);
   leased_ += lease.count;
   leases_.emplace(lease.id, lease);
+  Held& held = held_[worker];
+  held.leases.push_back(lease.id);
+  held.left += count;
   return lease;
 }
 
@@ -130,7 +133,9 @@ bool LeaseTable::commit(std::uint64_t id, std::uint64_t fence,
                         std::int64_t first, std::int64_t count) {
   if (!holds(id, fence, first, count)) return false;
   std::fill_n(states_.begin() + first, count, State::kCommitted);
-  leases_.at(id).committed += count;
+  Lease& lease = leases_.at(id);
+  lease.committed += count;
+  held_.at(lease.worker).left -= count;
   committed_ += count;
   leased_ -= count;
   return true;
@@ -149,6 +154,9 @@ void LeaseTable::finish(std::uint64_t id, bool failed) {
     if (failed) ++failures_[i];
     failed = false;
   }
+  Held& held = held_.at(lease.worker);
+  std::erase(held.leases, id);
+  held.left -= lease.count - lease.committed;
   leases_.erase(found);
 }
 
@@ -160,9 +168,21 @@ const Lease* LeaseTable::find(std::uint64_t id, std::uint64_t fence) const {
 
 std::vector<Lease> LeaseTable::of(std::uint64_t worker) const {
   std::vector<Lease> result;
-  for (const auto& [id, lease] : leases_)
-    if (lease.worker == worker) result.push_back(lease);
+  const auto found = held_.find(worker);
+  if (found == held_.end()) return result;
+  for (const std::uint64_t id : found->second.leases)
+    result.push_back(leases_.at(id));
   return result;
+}
+
+std::size_t LeaseTable::held_by(std::uint64_t worker) const {
+  const auto found = held_.find(worker);
+  return found == held_.end() ? 0 : found->second.leases.size();
+}
+
+std::int64_t LeaseTable::left_of(std::uint64_t worker) const {
+  const auto found = held_.find(worker);
+  return found == held_.end() ? 0 : found->second.left;
 }
 
 Ranges LeaseTable::committed_ranges() const {

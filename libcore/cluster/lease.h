@@ -12,9 +12,11 @@
 #ifndef DL_LIBCORE_CLUSTER_LEASE_H_
 #define DL_LIBCORE_CLUSTER_LEASE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -66,7 +68,11 @@ class LeaseTable {
   void finish(std::uint64_t id, bool failed = false);
 
   const Lease* find(std::uint64_t id, std::uint64_t fence) const;
+  // A worker's, in the order in which they were granted.
   std::vector<Lease> of(std::uint64_t worker) const;
+  std::size_t held_by(std::uint64_t worker) const;  // how many these are
+  // Mini-batches of theirs that are not committed.
+  std::int64_t left_of(std::uint64_t worker) const;
   const std::map<std::uint64_t, Lease>& leases() const { return leases_; }
 
   std::int64_t batches() const;
@@ -85,14 +91,19 @@ class LeaseTable {
 
  private:
   enum class State : std::uint8_t { kFree, kLeased, kCommitted };
+  struct Held {
+    std::vector<std::uint64_t> leases;
+    std::int64_t left = 0;
+  };
   Lease lease_out(std::uint64_t worker, std::int64_t first, std::int64_t count);
 
   std::vector<State> states_;
   std::vector<std::uint64_t> fences_;  // of each one's last lease
   std::map<std::int64_t, int> failures_;
   std::map<std::uint64_t, Lease> leases_;
-  mutable std::int64_t lowest_free_ = 0;  // nothing below is free
-  mutable std::int64_t prefix_ = 0;       // a lower bound of prefix()
+  std::unordered_map<std::uint64_t, Held> held_;  // by worker
+  mutable std::int64_t lowest_free_ = 0;          // nothing below is free
+  mutable std::int64_t prefix_ = 0;               // a lower bound of prefix()
   std::int64_t committed_ = 0;
   std::int64_t leased_ = 0;
   std::uint64_t& next_id_;

@@ -21,18 +21,17 @@ std::string Member::describe() const {
 Member& Membership::admit(const std::string& peer, const Hello& hello,
                           double now, double lost_after,
                           std::optional<Member>* replaced) {
-  for (auto it = members_.begin(); it != members_.end(); ++it) {
-    const Member& old = it->second;
+  for (const auto& [number, old] : members_) {
     const bool same_process =
         old.hello.host == hello.host && old.hello.pid == hello.pid;
-    if (it->first != peer && old.hello.name != hello.name) continue;
-    if (it->first != peer && !same_process && !old.silent &&
+    if (old.peer != peer && old.hello.name != hello.name) continue;
+    if (old.peer != peer && !same_process && !old.silent &&
         now - old.heard <= lost_after)
       throw Error{Code::kProtocol, "the name '" + hello.name +
                                        "' is in use by " +
                                        process_of(old.hello)};
     if (replaced) *replaced = old;
-    members_.erase(it);
+    remove(std::string(old.peer));
     break;
   }
   Member member;
@@ -40,21 +39,26 @@ Member& Membership::admit(const std::string& peer, const Hello& hello,
   member.peer = peer;
   member.hello = hello;
   member.heard = member.moved = now;
-  return members_[peer] = std::move(member);
+  numbers_[peer] = member.number;
+  return members_[member.number] = std::move(member);
 }
 
 Member* Membership::find(const std::string& peer) {
-  const auto found = members_.find(peer);
-  return found == members_.end() ? nullptr : &found->second;
+  const auto found = numbers_.find(peer);
+  return found == numbers_.end() ? nullptr : find(found->second);
 }
 
 Member* Membership::find(std::uint64_t number) {
-  for (auto& [peer, member] : members_)
-    if (member.number == number) return &member;
-  return nullptr;
+  const auto found = members_.find(number);
+  return found == members_.end() ? nullptr : &found->second;
 }
 
-void Membership::remove(const std::string& peer) { members_.erase(peer); }
+void Membership::remove(const std::string& peer) {
+  const auto found = numbers_.find(peer);
+  if (found == numbers_.end()) return;
+  members_.erase(found->second);
+  numbers_.erase(found);
+}
 
 bool Membership::heard(Member& member, double now) {
   member.heard = now;
@@ -77,7 +81,7 @@ bool Membership::beat(Member& member, const Beat& beat, double now) {
 
 std::vector<Member*> Membership::silent(double now, double lost_after) {
   std::vector<Member*> result;
-  for (auto& [peer, member] : members_) {
+  for (auto& [number, member] : members_) {
     if (member.silent || now - member.heard <= lost_after) continue;
     member.silent = true;
     result.push_back(&member);
@@ -87,19 +91,21 @@ std::vector<Member*> Membership::silent(double now, double lost_after) {
 
 std::vector<Member*> Membership::workers() {
   std::vector<Member*> result;
-  for (auto& [peer, member] : members_)
+  for (auto& [number, member] : members_)
     if (member.can_work()) result.push_back(&member);
-  std::sort(result.begin(), result.end(), [](const Member* a, const Member* b) {
-    return a->number < b->number;
-  });
   return result;
 }
 
 std::vector<Member*> Membership::present() {
   std::vector<Member*> result;
-  for (auto& [peer, member] : members_)
+  for (auto& [number, member] : members_)
     if (!member.silent) result.push_back(&member);
   return result;
+}
+
+bool Membership::anybody_works() const {
+  return std::ranges::any_of(
+      members_, [](const auto& entry) { return entry.second.can_work(); });
 }
 
 }  // namespace dl::cluster

@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "libcore/cluster/message.h"
@@ -84,7 +85,7 @@ class Membership {
   template <typename Working>
   std::vector<Member*> stuck(double now, double stuck_after, Working working) {
     std::vector<Member*> result;
-    for (auto& [peer, member] : members_) {
+    for (auto& [number, member] : members_) {
       if (!member.can_work()) continue;
       if (!working(member)) member.moved = now;
       if (now - member.moved <= stuck_after) continue;
@@ -94,14 +95,16 @@ class Membership {
     return result;
   }
 
-  // Those who can work, in the order in which they joined.
+  // Those who can work, and all that are connected as far as we know, ready or
+  // not; in the order in which they joined.
   std::vector<Member*> workers();
-  // All that are connected as far as we know, ready or not.
   std::vector<Member*> present();
+  bool anybody_works() const;
   std::size_t joined() const { return last_number_; }  // in all
 
  private:
-  std::map<std::string, Member> members_;  // by peer
+  std::map<std::uint64_t, Member> members_;                 // by number
+  std::unordered_map<std::string, std::uint64_t> numbers_;  // by peer
   std::uint64_t last_number_ = 0;
 };
 

@@ -1,7 +1,5 @@
 #include "libcore/cluster/phase.h"
 
-#include <algorithm>
-
 namespace dl::cluster {
 
 void Phase::release(Member& member, const std::string& why, bool failed) {
@@ -10,10 +8,7 @@ void Phase::release(Member& member, const std::string& why, bool failed) {
 }
 
 bool Phase::working(const Member& member) const {
-  const auto& leases = table().leases();
-  return std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
-    return entry.second.worker == member.number;
-  });
+  return table().held_by(member.number) > 0;
 }
 
 std::int64_t Phase::left() const {

@@ -95,12 +95,25 @@ void SharingEpoch::take(Member& member, const Message& message) {
 void SharingEpoch::hand_out() {
   if (winding_up_) return;
   if (rounds_) return hand_out_rounds();
-  for (Member* member : context_.members.workers())
+  const std::vector<Member*> workers = context_.members.workers();
+  if (workers.empty()) return;
+  const double end = seconds_left(workers);  // whoever gets what is free
+  for (Member* member : workers)
     while (has_room(*member)) {
-      const std::int64_t size = lease_size(*member);
+      const std::int64_t size = lease_size(*member, workers.size(), end);
       if (size == 0 || !grant(*member, table_.grant(member->number, size)))
         break;
     }
+  // What would come late from anybody, for those from whom it comes first.
+  const auto finish = [&](const Member* m) {
+    return static_cast<double>(table_.left_of(m->number) + 1) *
+           m->batch_seconds;
+  };
+  while (end > 0 && table_.any_free()) {
+    Member* first = *std::ranges::min_element(workers, {}, finish);
+    if (!has_room(*first) || !grant(*first, table_.grant(first->number, 1)))
+      return;
+  }
 }
 
 // One mini-batch at a time, as far as the bound goes.
@@ -130,7 +143,7 @@ void SharingEpoch::hand_out_rounds() {
 bool SharingEpoch::has_room(const Member& member) const {
   if (!reachable(member) || member.version != context_.state.version)
     return false;
-  auto leases = static_cast<std::int64_t>(table_.of(member.number).size());
+  auto leases = static_cast<std::int64_t>(table_.held_by(member.number));
   if (rounds_) leases -= rounds_->held_by(member.number);
   return leases < kLeasesAhead;
 }
@@ -143,12 +156,13 @@ bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
   return context_.hand_out(member, table_, *lease, TaskKind::kTrain, iteration);
 }
 
-// As long as kLeaseSeconds, but at the end of an epoch so small that all
-// workers end it together.  0: others will have done all of it sooner.
-std::int64_t SharingEpoch::lease_size(const Member& member) const {
-  const std::vector<Member*> workers = context_.members.workers();
+// As long as kLeaseSeconds, but at the end of an epoch, which is so many
+// seconds away, so small that all workers end it together.  0: it would come
+// late with even one mini-batch.
+std::int64_t SharingEpoch::lease_size(const Member& member, std::size_t workers,
+                                      double end) const {
   std::int64_t size = std::max<std::int64_t>(
-      1, table_.free() / (2 * static_cast<std::int64_t>(workers.size())));
+      1, table_.free() / (2 * static_cast<std::int64_t>(workers)));
   if (!(member.batch_seconds > 0)) return std::min(size, kFirstLease);
   const auto batches = [&](double seconds) {
     return static_cast<std::int64_t>(
@@ -156,15 +170,9 @@ std::int64_t SharingEpoch::lease_size(const Member& member) const {
   };
   size = std::min(
       {size, kLongestLease, std::max<std::int64_t>(1, batches(kLeaseSeconds))});
-  const double end = seconds_left(workers);
   if (!(end > 0)) return size;
-  const std::int64_t fits = batches(end) - left_of(member);
-  if (fits >= 1) return std::min(size, fits);
-  // It comes late with even one more: only if nobody comes earlier.
-  const auto finish = [&](const Member* m) {
-    return static_cast<double>(left_of(*m) + 1) * m->batch_seconds;
-  };
-  return *std::ranges::min_element(workers, {}, finish) == &member ? 1 : 0;
+  const std::int64_t fits = batches(end) - table_.left_of(member.number);
+  return std::clamp<std::int64_t>(fits, 0, size);
 }
 
 // Until all have done what is leased and free, if each has a fair share of it;
@@ -175,17 +183,9 @@ double SharingEpoch::seconds_left(const std::vector<Member*>& workers) const {
   for (const Member* worker : workers) {
     if (!(worker->batch_seconds > 0)) return 0;
     speed += 1 / worker->batch_seconds;
-    left += static_cast<double>(left_of(*worker));
+    left += static_cast<double>(table_.left_of(worker->number));
   }
   return left / speed;
-}
-
-// Mini-batches that it has and that are not committed.
-std::int64_t SharingEpoch::left_of(const Member& member) const {
-  std::int64_t left = 0;
-  for (const Lease& lease : table_.of(member.number))
-    left += lease.count - lease.committed;
-  return left;
 }
 
 // What a bound holds back would wait for mini-batches that nobody is given any
@@ -302,11 +302,12 @@ void SharingEpoch::apply(Member& origin, const Update& update,
 float SharingEpoch::scale_of(const Update& update,
                              std::uint64_t staleness) const {
   const SharingSettings& sharing = context_.settings.sharing;
-  const auto workers = static_cast<double>(
-      std::max<std::size_t>(context_.members.workers().size(), 1));
   double scale = sharing.staleness_rule.factor(staleness);
-  if (sharing.combine == Combine::kMean) scale /= workers;
-  if (sharing.combine == Combine::kScaled) scale /= std::sqrt(workers);
+  if (sharing.combine != Combine::kSum) {
+    const auto workers = static_cast<double>(
+        std::max<std::size_t>(context_.members.workers().size(), 1));
+    scale /= sharing.combine == Combine::kMean ? workers : std::sqrt(workers);
+  }
   const std::int64_t epoch = context_.state.epoch;
   if (context_.shared_updater)
     scale *= context_.shared_updater->learning_rate.at(

@@ -41,9 +41,9 @@ class SharingEpoch : public Phase {
   void hand_out_rounds();
   bool has_room(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);
-  std::int64_t lease_size(const Member& member) const;
+  std::int64_t lease_size(const Member& member, std::size_t workers,
+                          double end) const;
   double seconds_left(const std::vector<Member*>& workers) const;
-  std::int64_t left_of(const Member& member) const;
 
   // An update's way: take_update() checks it, apply() makes it part of the
   // run, record() keeps it, spread() tells everybody.

@@ -135,6 +135,14 @@ TEST_CASE("every mini-batch is committed exactly once whatever happens") {
           for (const Lease& held : table.of(lease.worker))
             table.finish(held.id);
       }
+      const std::uint64_t worker = random.below(4);
+      std::int64_t left = 0;
+      for (const Lease& held : table.of(worker)) {
+        CHECK(held.worker == worker);
+        left += held.count - held.committed;
+      }
+      CHECK(table.left_of(worker) == left);
+      CHECK(table.held_by(worker) == table.of(worker).size());
     }
     for (const int n : commits) CHECK(n == 1);
     CHECK(table.committed_ranges() == Ranges{{0, batches}});

@@ -31,6 +31,11 @@ TEST_CASE("a name is taken while its worker is heard of") {
   REQUIRE(replaced);
   CHECK(replaced->number == 1);
   CHECK(members.find("p1") == nullptr);
+  CHECK(members.find(1) == nullptr);
+  CHECK(members.find("p2") == &b);
+  CHECK(members.find(2) == &b);
+  members.remove("p2");
+  CHECK(members.find(2) == nullptr);
 }
 
 TEST_CASE("the same process on a new connection replaces its old self") {
