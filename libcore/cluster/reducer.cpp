@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
 #include "libcore/cluster/message_fields.h"
 #include "libcore/exchange/average.h"
 #include "libcore/exchange/delta.h"
@@ -231,6 +232,7 @@ void Reducer::poll() {
 
 void Reducer::send_up(const Key& key, const std::string& up, Reduced sum) {
   if (is_over(key.round)) return;
+  failpoint("worker.before_reduced");
   const std::string to = sum.why.empty() ? up : "";
   sent_[key] = to;
   if (to.empty())

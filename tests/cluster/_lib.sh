@@ -102,18 +102,18 @@ parents() {
 # fed NAME WORKER PARENTS: from these, a regular expression.
 fed() { parents "$1" "$2" | grep -qxE -e "$3"; }
 
-# deadly_tree NAME COUNT OPTION...: a tree of seven workers.  Number 1 is killed
-# while others have it for a parent, 2 when it sends something to its children
-# for the COUNT-th time, and one comes late.
+# deadly_tree NAME FAILPOINT OPTION...: a tree of seven workers.  Number 1 is
+# killed while others have it for a parent, 2 by the failpoint, and one comes
+# late.
 deadly_tree() {
-  local name=$1 count=$2 worker point child n=0
+  local name=$1 fatal=$2 worker point child n=0
   shift 2
-  master "$name" --workers 7 --min-workers 7 --topology tree --fan-out 2 "$@"
+  master "$name" --min-workers 7 --topology tree --fan-out 2 "$@"
   # The brake stands still with a lease in the first epoch, so that the run goes
   # on when it is killed.
   for worker in a b c d e f brake; do
     case $worker in
-      b) point=worker.before_relay=kill@$count ;;
+      b) point=$fatal ;;
       brake) point=worker.after_batch=spin@2 ;;
       *) point= ;;
     esac
