@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "libcore/cluster/number_format.h"
+#include "libcore/exchange/average.h"
 
 namespace dl::cluster {
 
@@ -44,6 +45,28 @@ double sharing_bytes(const Estimate& estimate, std::int64_t workers) {
          typical(estimate.hosts).update_bytes;
 }
 
+// Bytes that pass one after the other in a round of averaging: sums on their
+// way to the master, and the average down to the last worker.
+double round_bytes(const Estimate& estimate, std::int64_t workers) {
+  const HostFigures host = typical(estimate.hosts);
+  const auto n = static_cast<double>(workers);
+  if (!is_tree(estimate.topology, workers)) return 2 * n * host.delta_bytes;
+  constexpr auto kGroup = static_cast<std::int64_t>(exchange::kAverageGroup);
+  double up = 0, each = host.delta_bytes;
+  std::int64_t parts = workers;
+  for (; parts > kGroup; parts = (parts + kGroup - 1) / kGroup) {
+    up += kGroup * each;
+    // A sum has whatever one of its parts has.
+    each =
+        std::min(kGroup * each, 4 * static_cast<double>(estimate.parameters));
+  }
+  up += static_cast<double>(parts) * each;
+  std::int64_t levels = 0;
+  for (std::int64_t reached = 0, width = 1; reached < workers; ++levels)
+    reached += width *= estimate.fan_out;
+  return up + static_cast<double>(levels * estimate.fan_out) * host.delta_bytes;
+}
+
 double dense_bytes(std::int64_t parameters, double n) {
   return 2 * (n - 1) / n * 4 * static_cast<double>(parameters);
 }
@@ -61,7 +84,7 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
       const AveragingSettings& s = estimate.settings.averaging;
       const double round = static_cast<double>(s.frequency) * host.compute;
       const double exchange =
-          2 * n * host.delta_bytes / host.bandwidth + host.round_trip;
+          round_bytes(estimate, workers) / host.bandwidth + host.round_trip;
       return (s.overlap ? std::max(round, exchange) : round + exchange) /
              static_cast<double>(s.frequency);
     }

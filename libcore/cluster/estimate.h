@@ -9,8 +9,10 @@
 //              carries N P a step, the master's N P to each of its children,
 //              N in a star, the fan-out in a tree; a worker's with children as
 //              much
-//   averaging  C + (H C overlapped: max) (2 N F / B + L) / H, F bytes of a
-//              replica's difference, a round of H mini-batches
+//   averaging  C + (H C overlapped: max) (R / B + L) / H, a round of H
+//              mini-batches, whose R bytes pass one after the other: in a star
+//              2 N F, F of a replica's difference; in a tree sums of eight on
+//              each level, and on the way down the fan-out times F
 //   dense      C + 2 (N - 1) / N 4 M / B + 2 (N - 1) L: all-reduce in a ring
 //              after every mini-batch, for comparison
 //

@@ -52,6 +52,14 @@ TEST_CASE("a step takes what its formula says") {
         Approx(0.1 + 1.5 * 4e6 / 12.5e6 + 6e-3));
   const double exchange = 2.0 * 4 * 20000 / 12.5e6 + 1e-3;
   CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1 + exchange / 5));
+  const double star = 2.0 * 64 * 20000 / 12.5e6 + 1e-3;
+  CHECK(seconds(estimate, Way::kAveraging, 64) == Approx(0.1 + star / 5));
+  estimate.topology = Topology::kTree;
+  estimate.fan_out = 4;
+  // 8 differences, then 8 sums, each as large as 8 of them; down three levels.
+  const double tree =
+      (8.0 * 20000 + 8 * 8 * 20000 + 3 * 4 * 20000) / 12.5e6 + 1e-3;
+  CHECK(seconds(estimate, Way::kAveraging, 64) == Approx(0.1 + tree / 5));
   estimate.settings.averaging.overlap = true;
   CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1));
 }
