@@ -127,7 +127,7 @@ Member* AveragingEpoch::worker_for(std::size_t slot) {
     if (owned && member->number != context_.slots.owner(slot)) continue;
     if (!reachable(*member) || (!owned && working(*member))) continue;
     // State would end what it works on.
-    if (member->version != context_.state.version && working(*member)) continue;
+    if (!member->in_step && working(*member)) continue;
     if (context_.bring_up_to_date(*member)) return member;
   }
   return nullptr;

@@ -28,7 +28,7 @@ void AveragingEpoch::plan_reduction(OpenRound& round) {
     return;
   std::vector<Member*> reducers;
   for (Member* member : context_.members.workers())
-    if (!member->seat.endpoint.empty() && member->version && reachable(*member))
+    if (!member->seat.endpoint.empty() && member->in_step && reachable(*member))
       reducers.push_back(member);
   const auto groups = plan_groups(round.slots(), reducers.size());
   for (const ReduceGroup& group : groups) {

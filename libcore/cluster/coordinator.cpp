@@ -62,7 +62,7 @@ void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
   } catch (Error& error) {
     if (error.code() != Code::kProtocol) throw;
     // Its answer may have been in it: it starts from the state again.
-    member->version.reset();
+    member->in_step = false;
     if (phase_) phase_->release(*member, "it sent a wrong message", false);
     context_.reject(*member, -1, error.what());
   }
@@ -76,7 +76,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     probe_namesake(refused);
     std::optional<Member> replaced;
     if (Member* old = context_.members.find(incoming.peer)) {
-      old->version.reset();
+      old->in_step = false;
       if (phase_) phase_->release(*old, "it starts again", false);
     }
     Member& member =
@@ -190,7 +190,7 @@ void Coordinator::lose(Member& member, const std::string& why, bool gone) {
                                     (phase_ && phase_->working(member)
                                          ? "; its work goes back to the queue"
                                          : ""));
-  member.version.reset();
+  member.in_step = false;
   const std::string peer = member.peer;
   if (phase_) phase_->release(member, why, true);
   if (gone) context_.members.remove(peer);

@@ -55,7 +55,7 @@ void FeedTree::follow(const Members& members) {
   for (const std::uint64_t number : before)
     if (!fits(number)) tree_.remove(number);
   for (const auto& [number, member] : members)
-    if (!before.contains(number) && fits(number) && member->version)
+    if (!before.contains(number) && fits(number) && member->in_step)
       tree_.add(number);
 }
 
@@ -80,7 +80,7 @@ void FeedTree::take(Member& member, const Fed& fed) {
   if (fed.parent == 0) return take_over(member, fed.have, fed.why);
   if (fed.parent != seat.parent) return;  // it is sent to another meanwhile
   // What its parent left out; at first the master has sent it that.
-  if (std::exchange(seat.fed_by, fed.parent) == fed.parent)
+  if (context_.members.set_feeder(member, fed.parent) == fed.parent)
     return context_.refill(member, fed.have, fed.after);
   seat.misses = 0;
   seat.reached = fed.after;
@@ -94,7 +94,7 @@ void FeedTree::take(Member& member, const Fed& fed) {
 void FeedTree::take_over(Member& member, std::uint64_t have,
                          const std::string& why) {
   Seat& seat = member.seat;
-  const std::uint64_t parent = std::exchange(seat.fed_by, 0);
+  const std::uint64_t parent = context_.members.set_feeder(member, 0);
   if (parent != 0) {
     context_.refill(member, have, context_.feed.number());
     context_.events.write("feed", {{"worker", member.number},
@@ -115,7 +115,7 @@ void FeedTree::take_over(Member& member, std::uint64_t have,
 
 void FeedTree::heard(Member& member, std::uint64_t position) {
   Seat& seat = member.seat;
-  if (seat.fed_by == 0 || !member.version) return;
+  if (seat.fed_by == 0 || !member.in_step) return;
   if (position >= seat.reached) {
     seat.reached = context_.feed.number();
     seat.since = context_.now;

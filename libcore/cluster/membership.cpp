@@ -1,6 +1,7 @@
 #include "libcore/cluster/membership.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -40,6 +41,7 @@ Member& Membership::admit(const std::string& peer, const Hello& hello,
   member.hello = hello;
   member.heard = member.moved = now;
   numbers_[peer] = member.number;
+  fed_by_master_.insert(member.number);
   return members_[member.number] = std::move(member);
 }
 
@@ -56,6 +58,7 @@ Member* Membership::find(std::uint64_t number) {
 void Membership::remove(const std::string& peer) {
   const auto found = numbers_.find(peer);
   if (found == numbers_.end()) return;
+  fed_by_master_.erase(found->second);
   members_.erase(found->second);
   numbers_.erase(found);
 }
@@ -101,6 +104,21 @@ std::vector<Member*> Membership::present() {
   for (auto& [number, member] : members_)
     if (!member.silent) result.push_back(&member);
   return result;
+}
+
+std::vector<Member*> Membership::fed_by_master() {
+  std::vector<Member*> result;
+  for (const std::uint64_t number : fed_by_master_)
+    result.push_back(&members_.at(number));
+  return result;
+}
+
+std::uint64_t Membership::set_feeder(Member& member, std::uint64_t parent) {
+  if (parent == 0)
+    fed_by_master_.insert(member.number);
+  else
+    fed_by_master_.erase(member.number);
+  return std::exchange(member.seat.fed_by, parent);
 }
 
 bool Membership::anybody_works() const {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,7 +26,7 @@ namespace dl::cluster {
 // A member's place in the tree, feed_tree.h.
 struct Seat {
   std::uint64_t parent = 0;   // where it was told to go; 0: the master
-  std::uint64_t fed_by = 0;   // a worker that sends it the feed; 0: the master
+  std::uint64_t fed_by = 0;   // who sends it the feed, Membership::set_feeder()
   bool asked = false;         // to listen
   std::string endpoint;       // where it listens for children; "": not yet
   double not_before = 0;      // it is left where it is until then
@@ -49,12 +50,12 @@ struct Member {
   std::string doing;
   double retry = 0;  // nothing is sent before, after a failed send
 
-  std::optional<std::uint64_t> version;  // of the State it has; none: needs one
-  Ready had;                             // sharing: what it came with
-  std::int64_t examples = 0;             // committed of it in this epoch
-  std::vector<float> statistics;         // sharing: its latest
-  double batch_seconds = 0;              // sharing: smoothed; 0: not known
-  double last_commit = 0;                // ... in this epoch; 0: none
+  bool in_step = false;       // it has the run's State, or is sure to get it
+  Ready had;                  // sharing: what it came with
+  std::int64_t examples = 0;  // committed of it in this epoch
+  std::vector<float> statistics;  // sharing: its latest
+  double batch_seconds = 0;       // sharing: smoothed; 0: not known
+  double last_commit = 0;         // ... in this epoch; 0: none
   Seat seat;
 
   bool can_work() const { return ready && !silent && !stuck; }
@@ -100,11 +101,16 @@ class Membership {
   std::vector<Member*> workers();
   std::vector<Member*> present();
   bool anybody_works() const;
+  // Those that get the feed from the master, likewise.
+  std::vector<Member*> fed_by_master();
+  // From now on `parent` sends it the feed; 0: the master.  Returns who did.
+  std::uint64_t set_feeder(Member& member, std::uint64_t parent);
   std::size_t joined() const { return last_number_; }  // in all
 
  private:
   std::map<std::uint64_t, Member> members_;                 // by number
   std::unordered_map<std::string, std::uint64_t> numbers_;  // by peer
+  std::set<std::uint64_t> fed_by_master_;                   // numbers
   std::uint64_t last_number_ = 0;
 };
 

@@ -54,39 +54,36 @@ std::vector<Member*> RunContext::tell_all(const Message& message,
                                           const Message& for_origin) {
   const std::uint64_t number = feed.add(message);
   std::vector<Member*> missed;
-  for (Member* member : members.present()) {
-    if (!member->version) continue;
+  for (Member* member : members.fed_by_master()) {
+    if (!member->in_step) continue;
     // In a tree it goes on to the member's children.
     const bool own = member->number == origin && !feed.keeps();
-    const Message& its = own ? for_origin : message;
-    if (member->seat.fed_by != 0 || send(*member, its, number)) {
-      member->version = state.version;
-    } else {
-      member->version.reset();
-      missed.push_back(member);
-    }
+    if (send(*member, own ? for_origin : message, number)) continue;
+    member->in_step = false;
+    missed.push_back(member);
   }
   return missed;
 }
 
 void RunContext::refill(Member& member, std::uint64_t after,
                         std::uint64_t upto) {
-  if (!member.version) return;
+  if (!member.in_step) return;
   bool sent = true;
   const auto send_one = [&](const FeedItem& item) {
     sent = sent && send(member, item.message, item.number);
   };
-  if (!feed.visit(after, upto, send_one) || !sent) member.version.reset();
+  if (!feed.visit(after, upto, send_one) || !sent) member.in_step = false;
 }
 
 void RunContext::unseat(Member& member) {
   if (member.seat.parent == 0) return;
-  member.seat.parent = member.seat.fed_by = 0;
+  member.seat.parent = 0;
+  members.set_feeder(member, 0);
   send(member, Place{}.to_message());
 }
 
 bool RunContext::bring_up_to_date(Member& member) {
-  if (member.version == state.version || catch_up(member)) return true;
+  if (member.in_step || catch_up(member)) return true;
   // What else comes to it must not be ahead of the State.
   unseat(member);
   State message;
@@ -98,7 +95,7 @@ bool RunContext::bring_up_to_date(Member& member) {
   message.velocity = state.velocity;
   if (state.fasgd) message.fasgd = state.fasgd->state();
   if (!send(member, message.to_message(), feed.number())) return false;
-  member.version = state.version;
+  member.in_step = true;
   return true;
 }
 
@@ -127,7 +124,7 @@ bool RunContext::catch_up(Member& member) {
   there.version = state.version;
   there.statistics = state.statistics;
   if (!sent || !send(member, there.to_message(), feed.number())) return false;
-  member.version = state.version;
+  member.in_step = true;
   events.write("catch_up", {{"worker", member.number},
                             {"epoch", state.epoch},
                             {"from", member.had.version},

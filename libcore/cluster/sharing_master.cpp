@@ -66,9 +66,10 @@ void SharingEpoch::tick() {
 
 // Replicas start, and start again, from State.
 void SharingEpoch::bring_up_to_date() {
-  for (Member* member : context_.members.workers()) {
-    if (member->version == context_.state.version || !reachable(*member))
-      continue;
+  const std::vector<Member*> workers = context_.members.workers();
+  workers_ = workers.size();
+  for (Member* member : workers) {
+    if (member->in_step || !reachable(*member)) continue;
     release(*member, "it is sent the state anew", false);
     if (check_) check_->forget(member->number);
     context_.bring_up_to_date(*member);
@@ -141,8 +142,7 @@ void SharingEpoch::hand_out_rounds() {
 }
 
 bool SharingEpoch::has_room(const Member& member) const {
-  if (!reachable(member) || member.version != context_.state.version)
-    return false;
+  if (!reachable(member) || !member.in_step) return false;
   auto leases = static_cast<std::int64_t>(table_.held_by(member.number));
   if (rounds_) leases -= rounds_->held_by(member.number);
   return leases < kLeasesAhead;
@@ -304,8 +304,8 @@ float SharingEpoch::scale_of(const Update& update,
   const SharingSettings& sharing = context_.settings.sharing;
   double scale = sharing.staleness_rule.factor(staleness);
   if (sharing.combine != Combine::kSum) {
-    const auto workers = static_cast<double>(
-        std::max<std::size_t>(context_.members.workers().size(), 1));
+    const auto workers =
+        static_cast<double>(std::max<std::size_t>(workers_, 1));
     scale /= sharing.combine == Combine::kMean ? workers : std::sqrt(workers);
   }
   const std::int64_t epoch = context_.state.epoch;
@@ -363,13 +363,13 @@ void SharingEpoch::begin_check() {
   message.digest = check_->digest();
   const Member* busiest = nullptr;
   for (const Member* member : context_.members.workers())
-    if (member->version && (!busiest || member->examples > busiest->examples))
+    if (member->in_step && (!busiest || member->examples > busiest->examples))
       busiest = member;
   if (stage_ == Stage::kDraining && busiest)
     message.updater_of = busiest->number;
   context_.tell_all(message.to_message());
   for (const Member* member : context_.members.workers())
-    if (member->version) check_->ask(member->number);
+    if (member->in_step) check_->ask(member->number);
 }
 
 void SharingEpoch::take_digest(Member& member, Digest answer) {
@@ -383,7 +383,7 @@ void SharingEpoch::take_digest(Member& member, Digest answer) {
     return;
   if (digest == check_->digest()) return;
   ++context_.report.resyncs;
-  member.version.reset();
+  member.in_step = false;
   context_.events.write("fault", {{"worker", member.number},
                                   {"epoch", context_.state.epoch},
                                   {"why", "its replica differs"},

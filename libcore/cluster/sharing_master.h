@@ -67,6 +67,7 @@ class SharingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   Stage stage_ = Stage::kTraining;
+  std::size_t workers_ = 0;              // that could work at the last tick()
   std::optional<SharingRounds> rounds_;  // if staleness is bounded
   StalenessSummary staleness_;
   std::optional<Agreement> check_;  // under way; at the end or in between

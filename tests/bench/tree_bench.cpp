@@ -3,6 +3,7 @@
 // every message is encoded and decoded as for a socket.
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 #include <time.h>
 
 #include <algorithm>
@@ -233,6 +234,9 @@ BENCHMARK_CAPTURE(share, tree, Topology::kTree)
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Small chunks that workers freed are else put together when the master asks
+  // for a large one.
+  mallopt(M_MXFAST, 0);
   if (!dl::bench::initialise(argc, argv)) return 64;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -68,7 +68,7 @@ void check_replicas(Master& master) {
   task.version = master.context.state.version;
   for (auto& [name, worker] : master.link.workers) {
     const Member* member = master.context.members.find(worker.peer);
-    if (!member || member->version != task.version) continue;
+    if (!member || !member->in_step) continue;
     const auto start = worker.keeper->begin(task);
     REQUIRE(start);
     const auto& want = master.context.state.parameters;

@@ -49,6 +49,19 @@ TEST_CASE("the same process on a new connection replaces its old self") {
   CHECK(members.joined() == 2);
 }
 
+TEST_CASE("the master feeds those whom nobody else does") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  Member& b = members.admit("p2", hello("b", 2), 0, 6, nullptr);
+  CHECK(members.fed_by_master() == std::vector<Member*>{&a, &b});
+  CHECK(members.set_feeder(a, 2) == 0);
+  CHECK(a.seat.fed_by == 2);
+  CHECK(members.fed_by_master() == std::vector<Member*>{&b});
+  CHECK(members.set_feeder(a, 0) == 2);
+  members.remove("p2");
+  CHECK(members.fed_by_master() == std::vector<Member*>{&a});
+}
+
 TEST_CASE("silence is noticed once and ends with a word") {
   Membership members;
   Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
