@@ -230,7 +230,8 @@ void Reducer::poll() {
   for (Running& each : done) send_up(each.key, each.up, each.sum.get());
 }
 
-void Reducer::send_up(const Key& key, const std::string& up, Reduced sum) {
+void Reducer::send_up(const Key& key, const std::string& up,
+                      const Reduced& sum) {
   if (is_over(key.round)) return;
   failpoint("worker.before_reduced");
   const std::string to = sum.why.empty() ? up : "";

@@ -10,13 +10,13 @@
 #ifndef DL_LIBCORE_CLUSTER_REDUCER_H_
 #define DL_LIBCORE_CLUSTER_REDUCER_H_
 
-#include <compare>
 #include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "libcore/cluster/message.h"
@@ -65,7 +65,10 @@ class Reducer {
   struct Key {
     std::uint64_t round = 0;
     std::int64_t level = 0, first = 0;
-    auto operator<=>(const Key&) const = default;
+    bool operator<(const Key& other) const {
+      return std::tie(round, level, first) <
+             std::tie(other.round, other.level, other.first);
+    }
   };
   // A Result that another worker reduces.
   struct Kept {
@@ -81,7 +84,7 @@ class Reducer {
 
   void take_part(const Key& key, SharedMessage message);
   void try_to_reduce(const Key& key);
-  void send_up(const Key& key, const std::string& up, Reduced sum);
+  void send_up(const Key& key, const std::string& up, const Reduced& sum);
   bool is_over(std::uint64_t round) const {
     return round <= over_ || direct_.contains(round);
   }

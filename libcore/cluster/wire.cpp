@@ -218,10 +218,12 @@ Received decode(std::span<const Frame> frames, std::size_t max_bytes) {
     fail("checksum of a message differs");
 
   Received received;
-  received.envelope = {get_run(header), get<std::uint64_t>(header, kWorker),
+  received.envelope = {get_run(header),
+                       get<std::uint64_t>(header, kWorker),
                        get<std::uint64_t>(header, kFence),
                        get<std::uint64_t>(header, kSequence),
-                       get<std::uint64_t>(header, kFeed), protocol};
+                       get<std::uint64_t>(header, kFeed),
+                       protocol};
   received.message.type =
       static_cast<MessageType>(get<std::uint16_t>(header, kType));
   std::string name(name_of(received.message.type));

@@ -1,7 +1,7 @@
 // Differences of parameters on the wire, for averaging.
 //
-//   f32     as they are; where it halves them, without the zeros (-0 becomes 0),
-//           with positions as in sparse
+//   f32     as they are; where it halves them, without the zeros (-0 is one
+//           too), with positions as in sparse
 //   f16     rounded to binary16
 //   int8    127 steps to either side, of the largest of 1024 neighbours
 //   sparse  the largest; positions as gaps in Golomb-Rice code, a sign, and a
