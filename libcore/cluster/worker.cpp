@@ -370,15 +370,21 @@ bool Worker::send(const Message& message, milliseconds wait) {
 // Sends what the compute thread and other workers have for the master.  False:
 // it is lost.
 bool Worker::flush() {
+  bool sent = true;
+  const auto send_peers = [&] {
+    for (const Message& message : peers_.take_for_master())
+      sent = sent && send(message, kSendLimit);
+  };
+  send_peers();
   while (auto message = mail_.outbox.pop(session_)) {
     if (message->type == MessageType::kResult)
       peers_.take_result(std::move(*message));
-    else if (!send(*message, kSendLimit))
-      return false;
+    else
+      sent = sent && send(*message, kSendLimit);
+    send_peers();
+    if (!sent) break;
   }
-  for (const Message& message : peers_.take_for_master())
-    if (!send(message, kSendLimit)) return false;
-  return true;
+  return sent;
 }
 
 void Worker::leave(const std::string& reason) {
