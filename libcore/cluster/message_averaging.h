@@ -73,6 +73,9 @@ struct SlotCount {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t examples = 0;
   double loss_sum = 0;
+
+  // Of the fields of these names, among others.  Throws Error: kProtocol.
+  static SlotCount from_json(const JsonView& json);
 };
 
 // worker -> who asked for it: sums of examples * value over the slots.

@@ -32,6 +32,11 @@ Reduce Reduce::from_message(const Message& message) {
   return reduce;
 }
 
+SlotCount SlotCount::from_json(const JsonView& json) {
+  return {number_of(json, "lease"), number_of(json, "fence"),
+          count_of(json, "examples"), json.at("loss_sum").number()};
+}
+
 Message Reduced::to_message() const {
   Json list = Json::array();
   for (const SlotCount& slot : counts)
@@ -59,9 +64,7 @@ Reduced Reduced::from_message(const Message& message) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const JsonView slot = list.at(i);
     slot.only({"lease", "fence", "examples", "loss_sum"});
-    reduced.counts.push_back(
-        {number_of(slot, "lease"), number_of(slot, "fence"),
-         count_of(slot, "examples"), slot.at("loss_sum").number()});
+    reduced.counts.push_back(SlotCount::from_json(slot));
   }
   reduced.why = text_of(body, "why", kMaxReason);
   reduced.delta = message.blobs[0];

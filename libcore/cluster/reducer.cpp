@@ -72,10 +72,8 @@ class Sums {
   }
   // Returns its examples.
   double count_slot(const Json& json) {
-    const JsonView slot(json, Code::kProtocol, "slot");
     reduced_.counts.push_back(
-        {number_of(slot, "lease"), number_of(slot, "fence"),
-         count_of(slot, "examples"), slot.at("loss_sum").number()});
+        SlotCount::from_json(JsonView(json, Code::kProtocol, "slot")));
     return static_cast<double>(reduced_.counts.back().examples);
   }
   std::vector<float> delta(const Message& part) const {

@@ -9,7 +9,6 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kConnectSeconds = 5;
 constexpr std::chrono::milliseconds kNow{0};
 
 }  // namespace
@@ -24,7 +23,7 @@ void ReducerSockets::send_to_reducer(const std::string& endpoint,
                                      SharedMessage message) {
   Way& way = ways_[endpoint];
   if (way.waiting.empty() && !way.connected)
-    way.deadline = monotonic_seconds() + kConnectSeconds;
+    way.deadline = monotonic_seconds() + kReachSeconds;
   way.waiting.push_back(std::move(message));
   try {
     if (way.connected) send_waiting(way);

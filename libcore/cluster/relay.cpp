@@ -41,9 +41,7 @@ std::vector<Message> Relay::from_parent(Received received) {
 }
 
 void Relay::from_child(const std::string& child, const Received& received) {
-  if (received.envelope.run != run_ ||
-      received.message.type != MessageType::kAttach)
-    return;
+  if (received.envelope.run != run_) return;
   children_.insert(child);
   // Without a position it is told once there is one.
   if (feed_.position())

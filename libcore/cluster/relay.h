@@ -44,6 +44,7 @@ class Relay {
   // or a message of the feed; its parent: Feeding, or a message of the feed.
   std::vector<Message> from_master(Received received);
   std::vector<Message> from_parent(Received received);
+  // An Attach.
   void from_child(const std::string& child, const Received& received);
 
   std::string listen();  // returns where, or "": it cannot

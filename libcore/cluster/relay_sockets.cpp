@@ -11,7 +11,6 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kConnectSeconds = 5;
 constexpr int kMessagesAtOnce = 64;  // of the parent, before others are served
 
 // Where other workers find this one: at the address that leads to the master.
@@ -48,7 +47,7 @@ void RelaySockets::connect(const std::string& endpoint) {
   leave_parent();
   endpoint_ = endpoint;
   if (endpoint.empty()) return;
-  deadline_ = monotonic_seconds() + kConnectSeconds;
+  deadline_ = monotonic_seconds() + kReachSeconds;
   try {
     parent_ = std::make_unique<DealerSocket>(endpoint, security_, log_);
   } catch (const Error& error) {

@@ -25,6 +25,9 @@
 
 namespace dl::cluster {
 
+// So long a worker tries to reach another one.
+constexpr double kReachSeconds = 5;
+
 // A frame must pass a slow line well within the 6 s of the heartbeats.
 constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 constexpr std::size_t kMaxMessage = std::size_t{4} << 30;
