@@ -21,7 +21,8 @@ struct ExchangeStats {
   double quanta = 0;         // sent
   double threshold = 0;      // summed over updates
   // Seconds of the compute thread.  wait: it had work, but had to wait for the
-  // answer to its updates; idle: it had none while training went on.
+  // answer to its updates; idle: it had none while training went on.  What is
+  // taken while the updater writes counts as compute, its coding as encode.
   double compute = 0, encode = 0, decode = 0, wait = 0, idle = 0;
   std::int64_t inbox = 0, outbox = 0;  // longest queues seen
   // |residual|: quantiles of the last sample, at kQuantiles.

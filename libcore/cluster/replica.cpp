@@ -96,16 +96,27 @@ std::span<float> Replica::parameters_in_place() {
   return device_->on_host(network_->parameters());
 }
 
-Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at) {
-  return step(batch, at, tensor::UpdateTo::kGradient);
+Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at,
+                               const UpdateSink& sink) {
+  return step(batch, at, tensor::UpdateTo::kGradient, sink);
 }
 
 Replica::Step Replica::train(const nn::Batch& batch, const nn::Position& at) {
-  return step(batch, at, tensor::UpdateTo::kParameters);
+  return step(batch, at, tensor::UpdateTo::kParameters, {});
+}
+
+bool Replica::compute_update(const nn::Position& at, const UpdateSink& sink) {
+  if (!sink) return network_->compute_update(at);
+  const auto first = device_->on_host(network_->update());
+  require(!first.empty(), "an update that is not in host memory");
+  return network_->compute_update(at, [&](std::int64_t begin, tensor::View v) {
+    const auto place = static_cast<std::size_t>(begin);
+    sink(place, first.subspan(place, static_cast<std::size_t>(v.elements())));
+  });
 }
 
 Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
-                            tensor::UpdateTo to) {
+                            tensor::UpdateTo to, const UpdateSink& sink) {
   require(!parameters_lost_, "a step from parameters that another has lost");
   const tensor::View statistics = network_->statistics();
   const bool keep = !statistics.empty() && statistics.elements() > 0;
@@ -121,8 +132,7 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
     step.fault = "the loss is not finite";
   } else if (!network_->gradient_is_finite()) {
     step.fault = "the gradient is not finite";
-  } else if (!(apply ? network_->apply_update(at)
-                     : network_->compute_update(at))) {
+  } else if (!(apply ? network_->apply_update(at) : compute_update(at, sink))) {
     step.fault = "the update is not finite";
     network_->reset_updater_state();
     parameters_lost_ = apply;

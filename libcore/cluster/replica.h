@@ -4,6 +4,7 @@
 #define DL_LIBCORE_CLUSTER_REPLICA_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,6 +15,10 @@
 #include "libcore/nn/network.h"
 
 namespace dl::cluster {
+
+// nn::UpdateSink of what lies in host memory.
+using UpdateSink =
+    std::function<void(std::size_t at, std::span<const float> piece)>;
 
 // Used by one thread at a time.
 class Replica {
@@ -51,8 +56,10 @@ class Replica {
     double loss = 0;
     std::string fault;
   };
-  // Up to the update.  The parameters stay as they are.
-  Step compute(const nn::Batch& batch, const nn::Position& at);
+  // Up to the update.  The parameters stay as they are.  The sink is shown the
+  // update as it is written; only where that is in host memory (kBug).
+  Step compute(const nn::Batch& batch, const nn::Position& at,
+               const UpdateSink& sink = {});
   // And subtracts the update from the parameters, in the same pass.  They stay
   // as they are after a fault, unless the updater made it: that is found when
   // it has written.  Then they are lost, and nothing can be done with the
@@ -60,8 +67,9 @@ class Replica {
   Step train(const nn::Batch& batch, const nn::Position& at);
 
  private:
-  Step step(const nn::Batch& batch, const nn::Position& at,
-            tensor::UpdateTo to);
+  Step step(const nn::Batch& batch, const nn::Position& at, tensor::UpdateTo to,
+            const UpdateSink& sink);
+  bool compute_update(const nn::Position& at, const UpdateSink& sink);
   std::vector<float> get(tensor::View from);
   void set(tensor::View to, std::span<const float> values, const char* what);
 

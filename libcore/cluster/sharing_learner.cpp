@@ -39,7 +39,8 @@ class SharingLearner : public Learner {
         log_(std::move(log)),
         coder_(settings_, replica_->tensors(),
                updater_ ? updater_->momentum : 0),
-        parameters_(replica_->parameters_in_place()) {
+        parameters_(replica_->parameters_in_place()),
+        sees_pieces_(!parameters_.empty() && settings_.fetch == 1) {
     if (parameters_.empty() || settings_.fetch > 1) {
       apart_.resize(coder_.elements());
       parameters_ = apart_;
@@ -89,8 +90,13 @@ class SharingLearner : public Learner {
 
   void fetch();
   void step_alone(const nn::Position& at, std::span<const float> update);
+  bool completes_update(const Work& work) const;
+  Replica::Step compute_by_pieces(const nn::Batch& batch,
+                                  const nn::Position& at);
   void begin_update(const Work& work);
-  void send_update(std::span<const float> prepared);
+  void encode_update(std::span<const float> prepared);
+  void finish_update();  // what compute_by_pieces() has taken
+  void send_update();
   void count(ExchangeStats& stats);
 
   std::unique_ptr<Replica> replica_;
@@ -103,6 +109,7 @@ class SharingLearner : public Learner {
   // As of update number sequence_: the network's own or, where it trains on
   // others or has them on a device, apart from it.
   std::span<float> parameters_;
+  const bool sees_pieces_;  // what the updater writes is in host memory
   std::vector<float> apart_;
   std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
   std::uint64_t sequence_ = 0;
@@ -190,16 +197,23 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   if (since_fetch_ == 0) fetch();
   const nn::Position at = work.position();
   const double before = stats_.compute;
+  const bool sends = completes_update(work);
+  const bool by_pieces = sends && sees_pieces_ && coder_.by_pieces();
   Replica::Step step;
   std::span<const float> update;
   {
     const Stopwatch watch(stats_.compute);
-    step = replica_->compute(batch, at);
-    if (step.fault.empty()) update = coder_.prepare(replica_->update());
+    step =
+        by_pieces ? compute_by_pieces(batch, at) : replica_->compute(batch, at);
+    if (step.fault.empty() && !by_pieces)
+      update = coder_.prepare(replica_->update());
   }
   if (!step.fault.empty()) {
     // What was trained before it in this lease is good.
-    if (unsent_.lease == work.task.lease && unsent_.count > 0) send_update({});
+    if (unsent_.lease == work.task.lease && unsent_.count > 0) {
+      encode_update({});
+      send_update();
+    }
     return step.fault;
   }
   begin_update(work);
@@ -213,15 +227,38 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   work.loss_sum += loss;
   ++stats_.batches;
   const double seconds = stats_.compute - before;
-  if (unsent_.count >= settings_.push || work.done == work.task.count) {
-    send_update(update);
-    answer_due_ = monotonic_seconds() + kPatience * seconds;
-  } else {
+  if (!sends) {
     coder_.keep(update);
+  } else {
+    if (by_pieces)
+      finish_update();
+    else
+      encode_update(update);
+    send_update();
+    answer_due_ = monotonic_seconds() + kPatience * seconds;
   }
   if (settings_.fetch > 1) step_alone(at, update);
   since_fetch_ = (since_fetch_ + 1) % settings_.fetch;
   return {};
+}
+
+// Whether the next mini-batch is the last one of an update.
+bool SharingLearner::completes_update(const Work& work) const {
+  const std::int64_t open =
+      unsent_.lease == work.task.lease ? unsent_.count : 0;
+  return open + 1 >= settings_.push || work.done + 1 == work.task.count;
+}
+
+// The coder reads the update while the updater writes it.
+Replica::Step SharingLearner::compute_by_pieces(const nn::Batch& batch,
+                                                const nn::Position& at) {
+  coder_.begin();
+  const auto step = replica_->compute(
+      batch, at, [this](std::size_t from, std::span<const float> piece) {
+        coder_.take(from, piece);
+      });
+  if (!step.fault.empty()) coder_.undo(replica_->update());
+  return step;
 }
 
 // The network takes over what has been applied.
@@ -262,12 +299,19 @@ void SharingLearner::begin_update(const Work& work) {
   unsent_.version = fetched_;
 }
 
-void SharingLearner::send_update(std::span<const float> prepared) {
-  {
-    const Stopwatch watch(stats_.encode);
-    unsent_.threshold = coder_.threshold();
-    unsent_.quanta = coder_.encode(prepared, unsent_.count, unsent_.payload);
-  }
+void SharingLearner::encode_update(std::span<const float> prepared) {
+  const Stopwatch watch(stats_.encode);
+  unsent_.threshold = coder_.threshold();
+  unsent_.quanta = coder_.encode(prepared, unsent_.count, unsent_.payload);
+}
+
+void SharingLearner::finish_update() {
+  const Stopwatch watch(stats_.encode);
+  unsent_.threshold = coder_.threshold();
+  unsent_.quanta = coder_.finish(unsent_.count, unsent_.payload);
+}
+
+void SharingLearner::send_update() {
   count(stats_);
   pending_.push_back({unsent_.lease, unsent_.batch, unsent_.payload});
   failpoint("worker.before_update");

@@ -40,12 +40,30 @@ std::int64_t UpdateCoder::encode(std::span<const float> prepared,
   const std::size_t begin = out.size();
   const auto thresholds = control_.next(encoder_.residual(), prepared);
   const std::int64_t quanta = encoder_.encode(prepared, thresholds, out);
+  sent(batches, std::span(out).subspan(begin), thresholds);
+  return quanta;
+}
+
+void UpdateCoder::begin() {
+  thresholds_ = control_.next(encoder_.residual(), {});
+  encoder_.begin(thresholds_);
+}
+
+std::int64_t UpdateCoder::finish(std::int64_t batches,
+                                 std::vector<std::byte>& out) {
+  const std::size_t begin = out.size();
+  const std::int64_t quanta = encoder_.finish(out);
+  sent(batches, std::span(out).subspan(begin), thresholds_);
+  return quanta;
+}
+
+void UpdateCoder::sent(std::int64_t batches, std::span<const std::byte> message,
+                       std::span<const float> thresholds) {
   ++messages_;
-  if (momentum_) momentum_->sent(std::span(out).subspan(begin));
+  if (momentum_) momentum_->sent(message);
   unclipped_ += batches;
   if (clip_every_ > 0 && unclipped_ >= clip_every_) clip(thresholds);
   control_.sent(encoder_.quanta());
-  return quanta;
 }
 
 void UpdateCoder::clip(std::span<const float> thresholds) {

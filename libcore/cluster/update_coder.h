@@ -36,6 +36,19 @@ class UpdateCoder {
   // of the residual to `out`; it covers so many mini-batches.  Returns quanta.
   std::int64_t encode(std::span<const float> prepared, std::int64_t batches,
                       std::vector<std::byte>& out);
+
+  // encode() while the update is being written, by pieces and from any
+  // threads: begin(), take() until all of it was, finish(); or undo() if it is
+  // not to be sent.  Only where by_pieces(): the thresholds follow from
+  // earlier messages, and there is no momentum.
+  bool by_pieces() const { return !momentum_ && !control_.samples(); }
+  void begin();
+  void take(std::size_t at, std::span<const float> piece) {
+    encoder_.take(at, piece);
+  }
+  std::int64_t finish(std::int64_t batches, std::vector<std::byte>& out);
+  void undo(std::span<const float> update) { encoder_.undo(update); }
+
   // Nobody applied the message: its quanta go back where they came from.
   void give_back(std::span<const std::byte> message);
 
@@ -49,6 +62,8 @@ class UpdateCoder {
   std::array<double, 4> residual_quantiles();
 
  private:
+  void sent(std::int64_t batches, std::span<const std::byte> message,
+            std::span<const float> thresholds);
   void clip(std::span<const float> thresholds);
 
   const double clip_multiple_;
@@ -56,6 +71,7 @@ class UpdateCoder {
   exchange::ThresholdEncoder encoder_;
   exchange::ThresholdControl control_;
   std::optional<exchange::MomentumCorrection> momentum_;
+  std::span<const float> thresholds_;  // from begin() to finish()
   std::int64_t messages_ = 0;
   std::int64_t unclipped_ = 0;  // mini-batches since the last clipping
   double clipped_ = 0;

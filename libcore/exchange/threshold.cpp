@@ -1,4 +1,4 @@
-// The threshold code: segments of gaps in Golomb-Rice code or packed trits.
+// Taking quanta out of a residual in one pass, and decoding messages of them.
 
 #include "libcore/exchange/threshold.h"
 
@@ -12,36 +12,10 @@
 
 #include "libcore/base/error.h"
 #include "libcore/exchange/sparse_coder.h"
+#include "libcore/exchange/threshold_writer.h"
 
 namespace dl::exchange {
 namespace {
-
-struct Segment {
-  std::uint64_t skip;  // elements since the segment before
-  std::uint64_t elements;
-  std::uint64_t quanta;  // > 0
-  float threshold;
-};
-
-void append_header(std::uint64_t elements, std::vector<std::byte>& out) {
-  append(out, kThresholdVersion);
-  append(out, std::uint8_t{0});
-  append(out, std::uint16_t{0});  // segments: counted later
-  append(out, elements);
-}
-
-void append_dense(std::span<const HitWord> hits, std::span<const float> part,
-                  std::vector<std::byte>& out) {
-  constexpr std::array<unsigned, kTrits> kPowers = {1, 3, 9, 27, 81};
-  const std::size_t start = out.size();
-  out.resize(start + dense_bytes(part.size()));
-  for_each_hit(hits, [&](std::uint64_t i) {
-    const bool negative = std::signbit(part[i]);
-    std::byte& byte = out[start + i / kTrits];
-    byte = static_cast<std::byte>(std::to_integer<unsigned>(byte) +
-                                  (1U + negative) * kPowers[i % kTrits]);
-  });
-}
 
 // Takes the quanta out of a part, and codes them on the way if k was guessed
 // right: memory is waited for meanwhile.
@@ -84,12 +58,11 @@ class PartPass {
     end_ = coder.finish();
     return quanta;
   }
-  std::span<const HitWord> hits() const { return hits_.first(words_); }
-  std::span<const float> part() const { return part_; }
-  // The code with parameter k, if it was made.
-  std::span<const std::byte> code(unsigned k) const {
-    if (!guessed_ || k != guess_) return {};
-    return std::span<const std::byte>(code_.data(), end_);
+  // The code's parameter was guessed; too wrong, and there is none.
+  TakenPart taken(std::uint64_t quanta, float threshold) const {
+    std::span<const std::byte> code;
+    if (guessed_) code = {code_.data(), end_};
+    return {part_, threshold, quanta, hits_.first(words_), code, guess_};
   }
 
  private:
@@ -106,57 +79,6 @@ class PartPass {
   const std::byte* end_ = nullptr;
 };
 
-void append_segment(const PartPass& pass, const Segment& segment,
-                    std::vector<std::byte>& out) {
-  const unsigned k = best_rice(segment.quanta, segment.elements);
-  const bool dense = rice_bits(segment.quanta, segment.elements, k, 1) >
-                     8 * dense_bytes(segment.elements);
-  append_varint(out, segment.skip);
-  append_varint(out, segment.elements);
-  append_varint(out, segment.quanta);
-  append(out, dense ? kDenseForm : static_cast<std::uint8_t>(k));
-  append(out, segment.threshold);
-  if (dense) return append_dense(pass.hits(), pass.part(), out);
-  if (const auto code = pass.code(k); !code.empty()) {
-    out.insert(out.end(), code.begin(), code.end());
-    return;
-  }
-  const std::size_t start = out.size();
-  out.resize(start + SparseCoder::room(segment.quanta, segment.elements, k));
-  SparseCoder coder(out.data() + start, k);
-  coder.add(pass.hits(), pass.part());
-  out.resize(static_cast<std::size_t>(coder.finish() - out.data()));
-}
-
-// Codes parts of a residual, one after the other.
-class MessageWriter {
- public:
-  MessageWriter(std::uint64_t elements, std::vector<std::byte>& out)
-      : out_(out), start_(out.size()) {
-    append_header(elements, out);
-  }
-  // Takes the quanta out of the next part; expected: how many, more or less.
-  std::int64_t add(std::span<float> part, std::span<const float> update,
-                   float threshold, std::int64_t expected, PartPass pass) {
-    const std::uint64_t quanta =
-        pass.run(part, update, threshold, static_cast<std::uint64_t>(expected));
-    skip_ += part.size();
-    if (quanta == 0) return 0;
-    append_segment(pass, {skip_ - part.size(), part.size(), quanta, threshold},
-                   out_);
-    skip_ = 0;
-    ++segments_;
-    std::memcpy(out_.data() + start_ + 2, &segments_, sizeof segments_);
-    return static_cast<std::int64_t>(quanta);
-  }
-
- private:
-  std::vector<std::byte>& out_;
-  std::size_t start_;
-  std::uint64_t skip_ = 0;
-  std::uint16_t segments_ = 0;
-};
-
 void require_threshold(float threshold) {
   require(threshold > 0 && std::isfinite(threshold), "threshold");
 }
@@ -166,28 +88,40 @@ void require_threshold(float threshold) {
 ThresholdEncoder::ThresholdEncoder(std::vector<std::size_t> parts)
     : parts_(std::move(parts)), quanta_(parts_.size()) {
   require(parts_.size() <= kMaxParts, "parts of an update");
-  require(std::ranges::count(parts_, std::size_t{0}) == 0, "empty part");
-  elements_ = std::accumulate(parts_.begin(), parts_.end(), std::size_t{0});
+  for (const std::size_t elements : parts_) {
+    require(elements > 0, "empty part");
+    starts_.push_back(elements_);
+    elements_ += elements;
+  }
   lines_.resize((elements_ + 15) / 16);
-  if (!parts_.empty()) hits_.resize(most_words(std::ranges::max(parts_)));
+  if (!parts_.empty()) hits_.reserve(most_words(std::ranges::max(parts_)));
+}
+
+void ThresholdEncoder::require_thresholds(
+    std::span<const float> thresholds) const {
+  require(thresholds.size() == parts_.size(), "a threshold for each part");
+  for (const float threshold : thresholds) require_threshold(threshold);
 }
 
 std::int64_t ThresholdEncoder::encode(std::span<const float> update,
                                       std::span<const float> thresholds,
                                       std::vector<std::byte>& out) {
   require(update.empty() || update.size() == elements_, "size of the update");
-  require(thresholds.size() == parts_.size(), "a threshold for each part");
-  for (const float threshold : thresholds) require_threshold(threshold);
-  MessageWriter message(elements_, out);
+  require_thresholds(thresholds);
+  ThresholdWriter message(elements_, out);
   std::int64_t total = 0;
-  std::size_t at = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
-    quanta_[p] =
-        message.add(residual().subspan(at, parts_[p]),
-                    update.empty() ? update : update.subspan(at, parts_[p]),
-                    thresholds[p], quanta_[p], {hits_, code_});
+    const auto of_part = [&](auto all) {
+      return all.empty() ? all : all.subspan(starts_[p], parts_[p]);
+    };
+    hits_.resize(most_words(parts_[p]));
+    PartPass pass(hits_, code_);
+    const std::uint64_t quanta =
+        pass.run(of_part(residual()), of_part(update), thresholds[p],
+                 static_cast<std::uint64_t>(quanta_[p]));
+    message.add(pass.taken(quanta, thresholds[p]));
+    quanta_[p] = static_cast<std::int64_t>(quanta);
     total += quanta_[p];
-    at += parts_[p];
   }
   return total;
 }
@@ -211,8 +145,10 @@ std::int64_t encode_threshold(std::span<float> residual, float threshold,
   require_threshold(threshold);
   std::vector<HitWord> hits(most_words(residual.size()));
   std::vector<std::byte> code;
-  return MessageWriter(residual.size(), out)
-      .add(residual, {}, threshold, 0, {hits, code});
+  PartPass pass(hits, code);
+  const std::uint64_t quanta = pass.run(residual, {}, threshold, 0);
+  ThresholdWriter(residual.size(), out).add(pass.taken(quanta, threshold));
+  return static_cast<std::int64_t>(quanta);
 }
 
 ThresholdInfo inspect_threshold(std::span<const std::byte> message) {

@@ -17,6 +17,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -45,7 +47,21 @@ class ThresholdEncoder {
   std::int64_t encode(std::span<const float> update,
                       std::span<const float> thresholds,
                       std::vector<std::byte>& out);
-  // Of each part, by the last encode().
+
+  // The same while an updater writes the update: begin(), take() of pieces
+  // that are the whole of it, finish().  The message is that of encode(), and
+  // the residual too; the update is read while it is in a cache, by as many
+  // threads as write it.
+  void begin(std::span<const float> thresholds);
+  // The elements of the update from `at` on, none of two parts (kBug).  Any
+  // threads at a time.
+  void take(std::size_t at, std::span<const float> piece);
+  std::int64_t finish(std::vector<std::byte>& out);
+  // Instead of finish(): the residual as it was before begin(), but for
+  // rounding.  update: the whole of it, read where it was taken.
+  void undo(std::span<const float> update);
+
+  // Of each part, by the last message.
   std::span<const std::int64_t> quanta() const { return quanta_; }
 
  private:
@@ -53,12 +69,28 @@ class ThresholdEncoder {
     float values[16] = {};
   };
 
-  std::vector<std::size_t> parts_;
+  // What take() found, in the order in which it was called.
+  struct Taken {
+    std::size_t at, elements, part;
+    std::size_t first_hits, hits;  // in taken_hits_
+  };
+
+  void require_thresholds(std::span<const float> thresholds) const;
+  std::span<const HitWord> hits_of(const Taken& piece) const {
+    return std::span(taken_hits_).subspan(piece.first_hits, piece.hits);
+  }
+
+  std::vector<std::size_t> parts_, starts_;
   std::size_t elements_ = 0;
   std::vector<Line> lines_;  // the residual
   std::vector<std::int64_t> quanta_;
   std::vector<HitWord> hits_;    // of one part
   std::vector<std::byte> code_;  // of one part
+
+  std::vector<float> thresholds_;  // from begin() to finish()
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
+  std::vector<Taken> taken_;         // under mutex_
+  std::vector<HitWord> taken_hits_;  // likewise
 };
 
 // The parts of a vector of tensors: one for each of them; tensors of less than

@@ -34,7 +34,10 @@ class ThresholdControl {
   ThresholdControl(const ThresholdRule& rule,
                    std::span<const std::size_t> parts, std::int64_t warmup);
 
-  // For the next ThresholdEncoder::encode(update, ...); update may be empty.
+  // Whether the next thresholds follow from what is to be sent.
+  bool samples() const;
+  // For the next ThresholdEncoder::encode(update, ...) or begin(); update may
+  // be empty, and of no matter if !samples().
   std::span<const float> next(std::span<const float> residual,
                               std::span<const float> update);
   // What it gave: ThresholdEncoder::quanta().
@@ -52,7 +55,6 @@ class ThresholdControl {
     double owed = 0;     // quanta: target less what was sent, for quantile
   };
 
-  bool samples() const;   // at this message
   double target() const;  // density, at this message
   std::size_t sample_size() const;
   void estimate(Part& part, std::span<const float> residual,

@@ -39,7 +39,8 @@ struct Network::State {
             .loss = config.layers.back().loss};
   }
   void gradient_task(int lane);
-  bool update(const Position& position, tensor::UpdateTo target);
+  bool update(const Position& position, tensor::UpdateTo target,
+              const UpdateSink& shown_to);
   tensor::Device& device(int lane) {
     return *devices[static_cast<std::size_t>(lane)];
   }
@@ -61,6 +62,7 @@ struct Network::State {
   Batch batch;
   Position at;
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
+  const UpdateSink* sink = nullptr;
   const Tensor *features = nullptr, *features_mask = nullptr;
   Tensor* outputs = nullptr;
   std::vector<double> losses;
@@ -103,7 +105,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   }
   compute_gradient = [this](int lane) { gradient_task(lane); };
   step = [this](int lane) {
-    plan.step(lane, device(lane), at, to, gradients[0], parameters,
+    plan.step(lane, device(lane), at, to, *sink, gradients[0], parameters,
               updater_state);
   };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
@@ -123,10 +125,12 @@ void Network::State::gradient_task(int lane) {
   plan.gather(lane, device(lane), std::span(gradients).first(with_examples));
 }
 
-bool Network::State::update(const Position& position, tensor::UpdateTo target) {
+bool Network::State::update(const Position& position, tensor::UpdateTo target,
+                            const UpdateSink& shown_to) {
   require(training, "an update of a network compiled without");
   at = position;
   to = target;
+  sink = &shown_to;
   team.run(step);
   return plan.finite();
 }
@@ -213,12 +217,12 @@ double Network::compute_gradient(const Batch& batch, const Position& at) {
 
 bool Network::gradient_is_finite() const { return state_->gradient_finite; }
 
-bool Network::compute_update(const Position& at) {
-  return state_->update(at, tensor::UpdateTo::kGradient);
+bool Network::compute_update(const Position& at, const UpdateSink& sink) {
+  return state_->update(at, tensor::UpdateTo::kGradient, sink);
 }
 
 bool Network::apply_update(const Position& at) {
-  return state_->update(at, tensor::UpdateTo::kParameters);
+  return state_->update(at, tensor::UpdateTo::kParameters, {});
 }
 
 double Network::regularization_score() {

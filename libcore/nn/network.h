@@ -14,6 +14,7 @@
 #define DL_LIBCORE_NN_NETWORK_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,6 +51,12 @@ struct Position {
   std::uint64_t batch = 0;  // names the mini-batch: the dropout stream
   std::int64_t afresh = 0;  // the iteration at which updater state was afresh
 };
+
+// Is shown a piece of the update, from element `at` on, when it is written and
+// finite, while it is still in a core's cache.  By all lanes at a time; pieces
+// are parts of one tensor, and together all of the update unless that is not
+// finite.
+using UpdateSink = std::function<void(std::int64_t at, tensor::View piece)>;
 
 class Network {
  public:
@@ -117,7 +124,7 @@ class Network {
   // Returns whether update() and the updater's state are finite, which from a
   // finite gradient they are unless something overflowed.  If not, neither is
   // of use.
-  bool compute_update(const Position& at);
+  bool compute_update(const Position& at, const UpdateSink& sink = {});
   // The same, subtracted from the parameters in the same pass instead.
   // Returns whether the parameters and the updater's state are finite; if not,
   // neither is of use.

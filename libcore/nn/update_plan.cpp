@@ -145,8 +145,8 @@ tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
 }
 
 void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
-                      tensor::UpdateTo to, View gradient, View parameters,
-                      View state) {
+                      tensor::UpdateTo to, const UpdateSink& sink,
+                      View gradient, View parameters, View state) {
   const auto l = static_cast<std::size_t>(lane);
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;
@@ -157,11 +157,11 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
       rule = &rules_[piece.segment];
       step = step_of(*rule, at);
     }
-    finite = device.update(step, to, piece.part_of(gradient),
-                           piece.part_of(parameters),
-                           component(state, *rule, piece, 0),
-                           component(state, *rule, piece, 1)) &&
-             finite;
+    const bool good = device.update(
+        step, to, piece.part_of(gradient), piece.part_of(parameters),
+        component(state, *rule, piece, 0), component(state, *rule, piece, 1));
+    if (good && sink) sink(piece.begin, piece.part_of(gradient));
+    finite = good && finite;
   }
   finite_[l] = finite;
 }

@@ -43,10 +43,10 @@ class UpdatePlan {
   void gather(int lane, tensor::Device& device,
               std::span<const tensor::View> gradients);
   // After gather().  The gradient becomes the update, or the parameters move by
-  // it.
+  // it.  Pieces of what was written are shown to the sink, if there is one.
   void step(int lane, tensor::Device& device, const Position& at,
-            tensor::UpdateTo to, tensor::View gradient, tensor::View parameters,
-            tensor::View state);
+            tensor::UpdateTo to, const UpdateSink& sink, tensor::View gradient,
+            tensor::View parameters, tensor::View state);
   // Whether the sum, or what step() wrote, is finite.
   bool finite() const;
   // l1 |w| + l2/2 w^2; score() is the sum afterwards.

@@ -40,6 +40,9 @@ TEST_CASE("a step from records in memory allocates nothing") {
   for (const auto& segment : replica.network().parameter_segments())
     tensors.push_back(static_cast<std::size_t>(segment.elements()));
   UpdateCoder coder(sharing, tensors, 0.9);
+  sharing.threshold = dl::exchange::ThresholdRule::parse("adaptive:0.01");
+  UpdateCoder by_pieces(sharing, tensors, 0);
+  REQUIRE(by_pieces.by_pieces());
   std::vector<std::byte> message;
   message.reserve(1 << 12);
 
@@ -52,7 +55,13 @@ TEST_CASE("a step from records in memory allocates nothing") {
                               static_cast<std::uint64_t>(steps)};
     ++steps;
     const auto trained = replica.train(batch.view(), at);
-    const auto computed = replica.compute(batch.view(), at);
+    message.clear();
+    by_pieces.begin();
+    const auto computed = replica.compute(
+        batch.view(), at, [&](std::size_t from, std::span<const float> piece) {
+          by_pieces.take(from, piece);
+        });
+    by_pieces.finish(1, message);
     message.clear();
     const auto update = coder.prepare(replica.update());
     if (steps % 2 == 0)

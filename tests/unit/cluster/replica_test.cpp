@@ -2,7 +2,10 @@
 
 #include "libcore/cluster/replica.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <mutex>
 
 #include "libcore/base/error.h"
 
@@ -110,4 +113,25 @@ TEST_CASE("training is computing and subtracting") {
   for (std::size_t i = 0; i < want.size(); ++i) want[i] -= update[i];
   CHECK(trained.replica.parameters() == want);
   CHECK(trained.replica.updater_state() == computed.replica.updater_state());
+}
+
+TEST_CASE("the update is shown while it is written, unless it is not finite") {
+  const int threads = GENERATE(1, 2);
+  Plant plant(threads), shown(threads);
+  CHECK(plant.compute().fault.empty());
+  Floats seen(plant.replica.update().size(), NAN);
+  std::mutex mutex;
+  const auto look = [&](std::size_t at, std::span<const float> piece) {
+    const std::lock_guard lock(mutex);
+    std::ranges::copy(piece, seen.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  CHECK(shown.replica.compute(shown.batch(), {1, 0, 1}, look).fault.empty());
+  CHECK(std::ranges::equal(seen, plant.replica.update()));
+
+  for (float& x : shown.features.as<float>()) x = 1e30F;  // squares overflow
+  shown.replica.set_parameters(Floats(seen.size(), 0.0F));
+  std::ranges::fill(seen, 0.0F);
+  CHECK(shown.replica.compute(shown.batch(), {1, 0, 1}, look).fault ==
+        "the update is not finite");
+  CHECK(std::ranges::all_of(seen, [](float x) { return std::isfinite(x); }));
 }

@@ -37,7 +37,7 @@ std::vector<double> update_of(
   team.run([&](int lane) { plan.gather(lane, network.device(), found); });
   REQUIRE(plan.finite());
   team.run([&](int lane) {
-    plan.step(lane, network.device(), at, to, network.update(),
+    plan.step(lane, network.device(), at, to, {}, network.update(),
               network.parameters(), network.updater_state());
   });
   REQUIRE(plan.finite());

@@ -1,0 +1,42 @@
+// Writes a message of the threshold code, part by part; its layout is in
+// dl-protocol(7).  ThresholdReader reads it.
+
+#ifndef DL_LIBCORE_EXCHANGE_THRESHOLD_WRITER_H_
+#define DL_LIBCORE_EXCHANGE_THRESHOLD_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libcore/exchange/take.h"
+
+namespace dl::exchange {
+
+// A part whose quanta have been taken out of it.
+struct TakenPart {
+  std::span<const float> rest;  // after taking; the signs are read there
+  float threshold;
+  std::uint64_t quanta;             // as many as hits has
+  std::span<const HitWord> hits;    // ascending, the part's first element is 0
+  std::span<const std::byte> code;  // with Rice parameter k, if it was made
+  unsigned k;
+};
+
+class ThresholdWriter {
+ public:
+  // Appends to `out`; elements: of all parts.
+  ThresholdWriter(std::uint64_t elements, std::vector<std::byte>& out);
+  // The next part; at most kMaxParts.
+  void add(const TakenPart& part);
+
+ private:
+  std::vector<std::byte>& out_;
+  std::size_t start_;
+  std::uint64_t skip_ = 0;  // elements since the last segment
+  std::uint16_t segments_ = 0;
+};
+
+}  // namespace dl::exchange
+
+#endif  // DL_LIBCORE_EXCHANGE_THRESHOLD_WRITER_H_
