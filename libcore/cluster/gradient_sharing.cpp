@@ -1,9 +1,31 @@
 #include "libcore/cluster/gradient_sharing.h"
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::cluster {
+
+namespace {
+
+// Calls visit(updater, name of its layer) for each tensor of the parameters.
+template <typename Visit>
+void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
+  for (const nn::Segment& segment : nn::layout_of(network).parameters) {
+    const nn::LayerConfig& layer = network.layers[segment.layer];
+    visit(segment.role == nn::Role::kBias ? layer.training.bias_updater
+                                          : layer.training.updater,
+          layer.name);
+  }
+}
+
+double momentum_of(const nn::UpdaterConfig& updater) {
+  if (updater.kind == tensor::Updater::kNesterov) return updater.momentum;
+  return updater.kind == tensor::Updater::kAdam ? updater.beta1 : 0;
+}
+
+}  // namespace
 
 nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
   const nn::UpdaterConfig* common = nullptr;
@@ -21,16 +43,20 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
       refuse("differs from that of the layers before");
     common = &updater;
   };
-  for (const nn::Segment& segment : nn::layout_of(network).parameters) {
-    const nn::LayerConfig& layer = network.layers[segment.layer];
-    check(segment.role == nn::Role::kBias ? layer.training.bias_updater
-                                          : layer.training.updater,
-          layer.name);
-  }
+  for_each_updater(network, check);
   require(common != nullptr, "a network without parameters");
   nn::UpdaterConfig updater = *common;
   if (updater.kind == tensor::Updater::kSgd) updater.momentum = 0;
   return updater;
+}
+
+double largest_momentum(const nn::NetworkConfig& network) {
+  double largest = 0;
+  for_each_updater(network,
+                   [&](const nn::UpdaterConfig& updater, const std::string&) {
+                     largest = std::max(largest, momentum_of(updater));
+                   });
+  return largest;
 }
 
 nn::NetworkConfig without_updaters(nn::NetworkConfig network) {

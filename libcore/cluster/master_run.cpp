@@ -249,6 +249,9 @@ void Master::start(RouterSocket& socket) {
 }
 
 void Master::announce(const RouterSocket& socket) {
+  const std::string advice = plan_.advice();
+  if (!advice.empty() && options_.local != 1 && !options_.estimate)
+    log_(Level::kInfo, advice);
   if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
   if (options_.master_file.empty()) return;
   write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},

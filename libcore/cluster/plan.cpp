@@ -12,6 +12,8 @@ namespace dl::cluster {
 namespace {
 
 constexpr int kFormat = 1;  // of run.json
+// From here on it is worth a word where updates arrive late.
+constexpr double kMuchMomentum = 0.8;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
 
 nn::NetworkConfig read_network(const std::string& spec) {
@@ -127,6 +129,19 @@ Json Plan::to_json() const {
           {"batches_per_epoch", batches_per_epoch()},
           {"evaluation_examples", evaluation ? evaluation->examples() : 0},
           {"configuration", configuration()}};
+}
+
+std::string Plan::advice() const {
+  if (settings.mode != Mode::kSharing || settings.sharing.staleness == 0)
+    return "";
+  const double momentum = largest_momentum(model.config);
+  if (momentum < kMuchMomentum) return "";
+  char number[24];
+  std::snprintf(number, sizeof number, "%g", momentum);
+  return "a momentum (beta1 of adam) of " + std::string(number) +
+         " and updates that arrive late unsettle each other: with several "
+         "workers 0.5, or --staleness 0, learns better; see Momentum in "
+         "dl-exchange(7)";
 }
 
 std::string Plan::to_text() const {

@@ -33,6 +33,8 @@ struct Plan {
   Json configuration() const;
   Json to_json() const;  // configuration and network, for --json
   std::string to_text() const;
+  // What somebody who trains this with several workers should know, or "".
+  std::string advice() const;
 };
 
 // Reads and checks all that the options name.  folder: where streams are kept.

@@ -53,3 +53,12 @@ TEST_CASE("without updaters an update is the gradient") {
     CHECK(layer.training.bias_updater.learning_rate.at(9, 9) == 1);
   }
 }
+
+TEST_CASE("the largest momentum of any layer is found, adam's beta1 too") {
+  CHECK(largest_momentum(network(kSgd, kSgd)) == 0);
+  CHECK(largest_momentum(network(kSgd, kNesterov)) == 0.8);
+  CHECK(largest_momentum(
+            network(R"({"type": "adam", "beta1": 0.85})", kNesterov)) == 0.85);
+  CHECK(largest_momentum(
+            network(R"({"type": "rmsprop"})", R"({"type": "adagrad"})")) == 0);
+}
