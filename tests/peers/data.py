@@ -56,11 +56,16 @@ def cifar(folder):
         random = np.random.default_rng(1)
         pictures = [(int(label), random.integers(0, 256, (32, 32, 3), dtype=np.uint8))
                     for label in random.integers(0, 10, PICTURES)]
-    raw = folder / "cifar.bin"  # a label, then the planes of red, green, blue
-    raw.write_bytes(b"".join(bytes([label]) + picture.transpose(2, 0, 1).tobytes()
-                             for label, picture in pictures))
+    raw = folder / "cifar.bin"
+    write_cifar(raw, pictures)
     run(f"dl-preprocess cifar {raw} | dl-shard -q -o {folder}/cifar")
     return f"{folder}/cifar-000.dls", what
+
+
+def write_cifar(raw, pictures):
+    """In CIFAR's binary format: a label, then the planes of red, green, blue."""
+    raw.write_bytes(b"".join(bytes([label]) + picture.transpose(2, 0, 1).tobytes()
+                             for label, picture in pictures))
 
 
 def sequences(folder):
@@ -78,22 +83,24 @@ def sequences(folder):
     return f"{folder}/sequences-000.dls", "noise in sequences"
 
 
-def real_pictures():
+def real_pictures(part="train", count=PICTURES):
+    """(label, picture) of so many of CIFAR-10's, shuffled."""
     from PIL import Image
     if not CIFAR.exists():
         raise FileNotFoundError(CIFAR)
+    every = {"train": 50000, "test": 10000}[part] // count
     unpack = subprocess.Popen(["zstd", "-qdc", str(CIFAR)], stdout=subprocess.PIPE)
     pictures, seen = [], 0
     with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
         for member in archive:
             parts = pathlib.PurePath(member.name).parts
-            if not member.name.endswith(".jpg") or "train" not in parts:
+            if not member.name.endswith(".jpg") or part not in parts:
                 continue
             seen += 1
-            if seen % (50000 // PICTURES) == 0:
+            if seen % every == 0:
                 picture = Image.open(io.BytesIO(archive.extractfile(member).read()))
                 pictures.append((parts[-2], np.asarray(picture.convert("RGB"))))
     unpack.wait()
     classes = sorted({name for name, _ in pictures})
-    order = np.random.default_rng(1).permutation(len(pictures))[:PICTURES]
+    order = np.random.default_rng(1).permutation(len(pictures))[:count]
     return [(classes.index(pictures[i][0]), pictures[i][1]) for i in order]
