@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "libcore/base/clock.h"
-
 namespace dl::cluster {
 
 namespace {
@@ -21,12 +19,13 @@ void ReducerSockets::begin_session(Envelope envelope, Security security) {
 
 void ReducerSockets::send_to_reducer(const std::string& endpoint,
                                      SharedMessage message) {
-  Way& way = ways_[endpoint];
-  if (way.waiting.empty() && !way.connected)
-    way.deadline = monotonic_seconds() + kReachSeconds;
+  auto it = ways_.find(endpoint);
+  if (it == ways_.end())
+    it = ways_.emplace(endpoint, Way{{endpoint, security_, log_}, {}}).first;
+  Way& way = it->second;
   way.waiting.push_back(std::move(message));
   try {
-    if (way.connected) send_waiting(way);
+    if (way.line.was_connected()) send_waiting(way);
   } catch (const Error&) {  // serve() will see that it is lost
   }
 }
@@ -34,17 +33,12 @@ void ReducerSockets::send_to_reducer(const std::string& endpoint,
 void ReducerSockets::serve(Reducer& reducer) {
   std::vector<std::string> lost;
   for (auto& [endpoint, way] : ways_) {
-    std::string why;
     try {
-      if (!way.socket)
-        way.socket = std::make_unique<DealerSocket>(endpoint, security_, log_);
-      why = serve(way);
+      serve(way);
     } catch (const Error& error) {
-      why = error.what();
+      log_(Level::kDetail, endpoint + ": " + error.what());
+      lost.push_back(endpoint);
     }
-    if (why.empty()) continue;
-    log_(Level::kDetail, endpoint + ": " + why);
-    lost.push_back(endpoint);
   }
   for (const std::string& endpoint : lost) {
     ways_.erase(endpoint);
@@ -52,38 +46,32 @@ void ReducerSockets::serve(Reducer& reducer) {
   }
 }
 
-// Returns why the way is lost, or "".
-std::string ReducerSockets::serve(Way& way) {
-  while (way.socket->receive(kNow)) {
+void ReducerSockets::serve(Way& way) {
+  while (way.line.socket().receive(kNow)) {
   }
-  if (!way.socket->connected()) {
-    if (way.connected) return "the connection is lost";
-    return monotonic_seconds() > way.deadline ? way.socket->status() : "";
-  }
-  way.connected = true;
-  send_waiting(way);
-  return "";
+  if (way.line.connected()) send_waiting(way);
 }
 
 void ReducerSockets::send_waiting(Way& way) {
+  DealerSocket& socket = way.line.socket();
   while (!way.waiting.empty()) {
     ++envelope_.sequence;
-    const std::uint64_t before = way.socket->bytes_out();
-    if (!way.socket->send(*way.waiting.front(), envelope_, kNow)) break;
-    bytes_out_ += way.socket->bytes_out() - before;
+    const std::uint64_t before = socket.bytes_out();
+    if (!socket.send(*way.waiting.front(), envelope_, kNow)) break;
+    bytes_out_ += socket.bytes_out() - before;
     way.waiting.pop_front();
   }
 }
 
 bool ReducerSockets::waiting() const {
   return std::ranges::any_of(ways_, [](const auto& entry) {
-    return entry.second.connected && !entry.second.waiting.empty();
+    return entry.second.line.was_connected() && !entry.second.waiting.empty();
   });
 }
 
 void ReducerSockets::collect(std::vector<const Socket*>& sockets) const {
   for (const auto& [endpoint, way] : ways_)
-    if (way.socket) sockets.push_back(way.socket.get());
+    if (way.line.socket_if_any()) sockets.push_back(way.line.socket_if_any());
 }
 
 }  // namespace dl::cluster

@@ -6,12 +6,12 @@
 
 #include <deque>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "libcore/cluster/reducer.h"
 #include "libcore/cluster/transport.h"
+#include "libcore/cluster/worker_line.h"
 
 namespace dl::cluster {
 
@@ -35,12 +35,10 @@ class ReducerSockets : public ReducerLink {
 
  private:
   struct Way {
-    std::unique_ptr<DealerSocket> socket;
+    WorkerLine line;
     std::deque<SharedMessage> waiting;
-    bool connected = false;
-    double deadline = 0;  // for the connection
   };
-  std::string serve(Way& way);
+  void serve(Way& way);
   void send_waiting(Way& way);
 
   Log log_;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "libcore/base/clock.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/local_address.h"
 #include "libcore/cluster/transport_socket.h"
@@ -45,28 +44,19 @@ std::string RelaySockets::listen() {
 
 void RelaySockets::connect(const std::string& endpoint) {
   leave_parent();
-  endpoint_ = endpoint;
-  if (endpoint.empty()) return;
-  deadline_ = monotonic_seconds() + kReachSeconds;
-  try {
-    parent_ = std::make_unique<DealerSocket>(endpoint, security_, log_);
-  } catch (const Error& error) {
-    failure_ = error.what();
-  }
+  if (!endpoint.empty()) parent_.emplace(endpoint, security_, log_);
 }
 
 void RelaySockets::leave_parent() {
-  attached_ = false;
-  failure_.clear();
-  if (!parent_) return;
-  bytes_in_ += parent_->bytes_in();
-  bytes_out_ += parent_->bytes_out();
+  bytes_in_ += parent_bytes(&DealerSocket::bytes_in);
+  bytes_out_ += parent_bytes(&DealerSocket::bytes_out);
   parent_.reset();
 }
 
 void RelaySockets::send_to_parent(const Message& message,
                                   const Envelope& envelope) {
-  if (parent_) parent_->send(message, envelope, Milliseconds(0));
+  if (parent_ && parent_->was_connected())
+    parent_->socket().send(message, envelope, Milliseconds(0));
 }
 
 bool RelaySockets::send_to_child(const std::string& child,
@@ -79,7 +69,7 @@ bool RelaySockets::send_to_child(const std::string& child,
 std::vector<Message> RelaySockets::serve(Relay& relay, Reducer& reducer) {
   std::vector<Message> turn;
   if (children_) serve_children(relay, reducer);
-  if (!endpoint_.empty()) serve_parent(relay, turn);
+  if (parent_) serve_parent(relay, turn);
   return turn;
 }
 
@@ -103,36 +93,37 @@ void RelaySockets::serve_children(Relay& relay, Reducer& reducer) {
 
 void RelaySockets::serve_parent(Relay& relay, std::vector<Message>& turn) {
   try {
-    if (!parent_) throw Error{Code::kUnavailable, failure_};
     for (int i = 0; i < kMessagesAtOnce; ++i) {
-      auto received = parent_->receive(Milliseconds(0));
+      auto received = parent_->socket().receive(Milliseconds(0));
       if (!received) break;
       for (Message& message : relay.from_parent(std::move(*received)))
         turn.push_back(std::move(message));
     }
-    if (parent_->connected() && !std::exchange(attached_, true))
-      return relay.parent_connected();
-    if (parent_->connected()) return;
-    if (attached_) throw Error{Code::kUnavailable, "the connection is lost"};
-    if (monotonic_seconds() > deadline_)
-      throw Error{Code::kUnavailable, parent_->status()};
+    const bool attached = parent_->was_connected();
+    if (parent_->connected() && !attached) relay.parent_connected();
   } catch (const Error& error) {
-    relay.parent_lost(endpoint_ + ": " + error.what());
+    relay.parent_lost(parent_->endpoint() + ": " + error.what());
   }
 }
 
 void RelaySockets::collect(std::vector<const Socket*>& sockets) const {
   if (children_) sockets.push_back(&*children_);
-  if (parent_) sockets.push_back(parent_.get());
+  if (parent_ && parent_->socket_if_any())
+    sockets.push_back(parent_->socket_if_any());
+}
+
+std::uint64_t RelaySockets::parent_bytes(Bytes bytes) const {
+  const DealerSocket* socket = parent_ ? parent_->socket_if_any() : nullptr;
+  return socket ? (socket->*bytes)() : 0;
 }
 
 std::uint64_t RelaySockets::bytes_in() const {
-  return bytes_in_ + (parent_ ? parent_->bytes_in() : 0) +
+  return bytes_in_ + parent_bytes(&DealerSocket::bytes_in) +
          (children_ ? children_->bytes_in() : 0);
 }
 
 std::uint64_t RelaySockets::bytes_out() const {
-  return bytes_out_ + (parent_ ? parent_->bytes_out() : 0) +
+  return bytes_out_ + parent_bytes(&DealerSocket::bytes_out) +
          (children_ ? children_->bytes_out() : 0);
 }
 

@@ -5,7 +5,6 @@
 #ifndef DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
 #define DL_LIBCORE_CLUSTER_RELAY_SOCKETS_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "libcore/cluster/reducer.h"
 #include "libcore/cluster/relay.h"
 #include "libcore/cluster/transport.h"
+#include "libcore/cluster/worker_line.h"
 
 namespace dl::cluster {
 
@@ -43,16 +43,14 @@ class RelaySockets : public RelayLink {
   void serve_children(Relay& relay, Reducer& reducer);
   void serve_parent(Relay& relay, std::vector<Message>& turn);
   void leave_parent();
+  using Bytes = std::uint64_t (DealerSocket::*)() const;
+  std::uint64_t parent_bytes(Bytes bytes) const;  // 0 without one
 
   Log log_;
   std::string master_;  // its endpoint
   Security security_;
   std::optional<RouterSocket> children_;
-  std::unique_ptr<DealerSocket> parent_;
-  std::string endpoint_;  // of the parent
-  std::string failure_;   // why there is none, although one was named
-  bool attached_ = false;
-  double deadline_ = 0;
+  std::optional<WorkerLine> parent_;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier parents
 };
 

@@ -1,0 +1,35 @@
+#include "libcore/cluster/worker_line.h"
+
+#include <utility>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+
+WorkerLine::WorkerLine(std::string endpoint, const Security& security,
+                       const Log& log)
+    : endpoint_(std::move(endpoint)),
+      deadline_(monotonic_seconds() + kReachSeconds) {
+  try {
+    socket_ = std::make_unique<DealerSocket>(endpoint_, security, log);
+  } catch (const Error& error) {
+    failure_ = error.what();
+  }
+}
+
+DealerSocket& WorkerLine::socket() const {
+  if (!socket_) throw Error{Code::kUnavailable, failure_};
+  return *socket_;
+}
+
+bool WorkerLine::connected() {
+  if (socket().connected()) return was_connected_ = true;
+  if (was_connected_)
+    throw Error{Code::kUnavailable, "the connection is lost"};
+  if (monotonic_seconds() > deadline_)
+    throw Error{Code::kUnavailable, socket().status()};
+  return false;
+}
+
+}  // namespace dl::cluster
