@@ -29,6 +29,7 @@ HOOKS = ("plain", "fp16", "powersgd")
 # Ours: the ways that are compared, as options of dl-master.
 WAYS = {
     "sharing": ["--mode", "sharing", "--threshold", "quantile:1e-3", "--in-flight", "4"],
+    "synchronous": ["--mode", "sharing", "--threshold", "quantile:1e-3", "--staleness", "0"],
     "local": ["--mode", "averaging", "--frequency", "50", "--delta", "sparse:0.01:2",
               "--updater-state", "keep", "--overlap"],
 }
