@@ -70,6 +70,9 @@ class Worker {
   bool try_endpoint(double deadline, double& notice);
   void await_welcome_or_throw(const Received& received);
   End session();
+  End end_session();
+  void send_beat(double now);
+  void begin_stop();
   void begin_session(const Welcome& welcome, const Message& message);
   std::optional<End> obey(Received received);
   std::optional<End> deliver(std::vector<Message> messages);
@@ -94,6 +97,8 @@ class Worker {
   Envelope envelope_;
   std::uint64_t session_ = 0;  // counts the Welcomes
   double heartbeat_ = 2;
+  double rate_time_ = 0;  // of the last beat, and the examples then
+  std::int64_t rate_examples_ = 0;
   bool welcomed_ = false;  // in the connection that is being made
   bool done_ = false;      // the master has no more work
   bool stopping_ = false;
@@ -232,29 +237,17 @@ void Worker::begin_session(const Welcome& welcome, const Message& message) {
 // Serves one master until it is lost or has no more work.
 Worker::End Worker::session() {
   double next_beat = 0;
-  double rate_time = monotonic_seconds();
-  std::int64_t rate_examples = mail_.examples;
+  rate_time_ = monotonic_seconds();
+  rate_examples_ = mail_.examples;
   for (;;) {
     const double now = monotonic_seconds();
     if (now >= next_beat) {
-      Beat beat;
-      beat.progress = mail_.progress;
-      const std::int64_t examples = mail_.examples;
-      if (now > rate_time)
-        beat.examples_per_second =
-            static_cast<double>(examples - rate_examples) / (now - rate_time);
-      rate_time = now;
-      rate_examples = examples;
-      beat.doing = mail_.doing();
-      beat.exchange = mail_.tell_exchange();
-      beat.feed = peers_.position();
-      // Full: what is queued tells the master as much.
-      send(beat.to_message(), milliseconds(0));
+      send_beat(now);
       next_beat = now + heartbeat_;
     }
     if (mail_.finished) {
       flush();
-      break;
+      return end_session();
     }
     if (const auto end = deliver(peers_.serve())) return *end;
     const bool sent = flush();
@@ -265,26 +258,48 @@ Worker::End Worker::session() {
       log_(Level::kWarning, "lost the master at " + endpoint_ + " (" +
                                 socket_->status() + "); waiting up to " +
                                 in_seconds(options_.wait_lost) + " for it");
-      break;
+      return end_session();
     }
     if (mail_.rejoin) {
       leave("joins again: " + mail_.doing());
       log_(Level::kWarning, "joining again: " + mail_.doing());
-      break;
+      return end_session();
     }
-    if (!stopping_ && readable(options_.stop)) {
-      stopping_ = true;
-      log_(Level::kInfo, "told to stop: finishing " + mail_.doing());
-      mail_.leaving = true;
-      mail_.fetcher.close();
-      mail_.inbox.wake();
-    }
+    if (!stopping_ && readable(options_.stop)) begin_stop();
     auto received = socket_->receive(milliseconds(0));
     if (!received)
       wait(next_beat - now);
     else if (const auto end = obey(std::move(*received)))
       return *end;
   }
+}
+
+void Worker::send_beat(double now) {
+  Beat beat;
+  beat.progress = mail_.progress;
+  const std::int64_t examples = mail_.examples;
+  if (now > rate_time_)
+    beat.examples_per_second =
+        static_cast<double>(examples - rate_examples_) / (now - rate_time_);
+  rate_time_ = now;
+  rate_examples_ = examples;
+  beat.doing = mail_.doing();
+  beat.exchange = mail_.tell_exchange();
+  beat.feed = peers_.position();
+  // Full: what is queued tells the master as much.
+  send(beat.to_message(), milliseconds(0));
+}
+
+void Worker::begin_stop() {
+  stopping_ = true;
+  log_(Level::kInfo, "told to stop: finishing " + mail_.doing());
+  mail_.leaving = true;
+  mail_.fetcher.close();
+  mail_.inbox.wake();
+}
+
+// The master is lost, or the compute thread has ended.
+Worker::End Worker::end_session() {
   mail_.fetcher.close();
   if (!mail_.finished) return End::kLost;
   if (compute_error_) {
