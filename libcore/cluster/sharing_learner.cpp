@@ -253,7 +253,7 @@ bool SharingLearner::completes_update(const Work& work) const {
 Replica::Step SharingLearner::compute_by_pieces(const nn::Batch& batch,
                                                 const nn::Position& at) {
   coder_.begin();
-  const auto step = replica_->compute(
+  Replica::Step step = replica_->compute(
       batch, at, [this](std::size_t from, std::span<const float> piece) {
         coder_.take(from, piece);
       });
