@@ -25,8 +25,7 @@ DealerSocket& WorkerLine::socket() const {
 
 bool WorkerLine::connected() {
   if (socket().connected()) return was_connected_ = true;
-  if (was_connected_)
-    throw Error{Code::kUnavailable, "the connection is lost"};
+  if (was_connected_) throw Error{Code::kUnavailable, "the connection is lost"};
   if (monotonic_seconds() > deadline_)
     throw Error{Code::kUnavailable, socket().status()};
   return false;
