@@ -58,6 +58,18 @@ await() {
   fail "waited 20 s for $what"
 }
 
+# Prints FIELD of each event of RUN that has what the JSON object WANTED has.
+field_of_events() { # RUN WANTED FIELD
+  python3 - "$@" <<'PY'
+import json, sys
+run, wanted, field = sys.argv[1:]
+for line in open(run + "/events.jsonl"):
+    event = json.loads(line)
+    if json.loads(wanted).items() <= event.items():
+        print(event[field])
+PY
+}
+
 # said FILE TEXT: FILE has a line with TEXT.
 said() { grep -q -e "$2" "$1"; }
 # event RUN TEXT: the history of RUN has a line with TEXT.

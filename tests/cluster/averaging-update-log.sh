@@ -26,7 +26,7 @@ run=m.safetensors.run
 check $run
 event $run '"committed":\[\[0,16\]\].*"event":"resume".*"replayed":2,.*"version":7' ||
   fail "a round was lost"
-[ "$(jq -r 'select(.event == "round") | .round' $run/events.jsonl |
+[ "$(field_of_events $run '{"event": "round"}' round |
   sort -n | uniq | wc -l)" = "$(grep -c '"event":"round"' $run/events.jsonl)" ] ||
   fail "a round was trained again"
 dl-master --replay killed --list
@@ -38,8 +38,8 @@ mkdir first there
 cp $run/run.json $run/checkpoint-000001.safetensors $run/updates-*.log first
 dl-master --replay first -o last.safetensors -q || fail "replay"
 cmp m.safetensors last.safetensors && echo "same bytes"
-cp $run/run.json "$run/$(jq -r 'select(.version == 10 and .event == "checkpoint")
-  | .checkpoint' $run/events.jsonl)" there
+cp $run/run.json there
+cp "$run/$(field_of_events $run '{"event": "checkpoint", "version": 10}' checkpoint)" there
 dl-master --replay first --step 10 -o 10.safetensors -q || fail "replay 10"
 dl-master --replay there -o there.safetensors -q || fail "replay there"
 cmp 10.safetensors there.safetensors && echo "same bytes"

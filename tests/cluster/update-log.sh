@@ -31,8 +31,8 @@ cp $run/run.json $run/checkpoint-000001.safetensors $run/updates-*.log first
 dl-master --replay first -o last.safetensors -q || fail "replay"
 cmp m.safetensors last.safetensors && echo "same bytes"
 mkdir there
-cp $run/run.json "$run/$(jq -r 'select(.version == 80 and .event == "checkpoint")
-  | .checkpoint' $run/events.jsonl)" there
+cp $run/run.json there
+cp "$run/$(field_of_events $run '{"event": "checkpoint", "version": 80}' checkpoint)" there
 dl-master --replay first --step 80 -o 80.safetensors -q || fail "replay 80"
 dl-master --replay there -o there.safetensors -q || fail "replay there"
 cmp 80.safetensors there.safetensors && echo "same bytes"
