@@ -10,9 +10,11 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <zmq.hpp>
 
 #include "libcore/base/philox.h"
+#include "libcore/cluster/addresses.h"
 #include "tests/unit/cluster/transport_ends.h"
 
 using namespace dl;
@@ -82,6 +84,9 @@ TEST_CASE("a name that has addresses of both kinds is reached") {
     DealerSocket worker(host + port, {}, {});
     meet(open, worker);
   }
+  // By this host's own name, where the machine can look that up.
+  const std::string named = open.endpoint().substr(std::strlen("tcp://"));
+  if (Addresses(named).first() == nullptr) return;
   DealerSocket by_name(open.endpoint(), {"", true}, {});
   meet(open, by_name);
 }
