@@ -237,6 +237,9 @@ void Master::start(RouterSocket& socket) {
   report.checkpoint = checkpoint_;
   if (!socket.public_key().empty()) tree_key_ = make_key_pair().secret_key;
   coordinator_.emplace(*context_, hooks(), monotonic_seconds());
+  const std::string advice = plan_.advice();
+  if (!advice.empty() && options_.local != 1 && !options_.estimate)
+    log_(Level::kInfo, advice);
   announce(socket);
   if (options_.local == 0) return;
   const auto workers = static_cast<int>(options_.local);
@@ -249,9 +252,6 @@ void Master::start(RouterSocket& socket) {
 }
 
 void Master::announce(const RouterSocket& socket) {
-  const std::string advice = plan_.advice();
-  if (!advice.empty() && options_.local != 1 && !options_.estimate)
-    log_(Level::kInfo, advice);
   if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
   if (options_.master_file.empty()) return;
   write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},

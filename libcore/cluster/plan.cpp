@@ -140,7 +140,7 @@ std::string Plan::advice() const {
   std::snprintf(number, sizeof number, "%g", momentum);
   return "a momentum (beta1 of adam) of " + std::string(number) +
          " and updates that arrive late unsettle each other: with several "
-         "workers 0.5, or --staleness 0, learns better; see Momentum in "
+         "workers 0.5, or --staleness 0, often learns better; see Momentum in "
          "dl-exchange(7)";
 }
 

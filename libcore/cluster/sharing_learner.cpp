@@ -94,9 +94,7 @@ class SharingLearner : public Learner {
   Replica::Step compute_by_pieces(const nn::Batch& batch,
                                   const nn::Position& at);
   void begin_update(const Work& work);
-  void encode_update(std::span<const float> prepared);
-  void finish_update();  // what compute_by_pieces() has taken
-  void send_update();
+  void send_update(std::span<const float> prepared, bool by_pieces);
   void count(ExchangeStats& stats);
 
   std::unique_ptr<Replica> replica_;
@@ -210,10 +208,8 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   }
   if (!step.fault.empty()) {
     // What was trained before it in this lease is good.
-    if (unsent_.lease == work.task.lease && unsent_.count > 0) {
-      encode_update({});
-      send_update();
-    }
+    if (unsent_.lease == work.task.lease && unsent_.count > 0)
+      send_update({}, false);
     return step.fault;
   }
   begin_update(work);
@@ -230,11 +226,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   if (!sends) {
     coder_.keep(update);
   } else {
-    if (by_pieces)
-      finish_update();
-    else
-      encode_update(update);
-    send_update();
+    send_update(update, by_pieces);
     answer_due_ = monotonic_seconds() + kPatience * seconds;
   }
   if (settings_.fetch > 1) step_alone(at, update);
@@ -299,19 +291,16 @@ void SharingLearner::begin_update(const Work& work) {
   unsent_.version = fetched_;
 }
 
-void SharingLearner::encode_update(std::span<const float> prepared) {
-  const Stopwatch watch(stats_.encode);
-  unsent_.threshold = coder_.threshold();
-  unsent_.quanta = coder_.encode(prepared, unsent_.count, unsent_.payload);
-}
-
-void SharingLearner::finish_update() {
-  const Stopwatch watch(stats_.encode);
-  unsent_.threshold = coder_.threshold();
-  unsent_.quanta = coder_.finish(unsent_.count, unsent_.payload);
-}
-
-void SharingLearner::send_update() {
+// by_pieces: of what compute_by_pieces() has taken.
+void SharingLearner::send_update(std::span<const float> prepared,
+                                 bool by_pieces) {
+  {
+    const Stopwatch watch(stats_.encode);
+    unsent_.threshold = coder_.threshold();
+    unsent_.quanta =
+        by_pieces ? coder_.finish(unsent_.count, unsent_.payload)
+                  : coder_.encode(prepared, unsent_.count, unsent_.payload);
+  }
   count(stats_);
   pending_.push_back({unsent_.lease, unsent_.batch, unsent_.payload});
   failpoint("worker.before_update");

@@ -18,6 +18,7 @@ DATA = pathlib.Path(os.environ.get("DL_TEST_DATA", ROOT.parent / "shared" / "dat
 CIFAR = DATA / "cifar10-jpeg.tar.zst"
 EXAMPLES = 4096  # of MNIST
 PICTURES = 2048  # of CIFAR-10
+ALL_PICTURES = {"train": 50000, "test": 10000}
 SEQUENCES = 1024
 
 
@@ -88,7 +89,7 @@ def real_pictures(part="train", count=PICTURES):
     from PIL import Image
     if not CIFAR.exists():
         raise FileNotFoundError(CIFAR)
-    every = {"train": 50000, "test": 10000}[part] // count
+    every = ALL_PICTURES[part] // count
     unpack = subprocess.Popen(["zstd", "-qdc", str(CIFAR)], stdout=subprocess.PIPE)
     pictures, seen = [], 0
     with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
