@@ -4,21 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <random>
 #include <set>
 
 #include "libcore/base/clock.h"
-#include "libcore/base/failpoint.h"
 #include "libcore/base/parallel.h"
 #include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/local_socket.h"
 #include "libcore/cluster/local_workers.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
-#include "libcore/cluster/replay.h"
-#include "libcore/cluster/run_directory.h"
+#include "libcore/cluster/run_store.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
 
@@ -52,37 +49,28 @@ void write_text(const std::string& path, const std::string& text) {
 class Master {
  public:
   Master(const MasterOptions& options, const Log& log)
-      : options_(options),
-        log_(log),
-        directory_(options.run.empty() ? options.output + ".run" : options.run,
-                   options.fresh) {}
+      : options_(options), log_(log), store_(options, log) {}
 
   Outcome run();
 
  private:
-  std::optional<Outcome> resume();
-  void begin_log(const LogIdentity& identity);
-  std::string save();
+  Outcome finished() const;
+  void begin_history();
   void start(RouterSocket& socket);
   void announce(const RouterSocket& socket);
   void loop();
   void see_off(int code, const std::string& reason);
   void receive();
   void look_after_local_workers();
-  void write_model(const RunState& state);
   Hooks hooks();
-  nn::Model model_of(const RunState& state, bool checkpoint) const;
   Outcome outcome();
   Outcome estimated() const;
 
   const MasterOptions& options_;
   const Log& log_;
-  RunDirectory directory_;
+  RunStore store_;
   Plan plan_;
-  RunState state_;
-  std::string checkpoint_;                // that the run goes on from
-  std::uint64_t checkpoint_version_ = 0;  // of the latest
-  std::optional<UpdateLog> updates_;
+  RunState state_;  // as the store had it
 
   std::string run_ = new_run_id();
   std::string tree_key_;  // Welcome::tree_key
@@ -101,20 +89,22 @@ class Master {
 };
 
 Outcome Master::run() {
-  plan_ = make_plan(options_, directory_.path());
-  if (auto finished = resume()) return *finished;
+  plan_ = make_plan(options_, store_.path());
+  state_ = store_.take_up(plan_);
+  if (state_.finished) return finished();
+  begin_history();
 
   const bool local = options_.local > 0;
   std::string endpoint = options_.bind;
   if (local && endpoint.empty())
-    endpoint = local_socket_.emplace(directory_.path()).endpoint();
+    endpoint = local_socket_.emplace(store_.path()).endpoint();
   RouterSocket socket(endpoint.empty() ? "tcp://*:0" : endpoint,
                       options_.security, log_);
   start(socket);
   try {
     loop();
     if (coordinator_->finished() && !options_.estimate)
-      write_model(context_->state);
+      store_.write_model(context_->state);
   } catch (const Error& error) {
     see_off(static_cast<int>(error.code()), error.what());
     events_->write("stop", {{"why", error.what()},
@@ -132,99 +122,46 @@ Outcome Master::run() {
   if (coordinator_->finished()) return result;
   log_(Level::kInfo, result.text);
   throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
-                                   "; the state is saved in '" +
-                                   directory_.path() +
+                                   "; the state is saved in '" + store_.path() +
                                    "', the same command goes on"};
 }
 
-// Takes up the newest checkpoint.  Returns what to say if nothing is left.
-std::optional<Outcome> Master::resume() {
-  const bool known = std::filesystem::exists(directory_.file("run.json"));
-  directory_.settle(plan_.configuration());
-  state_.parameters = plan_.model.parameters;
-  state_.statistics = plan_.model.statistics;
-  state_.updater_state = plan_.model.updater_state;
-  auto found = directory_.newest(log_);
-  if (found) {
-    state_ = state_of(found->model, directory_.file(found->name));
-    checkpoint_ = found->name;
-    checkpoint_version_ = state_.version;
-  }
-  if (plan_.settings.mode == Mode::kSharing && !state_.fasgd &&
-      plan_.settings.sharing.staleness_rule.kind ==
-          exchange::StalenessRule::Kind::kFasgd)
-    state_.fasgd.emplace(state_.parameters.size());
-  const LogIdentity identity =
-      log_identity(directory_.path(), state_.parameters.size());
-  const std::uint64_t replayed =
-      replay(directory_.path(), identity, state_, kLastUpdate, log_);
-  if (state_.finished) {
-    if (!std::filesystem::exists(options_.output)) write_model(state_);
-    Report report;
-    report.directory = directory_.path();
-    report.model = options_.output;
-    report.checkpoint = checkpoint_;
-    report.epochs = plan_.settings.epochs;
-    report.expected_per_epoch = plan_.training->examples();
-    report.parameters = plan_.parameters;
-    log_(Level::kInfo, "the run in '" + directory_.path() +
-                           "' is finished; --fresh starts over");
-    return Outcome{"", report.to_json(state_)};
-  }
-  events_.emplace(directory_.file("events.jsonl"), run_,
-                  directory_.incarnation(), log_);
-  events_->write(known ? "resume" : "start",
-                 {{"checkpoint", checkpoint_},
+// What to say of a run with nothing left to do.
+Outcome Master::finished() const {
+  Report report;
+  report.directory = store_.path();
+  report.model = options_.output;
+  report.checkpoint = store_.checkpoint();
+  report.epochs = plan_.settings.epochs;
+  report.expected_per_epoch = plan_.training->examples();
+  report.parameters = plan_.parameters;
+  log_(Level::kInfo,
+       "the run in '" + store_.path() + "' is finished; --fresh starts over");
+  return {"", report.to_json(state_)};
+}
+
+void Master::begin_history() {
+  events_.emplace(store_.events(), run_, store_.incarnation(), log_);
+  events_->write(store_.known() ? "resume" : "start",
+                 {{"checkpoint", store_.checkpoint()},
                   {"epoch", state_.epoch},
                   {"committed", state_.committed},
                   {"version", state_.version},
-                  {"replayed", replayed},
+                  {"replayed", store_.replayed()},
                   {"batches", plan_.batches_per_epoch()},
                   {"examples", plan_.training->examples()},
                   {"epochs", plan_.settings.epochs},
                   {"mode", plan_.settings.to_json()["mode"]},
                   {"pid", ::getpid()}});
-  const bool averaging = plan_.settings.mode == Mode::kAveraging;
-  if (known)
-    log_(Level::kInfo,
-         "going on with the run in '" + directory_.path() + "' at epoch " +
-             std::to_string(state_.epoch + 1) +
-             (checkpoint_.empty() ? ", from its start"
-                                  : ", from " + checkpoint_) +
-             (replayed == 0
-                  ? ""
-                  : " and " + std::to_string(replayed) +
-                        (averaging ? " rounds" : " updates") + " of its log"));
-  begin_log(identity);
-  return std::nullopt;
-}
-
-void Master::begin_log(const LogIdentity& identity) {
-  const LogPolicy policy = limits_of(options_).update_log;
-  if (policy == LogPolicy::kKeep && checkpoint_.empty())
-    checkpoint_ = directory_.save(model_of(state_, true), true);
-  if (policy == LogPolicy::kNone) return;
-  updates_.emplace(directory_.path(), identity, run_, log_);
-  updates_->go_on(state_.version);
-}
-
-std::string Master::save() {
-  const RunState& state = context_->state;
-  const bool all = context_->limits.update_log == LogPolicy::kKeep;
-  std::string name = directory_.save(model_of(state, true), all);
-  if (updates_) {
-    updates_->begin(state.version);
-    if (!all) updates_->prune(checkpoint_version_);
-  }
-  checkpoint_version_ = state.version;
-  return name;
+  if (store_.known())
+    log_(Level::kInfo, "going on with " + store_.describe(state_));
 }
 
 void Master::start(RouterSocket& socket) {
   link_.emplace(socket);
   context_.emplace(plan_.settings, limits_of(options_), run_,
-                   directory_.incarnation(), *events_, *link_, log_);
-  if (updates_) context_->updates = &*updates_;
+                   store_.incarnation(), *events_, *link_, log_);
+  context_->updates = store_.begin_log(run_, state_);
   context_->training = plan_.training->catalogue();
   if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
   context_->state = state_;
@@ -233,8 +170,8 @@ void Master::start(RouterSocket& socket) {
   report.expected_per_epoch = plan_.training->examples();
   report.epochs = plan_.settings.epochs;
   report.parameters = plan_.parameters;
-  report.directory = directory_.path();
-  report.checkpoint = checkpoint_;
+  report.directory = store_.path();
+  report.checkpoint = store_.checkpoint();
   if (!socket.public_key().empty()) tree_key_ = make_key_pair().secret_key;
   coordinator_.emplace(*context_, hooks(), monotonic_seconds());
   const std::string advice = plan_.advice();
@@ -326,24 +263,6 @@ void Master::look_after_local_workers() {
   }
 }
 
-nn::Model Master::model_of(const RunState& state, bool checkpoint) const {
-  nn::Model model = plan_.model;
-  model.parameters = state.parameters;
-  model.statistics = state.statistics;
-  model.updater_state.clear();
-  model.training = Json();
-  model.training_vectors.clear();
-  if (!checkpoint) return model;
-  model.updater_state = state.updater_state;
-  if (!state.velocity.empty())
-    model.training_vectors["velocity"] = state.velocity;
-  if (!state.residual.empty())
-    model.training_vectors["residual"] = state.residual;
-  if (state.fasgd) model.training_vectors["fasgd"] = state.fasgd->state();
-  model.training = state.to_json();
-  return model;
-}
-
 Hooks Master::hooks() {
   Hooks hooks;
   hooks.welcome = [this] {
@@ -359,12 +278,9 @@ Hooks Master::hooks() {
     welcome.tree_key = tree_key_;
     return welcome;
   };
-  hooks.save = [this] { return save(); };
+  hooks.save = [this] { return store_.save(context_->state); };
   if (plan_.keep_best)
-    hooks.save_best = [this] {
-      nn::save_model(model_of(context_->state, false),
-                     directory_.file("best.safetensors"));
-    };
+    hooks.save_best = [this] { store_.save_best(context_->state); };
   hooks.record = [this](const Fetch& fetch) {
     if (fetch.evaluation && !plan_.evaluation)
       throw Error{Code::kProtocol, "there is no held-out data"};
@@ -373,16 +289,6 @@ Hooks Master::hooks() {
   };
   if (options_.estimate) hooks.measured = &measured_;
   return hooks;
-}
-
-// Writes the model that was asked for.
-void Master::write_model(const RunState& state) {
-  failpoint("master.before_model");
-  const std::string best = directory_.file("best.safetensors");
-  if (plan_.keep_best && std::filesystem::exists(best))
-    nn::save_model(nn::load_model(best), options_.output);
-  else
-    nn::save_model(model_of(state, false), options_.output);
 }
 
 Outcome Master::outcome() {

@@ -12,6 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/master_line.h"
 #include "libcore/cluster/peers.h"
 
 namespace dl::cluster {
@@ -19,25 +20,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr double kNoticeSeconds = 10;   // between two lines of waiting
-constexpr milliseconds kLook{200};      // between two looks at the socket
-constexpr double kLookUpSeconds = 0.5;  // ... at the master's file
 constexpr milliseconds kSendLimit{10000};
 
 std::string host_name() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
   return name.data();
-}
-
-double seconds(milliseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-std::string in_seconds(milliseconds time) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.10g s", seconds(time));
-  return text.data();
 }
 
 bool readable(int fd) {
@@ -48,7 +36,7 @@ bool readable(int fd) {
 class Worker {
  public:
   Worker(const WorkerOptions& options, const Log& log)
-      : options_(options), log_(log), peers_(log) {
+      : options_(options), log_(log), line_(options, log), peers_(log) {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
@@ -66,23 +54,17 @@ class Worker {
 
   void compute();
   void connect();
-  [[noreturn]] void give_up(bool first) const;
-  bool try_endpoint(double deadline, double& notice);
-  void await_welcome_or_throw(const Received& received);
   End session();
   End end_session();
   void send_beat(double now);
   void begin_stop();
-  void begin_session(const Welcome& welcome, const Message& message);
+  void begin_session(const Message& message);
   std::optional<End> obey(Received received);
   std::optional<End> deliver(std::vector<Message> messages);
   void wait(double most);
-  bool send(const Message& message, milliseconds wait);
   bool flush();
   void leave(const std::string& reason);
-  void check_stop();
-  void note_waiting(double deadline, double& notice);
-  void close_socket();
+  void check() const;
   void report();
 
   const WorkerOptions& options_;
@@ -91,19 +73,15 @@ class Worker {
   Mailbox mail_;
   std::exception_ptr compute_error_;
 
-  std::unique_ptr<DealerSocket> socket_;
+  MasterLine line_;
   Peers peers_;
-  std::string endpoint_, status_;
-  Envelope envelope_;
   std::uint64_t session_ = 0;  // counts the Welcomes
   double heartbeat_ = 2;
   double rate_time_ = 0;  // of the last beat, and the examples then
   std::int64_t rate_examples_ = 0;
-  bool welcomed_ = false;  // in the connection that is being made
-  bool done_ = false;      // the master has no more work
+  bool done_ = false;  // the master has no more work
   bool stopping_ = false;
   double start_ = monotonic_seconds();
-  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
 };
 
 // Joins the compute thread whatever happens.
@@ -136,102 +114,34 @@ void Worker::compute() {
   mail_.outbox.poke();
 }
 
-// Returns once a master has let us in.
+// Returns once a master has let us in, or has no work.
 void Worker::connect() {
-  const bool first = session_ == 0;
-  const double begin = monotonic_seconds();
-  const double deadline =
-      begin + seconds(first ? options_.wait : options_.wait_lost);
-  double notice = begin + 1;
   failpoint("worker.before_hello");
-  while (!try_endpoint(deadline, notice))
-    if (monotonic_seconds() >= deadline) give_up(first);
+  Received answer = line_.join(hello_, session_ == 0, [this] { check(); });
+  if (answer.message.type == MessageType::kWelcome)
+    begin_session(answer.message);
+  else
+    done_ = obey(std::move(answer)).has_value();
 }
 
-void Worker::give_up(bool first) const {
-  const std::string where =
-      endpoint_.empty() ? options_.master.name() : endpoint_;
-  const std::string limit =
-      in_seconds(first ? options_.wait : options_.wait_lost) + " (" + status_ +
-      ")";
-  if (first)
-    throw Error{Code::kUnavailable,
-                "no answer from " + where + " within " + limit};
-  throw Error{Code::kTryAgain,
-              "the master at " + where + " did not come back within " + limit};
+// While no master has let us in, there is nothing to finish.
+void Worker::check() const {
+  if (readable(options_.stop))
+    throw Error{Code::kTryAgain,
+                "told to stop while waiting for " + options_.master.name()};
+  if (mail_.finished && compute_error_) std::rethrow_exception(compute_error_);
 }
 
-// Waits at one address until a master answers there; false when the address
-// has changed or the time is up.
-bool Worker::try_endpoint(double deadline, double& notice) {
-  endpoint_ = options_.master.look_up(status_);
-  close_socket();
-  if (!endpoint_.empty())
-    socket_ =
-        std::make_unique<DealerSocket>(endpoint_, options_.security, log_);
-  envelope_ = Envelope{};
-  welcomed_ = false;
-  bool greeted = false;
-  double look = monotonic_seconds() + kLookUpSeconds;
-  while (monotonic_seconds() < deadline) {
-    check_stop();
-    if (mail_.finished && compute_error_)
-      std::rethrow_exception(compute_error_);
-    note_waiting(deadline, notice);
-    if (monotonic_seconds() >= look) {
-      std::string why;
-      if (options_.master.look_up(why) != endpoint_) return false;
-      if (endpoint_.empty()) status_ = why;
-      look = monotonic_seconds() + kLookUpSeconds;
-    }
-    const std::array<int, 1> wake{options_.stop};
-    const std::span<const int> wakers(wake.data(), options_.stop >= 0 ? 1 : 0);
-    if (!socket_) {
-      pollfd p{options_.stop, POLLIN, 0};
-      ::poll(&p, wakers.size(), static_cast<int>(kLook.count()));
-      continue;
-    }
-    const auto received = socket_->receive(kLook, wakers);
-    if (received) await_welcome_or_throw(*received);
-    if (welcomed_ || done_) return true;
-    status_ = socket_->connected() ? "connected, but it does not answer"
-                                   : socket_->status();
-    if (!socket_->connected()) greeted = false;
-    if (!socket_->connected() || greeted) continue;
-    if (failpoint("worker.other_version")) ++envelope_.protocol;
-    greeted = send(hello_.to_message(), milliseconds(1000));
-  }
-  return false;
-}
-
-void Worker::await_welcome_or_throw(const Received& received) {
-  const Message& message = received.message;
-  if (message.type == MessageType::kRefuse) {
-    const Refuse refuse = Refuse::from_message(message);
-    throw Error{static_cast<Code>(refuse.code),
-                "the master at " + endpoint_ + " refuses: " + refuse.reason};
-  }
-  if (message.type == MessageType::kStop) {
-    done_ = obey(received).has_value();
-    return;
-  }
-  if (message.type != MessageType::kWelcome) return;
-  envelope_.fence = received.envelope.fence;
-  begin_session(Welcome::from_message(message), message);
-}
-
-void Worker::begin_session(const Welcome& welcome, const Message& message) {
-  envelope_.run = welcome.run;
-  envelope_.worker = welcome.worker;
+void Worker::begin_session(const Message& message) {
+  const Welcome welcome = Welcome::from_message(message);
   heartbeat_ = static_cast<double>(welcome.heartbeat_ms) / 1000;
-  log_(Level::kInfo, "joined " + endpoint_ + " as worker " +
+  log_(Level::kInfo, "joined " + line_.endpoint() + " as worker " +
                          std::to_string(welcome.worker) + " (" + hello_.name +
                          ")");
   hello_.previous_run = welcome.run;
   mail_.rejoin = false;
   mail_.inbox.begin_session(++session_, message);
-  peers_.begin_session(endpoint_, welcome, options_.security.insecure);
-  welcomed_ = true;
+  peers_.begin_session(line_.endpoint(), welcome, options_.security.insecure);
 }
 
 // Serves one master until it is lost or has no more work.
@@ -251,13 +161,11 @@ Worker::End Worker::session() {
     }
     if (const auto end = deliver(peers_.serve())) return *end;
     const bool sent = flush();
-    if (!sent || !socket_->connected()) {
+    if (!sent || !line_.socket().connected()) {
       // Its last words may be here already.
-      while (auto received = socket_->receive(milliseconds(0)))
+      while (auto received = line_.socket().receive(milliseconds(0)))
         if (const auto end = obey(std::move(*received))) return *end;
-      log_(Level::kWarning, "lost the master at " + endpoint_ + " (" +
-                                socket_->status() + "); waiting up to " +
-                                in_seconds(options_.wait_lost) + " for it");
+      log_(Level::kWarning, line_.loss());
       return end_session();
     }
     if (mail_.rejoin) {
@@ -266,7 +174,7 @@ Worker::End Worker::session() {
       return end_session();
     }
     if (!stopping_ && readable(options_.stop)) begin_stop();
-    auto received = socket_->receive(milliseconds(0));
+    auto received = line_.socket().receive(milliseconds(0));
     if (!received)
       wait(next_beat - now);
     else if (const auto end = obey(std::move(*received)))
@@ -287,7 +195,7 @@ void Worker::send_beat(double now) {
   beat.exchange = mail_.tell_exchange();
   beat.feed = peers_.position();
   // Full: what is queued tells the master as much.
-  send(beat.to_message(), milliseconds(0));
+  line_.send(beat.to_message(), milliseconds(0));
 }
 
 void Worker::begin_stop() {
@@ -318,8 +226,7 @@ Worker::End Worker::end_session() {
 // Does what a message says.  Nothing: go on.
 std::optional<Worker::End> Worker::obey(Received received) {
   Message& message = received.message;
-  if (!envelope_.run.empty() && received.envelope.run != envelope_.run)
-    return std::nullopt;  // left over from another run
+  if (!line_.is_of_this_run(received)) return std::nullopt;
   switch (message.type) {
     case MessageType::kStop: {
       const Stop stop = Stop::from_message(message);
@@ -331,8 +238,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
       return End::kDone;
     }
     case MessageType::kRefuse:
-      await_welcome_or_throw(received);
-      return std::nullopt;
+      line_.refuse(message);
     case MessageType::kRecord:
       mail_.fetcher.deliver(Record::from_message(message));
       return std::nullopt;
@@ -368,7 +274,7 @@ std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
 
 // Until something is to be done, or the time is over.
 void Worker::wait(double most) {
-  std::vector<const Socket*> sockets = {socket_.get()};
+  std::vector<const Socket*> sockets = {&line_.socket()};
   most = std::min(most, peers_.collect(sockets));
   const std::array<int, 2> wake{mail_.outbox.descriptor(), options_.stop};
   const bool watch_stop = options_.stop >= 0 && !stopping_;
@@ -377,25 +283,20 @@ void Worker::wait(double most) {
                    1, static_cast<std::int64_t>(most * 1000))));
 }
 
-bool Worker::send(const Message& message, milliseconds wait) {
-  ++envelope_.sequence;
-  return socket_->send(message, envelope_, wait);
-}
-
 // Sends what the compute thread and other workers have for the master.  False:
 // it is lost.
 bool Worker::flush() {
   bool sent = true;
   const auto send_peers = [&] {
     for (const Message& message : peers_.take_for_master())
-      sent = sent && send(message, kSendLimit);
+      sent = sent && line_.send(message, kSendLimit);
   };
   send_peers();
   while (auto message = mail_.outbox.pop(session_)) {
     if (message->type == MessageType::kResult)
       peers_.take_result(std::move(*message));
     else
-      sent = sent && send(*message, kSendLimit);
+      sent = sent && line_.send(*message, kSendLimit);
     send_peers();
     if (!sent) break;
   }
@@ -403,45 +304,20 @@ bool Worker::flush() {
 }
 
 void Worker::leave(const std::string& reason) {
-  send(Leave{reason}.to_message(), milliseconds(1000));
-}
-
-// While no master has let us in, there is nothing to finish.
-void Worker::check_stop() {
-  if (readable(options_.stop))
-    throw Error{Code::kTryAgain,
-                "told to stop while waiting for " + options_.master.name()};
-}
-
-void Worker::note_waiting(double deadline, double& notice) {
-  const double now = monotonic_seconds();
-  if (now < notice) return;
-  notice = now + kNoticeSeconds;
-  log_(Level::kInfo,
-       "waiting for " +
-           (endpoint_.empty() ? options_.master.name() : endpoint_) + " (" +
-           status_ + "), " +
-           std::to_string(static_cast<std::int64_t>(deadline - now)) +
-           " s left");
-}
-
-void Worker::close_socket() {
-  if (!socket_) return;
-  bytes_in_ += socket_->bytes_in();
-  bytes_out_ += socket_->bytes_out();
-  socket_.reset();
+  line_.send(Leave{reason}.to_message(), milliseconds(1000));
 }
 
 void Worker::report() {
-  close_socket();
   if (session_ == 0) return;
   log_(Level::kInfo,
        std::to_string(mail_.progress) + " mini-batches, " +
            std::to_string(mail_.examples) + " examples in " +
            std::to_string(
                static_cast<std::int64_t>(monotonic_seconds() - start_)) +
-           " s; sent " + std::to_string(bytes_out_ + peers_.bytes_out()) +
-           " bytes, received " + std::to_string(bytes_in_ + peers_.bytes_in()));
+           " s; sent " +
+           std::to_string(line_.bytes_out() + peers_.bytes_out()) +
+           " bytes, received " +
+           std::to_string(line_.bytes_in() + peers_.bytes_in()));
 }
 
 }  // namespace

@@ -1,0 +1,68 @@
+// A worker's connection to its master: found and greeted, and again after it
+// was lost.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_LINE_H_
+#define DL_LIBCORE_CLUSTER_MASTER_LINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "libcore/cluster/message.h"
+#include "libcore/cluster/transport.h"
+#include "libcore/cluster/worker.h"
+
+namespace dl::cluster {
+
+// One thread.
+class MasterLine {
+ public:
+  // Both must outlive it.
+  MasterLine(const WorkerOptions& options, const Log& log);
+
+  // Says hello to whoever is at the master's address, which may change, until
+  // somebody answers with the Welcome or Stop that is returned.  first: there
+  // was no master so far.  check: called often meanwhile; what it throws ends
+  // this.
+  // Throws Error: kUnavailable or (not first) kTryAgain, no answer in time; as
+  // refuse() does.
+  Received join(const Hello& hello, bool first,
+                const std::function<void()>& check);
+  // Throws Error: what a Refuse says.
+  [[noreturn]] void refuse(const Message& message) const;
+
+  // After join():
+  const std::string& endpoint() const { return endpoint_; }
+  DealerSocket& socket() const { return *socket_; }
+  // False: it did not go out in that time.
+  bool send(const Message& message, std::chrono::milliseconds wait);
+  // False: left over from another run.
+  bool is_of_this_run(const Received& received) const;
+  // What to say once it is lost.
+  std::string loss() const;
+
+  // Of all connections.
+  std::uint64_t bytes_in() const;
+  std::uint64_t bytes_out() const;
+
+ private:
+  void open(const std::string& endpoint);
+  bool try_endpoint(const Hello& hello, double deadline, double& notice,
+                    const std::function<void()>& check, Received& answer);
+  bool greet(const Hello& hello, Received& answer);
+  [[noreturn]] void give_up(bool first) const;
+  void note_waiting(double deadline, double& notice) const;
+
+  const WorkerOptions& options_;
+  const Log& log_;
+  std::unique_ptr<DealerSocket> socket_;
+  std::string endpoint_, status_;
+  Envelope envelope_;
+  bool greeted_ = false;
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_LINE_H_

@@ -1,0 +1,73 @@
+// What a run keeps on disk, dl-run(5): it is taken up where an earlier start of
+// it stopped; then come checkpoints, the log between them, and models.
+//
+// Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_RUN_STORE_H_
+#define DL_LIBCORE_CLUSTER_RUN_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/plan.h"
+#include "libcore/cluster/run_directory.h"
+#include "libcore/cluster/run_state.h"
+#include "libcore/cluster/update_log.h"
+
+namespace dl::cluster {
+
+class RunStore {
+ public:
+  // Opens the run directory that the options name; both must outlive it.
+  // Throws as RunDirectory() does.
+  RunStore(const MasterOptions& options, const Log& log);
+
+  const std::string& path() const { return directory_.path(); }
+  std::string events() const { return directory_.file("events.jsonl"); }
+  std::uint64_t incarnation() const { return directory_.incarnation(); }
+
+  // What the newest checkpoint and the log after it hold, or where the plan
+  // starts.  Of a finished run, writes the model if that is missing.  The plan
+  // must outlive the store.
+  // Throws Error: kConfig, kData, kIo, kCantCreate.
+  RunState take_up(const Plan& plan);
+  // Of what take_up() found: whether there was a run, its checkpoint ("" for
+  // none) and the updates or rounds replayed.
+  bool known() const { return known_; }
+  const std::string& checkpoint() const { return checkpoint_; }
+  std::uint64_t replayed() const { return replayed_; }
+  std::string describe(const RunState& state) const;
+
+  // Begins to log what follows the state that was taken up, in the start `run`
+  // of the master; null if no log is wanted.  Throws Error: kIo, kCantCreate.
+  UpdateLog* begin_log(const std::string& run, const RunState& state);
+
+  // All throw Error: kCantCreate, kIo.
+  std::string save(const RunState& state);  // a checkpoint; returns its name
+  void save_best(const RunState& state) const;
+  // Where the options want it: the best, if that is kept, or the state's.
+  void write_model(const RunState& state) const;
+
+ private:
+  nn::Model model_of(const RunState& state) const;
+  nn::Model checkpoint_of(const RunState& state) const;
+  std::string best() const { return directory_.file("best.safetensors"); }
+
+  const MasterOptions& options_;
+  const Log& log_;
+  RunDirectory directory_;
+  const Plan* plan_ = nullptr;
+  bool known_ = false;
+  std::uint64_t replayed_ = 0;
+  std::string checkpoint_;        // that the run goes on from
+  std::uint64_t last_saved_ = 0;  // version of the latest checkpoint
+  LogPolicy policy_;
+  LogIdentity identity_;
+  std::optional<UpdateLog> updates_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_RUN_STORE_H_

@@ -1,0 +1,101 @@
+// How the replicas of gradient sharing are compared, and their running
+// statistics averaged.
+
+#include "libcore/cluster/sharing_master.h"
+#include "libcore/io/digest.h"
+
+namespace dl::cluster {
+
+// Asks all replicas what they digest to.  At an epoch's end the one that did
+// most is asked for its updater's state as well, for those that join later.
+void SharingEpoch::begin_check() {
+  const RunState& state = context_.state;
+  unchecked_ = 0;
+  check_.emplace(state.parameters, state.version, context_.now);
+  Check message;
+  message.epoch = state.epoch;
+  message.sequence = check_->sequence();
+  message.digest = check_->digest();
+  const Member* busiest = nullptr;
+  for (const Member* member : context_.members.workers())
+    if (member->in_step && (!busiest || member->examples > busiest->examples))
+      busiest = member;
+  if (stage_ == Stage::kDraining && busiest)
+    message.updater_of = busiest->number;
+  context_.tell_all(message.to_message());
+  for (const Member* member : context_.members.workers())
+    if (member->in_step) check_->ask(member->number);
+}
+
+void SharingEpoch::take_digest(Member& member, Digest answer) {
+  const std::uint64_t digest = answer.digest;
+  context_.note_exchange(member, answer.exchange);
+  if (all_finite(answer.updater_state) && !answer.updater_state.empty())
+    context_.state.updater_state = std::move(answer.updater_state);
+  answer.updater_state.clear();
+  if (!check_ ||
+      !check_->take(member.number, std::move(answer), member.examples))
+    return;
+  if (digest == check_->digest()) return;
+  ++context_.report.resyncs;
+  member.in_step = false;
+  context_.events.write("fault", {{"worker", member.number},
+                                  {"epoch", context_.state.epoch},
+                                  {"why", "its replica differs"},
+                                  {"digest", io::hex(digest)},
+                                  {"want", io::hex(check_->digest())}});
+  context_.log(Level::kWarning,
+               "the replica of " + member.describe() + " differs at update " +
+                   std::to_string(check_->sequence()) + ", epoch " +
+                   std::to_string(context_.state.epoch + 1) +
+                   "; it is sent the state anew");
+}
+
+void SharingEpoch::follow_check() {
+  const std::set<std::uint64_t> awaited = check_->awaited();
+  for (const std::uint64_t number : awaited) {
+    const Member* member = context_.members.find(number);
+    if (!member || !member->can_work()) check_->forget(number);
+  }
+  if (check_->awaited().empty() ||
+      context_.now - check_->began() > context_.limits.stuck_after)
+    end_check();
+}
+
+void SharingEpoch::end_check() {
+  RunState& state = context_.state;
+  double residual = 0, clipped = 0;
+  for (const auto& [number, answer] : check_->answers()) {
+    residual += answer.digest.residual_norm;
+    clipped += answer.digest.clipped;
+  }
+  context_.events.write("round", {{"epoch", state.epoch},
+                                  {"sequence", check_->sequence()},
+                                  {"digest", io::hex(check_->digest())},
+                                  {"replicas", check_->answers().size()},
+                                  {"residual", residual},
+                                  {"clipped", clipped},
+                                  {"staleness", staleness_.to_json()}});
+  state.statistics = check_->statistics(std::move(state.statistics));
+  check_.reset();
+  if (stage_ == Stage::kDraining) {
+    stage_ = Stage::kDone;
+    for (const Member* member : context_.members.present())
+      context_.write_exchange(member->number, true);
+  }
+  // Running statistics are averaged: every replica goes on from the average.
+  if (state.statistics.empty()) return;
+  context_.tell_all(Statistics{state.statistics}.to_message());
+}
+
+// Running statistics as workers last told them.
+void SharingEpoch::settle() {
+  if (stage_ == Stage::kDone) return;
+  std::vector<Weighted> latest;
+  for (const Member* member : context_.members.present())
+    latest.push_back({&member->statistics, member->examples});
+  context_.state.statistics =
+      weighted_mean(std::move(latest), std::move(context_.state.statistics));
+}
+
+}  // namespace dl::cluster
