@@ -92,13 +92,16 @@ std::optional<SlotKeeper::Start> SlotKeeper::begin(const Task& task) {
     start.afresh = history.afresh;
   }
   // The average does not have this slot's last round in it yet.
-  if (settings_.overlap && slot.follows > 0 && slot.follows + 1 == slot.round &&
-      task.version + 1 == slot.follows) {
+  const bool ahead = settings_.overlap && slot.follows > 0 &&
+                     slot.follows + 1 == slot.round &&
+                     task.version + 1 == slot.follows;
+  if (ahead) start.statistics = history.statistics;
+  const auto& own = ahead ? history.learnt : history.residual;
+  if (!own.empty()) {
     base_.resize(state_.parameters.size());
     std::transform(state_.parameters.begin(), state_.parameters.end(),
-                   history.learnt.begin(), base_.begin(), std::plus<>());
+                   own.begin(), base_.begin(), std::plus<>());
     from_ = start.parameters = base_;
-    start.statistics = history.statistics;
   }
   return start;
 }
@@ -124,12 +127,15 @@ std::optional<Result> SlotKeeper::finish(const Task& task,
     History& history = histories_[task.slot.index];
     history.round = task.slot.round;
     if (settings_.delta.lossy()) history.residual.resize(delta.size());
-    exchange::encode_delta(delta, settings_.delta, history.residual,
-                           result.delta);
     if (settings_.overlap) {
-      history.learnt = std::move(delta);
+      history.learnt = delta;
+      if (settings_.delta.lossy())
+        std::transform(delta.begin(), delta.end(), history.residual.begin(),
+                       history.learnt.begin(), std::plus<>());
       history.statistics = statistics;
     }
+    exchange::encode_delta(delta, settings_.delta, history.residual,
+                           result.delta);
   }
   result.statistics = std::move(statistics);
   if (settings_.updater_state == UpdaterState::kAverage)

@@ -2,11 +2,13 @@
 // that all have, which each Round takes one step further, and the histories of
 // the slots that this worker does.
 //
-// A slot starts from the shared parameters.  When rounds overlap they do not
-// have its own last round in them yet; then what it learnt there is added
-// (Shen et al. 2019, CoCoD-SGD).  What it sends is the difference to where it
-// started, coded; what coding leaves out is kept and added to the next
-// difference (error feedback: Seide et al. 2014; Karimireddy et al. 2019).
+// What a slot sends is the difference to where it started, coded; what coding
+// leaves out is kept and added to the next difference (error feedback: Seide et
+// al. 2014; Karimireddy et al. 2019).  A slot starts from the shared parameters
+// and what it has kept, or it would learn the same a second time (step-ahead
+// error feedback: Xu, Huo and Huang 2021).  When rounds overlap, the shared
+// parameters do not have its own last round in them yet; then all that it had
+// to send in that is added (Shen et al. 2019, CoCoD-SGD).
 //
 // Used by one thread at a time.
 
@@ -61,7 +63,8 @@ class SlotKeeper {
     std::uint64_t round = 0;  // its last one
     std::int64_t afresh = 0;  // when its updater state was
     std::vector<float> residual, updater_state;
-    std::vector<float> learnt, statistics;  // overlap: in that round
+    // Overlap: all that it had to send in that round, and what went with it.
+    std::vector<float> learnt, statistics;
   };
   std::uint64_t newest() const;  // version that is here
   void advance(std::uint64_t version);

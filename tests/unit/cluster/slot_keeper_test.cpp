@@ -93,6 +93,8 @@ TEST_CASE("what coding leaves out is sent later") {
     const Floats learnt = r == 1 ? Floats{8, 4, 2, 1} : Floats(4);
     const auto start = keeper.begin(t);
     Floats replica = copy(start->parameters);
+    // It has learnt that already.
+    if (r > 1) CHECK(replica == Floats{8, 4, 2, 1});
     for (std::size_t i = 0; i < 4; ++i) replica[i] += learnt[i];
     const Floats gain = decoded(*keeper.finish(t, replica, {}, {}), 4);
     CHECK(std::count(gain.begin(), gain.end(), 0.0F) == 3);
@@ -134,7 +136,7 @@ TEST_CASE("a history that starts afresh holds nothing back") {
 }
 
 TEST_CASE("an overlapping round starts from the slot's own difference") {
-  SlotKeeper keeper(how("int8", UpdaterState::kReset, true));
+  SlotKeeper keeper(how("f32", UpdaterState::kReset, true));
   keeper.take(state(0, {1, 1}));
   const Task first = task(0, 1, 0), second = task(0, 2, 1);
   REQUIRE(keeper.begin(first));
@@ -153,6 +155,21 @@ TEST_CASE("an overlapping round starts from the slot's own difference") {
   // A slot without a history, and one whose rounds are all in, start plainly.
   CHECK(copy(keeper.begin(task(1, 3, 0, 1))->parameters) == Floats{1.5F, 1.5F});
   CHECK(copy(keeper.begin(task(2, 3, 2))->parameters) == Floats{10.5F, 10.5F});
+}
+
+TEST_CASE("an overlapping round starts from what was left out as well") {
+  SlotKeeper keeper(how("sparse:0.25:16", UpdaterState::kReset, true));
+  keeper.take(state(0, {0, 0, 0, 0}));
+  const Task first = task(0, 1, 0), second = task(0, 2, 1);
+  REQUIRE(keeper.begin(first));
+  const auto sent = keeper.finish(first, Floats{8, 4, 2, 1}, {}, {});
+  CHECK(decoded(*sent, 4) == Floats{8, 0, 0, 0});
+  CHECK(copy(keeper.begin(second)->parameters) == Floats{8, 4, 2, 1});
+  // It learns 1 more in the last; 4 of round 1 are sent.
+  const auto next = keeper.finish(second, Floats{8, 4, 2, 2}, {}, {});
+  CHECK(decoded(*next, 4) == Floats{0, 4, 0, 0});
+  keeper.take(round(1, {8, 0, 0, 0}));
+  CHECK(copy(keeper.begin(task(1, 3, 2))->parameters) == Floats{8, 4, 2, 2});
 }
 
 TEST_CASE("a replica that is not finite is not sent and leaves no trace") {
