@@ -116,7 +116,8 @@ class Bench:
             sent = sum(sent_bytes(worker.pid) - b for worker, b in zip(workers, before))
         commits = history.commits[first:last]
         if len(commits) < 2:
-            raise SystemExit(f"peers: {way} at {mbit} Mbit/s committed nothing in time")
+            raise SystemExit(f"peers: {way} at {mbit} Mbit/s committed too little in time; "
+                             "raise --seconds")
         seconds = commits[-1]["mono"] - commits[0]["mono"]
         examples = sum(c["examples"] for c in commits[1:])
         batches = sum(c["count"] for c in commits[1:])
