@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/parallel.h"
@@ -54,6 +55,7 @@ class Master {
   Outcome run();
 
  private:
+  Report begun() const;
   Outcome finished() const;
   void begin_history();
   void start(RouterSocket& socket);
@@ -70,7 +72,7 @@ class Master {
   const Log& log_;
   RunStore store_;
   Plan plan_;
-  RunState state_;  // as the store had it
+  RunState state_;  // as the store had it, until the context has it
 
   std::string run_ = new_run_id();
   std::string tree_key_;  // Welcome::tree_key
@@ -126,15 +128,21 @@ Outcome Master::run() {
                                    "', the same command goes on"};
 }
 
-// What to say of a run with nothing left to do.
-Outcome Master::finished() const {
+// What a report says of the run before it goes on.
+Report Master::begun() const {
   Report report;
   report.directory = store_.path();
-  report.model = options_.output;
   report.checkpoint = store_.checkpoint();
   report.epochs = plan_.settings.epochs;
   report.expected_per_epoch = plan_.training->examples();
   report.parameters = plan_.parameters;
+  return report;
+}
+
+// What to say of a run with nothing left to do.
+Outcome Master::finished() const {
+  Report report = begun();
+  report.model = options_.output;
   log_(Level::kInfo,
        "the run in '" + store_.path() + "' is finished; --fresh starts over");
   return {"", report.to_json(state_)};
@@ -164,14 +172,9 @@ void Master::start(RouterSocket& socket) {
   context_->updates = store_.begin_log(run_, state_);
   context_->training = plan_.training->catalogue();
   if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
-  context_->state = state_;
+  context_->state = std::move(state_);
   context_->shared_updater = plan_.shared_updater;
-  Report& report = context_->report;
-  report.expected_per_epoch = plan_.training->examples();
-  report.epochs = plan_.settings.epochs;
-  report.parameters = plan_.parameters;
-  report.directory = store_.path();
-  report.checkpoint = store_.checkpoint();
+  context_->report = begun();
   if (!socket.public_key().empty()) tree_key_ = make_key_pair().secret_key;
   coordinator_.emplace(*context_, hooks(), monotonic_seconds());
   const std::string advice = plan_.advice();

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "libcore/base/failpoint.h"
-#include "libcore/io/digest.h"
 
 namespace dl::cluster {
 
