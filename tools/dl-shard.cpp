@@ -112,6 +112,7 @@ void head(const Args& args) {
                  [&](const DataSet& set, const Metadata& m) {
                    Metadata metadata = m;
                    metadata.statistics.reset();  // they are of all examples
+                   metadata.label_statistics.reset();
                    if (out.examples() == 0) out.write_metadata(metadata);
                    out.write(set);
                  });

@@ -9,6 +9,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 #include "libcore/data/rows.h"
+#include "libcore/data/set_statistics.h"
 #include "libcore/data/shard_names.h"
 #include "libcore/data/spool.h"
 #include "libcore/data/stream.h"
@@ -22,7 +23,7 @@ constexpr std::uint64_t kShuffleStream = 3;  // use of the seed
 struct Part {
   std::string prefix;
   std::int64_t examples = 0;
-  Statistics statistics;
+  SetStatistics statistics;
 };
 
 class Dealer {
@@ -146,7 +147,6 @@ void Dealer::take(const DataSet& set) {
 
 void Dealer::add_statistics(const DataSet& set,
                             const std::vector<std::size_t>& to) {
-  if (!set.find("features")) return;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto n = std::count(to.begin(), to.end(), p);
     if (n == 0) continue;
@@ -159,7 +159,7 @@ void Dealer::add_statistics(const DataSet& set,
           copy_example(own, at++, set, static_cast<std::int64_t>(i));
     }
     const DataSet& mine = n < set.examples() ? own : set;
-    parts_[p].statistics.add(mine.get("features"), mine.find("features_mask"));
+    parts_[p].statistics.add(mine);
   }
 }
 
@@ -224,8 +224,7 @@ void Dealer::write_part(std::size_t p, io::SinkGroup& group,
                         std::vector<Dealt>& dealt) {
   const Part& part = parts_[p];
   Metadata metadata = metadata_;
-  metadata.statistics.reset();
-  if (part.statistics.examples > 0) metadata.statistics = part.statistics;
+  part.statistics.put_into(metadata);
   PartRows rows(*spool_, p * buckets_, buckets_, options_.shuffle);
   const std::int64_t shards = shards_of(part);
   std::int64_t at = 0;

@@ -40,23 +40,26 @@ std::string class_lines(const Json& classes) {
   return out;
 }
 
-std::string statistics_lines(const Json& json) {
-  const Statistics s = Statistics::from_json(
-      JsonView(json.at("statistics"), Code::kBug, "statistics"));
+// names: of the columns, if they are as many.
+std::string statistics_lines(const char* what, const Json& json,
+                             const Json& names) {
+  const Statistics s =
+      Statistics::from_json(JsonView(json, Code::kBug, "statistics"));
   const std::vector<double> deviation = s.deviation();
-  std::string out =
-      line("statistics",
-           "of " + plural(s.examples, "example") + ", " +
-               plural(static_cast<std::int64_t>(s.mean.size()), "column"));
+  std::string out = line(
+      what, "of " + plural(s.examples, "example") + ", " +
+                plural(static_cast<std::int64_t>(s.mean.size()), "column"));
   out += text("  %-14s%13s %13s %13s %13s\n", "column", "mean", "deviation",
               "min", "max");
   for (std::size_t c = 0; c < std::min(s.mean.size(), kMostColumns); ++c) {
-    const std::string name = json.contains("columns")
-                                 ? json.at("columns").at(c).get<std::string>()
+    const std::string name = names.size() == s.mean.size()
+                                 ? names.at(c).get<std::string>()
                                  : std::to_string(c);
     const bool any = s.count > 0;
-    out += text("  %-14s%13.6g %13.6g %13.6g %13.6g\n", name.c_str(), s.mean[c],
-                deviation[c], any ? s.min[c] : 0, any ? s.max[c] : 0);
+    const std::size_t pad = name.size() < 14 ? 14 - name.size() : 1;
+    out += "  " + name + std::string(pad, ' ') +
+           text("%13.6g %13.6g %13.6g %13.6g\n", s.mean[c], deviation[c],
+                any ? s.min[c] : 0, any ? s.max[c] : 0);
   }
   if (s.mean.size() > kMostColumns)
     out += "  and " + std::to_string(s.mean.size() - kMostColumns) +
@@ -98,7 +101,13 @@ std::string describe_text(const Json& json) {
   if (json.contains("targets"))
     out += line("targets", json.at("targets").dump());
   out += class_lines(json.at("classes"));
-  if (json.contains("statistics")) out += statistics_lines(json);
+  const auto statistics = [&](const char* key, const char* names,
+                              const char* what) {
+    if (json.contains(key))
+      out += statistics_lines(what, json.at(key), json.value(names, Json()));
+  };
+  statistics("statistics", "columns", "statistics");
+  statistics("label_statistics", "targets", "of labels");
   if (json.contains("provenance"))
     out += provenance_lines(json.at("provenance"));
   return out;

@@ -14,8 +14,7 @@ namespace dl::data {
 namespace {
 
 bool is_class(const tensor::Tensor& labels) {
-  return labels.shape().rank() == 1 && labels.dtype() != tensor::DType::kF32 &&
-         labels.dtype() != tensor::DType::kF64;
+  return labels.shape().rank() == 1 && !tensor::is_real(labels.dtype());
 }
 
 // The decimal that a float is written as, not the digits of its double.

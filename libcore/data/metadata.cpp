@@ -66,6 +66,14 @@ void take_over(T& now, const T& later, const char* what) {
   now = later;
 }
 
+// None of the whole if a part has none.
+std::optional<Statistics> joined(std::optional<Statistics> now,
+                                 const std::optional<Statistics>& next) {
+  if (!now || !next) return std::nullopt;
+  now->join(*next);
+  return now;
+}
+
 std::string describe(const Field& field) {
   return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
 }
@@ -129,21 +137,20 @@ void Metadata::update(const Metadata& later) {
   take_over(columns, later.columns, "feature columns");
   take_over(targets, later.targets, "label columns");
   if (later.statistics) statistics = later.statistics;
+  if (later.label_statistics) label_statistics = later.label_statistics;
   if (!later.provenance.empty()) provenance = later.provenance;
 }
 
 void Metadata::join(const Metadata& next) {
-  std::optional<Statistics> joined;
-  if (statistics && next.statistics) {
-    joined = statistics;
-    if (*joined != *next.statistics) joined->merge(*next.statistics);
-  }
+  auto features = joined(std::move(statistics), next.statistics);
+  auto labels = joined(std::move(label_statistics), next.label_statistics);
   std::vector<Provenance> steps = provenance;
   for (const Provenance& step : next.provenance)
     if (std::find(steps.begin(), steps.end(), step) == steps.end())
       steps.push_back(step);
   update(next);
-  statistics = std::move(joined);
+  statistics = std::move(features);
+  label_statistics = std::move(labels);
   provenance = std::move(steps);
 }
 
@@ -175,6 +182,8 @@ std::map<std::string, std::string> Metadata::to_strings() const {
   if (!columns.empty()) text["columns"] = dump_json(columns);
   if (!targets.empty()) text["targets"] = dump_json(targets);
   if (statistics) text["statistics"] = dump_json(statistics->to_json());
+  if (label_statistics)
+    text["label_statistics"] = dump_json(label_statistics->to_json());
   if (!provenance.empty()) text["provenance"] = dump_json(to_json(provenance));
   return text;
 }
@@ -206,6 +215,9 @@ Metadata Metadata::from_strings(
   parse("targets", [&](const JsonView& j) { m.targets = j.strings(); });
   parse("statistics",
         [&](const JsonView& j) { m.statistics = Statistics::from_json(j); });
+  parse("label_statistics", [&](const JsonView& j) {
+    m.label_statistics = Statistics::from_json(j);
+  });
   parse("provenance",
         [&](const JsonView& j) { m.provenance = provenance_from_json(j); });
   return m;

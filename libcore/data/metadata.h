@@ -40,7 +40,8 @@ struct Metadata {
   std::vector<std::string> classes;  // of "labels"; empty: regression or none
   std::vector<std::string> columns;  // names of feature columns, or empty
   std::vector<std::string> targets;  // names of label columns, or empty
-  std::optional<Statistics> statistics;  // of "features"
+  std::optional<Statistics> statistics;        // of "features"
+  std::optional<Statistics> label_statistics;  // of "labels" that are real
   std::vector<Provenance> provenance;
 
   // The schema that `set` has.
@@ -49,9 +50,9 @@ struct Metadata {
   // Takes over what a later metadata record says.
   // Throws Error: kData, schema, classes or columns contradict.
   void update(const Metadata& later);
-  // Takes over what another, concatenated stream says: statistics are merged
-  // (equal ones are those of the whole that both are shards of, and stay),
-  // provenance is joined.  Throws Error: kData, as update().
+  // Takes over what another, concatenated stream says: statistics as
+  // Statistics::join() does, provenance is joined.
+  // Throws Error: kData, as update().
   void join(const Metadata& next);
   // Throws Error: kData unless `set` has exactly the schema's tensors, and
   // integer labels below the number of classes.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
+#include <span>
 
 #include "libcore/base/error.h"
 
@@ -16,17 +16,19 @@ struct Rows {
   std::vector<bool> used;  // empty: all
 };
 
-Rows rows_of(const tensor::Tensor& features, const tensor::Tensor* mask) {
-  const tensor::Shape& shape = features.shape();
+Rows rows_of(const tensor::Tensor& values, const tensor::Tensor* mask,
+             const std::string& name) {
+  const tensor::Shape& shape = values.shape();
   Rows rows;
-  rows.columns = shape.rank() == 1 ? 1 : shape.back();
+  const bool single = shape.rank() == 1 || (mask && mask->shape() == shape);
+  rows.columns = single ? 1 : shape.back();
   rows.rows = rows.columns == 0 ? 0 : shape.elements() / rows.columns;
   if (!mask) return rows;
   // A mask of [n] stands for all rows of its example.
   const std::int64_t marks = mask->elements();
   if (marks == 0 || rows.rows % marks != 0)
     throw Error{Code::kData, "a mask of shape " + mask->shape().to_string() +
-                                 " does not fit features of shape " +
+                                 " does not fit " + name + " of shape " +
                                  shape.to_string()};
   const std::int64_t repeat = rows.rows / marks;
   for (std::int64_t i = 0; i < rows.rows; ++i)
@@ -43,7 +45,8 @@ void each_row(const Rows& rows, F&& f) {
 
 // Two passes over the values at hand: exact where one pass would cancel.
 template <typename T>
-void gather(const Rows& rows, const T* values, Statistics& out) {
+void gather(const Rows& rows, const T* values, const std::string& name,
+            Statistics& out) {
   const auto columns = static_cast<std::size_t>(rows.columns);
   out.mean.assign(columns, 0);
   out.m2.assign(columns, 0);
@@ -62,7 +65,7 @@ void gather(const Rows& rows, const T* values, Statistics& out) {
   if (out.count == 0) return;
   for (std::size_t c = 0; c < columns; ++c) {
     if (!std::isfinite(out.mean[c]))
-      throw Error{Code::kData, "features have a value in column " +
+      throw Error{Code::kData, name + " have a value in column " +
                                    std::to_string(c) + " that is not finite"};
     out.mean[c] /= static_cast<double>(out.count);
   }
@@ -77,18 +80,37 @@ void gather(const Rows& rows, const T* values, Statistics& out) {
 
 }  // namespace
 
-void Statistics::add(const tensor::Tensor& features,
-                     const tensor::Tensor* mask) {
+void Statistics::add(const tensor::Tensor& values, const tensor::Tensor* mask,
+                     const std::string& name) {
   Statistics part;
-  part.examples = features.shape()[0];
-  const Rows rows = rows_of(features, mask);
-  tensor::visit_dtype(features.dtype(), [&]<typename T>() {
-    gather(rows, features.as<T>().data(), part);
+  part.examples = values.shape()[0];
+  const Rows rows = rows_of(values, mask, name);
+  tensor::visit_dtype(values.dtype(), [&]<typename T>() {
+    gather(rows, values.as<T>().data(), name, part);
   });
   merge(part);
 }
 
 void Statistics::merge(const Statistics& other) {
+  joined.clear();
+  fold(other);
+}
+
+void Statistics::join(const Statistics& other) {
+  if (joined.empty()) {
+    const Statistics first = *this;
+    joined.push_back(first);
+  }
+  const std::span<const Statistics> sets =
+      other.joined.empty() ? std::span(&other, 1) : std::span(other.joined);
+  for (const Statistics& set : sets) {
+    if (std::find(joined.begin(), joined.end(), set) != joined.end()) continue;
+    fold(set);
+    joined.push_back(set);
+  }
+}
+
+void Statistics::fold(const Statistics& other) {
   if (mean.empty() && examples == 0) {
     *this = other;
     return;

@@ -1,4 +1,5 @@
-// Mean, spread and range of features, gathered in one pass, mergeable.
+// Mean, spread and range of features or real labels, gathered in one pass,
+// mergeable.
 //
 // One entry for each index of the last dimension ("column"): a channel of an
 // image, a column of a table.  Masked time steps are left out.
@@ -7,6 +8,7 @@
 #define DL_LIBCORE_DATA_STATISTICS_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -22,12 +24,22 @@ struct Statistics {
   std::vector<double> min;
   std::vector<double> max;
 
-  // features: [n, ..., columns] of any dtype; a rank-1 tensor is one column.
-  // mask (or null): [n, time], for features [n, time, columns].
+  // The sets whose statistics join() put together, if any.
+  std::vector<Statistics> joined;
+
+  // values: [n, ..., columns] of any dtype; a rank-1 tensor is one column, and
+  // so is one that has a mask of its own shape.  mask (or null): [n, time], for
+  // values [n, time, columns].  name: of the values, for messages.
   // Throws Error: kData, a value is not finite, the columns differ.
-  void add(const tensor::Tensor& features, const tensor::Tensor* mask);
-  // Chan, Golub, LeVeque 1979.  Throws Error: kData, the columns differ.
+  void add(const tensor::Tensor& values, const tensor::Tensor* mask,
+           const std::string& name = "features");
+  // Those of other examples.  Chan, Golub, LeVeque 1979.
+  // Throws Error: kData, the columns differ.
   void merge(const Statistics& other);
+  // Those that another shard carries.  All shards of a set carry the same,
+  // those of the whole set, so equal ones count once, in whatever order they
+  // come.  Throws Error: kData, the columns differ.
+  void join(const Statistics& other);
 
   // Population standard deviation of each column.
   std::vector<double> deviation() const;
@@ -36,6 +48,9 @@ struct Statistics {
 
   Json to_json() const;
   static Statistics from_json(const JsonView& json);
+
+ private:
+  void fold(const Statistics& other);
 };
 
 }  // namespace dl::data

@@ -16,6 +16,10 @@ std::string_view name_of(DType type);  // as safetensors spells it: "U8", "F32"
 // Throws Error: kData, the type is none of ours.
 DType dtype_named(std::string_view name);
 
+constexpr bool is_real(DType type) {
+  return type == DType::kF32 || type == DType::kF64;
+}
+
 template <typename T>
 constexpr DType dtype_of();
 template <>

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "libcore/base/error.h"
+#include "libcore/data/set_statistics.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/stream.h"
 
@@ -18,9 +19,10 @@ std::int64_t ns(const timespec& time) {
 }
 
 // Provenance and schema are in the first metadata record; say them once.
-data::Metadata closing_metadata(const Reader& reader, data::Statistics stats) {
+data::Metadata closing_metadata(const Reader& reader,
+                                const data::SetStatistics& statistics) {
   data::Metadata metadata = reader.metadata();
-  metadata.statistics = std::move(stats);
+  statistics.put_into(metadata);
   return metadata;
 }
 
@@ -35,16 +37,16 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
   first.classes.clear();  // they may grow, and must not contradict
   if (provenance) first.provenance.push_back(*provenance);
   writer.write_metadata(first);
-  data::Statistics statistics;
+  data::SetStatistics statistics;
   for (data::DataSet set; reader.read(set);) {
-    statistics.add(set.get("features"), set.find("features_mask"));
+    statistics.add(set);
     writer.write(set);
     progress(writer.examples());
   }
   if (writer.examples() == 0)
     throw Error{Code::kData,
                 "the input has no examples; " + name + " was not written"};
-  writer.write_metadata(closing_metadata(reader, std::move(statistics)));
+  writer.write_metadata(closing_metadata(reader, statistics));
   writer.close();
   return writer.examples();
 }

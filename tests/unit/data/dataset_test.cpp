@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "libcore/data/normalizer.h"
+#include "libcore/data/set_statistics.h"
 #include "tests/unit/data/sample.h"
 
 using namespace dl;
@@ -62,6 +63,81 @@ TEST_CASE("merged statistics are those of one pass") {
   }
   const Json json = merged.to_json();
   CHECK(Statistics::from_json(JsonView(json, Code::kData)) == merged);
+}
+
+TEST_CASE("statistics of several sets count once, in whatever order") {
+  Statistics a, b, both;
+  a.add(sample::set(50, 1).get("features"), nullptr);
+  b.add(sample::set(30, 2).get("features"), nullptr);
+  both = a;
+  both.merge(b);
+  const auto metadata_of = [](const Statistics& s) {
+    Metadata m = sample::metadata();
+    m.statistics = m.label_statistics = s;
+    return m;
+  };
+  Metadata concatenated = metadata_of(b);  // of a stream of several parts
+  concatenated.join(metadata_of(a));
+  Metadata all = metadata_of(a);
+  for (const Statistics& next : {a, b, a, b, b}) all.join(metadata_of(next));
+  all.join(concatenated);
+  for (const auto& joined : {*all.statistics, *all.label_statistics}) {
+    CHECK(joined.examples == 80);
+    CHECK(joined.count == both.count);
+    CHECK(joined.mean == both.mean);
+    CHECK(joined.m2 == both.m2);
+  }
+  all.join(sample::metadata());  // has none, so the whole has none
+  CHECK_FALSE(all.statistics);
+  all.join(metadata_of(a));
+  CHECK_FALSE(all.statistics);
+}
+
+TEST_CASE("real labels have statistics, class numbers have none") {
+  DataSet set = sample::set(4, 1);
+  Metadata m;
+  SetStatistics classes;
+  classes.add(set);
+  classes.put_into(m);
+  CHECK(m.statistics);
+  CHECK_FALSE(m.label_statistics);
+
+  Tensor y(DType::kF32, {4, 2, 1}), mask(DType::kU8, {4, 2});
+  for (std::size_t i = 0; i < 8; ++i) {
+    y.as<float>()[i] = i % 2 == 0 ? static_cast<float>(i) : 1000;
+    mask.as<std::uint8_t>()[i] = i % 2 == 0;
+  }
+  set.tensors["labels"] = y;
+  set.tensors["labels_mask"] = mask;
+  SetStatistics real;
+  real.add(set);
+  real.put_into(m);
+  REQUIRE(m.label_statistics);
+  CHECK(m.label_statistics->mean == std::vector<double>{3});
+  CHECK(m.label_statistics->max == std::vector<double>{6});
+  CHECK(m.label_statistics->examples == 4);
+  const Metadata back = Metadata::from_strings(m.to_strings());
+  CHECK(back.label_statistics == m.label_statistics);
+
+  y.as<float>()[0] = std::numeric_limits<float>::infinity();
+  set.tensors["labels"] = y;
+  CHECK(has(error_of([&] { real.add(set); }), "labels have a value in column"));
+  // One value a step, with a mask of the same shape.
+  set.tensors["labels"] = Tensor(DType::kF32, {4, 2});
+  SetStatistics steps;
+  steps.add(set);
+  steps.put_into(m);
+  CHECK(m.label_statistics->mean == std::vector<double>{0});
+}
+
+TEST_CASE("a tensor of very many columns has no statistics") {
+  DataSet set;
+  set.tensors["features"] = Tensor(DType::kU8, {1, kMaxStatisticsColumns + 1});
+  Metadata m;
+  SetStatistics statistics;
+  statistics.add(set);
+  statistics.put_into(m);
+  CHECK_FALSE(m.statistics);
 }
 
 TEST_CASE("masked steps do not count, and nothing counts nowhere") {

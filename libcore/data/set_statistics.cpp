@@ -1,0 +1,34 @@
+#include "libcore/data/set_statistics.h"
+
+namespace dl::data {
+namespace {
+
+void gather(const tensor::Tensor& values, const DataSet& set,
+            const std::string& name, Statistics& out) {
+  if (values.shape().rank() > 1 &&
+      values.shape().back() > kMaxStatisticsColumns)
+    return;
+  out.add(values, set.find(name + "_mask"), name);
+}
+
+void put(const Statistics& gathered, std::optional<Statistics>& out) {
+  out.reset();
+  if (gathered.examples > 0) out = gathered;
+}
+
+}  // namespace
+
+void SetStatistics::add(const DataSet& set) {
+  if (const tensor::Tensor* features = set.find("features"))
+    gather(*features, set, "features", features_);
+  const tensor::Tensor* labels = set.find("labels");
+  if (labels && tensor::is_real(labels->dtype()))
+    gather(*labels, set, "labels", labels_);
+}
+
+void SetStatistics::put_into(Metadata& metadata) const {
+  put(features_, metadata.statistics);
+  put(labels_, metadata.label_statistics);
+}
+
+}  // namespace dl::data

@@ -1,0 +1,29 @@
+// The statistics that the metadata of a data set carry, gathered record by
+// record: of "features", and of "labels" where they are real.
+
+#ifndef DL_LIBCORE_DATA_SET_STATISTICS_H_
+#define DL_LIBCORE_DATA_SET_STATISTICS_H_
+
+#include "libcore/data/dataset.h"
+#include "libcore/data/metadata.h"
+
+namespace dl::data {
+
+// Tensors with more columns have no statistics: their text would not fit the
+// metadata.
+constexpr std::int64_t kMaxStatisticsColumns = std::int64_t{1} << 18;
+
+class SetStatistics {
+ public:
+  // Throws Error: kData, as Statistics::add().
+  void add(const DataSet& set);
+  // Replaces those that `metadata` has.
+  void put_into(Metadata& metadata) const;
+
+ private:
+  Statistics features_, labels_;
+};
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_SET_STATISTICS_H_
