@@ -6,6 +6,7 @@
 #include "libcore/cluster/passing_folder.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/replay.h"
+#include "libcore/io/source.h"
 
 namespace dl::cluster {
 
@@ -22,7 +23,7 @@ Outcome estimate(MasterOptions options, const Log& log) {
 Outcome dry_run(const MasterOptions& options) {
   for (const auto* operands : {&options.data, &options.eval_data})
     for (const std::string& operand : *operands)
-      if (operand == "-" || operand.starts_with("pipe:"))
+      if (!io::names_file(operand))
         throw Error{Code::kUsage, "--dry-run looks at shards, not at a stream"};
   const Plan plan = make_plan(options, "");
   limits_of(options);

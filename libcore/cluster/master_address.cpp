@@ -24,7 +24,7 @@ bool is_port(std::string_view text) {
 std::string MasterAddress::look_up(std::string& why) const {
   if (file.empty()) return endpoint;
   try {
-    const auto source = io::open_source(file);
+    const auto source = io::open_file(file);
     const Json json = parse_json(io::read_all(*source, kMaxFileBytes),
                                  source->name(), Code::kNoInput);
     std::string found = JsonView(json, Code::kNoInput).at("endpoint").string();

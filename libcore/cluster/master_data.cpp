@@ -11,10 +11,6 @@ namespace dl::cluster {
 
 namespace {
 
-bool is_stream(const std::string& operand) {
-  return operand == "-" || operand.starts_with("pipe:");
-}
-
 // Copies a stream into a shard, which has one end mark and an index.
 void spool(const std::string& operand, const std::string& path) {
   data::StreamReader reader(io::open_source(operand));
@@ -34,7 +30,7 @@ MasterData::MasterData(const std::vector<std::string>& operands,
   int streams = 0;
   for (const std::string& operand : io::expand_operands(operands)) {
     std::string path = operand;
-    if (is_stream(operand)) {
+    if (!io::names_file(operand)) {
       path = spool_name + "-" + std::to_string(streams++) + ".dls";
       spool(operand, path);
     }

@@ -153,7 +153,7 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
 }
 
 LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
-  const auto source = io::open_source(folder + "/run.json");
+  const auto source = io::open_file(folder + "/run.json");
   const std::string text = io::read_all(*source, kMaxRunJson);
   return {parameters, io::digest(std::as_bytes(std::span(text)))};
 }

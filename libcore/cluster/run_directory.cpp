@@ -202,7 +202,7 @@ void RunDirectory::settle(const Json& configuration) {
     sink->close();
     return;
   }
-  const auto source = io::open_source(name);
+  const auto source = io::open_file(name);
   const Json before = parse_json(io::read_all(*source, kMaxRunJson),
                                  "'" + name + "'", Code::kData);
   std::string left, right;

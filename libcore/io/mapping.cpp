@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "libcore/io/source.h"
+
 namespace dl::io {
 
 Mapping::~Mapping() {
@@ -14,7 +16,7 @@ Mapping::~Mapping() {
 }
 
 std::shared_ptr<const Mapping> map_file(std::string_view spec) {
-  if (spec.empty() || spec == "-" || spec.starts_with("pipe:")) return {};
+  if (!names_file(spec)) return {};
   const std::string path(spec);
   struct stat info {};
   // Asked first: opening a FIFO would wait for its writer.

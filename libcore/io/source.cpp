@@ -144,17 +144,14 @@ std::unique_ptr<Source> open_pipe(std::string_view spec) {
   return std::make_unique<PipeSource>(ends[0], child, quoted(spec));
 }
 
-std::unique_ptr<Source> open_path(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+bool exists(const std::string& path) {
   struct stat info {};
-  int error = fd < 0 || ::fstat(fd, &info) < 0 ? errno : 0;
-  if (error == 0 && S_ISDIR(info.st_mode)) error = EISDIR;
-  if (error != 0) {
-    if (fd >= 0) ::close(fd);
-    throw Error{Code::kNoInput,
-                "cannot open " + quoted(path) + ": " + std::strerror(error)};
-  }
-  return std::make_unique<FdSource>(fd, quoted(path));
+  return ::lstat(path.c_str(), &info) == 0;
+}
+
+// The spec that means the file of this name.
+std::string file_spec(const std::string& path) {
+  return path == "-" || path.starts_with("pipe:") ? "./" + path : path;
 }
 
 // Appends what the pattern matches, sorted by bytes whatever the locale.
@@ -167,15 +164,33 @@ void expand_pattern(const std::string& pattern, std::vector<std::string>& out) {
   if (names.empty())
     throw Error{Code::kNoInput, "no file matches " + quoted(pattern)};
   std::sort(names.begin(), names.end());
-  out.insert(out.end(), names.begin(), names.end());
+  for (const std::string& name : names) out.push_back(file_spec(name));
 }
 
 }  // namespace
 
+std::unique_ptr<Source> open_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info {};
+  int error = fd < 0 || ::fstat(fd, &info) < 0 ? errno : 0;
+  if (error == 0 && S_ISDIR(info.st_mode)) error = EISDIR;
+  if (error != 0) {
+    if (fd >= 0) ::close(fd);
+    throw Error{Code::kNoInput,
+                "cannot open " + quoted(path) + ": " + std::strerror(error)};
+  }
+  return std::make_unique<FdSource>(fd, quoted(path));
+}
+
+bool names_file(std::string_view spec) {
+  if (spec == "-") return false;
+  return !spec.starts_with("pipe:") || exists(std::string(spec));
+}
+
 std::unique_ptr<Source> open_source(std::string_view spec) {
   if (spec.empty()) throw Error{Code::kUsage, "the name of an input is empty"};
-  if (spec.starts_with("pipe:")) return open_pipe(spec);
-  if (spec != "-") return open_path(std::string(spec));
+  if (names_file(spec)) return open_file(std::string(spec));
+  if (spec != "-") return open_pipe(spec);
   if (::isatty(STDIN_FILENO))
     throw Error{Code::kUsage,
                 "standard input is a terminal; name a file or use a pipe"};
@@ -186,11 +201,10 @@ std::vector<std::string> expand_operands(
     const std::vector<std::string>& specs) {
   std::vector<std::string> out;
   for (const std::string& spec : specs) {
-    struct stat info {};
-    if (spec.starts_with("pipe:") ||
-        spec.find_first_of("*?[") == std::string::npos ||
-        ::lstat(spec.c_str(), &info) == 0)
+    if (!names_file(spec))
       out.push_back(spec);
+    else if (spec.find_first_of("*?[") == std::string::npos || exists(spec))
+      out.push_back(file_spec(spec));
     else
       expand_pattern(spec, out);
   }

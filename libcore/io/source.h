@@ -6,6 +6,9 @@
 //   PATH           a file, FIFO or device
 //   pipe:COMMAND   the standard output of `sh -c COMMAND`
 //
+// What lies on a disk is never code: a file that is called "pipe:..." is read,
+// whether a pattern of ours, the shell's or the user named it.
+//
 // A Source gives the bytes as they are.  io/decompress.h puts gzip and
 // zstd, recognised by magic number, in front of a reader of raw files; the
 // frames of a DataSet stream are data/stream.h's business.  A spec is code
@@ -60,15 +63,24 @@ class Source {
   std::string name_;
 };
 
+// Whether spec names a file, a FIFO or a device, that is: neither standard
+// input nor a command.
+bool names_file(std::string_view spec);
+
 // Opens what spec names; never returns null.
 //
 // Throws Error: kNoInput, it cannot be opened.  kUsage, spec is empty, is "-"
 // while standard input is a terminal, or is "pipe:" while DL_NO_PIPE=1.
 std::unique_ptr<Source> open_source(std::string_view spec);
 
+// Opens the file of this name, which is no spec.
+// Throws Error: kNoInput, it cannot be opened.
+std::unique_ptr<Source> open_file(const std::string& path);
+
 // Source specs of an operand list: a pattern such as 'train-*.dls' becomes the
 // files it matches, in byte order; everything else stays as it is.  A file
-// whose name has '*' in it is meant if it exists.
+// whose name has '*' in it is meant if it exists.  A file that is called "-" or
+// "pipe:..." becomes "./-" or "./pipe:...", which means it in every spec.
 //
 // Throws Error: kNoInput, a pattern matches nothing.
 std::vector<std::string> expand_operands(const std::vector<std::string>& specs);

@@ -10,6 +10,7 @@
 #include "libcore/data/set_statistics.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/stream.h"
+#include "libcore/io/source.h"
 
 namespace dl::vectorize {
 namespace {
@@ -59,8 +60,8 @@ bool is_current(const std::string& output, const data::Provenance& provenance,
     return false;
   for (const std::string& input : inputs) {
     struct stat status {};
-    if (input == "-" || input.starts_with("pipe:") ||
-        stat(input.c_str(), &status) != 0 || !S_ISREG(status.st_mode) ||
+    if (!io::names_file(input) || stat(input.c_str(), &status) != 0 ||
+        !S_ISREG(status.st_mode) ||
         std::max(ns(status.st_mtim), ns(status.st_ctim)) >= ns(made.st_mtim))
       return false;
   }

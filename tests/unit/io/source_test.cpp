@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "libcore/base/error.h"
+#include "libcore/io/mapping.h"
 #include "tests/unit/io/scratch.h"
 
 using namespace dl;
@@ -106,6 +107,33 @@ TEST_CASE("patterns give the files they match in byte order") {
   CHECK(expand_operands(plain) == plain);
   const Error none = error_of([&] { expand_operands({scratch / "x*"}); });
   CHECK(none.code() == Code::kNoInput);
+}
+
+TEST_CASE("a file is never run, whatever its name") {
+  Scratch scratch;
+  const std::string evil = "pipe:touch PWNED; cat a.dls #.dls";
+  scratch.write("a.dls", "a");
+  scratch.write("-.dls", "minus");
+  scratch.write("-", "only");
+  scratch.write(evil, "evil");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(scratch / ".");
+  // What a pattern of ours matches,
+  CHECK(expand_operands({"*.dls"}) ==
+        std::vector<std::string>{"-.dls", "a.dls", "./" + evil});
+  CHECK(expand_operands({"[-]"}) == std::vector<std::string>{"./-"});
+  // what the shell's own * types,
+  CHECK(expand_operands({evil, "-"}) ==
+        std::vector<std::string>{"./" + evil, "-"});
+  // and what an option names.
+  CHECK(slurp(evil) == "evil");
+  CHECK(slurp("./" + evil) == "evil");
+  CHECK(names_file(evil));
+  CHECK(slurp("./-") == "only");
+  CHECK(map_file(evil) != nullptr);
+  CHECK(error_of([] { open_file("pipe:echo x"); }).code() == Code::kNoInput);
+  std::filesystem::current_path(before);
+  CHECK(!std::filesystem::exists(scratch / "PWNED"));
 }
 
 TEST_CASE("read_all has a limit and read_full fills") {
