@@ -15,7 +15,10 @@ constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int64_t>::max();
   throw Error{Code::kData, what};
 }
 
+// "id" names an example, "index" is its number in the raw input: they go along
+// with the data, and nothing is learnt from them.
 bool is_name(const std::string& name) {
+  if (name == "id" || name == "index") return true;
   const std::string kind = name.substr(0, name.find('/'));
   if (kind.size() + 1 == name.size()) return false;  // "features/"
   return kind == "features" || kind == "labels" || kind == "features_mask" ||
@@ -38,7 +41,8 @@ std::map<std::string, Field> schema_from_json(const JsonView& json) {
   std::map<std::string, Field> schema;
   for (const auto& item : json.raw().items()) {
     const JsonView field = json.at(item.key());
-    if (!is_name(item.key())) field.fail("features, labels or their masks");
+    if (!is_name(item.key()))
+      field.fail("features, labels, their masks, id or index");
     const std::vector<std::int64_t> shape =
         field.at("shape").integers(0, kMaxExtent);
     schema[item.key()] = {tensor::dtype_named(field.at("dtype").string()),
