@@ -69,8 +69,13 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("sequence", &a.csv.sequence, "COLUMN",
           "rows that this column names alike are the steps of an example");
   opt.add("steps", &a.csv.steps, "N", "length of the longest sequence");
+  opt.add("longer", &a.csv.longer, "RULE",
+          "sequences that are longer: fail, truncate or skip");
   opt.flag("per-step", &a.csv.per_step,
            "each step has a label; else a sequence has that of its last row");
+  opt.add("id", &a.csv.id, "COLUMN",
+          "column that names an example, kept beside features and labels");
+  opt.add("id-bytes", &a.csv.id_bytes, "N", "length of the longest name");
   opt.section("Options for svmlight");
   opt.add("features", &a.svmlight.features, "N", "length of an example");
   opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");

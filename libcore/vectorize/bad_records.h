@@ -20,6 +20,8 @@ class BadRecords {
   // Throws Error{kData, what} when there are more than max.
   void add(const std::string& what);
 
+  bool tolerant() const { return max_ > 0; }
+
   // Counts a record that was left out on purpose (--missing skip).
   void skip() { ++skipped_; }
 

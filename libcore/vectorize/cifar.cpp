@@ -7,12 +7,12 @@
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/raw_input.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
 namespace {
 
 using tensor::DType;
-using tensor::Tensor;
 
 constexpr std::int64_t kSide = 32, kPixels = kSide * kSide, kChannels = 3;
 constexpr std::int64_t kImage = kPixels * kChannels;
@@ -27,14 +27,15 @@ class CifarReader : public Reader {
               const std::string& variant, const ReaderOptions& options,
               BadRecords& bad)
       : inputs_(inputs),
-        batch_(options.batch),
         label_bytes_(variant == "10" ? 1 : 2),
         label_at_(variant == "100" ? 1 : 0),
         classes_(!options.classes.empty() ? options.classes
                  : variant == "10"        ? kNames10
                  : variant == "100"       ? "100"
                                           : "20"),
-        bad_(bad) {
+        bad_(bad),
+        schema_(metadata().schema),
+        batch_(record_examples(options.batch, schema_)) {
     if (variant != "10" && variant != "100" && variant != "100-coarse")
       throw Error{Code::kUsage, "--variant: want 10, 100 or 100-coarse, got '" +
                                     variant + "'"};
@@ -47,24 +48,19 @@ class CifarReader : public Reader {
   }
 
   bool read(data::DataSet& set) override {
-    Tensor pixels(DType::kU8, {batch_, kSide, kSide, kChannels});
-    Tensor labels(DType::kU8, {batch_});
+    set = make_record(schema_, batch_);
     std::int64_t n = 0;
-    while (n < batch_ && next_image(pixels, labels, n)) {
+    while (n < batch_ && next_image(set, n)) {
     }
-    set.tensors.clear();
-    if (n == 0) return false;
-    set.tensors.emplace("features",
-                        n == batch_ ? std::move(pixels) : pixels.rows(0, n));
-    set.tensors.emplace("labels",
-                        n == batch_ ? std::move(labels) : labels.rows(0, n));
-    return true;
+    if (n < batch_) set = set.slice(0, n);
+    return n > 0;
   }
 
   data::Metadata metadata() const override {
     data::Metadata metadata;
     metadata.schema["features"] = {DType::kU8, {kSide, kSide, kChannels}};
     metadata.schema["labels"] = {DType::kU8, {}};
+    if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
     metadata.classes = classes_.names();
     return metadata;
   }
@@ -76,7 +72,7 @@ class CifarReader : public Reader {
   }
 
   // Puts one image at place n, if it is good; false at the end of all input.
-  bool next_image(Tensor& pixels, Tensor& labels, std::int64_t& n) {
+  bool next_image(data::DataSet& set, std::int64_t& n) {
     std::array<std::byte, 2 + kImage> record;
     auto bytes = std::span(record).first(
         static_cast<std::size_t>(label_bytes_ + kImage));
@@ -86,6 +82,7 @@ class CifarReader : public Reader {
       open_next();
     }
     ++image_;
+    const std::int64_t index = images_++;
     auto label = std::to_integer<std::int64_t>(
         record[static_cast<std::size_t>(label_at_)]);
     if (label >= static_cast<std::int64_t>(classes_.names().size())) {
@@ -93,25 +90,29 @@ class CifarReader : public Reader {
                classes_.complaint(std::to_string(label)));
       return true;
     }
-    labels.as<std::uint8_t>()[static_cast<std::size_t>(n)] =
+    set.tensors.at("labels").as<std::uint8_t>()[static_cast<std::size_t>(n)] =
         static_cast<std::uint8_t>(label);
-    std::uint8_t* out = pixels.as<std::uint8_t>().data() + n * kImage;
+    std::uint8_t* out =
+        set.tensors.at("features").as<std::uint8_t>().data() + n * kImage;
     const std::byte* in = record.data() + label_bytes_;
     for (std::int64_t p = 0; p < kPixels; ++p)
       for (std::int64_t c = 0; c < kChannels; ++c)
         out[p * kChannels + c] =
             std::to_integer<std::uint8_t>(in[c * kPixels + p]);
+    if (bad_.tolerant()) set_index(set, n, index);
     ++n;
     return true;
   }
 
   std::vector<std::string> inputs_;
-  std::int64_t batch_;
   int label_bytes_, label_at_;
   ClassLabels classes_;
   BadRecords& bad_;
+  Schema schema_;
+  std::int64_t batch_;
   std::size_t next_ = 0;
-  std::int64_t image_ = 0;  // of the current file, from 1
+  std::int64_t image_ = 0;   // of the current file, from 1
+  std::int64_t images_ = 0;  // read, of all
   std::unique_ptr<RawInput> input_;
 };
 

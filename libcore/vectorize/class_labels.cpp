@@ -1,6 +1,6 @@
 #include "libcore/vectorize/class_labels.h"
 
-#include <charconv>
+#include <cmath>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/text.h"
@@ -8,8 +8,13 @@
 namespace dl::vectorize {
 namespace {
 
-// Numbering every integer up to a label makes room for a slip of the keyboard.
 constexpr std::int64_t kMaxClasses = 1 << 20;
+// Where --classes does not say how many there are: a column of names, or a slip
+// of the keyboard, as numbering every integer up to a label shows.
+constexpr std::int64_t kMaxOpen = 1 << 16;
+constexpr std::size_t kMaxName = 256;  // bytes
+// More of them are no classes but a quantity.
+constexpr int kMaxNumbers = 1000, kMaxFractions = 32;
 
 }  // namespace
 
@@ -41,28 +46,53 @@ void ClassLabels::add(std::string name) {
 std::int64_t ClassLabels::index(std::string_view name) {
   if (auto found = numbers_.find(name); found != numbers_.end())
     return found->second;
-  if (fixed_ || static_cast<std::int64_t>(names_.size()) >= kMaxClasses)
-    return -1;
+  if (fixed_ || !refusal(name).empty()) return -1;
+  if (double value = 0; parse_number(name, value)) {
+    ++numbers_seen_;
+    if (value != std::floor(value)) ++fractions_seen_;
+  }
   add(std::string(name));
   return static_cast<std::int64_t>(names_.size()) - 1;
 }
 
 std::int64_t ClassLabels::index(std::int64_t label) {
-  if (label < 0 || label >= kMaxClasses) return -1;
+  if (label < 0 || label >= (fixed_ ? kMaxClasses : kMaxOpen)) return -1;
   auto known = static_cast<std::int64_t>(names_.size());
   if (label >= known && fixed_) return -1;
   for (; known <= label; ++known) add(std::to_string(known));
   return label;
 }
 
+std::string ClassLabels::refusal(std::string_view name) const {
+  if (fractions_seen_ >= kMaxFractions || numbers_seen_ >= kMaxNumbers)
+    return "labels are more than " +
+           std::to_string(fractions_seen_ >= kMaxFractions ? kMaxFractions
+                                                           : kMaxNumbers) +
+           " different numbers, up to '" + clipped(name) +
+           "' (--regression if they are to be predicted, --classes if they "
+           "are classes)";
+  if (static_cast<std::int64_t>(names_.size()) >= kMaxOpen)
+    return "there are more than " + std::to_string(kMaxOpen) +
+           " classes, up to '" + clipped(name) +
+           "' (--classes if they are meant)";
+  if (name.size() > kMaxName)
+    return "the class '" + clipped(name) + "' has a name of " +
+           std::to_string(name.size()) + " bytes, want " +
+           std::to_string(kMaxName) + " at most";
+  if (!is_utf8(name)) return not_utf8("the class", name);
+  return "";
+}
+
 std::string ClassLabels::complaint(std::string_view got) const {
+  if (!fixed_)
+    if (std::string why = refusal(got); !why.empty()) return why;
   std::string text = "want ";
   if (names_.size() == 1) text += "class '" + names_[0] + "'";
   if (names_.size() > 1)
     text += "one of " + std::to_string(names_.size()) + " classes ('" +
             names_.front() + "' to '" + names_.back() + "')";
   if (names_.empty()) text += "a class label";
-  return text + ", got '" + std::string(got) + "'";
+  return text + ", got '" + clipped(got) + "'";
 }
 
 }  // namespace dl::vectorize

@@ -19,7 +19,8 @@ class ClassLabels {
   // Throws Error: kUsage, a name is empty or given twice.
   explicit ClassLabels(std::string_view spec);
 
-  // The number of a class; -1 if it is not among those fixed by spec.
+  // The number of a class; -1 if it is not among those fixed by spec, or, with
+  // an open spec, if it cannot be one more: complaint() says why.
   std::int64_t index(std::string_view name);
   // Integer labels: with an open spec every number from 0 up to those seen is
   // a class.  -1 if it is out of range.
@@ -27,12 +28,17 @@ class ClassLabels {
 
   const std::vector<std::string>& names() const { return names_; }
   bool fixed() const { return fixed_; }
-  // "want one of the 10 classes '0', '1', ..., got 'x'"
+  // "want one of 10 classes ('0' to '9'), got 'x'"; or what keeps it from being
+  // a new class.
   std::string complaint(std::string_view got) const;
 
  private:
+  std::string refusal(std::string_view name) const;  // "": it may be one more
   void add(std::string name);
   bool fixed_ = false;
+  // Of the open ones: those that are numbers, and those of them with a
+  // fraction.
+  int numbers_seen_ = 0, fractions_seen_ = 0;
   std::vector<std::string> names_;
   std::map<std::string, std::int64_t, std::less<>> numbers_;
 };

@@ -1,12 +1,27 @@
 #include "libcore/vectorize/csv_rows.h"
 
+#include <utility>
+
 #include "libcore/base/error.h"
+#include "libcore/vectorize/schema.h"
 
 namespace dl::vectorize {
 
 void CsvRows::fail(const std::string& what) const {
   throw Error{Code::kData, input_.name() + ", line " +
                                std::to_string(row_line_) + ": " + what};
+}
+
+void CsvRows::add(int c) {
+  if (c == '\0') fail("has a zero byte; is it text?");
+  if (text_.size() == RawInput::kMaxLine) fail("a row is over 64 MiB");
+  text_ += static_cast<char>(c);
+}
+
+void CsvRows::end_field() {
+  if (std::cmp_equal(ends_.size(), kMaxColumns))
+    fail("has more than " + std::to_string(kMaxColumns) + " columns");
+  ends_.push_back(text_.size());
 }
 
 std::string_view CsvRows::field(std::size_t i) const {
@@ -24,8 +39,7 @@ void CsvRows::read_quoted() {
       input_.get();
     }
     if (c == '\n') ++line_;
-    text_ += static_cast<char>(c);
-    if (text_.size() > RawInput::kMaxLine) fail("a row is over 64 MiB");
+    add(c);
   }
 }
 
@@ -59,9 +73,7 @@ bool CsvRows::next() {
       read_quoted();
       quoted = true;
     } else {
-      if (c == '\0') fail("has a zero byte; is it text?");
-      text_ += static_cast<char>(c);
-      if (text_.size() > RawInput::kMaxLine) fail("a row is over 64 MiB");
+      add(c);
     }
     fresh = false;
   }

@@ -20,7 +20,8 @@ class CsvRows {
       : input_(input), delimiter_(delimiter) {}
 
   // Reads the next row; false at the end of the input.
-  // Throws Error: kData, "'a.csv', line 7: a quoted field is not closed".
+  // Throws Error: kData, "'a.csv', line 7: a quoted field is not closed"; the
+  // row is over RawInput::kMaxLine, or has more than kMaxColumns.
   bool next();
 
   std::size_t size() const { return ends_.size(); }
@@ -30,7 +31,8 @@ class CsvRows {
 
  private:
   void read_quoted();
-  void end_field() { ends_.push_back(text_.size()); }
+  void add(int c);
+  void end_field();
   [[noreturn]] void fail(const std::string& what) const;
 
   RawInput& input_;

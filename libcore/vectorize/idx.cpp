@@ -5,11 +5,13 @@
 #include <bit>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/raw_input.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -70,10 +72,9 @@ class IdxFile {
       error.add_context(name());
       throw;
     }
-    constexpr std::int64_t kMaxExample = std::int64_t{256} << 20;
-    if (shape_.elements() < 1 || shape_.elements() > kMaxExample)
+    if (shape_.elements() < 1)
       throw Error{Code::kData, name() + ": examples of " + shape_.to_string() +
-                                   " are none that can be read"};
+                                   " have nothing in them"};
   }
 
   const std::string& name() const { return input_.name(); }
@@ -141,16 +142,22 @@ class IdxReader : public Reader {
       if (next_ == inputs_.size()) return false;
       open_next();
     }
-    std::int64_t n = std::min(options_.batch, features_->left());
+    const std::int64_t n = std::min(batch_, features_->left());
+    const std::int64_t first = read_;
+    read_ += n;
     set.tensors.clear();
     Tensor features = features_->take(n);
     features.reshape(example_shape().with_first(n));
-    if (!with_labels_) {
-      set.tensors.emplace("features", std::move(features));
-    } else {
-      first_ = features_->examples() - features_->left() - n;
-      add_labelled(set, std::move(features), labels_->take(n));
+    data::DataSet all;
+    all.tensors.emplace("features", std::move(features));
+    if (bad_.tolerant()) {
+      all.tensors.emplace("index", Tensor(kIndexField.dtype, {n}));
+      for (std::int64_t i = 0; i < n; ++i) set_index(all, i, first + i);
     }
+    if (with_labels_)
+      add_labelled(set, std::move(all), labels_->take(n));
+    else
+      set = std::move(all);
     // All of this record may have been left out as bad.
     return set.examples() > 0 || read(set);
   }
@@ -164,6 +171,7 @@ class IdxReader : public Reader {
           options_.regression && labels_->shape().rank() == 0
               ? Shape{1}
               : labels_->shape()};
+    if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
     if (!options_.regression) metadata.classes = classes_.names();
     return metadata;
   }
@@ -191,6 +199,12 @@ class IdxReader : public Reader {
       labels_.emplace(inputs_[next_++]);
       check_labels();
     }
+    try {
+      batch_ = record_examples(options_.batch, metadata().schema);
+    } catch (Error& error) {
+      error.add_context(features_->name());
+      throw;
+    }
     if (before && before->schema != metadata().schema)
       throw Error{Code::kData, features_->name() +
                                    ": has another type or shape than the "
@@ -204,6 +218,11 @@ class IdxReader : public Reader {
                                    " labels for the " +
                                    std::to_string(features_->examples()) +
                                    " examples of " + features_->name()};
+    if (labels_->shape().rank() > 1 && features_->shape().rank() == 0)
+      throw Error{Code::kData, labels_->name() + ": has examples of " +
+                                   labels_->shape().to_string() +
+                                   " as labels; features come first, then "
+                                   "labels"};
     bool real =
         labels_->dtype() == DType::kF32 || labels_->dtype() == DType::kF64;
     if (!options_.regression && (labels_->shape().rank() != 0 || real))
@@ -212,39 +231,41 @@ class IdxReader : public Reader {
                                    "--regression reads numbers to predict"};
   }
 
-  // Leaves out examples whose label is no class.
-  void add_labelled(data::DataSet& set, Tensor features, Tensor labels) {
-    std::int64_t n = labels.shape()[0];
-    data::DataSet all;
-    all.tensors.emplace("features", std::move(features));
+  // Adds labels to `all`, and gives those whose label is a class.
+  void add_labelled(data::DataSet& set, data::DataSet all, Tensor labels) {
     if (options_.regression) {
-      Tensor numbers(DType::kF32,
-                     labels.shape().rank() == 1 ? Shape{n, 1} : labels.shape());
-      for (std::int64_t i = 0; i < labels.elements(); ++i)
-        if (!store(numbers, i, labels.value(i)))
-          throw Error{Code::kData, labels_->name() + ": label " +
-                                       std::to_string(i) + " is not finite"};
-      all.tensors.emplace("labels", std::move(numbers));
+      all.tensors.emplace("labels", numbers(labels));
       set = std::move(all);
       return;
     }
-    std::vector<std::int64_t> good;
+    const std::int64_t n = all.examples();
+    const std::int64_t first = labels_->examples() - labels_->left() - n;
+    std::vector<std::uint32_t> good;
     for (std::int64_t i = 0; i < n; ++i) {
-      auto label = static_cast<std::int64_t>(labels.value(i));
+      const auto label = static_cast<std::int64_t>(labels.value(i));
       if (classes_.index(label) >= 0)
-        good.push_back(i);
+        good.push_back(static_cast<std::uint32_t>(i));
       else
-        bad_.add(labels_->name() + ", label " + std::to_string(first_ + i + 1) +
+        bad_.add(labels_->name() + ", label " + std::to_string(first + i + 1) +
                  ": " + classes_.complaint(std::to_string(label)));
     }
     all.tensors.emplace("labels", std::move(labels));
-    if (static_cast<std::int64_t>(good.size()) == n) {
+    if (std::cmp_equal(good.size(), n)) {
       set = std::move(all);
     } else if (!good.empty()) {
       set = data::make_like(all, static_cast<std::int64_t>(good.size()));
-      for (std::size_t i = 0; i < good.size(); ++i)
-        data::copy_example(set, static_cast<std::int64_t>(i), all, good[i]);
+      data::copy_examples(set, 0, all, good);
     }
+  }
+
+  Tensor numbers(const Tensor& labels) const {
+    const Shape& shape = labels.shape();
+    Tensor result(DType::kF32, shape.rank() == 1 ? Shape{shape[0], 1} : shape);
+    for (std::int64_t i = 0; i < labels.elements(); ++i)
+      if (!store(result, i, labels.value(i)))
+        throw Error{Code::kData, labels_->name() + ": label " +
+                                     std::to_string(i) + " is not finite"};
+    return result;
   }
 
   void close_current() {
@@ -258,7 +279,8 @@ class IdxReader : public Reader {
   ClassLabels classes_;
   BadRecords& bad_;
   std::size_t next_ = 0;
-  std::int64_t first_ = 0;  // place of the record's first example in its file
+  std::int64_t batch_ = 1;
+  std::int64_t read_ = 0;  // examples, of all files
   std::optional<IdxFile> features_, labels_;
 };
 

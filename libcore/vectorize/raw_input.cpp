@@ -9,7 +9,49 @@
 namespace dl::vectorize {
 
 RawInput::RawInput(const std::string& spec)
-    : source_(io::decompress(io::open_source(spec))), buffer_(1 << 18) {}
+    : source_(io::decompress(io::open_source(spec))), buffer_(1 << 18) {
+  if (peek() >= 0) refuse_other_formats();
+}
+
+// What no reader takes, with what helps.  No IDX or CIFAR file begins so.
+void RawInput::refuse_other_formats() {
+  struct Other {
+    std::string_view magic;
+    const char* what;
+    const char* unpack;  // a command, or null
+  };
+  static constexpr Other kOthers[] = {
+      {"\xfd"
+       "7zXZ",
+       "xz data", "xz -dc"},
+      {"BZh", "bzip2 data", "bzip2 -dc"},
+      {"PK\x03\x04", "a zip archive", "unzip -p"},
+      {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
+      {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
+      {"PAR1", "a Parquet file", nullptr},
+      {"\x93NUMPY", "a NumPy array", nullptr},
+      {"\x89HDF", "an HDF5 file", nullptr},
+  };
+  const std::string_view start(reinterpret_cast<const char*>(buffer_.data()),
+                               size_);
+  for (const Other& other : kOthers) {
+    if (!start.starts_with(other.magic)) continue;
+    std::string text = name() + " is " + other.what;
+    if (other.unpack != nullptr) {
+      const bool file =
+          name().starts_with('\'') && !name().starts_with("'pipe:");
+      text += std::string(": read 'pipe:") + other.unpack + " " +
+              (file ? name().substr(1) : std::string("FILE'"));
+    }
+    throw Error{Code::kData, text};
+  }
+  if (start.size() > 9 && start[7] == '\0' && start[8] == '{')
+    throw Error{
+        Code::kData,
+        name() + (start.find("dl-dataset") != std::string_view::npos
+                      ? " is a DataSet stream already: dl-shard reads it"
+                      : " is a safetensors file, which no format here is")};
+}
 
 bool RawInput::refill() {
   size_ = source_->read(buffer_);

@@ -16,7 +16,8 @@ namespace dl::vectorize {
 
 class RawInput {
  public:
-  // Throws Error: kNoInput, kUsage.
+  // Throws Error: kNoInput, kUsage; kData, it is packed in a way that is not
+  // unpacked here, or of a format that is nothing raw.
   explicit RawInput(const std::string& spec);
 
   // Fills bytes; false at the end of the input.
@@ -46,6 +47,7 @@ class RawInput {
 
  private:
   bool refill();
+  void refuse_other_formats();
   std::unique_ptr<io::Source> source_;
   std::vector<std::byte> buffer_;
   std::size_t at_ = 0, size_ = 0;

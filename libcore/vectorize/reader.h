@@ -1,6 +1,10 @@
 // Readers of raw files: they give DataSets, a record at a time.
 //
-// A reader holds one record in memory, whatever the size of its input.
+// A reader holds one record in memory, whatever the size of its input, and the
+// limits of schema.h and raw_input.h bound the record.
+//
+// Where examples may be left out (bad ones, those with missing values), a
+// tensor "index", I64 [n], has the number of each in the input, from 0.
 
 #ifndef DL_LIBCORE_VECTORIZE_READER_H_
 #define DL_LIBCORE_VECTORIZE_READER_H_
@@ -31,7 +35,7 @@ class Reader {
 
 // What the formats have in common.
 struct ReaderOptions {
-  std::int64_t batch = 256;  // examples a record
+  std::int64_t batch = 256;  // examples a record, fewer if they are large
   std::string shape;         // of one example, "8,8,1"; "": as the file
   std::string dtype;         // "u8", "f32", ...; "": as fits the format
   std::string classes;       // class_labels.h
@@ -45,12 +49,19 @@ struct CsvOptions {
                                  // comma separated; "none": no labels
   std::string drop;              // columns to leave out, likewise
   std::string missing = "fail";  // fail, skip, fill:VALUE
-  std::string na = "NA,?";       // what a missing value looks like, beside ""
+  // What a missing value looks like, beside "".
+  std::string na = "NA,N/A,NaN,nan,NAN,null,NULL,?";
   // Column that names the sequence a row is a step of: neighbours of one name
   // are an example [steps, columns] with a mask.  "": a row is an example.
   std::string sequence;
-  std::int64_t steps = 0;  // of the longest sequence
-  bool per_step = false;   // a label for each step; else the last row's
+  std::int64_t steps = 0;       // of the longest sequence
+  std::string longer = "fail";  // those that are longer: fail, truncate, skip
+  bool per_step = false;        // a label for each step; else the last row's
+  // Column that names an example, which becomes the tensor "id", [n, id_bytes]
+  // bytes of UTF-8 padded with zeros; of a sequence: its first row's.  "":
+  // none.
+  std::string id;
+  std::int64_t id_bytes = 32;
 };
 
 struct SvmlightOptions {

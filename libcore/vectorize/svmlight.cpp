@@ -7,6 +7,7 @@
 #include "libcore/vectorize/class_labels.h"
 #include "libcore/vectorize/raw_input.h"
 #include "libcore/vectorize/reader.h"
+#include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -40,37 +41,36 @@ class SvmlightReader : public Reader {
       throw Error{Code::kUsage, "--shape: " + options.shape + " is not " +
                                     std::to_string(svmlight.features) +
                                     " features"};
+    schema_ = metadata().schema;
+    batch_ = record_examples(options.batch, schema_);
     if (inputs_.empty()) inputs_ = {"-"};
     open_next();
   }
 
   bool read(data::DataSet& set) override {
-    Tensor features(dtype_, {options_.batch, svmlight_.features});
-    Tensor labels = label_tensor();
+    set = make_record(schema_, batch_);
     std::int64_t n = 0;
-    while (n < options_.batch && next_line()) {
-      std::string problem = fill(features, labels, n);
-      if (problem.empty())
-        ++n;
-      else
+    while (n < batch_ && next_line()) {
+      const std::int64_t index = lines_++;
+      const std::string problem = fill(set, n);
+      if (!problem.empty()) {
         bad_.add(input_->name() + ", line " + std::to_string(line_) + ": " +
                  problem);
+        clear_example(set, n);  // it may have left values behind
+        continue;
+      }
+      if (bad_.tolerant()) set_index(set, n, index);
+      ++n;
     }
-    set.tensors.clear();
-    if (n == 0) return false;
-    Tensor rows = features.rows(0, n);
-    rows.reshape(shape_.with_first(n));
-    set.tensors.emplace("features", std::move(rows));
-    set.tensors.emplace("labels", labels.rows(0, n));
-    return true;
+    if (n < batch_) set = set.slice(0, n);
+    return n > 0;
   }
 
   data::Metadata metadata() const override {
     data::Metadata metadata;
     metadata.schema["features"] = {dtype_, shape_};
-    Tensor labels = label_tensor();
-    metadata.schema["labels"] = {labels.dtype(),
-                                 labels.shape().without_first()};
+    metadata.schema["labels"] = label_field();
+    if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
     if (!options_.regression) metadata.classes = classes_.names();
     return metadata;
   }
@@ -95,26 +95,31 @@ class SvmlightReader : public Reader {
     }
   }
 
-  Tensor label_tensor() const {
+  data::Field label_field() const {
     if (svmlight_.multilabel)
-      return Tensor(
-          DType::kF32,
-          {options_.batch, static_cast<std::int64_t>(classes_.names().size())});
-    if (options_.regression) return Tensor(DType::kF32, {options_.batch, 1});
-    return Tensor(DType::kI32, {options_.batch});
+      return {DType::kF32,
+              {static_cast<std::int64_t>(classes_.names().size())}};
+    if (options_.regression) return {DType::kF32, {1}};
+    return {DType::kI32, {}};
   }
 
-  // Puts the line at place n; returns what is wrong with it, or "".
-  std::string fill(Tensor& features, Tensor& labels, std::int64_t n) {
+  // Puts the line at place n, which has zeros; returns what is wrong with it,
+  // or "".
+  std::string fill(data::DataSet& set, std::int64_t n) {
     std::string_view rest = trim(text_);
-    clear_row(features, n);
     std::string_view word = next_word(rest);
-    std::string problem = label(labels, n, word);
+    std::string problem;
+    // Who has several labels may have none.
+    const bool labelled = word.find(':') == std::string_view::npos;
+    if (labelled)
+      problem = label(set.tensors.at("labels"), n, word);
+    else if (!svmlight_.multilabel)
+      problem = "begins with '" + clipped(word) + "', want a label first";
+    if (labelled) word = next_word(rest);
+    Tensor& features = set.tensors.at("features");
     std::int64_t last = -1;
-    while (problem.empty() && !(word = next_word(rest)).empty()) {
-      if (word.starts_with("qid:")) continue;
-      problem = value(features, n, word, last);
-    }
+    for (; problem.empty() && !word.empty(); word = next_word(rest))
+      if (!word.starts_with("qid:")) problem = value(features, n, word, last);
     return problem;
   }
 
@@ -126,15 +131,6 @@ class SvmlightReader : public Reader {
     return word;
   }
 
-  // A record that was bad may have left values behind.
-  static void clear_row(Tensor& tensor, std::int64_t n) {
-    auto bytes = tensor.bytes();
-    std::size_t row =
-        bytes.size() / static_cast<std::size_t>(tensor.shape()[0]);
-    auto part = bytes.subspan(static_cast<std::size_t>(n) * row, row);
-    std::fill(part.begin(), part.end(), std::byte{0});
-  }
-
   std::string value(Tensor& features, std::int64_t n, std::string_view word,
                     std::int64_t& last) const {
     std::size_t colon = word.find(':');
@@ -143,18 +139,19 @@ class SvmlightReader : public Reader {
     if (colon == std::string_view::npos ||
         !parse_integer(word.substr(0, colon), index) ||
         !parse_number(word.substr(colon + 1), number))
-      return "want INDEX:VALUE, got '" + std::string(word.substr(0, 40)) + "'";
-    if (!svmlight_.zero_based) --index;
-    if (index < 0 || index >= svmlight_.features)
-      return "index " + std::string(word.substr(0, colon)) +
+      return "want INDEX:VALUE, got '" + clipped(word) + "'";
+    const std::int64_t first = svmlight_.zero_based ? 0 : 1;
+    if (index < first || index - first >= svmlight_.features)
+      return "index " + clipped(word.substr(0, colon)) +
              " is outside --features " + std::to_string(svmlight_.features) +
              (svmlight_.zero_based ? " (from 0)" : " (from 1)");
+    index -= first;
     if (index <= last)
-      return "index " + std::string(word.substr(0, colon)) +
+      return "index " + clipped(word.substr(0, colon)) +
              " does not come after the one before it";
     last = index;
     if (!store(features, n * svmlight_.features + index, number))
-      return "'" + std::string(word) + "' does not fit " +
+      return "'" + clipped(word) + "' does not fit " +
              std::string(name_of(dtype_));
     return "";
   }
@@ -166,8 +163,7 @@ class SvmlightReader : public Reader {
     if (options_.regression)
       return is_number && store(labels, n, number)
                  ? ""
-                 : "want a finite number as label, got '" + std::string(word) +
-                       "'";
+                 : "want a finite number as label, got '" + clipped(word) + "'";
     // "+1" and "1" are one class.
     if (is_number && word.starts_with('+')) word.remove_prefix(1);
     std::int64_t index = classes_.index(word);
@@ -178,13 +174,16 @@ class SvmlightReader : public Reader {
   }
 
   std::string several_labels(Tensor& labels, std::int64_t n,
-                             std::string_view word) {
-    clear_row(labels, n);
-    auto classes = static_cast<std::int64_t>(classes_.names().size());
-    for (const std::string& name : split(word, ',')) {
-      std::int64_t index = classes_.index(std::string_view(name));
+                             std::string_view list) {
+    const auto classes = static_cast<std::int64_t>(classes_.names().size());
+    for (bool more = true; more;) {
+      const std::size_t comma = list.find(',');
+      more = comma != std::string_view::npos;
+      const std::string_view name = list.substr(0, comma);
+      const std::int64_t index = classes_.index(name);
       if (index < 0) return classes_.complaint(name);
       labels.as<float>()[static_cast<std::size_t>(n * classes + index)] = 1;
+      if (more) list.remove_prefix(comma + 1);
     }
     return "";
   }
@@ -200,6 +199,9 @@ class SvmlightReader : public Reader {
   std::unique_ptr<RawInput> input_;
   std::string text_;
   std::int64_t line_ = 0;
+  Schema schema_;
+  std::int64_t batch_ = 1;
+  std::int64_t lines_ = 0;  // with an example, of all inputs
 };
 
 }  // namespace

@@ -1,0 +1,235 @@
+#include "libcore/vectorize/csv_fields.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+using tensor::DType;
+using tensor::Tensor;
+
+// Row i of a tensor whose rows are as long as `row`.
+void put(Tensor& target, std::int64_t i, std::span<const std::byte> row) {
+  std::memcpy(target.bytes().data() + static_cast<std::size_t>(i) * row.size(),
+              row.data(), row.size());
+}
+
+}  // namespace
+
+MissingRule::MissingRule(const CsvOptions& csv) {
+  for (std::string& word : split(csv.na, ',')) words.insert(std::move(word));
+  words.insert("");
+  if (csv.missing == "fail") return;
+  kind = csv.missing == "skip" ? kSkip : kFill;
+  if (kind == kSkip) return;
+  if (!csv.missing.starts_with("fill:") ||
+      !parse_number(std::string_view(csv.missing).substr(5), value) ||
+      !std::isfinite(value))
+    throw Error{
+        Code::kUsage,
+        "--missing: want fail, skip or fill:NUMBER, got '" + csv.missing + "'"};
+}
+
+CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
+                     const CsvOptions& csv, BadRecords& bad)
+    : table_(table),
+      options_(options),
+      csv_(csv),
+      bad_(bad),
+      missing_(csv),
+      classes_(options.classes) {
+  if (csv.label.empty())
+    throw Error{Code::kUsage,
+                "csv wants --label COLUMN (a name, a number from 1, or -1 "
+                "for the last), or --label none"};
+  if (csv.id_bytes < 1 || csv.id_bytes > kMaxColumns)
+    throw Error{Code::kUsage,
+                "--id-bytes: want 1.." + std::to_string(kMaxColumns)};
+  choose_columns();
+  choose_shape();
+}
+
+void CsvFields::choose_columns() {
+  std::set<std::size_t> taken;
+  const auto take = [&](const std::string& word, const char* option) {
+    return *taken.insert(table_.find(word, option)).first;
+  };
+  if (csv_.label != "none")
+    for (const std::string& word : split(csv_.label, ','))
+      labels_.push_back(take(word, "--label"));
+  if (!options_.regression && labels_.size() > 1)
+    throw Error{Code::kUsage,
+                "--label: a class is one column; several go with "
+                "--regression"};
+  if (!csv_.drop.empty())
+    for (const std::string& word : split(csv_.drop, ',')) take(word, "--drop");
+  if (!csv_.sequence.empty()) sequence_ = take(csv_.sequence, "--sequence");
+  if (!csv_.id.empty()) id_ = take(csv_.id, "--id");
+  for (std::size_t i = 0; i < table_.names().size(); ++i)
+    if (!taken.contains(i)) features_.push_back(i);
+  if (features_.empty())
+    throw Error{Code::kUsage,
+                table_.name() + " has no columns left to be features"};
+}
+
+void CsvFields::choose_shape() {
+  const auto columns = static_cast<std::int64_t>(features_.size());
+  shape_ = {columns};
+  if (!options_.shape.empty()) {
+    shape_ = parse_shape(options_.shape);
+    if (sequence_)
+      throw Error{Code::kUsage, "--shape does not go with --sequence"};
+    if (shape_.elements() != columns)
+      throw Error{Code::kUsage, "--shape: " + options_.shape + " has " +
+                                    std::to_string(shape_.elements()) +
+                                    " elements, " + table_.name() + " has " +
+                                    std::to_string(columns) +
+                                    " columns of features"};
+  }
+  const DType dtype =
+      options_.dtype.empty() ? DType::kF32 : parse_dtype(options_.dtype);
+  features_row_ = Tensor(dtype, {columns});
+  if (labels_.empty()) return;
+  label_row_ =
+      options_.regression
+          ? Tensor(DType::kF32, {static_cast<std::int64_t>(labels_.size())})
+          : Tensor(DType::kI32, {});
+}
+
+void CsvFields::describe(data::Metadata& metadata) const {
+  metadata.schema["features"] = {features_row_.dtype(), shape_};
+  if (!labels_.empty())
+    metadata.schema["labels"] = {label_row_.dtype(), label_row_.shape()};
+  if (id_) metadata.schema["id"] = {DType::kU8, {csv_.id_bytes}};
+  if (!options_.regression) metadata.classes = classes_.names();
+  if (!table_.has_header()) return;
+  // They name the last dimension, of which there are statistics.
+  if (shape_.back() == features_row_.elements())
+    for (const std::size_t i : features_)
+      metadata.columns.push_back(table_.names()[i]);
+  if (options_.regression)
+    for (const std::size_t i : labels_)
+      metadata.targets.push_back(table_.names()[i]);
+}
+
+bool CsvFields::is_whole() {
+  if (table_.size() == table_.names().size()) return true;
+  bad_.add(table_.place() + ": has " + std::to_string(table_.size()) +
+           " columns, want " + std::to_string(table_.names().size()));
+  return false;
+}
+
+bool CsvFields::parse() {
+  bool skip = false;
+  std::string problem = features(skip);
+  if (problem.empty() && !skip && !labels_.empty())
+    problem = options_.regression ? targets(skip) : class_label(skip);
+  if (problem.empty() && !skip && id_) problem = id();
+  if (skip)
+    bad_.skip();
+  else if (!problem.empty())
+    bad_.add(problem);
+  return !skip && problem.empty();
+}
+
+std::string CsvFields::features(bool& skip) {
+  for (std::size_t c = 0; c < features_.size(); ++c) {
+    std::string problem =
+        number(features_row_, static_cast<std::int64_t>(c), features_[c], skip);
+    if (skip || !problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
+                              bool& skip) const {
+  const std::string_view text = table_.field(column);
+  double value = 0;
+  const bool known = !missing_.words.contains(text);
+  if (known && !parse_number(text, value)) {
+    std::string problem =
+        table_.place(column) + "want a number, got '" + clipped(text) + "'";
+    if (table_.is_first())
+      problem += " (does the first row name the columns? --header)";
+    return problem;
+  }
+  if (!known || std::isnan(value)) {
+    if (&row == &label_row_) return missing_label(column, skip);
+    skip = missing_.kind == MissingRule::kSkip;
+    if (skip) return "";
+    if (missing_.kind == MissingRule::kFail)
+      return table_.place(column) +
+             "a value is missing (--missing skip or fill:0 lets it pass)";
+    value = missing_.value;
+  }
+  if (!std::isfinite(value))
+    return table_.place(column) + "want a finite number, got '" +
+           clipped(text) + "'";
+  if (!store(row, i, value))
+    return table_.place(column) + "'" + clipped(text) + "' does not fit " +
+           std::string(name_of(row.dtype()));
+  return "";
+}
+
+// To fill one in would be to invent what is to be learnt.
+std::string CsvFields::missing_label(std::size_t column, bool& skip) const {
+  skip = missing_.kind == MissingRule::kSkip;
+  if (skip) return "";
+  return table_.place(column) +
+         (missing_.kind == MissingRule::kFill
+              ? "the label is missing, and labels are not filled in "
+                "(--missing skip or --max-bad leaves the row out)"
+              : "the label is missing (--missing skip leaves the row out)");
+}
+
+std::string CsvFields::targets(bool& skip) {
+  for (std::size_t t = 0; t < labels_.size(); ++t) {
+    std::string problem =
+        number(label_row_, static_cast<std::int64_t>(t), labels_[t], skip);
+    if (skip || !problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::string CsvFields::class_label(bool& skip) {
+  const std::string_view text = table_.field(labels_[0]);
+  if (missing_.words.contains(text)) return missing_label(labels_[0], skip);
+  const std::int64_t index = classes_.index(text);
+  if (index < 0) return table_.place(labels_[0]) + classes_.complaint(text);
+  label_row_.as<std::int32_t>()[0] = static_cast<std::int32_t>(index);
+  return "";
+}
+
+std::string CsvFields::id() {
+  id_text_ = table_.field(*id_);
+  if (id_text_.empty()) return table_.place(*id_) + "the id is missing";
+  if (!is_utf8(id_text_))
+    return table_.place(*id_) + not_utf8("the id", id_text_);
+  if (static_cast<std::int64_t>(id_text_.size()) > csv_.id_bytes)
+    return table_.place(*id_) + "the id '" + clipped(id_text_) + "' has " +
+           std::to_string(id_text_.size()) + " bytes, --id-bytes is " +
+           std::to_string(csv_.id_bytes);
+  return "";
+}
+
+void CsvFields::put_features(data::DataSet& set, std::int64_t i) const {
+  put(set.tensors.at("features"), i, features_row_.bytes());
+}
+
+void CsvFields::put_label(data::DataSet& set, std::int64_t i) const {
+  if (!labels_.empty()) put(set.tensors.at("labels"), i, label_row_.bytes());
+}
+
+void CsvFields::put_id(data::DataSet& set, std::int64_t i) const {
+  if (!id_) return;
+  std::string text = id_text_;
+  text.resize(static_cast<std::size_t>(csv_.id_bytes), '\0');
+  put(set.tensors.at("id"), i, std::as_bytes(std::span(text)));
+}
+
+}  // namespace dl::vectorize

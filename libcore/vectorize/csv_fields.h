@@ -1,0 +1,83 @@
+// What the columns of a table mean, and how a row of it gets into tensors.
+
+#ifndef DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
+#define DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/data/dataset.h"
+#include "libcore/data/metadata.h"
+#include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/csv_table.h"
+#include "libcore/vectorize/reader.h"
+
+namespace dl::vectorize {
+
+// What is done about a field that is empty or says NA.
+struct MissingRule {
+  enum Kind { kFail, kSkip, kFill } kind = kFail;
+  double value = 0;
+  std::set<std::string, std::less<>> words;
+
+  explicit MissingRule(const CsvOptions& csv);  // Throws Error: kUsage.
+};
+
+class CsvFields {
+ public:
+  // All must outlive this object.  Throws Error: kUsage, a column that an
+  // option names is not there; none is left to be features; ...
+  CsvFields(const CsvTable& table, const ReaderOptions& options,
+            const CsvOptions& csv, BadRecords& bad);
+
+  // Whether the current row has the columns of the others; else it is bad.
+  bool is_whole();
+  // Takes the current, whole row in.  False: it is to be left out, and `bad`
+  // knows.
+  // Throws Error: kData, there are more bad records than allowed.
+  bool parse();
+  // The name of the sequence that the current, whole row is a step of.
+  std::string_view sequence() const { return table_.field(*sequence_); }
+
+  // Copies what parse() took in to place i of the tensors: a row of "features",
+  // of "labels" and of "id".
+  void put_features(data::DataSet& set, std::int64_t i) const;
+  void put_label(data::DataSet& set, std::int64_t i) const;
+  void put_id(data::DataSet& set, std::int64_t i) const;
+
+  // Schema of a row, names of classes and columns.
+  void describe(data::Metadata& metadata) const;
+
+ private:
+  void choose_columns();
+  void choose_shape();
+  // What is wrong with the field, or ""; *skip says that it lacks a value and
+  // that such rows are left out.
+  std::string features(bool& skip);
+  std::string number(tensor::Tensor& row, std::int64_t i, std::size_t column,
+                     bool& skip) const;
+  std::string missing_label(std::size_t column, bool& skip) const;
+  std::string class_label(bool& skip);
+  std::string targets(bool& skip);
+  std::string id();
+
+  const CsvTable& table_;
+  const ReaderOptions& options_;
+  const CsvOptions& csv_;
+  BadRecords& bad_;
+  MissingRule missing_;
+  ClassLabels classes_;
+  std::vector<std::size_t> features_, labels_;
+  std::optional<std::size_t> sequence_, id_;
+  tensor::Shape shape_;  // of the features of a row
+  // The row that parse() took in: [columns], [] or [targets].
+  tensor::Tensor features_row_, label_row_;
+  std::string id_text_;
+};
+
+}  // namespace dl::vectorize
+
+#endif  // DL_LIBCORE_VECTORIZE_CSV_FIELDS_H_

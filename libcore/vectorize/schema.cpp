@@ -1,0 +1,50 @@
+#include "libcore/vectorize/schema.h"
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+
+namespace dl::vectorize {
+
+std::int64_t record_examples(std::int64_t batch, const Schema& schema) {
+  std::int64_t bytes = 0;
+  for (const auto& [name, field] : schema) {
+    const std::int64_t elements = field.shape.elements();
+    const auto size = static_cast<std::int64_t>(tensor::size_of(field.dtype));
+    if (field.shape.rank() > 0 && field.shape.back() > kMaxColumns)
+      throw Error{Code::kData, "'" + name + "' of " + field.shape.to_string() +
+                                   " has more than " +
+                                   std::to_string(kMaxColumns) + " columns"};
+    if (elements > kMaxBytes / size || (bytes += elements * size) > kMaxBytes)
+      throw Error{Code::kData, "an example with '" + name + "' of " +
+                                   field.shape.to_string() +
+                                   " is over 256 MiB"};
+  }
+  return std::clamp<std::int64_t>(kMaxBytes / std::max<std::int64_t>(bytes, 1),
+                                  1, batch);
+}
+
+data::DataSet make_record(const Schema& schema, std::int64_t n) {
+  data::DataSet set;
+  for (const auto& [name, field] : schema)
+    set.tensors.emplace(name,
+                        tensor::Tensor(field.dtype, field.shape.with_first(n)));
+  return set;
+}
+
+void clear_example(data::DataSet& set, std::int64_t i) {
+  for (auto& [name, t] : set.tensors) {
+    const auto bytes = t.bytes();
+    const std::size_t row =
+        bytes.size() / static_cast<std::size_t>(t.shape()[0]);
+    const auto part = bytes.subspan(static_cast<std::size_t>(i) * row, row);
+    std::fill(part.begin(), part.end(), std::byte{0});
+  }
+}
+
+void set_index(data::DataSet& set, std::int64_t i, std::int64_t index) {
+  set.tensors.at("index").as<std::int64_t>()[static_cast<std::size_t>(i)] =
+      index;
+}
+
+}  // namespace dl::vectorize

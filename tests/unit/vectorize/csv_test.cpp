@@ -1,0 +1,169 @@
+// Tables: what is missing, what names a row, what is no table.
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/vectorize/reading.h"
+
+using namespace dl;
+using namespace dl::test;
+using namespace dl::vectorize;
+
+namespace {
+
+data::DataSet read(const std::string& text, CsvOptions csv = {},
+                   const ReaderOptions& options = {}, int max_bad = 0) {
+  Files files;
+  if (csv.label.empty()) csv.label = "-1";
+  BadRecords bad(max_bad);
+  return drain(*open_csv({files.write("x.csv", text)}, options, csv, bad));
+}
+
+std::string said(const std::string& text, const CsvOptions& csv = {},
+                 const ReaderOptions& options = {}) {
+  return complaint([&] { read(text, csv, options); });
+}
+
+}  // namespace
+
+TEST_CASE("csv: a missing label is never filled in") {
+  CsvOptions csv;
+  csv.missing = "fill:0";
+  ReaderOptions targets;
+  targets.regression = true;
+  for (const char* empty : {"1,2\n3,\n", "1,2\n,NaN\n", "1,2\n3,-nan\n"})
+    CHECK_THAT(said(empty, csv, targets),
+               Catch::Contains("line 2, column 2: the label is missing, and "
+                               "labels are not filled in"));
+  CHECK_THAT(said("1,a\n3,\n", csv), Catch::Contains("the label is missing"));
+  CHECK(values(read("1,2\n,4\n", csv, targets).get("features")) ==
+        std::vector<double>{1, 0});
+  csv.missing = "skip";
+  CHECK(values(read("1,2\n3,\n5,6\n", csv, targets).get("labels")) ==
+        std::vector<double>{2, 6});
+  csv.missing = "fail";
+  CHECK_THAT(said("1,\n", csv, targets),
+             Catch::Contains("the label is missing (--missing skip"));
+}
+
+TEST_CASE("csv: what NumPy, pandas and R write is missing") {
+  CsvOptions csv;
+  csv.missing = "fill:7";
+  for (const char* word : {"", "NA", "NaN", "nan", "NAN", "-nan", "N/A", "null",
+                           "NULL", "?", "\"\""})
+    CHECK(
+        values(read("1," + std::string(word) + ",a\n", csv).get("features")) ==
+        std::vector<double>{1, 7});
+  CHECK_THAT(said("1,inf,a\n", csv), Catch::Contains("want a finite number"));
+}
+
+TEST_CASE("csv: --id keeps the name of a row") {
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "c";
+  csv.id = "key";
+  csv.id_bytes = 8;
+  const std::string text = "x,key,c\n1, k1 ,a\n2,\"gr\xc3\xbc\xc3\x9f\",b\n";
+  data::DataSet set = read(text, csv);
+  CHECK(ids(set) == std::vector<std::string>{"k1", "gr\xc3\xbc\xc3\x9f"});
+  CHECK(set.get("id").shape() == tensor::Shape{2, 8});
+  CHECK(values(set.get("features")) == std::vector<double>{1, 2});
+  csv.id_bytes = 5;
+  CHECK_THAT(said(text, csv),
+             Catch::Contains("line 3, column 2 ('key'): the id 'gr\xc3\xbc\xc3"
+                             "\x9f' has 6 bytes, --id-bytes is 5"));
+  csv.id_bytes = 0;
+  complaint([&] { read(text, csv); }, Code::kUsage);
+  csv.id_bytes = 8;
+  CHECK_THAT(said("x,key,c\n1,,a\n", csv),
+             Catch::Contains("the id is missing"));
+  CHECK_THAT(said("x,key,c\n1,\xfc,a\n", csv),
+             Catch::Contains("the id '?' is not UTF-8 text"));
+  csv.id = "kee";
+  CHECK_THAT(complaint([&] { read(text, csv); }, Code::kUsage),
+             Catch::Contains("did you mean 'key'?"));
+}
+
+TEST_CASE("csv: rows that may be left out have a number") {
+  CsvOptions csv;
+  CHECK(read("1,a\n2,b\n", csv).find("index") == nullptr);
+  csv.missing = "skip";
+  CHECK(values(read("1,a\n,b\n\n3,a\n", csv).get("index")) ==
+        std::vector<double>{0, 2});
+  csv.missing = "fail";
+  CHECK(values(read("x,a\n2,b\n3\n4,c\n", csv, {}, 2).get("index")) ==
+        std::vector<double>{1, 3});
+}
+
+TEST_CASE("csv: columns name the last dimension only") {
+  Files files;
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "none";
+  BadRecords bad(0);
+  ReaderOptions options;
+  const std::string path = files.write("x.csv", "a,b,c,d\n1,2,3,4\n");
+  const auto columns = [&](const char* shape) {
+    options.shape = shape;
+    return open_csv({path}, options, csv, bad)->metadata().columns.size();
+  };
+  CHECK(columns("") == 4);
+  CHECK(columns("1,4") == 4);
+  CHECK(columns("2,2") == 0);
+  CHECK(columns("4,1") == 0);
+}
+
+TEST_CASE("csv: text that is not UTF-8 makes no classes") {
+  CHECK_THAT(said("1,caf\xe9\n2,caf\xe8\n"),
+             Catch::Contains("line 1, column 2: the class 'caf?' is not UTF-8 "
+                             "text; if it is Latin-1, read 'pipe:iconv -f"));
+  CsvOptions csv;
+  csv.header = true;
+  CHECK_THAT(said("h\xf6he,c\n1,a\n", csv),
+             Catch::Contains("line 1, column 1: the name 'h?he' is not UTF-8"));
+  for (const char* bad :
+       {"\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"})
+    CHECK_THAT(said("1," + std::string(bad) + "\n"),
+               Catch::Contains("is not UTF-8 text"));
+  CHECK(values(read("1,\xe2\x82\xac\n2,\xf0\x9f\x98\x80\n").get("labels")) ==
+        std::vector<double>{0, 1});
+}
+
+TEST_CASE("csv: numbers that are no classes ask for --regression") {
+  std::string fractions, integers, few;
+  for (int i = 0; i < 1100; ++i) {
+    fractions += "1," + std::to_string(i) + ".5\n";
+    integers += "1," + std::to_string(i) + "\n";
+    few += "1," + std::to_string(i % 20) + ".5\n";
+  }
+  CHECK_THAT(said(fractions),
+             Catch::Contains("line 33, column 2: labels are more than 32 "
+                             "different numbers, up to '32.5' (--regression"));
+  CHECK_THAT(said(integers), Catch::Contains("line 1001, column 2: labels are "
+                                             "more than 1000 different"));
+  CHECK(read(few).examples() == 1100);
+  ReaderOptions options;
+  options.classes = "1100";
+  CHECK(read(integers, {}, options).examples() == 1100);
+}
+
+TEST_CASE("csv: a first row of names, another delimiter") {
+  CHECK_THAT(said("a,b,c\n1,2,x\n"),
+             Catch::Contains("line 1, column 1: want a number, got 'a' (does "
+                             "the first row name the columns? --header)"));
+  CHECK(said("1,2,x\na,2,x\n").find("--header") == std::string::npos);
+  CHECK_THAT(said("1;2;x\n3;4;y\n"),
+             Catch::Contains("line 1: has one column, with ';' in it "
+                             "(--delimiter ';'?)"));
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "c";
+  CHECK_THAT(said("a\tb\tc\n1\t2\tx\n", csv),
+             Catch::Contains("(--delimiter '\\t'?)"));
+  csv.delimiter = ";";
+  CHECK_THAT(said("a,b,c\n1,2,x\n", csv),
+             Catch::Contains("(--delimiter ','?)"));
+  csv.header = false;
+  csv.delimiter = ",";
+  CHECK_THAT(complaint([&] { read("1,2,x\n", csv); }, Code::kUsage),
+             Catch::Contains("no column 'c' (it has 3; names want --header)"));
+}
