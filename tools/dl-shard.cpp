@@ -54,6 +54,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("shuffle", &a.deal.shuffle, "put all examples in a random order");
   opt.add("split", &a.deal.split, "PARTS",
           "deal into parts by a hash: train=0.8,test=0.2");
+  opt.flag("stratify", &a.deal.stratify,
+           "--split gives each part its share of every class");
   opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
   opt.size("memory", &a.deal.memory, "SIZE",
            "memory to use; what does not fit waits on disk");
@@ -153,6 +155,8 @@ void check(const Args& a) {
   if (heads && a.head <= 0) misuse("--head must be positive");
   if (a.deal.shards <= 0) misuse("--shards must be positive");
   if (a.deal.batch < 0) misuse("--batch must not be negative");
+  if (a.deal.stratify && a.deal.split.empty())
+    misuse("--stratify needs --split");
   if (a.deal.size > 0 && a.options->given("shards"))
     misuse("--shards and --size exclude each other");
 }

@@ -51,6 +51,21 @@ void DataSet::check() const {
                                    std::to_string(t.shape()[0]) +
                                    " examples, but '" + tensors.begin()->first +
                                    "' has " + std::to_string(n)};
+  for (const auto& [name, t] : tensors)
+    if (t.shape().elements() == 0)
+      throw Error{Code::kData, "tensor '" + name + "' of shape " +
+                                   t.shape().to_string() + " has no values"};
+}
+
+bool names_example(const std::string& tensor) {
+  return tensor == "id" || tensor == "index";
+}
+
+std::string id_text(const tensor::Tensor& ids, std::int64_t i) {
+  const auto width = static_cast<std::size_t>(ids.shape().back());
+  const auto all = ids.as<std::uint8_t>();
+  const auto row = all.subspan(static_cast<std::size_t>(i) * width, width);
+  return {row.begin(), std::find(row.begin(), row.end(), 0)};
 }
 
 void copy_examples(DataSet& target, std::int64_t to, const DataSet& source,

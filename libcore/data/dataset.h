@@ -4,7 +4,9 @@
 // has "features/NAME" and so on.  Class labels are stored as integers [n]
 // (0..classes-1), regression targets as kF32 [n, targets].  Masks are kF32 or
 // kU8: [n] or [n, time].  Stored dtypes are kept: pixels stay kU8 until a
-// Normalizer turns them into reals on the way into a network.
+// Normalizer turns them into reals on the way into a network.  "id", kU8
+// [n, width], text padded with NUL, and "index", kI64 [n], say where an example
+// comes from and are none of its values.
 
 #ifndef DL_LIBCORE_DATA_DATASET_H_
 #define DL_LIBCORE_DATA_DATASET_H_
@@ -28,10 +30,15 @@ struct DataSet {
 
   // Examples [begin, end), copied.
   DataSet slice(std::int64_t begin, std::int64_t end) const;
-  // Throws Error: kData unless first dimensions agree and there is at least
-  // one example.
+  // Throws Error: kData unless first dimensions agree, no extent is 0 and
+  // there is at least one example.
   void check() const;
 };
+
+// Whether the tensor says which example it is: "id", "index".
+bool names_example(const std::string& tensor);
+// The text of id i in a tensor "id", without its padding.
+std::string id_text(const tensor::Tensor& ids, std::int64_t i);
 
 // Copies example `from` of `source` to place `to` of `target`, whose tensors
 // have the same names, dtypes and shapes but for the first dimension.

@@ -11,6 +11,7 @@
 #include "libcore/data/rows.h"
 #include "libcore/data/set_statistics.h"
 #include "libcore/data/shard_names.h"
+#include "libcore/data/split.h"
 #include "libcore/data/spool.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/sink.h"
@@ -30,9 +31,7 @@ class Dealer {
  public:
   Dealer(const DealOptions& options, const DealProgress& progress)
       : options_(options), progress_(progress) {
-    split_ = options.split.empty() ? std::vector<SplitPart>{{"", 1}}
-                                   : parse_split(options.split);
-    for (const SplitPart& part : split_)
+    for (const SplitPart& part : split())
       parts_.push_back({part.name.empty() ? options.prefix
                                           : options.prefix + "-" + part.name,
                         0,
@@ -44,6 +43,7 @@ class Dealer {
   std::vector<Dealt> write();
 
  private:
+  std::vector<SplitPart> split() const;
   void start(const Metadata& metadata);
   void take(const DataSet& set);
   void add_statistics(const DataSet& set, const std::vector<std::size_t>& to);
@@ -55,7 +55,7 @@ class Dealer {
 
   const DealOptions& options_;
   const DealProgress& progress_;
-  std::vector<SplitPart> split_;
+  std::unique_ptr<Splitter> splitter_;
   std::vector<Part> parts_;
   Metadata metadata_;  // of all inputs
   std::unique_ptr<Spool> spool_;
@@ -65,6 +65,11 @@ class Dealer {
   std::vector<std::int64_t> record_ends_;  // of the input
   std::int64_t longest_ = 0;               // of its records
 };
+
+std::vector<SplitPart> Dealer::split() const {
+  return options_.split.empty() ? std::vector<SplitPart>{{"", 1}}
+                                : parse_split(options_.split);
+}
 
 std::vector<std::string> Dealer::find_old_shards() const {
   std::vector<std::string> old;
@@ -81,6 +86,8 @@ void Dealer::start(const Metadata& metadata) {
   metadata_ = metadata;
   row_.resize(row_bytes(metadata.schema));
   if (row_.empty()) throw Error{Code::kData, "the examples have no values"};
+  splitter_ = std::make_unique<Splitter>(split(), options_.seed,
+                                         options_.stratify, metadata.schema);
   if (options_.shuffle)
     buckets_ = std::max<std::size_t>(
         1, bucket_count(row_.size(), options_.memory) / parts_.size());
@@ -126,7 +133,7 @@ void Dealer::take(const DataSet& set) {
   std::vector<std::size_t> to(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     get_row(set, i, row_);
-    const std::size_t p = part_of(row_, options_.seed, split_);
+    const std::size_t p = splitter_->part_of(set, i, row_);
     std::uint64_t key = 0, bucket = 0;
     if (options_.shuffle) {
       // The order is that of the keys, however many buckets there are.

@@ -27,6 +27,7 @@ struct DealOptions {
   std::uint64_t seed = 0;  // of shuffle and split
   std::uint64_t memory = std::uint64_t{64} << 20;
   std::string split;               // "train=0.8,test=0.2", or empty
+  bool stratify = false;           // each part has its share of every class
   bool force = false;              // overwrite, and remove older shards
   std::optional<Provenance> step;  // appended to the provenance
 };
@@ -46,19 +47,6 @@ using DealProgress =
 std::vector<Dealt> deal(const std::vector<std::string>& inputs,
                         const DealOptions& options,
                         const DealProgress& progress = {});
-
-// The parts of a split and where each ends in [0, 1]: "train=0.8,test=0.2"
-// gives {"train", 0.8}, {"test", 1}.  Throws Error{kUsage}.
-struct SplitPart {
-  std::string name;
-  double end;
-};
-std::vector<SplitPart> parse_split(const std::string& text);
-
-// The part of an example: a function of its bytes and the seed alone, so that
-// no example moves when others are added.
-std::size_t part_of(std::span<const std::byte> row, std::uint64_t seed,
-                    const std::vector<SplitPart>& parts);
 
 }  // namespace dl::data
 

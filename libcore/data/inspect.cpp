@@ -137,6 +137,10 @@ Json example_to_json(const DataSet& set, std::int64_t i,
                      const Metadata& metadata) {
   Json json = Json::object();
   for (const auto& [name, t] : set.tensors) {
+    if (name == "id") {
+      json[name] = id_text(t, i);
+      continue;
+    }
     const tensor::Shape shape = t.shape().without_first();
     std::int64_t at = i * shape.elements();
     json[name] = nested(t, shape.extents(), at);

@@ -33,7 +33,8 @@ Json describe(const std::vector<std::string>& specs);
 std::string describe_text(const Json& description);
 
 // One example as {"features": ..., "labels": ...}: nested arrays, scalars for
-// rank 0, null for what is not finite; "class" names an integer label.
+// rank 0, null for what is not finite, text for "id"; "class" names an integer
+// label.
 Json example_to_json(const DataSet& set, std::int64_t i,
                      const Metadata& metadata);
 

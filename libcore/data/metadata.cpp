@@ -18,11 +18,25 @@ constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int64_t>::max();
 // "id" names an example, "index" is its number in the raw input: they go along
 // with the data, and nothing is learnt from them.
 bool is_name(const std::string& name) {
-  if (name == "id" || name == "index") return true;
+  if (names_example(name)) return true;
   const std::string kind = name.substr(0, name.find('/'));
   if (kind.size() + 1 == name.size()) return false;  // "features/"
   return kind == "features" || kind == "labels" || kind == "features_mask" ||
          kind == "labels_mask";
+}
+
+std::string describe(const Field& field) {
+  return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
+}
+
+// Of "id" and "index" the whole toolkit knows what they look like.
+void check_field(const std::string& name, const Field& field) {
+  const Field index{tensor::DType::kI64, {}};
+  if (name == "index" && field != index)
+    bad("tensor 'index' is " + describe(field) + " an example, want I64[]");
+  if (name == "id" &&
+      (field.dtype != tensor::DType::kU8 || field.shape.rank() != 1))
+    bad("tensor 'id' is " + describe(field) + " an example, want U8[width]");
 }
 
 Json schema_to_json(const std::map<std::string, Field>& schema) {
@@ -44,9 +58,10 @@ std::map<std::string, Field> schema_from_json(const JsonView& json) {
     if (!is_name(item.key()))
       field.fail("features, labels, their masks, id or index");
     const std::vector<std::int64_t> shape =
-        field.at("shape").integers(0, kMaxExtent);
+        field.at("shape").integers(1, kMaxExtent);
     schema[item.key()] = {tensor::dtype_named(field.at("dtype").string()),
                           tensor::Shape(std::span(shape))};
+    check_field(item.key(), schema[item.key()]);
   }
   return schema;
 }
@@ -76,10 +91,6 @@ std::optional<Statistics> joined(std::optional<Statistics> now,
   if (!now || !next) return std::nullopt;
   now->join(*next);
   return now;
-}
-
-std::string describe(const Field& field) {
-  return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
 }
 
 void check_classes(const std::string& name, const tensor::Tensor& labels,
@@ -131,6 +142,7 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
   for (const auto& [name, t] : set.tensors) {
     if (!is_name(name)) bad("tensor '" + name + "' is none of a DataSet");
     schema[name] = {t.dtype(), t.shape().without_first()};
+    check_field(name, schema[name]);
   }
   return schema;
 }

@@ -1,14 +1,18 @@
-// Which part of a split an example belongs to.
+#include "libcore/data/split.h"
 
 #include <charconv>
 #include <cmath>
 
 #include "libcore/base/error.h"
-#include "libcore/data/deal.h"
+#include "libcore/base/philox.h"
+#include "libcore/data/rows.h"
 #include "libcore/io/digest.h"
 
 namespace dl::data {
 namespace {
+
+constexpr std::uint64_t kClassStream = 4;  // use of the seed
+constexpr double kRounding = 1e-9;
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error{
@@ -53,16 +57,79 @@ std::vector<SplitPart> parse_split(const std::string& text) {
   return parts;
 }
 
-std::size_t part_of(std::span<const std::byte> row, std::uint64_t seed,
-                    const std::vector<SplitPart>& parts) {
-  if (parts.size() == 1) return 0;
+Splitter::Splitter(std::vector<SplitPart> parts, std::uint64_t seed,
+                   bool stratified, const std::map<std::string, Field>& schema)
+    : parts_(std::move(parts)), seed_(seed), stratified_(stratified) {
+  const auto labels = schema.find("labels");
+  if (stratified &&
+      (labels == schema.end() || tensor::is_real(labels->second.dtype) ||
+       labels->second.shape.rank() > 0))
+    throw Error{Code::kUsage,
+                "--stratify needs a class number for each example, which the "
+                "input does not have"};
+  std::size_t at = 0;
+  for (const auto& [name, field] : schema) {
+    const std::size_t bytes = row_bytes({{name, field}});
+    if (!names_example(name)) values_.push_back({at, bytes});
+    at += bytes;
+  }
+}
+
+std::size_t Splitter::part_of(const DataSet& set, std::int64_t i,
+                              std::span<const std::byte> row) {
+  if (parts_.size() == 1) return 0;
+  if (!stratified_) return by_hash(row);
+  const tensor::Tensor& labels = set.get("labels");
+  return tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
+    return by_class(
+        static_cast<std::int64_t>(labels.as<T>()[static_cast<std::size_t>(i)]));
+  });
+}
+
+std::size_t Splitter::by_hash(std::span<const std::byte> row) const {
   io::Digest digest;
-  digest.add(std::as_bytes(std::span(&seed, 1)));
-  digest.add(row);
+  digest.add(std::as_bytes(std::span(&seed_, 1)));
+  for (const Range& range : values_)
+    digest.add(row.subspan(range.begin, range.bytes));
   const double place = static_cast<double>(digest.value() >> 11) * 0x1p-53;
   std::size_t i = 0;
-  while (i + 1 < parts.size() && !(place < parts[i].end)) ++i;
+  while (i + 1 < parts_.size() && !(place < parts_[i].end)) ++i;
   return i;
+}
+
+// The first part takes its share, the second one its share of the rest, and so
+// on.
+std::size_t Splitter::by_class(std::int64_t label) {
+  std::vector<Share>& shares = classes_[label];
+  shares.resize(parts_.size());
+  double begin = 0;
+  for (std::size_t p = 0; p + 1 < parts_.size(); ++p) {
+    const double fraction = (parts_[p].end - begin) / (1 - begin);
+    const auto words =
+        philox(mix({seed_, kClassStream, static_cast<std::uint64_t>(label)}),
+               static_cast<std::uint64_t>(shares[p].seen), p);
+    if (takes(shares[p], fraction, words[0] * 0x1p-32)) return p;
+    begin = parts_[p].end;
+  }
+  return parts_.size() - 1;
+}
+
+// Every example has the chance `fraction`, and after k of them k * fraction
+// have been taken, rounded up or down (Deville's systematic sampling).
+// chance: uniform in [0, 1).
+bool Splitter::takes(Share& share, double fraction, double chance) const {
+  const double before = static_cast<double>(share.seen++) * fraction;
+  const double whole = std::floor(before + kRounding);
+  const double part = std::max(0.0, before - whole);
+  const double over = before + fraction - (whole + 1);
+  const bool ahead = static_cast<double>(share.taken) > whole;
+  bool take = false;
+  if (over < -kRounding)
+    take = !ahead && chance < fraction / (1 - part);
+  else
+    take = !ahead || chance * part < over - kRounding;
+  share.taken += take ? 1 : 0;
+  return take;
 }
 
 }  // namespace dl::data

@@ -108,7 +108,7 @@ void check_batch(const Batch& batch, const Wanted& wanted) {
            wanted.loss == Loss::kBinaryCrossEntropy)
     check_range(labels, 2);
   if (batch.mask != nullptr && batch.mask->elements() != n &&
-      batch.mask->shape() != Shape{n, wanted.steps})
+      (wanted.steps == 0 || batch.mask->shape() != Shape{n, wanted.steps}))
     refuse(std::to_string(n) + " examples have a mask of " +
            batch.mask->shape().to_string());
 }

@@ -3,7 +3,7 @@
 // N examples in records of RECORD (default 4): features F32 [3] that follow
 // from SEED and the example's number, labels I32 below 3, and an example's
 // number in column 0.  KIND: "classes" (default), "regression" (F32 targets),
-// "broken" (a label out of range), "nan".
+// "ids" (classes with id and index), "broken" (a label out of range), "nan".
 
 #include <cstdlib>
 #include <iostream>
@@ -40,6 +40,17 @@ dl::data::DataSet make(std::int64_t first, std::int64_t n, std::uint64_t seed,
     if (kind == "broken" && first + i == 5) y.as<std::int32_t>()[at] = 7;
   }
   dl::data::DataSet set;
+  if (kind == "ids") {
+    Tensor id(DType::kU8, {n, 8}), index(DType::kI64, {n});
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::string text = "row-" + std::to_string(first + i);
+      std::copy(text.begin(), text.end(),
+                id.as<std::uint8_t>().begin() + 8 * i);
+      index.as<std::int64_t>()[static_cast<std::size_t>(i)] = first + i;
+    }
+    set.tensors.emplace("id", std::move(id));
+    set.tensors.emplace("index", std::move(index));
+  }
   set.tensors.emplace("features", std::move(x));
   set.tensors.emplace("labels", std::move(y));
   return set;
@@ -52,7 +63,7 @@ void write(std::int64_t n, std::int64_t record, std::uint64_t seed,
   m.schema = dl::data::Metadata::schema_of(make(0, 1, seed, kind));
   m.columns = {"number", "real", "eighths"};
   const std::vector<std::string> names = {"ant", "bee", "cat"};
-  if (kind == "classes" || kind == "nan") m.classes = names;
+  if (kind == "classes" || kind == "nan" || kind == "ids") m.classes = names;
   out.write_metadata(m);
   for (std::int64_t at = 0; at < n; at += record)
     out.write(make(at, std::min(record, n - at), seed, kind));

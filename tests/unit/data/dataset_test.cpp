@@ -177,6 +177,40 @@ TEST_CASE("statistics from outside are read with suspicion") {
   CHECK(error_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
 }
 
+TEST_CASE("tensors without values are refused, in data and in a schema") {
+  for (const char* name :
+       {"features", "labels", "features_mask", "labels_mask"}) {
+    DataSet set = sample::set(4, 1);
+    set.tensors[name] = Tensor(DType::kF32, {4, 0});
+    INFO(name);
+    CHECK(error_of([&] { set.check(); }) ==
+          std::string("tensor '") + name + "' of shape [4, 0] has no values");
+    auto text = sample::metadata().to_strings();
+    text["schema"] =
+        R"({")" + std::string(name) + R"(":{"dtype":"F32","shape":[1,0]}})";
+    CHECK(has(error_of([&] { Metadata::from_strings(text); }), "want integer"));
+  }
+}
+
+TEST_CASE("an example may have an id and a number") {
+  DataSet set = sample::set(2, 1);
+  set.tensors["index"] = Tensor(DType::kI64, {2});
+  Tensor id(DType::kU8, {2, 3});
+  for (const std::size_t i : {0, 1, 2, 3}) id.as<std::uint8_t>()[i] = 'a';
+  set.tensors["id"] = id;
+  Metadata m = sample::metadata();
+  m.schema = Metadata::schema_of(set);
+  m.check(set);
+  CHECK(Metadata::from_strings(m.to_strings()).schema == m.schema);
+  CHECK(id_text(set.get("id"), 0) == "aaa");
+  CHECK(id_text(set.get("id"), 1) == "a");
+  set.tensors["id"] = Tensor(DType::kU8, {2});
+  CHECK(has(error_of([&] { Metadata::schema_of(set); }), "want U8[width]"));
+  set.tensors.erase("id");
+  set.tensors["index"] = Tensor(DType::kI32, {2});
+  CHECK(has(error_of([&] { Metadata::schema_of(set); }), "want I64[]"));
+}
+
 TEST_CASE("metadata from outside is read with suspicion") {
   const auto good = sample::metadata().to_strings();
   const auto refused = [&](const std::string& key, const std::string& value) {

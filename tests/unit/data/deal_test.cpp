@@ -2,6 +2,7 @@
 
 #include "libcore/data/deal.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -9,6 +10,7 @@
 #include "libcore/data/rows.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/shard_names.h"
+#include "libcore/data/split.h"
 #include "libcore/data/spool.h"
 #include "tests/unit/data/sample.h"
 #include "tests/unit/io/scratch.h"
@@ -171,6 +173,79 @@ TEST_CASE("a split does not move examples when the data grow") {
   for (const auto& [row, part] : after) ++sizes[part];
   CHECK(std::abs(sizes[scratch / "s-train"] - 1050) < 80);
   CHECK(std::abs(sizes[scratch / "s-dev"] - 150) < 50);
+}
+
+TEST_CASE("where an example comes from does not decide its part") {
+  DataSet set = sample::set(200, 1);
+  const auto parts_of = [&] {
+    Splitter splitter(parse_split("a=0.5,b=0.5"), 7, false,
+                      Metadata::schema_of(set));
+    Row row(row_bytes(Metadata::schema_of(set)));
+    std::vector<std::size_t> parts;
+    for (std::int64_t i = 0; i < set.examples(); ++i) {
+      get_row(set, i, row);
+      parts.push_back(splitter.part_of(set, i, row));
+    }
+    return parts;
+  };
+  const auto before = parts_of();
+  tensor::Tensor index(tensor::DType::kI64, {200});
+  tensor::Tensor id(tensor::DType::kU8, {200, 4});
+  for (std::size_t i = 0; i < 200; ++i) {
+    index.as<std::int64_t>()[i] = static_cast<std::int64_t>(i);
+    id.as<std::uint8_t>()[4 * i] = static_cast<std::uint8_t>(i);
+  }
+  set.tensors["index"] = index;
+  set.tensors["id"] = id;
+  CHECK(parts_of() == before);
+}
+
+TEST_CASE("a stratified split gives each part its share of every class") {
+  const std::int64_t kExamples = 5000;
+  DataSet set = sample::set(kExamples, 1);
+  const auto labels = set.tensors["labels"].as<std::int32_t>();
+  Philox random(2, 0);
+  for (std::int32_t& label : labels) {
+    const auto u = random.below(100);
+    label = u < 90 ? 0 : u < 98 ? 1 : 2;
+  }
+  labels[7] = 3;  // the only one of its class
+  const Row row(16);
+  const std::string text = "train=0.7,test=0.2,dev=0.1";
+  const double shares[] = {0.7, 0.2, 0.1};
+  double off[3] = {};  // by how many examples, at worst
+  std::size_t lonely[3] = {}, run = 0;
+  std::vector<std::size_t> first;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    Splitter splitter(parse_split(text), seed, true, Metadata::schema_of(set));
+    std::map<std::int32_t, std::array<double, 4>> counts;
+    std::vector<std::size_t> parts;
+    for (std::int64_t i = 0; i < kExamples; ++i) {
+      parts.push_back(splitter.part_of(set, i, row));
+      auto& count = counts[labels[static_cast<std::size_t>(i)]];
+      ++count[parts.back()];
+      ++count[3];
+      // At any time: the data may end anywhere.
+      for (std::size_t p = 0; p < 3; ++p)
+        off[p] = std::max(off[p], std::abs(count[p] - shares[p] * count[3]));
+    }
+    ++lonely[parts[7]];
+    if (seed == 0) first = parts;
+    run += parts == first;
+  }
+  CHECK(run == 1);               // the seed decides who goes where
+  CHECK(lonely[0] > lonely[1]);  // with the chances of the parts
+  CHECK(lonely[1] > 5);
+  CHECK(lonely[2] > 0);
+
+  set.tensors["labels"] = tensor::Tensor(tensor::DType::kF32, {kExamples, 1});
+  CHECK(has(error_of(
+                [&] {
+                  Splitter(parse_split(text), 0, true,
+                           Metadata::schema_of(set));
+                },
+                Code::kUsage),
+            "--stratify needs a class number"));
 }
 
 TEST_CASE("every shard has the statistics of its part and the steps") {

@@ -1,0 +1,60 @@
+// Which part of a split an example goes to.
+
+#ifndef DL_LIBCORE_DATA_SPLIT_H_
+#define DL_LIBCORE_DATA_SPLIT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/data/metadata.h"
+
+namespace dl::data {
+
+// The parts of a split and where each ends in [0, 1]: "train=0.8,test=0.2"
+// gives {"train", 0.8}, {"test", 1}.  Throws Error{kUsage}.
+struct SplitPart {
+  std::string name;
+  double end;
+};
+std::vector<SplitPart> parse_split(const std::string& text);
+
+// By a hash of an example's values, so that no example moves when others are
+// added; or by class ("stratified"), so that each part gets its share of every
+// class, to within rounding.
+class Splitter {
+ public:
+  // schema: of the examples.
+  // Throws Error: kUsage, stratified without class numbers for labels.
+  Splitter(std::vector<SplitPart> parts, std::uint64_t seed, bool stratified,
+           const std::map<std::string, Field>& schema);
+
+  // The part of example i of `set`, whose bytes are `row` (data/rows.h).  Call
+  // it once for each example, in order.
+  std::size_t part_of(const DataSet& set, std::int64_t i,
+                      std::span<const std::byte> row);
+
+ private:
+  struct Share {  // of one part in the examples of one class
+    std::int64_t seen = 0, taken = 0;
+  };
+  struct Range {
+    std::size_t begin, bytes;
+  };
+  std::size_t by_hash(std::span<const std::byte> row) const;
+  std::size_t by_class(std::int64_t label);
+  bool takes(Share& share, double fraction, double chance) const;
+
+  std::vector<SplitPart> parts_;
+  std::uint64_t seed_;
+  bool stratified_;
+  std::vector<Range> values_;  // in a row
+  std::map<std::int64_t, std::vector<Share>> classes_;
+};
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_SPLIT_H_
