@@ -1,0 +1,15 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page README.md
+ln -s "$DL_TEST_ROOT/scripts" scripts
+mnist site/mnist 512 128
+export DL_DATA_MIRROR=file://$PWD/site DL_DATA_CHECKSUMS=$PWD/sums
+for file in site/mnist/*; do
+  echo "sha256:$(sha256sum <"$file" | cut -d ' ' -f 1) ${file##*/}"
+done >sums
+
+skip_next 'make demo' 'they are what runs this; the demo has a test of its own'
+run_next 'scripts/get-data mnist mnist'
+run_next 'waves.awk'
+skip_next 'dl-worker --master tcp' 'other hosts'
+skip_next 'make install' 'builds and installs'
+page_ends

@@ -1,0 +1,5 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page man/dl-keygen.1.scd
+run_next 'dl-keygen keys --worker'
+skip_next 'scp -r' 'other hosts'
+page_ends

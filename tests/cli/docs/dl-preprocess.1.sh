@@ -1,0 +1,23 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page man/dl-preprocess.1.scd
+mnist . 96 1
+run_next 'dl-shard -n 16'
+
+animals iris.csv
+echo '1,,cat' >>iris.csv  # a value is missing
+run_next '--missing skip'
+
+awk 'BEGIN {
+  print "machine,heat,noise,fault"
+  for (i = 0; i < 60; ++i)
+    print int(i / 20) "," i % 7 "," i % 3 "," (i < 30 ? "none" : "belt")
+}' >log.csv
+run_next '--sequence machine'
+
+# What lies at the address.
+awk 'BEGIN { for (i = 0; i < 9; ++i) print i ",2," i % 2 "," i / 2 }' |
+  gzip >t.csv.gz
+printf '#!/bin/sh\ncat t.csv.gz\n' >.blocks/bin/curl
+chmod +x .blocks/bin/curl
+run_next 'pipe:curl'
+page_ends

@@ -1,0 +1,21 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page man/dl-shard.1.scd
+# CIFAR-10's files: a class and 32x32 pixels in three colours, 128 times.
+for file in 1 2; do
+  awk 'BEGIN { for (i = 0; i < 64; ++i) printf "%c%3072s", i % 10 + 48, i }' |
+    tr '0-9' '\000-\011' >data_batch_$file.bin
+done
+run_next 'dl-preprocess cifar'
+
+make-dataset 60 10 1 >data.dls
+run_next '--split train=0.8,test=0.2'
+
+dl-shard -q -n 2 -o big data.dls
+run_next 'pipe:cat big-'
+cat small.list
+
+rm train-*.dls
+dl-shard -q -n 2 -o train data.dls
+run_next 'jq'
+cat .blocks/4.out
+page_ends
