@@ -3,9 +3,11 @@
 #include "libcore/base/json.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace dl {
 namespace {
@@ -123,6 +125,29 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   std::string key_;
   std::string problem_;
 };
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
+// Letters to insert, drop or replace, or neighbours to swap, to make b of a.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before, last, row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min(
+          {last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
 
 std::string describe(const Json& value) {
   std::string text = dump_json(value);
@@ -258,26 +283,25 @@ void JsonView::fail(const std::string& want) const {
 
 std::string nearest(std::string_view word,
                     const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::string begun;  // the shortest that begins with the word
+  std::string near;
+  // In a short word fewer mistakes make another word of it.
+  const std::size_t most = word.size() < 3 ? 0
+                           : word.size() < 5
+                               ? 1
+                               : std::max<std::size_t>(2, word.size() / 3);
+  std::size_t best = most + 1;
   for (const std::string& candidate : candidates) {
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 1; i <= word.size(); ++i) {  // Levenshtein
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= candidate.size(); ++j) {
-        std::size_t substitute = diagonal + (word[i - 1] != candidate[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
+    if (same_but_for_case(word, candidate)) return candidate;
+    if (word.size() > 1 && candidate.starts_with(word) &&
+        (begun.empty() || candidate.size() < begun.size()))
+      begun = candidate;
+    if (const std::size_t steps = distance(word, candidate); steps < best) {
+      best = steps;
+      near = candidate;
     }
   }
-  return best;
+  return begun.empty() ? near : begun;
 }
 
 }  // namespace dl

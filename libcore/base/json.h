@@ -73,8 +73,9 @@ class JsonView {
   std::string path_;
 };
 
-// The candidate nearest to `word` by edit distance, or "" if none is near
-// enough to be what was meant.
+// The candidate that `word` was probably meant to be: the same but for case,
+// else one that begins with it, else the nearest by edit distance; "" if none
+// is near.
 std::string nearest(std::string_view word,
                     const std::vector<std::string>& candidates);
 

@@ -173,4 +173,22 @@ bool Options::given(const std::string& name) const {
   return option->origin != Origin::kDefault;
 }
 
+void Options::refuse(const std::vector<std::string>& names,
+                     const std::string& why) const {
+  for (const std::string& name : names) {
+    const Option* option = state_->find(name);
+    require(option != nullptr, "refuse() of an option that was not declared");
+    if (option->origin == Origin::kCommandLine)
+      throw Error{Code::kUsage, "--" + name + " " + why};
+  }
+}
+
+void Options::refuse_section(const std::string& title,
+                             const std::string& why) const {
+  std::vector<std::string> names;
+  for (const Option& option : state_->options)
+    if (option.section == title) names.push_back(option.name);
+  refuse(names, why);
+}
+
 }  // namespace dl::cli

@@ -1,5 +1,6 @@
 #include "libcore/cli/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <mutex>
@@ -8,6 +9,18 @@
 #include "libcore/cli/common.h"
 
 namespace dl::cli {
+namespace {
+
+// A line that the terminal breaks is not overwritten by the next one.  The last
+// column stays free: some break there already.
+std::string fitted(const std::string& line) {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return line;  // no terminal
+  return line.substr(0, size.ws_col - 1U);
+}
+
+}  // namespace
 
 struct Progress::State {
   std::mutex mutex;
@@ -16,7 +29,7 @@ struct Progress::State {
   double next = monotonic_seconds() + 1;  // the first after a second
 
   void draw(const std::string& line) {
-    std::string text = "\r\033[K" + line;
+    std::string text = "\r\033[K" + fitted(line);
     [[maybe_unused]] ssize_t n = write(STDERR_FILENO, text.data(), text.size());
     shown = !line.empty();
     set_progress_shown(shown);

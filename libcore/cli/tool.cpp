@@ -25,11 +25,12 @@ namespace dl::cli {
 namespace {
 
 // A process may be started without descriptors 0 to 2; a file opened later
-// would become one of them.
+// would become one of them.  Who writes to a standard output that is not there
+// must learn it, so its place is taken by something that cannot be written.
 void open_standard_files() {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
-      if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) _exit(70);
+      if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) _exit(70);
 }
 
 void (*clean_up)() noexcept = nullptr;  // for the signal handler
