@@ -43,9 +43,11 @@ struct Args {
   std::string threshold;
   dl::nn::PredictorOptions predictor;
   bool json = false, merge = false;
+  const dl::cli::Options* options = nullptr;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
   opt.add("model,m", &a.model, "FILE", "the model");
   opt.add("evaluate,e", &a.kinds, "KIND",
           "classification, binary, roc, regression or calibration; may be "
@@ -141,9 +143,9 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 }
 
 dl::eval::Evaluations merge_all(const Args& a) {
-  if (!a.model.empty() || !a.kinds.empty())
-    throw Error{Code::kUsage,
-                "--merge takes reports, no --model or --evaluate"};
+  a.options->refuse({"model", "evaluate", "top", "threshold", "batch",
+                     "threads", "local", "device"},
+                    "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   for (const std::string& spec : inputs(a)) {
     const auto source = dl::io::open_source(spec);

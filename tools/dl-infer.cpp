@@ -1,6 +1,8 @@
 // dl-infer - apply a model to a DataSet stream
 // For users: man/dl-infer.1.scd.
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <iostream>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"
@@ -40,9 +43,11 @@ struct Args {
   bool keep_features = false, no_provenance = false;
   dl::nn::PredictorOptions predictor;
   std::vector<std::string> operands, command_line;
+  const dl::cli::Options* options = nullptr;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
   opt.add("model,m", &a.model, "FILE", "the model");
   opt.add("output,o", &a.output, "FILE", "where the predictions go");
   opt.add("format", &a.format, "FORMAT",
@@ -85,16 +90,29 @@ void run(const Args& a) {
   if (!lines && a.format != "dls")
     throw Error{Code::kUsage,
                 "--format: want jsonl or dls, got '" + a.format + "'"};
+  if (lines)
+    a.options->refuse({"keep-features", "no-provenance"},
+                      "is for --format dls");
+  else
+    a.options->refuse({"top"}, "is for --format jsonl");
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   const dl::nn::Model model = dl::nn::open_model(a.model);
   dl::nn::Predictor predictor(model, a.predictor);
   const auto out = lines ? open_lines(a, model) : open_stream(a, model);
+  // Predictions on the terminal are progress enough.
+  const bool show = a.output != "-" || ::isatty(STDOUT_FILENO) == 0;
+  dl::cli::Progress progress;
+  std::int64_t examples = 0;
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const dl::data::Metadata& metadata) { out->see(metadata); },
         [&](dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {
           out->take(set, outputs);
+          examples += set.examples();
+          if (show)
+            progress.update(
+                [&] { return std::to_string(examples) + " examples"; });
         });
   out->close();
 }

@@ -65,4 +65,27 @@ inline void declare_exchange(dl::cli::Options& opt,
   opt.add("fan-out", &m.fan_out, "COUNT", "children of a node of the tree");
 }
 
+// Refuses options that the mode has no use for.
+inline void check_exchange(const dl::cli::Options& opt,
+                           const dl::cluster::MasterOptions& m) {
+  if (m.mode == "averaging")
+    opt.refuse_section("Sharing", "is for --mode sharing");
+  if (m.mode == "sharing") {
+    opt.refuse({"frequency", "updater-state", "outer", "outer-rate",
+                "outer-momentum", "delta", "overlap"},
+               "is for --mode averaging");
+    if (m.sharing.staleness == "none")
+      opt.refuse({"workers"},
+                 "is for --mode averaging, and for --staleness ROUNDS");
+    if (m.sharing.share != "gradient")
+      opt.refuse({"masking"}, "is for --share gradient");
+    if (!m.sharing.threshold.starts_with("target:") &&
+        !m.sharing.threshold.starts_with("quantile:"))
+      opt.refuse({"warmup"}, "is for --threshold target and quantile");
+    if (m.sharing.clip_every == 0)
+      opt.refuse({"clip"}, "has no effect with --clip-every 0");
+  }
+  if (m.topology == "star") opt.refuse({"fan-out"}, "is for --topology tree");
+}
+
 #endif  // DL_TOOLS_DL_MASTER_EXCHANGE_H_

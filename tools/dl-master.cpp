@@ -36,6 +36,7 @@ constexpr dl::cli::ToolInfo kTool = {
 struct Args {
   dl::cluster::MasterOptions master;
   bool json = false;
+  const dl::cli::Options* options = nullptr;
 };
 
 void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
@@ -119,8 +120,28 @@ void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
           "updates that are kept: prune (at checkpoints), keep or none");
 }
 
+// Refuses options that have no effect in this run.
+void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
+  if (!m.replay.empty()) {
+    for (const char* title : {"Training", "Averaging", "Sharing", "Topology",
+                              "Evaluation and end", "Workers", "Checkpoints"})
+      opt.refuse_section(title, "does not go with --replay");
+    opt.refuse({"net", "init", "data", "eval-data", "normalize", "run", "fresh",
+                "dry-run", "estimate"},
+               "does not go with --replay");
+    return;
+  }
+  if (!m.init.empty())
+    opt.refuse({"normalize"}, "does not go with --init: its model has one");
+  if (m.local == 0)
+    opt.refuse({"threads", "device"},
+               "is for --local workers; others are told by dl-worker");
+  if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
+}
+
 void run(Args& args) {
   dl::cluster::MasterOptions& master = args.master;
+  check(*args.options, master);
   master.version = DL_VERSION;
   master.grace = dl::cli::grace_period();
   dl::cli::Progress progress;
@@ -147,6 +168,7 @@ int main(int argc, char** argv) {
   return dl::cli::run_tool(
       kTool, argc, argv,
       [&](dl::cli::Options& o) {
+        args.options = &o;
         declare_what(o, args.master);
         declare_how(o, args.master);
         o.section("Output");

@@ -38,9 +38,11 @@ struct Args {
   dl::vectorize::ReaderOptions reader;
   dl::vectorize::CsvOptions csv;
   dl::vectorize::SvmlightOptions svmlight;
+  const dl::cli::Options* options = nullptr;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
   opt.add("output,o", &a.output, "FILE", "where the stream goes");
   opt.flag("force,f", &a.force, "write FILE even if nothing has changed");
   opt.add("batch", &a.reader.batch, "N", "examples in a record");
@@ -130,6 +132,12 @@ void run(const Args& a, const std::vector<std::string>& arguments) {
   if (a.operands.empty())
     throw dl::Error{dl::Code::kUsage,
                     "want a format: idx, csv, svmlight or cifar"};
+  for (const std::string format : {"idx", "csv", "svmlight", "cifar"})
+    if (a.operands[0] != format)
+      a.options->refuse_section("Options for " + format, "is for " + format);
+  if (a.no_labels)
+    a.options->refuse({"classes", "regression"},
+                      "does not go with --no-labels");
   if (a.reader.batch < 1)
     throw dl::Error{dl::Code::kUsage, "--batch must be positive"};
   if (a.max_bad < 0)

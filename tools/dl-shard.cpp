@@ -152,6 +152,12 @@ void check(const Args& a) {
   if (a.verify + a.info + heads > 1)
     misuse("--verify, --info and --head exclude each other");
   if (a.json && !a.info && !heads) misuse("--json needs --info or --head");
+  if (a.verify || a.info || heads)
+    a.options->refuse_section("Dealing options",
+                              "is for dealing out, not for "
+                              "--verify, --info and --head");
+  if (!a.deal.shuffle && a.deal.split.empty())
+    a.options->refuse({"seed"}, "is for --shuffle and --split");
   if (heads && a.head <= 0) misuse("--head must be positive");
   if (a.deal.shards <= 0) misuse("--shards must be positive");
   if (a.deal.batch < 0) misuse("--batch must not be negative");

@@ -73,9 +73,8 @@ class JsonView {
   std::string path_;
 };
 
-// The candidate that `word` was probably meant to be: the same but for case,
-// else one that begins with it, else the nearest by edit distance; "" if none
-// is near.
+// What `word` was probably meant to be: a candidate that begins with it, else
+// the nearest by edit distance; "" if none is near.
 std::string nearest(std::string_view word,
                     const std::vector<std::string>& candidates);
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "libcore/cluster/averaging_master.h"
 #include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/estimate_round.h"
+#include "libcore/cluster/number_format.h"
 #include "libcore/cluster/sharing_master.h"
 
 namespace dl::cluster {
@@ -120,13 +120,9 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
                                   {"version", state.version}});
   std::string line = "epoch " + std::to_string(state.epoch + 1) + " of " +
                      std::to_string(context_.settings.epochs) + ": loss ";
-  char number[32];
-  std::snprintf(number, sizeof number, "%.4g", result.loss);
-  line += number;
-  for (const auto& [name, each] : result.metrics) {
-    std::snprintf(number, sizeof number, "%.4g", each);
-    line += ", " + name + " " + number;
-  }
+  line += format("%.4g", result.loss);
+  for (const auto& [name, each] : result.metrics)
+    line += ", " + name + " " + metric_text(each);
   context_.log(Level::kInfo, line);
 
   if (early_stopping_.observe(state.epoch, value) && hooks_.save_best)

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "libcore/cluster/master_address.h"
 #include "libcore/cluster/master_run.h"
 #include "libcore/cluster/passing_folder.h"
 #include "libcore/cluster/plan.h"
@@ -57,6 +58,7 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
 }  // namespace
 
 Outcome run_master(const MasterOptions& options, const Log& log) {
+  if (!options.bind.empty()) check_bind(options.bind);
   if (options.dry_run) return dry_run(options);
   if (options.estimate) {
     limits_of(options);

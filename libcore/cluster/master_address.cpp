@@ -11,12 +11,20 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = 64 << 10;
 
-bool is_port(std::string_view text) {
+bool is_port(std::string_view text, unsigned least) {
   unsigned port = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), port);
   return error == std::errc{} && end == text.data() + text.size() &&
-         port >= 1 && port <= 65535;
+         port >= least && port <= 65535;
+}
+
+// tcp://HOST:PORT or ipc://PATH
+bool is_endpoint(std::string_view text, unsigned least) {
+  if (text.starts_with("ipc://")) return text.size() > 6;
+  const auto colon = text.rfind(':');
+  return text.starts_with("tcp://") && colon != text.npos && colon > 6 &&
+         is_port(text.substr(colon + 1), least);
 }
 
 }  // namespace
@@ -41,18 +49,22 @@ std::string MasterAddress::name() const {
 }
 
 void check_endpoint(const std::string& text) {
-  bool good = false;
-  if (text.starts_with("tcp://")) {
-    const auto colon = text.rfind(':');
-    good = colon > 6 && is_port(std::string_view(text).substr(colon + 1));
-  } else if (text.starts_with("ipc://")) {
-    good = text.size() > 6;
-  }
-  if (!good)
-    throw Error{Code::kUsage,
-                "the master's address is tcp://HOST:PORT or "
-                "ipc://PATH, not '" +
-                    text + "'"};
+  if (is_endpoint(text, 1)) return;
+  throw Error{Code::kUsage,
+              "the master's address is tcp://HOST:PORT, with a port of 1 to "
+              "65535, or ipc://PATH, not '" +
+                  text + "'"};
+}
+
+void check_bind(const std::string& text) {
+  if (is_endpoint(text, 0) ||
+      (text.ends_with(":*") &&
+       is_endpoint(text.substr(0, text.size() - 1) + "0", 0)))
+    return;
+  throw Error{Code::kUsage,
+              "--bind: want tcp://ADDRESS:PORT, with a port of 1 to 65535 or 0 "
+              "for a free one, or ipc://PATH, got '" +
+                  text + "'"};
 }
 
 }  // namespace dl::cluster

@@ -22,6 +22,10 @@ struct MasterAddress {
 // Throws Error: kUsage unless text is tcp://HOST:PORT or ipc://PATH.
 void check_endpoint(const std::string& text);
 
+// The same of one to listen at, where the port may be 0, or *: a free one.
+// libzmq takes what digits there are, and of their number the low 16 bits.
+void check_bind(const std::string& text);
+
 }  // namespace dl::cluster
 
 #endif  // DL_LIBCORE_CLUSTER_MASTER_ADDRESS_H_

@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_CLUSTER_NUMBER_FORMAT_H_
 #define DL_LIBCORE_CLUSTER_NUMBER_FORMAT_H_
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -13,6 +14,11 @@ inline std::string format(const char* pattern, double value) {
   char text[64];
   std::snprintf(text, sizeof text, pattern, value);
   return text;
+}
+
+// A metric; one that the data does not define is shown as dl-eval does.
+inline std::string metric_text(double value) {
+  return std::isnan(value) ? "-" : format("%.4g", value);
 }
 
 }  // namespace dl::cluster

@@ -159,6 +159,7 @@ LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
 }
 
 Steps replayable_steps(const std::string& folder, const Log& log) {
+  const std::vector<Saved> checkpoints = saved_in(folder, log);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> logs;
   for (const LogFile& file : update_logs(folder)) {
     LogInMemory memory(file);
@@ -167,7 +168,7 @@ Steps replayable_steps(const std::string& folder, const Log& log) {
     logs.emplace_back(file.base, memory.reader().sequence());
   }
   Steps steps;
-  for (const Saved& saved : saved_in(folder, log)) {
+  for (const Saved& saved : checkpoints) {
     std::uint64_t reached = saved.version;
     for (const auto& [base, last] : logs)
       if (base <= reached) reached = std::max(reached, last);

@@ -25,7 +25,7 @@ std::string scores(const RunState& state) {
   const EpochScore& last = state.history.back();
   std::string text = "loss " + format("%.4g", last.loss);
   for (const auto& [name, value] : last.metrics)
-    text += ", " + name + " " + format("%.4g", value);
+    text += ", " + name + " " + metric_text(value);
   return text + " (epoch " + std::to_string(last.epoch + 1) + ")";
 }
 

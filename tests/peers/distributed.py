@@ -99,8 +99,9 @@ class Bench:
         with Hosts(self.args.hosts, mbit) as hosts:
             log = open(run.with_suffix(".err"), "w", encoding="utf-8")
             hosts.start(0, ["dl-master", "--net", self.net, "--data", self.shard, *WAYS[way],
-                            "--batch", self.share, "--epochs", 1000000, "--workers",
-                            self.args.hosts, "--min-workers", self.args.hosts, "--insecure",
+                            "--batch", self.share, "--epochs", 1000000,
+                            *(() if way == "sharing" else ("--workers", self.args.hosts)),
+                            "--min-workers", self.args.hosts, "--insecure",
                             "--bind", f"tcp://{hosts.address(0)}:0", "--master-file",
                             master_file, "--checkpoint-every", "1h", "--run", run, "-o",
                             run.with_suffix(".safetensors")], stderr=log)

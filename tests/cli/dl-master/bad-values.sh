@@ -12,7 +12,7 @@ try --batch 3x
 try --seed -1
 try --threshold 1
 try --combine max
-try --updater-state maybe
+try --mode averaging --updater-state maybe
 try --mode averaging --overlap --updater-state average
 try --mode averaging --outer plain --outer-momentum 0.5
 try --evaluate classification

@@ -1,0 +1,8 @@
+# Options of another format, or without effect beside another one, are refused.
+try() { echo "$*"; dl-preprocess "$@" </dev/null; echo $?; }
+try idx --header images labels
+try cifar --label 1
+try csv --label 1 --zero-based
+try svmlight --variant 100
+try csv --label 1 --no-labels
+try idx --no-labels --regression images
