@@ -12,8 +12,7 @@ begun() {
     --eval-data points-test-000.dls --epochs 3 --batch 8 \
     --normalize standardize --update-log keep --local 1 --threads 1 "$@"
 }
-sharing="--mode sharing"
-averaging="--mode averaging --frequency 2 --outer nesterov"
+declare -A how=([sharing]="" [averaging]="--frequency 2 --outer nesterov")
 for mode in sharing averaging; do
   echo "-- $mode"
   dl-master --replay $mode.run --list
@@ -21,7 +20,7 @@ for mode in sharing averaging; do
   [ "$(parameters now.safetensors)" = "$(parameters $mode-replayed.safetensors)" ] &&
     echo "replays to the same parameters"
   # shellcheck disable=SC2086  # words
-  begun ${!mode} --run $mode.run -o $mode.safetensors 2>$mode.err
+  begun --mode $mode ${how[$mode]} --run $mode.run -o $mode.safetensors 2>$mode.err
   echo "status $?"
   grep -v 'told to stop' $mode.err
   "$DL_TEST_ROOT/tests/cluster/check-events" $mode.run && echo "its history is whole"

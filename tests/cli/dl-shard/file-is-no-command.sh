@@ -8,6 +8,7 @@ cp in.csv 'pipe:touch PWNED #.csv'
 echo '{"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "activation": "softmax", "loss": "negative_log_likelihood"}]}' >net.json
 dl-shard -q --info --json '*.dls' | grep -o '"examples":4,"'
+# shellcheck disable=SC2035  # the name is the point
 dl-shard -q --verify *.dls
 dl-shard -q -o dealt '*.dls'
 dl-preprocess csv --label 3 '*.csv' -o both.dls
