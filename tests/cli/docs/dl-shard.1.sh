@@ -10,6 +10,10 @@ run_next 'dl-preprocess cifar'
 make-dataset 60 10 1 >data.dls
 run_next '--split train=0.8,test=0.2'
 
+animals animals.csv
+dl-preprocess csv --header --label species animals.csv -o pets.dls
+run_next '--stratify'
+
 dl-shard -q -n 2 -o big data.dls
 run_next 'pipe:cat big-'
 cat small.list
@@ -17,5 +21,5 @@ cat small.list
 rm train-*.dls
 dl-shard -q -n 2 -o train data.dls
 run_next 'jq'
-cat .blocks/4.out
+cat .blocks/5.out
 page_ends
