@@ -29,13 +29,13 @@ test: bootstrap-test
 ## check: unit and command-line tests, the quick part of `test`
 check: configure
 	ninja -C $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) --output-on-failure -LE cluster
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE cluster
 
 .PHONY: check-all
 ## check-all: check and the cluster tests
 check-all: configure
 	ninja -C $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) --output-on-failure
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 .PHONY: fuzz
 ## fuzz: every parser under libFuzzer for FUZZ_SECONDS (default 5) each

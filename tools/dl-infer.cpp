@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -68,9 +66,7 @@ std::unique_ptr<dl::nn::PredictionWriter> open_lines(
   // Text may go to a terminal, unlike other products.
   if (a.output == "-")
     return dl::nn::write_lines(model, a.top, [](std::string_view text) {
-      if (!(std::cout << text << std::flush))
-        throw Error{Code::kIo, std::string("cannot write standard output: ") +
-                                   std::strerror(errno)};
+      std::cout << text << std::flush;
     });
   return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output));
 }

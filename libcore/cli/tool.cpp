@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -20,6 +19,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/common.h"
 #include "libcore/cli/options_state.h"
+#include "libcore/cli/standard_output.h"
 
 namespace dl::cli {
 namespace {
@@ -88,22 +88,27 @@ void print_version(const ToolInfo& tool, const Describe& describe) {
 }
 
 // The last act: what the caller was promised on stdout must have arrived.
-int close_stdout(const ToolInfo& tool, int status) {
-  std::cout.flush();
-  bool failed = !std::cout || std::fflush(stdout) != 0;
-  int reason = errno;
-  if (close(STDOUT_FILENO) != 0 && errno != EBADF) {
-    failed = true;
-    reason = errno;
+int close_stdout(const ToolInfo& tool, int status, StandardOutput& output) {
+  try {
+    output.flush();
+    if (close(STDOUT_FILENO) != 0 && errno != EBADF)
+      throw Error{Code::kIo, std::string("cannot write standard output: ") +
+                                 std::strerror(errno)};
+  } catch (const Error& error) {
+    if (status != 0) return status;
+    report(tool.name, error.what());
+    return static_cast<int>(error.code());
   }
-  if (!failed || status != 0) return status;
-  report(tool.name,
-         std::string("cannot write standard output: ") + std::strerror(reason));
-  return static_cast<int>(Code::kIo);
+  return status;
 }
 
-int fail(const ToolInfo& tool, Code code, const std::string& message) {
-  std::cout.flush();  // so that messages come after the product
+int fail(const ToolInfo& tool, Code code, const std::string& message,
+         StandardOutput& output) {
+  try {
+    output.flush();  // so that messages come after the product
+  } catch (const Error&) {
+    // What went wrong first is what counts.
+  }
   report(tool.name, message);
   if (code == Code::kUsage)
     write_line(std::string("Try '") + tool.name + " --help'");
@@ -139,6 +144,7 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
   open_standard_files();
   restore_signals(tool);
   std::ios::sync_with_stdio(false);
+  StandardOutput output;
   Options options(tool.name);
   CommonOptions common;
   int status = 0;
@@ -147,14 +153,14 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
     common.declare(options);
     status = run_checked(tool, argc, argv, options, common, run, describe);
   } catch (const Error& error) {
-    status = fail(tool, error.code(), error.what());
+    status = fail(tool, error.code(), error.what(), output);
   } catch (const std::bad_alloc&) {
-    status = fail(tool, Code::kBug, "internal error: out of memory");
+    status = fail(tool, Code::kBug, "internal error: out of memory", output);
   } catch (const std::exception& error) {
-    status =
-        fail(tool, Code::kBug, std::string("internal error: ") + error.what());
+    status = fail(tool, Code::kBug,
+                  std::string("internal error: ") + error.what(), output);
   }
-  return close_stdout(tool, status);
+  return close_stdout(tool, status, output);
 }
 
 }  // namespace dl::cli
