@@ -14,6 +14,7 @@
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
 #include "libcore/device/open.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/prediction_writer.h"
@@ -93,6 +94,8 @@ void run(const Args& a) {
     a.options->refuse({"top"}, "is for --format jsonl");
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
+  dl::io::refuse_overwriting(a.output, specs);
+  dl::io::refuse_overwriting(a.output, {a.model});
   const dl::nn::Model model = dl::nn::open_model(a.model);
   dl::nn::Predictor predictor(model, a.predictor);
   const auto out = lines ? open_lines(a, model) : open_stream(a, model);

@@ -11,6 +11,7 @@
 #include "libcore/base/json.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 #include "libcore/vectorize/preprocess.h"
@@ -30,6 +31,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
+  const dl::cli::Options* options = nullptr;
   std::vector<std::string> operands;
   std::string output = "-";
   std::string variant = "10";
@@ -128,7 +130,7 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
   for (const std::string& what : bad.examples()) say(dl::Level::kWarning, what);
 }
 
-void run(const Args& a, const std::vector<std::string>& arguments) {
+void run(const Args& a, std::vector<std::string> arguments) {
   if (a.operands.empty())
     throw dl::Error{dl::Code::kUsage,
                     "want a format: idx, csv, svmlight or cifar"};
@@ -147,7 +149,13 @@ void run(const Args& a, const std::vector<std::string>& arguments) {
                     "--json wants -o FILE: standard output has the stream"};
   std::vector<std::string> inputs =
       dl::io::expand_operands({a.operands.begin() + 1, a.operands.end()});
-  dl::data::Provenance step{kTool.name, DL_VERSION, arguments, {}};
+  dl::io::refuse_overwriting(
+      a.output, inputs.empty() ? std::vector<std::string>{"-"} : inputs);
+  dl::data::Provenance step{kTool.name, DL_VERSION, std::move(arguments), {}};
+  for (std::string& argument : a.options->from_environment())
+    step.arguments.push_back(std::move(argument));
+  // A pipe's reader compares nothing, and gets the same bytes each time.
+  if (a.output != "-") step.inputs = dl::vectorize::digest_of(inputs);
   if (!a.force && dl::vectorize::is_current(a.output, step, inputs)) {
     dl::cli::log()(dl::Level::kInfo, "'" + a.output + "' is up to date");
     return;

@@ -167,6 +167,18 @@ void Options::section(const char* title) { state_->section = title; }
 
 void Options::rest(std::vector<std::string>* value) { state_->rest = value; }
 
+std::vector<std::string> Options::from_environment() const {
+  std::vector<std::string> arguments;
+  for (const Option& option : state_->options) {
+    if (option.origin != Origin::kEnvironment) continue;
+    if (option.takes_value)
+      arguments.push_back("--" + option.name + "=" + option.shown);
+    else if (option.shown != "0")
+      arguments.push_back("--" + option.name);
+  }
+  return arguments;
+}
+
 bool Options::given(const std::string& name) const {
   const Option* option = state_->find(name);
   require(option != nullptr, "given() of an option that was not declared");

@@ -60,6 +60,9 @@ class Options {
               const std::string& why) const;
   void refuse_section(const std::string& title, const std::string& why) const;
 
+  // What the environment set, as arguments: "--shards=7", "--force".
+  std::vector<std::string> from_environment() const;
+
   struct State;
   State& state() { return *state_; }
 

@@ -7,6 +7,7 @@
 #include "libcore/cluster/passing_folder.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/replay.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -74,6 +75,9 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   limits_of(options);
+  io::refuse_overwriting(options.output, {options.net});
+  for (const auto* operands : {&options.data, &options.eval_data})
+    io::refuse_overwriting(options.output, io::expand_operands(*operands));
   const auto folder = std::filesystem::path(options.output).parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder))
     throw Error{Code::kCantCreate, "cannot create '" + options.output +

@@ -14,6 +14,7 @@
 #include "libcore/data/split.h"
 #include "libcore/data/spool.h"
 #include "libcore/data/stream.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 
 namespace dl::data {
@@ -273,6 +274,7 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
                         const DealProgress& progress) {
   Dealer dealer(options, progress);
   const std::vector<std::string> old = dealer.find_old_shards();
+  for (const std::string& path : old) io::refuse_overwriting(path, inputs);
   for (const std::string& spec : inputs) dealer.read(spec);
   std::vector<Dealt> dealt = dealer.write();
   for (const std::string& path : old)

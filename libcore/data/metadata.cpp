@@ -116,6 +116,7 @@ Json to_json(const std::vector<Provenance>& steps) {
                  {"version", step.version},
                  {"arguments", step.arguments}};
     if (step.seed) item["seed"] = *step.seed;
+    if (!step.inputs.empty()) item["inputs"] = step.inputs;
     json.push_back(item);
   }
   return json;
@@ -132,6 +133,7 @@ std::vector<Provenance> provenance_from_json(const JsonView& json) {
       if (!seed.is_number_unsigned()) item.at("seed").fail("a seed");
       step.seed = seed.get<std::uint64_t>();
     }
+    if (item.has("inputs")) step.inputs = item.at("inputs").string();
     steps.push_back(std::move(step));
   }
   return steps;

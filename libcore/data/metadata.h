@@ -24,11 +24,13 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
-// One step that made the data: tool, version, arguments, seed.
+// One step that made the data: tool, version, arguments, seed, and a digest of
+// what is known of its input files, or "".
 struct Provenance {
   std::string tool, version;
   std::vector<std::string> arguments;
   std::optional<std::uint64_t> seed;
+  std::string inputs = {};
   bool operator==(const Provenance&) const = default;
 };
 

@@ -1,6 +1,7 @@
 // The model file.  Tensors lie in the order of the layout: parameters,
 // statistics, updater state, vectors of the run; dl-model(5) has the fields.
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <map>
 
 #include "libcore/io/digest.h"
+#include "libcore/io/looks_like.h"
 #include "libcore/io/mapping.h"
 #include "libcore/io/safetensors.h"
 #include "libcore/io/sink.h"
@@ -281,7 +283,18 @@ std::span<const float> parameters_in(std::span<const std::byte> tensors,
 }
 
 // keep: leave the parameters where they are, if that is possible.
+// A data set or a table in the place of a model is called by its name.
+void check_kind(std::span<const std::byte> blob) {
+  const std::string kind =
+      io::looks_like(blob.first(std::min<std::size_t>(blob.size(), 32)));
+  if (blob.size() > 9 && kind != "a safetensors file")
+    throw Error{Code::kData,
+                "is no model but " + kind +
+                    (kind == "zstd data" ? ", such as a DataSet stream" : "")};
+}
+
 Model read_model(std::span<const std::byte> blob, bool keep) {
+  check_kind(blob);
   const io::SafetensorsHeader header = io::parse_safetensors(blob);
   check_version(header.metadata);
   Model model = describe(header.metadata);

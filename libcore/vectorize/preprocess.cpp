@@ -10,6 +10,7 @@
 #include "libcore/data/set_statistics.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/stream.h"
+#include "libcore/io/digest.h"
 #include "libcore/io/source.h"
 
 namespace dl::vectorize {
@@ -17,6 +18,11 @@ namespace {
 
 std::int64_t ns(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+bool is_regular(const std::string& spec, struct stat& status) {
+  return io::names_file(spec) && ::stat(spec.c_str(), &status) == 0 &&
+         S_ISREG(status.st_mode);
 }
 
 // Provenance and schema are in the first metadata record; say them once.
@@ -52,25 +58,32 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
   return writer.examples();
 }
 
+std::string digest_of(const std::vector<std::string>& inputs) {
+  std::string text;
+  for (const std::string& input : inputs) {
+    struct stat status {};
+    if (!is_regular(input, status)) return "";
+    text += input + '\0' + std::to_string(status.st_size) + '\0' +
+            std::to_string(ns(status.st_mtim)) + '\0';
+  }
+  return text.empty() ? ""
+                      : io::hex(io::digest(std::as_bytes(std::span(text))));
+}
+
 bool is_current(const std::string& output, const data::Provenance& provenance,
                 const std::vector<std::string>& inputs) {
   struct stat made {};
-  if (output == "-" || stat(output.c_str(), &made) != 0 ||
-      !S_ISREG(made.st_mode))
-    return false;
+  if (provenance.inputs.empty() || !is_regular(output, made)) return false;
   for (const std::string& input : inputs) {
     struct stat status {};
-    if (!io::names_file(input) || stat(input.c_str(), &status) != 0 ||
-        !S_ISREG(status.st_mode) ||
+    if (!is_regular(input, status) ||
         std::max(ns(status.st_mtim), ns(status.st_ctim)) >= ns(made.st_mtim))
       return false;
   }
   try {
     data::Shard shard(output);
     const auto& steps = shard.metadata().provenance;
-    return steps.size() == 1 && steps[0].tool == provenance.tool &&
-           steps[0].version == provenance.version &&
-           steps[0].arguments == provenance.arguments;
+    return steps.size() == 1 && steps[0] == provenance;
   } catch (const Error&) {
     return false;  // damaged, so make it again
   }

@@ -27,10 +27,15 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
                         const std::optional<data::Provenance>& provenance,
                         const std::function<void(std::int64_t)>& progress);
 
-// Whether `output` was made by the same command line from inputs that have not
-// changed since: then there is nothing to do.  False whenever that cannot be
-// known (an input is a pipe, the stream has no provenance, ...). mark_current()
-// sets the output's time to when its making began, for this comparison.
+// A digest of the names, sizes and times of the files that `inputs` name, for
+// the provenance; "" if one of them is no regular file.
+std::string digest_of(const std::vector<std::string>& inputs);
+
+// Whether `output` was made by the step `provenance`, which has the digest of
+// `inputs`, and none of these has changed since: then there is nothing to do.
+// False whenever that cannot be known (an input is a pipe, the stream has no
+// provenance, ...). mark_current() sets the output's time to when its making
+// began, for this comparison.
 bool is_current(const std::string& output, const data::Provenance& provenance,
                 const std::vector<std::string>& inputs);
 void mark_current(const std::string& output, std::int64_t began_ns);

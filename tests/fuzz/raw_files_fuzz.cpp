@@ -1,4 +1,5 @@
-// Readers of raw files: the first byte chooses the format, the rest is a file.
+// Readers of raw files: the first byte chooses the format, the
+// second its options, the rest is a file.  scripts/fuzz bounds the memory.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,27 +13,45 @@ namespace {
 
 using namespace dl::vectorize;
 
-std::unique_ptr<Reader> open(int format, const std::string& path,
-                             BadRecords& bad) {
-  ReaderOptions options;
-  options.batch = 4;
+std::unique_ptr<Reader> open_table(int variant, const std::string& path,
+                                   ReaderOptions options, BadRecords& bad) {
   CsvOptions csv;
   csv.label = "-1";
-  csv.missing = "skip";
+  csv.header = (variant & 1) != 0;
+  options.regression = (variant & 2) != 0;
+  if ((variant & 4) != 0) csv.id = "1";
+  if ((variant & 8) != 0) {
+    csv.sequence = "1";
+    csv.steps = 3;
+    csv.per_step = (variant & 16) != 0;
+    csv.longer = (variant & 32) != 0 ? "truncate" : "skip";
+  }
+  csv.missing = (variant & 64) != 0 ? "fill:0" : "skip";
+  return open_csv({path, path}, options, csv, bad);
+}
+
+std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
+                             BadRecords& bad) {
+  ReaderOptions options;
+  options.batch = (variant & 128) != 0 ? 1'000'000'000 : 4;
   SvmlightOptions svmlight;
   svmlight.features = 8;
+  svmlight.zero_based = (variant & 1) != 0;
+  svmlight.multilabel = (variant & 2) != 0;
   switch (format % 5) {
     case 0:
       return open_idx({path}, false, options, bad);
     case 1:
+      options.regression = (variant & 1) != 0;
       return open_idx({path, path}, true, options, bad);
     case 2:
-      csv.header = format >= 128;
-      return open_csv({path}, options, csv, bad);
+      return open_table(variant, path, options, bad);
     case 3:
+      if (svmlight.multilabel) options.classes = "3";
       return open_svmlight({path}, options, svmlight, bad);
     default:
-      return open_cifar({path}, "10", options, bad);
+      return open_cifar({path}, (variant & 1) != 0 ? "100" : "10", options,
+                        bad);
   }
 }
 
@@ -40,12 +59,13 @@ std::unique_ptr<Reader> open(int format, const std::string& path,
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data,
                                       std::size_t size) {
-  if (size == 0) return 0;
+  if (size < 2) return 0;
   int file = memfd_create("fuzz", 0);
-  bool written = write(file, data + 1, size - 1) >= 0;
-  BadRecords bad(100);
+  bool written = write(file, data + 2, size - 2) >= 0;
+  BadRecords bad(data[1] % 2 == 0 ? 0 : 100);
   try {
-    auto reader = open(data[0], "/proc/self/fd/" + std::to_string(file), bad);
+    auto reader =
+        open(data[0], data[1], "/proc/self/fd/" + std::to_string(file), bad);
     for (dl::data::DataSet set; written && reader->read(set);) set.check();
     reader->metadata();
   } catch (const dl::Error& error) {

@@ -8,7 +8,9 @@ try --model "$model" cut.dls
 try --model "$model" no.dls
 try --model "$model" 'no-*.dls'
 try --model no.safetensors pets.dls
-try --model pets.dls pets.dls 2>&1 | sed 's/(.*//'
+try --model pets.dls pets.dls
+printf '1,2,3,cat\n' >table.csv
+try --model table.csv pets.dls
 : | try --model "$model"
 try --model "$models/values.safetensors" pets.dls
 printf '1,2,3\n' | dl-preprocess csv --label none >bare.dls

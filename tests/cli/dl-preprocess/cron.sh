@@ -22,4 +22,25 @@ made
 made
 head -c 100 held.dls >out.dls
 made
+until moved; do :; done
+made
+made
+echo "the environment:"
+export DL_PREPROCESS_BATCH=1
+made
+made
+unset DL_PREPROCESS_BATCH
+made
+echo "an input of a pattern that is gone, or new:"
+printf '7,8,b\n' >in2.csv
+cp -p in.csv old.csv
+until moved && [ now -nt in2.csv ]; do :; done
+all() { dl-preprocess csv --label 3 'in*.csv' -o all.dls 2>&1; dl-shard --info all.dls | grep -o 'examples  *[0-9][0-9]*'; }
+dl-preprocess csv --label 3 'in*.csv' -o all.dls
+all
+rm in2.csv
+all
+all
+cp -p old.csv in3.csv
+all
 dl-preprocess csv --label 3 - -o out.dls <in.csv && echo "standard input is never up to date"

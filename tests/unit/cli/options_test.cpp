@@ -91,6 +91,27 @@ TEST_CASE("sizes and times have units") {
   CHECK(cli::parse_duration("0").count() == 0);
 }
 
+TEST_CASE("what the environment set can be said as arguments") {
+  Options options("dl-test");
+  std::int64_t n = 1, m = 1;
+  bool on = false, off = false;
+  options.add("number", &n, "N", "a number");
+  options.add("other", &m, "N", "another");
+  options.flag("on", &on, "a flag");
+  options.flag("off", &off, "another");
+  ::setenv("DL_TEST_NUMBER", "7", 1);
+  ::setenv("DL_TEST_OTHER", "8", 1);
+  ::setenv("DL_TEST_ON", "1", 1);
+  ::setenv("DL_TEST_OFF", "0", 1);
+  std::string words[] = {"dl-test", "--other=9"};
+  char* argv[] = {words[0].data(), words[1].data()};
+  options.state().parse(2, argv);
+  for (const char* name : {"NUMBER", "OTHER", "ON", "OFF"})
+    ::unsetenv((std::string("DL_TEST_") + name).c_str());
+  CHECK(options.from_environment() ==
+        std::vector<std::string>{"--number=7", "--on"});
+}
+
 TEST_CASE("the command line beats the environment") {
   setenv("DL_TEST_SHARDS", "9", 1);
   setenv("DL_TEST_OUTPUT", "env", 1);
