@@ -15,7 +15,7 @@ dl-shard --head 100 --json 'x-*.dls' |
   python3 -c '
 import json, sys
 seen = [(json.loads(line)) for line in sys.stdin]
-same = all(bytes(e["id"]).rstrip(b"\0").decode() == "row-%d" % e["index"]
+same = all(e["id"] == "row-%d" % e["index"]
            and e["features"] == [e["index"]] for e in seen)
 print(len(seen), same, sorted(e["index"] for e in seen) == [i for i in range(40) if i not in (7, 9)])
 print([e["index"] for e in seen] != sorted(e["index"] for e in seen))'
