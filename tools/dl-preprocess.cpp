@@ -31,7 +31,6 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  const dl::cli::Options* options = nullptr;
   std::vector<std::string> operands;
   std::string output = "-";
   std::string variant = "10";
@@ -156,11 +155,10 @@ void run(const Args& a, std::vector<std::string> arguments) {
     step.arguments.push_back(std::move(argument));
   // A pipe's reader compares nothing, and gets the same bytes each time.
   if (a.output != "-") step.inputs = dl::vectorize::digest_of(inputs);
-  if (!a.force && dl::vectorize::is_current(a.output, step, inputs)) {
+  if (!a.force && dl::vectorize::is_current(a.output, step)) {
     dl::cli::log()(dl::Level::kInfo, "'" + a.output + "' is up to date");
     return;
   }
-  std::int64_t began = dl::vectorize::now_ns();
   dl::vectorize::BadRecords bad(a.max_bad);
   auto reader = open_reader(a, inputs, bad);
   dl::cli::Progress progress;
@@ -170,7 +168,6 @@ void run(const Args& a, std::vector<std::string> arguments) {
       [&](std::int64_t n) {
         progress.update([&] { return std::to_string(n) + " examples"; });
       });
-  if (a.output != "-") dl::vectorize::mark_current(a.output, began);
   report(a, bad, examples);
 }
 

@@ -1,9 +1,7 @@
 #include "libcore/vectorize/preprocess.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <ctime>
 
 #include "libcore/base/error.h"
@@ -19,6 +17,15 @@ namespace {
 std::int64_t ns(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
+
+std::int64_t now_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return ns(now);
+}
+
+// A file could still change twice within a tick of the clock of file times.
+constexpr std::int64_t kGrain = 20'000'000;  // ns
 
 bool is_regular(const std::string& spec, struct stat& status) {
   return io::names_file(spec) && ::stat(spec.c_str(), &status) == 0 &&
@@ -59,10 +66,11 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
 }
 
 std::string digest_of(const std::vector<std::string>& inputs) {
+  const std::int64_t settled = now_ns() - kGrain;
   std::string text;
   for (const std::string& input : inputs) {
     struct stat status {};
-    if (!is_regular(input, status)) return "";
+    if (!is_regular(input, status) || ns(status.st_mtim) > settled) return "";
     text += input + '\0' + std::to_string(status.st_size) + '\0' +
             std::to_string(ns(status.st_mtim)) + '\0';
   }
@@ -70,38 +78,16 @@ std::string digest_of(const std::vector<std::string>& inputs) {
                       : io::hex(io::digest(std::as_bytes(std::span(text))));
 }
 
-bool is_current(const std::string& output, const data::Provenance& provenance,
-                const std::vector<std::string>& inputs) {
+bool is_current(const std::string& output, const data::Provenance& step) {
   struct stat made {};
-  if (provenance.inputs.empty() || !is_regular(output, made)) return false;
-  for (const std::string& input : inputs) {
-    struct stat status {};
-    if (!is_regular(input, status) ||
-        std::max(ns(status.st_mtim), ns(status.st_ctim)) >= ns(made.st_mtim))
-      return false;
-  }
+  if (step.inputs.empty() || !is_regular(output, made)) return false;
   try {
-    data::Shard shard(output);
+    const data::Shard shard(output);
     const auto& steps = shard.metadata().provenance;
-    return steps.size() == 1 && steps[0] == provenance;
+    return steps.size() == 1 && steps[0] == step;
   } catch (const Error&) {
     return false;  // damaged, so make it again
   }
-}
-
-void mark_current(const std::string& output, std::int64_t began_ns) {
-  timespec time{began_ns / 1'000'000'000, began_ns % 1'000'000'000};
-  timespec times[2] = {time, time};
-  // A failure costs no more than a needless run.
-  (void)utimensat(AT_FDCWD, output.c_str(), times, 0);
-}
-
-std::int64_t now_ns() {
-  timespec now{};
-  // File times come from the coarse clock: the fine one could be ahead of a
-  // file that was written after it.
-  clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return ns(now);
 }
 
 }  // namespace dl::vectorize

@@ -28,18 +28,14 @@ std::int64_t preprocess(Reader& reader, std::unique_ptr<io::Sink> sink,
                         const std::function<void(std::int64_t)>& progress);
 
 // A digest of the names, sizes and times of the files that `inputs` name, for
-// the provenance; "" if one of them is no regular file.
+// the provenance; "" if one of them is no regular file, or is so young that it
+// could still change without a change of these.
 std::string digest_of(const std::vector<std::string>& inputs);
 
-// Whether `output` was made by the step `provenance`, which has the digest of
-// `inputs`, and none of these has changed since: then there is nothing to do.
-// False whenever that cannot be known (an input is a pipe, the stream has no
-// provenance, ...). mark_current() sets the output's time to when its making
-// began, for this comparison.
-bool is_current(const std::string& output, const data::Provenance& provenance,
-                const std::vector<std::string>& inputs);
-void mark_current(const std::string& output, std::int64_t began_ns);
-std::int64_t now_ns();  // the clock of file times
+// Whether `output` was made by `step`, with the same inputs: then there is
+// nothing to do.  False whenever that cannot be known (the step has no digest
+// of inputs, the stream has no provenance, ...).
+bool is_current(const std::string& output, const data::Provenance& step);
 
 }  // namespace dl::vectorize
 

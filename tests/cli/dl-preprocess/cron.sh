@@ -1,46 +1,57 @@
-# Run twice, the second run does nothing; a changed input, other options, a
-# damaged output and --force make it run again.
+# Run twice, the second run does nothing; a changed input, other inputs of a
+# pattern, other options, a damaged output and --force make it run again.
+aged() { touch -d "$1 minutes ago" "$2"; } # as files that are not just written
 printf '1,2,a\n3,4,b\n' >in.csv
+aged 90 in.csv
 made() { # whether a run replaced out.dls
   before=$(stat -c %i out.dls 2>/dev/null)
   ln -f out.dls held.dls 2>/dev/null # keeps the inode number from reuse
   dl-preprocess csv --label 3 in.csv -o out.dls "$@" || echo "status $?"
   if [ "$(stat -c %i out.dls)" = "$before" ]; then echo kept; else echo written; fi
 }
-# The clock of file times is coarse: wait until it has moved past the input.
-moved() { touch now && [ now -nt in.csv ]; }
-until moved; do :; done
 made
 made
+echo "options:"
 made --batch 1
 made --batch 1
 made --force --batch 1
 made
-printf '5,6,a\n' >>in.csv
-until moved; do :; done
-made
-made
-head -c 100 held.dls >out.dls
-made
-until moved; do :; done
-made
-made
-echo "the environment:"
 export DL_PREPROCESS_BATCH=1
 made
 made
 unset DL_PREPROCESS_BATCH
 made
-echo "an input of a pattern that is gone, or new:"
+echo "another size, the same size, an input of the future:"
+printf '5,6,a\n' >>in.csv
+aged 90 in.csv
+made
+made
+printf '1,2,a\n3,4,b\n5,7,a\n' >in.csv
+aged 80 in.csv
+made
+made
+aged -80 in.csv
+made
+made
+aged 90 in.csv
+made
+echo "a damaged output:"
+head -c 100 held.dls >out.dls
+made
+made
+echo "inputs of a pattern that are gone, or new:"
 printf '7,8,b\n' >in2.csv
-cp -p in.csv old.csv
-until moved && [ now -nt in2.csv ]; do :; done
-all() { dl-preprocess csv --label 3 'in*.csv' -o all.dls 2>&1; dl-shard --info all.dls | grep -o 'examples  *[0-9][0-9]*'; }
-dl-preprocess csv --label 3 'in*.csv' -o all.dls
+aged 90 in2.csv
+all() {
+  dl-preprocess csv --label 3 'in*.csv' -o all.dls && echo done
+  dl-shard --info all.dls | grep -o 'examples  *[0-9][0-9]*'
+}
+all
 all
 rm in2.csv
 all
 all
-cp -p old.csv in3.csv
+cp -p in.csv in3.csv
 all
+dl-preprocess csv --label 3 - -o out.dls <in.csv && echo "standard input is never up to date"
 dl-preprocess csv --label 3 - -o out.dls <in.csv && echo "standard input is never up to date"
