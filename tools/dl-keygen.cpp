@@ -18,7 +18,7 @@ constexpr dl::cli::ToolInfo kTool = {
     .examples =
         "dl-keygen keys --worker gpu1 --worker gpu2\n"
         "scp -r keys/hand-out/gpu1 gpu1:keys\n"
-        "dl-master --keys keys --bind tcp://*:7000 ...",
+        "dl-worker --keys keys --master tcp://boss:7000",
 };
 
 struct Args {

@@ -131,6 +131,7 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
                "does not go with --replay");
     return;
   }
+  if (m.security.insecure) opt.refuse({"keys"}, "does not go with --insecure");
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
   if (m.local == 0)

@@ -32,6 +32,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
+  const dl::cli::Options* options = nullptr;
   dl::cluster::WorkerOptions worker;
   std::int64_t threads = 0;
   std::uint64_t cache = std::uint64_t{256} << 20;
@@ -39,6 +40,7 @@ struct Args {
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
   opt.section("Master");
   opt.add("master", &a.worker.master.endpoint, "ENDPOINT",
           "where it is: tcp://HOST:PORT or ipc://PATH");
@@ -91,6 +93,8 @@ void run(Args& args) {
                     "want one of --master and --master-file, to know where "
                     "the master is"};
   if (master.file.empty()) dl::cluster::check_endpoint(master.endpoint);
+  if (worker.security.insecure)
+    args.options->refuse({"keys"}, "does not go with --insecure");
   if (args.threads < 0 || args.threads > 4096)
     throw dl::Error{dl::Code::kUsage, "--threads: want 0 to 4096"};
   if (worker.trainer.prefetch < 0 || worker.trainer.prefetch > 1024)

@@ -14,6 +14,7 @@ try --topology star --fan-out 4
 try --threads 1
 try --device cpu
 try --local 2 --threads -1
+try --keys keys --insecure
 try --workers 2 --staleness 0
 try --share gradient --masking no
 try --threshold quantile:0.01 --warmup 100

@@ -1,4 +1,5 @@
-# Runs the command blocks of README.md and of the manual from the text itself.
+# Runs the command blocks of README.md, of the manual and of --help from the
+# text itself.
 #
 # A script beside this has the name of its page, and names every command block
 # in order: run_next runs it, skip_next says why it cannot run here.  A block
@@ -33,12 +34,22 @@ page() { # FILE
   wrap_tools
 }
 
+# The examples in TOOL --help, each line a block.
+help_of() { # TOOL
+  awk -v folder="$blocks" -v count="$next" '
+    /^Examples:/ { inside = 1; next }
+    !NF { inside = 0 }
+    inside { print >(folder "/" ++count) }' <<<"$("$1" --help)"
+  wrap_tools
+}
+
 # Each tool of the blocks notes its status, wherever in a pipeline or in the
 # background it runs.  141: a reader had enough, as head does.
 wrap_tools() {
   local tool
   for tool in "$DL_TEST_ROOT"/tools/*.cpp; do
     tool=$(basename "$tool" .cpp)
+    [ ! -f "$blocks/bin/$tool" ] || continue
     # shellcheck disable=SC2016  # the wrapper's own
     printf '#!/bin/sh\n%s "$@"\nstatus=$?\necho "$status %s $*" >>%s\nexit $status\n' \
       "$(command -v "$tool")" "$tool" "$blocks/statuses" >"$blocks/bin/$tool"

@@ -6,3 +6,7 @@ for page in README.md man/*.scd; do
     grep -qE '^(dl-[a-z]+|make|jq|for|ssh|srun) ' || continue
   [ -f "tests/cli/docs/$name.sh" ] || echo "$page: no tests/cli/docs/$name.sh"
 done
+for tool in tools/*.cpp; do
+  grep -q "^help_of $(basename "$tool" .cpp)$" tests/cli/docs/help.sh ||
+    echo "$tool: tests/cli/docs/help.sh does not run its examples"
+done

@@ -1,0 +1,61 @@
+. "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
+page_ends # nothing yet
+mnist . 96 1
+mv train-images-idx3-ubyte.gz train-images.gz
+mv train-labels-idx1-ubyte.gz train-labels.gz
+animals iris.csv
+cifar() { # FILE
+  awk 'BEGIN { for (i = 0; i < 64; ++i) printf "%c%3072s", i % 10 + 48, i }' |
+    tr '0-9' '\000-\011' >"$1"
+}
+cifar data_batch_1.bin
+make-dataset 60 10 1 >data.dls
+
+help_of dl-preprocess
+run_next 'dl-preprocess idx'
+run_next 'dl-preprocess csv'
+run_next 'dl-preprocess cifar'
+page_ends
+
+help_of dl-shard
+run_next '--shuffle'
+run_next '--split'
+run_next '--verify'
+page_ends
+
+rm train-*.dls
+lenet_data
+help_of dl-master
+run_next '--local 2'
+skip_next '--master-file m.json' 'four workers'
+page_ends
+
+help_of dl-worker
+skip_next 'tcp://boss' 'other hosts'
+skip_next 'srun' 'a Slurm cluster'
+page_ends
+
+small_model m.safetensors
+cp animals.dls test.dls
+help_of dl-eval
+run_next 'test-*.dls'
+run_next '--evaluate roc'
+dl-eval --model m.safetensors --json test.dls >host1.json
+cp host1.json host2.json
+run_next '--merge'
+page_ends
+
+cp lenet.safetensors m.safetensors
+cp test-000.dls new.dls
+cp test-000.dls new-1.dls
+help_of dl-infer
+run_next 'new.dls >predictions.jsonl'
+run_next '--top 3'
+run_next '--format dls'
+page_ends
+
+help_of dl-keygen
+run_next '--worker gpu1'
+skip_next 'scp' 'other hosts'
+skip_next 'tcp://boss' 'other hosts'
+page_ends
