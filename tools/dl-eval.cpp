@@ -2,6 +2,7 @@
 // For users: man/dl-eval.1.scd.  The metrics: libcore/eval.
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iostream>
 #include <mutex>
@@ -151,7 +152,8 @@ dl::eval::Evaluations merge_all(const Args& a) {
     const auto source = dl::io::open_source(spec);
     const std::string text = dl::io::read_all(*source, kMaxReport);
     source->close();
-    const dl::Json json = dl::parse_json(text, source->name(), Code::kData);
+    const dl::Json json =
+        dl::parse_json(text, source->name(), Code::kData, SIZE_MAX);
     try {
       dl::eval::merge(
           total, dl::eval::report_from_json(dl::JsonView(json, Code::kData)));

@@ -47,9 +47,10 @@ class CountingIterator {
   std::size_t* count_;
 };
 
-// Builds a document; stops at a duplicate key and at kMaxJsonDepth.
+// Builds a document; stops at a duplicate key and at the limits.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
+  explicit StrictBuilder(std::size_t max_values) : max_values_(max_values) {}
   Json take() { return std::move(root_); }
   const std::string& problem() const { return problem_; }
 
@@ -91,6 +92,9 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     problem_ = std::move(what);
     return false;
   }
+  bool too_many() {
+    return stop("more than " + std::to_string(max_values_) + " values");
+  }
   template <typename T>
   Json* place(T&& value) {
     if (stack_.empty()) {
@@ -106,12 +110,14 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
   template <typename T>
   bool put(T&& value) {
+    if (++values_ > max_values_) return too_many();
     place(std::forward<T>(value));
     return true;
   }
   bool open(Json container) {
     if (stack_.size() >= kMaxJsonDepth)
       return stop("nested deeper than " + std::to_string(kMaxJsonDepth));
+    if (++values_ > max_values_) return too_many();
     stack_.push_back(place(std::move(container)));
     return true;
   }
@@ -123,6 +129,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   Json root_;
   std::vector<Json*> stack_;  // the containers that are open
   std::string key_;
+  std::size_t values_ = 0, max_values_;
   std::string problem_;
 };
 
@@ -157,8 +164,9 @@ std::string describe(const Json& value) {
 
 }  // namespace
 
-Json parse_json(std::string_view text, const std::string& name, Code code) {
-  StrictBuilder builder;
+Json parse_json(std::string_view text, const std::string& name, Code code,
+                std::size_t max_values) {
+  StrictBuilder builder(max_values);
   std::size_t read = 0;
   CountingIterator<char> first(text.data(), &read);
   CountingIterator<char> last(text.data() + text.size(), &read);
@@ -175,7 +183,7 @@ Json parse_json(std::string_view text, const std::string& name, Code code) {
 }
 
 Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name) {
-  StrictBuilder builder;
+  StrictBuilder builder(kMaxJsonValues);
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   if (Json::sax_parse(data, data + bytes.size(), &builder,
                       Json::input_format_t::msgpack))

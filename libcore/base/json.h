@@ -1,7 +1,8 @@
 // JSON and MessagePack from files and peers, read with suspicion.
 //
 // nlohmann/json keeps the last of two equal keys, turns -1 into 2^64-1 when
-// asked for an unsigned, and recurses as deep as the text does.  parse_json()
+// asked for an unsigned, recurses as deep as the text does, and takes up to 40
+// bytes of memory for one of text.  parse_json()
 // and parse_msgpack() refuse such documents; JsonView reads values with their
 // type and range checked, and names the path in the message.
 
@@ -23,15 +24,18 @@ namespace dl {
 
 using Json = nlohmann::json;
 
-// Deepest nesting accepted.
+// Deepest nesting and most values (of all depths) accepted.
 constexpr int kMaxJsonDepth = 64;
+constexpr std::size_t kMaxJsonValues = std::size_t{1} << 22;
 
 // Parses one JSON text.  `name` is how to call it in messages, e.g.
 // "'lenet.json'".
 //
 // Throws Error{code}: "'lenet.json', line 14, column 9: ..." for a syntax
-// error, a duplicate key, nesting over kMaxJsonDepth, text after the value.
-Json parse_json(std::string_view text, const std::string& name, Code code);
+// error, a duplicate key, nesting over kMaxJsonDepth, more than max_values,
+// text after the value.
+Json parse_json(std::string_view text, const std::string& name, Code code,
+                std::size_t max_values = kMaxJsonValues);
 
 // The same for one MessagePack value; throws Error{kProtocol}.
 Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name);

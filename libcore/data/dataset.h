@@ -20,6 +20,9 @@
 
 namespace dl::data {
 
+// Largest unpacked record, and so the largest example.
+constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
+
 struct DataSet {
   std::map<std::string, tensor::Tensor> tensors;
 

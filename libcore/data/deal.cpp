@@ -87,6 +87,14 @@ void Dealer::start(const Metadata& metadata) {
   metadata_ = metadata;
   row_.resize(row_bytes(metadata.schema));
   if (row_.empty()) throw Error{Code::kData, "the examples have no values"};
+  if (static_cast<std::uint64_t>(options_.batch) >
+      kMaxRecordBytes / row_.size())
+    throw Error{Code::kUsage,
+                "--batch " + std::to_string(options_.batch) +
+                    ": a record has at most " +
+                    std::to_string(kMaxRecordBytes / row_.size()) +
+                    " of these examples, which have " +
+                    std::to_string(row_.size()) + " bytes each"};
   splitter_ = std::make_unique<Splitter>(split(), options_.seed,
                                          options_.stratify, metadata.schema);
   if (options_.shuffle)

@@ -14,7 +14,6 @@ constexpr char kHead[] = "DLS-MARK", kTail[] = "DLS-END\n";
 constexpr std::size_t kWord = 8, kFrameHeader = 8;
 constexpr std::size_t kEntry = 2 * kWord;
 constexpr std::size_t kTable = kFrameHeader + 5 * kWord;  // where it starts
-constexpr std::uint64_t kMaxExamples = std::uint64_t{1} << 40;  // of a record
 
 [[noreturn]] void bad(const std::string& what) {
   throw Error{Code::kData, "end mark: " + what};
@@ -51,7 +50,7 @@ void check_table(const EndMark& mark) {
         i == 0 ? entry.offset == 0 : entry.offset > mark.records[i - 1].offset;
     if (!in_order || entry.offset >= mark.bytes)
       bad("the offset of record " + std::to_string(i) + " is impossible");
-    if (entry.examples > kMaxExamples)
+    if (entry.examples > kMaxRecordBytes)  // none is smaller than a byte
       bad("record " + std::to_string(i) + " has too many examples");
   }
   if (mark.records.empty() || mark.records[0].examples != 0)
@@ -105,6 +104,7 @@ EndMark decode_mark(std::span<const std::byte> frame,
   if (count != (frame.size() - kMarkLeast) / kEntry ||
       (frame.size() - kMarkLeast) % kEntry != 0)
     bad("its length does not fit its number of records");
+  mark.records.reserve(static_cast<std::size_t>(count));
   for (std::size_t at = kTable; at < digest_at; at += kEntry)
     mark.records.push_back(
         {get<std::uint64_t>(frame, at), get<std::uint64_t>(frame, at + kWord)});

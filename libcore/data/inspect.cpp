@@ -13,6 +13,8 @@
 namespace dl::data {
 namespace {
 
+constexpr std::int64_t kMaxShown = 1 << 24;  // values of a tensor, as JSON
+
 bool is_class(const tensor::Tensor& labels) {
   return labels.shape().rank() == 1 && !tensor::is_real(labels.dtype());
 }
@@ -142,6 +144,10 @@ Json example_to_json(const DataSet& set, std::int64_t i,
       continue;
     }
     const tensor::Shape shape = t.shape().without_first();
+    if (shape.elements() > kMaxShown)
+      throw Error{Code::kData, "'" + name + "' of an example has " +
+                                   std::to_string(shape.elements()) +
+                                   " values, too many for JSON"};
     std::int64_t at = i * shape.elements();
     json[name] = nested(t, shape.extents(), at);
   }

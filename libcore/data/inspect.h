@@ -34,7 +34,7 @@ std::string describe_text(const Json& description);
 
 // One example as {"features": ..., "labels": ...}: nested arrays, scalars for
 // rank 0, null for what is not finite, text for "id"; "class" names an integer
-// label.
+// label.  Throws Error: kData, there are too many values.
 Json example_to_json(const DataSet& set, std::int64_t i,
                      const Metadata& metadata);
 

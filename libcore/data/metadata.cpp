@@ -31,6 +31,11 @@ std::string describe(const Field& field) {
 
 // Of "id" and "index" the whole toolkit knows what they look like.
 void check_field(const std::string& name, const Field& field) {
+  if (static_cast<std::uint64_t>(field.shape.elements()) >
+      kMaxRecordBytes / tensor::size_of(field.dtype))
+    bad("tensor '" + name + "' is " + describe(field) +
+        " an example, more than the " + std::to_string(kMaxRecordBytes) +
+        " bytes of a record");
   const Field index{tensor::DType::kI64, {}};
   if (name == "index" && field != index)
     bad("tensor 'index' is " + describe(field) + " an example, want I64[]");

@@ -11,6 +11,7 @@
 #include "libcore/base/error.h"
 #include "libcore/data/end_mark.h"
 #include "libcore/data/record.h"
+#include "libcore/data/rows.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/looks_like.h"
@@ -18,6 +19,9 @@
 
 namespace dl::data {
 namespace {
+
+// zstd makes what cannot be packed longer, but by less than a 128th.
+constexpr std::uint64_t kMaxStored = kMaxRecordBytes + kMaxRecordBytes / 128;
 
 Record unpack(std::span<const std::byte> packed) {
   return decode_record(io::decompress_frame(packed, kMaxRecordBytes));
@@ -77,6 +81,9 @@ std::uint64_t Shard::State::open() {
 
 std::vector<std::byte> Shard::State::bytes(std::uint64_t offset,
                                            std::uint64_t n) const {
+  if (n > kMaxStored)
+    fail(": byte " + std::to_string(offset) + " begins a frame of " +
+         std::to_string(n) + " bytes, more than a record may have");
   std::vector<std::byte> buffer(static_cast<std::size_t>(n));
   std::size_t done = 0;
   while (done < buffer.size()) {
@@ -137,12 +144,17 @@ std::vector<Part> Shard::State::parts(std::uint64_t size) {
 
 void Shard::State::take(const Part& part, bool first) {
   Metadata own;
+  std::uint64_t most = 0;  // examples that fit a record
   const auto& entries = part.mark.records;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::uint64_t end =
         i + 1 < entries.size() ? entries[i + 1].offset : part.mark.bytes;
     const Place place{part.begin + entries[i].offset, end - entries[i].offset};
     if (entries[i].examples > 0) {
+      if (entries[i].examples > most)
+        fail(", record " + std::to_string(records.size()) +
+             ": the end mark says " + std::to_string(entries[i].examples) +
+             " examples, but a record has at most " + std::to_string(most));
       places.push_back(place);
       records.push_back(static_cast<std::int64_t>(entries[i].examples));
       examples += records.back();
@@ -153,12 +165,13 @@ void Shard::State::take(const Part& part, bool first) {
       if (!record.set.tensors.empty())
         throw Error{Code::kData, "data where the end mark promises metadata"};
       own.update(Metadata::from_strings(record.metadata));
+      if (own.schema.empty()) throw Error{Code::kData, "there is no schema"};
+      most = kMaxRecordBytes / row_bytes(own.schema);
     } catch (Error& e) {
       e.add_context("'" + path + "', metadata");
       throw;
     }
   }
-  if (own.schema.empty()) fail(", metadata: there is no schema");
   if (first)
     metadata = std::move(own);
   else

@@ -20,9 +20,6 @@
 
 namespace dl::data {
 
-// Largest unpacked record a reader accepts.
-constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{1} << 30;
-
 class StreamWriter {
  public:
   explicit StreamWriter(std::unique_ptr<io::Sink> sink, int level = 3);

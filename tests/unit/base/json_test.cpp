@@ -56,6 +56,20 @@ TEST_CASE("parse_json bounds the depth") {
              Catch::Contains("nested deeper than 64"));
 }
 
+TEST_CASE("parse_json bounds the number of values") {
+  std::string text = "[";
+  for (int i = 0; i < 99; ++i) text += i % 2 == 0 ? "[]," : "0,";
+  text += "{}]";
+  CHECK(parse_json(text, "x", Code::kData, 101).size() == 100);
+  try {
+    parse_json(text, "x", Code::kData, 100);
+    FAIL("was read");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find("more than 100 values") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("parse_msgpack refuses what parse_json refuses") {
   auto bytes = [](std::vector<std::uint8_t> raw) {
     std::vector<std::byte> result(raw.size());

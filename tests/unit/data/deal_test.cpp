@@ -317,6 +317,16 @@ TEST_CASE("what cannot be dealt is said and leaves nothing") {
   CHECK(scratch.files() == 2);
 }
 
+TEST_CASE("a batch of more bytes than a record has is refused") {
+  Scratch scratch;
+  make_input(scratch, "in", {3});
+  DealOptions o;
+  o.prefix = scratch / "s";
+  o.batch = (std::int64_t{1} << 26) + 1;
+  CHECK(has(error_of([&] { deal({scratch / "in"}, o); }, Code::kUsage),
+            "a record has at most 67108864 of these examples"));
+}
+
 TEST_CASE("names of shards sort like their numbers") {
   CHECK(shard_name("a/b", 7, 10) == "a/b-007.dls");
   CHECK(shard_name("x", 7, 1000) == "x-007.dls");

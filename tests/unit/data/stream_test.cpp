@@ -3,6 +3,8 @@
 #include "libcore/data/stream.h"
 
 #include <catch2/catch.hpp>
+#include <cstring>
+#include <fstream>
 
 #include "libcore/data/end_mark.h"
 #include "libcore/data/record.h"
@@ -262,6 +264,66 @@ TEST_CASE("an end mark comes back, and one of a later version is refused") {
         EndMark{100, 7, {{0, 0}, {50, UINT64_MAX}}}})
     CHECK(has(error_of([&] { decode_mark(encode_mark(impossible), digest); }),
               "end mark: "));
+}
+
+namespace {
+
+// A file that is mostly a hole, and ends with a mark that claims `mark` bytes
+// for itself.
+void write_hole(const std::string& path, std::uint64_t size,
+                std::uint64_t mark) {
+  std::ofstream out(path, std::ios::binary);
+  out.seekp(static_cast<std::streamoff>(size - kMarkTail));
+  out.write(reinterpret_cast<const char*>(&mark), sizeof mark);
+  out << "DLS-END\n";
+}
+
+}  // namespace
+
+TEST_CASE("no memory is taken on the word of an end mark") {
+  Scratch scratch;
+  const std::string path = scratch / "x.dls";
+  write_hole(path, std::uint64_t{1} << 42, std::uint64_t{1} << 41);
+  CHECK(
+      has(error_of([&] { Shard shard(path); }), "more than a record may have"));
+
+  // 2^30 examples of 16 bytes in one record of some hundred bytes.
+  const Bytes honest = sample::stream({4});
+  std::uint64_t ignored = 0;
+  const std::size_t length = mark_length(std::span(honest).last(kMarkTail));
+  EndMark mark = decode_mark(std::span(honest).last(length), ignored);
+  mark.records[1].examples = std::uint64_t{1} << 30;
+  Bytes bytes(honest.begin(), honest.end() - static_cast<long>(length));
+  const Bytes lie = encode_mark(mark);
+  bytes.insert(bytes.end(), lie.begin(), lie.end());
+  scratch.write("x.dls",
+                {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  CHECK(has(error_of([&] { Shard shard(path); }),
+            "record 0: the end mark says 1073741824 examples, but a record has "
+            "at most 67108864"));
+}
+
+TEST_CASE("a small frame does not become a large header in memory") {
+  // 60 MB of "[]," unpack from 6 kB, and were 1.6 GB as a document.
+  std::string header = R"({"a":[[])";
+  for (int i = 0; i < 20'000'000; ++i) header += ",[]";
+  header += "]}";
+  const std::uint64_t length = header.size();
+  Bytes blob(8);
+  std::memcpy(blob.data(), &length, 8);
+  const auto text = std::as_bytes(std::span(header));
+  blob.insert(blob.end(), text.begin(), text.end());
+  const Bytes frame = io::FrameCompressor().compress(blob);
+  CHECK(frame.size() < 10000);
+  CHECK(has(error_of([&] { sample::read(frame); }), "values"));
+}
+
+TEST_CASE("a schema of examples that no record can hold is refused") {
+  auto text = sample::metadata().to_strings();
+  text["schema"] =
+      R"({"features":{"dtype":"F64","shape":[2305843009213693952]}})";
+  CHECK(has(error_of([&] { Metadata::from_strings(text); }),
+            "an example, more than the 1073741824 bytes of a record"));
 }
 
 TEST_CASE("the zstd program accepts a stream") {
