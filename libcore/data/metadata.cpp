@@ -134,9 +134,9 @@ std::vector<Provenance> provenance_from_json(const JsonView& json) {
     Provenance step{item.at("tool").string(), item.at("version").string(),
                     item.at("arguments").strings(), std::nullopt};
     if (item.has("seed")) {
-      const Json& seed = item.at("seed").raw();
-      if (!seed.is_number_unsigned()) item.at("seed").fail("a seed");
-      step.seed = seed.get<std::uint64_t>();
+      const JsonView seed = item.at("seed");
+      if (!seed.raw().is_number_unsigned()) seed.fail("a seed");
+      step.seed = seed.raw().get<std::uint64_t>();
     }
     if (item.has("inputs")) step.inputs = item.at("inputs").string();
     steps.push_back(std::move(step));

@@ -90,7 +90,7 @@ void Calibration::add_example(std::span<const float> outputs,
   ++examples_;
 }
 
-void Calibration::merge(Bins& bins, const Bins& more) {
+void Calibration::add_bins(Bins& bins, const Bins& more) {
   for (std::size_t b = 0; b < bins.size(); ++b) {
     bins[b].count += more[b].count;
     bins[b].positives += more[b].positives;
@@ -100,9 +100,9 @@ void Calibration::merge(Bins& bins, const Bins& more) {
 
 void Calibration::merge_same(const Evaluation& other) {
   const auto& same = static_cast<const Calibration&>(other);
-  merge(confidence_, same.confidence_);
+  add_bins(confidence_, same.confidence_);
   for (std::size_t j = 0; j < outputs_.size(); ++j) {
-    merge(outputs_[j].bins, same.outputs_[j].bins);
+    add_bins(outputs_[j].bins, same.outputs_[j].bins);
     add_all(outputs_[j].positives, same.outputs_[j].positives);
     add_all(outputs_[j].negatives, same.outputs_[j].negatives);
   }

@@ -51,7 +51,7 @@ class Calibration final : public Common {
   };
   Calibration(Subject subject, std::int64_t bins);
   void count(Bins& bins, double p, bool positive) const;
-  static void merge(Bins& bins, const Bins& more);
+  static void add_bins(Bins& bins, const Bins& more);
   static Gap gap(const Bins& bins);
   static Json to_json(const Bins& bins);
   void read(Bins& bins, const JsonView& json) const;

@@ -286,8 +286,9 @@ View Lane::load_mask(const Tensor* mask, View steps, Share rows) {
     device_->upload(all, staged_mask_);
     return all;
   }
+  const Shape one_value{};
   const Tensor& part =
-      take_rows(staged_mask_, *mask, rows.first, rows.count, Shape{});
+      take_rows(staged_mask_, *mask, rows.first, rows.count, one_value);
   const View to = mask_.at(0, {rows.count});
   device_->upload(to, part);
   return to;

@@ -54,12 +54,30 @@ struct Descriptions {
   dnnl::convolution_forward::primitive_desc forward(
       const OneDnn& dnn, bool bias,
       dnnl::prop_kind kind = dnnl::prop_kind::forward_training) const {
-    const dnnl::convolution_forward::desc desc =
-        bias ? dnnl::convolution_forward::desc(kind, kDirect, x, blocked_w, b,
-                                               y, stride, dilation, begin, end)
-             : dnnl::convolution_forward::desc(kind, kDirect, x, blocked_w, y,
-                                               stride, dilation, begin, end);
-    return {desc, attributes, dnn.engine};
+    using Forward = dnnl::convolution_forward;
+    return bias
+               ? describe<Forward>(dnn, attributes, kind, kDirect, x, blocked_w,
+                                   b, y, stride, dilation, begin, end)
+               : describe<Forward>(dnn, attributes, kind, kDirect, x, blocked_w,
+                                   y, stride, dilation, begin, end);
+  }
+
+  dnnl::convolution_backward_data::primitive_desc backward_data(
+      const OneDnn& dnn) const {
+    return describe_backward<dnnl::convolution_backward_data>(
+        dnn, attributes, forward(dnn, false), kDirect, x, blocked_w, y, stride,
+        dilation, begin, end);
+  }
+
+  dnnl::convolution_backward_weights::primitive_desc backward_weights(
+      const OneDnn& dnn, bool bias) const {
+    using Backward = dnnl::convolution_backward_weights;
+    return bias ? describe_backward<Backward>(
+                      dnn, attributes, forward(dnn, true), kDirect, x,
+                      blocked_w, b, y, stride, dilation, begin, end)
+                : describe_backward<Backward>(
+                      dnn, attributes, forward(dnn, false), kDirect, x,
+                      blocked_w, y, stride, dilation, begin, end);
   }
 
   memory::desc x, y, w, blocked_w, b;
@@ -137,7 +155,7 @@ struct Frozen {
     execute(dnnl::reorder(given, w), dnn,
             {{DNNL_ARG_FROM, given}, {DNNL_ARG_TO, w}});
     auto* bias = static_cast<float*>(b.get_data_handle());
-    const std::int64_t filters = d.b.dims()[0];
+    const std::size_t filters = d.b.get_size() / sizeof(float);
     if (b_view.empty())
       std::fill_n(bias, filters, 0.0f);
     else
@@ -204,10 +222,7 @@ class CpuConv2d final : public tensor::Conv2d {
     const std::int64_t batch = check(dx, dy, w, {});
     Pass& pass = find(data_, {batch, false}, [&] {
       const Descriptions d(spec_, batch);
-      const dnnl::convolution_backward_data::primitive_desc descriptor(
-          {kDirect, d.x, d.blocked_w, d.y, d.stride, d.dilation, d.begin,
-           d.end},
-          d.attributes, dnn_.engine, d.forward(dnn_, false));
+      const auto descriptor = d.backward_data(dnn_);
       return Pass(descriptor, d, descriptor.weights_desc(), false, dnn_);
     });
     pass.bind(dx, dy, w, {}, dnn_);
@@ -222,8 +237,11 @@ class CpuConv2d final : public tensor::Conv2d {
   void backward_weights(View dw, View db, View x, View dy) override {
     const std::int64_t batch = check(x, dy, dw, db);
     const bool bias = !db.empty();
-    Pass& pass = find(weights_, {batch, bias},
-                      [&] { return make_weights_pass(batch, bias); });
+    Pass& pass = find(weights_, {batch, bias}, [&] {
+      const Descriptions d(spec_, batch);
+      const auto descriptor = d.backward_weights(dnn_, bias);
+      return Pass(descriptor, d, descriptor.diff_weights_desc(), true, dnn_);
+    });
     pass.bind(x, dy, dw, db, dnn_);
     if (bias) {
       execute(pass.primitive, dnn_,
@@ -251,18 +269,6 @@ class CpuConv2d final : public tensor::Conv2d {
     const auto it = passes.find(key);
     if (it != passes.end()) return it->second;
     return passes.emplace(key, with_onednn(make)).first->second;
-  }
-
-  Pass make_weights_pass(std::int64_t batch, bool bias) {
-    using Desc = dnnl::convolution_backward_weights::desc;
-    const Descriptions d(spec_, batch);
-    const Desc desc = bias ? Desc(kDirect, d.x, d.blocked_w, d.b, d.y, d.stride,
-                                  d.dilation, d.begin, d.end)
-                           : Desc(kDirect, d.x, d.blocked_w, d.y, d.stride,
-                                  d.dilation, d.begin, d.end);
-    const dnnl::convolution_backward_weights::primitive_desc descriptor(
-        desc, d.attributes, dnn_.engine, d.forward(dnn_, bias));
-    return Pass(descriptor, d, descriptor.diff_weights_desc(), true, dnn_);
   }
 
   void make_frozen(const Descriptions& d, const tensor::ActivationSpec& f,

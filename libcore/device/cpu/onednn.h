@@ -1,5 +1,6 @@
 // oneDNN as the cpu device uses it: on the calling thread alone, with memory
-// that exists before the call.
+// that exists before the call.  Versions 2 and 3 differ in how a primitive is
+// described; describe() and describe_backward() know it, and nothing else does.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_ONEDNN_H_
 #define DL_LIBCORE_DEVICE_CPU_ONEDNN_H_
@@ -38,6 +39,31 @@ decltype(auto) with_onednn(F f) {
         e.status == dnnl_out_of_memory ? Code::kUnavailable : Code::kBug;
     throw Error{code, std::string("oneDNN: ") + e.what()};
   }
+}
+
+// The description of a primitive P, such as dnnl::convolution_forward.  `of` is
+// what P's own description takes, without engine and attributes.
+template <typename P, typename... Of>
+typename P::primitive_desc describe(const OneDnn& dnn,
+                                    const dnnl::primitive_attr& attributes,
+                                    const Of&... of) {
+#if DNNL_VERSION_MAJOR < 3
+  return {typename P::desc(of...), attributes, dnn.engine};
+#else
+  return {dnn.engine, of..., attributes};
+#endif
+}
+
+// The same for a backward primitive; `forward` is what it is the backward of.
+template <typename P, typename Forward, typename... Of>
+typename P::primitive_desc describe_backward(
+    const OneDnn& dnn, const dnnl::primitive_attr& attributes,
+    const Forward& forward, const Of&... of) {
+#if DNNL_VERSION_MAJOR < 3
+  return {typename P::desc(of...), attributes, dnn.engine, forward};
+#else
+  return {dnn.engine, of..., forward, attributes};
+#endif
 }
 
 // Memory for a caller's array, set at each call; and memory of its own.
