@@ -5,12 +5,18 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CMAKE_FLAGS ?=
 ccache := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-configure = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(ccache) $(CMAKE_FLAGS)
+configure = cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(ccache) $(WERROR) $(CMAKE_FLAGS)
+build = scripts/build $(BUILD) $(JOBS)
+# Our own checks take warnings for errors.  A build folder keeps it, so that
+# `make` does not compile everything again after them.
+check check-all lint fuzz asan tsan bench analyze: export WERROR = -DDL_WERROR=ON
+# Without it ccache keeps nothing that was compiled with precompiled headers.
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 
 .PHONY: all
 ## all: build the tools (the default)
 all: configure
-	ninja -C $(BUILD) -j $(JOBS) tools man
+	$(build) tools man
 
 .PHONY: demo
 ## demo: from raw data to predictions, every command shown; MNIST=DIR uses LeNet
@@ -28,13 +34,13 @@ test: bootstrap-test
 .PHONY: check
 ## check: unit and command-line tests, the quick part of `test`
 check: configure
-	ninja -C $(BUILD) -j $(JOBS)
+	$(build) all
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE cluster
 
 .PHONY: check-all
 ## check-all: check and the cluster tests
 check-all: configure
-	ninja -C $(BUILD) -j $(JOBS)
+	$(build) all
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 .PHONY: fuzz
@@ -54,14 +60,14 @@ peers-quick: configure
 ## peers: speed, memory and losses beside PyTorch and ONNX Runtime (half an hour)
 peers: bootstrap-test
 	$(MAKE) configure
-	ninja -C $(BUILD) -j $(JOBS) peers_tools
+	$(build) peers_tools
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
 
 .PHONY: peers-distributed
 ## peers-distributed: over 100 Mbit/s and 1 Gbit/s beside PyTorch's DDP (root)
 peers-distributed: bootstrap-test
 	$(MAKE) configure
-	ninja -C $(BUILD) -j $(JOBS) tools peers_tools
+	$(build) tools peers_tools
 	scripts/peers --bin $(BUILD)/bin distributed $(PEERS) \
 	  --json $(BUILD)/peers-distributed.json
 
@@ -77,7 +83,7 @@ tsan: bootstrap-test
 ## bench: kernels, codec and I/O, as fractions of the machine's peak
 bench: bootstrap-test
 	$(MAKE) configure
-	ninja -C $(BUILD) -j $(JOBS) benches
+	$(build) benches
 	for bench in $(BUILD)/tests/*_bench; do $$bench || exit; done
 
 .PHONY: lint
@@ -119,7 +125,10 @@ bootstrap:
 bootstrap-test:
 	scripts/bootstrap --test
 
-# Always, since packages that were missing may be there by now.
+# Always, since packages that were missing may be there by now.  Clang's tools
+# cannot read the precompiled headers of g++: their list of files goes without.
 .PHONY: configure
 configure:
 	@$(configure) >/dev/null
+	@sed -i 's| -Winvalid-pch -include [^ ]*/cmake_pch.hxx\b||' \
+	  $(BUILD)/compile_commands.json
