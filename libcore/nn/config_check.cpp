@@ -16,7 +16,7 @@ constexpr double kMaxElements = 1099511627776;  // 2^40: see layout_of()
 
 std::string shown(const Json& value) {
   std::string text = dump_json(value);
-  if (text.size() > 40) text = text.substr(0, 37) + "...";
+  if (text.size() > 40) text.replace(37, std::string::npos, "...");
   return text;
 }
 
