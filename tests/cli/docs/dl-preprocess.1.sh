@@ -7,6 +7,10 @@ animals iris.csv
 echo '1,,cat' >>iris.csv  # a value is missing
 run_next '--missing skip'
 
+awk -F, '{ print (NR == 1 ? "plant" : "p" NR) "," $0 }' iris.csv |
+  sed '$d' >plants.csv
+run_next '--id plant'
+
 awk 'BEGIN {
   print "machine,heat,noise,fault"
   for (i = 0; i < 60; ++i)
