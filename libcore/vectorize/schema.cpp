@@ -18,7 +18,7 @@ std::int64_t record_examples(std::int64_t batch, const Schema& schema) {
     if (elements > kMaxBytes / size || (bytes += elements * size) > kMaxBytes)
       throw Error{Code::kData, "an example with '" + name + "' of " +
                                    field.shape.to_string() +
-                                   " is over 256 MiB"};
+                                   " is over 128 MiB"};
   }
   return std::clamp<std::int64_t>(kMaxBytes / std::max<std::int64_t>(bytes, 1),
                                   1, batch);

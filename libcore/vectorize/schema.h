@@ -19,7 +19,7 @@ using Schema = std::map<std::string, data::Field>;  // by tensor name
 // Each column has its statistics in the metadata, which have a limit.
 constexpr std::int64_t kMaxColumns = std::int64_t{1} << 18;
 // Of one example, and of a record that holds more than one.
-constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{128} << 20;
 
 // How many examples a record holds: `batch`, or as many as kMaxBytes take.
 // Throws Error: kData, one example is over kMaxBytes, or its last dimension

@@ -16,12 +16,12 @@ TEST_CASE("a record holds as many examples as its limit takes") {
   Schema schema;
   schema["features"] = {DType::kF32, {1 << 18}};  // 1 MiB
   CHECK(record_examples(8, schema) == 8);
-  CHECK(record_examples(1'000'000'000'000, schema) == 256);
+  CHECK(record_examples(1'000'000'000'000, schema) == 128);
   schema["labels"] = {DType::kU8, {}};
-  CHECK(record_examples(1000, schema) == 255);
+  CHECK(record_examples(1000, schema) == 127);
   schema["features"] = {DType::kU8, {256, 1 << 20, 1}};
   CHECK_THAT(complaint([&] { record_examples(1, schema); }),
-             Catch::Contains("is over 256 MiB"));
+             Catch::Contains("is over 128 MiB"));
   schema["features"] = {DType::kU8, {(1 << 18) + 1}};
   CHECK_THAT(complaint([&] { record_examples(1, schema); }),
              Catch::Contains("more than 262144 columns"));
@@ -57,7 +57,7 @@ TEST_CASE("readers refuse examples that are too large before they read them") {
   for (int i = 0; i < 300; ++i) wide += ",1";
   CHECK_THAT(
       complaint([&] { open_csv({files.write("w", wide)}, {}, csv, bad); }),
-      Catch::Contains("is over 256 MiB"));
+      Catch::Contains("is over 128 MiB"));
   ReaderOptions batch;
   batch.batch = 1'000'000'000'000;
   svmlight.features = 2;

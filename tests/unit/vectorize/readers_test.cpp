@@ -66,7 +66,7 @@ TEST_CASE("idx: lies about sizes are found") {
                          255, 255, 255},
                         ""));
              }),
-             Catch::Contains("is over 256 MiB"));
+             Catch::Contains("is over 128 MiB"));
 }
 
 TEST_CASE("idx: a label out of range is a bad record") {
