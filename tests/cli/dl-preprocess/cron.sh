@@ -43,7 +43,7 @@ echo "inputs of a pattern that are gone, or new:"
 printf '7,8,b\n' >in2.csv
 aged 90 in2.csv
 all() {
-  dl-preprocess csv --label 3 'in*.csv' -o all.dls && echo done
+  dl-preprocess csv --label 3 'in*.csv' -o all.dls && echo "done"
   dl-shard --info all.dls | grep -o 'examples  *[0-9][0-9]*'
 }
 all

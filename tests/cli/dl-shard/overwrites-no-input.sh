@@ -6,6 +6,7 @@ ln same.csv hard.csv
 for out in same.csv ./same.csv link.csv hard.csv; do
   dl-preprocess csv --label 3 same.csv -o $out || echo "status $?"
 done
+# shellcheck disable=SC2094  # that is what it is about
 dl-preprocess csv --label 3 -o same.csv <same.csv || echo "status $?"
 dl-preprocess csv --label 3 same.csv >>hard.csv || echo "status $?"
 dl-preprocess csv --label 3 'pipe:cat same.csv' -o same.dls
