@@ -2,11 +2,15 @@
 
 Trains the digits for an epoch, opens the model with safetensors, computes the
 network with NumPy alone, and compares every probability with dl-infer's.
+Then the Python in dl-dataset(5) reads the digits, as the page has it.
 """
 
 import json
 import os
 import pathlib
+import re
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -59,6 +63,14 @@ def forward(network, tensors, x):
     return x
 
 
+def example_of_page():
+    """What the example in dl-dataset(5) prints of data.dls."""
+    page = (ROOT / "man" / "dl-dataset.5.scd").read_text(encoding="utf-8")
+    code = page[page.index("In Python"):].split("```\n")[1]
+    return subprocess.run([sys.executable, "-c", re.sub(r"\\(.)", r"\1", code)],
+                          check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -81,6 +93,10 @@ def main():
         assert worst <= 1e-5, worst
         print(f"peers: safetensors and NumPy agree with dl-infer on {len(lines)} examples "
               f"(largest difference {worst:.1e})")
+        run("dl-shard --head 2 digits-000.dls >data.dls")
+        printed = example_of_page()
+        assert "'features': array(" in printed and "'labels': array([" in printed, printed
+        print("peers: the Python in dl-dataset(5) reads a stream")
 
 
 main()
