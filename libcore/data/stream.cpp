@@ -47,7 +47,12 @@ StreamWriter::~StreamWriter() = default;
 void StreamWriter::write_metadata(const Metadata& metadata) {
   require(!metadata.schema.empty(), "a DataSet stream is given no schema");
   state_->metadata.update(metadata);
-  state_->append(metadata.to_strings(), {});
+  try {
+    state_->append(metadata.to_strings(), {});
+  } catch (Error& e) {
+    if (e.code() == Code::kData) e.add_context(state_->sink->name());
+    throw;
+  }
 }
 
 void StreamWriter::write(const DataSet& set) {

@@ -135,6 +135,10 @@ std::vector<std::byte> safetensors_header(
   std::string text = json.dump(
       -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   text.append((64 - (8 + text.size()) % 64) % 64, ' ');
+  if (text.size() > kMaxHeader)
+    bad("the safetensors header would have " + std::to_string(text.size()) +
+        " bytes, more than the " + std::to_string(kMaxHeader) +
+        " that can be read");
   std::vector<std::byte> bytes(8 + text.size());
   const std::uint64_t length = text.size();
   std::memcpy(bytes.data(), &length, 8);

@@ -37,7 +37,8 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> blob);
 
 // Header bytes (length word, JSON, padding to 64) for tensors laid out one
 // after the other in the order given.  begin and end of `tensors` are set.
-// Equal input gives equal bytes.
+// Equal input gives equal bytes.  Throws Error: kData, it would be larger than
+// readers take.
 std::vector<std::byte> safetensors_header(
     const std::map<std::string, std::string>& metadata,
     std::vector<TensorEntry>& tensors);

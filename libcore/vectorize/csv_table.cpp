@@ -96,7 +96,7 @@ std::string CsvTable::place(const Place& place) const {
 
 std::string CsvTable::place(std::size_t column) const {
   std::string text = place() + ", column " + std::to_string(column + 1);
-  if (header_) text += " ('" + names_[column] + "')";
+  if (header_) text += " ('" + clipped(names_[column]) + "')";
   return text + ": ";
 }
 

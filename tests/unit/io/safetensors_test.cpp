@@ -99,3 +99,10 @@ TEST_CASE("an empty tensor may be as large as it likes in other dimensions") {
                     R"("data_offsets":[0,0]}})",
                     0)) == "");
 }
+
+TEST_CASE("a header that could not be read is not written") {
+  std::vector<TensorEntry> none;
+  const std::string large(std::size_t{64} << 20, 'x');
+  CHECK_THROWS_WITH(safetensors_header({{"a", large}}, none),
+                    Catch::Contains("more than the 67108864 that can be read"));
+}
