@@ -109,21 +109,39 @@ format:
 install: all
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >/dev/null
 
+.PHONY: dist deb
+OUTPUT ?= .
+## dist: a tarball of the tools with all libraries that they need, in OUTPUT
+dist: bootstrap-packages
+	$(MAKE) all
+	scripts/dist $(BUILD) $(OUTPUT)
+## deb: a package for the Debian that this machine runs, in OUTPUT
+deb: bootstrap-packages
+	$(MAKE) all
+	scripts/deb $(BUILD) $(OUTPUT)
+
+.PHONY: test-distros
+## test-distros: build, test and install on Debian 12 and 13, in chroots (root)
+test-distros:
+	scripts/test-distros
+
 .PHONY: clean
 ## clean: remove everything that was built
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz demo.out
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-distros demo.out
 
 .PHONY: help
 ## help: this list
 help:
 	@sed -n 's/^## /  /p' Makefile
 
-.PHONY: bootstrap bootstrap-test
+.PHONY: bootstrap bootstrap-test bootstrap-packages
 bootstrap:
 	scripts/bootstrap
 bootstrap-test:
 	scripts/bootstrap --test
+bootstrap-packages:
+	scripts/bootstrap --packages
 
 # Always, since packages that were missing may be there by now.  Clang's tools
 # cannot read the precompiled headers of g++: their list of files goes without.

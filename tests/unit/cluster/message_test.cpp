@@ -11,7 +11,7 @@
 
 using namespace dl;
 using namespace dl::cluster;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using Catch::Matchers::StartsWith;
 
 namespace {

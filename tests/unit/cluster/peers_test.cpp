@@ -7,7 +7,7 @@
 
 using namespace dl::cluster;
 using namespace ends;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

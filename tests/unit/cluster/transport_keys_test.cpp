@@ -11,7 +11,7 @@
 using namespace dl;
 using namespace dl::cluster;
 using namespace ends;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 namespace fs = std::filesystem;
 
 TEST_CASE("a public address wants keys, or to hear --insecure") {

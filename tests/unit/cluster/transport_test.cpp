@@ -20,7 +20,7 @@
 using namespace dl;
 using namespace dl::cluster;
 using namespace ends;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 using Catch::Matchers::EndsWith;
 
 namespace {

@@ -8,7 +8,7 @@
 
 using namespace dl;
 using namespace dl::cluster;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -5,7 +5,23 @@
 #define DL_TESTS_UNIT_CATCH3_CATCH2_CATCH_HPP_
 
 #include <catch2/catch_all.hpp>
+#include <string>
+#include <utility>
 
 using Catch::Approx;
+
+namespace Catch {
+
+namespace Detail {
+using Catch::Approx;
+}
+using Matchers::EndsWith;
+using Matchers::StartsWith;
+
+inline auto Contains(std::string part) {
+  return Matchers::ContainsSubstring(std::move(part));
+}
+
+}  // namespace Catch
 
 #endif  // DL_TESTS_UNIT_CATCH3_CATCH2_CATCH_HPP_
