@@ -69,6 +69,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("seed", &m.seed, "NUMBER",
           "of the order of examples; the network's if not given");
+  opt.flag("deterministic", &m.deterministic,
+           "compute alike on all processors that have AVX2");
   opt.add("prefetch", &m.prefetch, "COUNT", "mini-batches read ahead");
   declare_exchange(opt, m);
 

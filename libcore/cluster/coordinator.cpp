@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "libcore/device/instructions.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -15,23 +17,12 @@ std::string seconds(double value) {
   return text;
 }
 
-bool higher_is_better(const std::string& metric) {
-  return metric != "loss" && eval::higher_is_better(metric);
-}
-
-EarlyStopping make_early_stopping(const Settings& settings) {
-  std::optional<double> target;
-  if (!settings.target.empty()) target = Target::parse(settings.target).value;
-  return {!settings.metric.empty() && higher_is_better(settings.metric),
-          settings.patience, target};
-}
-
 }  // namespace
 
 Coordinator::Coordinator(RunContext& context, Hooks hooks, double now)
     : context_(context),
       hooks_(std::move(hooks)),
-      early_stopping_(make_early_stopping(context.settings)),
+      early_stopping_(early_stopping_of(context.settings, context.state)),
       feed_tree_(context),
       started_(now),
       elapsed_before_(context.state.elapsed),
@@ -39,9 +30,6 @@ Coordinator::Coordinator(RunContext& context, Hooks hooks, double now)
       said_waiting_(now),
       last_checkpoint_(now) {
   context_.now = now;
-  if (!context.state.early_stopping.is_null())
-    early_stopping_.restore(
-        JsonView(context.state.early_stopping, Code::kData, "early_stopping"));
 }
 
 // --- Messages ---------------------------------------------------------------
@@ -94,11 +82,13 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
                                    {"pid", member.hello.pid},
                                    {"device", member.hello.device},
                                    {"threads", member.hello.threads},
+                                   {"instructions", instructions_of(member)},
                                    {"epoch", context_.state.epoch}});
     context_.log(Level::kInfo,
                  member.describe() + " joined: " + member.hello.device + ", " +
                      std::to_string(member.hello.threads) +
                      (member.hello.threads == 1 ? " thread" : " threads"));
+    note_instructions(member);
   } catch (const Error& error) {
     Refuse answer;
     answer.code = static_cast<int>(error.code());
@@ -106,6 +96,30 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     context_.send(refused, answer.to_message());
     context_.log(Level::kWarning,
                  std::string("a worker was refused: ") + error.what());
+  }
+}
+
+std::string Coordinator::instructions_of(const Member& member) const {
+  return context_.settings.deterministic ? device::kCommonInstructions
+                                         : member.hello.instructions;
+}
+
+// A run whose result does not depend on time may depend on who computes what.
+void Coordinator::note_instructions(const Member& newcomer) {
+  const std::string own = instructions_of(newcomer);
+  if (own.empty()) return;
+  if (hooks_.computes_with) hooks_.computes_with(own);
+  const Settings& settings = context_.settings;
+  if (settings.mode == Mode::kSharing && settings.sharing.staleness != 0)
+    return;
+  for (const Member* other : context_.members.present()) {
+    const std::string theirs = instructions_of(*other);
+    if (theirs.empty() || theirs == own) continue;
+    return context_.log(Level::kWarning,
+                        newcomer.describe() + " computes with " + own + ", " +
+                            other->describe() + " with " + theirs +
+                            ": the model may depend on who trains what; "
+                            "--deterministic makes them compute alike");
   }
 }
 

@@ -26,9 +26,11 @@ namespace dl::cluster {
 struct Hooks {
   std::function<Welcome()> welcome;   // worker's number is filled in
   std::function<std::string()> save;  // context.state; returns a name
-  std::function<void()> save_best;    // the model as it is now
+  std::function<void()> keep_best;    // the model as it is now
   std::function<std::vector<std::byte>(const Fetch&)> record;
   std::vector<HostFigures>* measured = nullptr;  // instead of training
+  // A worker computes with these instructions.
+  std::function<void(const std::string&)> computes_with = nullptr;
 };
 
 class Coordinator {
@@ -62,6 +64,8 @@ class Coordinator {
 
  private:
   void admit(const RouterSocket::Incoming& incoming);
+  std::string instructions_of(const Member& member) const;
+  void note_instructions(const Member& newcomer);
   void probe_namesake(const Member& newcomer);
   void take(Member& member, const Message& message);
   void serve(Member& member, const Fetch& fetch);
@@ -77,6 +81,7 @@ class Coordinator {
   void advance();
   void end_epoch(const EvaluationRound::Evaluations& evaluations);
   double score(const EvaluationRound::Evaluations& evaluations) const;
+  bool epoch_checkpoint_is_due() const;
   void checkpoint_if_due();
   void checkpoint();
 

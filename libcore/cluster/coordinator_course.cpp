@@ -14,6 +14,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr int kMostFailedCheckpoints = 3;
+constexpr double kEpochCheckpoints = 1;  // seconds between two, at the least
 
 // What the update log may grow to before a checkpoint takes its place: so many
 // times the checkpoint, and what is nothing to a disk.
@@ -49,7 +50,12 @@ void Coordinator::tick(double now) {
     stopped_ = true;
     return;
   }
-  if (phase_->done()) advance();
+  // What comes next begins at once: no message may be due that would bring us
+  // back here.
+  while (!finished() && phase_->done()) {
+    advance();
+    if (!finished()) phase_->tick();
+  }
   if (!finished()) checkpoint_if_due();
 }
 
@@ -125,11 +131,11 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
     line += ", " + name + " " + metric_text(each);
   context_.log(Level::kInfo, line);
 
-  if (early_stopping_.observe(state.epoch, value) && hooks_.save_best)
-    hooks_.save_best();
+  if (early_stopping_.observe(state.epoch, value) && hooks_.keep_best)
+    hooks_.keep_best();
   state.early_stopping = early_stopping_.to_json();
   state.reason = early_stopping_.verdict(metric);
-  if (state.reason.empty() && time_is_up_) state.reason = "--max-time is over";
+  if (state.reason.empty() && time_is_up_) state.reason = kTimeIsOver;
   state.history.push_back(std::move(result));
   ++state.epoch;
   state.committed.clear();
@@ -142,11 +148,18 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   phase_.reset();
   evaluation_ = nullptr;
   if (context_.updates) context_.updates->end_epoch(state);
-  checkpoint();
+  if (state.finished || epoch_checkpoint_is_due()) checkpoint();
   if (!state.finished) begin_epoch();
 }
 
 // --- Saving -----------------------------------------------------------------
+
+// Epochs may be so short that saving each would take longer than training it;
+// the update log has what a master that dies in between had learnt.
+bool Coordinator::epoch_checkpoint_is_due() const {
+  return context_.limits.checkpoint_every <= 0 ||
+         context_.now - last_checkpoint_ >= kEpochCheckpoints;
+}
 
 void Coordinator::checkpoint_if_due() {
   if (!phase_ || !phase_->at_boundary()) return;

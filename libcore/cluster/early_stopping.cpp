@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "libcore/base/error.h"
+#include "libcore/eval/evaluation.h"
 
 namespace dl::cluster {
 
@@ -64,6 +65,19 @@ void EarlyStopping::restore(const JsonView& json) {
   if (!best.raw().is_null()) best_ = best.number();
   best_epoch_ = json.at("best_epoch").integer(-1, kMost);
   without_ = json.at("without").integer(0, kMost);
+}
+
+EarlyStopping early_stopping_of(const Settings& settings,
+                                const RunState& state) {
+  std::optional<double> target;
+  if (!settings.target.empty()) target = Target::parse(settings.target).value;
+  const bool higher = !settings.metric.empty() && settings.metric != "loss" &&
+                      eval::higher_is_better(settings.metric);
+  EarlyStopping result(higher, settings.patience, target);
+  if (!state.early_stopping.is_null())
+    result.restore(
+        JsonView(state.early_stopping, Code::kData, "early_stopping"));
+  return result;
 }
 
 }  // namespace dl::cluster

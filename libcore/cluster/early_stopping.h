@@ -8,6 +8,8 @@
 #include <string>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/run_state.h"
+#include "libcore/cluster/settings.h"
 
 namespace dl::cluster {
 
@@ -46,6 +48,10 @@ class EarlyStopping {
   std::int64_t best_epoch_ = -1;
   std::int64_t without_ = 0;  // epochs since the best
 };
+
+// By the settings, as the state left it.  Throws Error: kData.
+EarlyStopping early_stopping_of(const Settings& settings,
+                                const RunState& state);
 
 }  // namespace dl::cluster
 

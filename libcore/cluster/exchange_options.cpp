@@ -87,7 +87,7 @@ SharingSettings settings_of(const SharingOptions& options) {
   s.share = one_of("--share", options.share, kShareNames);
   s.masking = yes_or_no("--masking", options.masking);
   s.combine = one_of("--combine", options.combine, kCombineNames);
-  s.in_flight = in_range("--in-flight", options.in_flight, 1, 1024);
+  s.in_flight = in_range("--in-flight", options.in_flight, 0, 1024);
   s.staleness_rule = parse_rule<exchange::StalenessRule>(
       "--staleness-rule", options.staleness_rule);
   if (options.staleness != "none") {

@@ -33,7 +33,7 @@ struct SharingOptions {
   std::string share = "update";
   std::string masking = "yes";
   std::string combine = "sum";
-  std::int64_t in_flight = 2;
+  std::int64_t in_flight = 0;  // 0: 1 if there is one worker, else 2
   std::string staleness_rule = "none";
   std::string staleness = "none";  // or a count
   std::int64_t push = 1, fetch = 1;

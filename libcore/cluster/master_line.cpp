@@ -101,8 +101,10 @@ bool MasterLine::try_endpoint(const Hello& hello, double deadline,
 // Looks for an answer, and says hello to whoever is there and has not heard it.
 bool MasterLine::greet(const Hello& hello, Received& answer) {
   const std::array<int, 1> wake{options_.stop};
-  auto received = socket_->receive(
-      kLook, std::span(wake.data(), options_.stop >= 0 ? 1 : 0));
+  const Socket* const socket = socket_.get();
+  wait_for_any({&socket, 1}, std::span(wake.data(), options_.stop >= 0 ? 1 : 0),
+               kLook);
+  auto received = socket_->receive(milliseconds(0));
   if (received) {
     const Message& message = received->message;
     if (message.type == MessageType::kRefuse) refuse(message);

@@ -100,7 +100,13 @@ Settings settings_of(const MasterOptions& options,
   // How many replicas are averaged must not depend on who is there in time.
   if (s.averaging.workers == 0)
     s.averaging.workers = in_range("--local", options.local, 0);
+  s.deterministic = options.deterministic;
+  if (s.deterministic && options.device != "cpu")
+    misuse("--deterministic is for --device cpu, not " + options.device);
   s.sharing = settings_of(options.sharing);
+  // A single worker that waits for its update has the same result every time.
+  const bool alone = options.local == 1 && options.bind.empty();
+  if (s.sharing.in_flight == 0) s.sharing.in_flight = alone ? 1 : 2;
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data);
   return s;

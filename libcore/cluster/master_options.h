@@ -34,6 +34,7 @@ struct MasterOptions {
   std::int64_t epochs = 1;
   std::int64_t batch = 32;
   std::int64_t prefetch = 2;
+  bool deterministic = false;
   AveragingOptions averaging;
   SharingOptions sharing;
   std::string update_log = "prune";

@@ -136,6 +136,7 @@ Report Master::begun() const {
   report.epochs = plan_.settings.epochs;
   report.expected_per_epoch = plan_.training->examples();
   report.parameters = plan_.parameters;
+  report.keeps_best = plan_.keep_best;
   return report;
 }
 
@@ -144,7 +145,12 @@ Outcome Master::finished() const {
   Report report = begun();
   report.model = options_.output;
   log_(Level::kInfo,
-       "the run in '" + store_.path() + "' is finished; --fresh starts over");
+       "the run in '" + store_.path() + "' is finished" +
+           (state_.reason.empty()
+                ? " after epoch " + std::to_string(state_.epoch) +
+                      "; more --epochs go on with it"
+                : ": " + state_.reason + "; with another limit it goes on") +
+           ", --fresh starts over");
   return {"", report.to_json(state_)};
 }
 
@@ -283,7 +289,7 @@ Hooks Master::hooks() {
   };
   hooks.save = [this] { return store_.save(context_->state); };
   if (plan_.keep_best)
-    hooks.save_best = [this] { store_.save_best(context_->state); };
+    hooks.keep_best = [this] { store_.keep_best(context_->state); };
   hooks.record = [this](const Fetch& fetch) {
     if (fetch.evaluation && !plan_.evaluation)
       throw Error{Code::kProtocol, "there is no held-out data"};
@@ -291,6 +297,9 @@ Hooks Master::hooks() {
     return data.record(fetch.shard, fetch.record);
   };
   if (options_.estimate) hooks.measured = &measured_;
+  hooks.computes_with = [this](const std::string& instructions) {
+    store_.note_instructions(instructions);
+  };
   return hooks;
 }
 

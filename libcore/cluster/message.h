@@ -66,6 +66,7 @@ struct Hello {
   std::string device;  // "cpu"
   int threads = 1;
   std::string previous_run;  // run id it worked in before, or ""
+  std::string instructions;  // device/instructions.h; "": not known
   bool operator==(const Hello&) const = default;
 
   Message to_message() const;

@@ -14,14 +14,16 @@ Message Hello::to_message() const {
            {"pid", pid},
            {"device", device},
            {"threads", threads},
-           {"previous_run", previous_run}},
+           {"previous_run", previous_run},
+           {"instructions", instructions}},
           {}};
 }
 
 Hello Hello::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kHello, 0,
-                            {"protocol", "version", "name", "host", "pid",
-                             "device", "threads", "previous_run"});
+  JsonView body =
+      open_body(message, MessageType::kHello, 0,
+                {"protocol", "version", "name", "host", "pid", "device",
+                 "threads", "previous_run", "instructions"});
   Hello hello;
   hello.protocol = static_cast<int>(body.at("protocol").integer(1, 65535));
   hello.version = text_of(body, "version", 64);
@@ -32,6 +34,7 @@ Hello Hello::from_message(const Message& message) {
   hello.device = text_of(body, "device", 256);
   hello.threads = static_cast<int>(body.at("threads").integer(1, 1 << 20));
   hello.previous_run = text_of(body, "previous_run", 32);
+  hello.instructions = text_of(body, "instructions", 64);
   return hello;
 }
 

@@ -1,10 +1,12 @@
 #include "libcore/cluster/replay.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/averaging_log.h"
+#include "libcore/cluster/continuation.h"
 #include "libcore/cluster/run_directory.h"
 #include "libcore/exchange/fasgd.h"
 #include "libcore/io/digest.h"
@@ -54,6 +56,11 @@ void apply(const LogEntry& entry, RunState& state) {
     apply_round(entry, state);
   if (entry.kind == EntryKind::kEpochEnd && entry.sequence >= state.version)
     end_epoch(entry, state);
+}
+
+std::string configuration_text(const std::string& folder) {
+  const auto source = io::open_file(folder + "/run.json");
+  return io::read_all(*source, kMaxRunJson);
 }
 
 struct Saved {
@@ -113,7 +120,8 @@ RunState state_of(nn::Model& model, const std::string& name) {
 }
 
 std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
-                     RunState& state, std::uint64_t until, const Log& log) {
+                     RunState& state, std::uint64_t until, const Log& log,
+                     const std::function<void(const RunState&)>& at_epoch_end) {
   const std::uint64_t before = state.version;
   const auto files = update_logs(folder);
   for (std::size_t i = 0; i < files.size() && state.version <= until; ++i) {
@@ -133,7 +141,9 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
     try {
       while (const auto entry = reader.next()) {
         if (entry->sequence > until) break;
+        const std::int64_t epoch = state.epoch;
         apply(*entry, state);
+        if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
       }
     } catch (Error& error) {
       if (error.code() == Code::kIo) throw;
@@ -153,9 +163,16 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
 }
 
 LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
-  const auto source = io::open_file(folder + "/run.json");
-  const std::string text = io::read_all(*source, kMaxRunJson);
-  return {parameters, io::digest(std::as_bytes(std::span(text)))};
+  const std::string text = configuration_text(folder);
+  const Json json = parse_json(text, "'" + folder + "/run.json'", Code::kData);
+  std::uint64_t digest = io::digest(std::as_bytes(std::span(text)));
+  if (json.contains("log")) {
+    const std::string hex = JsonView(json, Code::kData).at("log").string();
+    const char* const end = hex.data() + hex.size();
+    if (std::from_chars(hex.data(), end, digest, 16).ptr != end)
+      fail("'" + folder + "/run.json': log: want hexadecimal digits");
+  }
+  return {parameters, digest};
 }
 
 Steps replayable_steps(const std::string& folder, const Log& log) {
@@ -198,6 +215,10 @@ std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
   if (state.version < step)
     replay(folder, log_identity(folder, from->parameters), state, step, log);
   require(state.version == step, "a step that can be rebuilt");
+  // The first checkpoint is from before there were workers.
+  if (!model.provenance.empty())
+    model.provenance.back().instructions = instructions_in(
+        parse_json(configuration_text(folder), "run.json", Code::kData));
   model.parameters = std::move(state.parameters);
   model.statistics = std::move(state.statistics);
   model.updater_state.clear();

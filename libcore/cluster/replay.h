@@ -5,6 +5,7 @@
 #define DL_LIBCORE_CLUSTER_REPLAY_H_
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -23,18 +24,22 @@ constexpr std::uint64_t kLastUpdate = std::numeric_limits<std::uint64_t>::max();
 // folder have without a gap: parameters and counters become what they were
 // after the last of them.  In averaging so does all else; in sharing running
 // statistics follow at an epoch's end only, the updater state not at all.
-// Returns the number of updates.
+// Returns the number of updates.  at_epoch_end, if given, sees the state as it
+// was after each epoch on the way.
 // A last entry that is cut short is warned of.
 // Throws Error: kData, a log is damaged or of another run; kIo.
-std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
-                     RunState& state, std::uint64_t until, const Log& log);
+std::uint64_t replay(
+    const std::string& folder, const LogIdentity& identity, RunState& state,
+    std::uint64_t until, const Log& log,
+    const std::function<void(const RunState&)>& at_epoch_end = nullptr);
 
 // What a checkpoint says of its run; takes its vectors.  name: for messages.
 // Throws Error: kData.
 RunState state_of(nn::Model& checkpoint, const std::string& name);
 
-// XXH3 of the folder's run.json and the number of parameters.
-// Throws Error: kNoInput, kIo.
+// XXH3 of the folder's run.json as the run began with it, and the number of
+// parameters.
+// Throws Error: kNoInput, kIo, kData.
 LogIdentity log_identity(const std::string& folder, std::size_t parameters);
 
 // dl-master --replay: writes the model after update `step` to `output`; the

@@ -20,13 +20,26 @@ std::string line(const std::string& name, const std::string& value) {
          value + "\n";
 }
 
-std::string scores(const RunState& state) {
-  if (state.history.empty()) return "";
-  const EpochScore& last = state.history.back();
-  std::string text = "loss " + format("%.4g", last.loss);
-  for (const auto& [name, value] : last.metrics)
+// The epoch that the model is of; null: none is over.
+const EpochScore* score_of_model(const RunState& state, bool keeps_best) {
+  if (state.history.empty()) return nullptr;
+  if (keeps_best && state.early_stopping.is_object())
+    for (const EpochScore& score : state.history)
+      if (state.early_stopping.value("best_epoch", Json()) == score.epoch)
+        return &score;
+  return &state.history.back();
+}
+
+std::string scores(const RunState& state, bool keeps_best) {
+  const EpochScore* score = score_of_model(state, keeps_best);
+  if (!score) return "";
+  std::string text = "loss " + format("%.4g", score->loss);
+  for (const auto& [name, value] : score->metrics)
     text += ", " + name + " " + metric_text(value);
-  return text + " (epoch " + std::to_string(last.epoch + 1) + ")";
+  text += " (epoch " + std::to_string(score->epoch + 1);
+  if (keeps_best)
+    text += " of " + std::to_string(state.history.size()) + ", the best";
+  return text + ")";
 }
 
 }  // namespace
@@ -49,11 +62,13 @@ double Report::payload_share() const {
 
 Json Report::to_json(const RunState& state) const {
   Json history = state.to_json()["history"];
+  const EpochScore* score = score_of_model(state, keeps_best);
   return {{"examples", examples_seen(state)},
           {"examples_expected", expected_per_epoch * epochs},
           {"epochs", state.history.size()},
           {"reason", state.reason},
           {"history", std::move(history)},
+          {"scores", score ? cluster::to_json(*score) : Json()},
           {"early_stopping", state.early_stopping},
           {"workers",
            {{"joined", joined},
@@ -92,7 +107,7 @@ std::string Report::to_text(const RunState& state) const {
       line("examples", std::to_string(examples_seen(state)) + " of " +
                            std::to_string(expected_per_epoch * epochs) +
                            (state.reason.empty() ? "" : "; " + state.reason));
-  if (const std::string last = scores(state); !last.empty())
+  if (const std::string last = scores(state, keeps_best); !last.empty())
     text += line("scores", last);
   text += line("workers", count(joined) + " joined, " + count(lost) +
                               " lost, " + count(returned) + " returned, " +

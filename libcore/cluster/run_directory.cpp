@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/continuation.h"
+#include "libcore/cluster/update_log.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 
@@ -191,24 +193,30 @@ void RunDirectory::clear() {
   }
 }
 
-void RunDirectory::settle(const Json& configuration) {
+Json RunDirectory::configuration() const {
   const std::string name = file("run.json");
-  if (!fs::exists(name)) {
-    const auto sink = io::open_sink(name);
-    std::string text = configuration.dump(
-        2, ' ', false, nlohmann::json::error_handler_t::replace);
-    text += '\n';
-    sink->write(std::as_bytes(std::span(text)));
-    sink->close();
-    return;
-  }
+  if (!fs::exists(name)) return {};
   const auto source = io::open_file(name);
-  const Json before = parse_json(io::read_all(*source, kMaxRunJson),
-                                 "'" + name + "'", Code::kData);
+  return parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
+                    Code::kData);
+}
+
+void RunDirectory::rewrite(const Json& configuration) const {
+  const auto sink = io::open_sink(file("run.json"));
+  std::string text = configuration.dump(
+      2, ' ', false, nlohmann::json::error_handler_t::replace);
+  text += '\n';
+  sink->write(std::as_bytes(std::span(text)));
+  sink->close();
+}
+
+void RunDirectory::settle(const Json& configuration) const {
+  const Json before = this->configuration();
+  if (before.is_null()) return rewrite(configuration);
+  const Json then = fixed_part(before), now = fixed_part(configuration);
+  if (then == now) return;
   std::string left, right;
-  const std::string where =
-      first_difference(before, configuration, &left, &right);
-  if (before == configuration) return;
+  const std::string where = first_difference(then, now, &left, &right);
   throw Error{Code::kConfig, "'" + path_ + "' holds a run with " + where +
                                  " = " + left + ", now it is " + right +
                                  "; --fresh starts over, --run takes another "
@@ -224,10 +232,12 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
       return Checkpoint{name, nn::load_model(file(name))};
     } catch (const Error& error) {
       log(Level::kWarning, std::string(error.what()) +
-                               "; going back to the checkpoint before it");
+                               "; going back to what was saved before it");
     }
   }
-  if (!numbers.empty())
+  const auto logs = update_logs(path_);
+  const bool logged_whole = !logs.empty() && logs.front().base == 0;
+  if (!numbers.empty() && !logged_whole)
     throw Error{Code::kData, "'" + path_ +
                                  "' has no checkpoint that can be read; "
                                  "--fresh starts over"};

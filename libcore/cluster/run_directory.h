@@ -33,17 +33,24 @@ class RunDirectory {
   // How many masters have run here, this one included.
   std::uint64_t incarnation() const { return incarnation_; }
 
-  // Writes run.json, or compares with the one that is there.
+  // run.json as it is; null if there is none.
+  // Throws Error: kData, it is damaged; kIo.
+  Json configuration() const;
+  // Writes run.json, or compares with the one that is there what must not
+  // change (continuation.h).
   // Throws Error: kConfig, "'m.run' holds a run with settings.batch = 32, now
-  // 64; ..."; kData, run.json is damaged.
-  void settle(const Json& configuration);
+  // 64; ..."; kData.
+  void settle(const Json& configuration) const;
+  // Replaces run.json.  Throws Error: kCantCreate, kIo.
+  void rewrite(const Json& configuration) const;
 
   struct Checkpoint {
     std::string name;
     nn::Model model;
   };
   // The newest that can be read; damaged ones are warned of and passed over.
-  // Throws Error: kData, there are some and all are damaged.
+  // Throws Error: kData, there are some, all are damaged, and no update log
+  // goes back to the start.
   std::optional<Checkpoint> newest(const Log& log) const;
 
   // Writes the next one, keeps it and the one before (and the oldest, if

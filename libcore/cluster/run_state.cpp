@@ -19,15 +19,6 @@ double number(const JsonView& view) {
   return view.number();
 }
 
-Json to_json(const EpochScore& score) {
-  Json metrics = Json::object();
-  for (const auto& [name, value] : score.metrics) metrics[name] = number(value);
-  return {{"epoch", score.epoch},
-          {"examples", score.examples},
-          {"loss", number(score.loss)},
-          {"metrics", std::move(metrics)}};
-}
-
 EpochScore score_from(const JsonView& json) {
   EpochScore score;
   score.epoch = json.at("epoch").integer(0, kMost);
@@ -41,6 +32,15 @@ EpochScore score_from(const JsonView& json) {
 }
 
 }  // namespace
+
+Json to_json(const EpochScore& score) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : score.metrics) metrics[name] = number(value);
+  return {{"epoch", score.epoch},
+          {"examples", score.examples},
+          {"loss", number(score.loss)},
+          {"metrics", std::move(metrics)}};
+}
 
 double RunState::loss() const {
   if (examples == 0) return std::numeric_limits<double>::quiet_NaN();

@@ -15,6 +15,9 @@
 
 namespace dl::cluster {
 
+// RunState::reason of a run that --max-time ended.
+constexpr const char* kTimeIsOver = "--max-time is over";
+
 // One epoch that is over.
 struct EpochScore {
   std::int64_t epoch = 0;
@@ -22,6 +25,8 @@ struct EpochScore {
   double loss = 0;                        // mean over its examples
   std::map<std::string, double> metrics;  // of held-out data; may be empty
 };
+
+Json to_json(const EpochScore& score);
 
 struct RunState {
   // The model, as flat vectors of nn::Network.

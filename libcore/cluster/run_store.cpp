@@ -1,11 +1,25 @@
 #include "libcore/cluster/run_store.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/continuation.h"
 #include "libcore/cluster/replay.h"
+#include "libcore/io/digest.h"
 
 namespace dl::cluster {
+
+namespace {
+
+// Whether the epoch that ended last was the best so far.
+bool is_best(const RunState& state) {
+  return !state.history.empty() && state.early_stopping.is_object() &&
+         state.early_stopping.value("best_epoch", Json()) ==
+             Json(state.history.back().epoch);
+}
+
+}  // namespace
 
 RunStore::RunStore(const MasterOptions& options, const Log& log)
     : options_(options),
@@ -14,9 +28,14 @@ RunStore::RunStore(const MasterOptions& options, const Log& log)
                  options.fresh),
       policy_(limits_of(options).update_log) {}
 
-RunState RunStore::take_up(const Plan& plan) {
+RunState RunStore::take_up(Plan& plan) {
   plan_ = &plan;
-  known_ = std::filesystem::exists(directory_.file("run.json"));
+  const Json before = directory_.configuration();
+  known_ = !before.is_null();
+  if (known_) {
+    keep_defaults(before, options_, plan.settings);
+    instructions_ = instructions_in(before);
+  }
   directory_.settle(plan.configuration());
   RunState state;
   if (auto found = directory_.newest(log_)) {
@@ -33,10 +52,57 @@ RunState RunStore::take_up(const Plan& plan) {
           exchange::StalenessRule::Kind::kFasgd)
     state.fasgd.emplace(state.parameters.size());
   identity_ = log_identity(path(), state.parameters.size());
-  replayed_ = replay(path(), identity_, state, kLastUpdate, log_);
-  if (state.finished && !std::filesystem::exists(options_.output))
-    write_model(state);
+  const auto at_epoch_end = [&](const RunState& then) {
+    if (plan.keep_best && is_best(then)) keep_best(then);
+  };
+  replayed_ = replay(path(), identity_, state, kLastUpdate, log_, at_epoch_end);
+  if (known_) go_on_from(before, state);
+  if (state.finished && model_is_missing()) write_model(state);
   return state;
+}
+
+void RunStore::go_on_from(const Json& before, RunState& state) {
+  const Json now = plan_->configuration();
+  const bool changed = wants_otherwise(before, now);
+  const bool loses_best = plan_->keep_best && !best_ &&
+                          !std::filesystem::exists(best()) &&
+                          !state.early_stopping.is_null();
+  if (changed && (judges_otherwise(before, now) || loses_best)) {
+    log_(Level::kInfo, "the epochs so far do not count for the best one");
+    state.early_stopping = Json();
+    best_.reset();
+    std::filesystem::remove(best());
+  }
+  decide_whether_finished(state, plan_->settings, limits_of(options_).max_time,
+                          path());
+  if (!changed) return;
+  // Until run.json says so, the next start finds the same difference.
+  if (!checkpoint_.empty() || replayed_ > 0) checkpoint_ = save(state);
+  write_configuration();
+  if (state.finished) write_model(state);
+}
+
+void RunStore::note_instructions(const std::string& instructions) {
+  const auto at = std::ranges::lower_bound(instructions_, instructions);
+  if (at != instructions_.end() && *at == instructions) return;
+  instructions_.insert(at, instructions);
+  write_configuration();
+}
+
+void RunStore::write_configuration() const {
+  Json configuration = plan_->configuration();
+  configuration["log"] = io::hex(identity_.directory);
+  if (!instructions_.empty()) configuration["instructions"] = instructions_;
+  directory_.rewrite(configuration);
+}
+
+// As after a start that ended between the last checkpoint and the model.
+bool RunStore::model_is_missing() const {
+  namespace fs = std::filesystem;
+  if (!fs::exists(options_.output)) return true;
+  return !checkpoint_.empty() &&
+         fs::last_write_time(options_.output) <
+             fs::last_write_time(directory_.file(checkpoint_));
 }
 
 std::string RunStore::describe(const RunState& state) const {
@@ -62,6 +128,8 @@ UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
 
 std::string RunStore::save(const RunState& state) {
   const bool all = policy_ == LogPolicy::kKeep;
+  if (best_) nn::save_model(*best_, best());
+  best_.reset();
   std::string name = directory_.save(checkpoint_of(state), all);
   if (updates_) {
     updates_->begin(state.version);
@@ -71,9 +139,7 @@ std::string RunStore::save(const RunState& state) {
   return name;
 }
 
-void RunStore::save_best(const RunState& state) const {
-  nn::save_model(model_of(state), best());
-}
+void RunStore::keep_best(const RunState& state) { best_ = model_of(state); }
 
 void RunStore::write_model(const RunState& state) const {
   failpoint("master.before_model");
@@ -85,6 +151,7 @@ void RunStore::write_model(const RunState& state) const {
 
 nn::Model RunStore::model_of(const RunState& state) const {
   nn::Model model = plan_->model;
+  model.provenance.back().instructions = instructions_;
   model.parameters = state.parameters;
   model.statistics = state.statistics;
   model.updater_state.clear();

@@ -29,10 +29,11 @@ class RunStore {
   std::uint64_t incarnation() const { return directory_.incarnation(); }
 
   // What the newest checkpoint and the log after it hold, or where the plan
-  // starts.  Of a finished run, writes the model if that is missing.  The plan
-  // must outlive the store.
-  // Throws Error: kConfig, kData, kIo, kCantCreate.
-  RunState take_up(const Plan& plan);
+  // starts; whether that is finished is for the plan to say.  Of a finished
+  // run, writes the model if that is missing or older.  The plan must outlive
+  // the store. Throws Error: kConfig, kData, kIo, kCantCreate.
+  // Defaults that the run was begun with stay as they were.
+  RunState take_up(Plan& plan);
   // Of what take_up() found: whether there was a run, its checkpoint ("" for
   // none) and the updates or rounds replayed.
   bool known() const { return known_; }
@@ -44,13 +45,22 @@ class RunStore {
   // of the master; null if no log is wanted.  Throws Error: kIo, kCantCreate.
   UpdateLog* begin_log(const std::string& run, const RunState& state);
 
-  // All throw Error: kCantCreate, kIo.
-  std::string save(const RunState& state);  // a checkpoint; returns its name
-  void save_best(const RunState& state) const;
+  // A worker of the run computes with them: run.json and the model say so.
+  // Throws Error: kCantCreate, kIo.
+  void note_instructions(const std::string& instructions);
+  // The model is the best so far: the next save() writes it.
+  void keep_best(const RunState& state);
+
+  // Both throw Error: kCantCreate, kIo.
+  // A checkpoint, and the best model if there is a new one; returns its name.
+  std::string save(const RunState& state);
   // Where the options want it: the best, if that is kept, or the state's.
   void write_model(const RunState& state) const;
 
  private:
+  void go_on_from(const Json& before, RunState& state);
+  void write_configuration() const;
+  bool model_is_missing() const;
   nn::Model model_of(const RunState& state) const;
   nn::Model checkpoint_of(const RunState& state) const;
   std::string best() const { return directory_.file("best.safetensors"); }
@@ -60,9 +70,11 @@ class RunStore {
   RunDirectory directory_;
   const Plan* plan_ = nullptr;
   bool known_ = false;
+  std::vector<std::string> instructions_;  // of workers, sorted
   std::uint64_t replayed_ = 0;
-  std::string checkpoint_;        // that the run goes on from
-  std::uint64_t last_saved_ = 0;  // version of the latest checkpoint
+  std::string checkpoint_;         // that the run goes on from
+  std::optional<nn::Model> best_;  // not yet written
+  std::uint64_t last_saved_ = 0;   // version of the latest checkpoint
   LogPolicy policy_;
   LogIdentity identity_;
   std::optional<UpdateLog> updates_;

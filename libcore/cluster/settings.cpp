@@ -26,7 +26,7 @@ std::uint64_t seed_from(const JsonView& view) {
 }  // namespace
 
 Json Settings::to_json() const {
-  return {
+  Json json = {
       {"mode", kModeNames.of(mode)},
       {"batch", batch},
       {"epochs", epochs},
@@ -39,11 +39,15 @@ Json Settings::to_json() const {
       {"patience", patience},
       {"target", target},
   };
+  // Absent in runs of version 0.1.
+  if (deterministic) json["deterministic"] = true;
+  return json;
 }
 
 Settings Settings::from_json(const JsonView& json) {
   json.only({"mode", "batch", "epochs", "seed", "prefetch", "averaging",
-             "sharing", "evaluations", "metric", "patience", "target"});
+             "sharing", "evaluations", "metric", "patience", "target",
+             "deterministic"});
   Settings s;
   s.mode = enum_of(json.at("mode"), kModeNames);
   s.batch = json.at("batch").integer(1, kMostCounted);
@@ -56,6 +60,8 @@ Settings Settings::from_json(const JsonView& json) {
   s.metric = json.at("metric").string();
   s.patience = json.at("patience").integer(0, kMostCounted);
   s.target = json.at("target").string();
+  if (json.has("deterministic"))
+    s.deterministic = json.at("deterministic").boolean();
   return s;
 }
 

@@ -23,8 +23,9 @@ struct Settings {
   Mode mode = Mode::kSharing;
   std::int64_t batch = 32;  // examples of a worker's mini-batch
   std::int64_t epochs = 1;
-  std::uint64_t seed = 0;     // of the order of examples
-  std::int64_t prefetch = 2;  // mini-batches read ahead
+  std::uint64_t seed = 0;      // of the order of examples
+  std::int64_t prefetch = 2;   // mini-batches read ahead
+  bool deterministic = false;  // the same instructions on all processors
 
   AveragingSettings averaging;  // of Mode::kAveraging
   SharingSettings sharing;      // of Mode::kSharing

@@ -9,6 +9,7 @@
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
+#include "libcore/device/instructions.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -117,10 +118,19 @@ void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
   mail_.set_doing("waiting for work");
 }
 
+// What --deterministic promises.
+void Trainer::compute_alike() const {
+  if (options_.device != "cpu")
+    throw Error{Code::kConfig,
+                "--deterministic is for --device cpu, not " + options_.device};
+  device::use_common_instructions();
+}
+
 void Trainer::set_up(const Welcome& welcome) {
   mail_.set_doing("setting up the network");
   settings_ = Settings::from_json(
       JsonView(welcome.settings, Code::kProtocol, "settings"));
+  if (settings_.deterministic) compute_alike();
   const data::Metadata metadata = metadata_of(welcome.metadata);
   Json known{welcome.network, welcome.normalizer, welcome.settings};
   if (!learner_ || known != known_) {

@@ -43,6 +43,7 @@ class Trainer {
   void handle(const Delivered& delivered);
   void welcome(std::uint64_t session, const Welcome& welcome);
   void set_up(const Welcome& welcome);
+  void compute_alike() const;
   void take_task(Task task);
   bool drop_lease(std::uint64_t number, std::uint64_t fence);
   void out_of_step(const std::string& why);

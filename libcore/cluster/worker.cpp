@@ -14,6 +14,7 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/master_line.h"
 #include "libcore/cluster/peers.h"
+#include "libcore/device/instructions.h"
 
 namespace dl::cluster {
 namespace {
@@ -45,6 +46,7 @@ class Worker {
                       : options.name;
     hello_.device = options.trainer.device;
     hello_.threads = options.trainer.threads;
+    if (hello_.device == "cpu") hello_.instructions = device::instruction_set();
   }
 
   void run();

@@ -122,6 +122,7 @@ Json to_json(const std::vector<Provenance>& steps) {
                  {"arguments", step.arguments}};
     if (step.seed) item["seed"] = *step.seed;
     if (!step.inputs.empty()) item["inputs"] = step.inputs;
+    if (!step.instructions.empty()) item["instructions"] = step.instructions;
     json.push_back(item);
   }
   return json;
@@ -139,6 +140,8 @@ std::vector<Provenance> provenance_from_json(const JsonView& json) {
       step.seed = seed.raw().get<std::uint64_t>();
     }
     if (item.has("inputs")) step.inputs = item.at("inputs").string();
+    if (item.has("instructions"))
+      step.instructions = item.at("instructions").strings();
     steps.push_back(std::move(step));
   }
   return steps;

@@ -25,12 +25,14 @@ struct Field {
 };
 
 // One step that made the data: tool, version, arguments, seed, and a digest of
-// what is known of its input files, or "".
+// what is known of its input files, or ""; of training, the sets of vector
+// instructions that workers computed with.
 struct Provenance {
   std::string tool, version;
   std::vector<std::string> arguments;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> seed = std::nullopt;
   std::string inputs = {};
+  std::vector<std::string> instructions = {};
   bool operator==(const Provenance&) const = default;
 };
 

@@ -392,6 +392,70 @@ TEST_CASE("a run ends at its time limit") {
   }
 }
 
+TEST_CASE("a run goes on by its messages alone, not by the clock") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    INFO(kModeNames.of(mode));
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    s.epochs = 5;
+    Master master(s, Limits{}, folder, saved, 1, kExamples);
+    Worker& worker = master.join("a");
+    master.coordinator->tick(master.now);
+    while (!master.over()) {
+      worker.branch->step(worker, 1000);
+      worker.work(mode, master.order);
+      REQUIRE_FALSE(worker.out.empty());  // else all would wait for the clock
+      master.flush(worker);
+      master.coordinator->tick(master.now);
+    }
+    CHECK(master.context.state.epoch == 5);
+  }
+}
+
+TEST_CASE("workers of a synchronous run that compute differently are told of") {
+  const auto complaints = [](const Settings& s) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Master master(s, Limits{}, folder, saved, 1, kExamples);
+    for (const char* instructions : {"avx512", "avx512", "", "avx2"}) {
+      master.link.instructions = instructions;
+      master.join("w" + std::to_string(master.link.workers.size()));
+    }
+    return std::ranges::count_if(master.said, [](const std::string& line) {
+      return line.find("computes with avx2, w1 (w0) with avx512") !=
+             std::string::npos;
+    });
+  };
+  CHECK(complaints(settings(Mode::kAveraging)) == 1);
+  Settings sharing = settings(Mode::kSharing);
+  CHECK(complaints(sharing) == 0);
+  sharing.sharing.staleness = 0;
+  CHECK(complaints(sharing) == 1);
+  sharing.deterministic = true;
+  CHECK(complaints(sharing) == 0);
+}
+
+TEST_CASE("epochs of less than a second share a checkpoint") {
+  for (const double checkpoint_every : {300.0, 0.0}) {
+    for (const double seconds : {0.0001, 0.1}) {
+      Folder folder;
+      std::optional<RunState> saved;
+      Limits limits;
+      limits.checkpoint_every = checkpoint_every;
+      Settings s = settings(Mode::kSharing);
+      s.epochs = 4;
+      Master master(s, limits, folder, saved, 1, kExamples);
+      master.join("a");
+      while (!master.over()) master.turn(seconds);
+      const bool each = checkpoint_every == 0 || seconds > 0.01;
+      INFO(checkpoint_every << ", " << master.now);
+      CHECK(master.context.report.checkpoints == (each ? 4U : 1U));
+      CHECK(saved->finished);
+    }
+  }
+}
+
 TEST_CASE("checkpoints that cannot be written are missed, then end the run") {
   Folder folder;
   std::optional<RunState> saved;

@@ -63,7 +63,8 @@ TEST_CASE("types have names, other numbers have none") {
 }
 
 TEST_CASE("Hello") {
-  Hello hello{1, "0.1.0", "n1/42", "n1", 42, "cpu", 8, std::string(32, 'a')};
+  Hello hello{1,     "0.1.0", "n1/42", "n1", 42, "cpu", 8, std::string(32, 'a'),
+              "avx2"};
   CHECK(through(hello) == hello);
   refuses(hello, "pid", -1);
   refuses(hello, "pid", 3.7);
@@ -73,6 +74,7 @@ TEST_CASE("Hello") {
   refuses(hello, "name", std::string(257, 'x'));
   refuses(hello, "host", 5);
   refuses(hello, "hots", "misspelt");
+  refuses(hello, "instructions", "two\nlines");
 }
 
 TEST_CASE("Welcome") {

@@ -279,7 +279,8 @@ class Link : public MasterLink {
  public:
   explicit Link(Mode mode) : mode_(mode) {}
   std::map<std::string, Worker> workers;
-  std::uint64_t fed = 0;  // messages of the feed that the master sent
+  std::string instructions;  // of workers that join
+  std::uint64_t fed = 0;     // messages of the feed that the master sent
   // If set, it has what is sent to a worker, by `from` or the master (""), and
   // hands it over later.
   std::function<void(const std::string& from, Worker& to, Received)> carry;
@@ -484,7 +485,7 @@ struct Master {
       saved = context.state;
       return "checkpoint";
     };
-    hooks.save_best = [] {};
+    hooks.keep_best = [] {};
     coordinator.emplace(context, hooks, now);
   }
 
@@ -506,6 +507,7 @@ struct Master {
     worker = Worker{};
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
+    worker.hello.instructions = link.instructions;
     if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;
     worker.keeper.emplace(context.settings.averaging);
     worker.branch = std::make_shared<Branch>(link, name);

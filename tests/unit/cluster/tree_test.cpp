@@ -199,7 +199,7 @@ TEST_CASE("workers sum what the master would sum, to the last bit") {
     Settings s = settings(Mode::kAveraging);
     s.averaging.workers = slots;
     s.averaging.frequency = 1;
-    s.epochs = 6;
+    s.epochs = 8;
     const RunState star = undisturbed(s, slots);
     Folder folder;
     std::optional<RunState> saved;

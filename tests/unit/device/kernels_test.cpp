@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace {
@@ -204,4 +205,26 @@ TEST_CASE("rows turned into columns") {
             REQUIRE(to[static_cast<std::size_t>(c * to_column + r)] ==
                     from[static_cast<std::size_t>(r * from_row + c)]);
       }
+}
+
+TEST_CASE("tiles of AVX2 and AVX-512 have the same bits") {
+  using dl::device::kAvx2Kernels;
+  using dl::device::kAvx512Kernels;
+  if (!can_run(kAvx2Kernels) || !can_run(kAvx512Kernels)) return;
+  constexpr int kRows = 3, kWidth = 16;
+  constexpr std::size_t kDepth = 100;
+  std::vector<float> a = numbers(kDepth * kRows, 1);
+  const std::vector<float> b = numbers(kDepth * kWidth, 2);
+  // Sums that are rounded at every step.
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a[i] /= 3 + static_cast<float>(i % 7);
+  std::vector<float> narrow(kRows * kWidth), wide = narrow;
+  const auto tile = [&](std::vector<float>& c) {
+    return GemmTile{a.data(), b.data(), kDepth,  c.data(),
+                    kWidth,   false,    nullptr, false};
+  };
+  kAvx2Kernels.gemm_tile(kRows, 2, tile(narrow));
+  kAvx512Kernels.gemm_tile(kRows, 1, tile(wide));
+  CHECK(std::memcmp(narrow.data(), wide.data(),
+                    sizeof(float) * kRows * kWidth) == 0);
 }

@@ -1,0 +1,81 @@
+#include "libcore/cluster/continuation.h"
+
+#include "libcore/base/error.h"
+#include "libcore/cluster/early_stopping.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// What the run found out about itself.
+Json without_findings(Json configuration) {
+  for (const char* key : {"log", "instructions"}) configuration.erase(key);
+  return configuration;
+}
+
+}  // namespace
+
+Json fixed_part(Json configuration) {
+  configuration = without_findings(std::move(configuration));
+  configuration.erase("keep");
+  if (configuration.contains("settings"))
+    for (const char* key :
+         {"epochs", "prefetch", "evaluations", "metric", "patience", "target"})
+      configuration["settings"].erase(key);
+  if (configuration.contains("data")) configuration["data"].erase("evaluation");
+  return configuration;
+}
+
+bool wants_otherwise(const Json& before, const Json& now) {
+  return without_findings(before) != without_findings(now);
+}
+
+void keep_defaults(const Json& before, const MasterOptions& options,
+                   Settings& settings) {
+  const Json::json_pointer in_flight("/settings/sharing/in_flight");
+  if (options.sharing.in_flight == 0 && before.contains(in_flight))
+    settings.sharing.in_flight =
+        JsonView(before.at(in_flight), Code::kData, in_flight.to_string())
+            .integer(1, 1024);
+}
+
+std::vector<std::string> instructions_in(const Json& configuration) {
+  const JsonView view(configuration, Code::kData);
+  if (!view.has("instructions")) return {};
+  return view.at("instructions").strings();
+}
+
+bool judges_otherwise(const Json& before, const Json& now) {
+  const auto differ = [&](const char* pointer) {
+    const Json::json_pointer where(pointer);
+    return before.value(where, Json()) != now.value(where, Json());
+  };
+  if (differ("/settings/metric")) return true;
+  const bool by_loss =
+      now.value(Json::json_pointer("/settings/metric"), "loss") == "loss";
+  return !by_loss &&
+         (differ("/settings/evaluations") || differ("/data/evaluation"));
+}
+
+void decide_whether_finished(RunState& state, const Settings& settings,
+                             double max_time, const std::string& folder) {
+  const std::int64_t begun = state.epoch + (state.committed.empty() ? 0 : 1);
+  if (begun > settings.epochs)
+    throw Error{Code::kConfig,
+                "'" + folder + "' holds a run that is at epoch " +
+                    std::to_string(begun) + ", more than --epochs " +
+                    std::to_string(settings.epochs) +
+                    "; --fresh starts over, --run takes another folder"};
+  const bool time_is_over = state.finished && state.reason == kTimeIsOver &&
+                            max_time > 0 && state.elapsed >= max_time;
+  state.reason.clear();
+  if (state.epoch < settings.epochs) {
+    if (!state.early_stopping.is_null())
+      state.reason =
+          early_stopping_of(settings, state).verdict(settings.metric);
+    if (state.reason.empty() && time_is_over) state.reason = kTimeIsOver;
+  }
+  state.finished = state.epoch >= settings.epochs || !state.reason.empty();
+}
+
+}  // namespace dl::cluster

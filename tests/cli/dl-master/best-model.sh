@@ -1,0 +1,31 @@
+#!/bin/bash
+# The model of the best epoch is written, also when the master died after it and
+# before a checkpoint, and the report tells the scores of that model.
+. "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
+run() { # MODEL
+  master --mode averaging --local 2 --threads 1 --frequency 2 --epochs 12 \
+    --eval-data test.dls --keep best -o "$1" --json
+}
+run want.safetensors >report.json 2>said
+dl-eval --model want.safetensors --json test.dls >eval.json
+python3 - <<'END'
+import json, re
+report, evaluation = json.load(open("report.json")), json.load(open("eval.json"))
+best = report["early_stopping"]["best_epoch"]
+# 8 commits an epoch; the kills below are after it, without a checkpoint.
+assert 8 * (best + 1) < 75, best
+assert report["scores"] == report["history"][best], report["scores"]
+text = json.dumps(evaluation)
+value = report["scores"]["metrics"]["accuracy"]
+assert re.search(r'"accuracy": %s[,}]' % value, text), (value, text)
+END
+run m.safetensors >/dev/null 2>&1 &
+wait $!
+rm -r m.safetensors*
+for commit in 75 10; do
+  (DL_FAILPOINTS=master.after_commit=kill@$commit run m.safetensors) \
+    >/dev/null 2>&1
+  echo $?
+done
+run m.safetensors >/dev/null 2>&1
+cmp want.safetensors m.safetensors && echo same
