@@ -62,7 +62,7 @@ std::string of_onednn() {
 std::string instruction_set() {
   if (limited) return kCommonInstructions;
   const Kernels& own = best_kernels();
-  const std::string dnn = of_onednn();
+  std::string dnn = of_onednn();
   if (&own == &kPortableKernels || dnn == own.name) return dnn;
   return std::string(own.name) + ", oneDNN " + dnn;
 }
