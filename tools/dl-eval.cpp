@@ -94,19 +94,16 @@ dl::eval::Evaluations evaluate(const dl::nn::Model& model,
                                const std::function<void(std::int64_t)>& seen) {
   auto all = dl::eval::make_evaluations(
       chosen, {predictor.outputs(), dl::nn::output_names(model.data)});
+  dl::tensor::Tensor product;
   predictor.run(
-      spec,
-      [&](const dl::data::Metadata& metadata) {
-        if (!metadata.schema.empty() && !metadata.schema.contains("labels"))
-          throw Error{Code::kData, "there are no labels to evaluate against"};
-        check_classes(model, metadata);
-      },
+      spec, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {
         const dl::nn::Batch batch{&set.get("features"), &set.get("labels"),
                                   set.find("labels_mask"),
                                   set.find("features_mask")};
         for (const auto& evaluation : all)
-          evaluation->add(outputs, *batch.labels, batch.weights(outputs));
+          evaluation->add(outputs, *batch.labels,
+                          batch.weights(outputs, product));
         seen(set.examples());
       });
   return all;
@@ -118,13 +115,15 @@ dl::eval::Evaluations evaluate_all(const Args& a,
                                    const std::vector<dl::eval::Bar>& bars) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
-  const dl::nn::Model model = dl::nn::open_model(a.model);
+  const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
   const std::vector<std::string> chosen = kinds(a, model);
   auto total = dl::eval::make_evaluations(
       chosen,
       {model.config.layers.back().units, dl::nn::output_names(model.data)});
   (void)dl::eval::missed(bars, total);  // the metrics must exist
   dl::nn::PredictorOptions options = a.predictor;
+  options.labels = dl::nn::Labels::kNeeded;
+  options.log = dl::cli::log();
   if (a.local > 0 && options.threads == 0) options.threads = 1;
   std::mutex mutex;  // of total and examples
   std::int64_t examples = 0;

@@ -96,8 +96,10 @@ void run(const Args& a) {
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model});
-  const dl::nn::Model model = dl::nn::open_model(a.model);
-  dl::nn::Predictor predictor(model, a.predictor);
+  const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
+  dl::nn::PredictorOptions options = a.predictor;
+  options.log = dl::cli::log();
+  dl::nn::Predictor predictor(model, options);
   const auto out = lines ? open_lines(a, model) : open_stream(a, model);
   // Predictions on the terminal are progress enough.
   const bool show = a.output != "-" || ::isatty(STDOUT_FILENO) == 0;

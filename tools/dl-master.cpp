@@ -50,6 +50,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
           "held-out data, evaluated after each epoch; may be repeated");
   opt.add("normalize", &m.normalize, "KIND",
           "auto, none, scale, standardize or minmax");
+  opt.add("normalize-targets", &m.normalize_targets, "KIND",
+          "of regression: auto, none or standardize");
   opt.add("output,o", &m.output, "MODEL", "where the trained model goes");
   opt.add("run", &m.run, "DIR", "the run directory; MODEL.run if not given");
   opt.flag("fresh", &m.fresh, "start over instead of going on");

@@ -22,12 +22,12 @@ Outcome estimate(MasterOptions options, const Log& log) {
   return train(options, log);
 }
 
-Outcome dry_run(const MasterOptions& options) {
+Outcome dry_run(const MasterOptions& options, const Log& log) {
   for (const auto* operands : {&options.data, &options.eval_data})
     for (const std::string& operand : *operands)
       if (!io::names_file(operand))
         throw Error{Code::kUsage, "--dry-run looks at shards, not at a stream"};
-  const Plan plan = make_plan(options, "");
+  const Plan plan = make_plan(options, "", log);
   limits_of(options);
   return {plan.to_text(), plan.to_json()};
 }
@@ -60,7 +60,7 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
 
 Outcome run_master(const MasterOptions& options, const Log& log) {
   if (!options.bind.empty()) check_bind(options.bind);
-  if (options.dry_run) return dry_run(options);
+  if (options.dry_run) return dry_run(options, log);
   if (options.estimate) {
     limits_of(options);
     return estimate(options, log);

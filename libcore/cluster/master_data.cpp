@@ -26,7 +26,9 @@ void spool(const std::string& operand, const std::string& path) {
 }  // namespace
 
 MasterData::MasterData(const std::vector<std::string>& operands,
-                       const std::string& spool_name) {
+                       const std::string& spool_name,
+                       const data::Metadata& like, const Log& log)
+    : like_(like) {
   int streams = 0;
   for (const std::string& operand : io::expand_operands(operands)) {
     std::string path = operand;
@@ -34,22 +36,33 @@ MasterData::MasterData(const std::vector<std::string>& operands,
       path = spool_name + "-" + std::to_string(streams++) + ".dls";
       spool(operand, path);
     }
-    add(path);
+    add(path, log);
   }
 }
 
-void MasterData::add(const std::string& path) {
+void MasterData::add(const std::string& path, const Log& log) {
   const data::Shard shard(path);
+  ShardInfo info;
   try {
+    info.alignment = data::align(shard.metadata(), like_, true);
+    data::Metadata own = info.alignment.apply(shard.metadata(), like_);
+    own.schema.erase("id");
+    own.schema.erase("index");
     if (shards_.empty())
-      metadata_ = shard.metadata();
+      metadata_ = std::move(own);
     else
-      metadata_.join(shard.metadata());
+      metadata_.join(own);
   } catch (Error& error) {
-    error.add_context("'" + path + "' does not go with the shards before it");
+    error.add_context(
+        "'" + path + "'" +
+        (shards_.empty() ? "" : " does not go with the shards before it"));
     throw;
   }
-  ShardInfo info;
+  for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
+                     &data::Metadata::targets})
+    if ((like_.*names).empty()) like_.*names = metadata_.*names;
+  if (!info.alignment.note.empty())
+    log(Level::kWarning, "'" + path + "': " + info.alignment.note);
   info.path = std::filesystem::absolute(path).lexically_normal().string();
   info.digest = shard.digest();
   info.records = shard.records();

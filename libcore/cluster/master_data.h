@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/base/log.h"
 #include "libcore/cluster/message.h"
 #include "libcore/data/epoch.h"
 #include "libcore/data/metadata.h"
@@ -24,12 +25,15 @@ namespace dl::cluster {
 class MasterData {
  public:
   // operands: files, patterns and streams.  spool: start of the names of files
-  // that take up streams, "m.run/data-train".
+  // that take up streams, "m.run/data-train".  like: what the shards are put
+  // into the order of; without, or as far as it has no names, the first one.
+  // log: told what is put right.
   // Throws Error: kNoInput, kData, a shard is missing, damaged, or does not go
   // with the others; kIo.
-  MasterData(const std::vector<std::string>& operands,
-             const std::string& spool);
+  MasterData(const std::vector<std::string>& operands, const std::string& spool,
+             const data::Metadata& like, const Log& log);
 
+  // Of all shards, in their common order.
   const data::Metadata& metadata() const { return metadata_; }
   const std::vector<ShardInfo>& shards() const { return shards_; }
   data::Catalogue catalogue() const;
@@ -43,9 +47,9 @@ class MasterData {
   Json to_json() const;
 
  private:
-  void add(const std::string& path);
+  void add(const std::string& path, const Log& log);
 
-  data::Metadata metadata_;
+  data::Metadata metadata_, like_;
   std::vector<ShardInfo> shards_;
   // The shard that was read last.
   std::unique_ptr<data::Shard> open_;

@@ -26,7 +26,7 @@ struct MasterOptions {
   std::string output;
   std::string run;  // "": OUTPUT.run
   bool fresh = false;
-  std::string normalize = "auto";
+  std::string normalize = "auto", normalize_targets = "auto";
   std::string seed;  // "": the network's
 
   // How.

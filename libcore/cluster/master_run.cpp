@@ -91,7 +91,7 @@ class Master {
 };
 
 Outcome Master::run() {
-  plan_ = make_plan(options_, store_.path());
+  plan_ = make_plan(options_, store_.path(), log_);
   state_ = store_.take_up(plan_);
   if (state_.finished) return finished();
   begin_history();
@@ -278,8 +278,9 @@ Hooks Master::hooks() {
     Welcome welcome;
     welcome.network = nn::to_json(plan_.model.config);
     welcome.normalizer = plan_.model.normalizer.to_json();
+    welcome.target_normalizer = plan_.model.target_normalizer.to_json();
     welcome.settings = plan_.settings.to_json();
-    welcome.metadata = plan_.training->metadata().to_strings();
+    welcome.metadata = plan_.model.data.to_strings();
     welcome.training = plan_.training->shards();
     if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
     welcome.heartbeat_ms = options_.heartbeat.count();

@@ -53,6 +53,7 @@
 #include "libcore/cluster/message_sharing.h"
 #include "libcore/cluster/message_tree.h"
 #include "libcore/cluster/message_type.h"
+#include "libcore/data/alignment.h"
 
 namespace dl::cluster {
 
@@ -79,6 +80,7 @@ struct ShardInfo {
   std::string path;  // as the master was given it, absolute
   std::uint64_t digest = 0;
   std::vector<std::int64_t> records;  // examples of each
+  data::Alignment alignment = {};     // of its examples, without the note
 };
 
 // master -> worker: all that a worker needs to know of the run.
@@ -87,6 +89,7 @@ struct Welcome {
   std::uint64_t worker = 0;  // number of this worker in the run
   Json network;              // dl-network(5), resolved
   Json normalizer;
+  Json target_normalizer;
   Json settings;  // cluster/settings.h
   Json metadata;  // of the data set: dl::data::Metadata::to_strings
   std::vector<ShardInfo> training, evaluation;

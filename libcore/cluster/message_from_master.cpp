@@ -13,7 +13,8 @@ Json shards_to_json(const std::vector<ShardInfo>& shards) {
   for (const ShardInfo& shard : shards)
     list.push_back({{"path", shard.path},
                     {"digest", hex_field(shard.digest)},
-                    {"records", shard.records}});
+                    {"records", shard.records},
+                    {"alignment", shard.alignment.to_json()}});
   return list;
 }
 
@@ -21,7 +22,7 @@ std::vector<ShardInfo> shards_from_json(const JsonView& list) {
   std::vector<ShardInfo> shards(list.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     JsonView item = list.at(i);
-    item.only({"path", "digest", "records"});
+    item.only({"path", "digest", "records", "alignment"});
     shards[i].path = item.at("path").string();
     // A path is used to open files: no byte that ends it early.
     if (shards[i].path.empty() ||
@@ -29,6 +30,7 @@ std::vector<ShardInfo> shards_from_json(const JsonView& list) {
       item.at("path").fail("a path");
     shards[i].digest = hex_of(item, "digest");
     shards[i].records = item.at("records").integers(0, kMaxInteger);
+    shards[i].alignment = data::Alignment::from_json(item.at("alignment"));
   }
   return shards;
 }
@@ -45,6 +47,7 @@ Message Welcome::to_message() const {
            {"worker", worker},
            {"network", network},
            {"normalizer", normalizer},
+           {"target_normalizer", target_normalizer},
            {"settings", settings},
            {"metadata", metadata},
            {"training", shards_to_json(training)},
@@ -56,10 +59,11 @@ Message Welcome::to_message() const {
 }
 
 Welcome Welcome::from_message(const Message& message) {
-  JsonView body = open_body(
-      message, MessageType::kWelcome, 0,
-      {"run", "worker", "network", "normalizer", "settings", "metadata",
-       "training", "evaluation", "heartbeat_ms", "max_frame", "tree_key"});
+  JsonView body =
+      open_body(message, MessageType::kWelcome, 0,
+                {"run", "worker", "network", "normalizer", "target_normalizer",
+                 "settings", "metadata", "training", "evaluation",
+                 "heartbeat_ms", "max_frame", "tree_key"});
   Welcome welcome;
   welcome.run = body.at("run").string();
   if (welcome.run.size() != 32 ||
@@ -68,6 +72,7 @@ Welcome Welcome::from_message(const Message& message) {
   welcome.worker = number_of(body, "worker");
   welcome.network = body.at("network").raw();
   welcome.normalizer = body.at("normalizer").raw();
+  welcome.target_normalizer = body.at("target_normalizer").raw();
   welcome.settings = body.at("settings").raw();
   welcome.metadata = body.at("metadata").raw();
   welcome.training = shards_from_json(body.at("training"));

@@ -12,7 +12,7 @@
 
 namespace dl::cluster {
 
-constexpr int kProtocolVersion = 1;
+constexpr int kProtocolVersion = 2;
 
 enum class MessageType : std::uint16_t {
   kHello = 1,

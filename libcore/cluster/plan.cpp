@@ -6,6 +6,8 @@
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/data_check.h"
+#include "libcore/nn/targets.h"
 
 namespace dl::cluster {
 
@@ -23,32 +25,68 @@ nn::NetworkConfig read_network(const std::string& spec) {
   return nn::parse_network(text, source->name());
 }
 
-// The network and the normalizer: from --net and the data, or from a model.
-void choose_model(Plan& plan, const MasterOptions& options) {
-  const data::Metadata& metadata = plan.training->metadata();
-  if (!options.init.empty()) {
-    plan.model = nn::load_model(options.init);
-    plan.model.training = Json();
-    plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
-    if (!options.net.empty() && nn::to_json(read_network(options.net)) !=
-                                    nn::to_json(plan.model.config))
-      throw Error{Code::kConfig, "the network of '" + options.init +
-                                     "' is not that of '" + options.net +
-                                     "'; leave --net out"};
-  } else {
+// From --net, or all of a model but what is of its training alone.
+void choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
+  if (options.init.empty()) {
     plan.model.config = read_network(options.net);
-    plan.model.normalizer = data::Normalizer::fit(options.normalize, metadata);
+    return;
   }
-  plan.model.data = metadata;
-  plan.model.data.statistics.reset();
+  plan.model = nn::load_model(options.init, log);
+  plan.model.training = Json();
+  plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
+  if (!options.net.empty() &&
+      nn::to_json(read_network(options.net)) != nn::to_json(plan.model.config))
+    throw Error{Code::kConfig, "the network of '" + options.init +
+                                   "' is not that of '" + options.net +
+                                   "'; leave --net out"};
 }
 
-// Compiles it once: checks the data, counts, draws the first parameters.
+std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
+                                      const std::string& spool,
+                                      const char* what, const nn::Model& model,
+                                      const Log& log) {
+  auto data = std::make_unique<MasterData>(operands, spool, model.data, log);
+  if (data->examples() == 0)
+    throw Error{Code::kData, std::string(what) + " has no examples"};
+  return data;
+}
+
+// The shards are in the model's order by now: this is about all the rest.
+void check_data(const nn::Model& model, const MasterData& data,
+                const char* what, const Log& log) {
+  try {
+    const std::string note =
+        nn::DataCheck(model).examine(data.metadata(), nn::Labels::kNeeded).note;
+    if (!note.empty()) log(Level::kWarning, std::string(what) + ": " + note);
+  } catch (Error& e) {
+    e.add_context(what);
+    throw;
+  }
+}
+
+void choose_normalizers(nn::Model& model, const MasterOptions& options,
+                        const data::Metadata& metadata, const Log& log) {
+  model.normalizer = data::Normalizer::fit(options.normalize, metadata);
+  std::string note;
+  model.target_normalizer =
+      nn::fit_targets(options.normalize_targets, model.config, metadata, note);
+  if (!note.empty()) log(Level::kInfo, note);
+}
+
+// What the model says of its data; names that these do not have stay.
+void describe_data(nn::Model& model, data::Metadata metadata) {
+  for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
+                     &data::Metadata::targets})
+    if ((metadata.*names).empty()) metadata.*names = model.data.*names;
+  metadata.statistics.reset();
+  metadata.label_statistics.reset();
+  model.data = std::move(metadata);
+}
+
+// Compiles it once: counts, draws the first parameters.
 void compile(Plan& plan) {
-  nn::Network network(plan.model.config, plan.model.normalizer,
+  nn::Network network(plan.model.config, plan.model.normalizers(),
                       plan.settings.batch, device::open_lanes("cpu", 1), true);
-  network.check_data(plan.training->metadata());
-  if (plan.evaluation) network.check_data(plan.evaluation->metadata());
   if (plan.init)
     nn::put_into(network, plan.model);
   else
@@ -96,7 +134,7 @@ std::int64_t Plan::batches_per_epoch() const {
 }
 
 Json Plan::configuration() const {
-  return {
+  Json json = {
       {"format", kFormat},
       {"settings", settings.to_json()},
       {"keep", keep_best ? "best" : "last"},
@@ -106,6 +144,10 @@ Json Plan::configuration() const {
       {"data",
        {{"training", training->to_json()},
         {"evaluation", evaluation ? evaluation->to_json() : Json::array()}}}};
+  // Runs of version 0.1 have none.
+  if (!model.target_normalizer.changes_nothing())
+    json["target_normalizer"] = model.target_normalizer.to_json();
+  return json;
 }
 
 Json Plan::to_json() const {
@@ -172,25 +214,26 @@ std::string Plan::to_text() const {
          "\n";
 }
 
-Plan make_plan(const MasterOptions& options, const std::string& folder) {
+Plan make_plan(const MasterOptions& options, const std::string& folder,
+               const Log& log) {
   if (options.net.empty() && options.init.empty())
     throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   Plan plan;
-  plan.training =
-      std::make_unique<MasterData>(options.data, folder + "/data-train");
-  if (plan.training->examples() == 0)
-    throw Error{Code::kData, "the training data has no examples"};
+  choose_network(plan, options, log);
+  plan.training = open_data(options.data, folder + "/data-train",
+                            "the training data", plan.model, log);
+  const data::Metadata& metadata = plan.training->metadata();
+  if (!plan.init) choose_normalizers(plan.model, options, metadata, log);
+  check_data(plan.model, *plan.training, "the training data", log);
+  describe_data(plan.model, metadata);
   if (!options.eval_data.empty()) {
-    plan.evaluation =
-        std::make_unique<MasterData>(options.eval_data, folder + "/data-eval");
-    if (plan.evaluation->examples() == 0)
-      throw Error{Code::kData, "the held-out data has no examples"};
+    plan.evaluation = open_data(options.eval_data, folder + "/data-eval",
+                                "the held-out data", plan.model, log);
+    check_data(plan.model, *plan.evaluation, "the held-out data", log);
   }
-  choose_model(plan, options);
-  plan.settings =
-      settings_of(options, plan.model.config, plan.training->metadata());
+  plan.settings = settings_of(options, plan.model.config, plan.model.data);
   if (plan.settings.mode == Mode::kSharing &&
       plan.settings.sharing.share == Share::kGradient)
     plan.shared_updater = shared_updater(plan.model.config);

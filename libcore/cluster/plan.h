@@ -38,8 +38,10 @@ struct Plan {
 };
 
 // Reads and checks all that the options name.  folder: where streams are kept.
+// log: told of what is put right, or looks odd.
 // Throws Error: kUsage, kConfig, kData, kNoInput, kIo.
-Plan make_plan(const MasterOptions& options, const std::string& folder);
+Plan make_plan(const MasterOptions& options, const std::string& folder,
+               const Log& log);
 
 }  // namespace dl::cluster
 

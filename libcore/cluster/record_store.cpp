@@ -97,7 +97,9 @@ std::shared_ptr<const data::DataSet> RecordStore::get(std::uint32_t shard,
   }
   require(shard < shards_.size() && record < shards_[shard].records.size(),
           "a record outside the catalogue");
-  auto set = std::make_shared<const data::DataSet>(load(shard, record));
+  data::DataSet loaded = load(shard, record);
+  prepare(shard, record, loaded);
+  auto set = std::make_shared<const data::DataSet>(std::move(loaded));
   keep(key, set);
   return set;
 }
@@ -126,6 +128,20 @@ data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
     return set;
   } catch (Error& e) {
     e.add_context(place);
+    throw;
+  }
+}
+
+// What a network learns from, in the order of all shards.
+void RecordStore::prepare(std::uint32_t shard, std::uint32_t record,
+                          data::DataSet& set) const {
+  set.tensors.erase("id");
+  set.tensors.erase("index");
+  try {
+    shards_[shard].alignment.apply(set);
+  } catch (Error& e) {
+    e.add_context("'" + shards_[shard].path + "', record " +
+                  std::to_string(record));
     throw;
   }
 }

@@ -1,5 +1,6 @@
 // The records of a set of shards: read from files where this host has them,
-// sent by the master where not, and kept unpacked as long as there is room.
+// sent by the master where not, put into the order of all shards, and kept
+// unpacked as long as there is room.
 
 #ifndef DL_LIBCORE_CLUSTER_RECORD_STORE_H_
 #define DL_LIBCORE_CLUSTER_RECORD_STORE_H_
@@ -58,6 +59,8 @@ class RecordStore {
     std::size_t bytes;
   };
   data::DataSet load(std::uint32_t shard, std::uint32_t record);
+  void prepare(std::uint32_t shard, std::uint32_t record,
+               data::DataSet& set) const;
   void keep(const Key& key, std::shared_ptr<const data::DataSet> set);
 
   std::vector<ShardInfo> shards_;

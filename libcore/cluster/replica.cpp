@@ -13,12 +13,12 @@
 namespace dl::cluster {
 
 Replica::Replica(const nn::NetworkConfig& config,
-                 const data::Normalizer& normalizer, std::int64_t batch,
+                 const data::Normalizers& normalizers, std::int64_t batch,
                  const std::string& device, int threads) {
   auto lanes = device::open_lanes(device, threads);
   device_ = lanes.front().get();
   try {
-    network_ = std::make_unique<nn::Network>(config, normalizer, batch,
+    network_ = std::make_unique<nn::Network>(config, normalizers, batch,
                                              std::move(lanes), true);
   } catch (const std::bad_alloc&) {
     throw Error{Code::kUnavailable,

@@ -25,7 +25,7 @@ class Replica {
  public:
   // Throws Error: kConfig, kUnavailable (no such device, or too little
   // memory).
-  Replica(const nn::NetworkConfig& config, const data::Normalizer& normalizer,
+  Replica(const nn::NetworkConfig& config, const data::Normalizers& normalizers,
           std::int64_t batch, const std::string& device, int threads);
 
   nn::Network& network() { return *network_; }

@@ -31,6 +31,10 @@ data::Metadata metadata_of(const Json& json) {
   return data::Metadata::from_strings(text);
 }
 
+data::Normalizer normalizer_of(const Json& json, const char* name) {
+  return data::Normalizer::from_json(JsonView(json, Code::kProtocol, name));
+}
+
 }  // namespace
 
 Trainer::Trainer(TrainerOptions options, Mailbox& mail, Log log)
@@ -132,7 +136,8 @@ void Trainer::set_up(const Welcome& welcome) {
       JsonView(welcome.settings, Code::kProtocol, "settings"));
   if (settings_.deterministic) compute_alike();
   const data::Metadata metadata = metadata_of(welcome.metadata);
-  Json known{welcome.network, welcome.normalizer, welcome.settings};
+  Json known{welcome.network, welcome.normalizer, welcome.target_normalizer,
+             welcome.settings};
   if (!learner_ || known != known_) {
     learner_.reset();  // frees its memory first
     nn::NetworkConfig network =
@@ -145,8 +150,9 @@ void Trainer::set_up(const Welcome& welcome) {
     }
     auto replica = std::make_unique<Replica>(
         network,
-        data::Normalizer::from_json(
-            JsonView(welcome.normalizer, Code::kProtocol, "normalizer")),
+        data::Normalizers{
+            normalizer_of(welcome.normalizer, "normalizer"),
+            normalizer_of(welcome.target_normalizer, "target_normalizer")},
         settings_.batch, options_.device, options_.threads);
     replica->network().check_data(metadata);
     subject_.outputs = replica->network().outputs();
@@ -272,7 +278,7 @@ void Trainer::step_evaluation(Work& work, const LoadedBatch& batch) {
   learner_->replica().network().predict(*view.features, outputs_,
                                         view.features_mask);
   for (const auto& evaluation : work.evaluations)
-    evaluation->add(outputs_, *view.labels, view.weights(outputs_));
+    evaluation->add(outputs_, *view.labels, view.weights(outputs_, product_));
   ++work.done;
   work.examples += batch.set.examples();
   mail_.examples += batch.set.examples();

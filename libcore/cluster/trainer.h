@@ -60,16 +60,16 @@ class Trainer {
   Mailbox& mail_;
   Log log_;
 
-  Json known_;  // network, normalizer and settings of learner_
+  Json known_;  // network, normalizers and settings of learner_
   Settings settings_;
   eval::Subject subject_;
   std::unique_ptr<Learner> learner_;
   // The loader's thread uses the stores, so it goes first.
   std::unique_ptr<RecordStore> training_, evaluation_;
   std::unique_ptr<BatchLoader> loader_;
-  std::deque<Work> tasks_;  // the front one is being worked on
-  tensor::Tensor outputs_;
-  bool training_goes_on_ = false;  // the last step was one of training
+  std::deque<Work> tasks_;            // the front one is being worked on
+  tensor::Tensor outputs_, product_;  // of evaluation
+  bool training_goes_on_ = false;     // the last step was one of training
 };
 
 }  // namespace dl::cluster

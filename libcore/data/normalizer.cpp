@@ -1,11 +1,12 @@
 #include "libcore/data/normalizer.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "libcore/base/error.h"
 
 namespace dl::data {
 namespace {
-
-constexpr double kLeastSpread = 1e-5;  // under it a column counts as constant
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error{Code::kConfig, what};
@@ -32,37 +33,85 @@ Normalizer scale_of(tensor::DType dtype) {
   }
 }
 
-double inverse(double spread) {
-  return spread >= kLeastSpread ? 1 / spread : 1;
+// 1 / spread; 1 where values that differ by no more are one value and its
+// rounding.
+double inverse(double spread, const Statistics& s, std::size_t c,
+               tensor::DType dtype) {
+  const double precision = dtype == tensor::DType::kF32 ? 0x1p-23 : 0x1p-50;
+  const double magnitude = std::max(std::fabs(s.min[c]), std::fabs(s.max[c]));
+  const double scale = 1 / spread;
+  return spread > precision * magnitude && std::isfinite(scale) ? scale : 1;
+}
+
+// Whether a column has zeros and ones alone: between them x^2 is x only there.
+bool is_indicator(const Statistics& s, std::size_t c) {
+  const double n = static_cast<double>(s.count);
+  return s.min[c] == 0 && s.max[c] == 1 &&
+         std::fabs(s.m2[c] - n * s.mean[c] * (1 - s.mean[c])) <= 1e-9 * n;
+}
+
+Normalizer min_max(const Statistics& s, tensor::DType dtype) {
+  Normalizer n{"minmax", s.min, {}};
+  for (std::size_t c = 0; c < s.min.size(); ++c)
+    n.scale.push_back(inverse(s.max[c] - s.min[c], s, c, dtype));
+  return n;
+}
+
+Normalizer automatic(const Metadata& metadata) {
+  const auto features = metadata.schema.find("features");
+  if (features == metadata.schema.end()) return {};
+  const tensor::DType dtype = features->second.dtype;
+  if (tensor::size_of(dtype) == 1) return scale_of(dtype);
+  const auto& statistics = metadata.statistics;
+  if (!tensor::is_real(dtype) || !statistics || statistics->count == 0)
+    return {};
+  Normalizer n = Normalizer::standard(*statistics, dtype);
+  for (std::size_t c = 0; c < n.shift.size(); ++c) {
+    if (!is_indicator(*statistics, c)) continue;
+    n.shift[c] = 0;
+    n.scale[c] = 1;
+  }
+  const auto all = [](const std::vector<double>& values, double wanted) {
+    return std::ranges::all_of(values, [&](double x) { return x == wanted; });
+  };
+  return all(n.shift, 0) && all(n.scale, 1) ? Normalizer() : n;
 }
 
 }  // namespace
 
 Normalizer Normalizer::fit(std::string_view kind, const Metadata& metadata) {
   if (kind == "none") return {};
-  if (kind != "auto" && kind != "scale" && kind != "standardize" &&
-      kind != "minmax")
+  if (kind == "auto") return automatic(metadata);
+  if (kind != "scale" && kind != "standardize" && kind != "minmax")
     refuse("unknown normalizer '" + std::string(kind) +
            "', want auto, none, scale, standardize or minmax");
-  if (kind == "auto" && !metadata.schema.contains("features")) return {};
   const tensor::DType dtype = features_field(metadata).dtype;
-  if (kind == "auto" && tensor::size_of(dtype) > 1) return {};
-  if (kind == "auto" || kind == "scale") return scale_of(dtype);
-
+  if (kind == "scale") return scale_of(dtype);
   if (!metadata.statistics || metadata.statistics->count == 0)
     refuse("normalizer '" + std::string(kind) +
            "' needs statistics of the features, which the data do not have");
-  const Statistics& s = *metadata.statistics;
-  if (kind == "minmax") {
-    Normalizer n{"minmax", s.min, {}};
-    for (std::size_t c = 0; c < s.min.size(); ++c)
-      n.scale.push_back(inverse(s.max[c] - s.min[c]));
-    return n;
-  }
+  return kind == "minmax" ? min_max(*metadata.statistics, dtype)
+                          : standard(*metadata.statistics, dtype);
+}
+
+Normalizer Normalizer::standard(const Statistics& s, tensor::DType dtype) {
   Normalizer n{"standardize", s.mean, {}};
-  for (const double deviation : s.deviation())
-    n.scale.push_back(inverse(deviation));
+  const std::vector<double> deviation = s.deviation();
+  for (std::size_t c = 0; c < deviation.size(); ++c)
+    n.scale.push_back(inverse(deviation[c], s, c, dtype));
   return n;
+}
+
+bool Normalizer::changes_nothing() const {
+  return shift.size() == 1 && shift[0] == 0 && scale[0] == 1;
+}
+
+void Normalizer::undo(std::span<float> values) const {
+  if (changes_nothing()) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t c = i % shift.size();
+    values[i] = static_cast<float>(values[i] / scale[c] + shift[c]);
+  }
 }
 
 Json Normalizer::to_json() const {

@@ -1,12 +1,15 @@
 // A Normalizer turns stored features into reals: (x - shift) * scale, by
 // column (last dimension).  It is made once, from the statistics of the
-// training data, and travels with the model.
+// training data, and travels with the model.  Another one does the same to
+// targets for training, and predictions are brought back into the data's units.
 
 #ifndef DL_LIBCORE_DATA_NORMALIZER_H_
 #define DL_LIBCORE_DATA_NORMALIZER_H_
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -20,14 +23,30 @@ struct Normalizer {
   std::vector<double> scale = {1};
 
   // kind: "none"; "scale", the dtype's range to 0..1 (uint8: x / 255);
-  // "standardize", mean 0 and deviation 1 (deviations under 1e-5 count as 1);
-  // "minmax", each column's range to 0..1; "auto", scale for integers of one
-  // byte and none for the rest.
+  // "standardize", mean 0 and deviation 1; "minmax", each column's range to
+  // 0..1.  A column that is constant, up to the rounding of its dtype, is only
+  // shifted.  "auto": scale for integers of one byte; for reals with statistics
+  // standardize, but columns of zeros and ones alone stay; none for the rest.
   // Throws Error: kConfig, the statistics it needs are not in the metadata.
   static Normalizer fit(std::string_view kind, const Metadata& metadata);
 
+  // "standardize" of values of this dtype, count > 0.
+  static Normalizer standard(const Statistics& statistics, tensor::DType dtype);
+
+  bool changes_nothing() const;
+  // What was (y - shift) * scale becomes y again.  values: rows of columns.
+  void undo(std::span<float> values) const;
+
   Json to_json() const;
   static Normalizer from_json(const JsonView& json);
+  bool operator==(const Normalizer&) const = default;
+};
+
+// Those of a model.
+struct Normalizers {
+  Normalizers(Normalizer of_features = {}, Normalizer of_targets = {})
+      : features(std::move(of_features)), targets(std::move(of_targets)) {}
+  Normalizer features, targets;
 };
 
 }  // namespace dl::data

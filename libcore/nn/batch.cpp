@@ -18,10 +18,6 @@ using tensor::Tensor;
   throw Error{Code::kData, what};
 }
 
-bool is_integer(DType type) {
-  return type != DType::kF32 && type != DType::kF64;
-}
-
 void check_example(const Shape& example, const Shape& input) {
   if (example == input) return;
   if (example.rank() == 1 && example.elements() == input.elements()) return;
@@ -72,9 +68,18 @@ void check_range(const Tensor& labels, std::int64_t limit) {
 
 }  // namespace
 
+Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
+  const LayerLayout& last = layout.layers.back();
+  return {.input = config.input,
+          .sequences = layout.layers.front().input_steps,
+          .units = config.layers.back().units,
+          .steps = last.output_steps ? last.output[0] : 0,
+          .loss = config.layers.back().loss};
+}
+
 bool are_classes(DType dtype, const Shape& shape, std::int64_t units,
                  std::int64_t steps) {
-  return is_integer(dtype) && units > 1 &&
+  return !tensor::is_real(dtype) && units > 1 &&
          shape.rank() <= (steps > 0 ? 3 : 2) &&
          shape.elements() == shape[0] * std::max<std::int64_t>(steps, 1);
 }
@@ -104,7 +109,7 @@ void check_batch(const Batch& batch, const Wanted& wanted) {
   check_label(labels.dtype(), labels.shape().without_first(), wanted);
   if (are_classes(labels.dtype(), labels.shape(), wanted.units, wanted.steps))
     check_range(labels, wanted.units);
-  else if (is_integer(labels.dtype()) &&
+  else if (!tensor::is_real(labels.dtype()) &&
            wanted.loss == Loss::kBinaryCrossEntropy)
     check_range(labels, 2);
   if (batch.mask != nullptr && batch.mask->elements() != n &&

@@ -4,6 +4,7 @@
 #define DL_LIBCORE_NN_BATCH_H_
 
 #include "libcore/data/metadata.h"
+#include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 
 namespace dl::nn {
@@ -16,6 +17,8 @@ struct Wanted {
   std::int64_t steps = 0;  // of the output; 0: it is no sequence
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
 };
+
+Wanted wanted_by(const NetworkConfig& config, const Layout& layout);
 
 // Whether labels of this kind, [n] or [n, 1], are class numbers to be expanded;
 // for sequences [n, steps].  A single output takes them as they are.

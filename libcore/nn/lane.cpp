@@ -55,10 +55,6 @@ std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
   throw Error{Code::kBug, "internal error: an output layer in the middle"};
 }
 
-bool changes_nothing(const data::Normalizer& n) {
-  return n.shift == std::vector<double>{0} && n.scale == std::vector<double>{1};
-}
-
 View upload(tensor::Device& device, Memory& memory,
             const std::vector<double>& values) {
   Tensor host(tensor::DType::kF64, {static_cast<std::int64_t>(values.size())});
@@ -86,9 +82,10 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   max_batch_ = std::max<std::int64_t>(max_batch_, 1);
   const auto& config = *common_.config;
   features_ = memory_.allocate(config.input.with_first(max_batch_));
-  if (!changes_nothing(*common_.normalizer)) {
-    shift_ = upload(device, memory_, common_.normalizer->shift);
-    scale_ = upload(device, memory_, common_.normalizer->scale);
+  const auto& [of_features, of_targets] = *common_.normalizers;
+  if (!of_features.changes_nothing()) {
+    shift_ = upload(device, memory_, of_features.shift);
+    scale_ = upload(device, memory_, of_features.scale);
   }
   if (common_.layout->layers.front().input_steps)
     steps_ = memory_.allocate({max_batch_, config.input[0]});
@@ -101,6 +98,10 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
     const std::int64_t rows = max_batch_ * output.elements() / units;
     target_ = memory_.allocate({rows, units});
     mask_ = memory_.allocate({rows});
+    if (!of_targets.changes_nothing()) {
+      target_shift_ = upload(device, memory_, of_targets.shift);
+      target_scale_ = upload(device, memory_, of_targets.scale);
+    }
   }
   build_layers();
 }
@@ -265,12 +266,15 @@ void Lane::load_labels(const Tensor& labels, Share rows) {
       target_.at(0, {rows.count * last.output.elements() / units, units});
   if (classes)
     device_->upload_one_hot(to, part);
-  else
+  else if (target_shift_.empty())
     device_->upload(to, part);
+  else
+    device_->upload_scaled(to, part, target_shift_, target_scale_);
 }
 
-// steps: the mask of the features; it counts for an output that has steps.
-View Lane::load_mask(const Tensor* mask, View steps, Share rows) {
+// What each label counts, see Batch.  steps: the mask of the features.
+View Lane::load_mask(const Batch& batch, View steps, Share rows) {
+  const Tensor* mask = batch.mask;
   const LayerLayout& last = common_.layout->layers.back();
   const std::int64_t each = last.output_steps ? last.output[0] : 1;
   const View all = mask_.at(0, {rows.count * each});
@@ -279,10 +283,15 @@ View Lane::load_mask(const Tensor* mask, View steps, Share rows) {
                                                : View{};
   if (last.output_steps) {
     staged_mask_.resize(tensor::DType::kF64, all.shape);
-    const bool by_example = mask->elements() == rows.total;
-    for (std::int64_t i = 0; i < rows.count * each; ++i)
-      staged_mask_.as<double>()[static_cast<std::size_t>(i)] = mask->value(
-          by_example ? rows.first + i / each : rows.first * each + i);
+    const bool by_step = mask->shape() == Shape{rows.total, each};
+    const Tensor* other =
+        by_step || steps.empty() ? nullptr : batch.features_mask;
+    for (std::int64_t i = 0; i < rows.count * each; ++i) {
+      const std::int64_t at = rows.first * each + i;
+      staged_mask_.as<double>()[static_cast<std::size_t>(i)] =
+          mask->value(by_step ? at : at / each) *
+          (other != nullptr ? other->value(at) : 1);
+    }
     device_->upload(all, staged_mask_);
     return all;
   }
@@ -330,7 +339,7 @@ double Lane::train(const Batch& batch, const Position& at) {
     load_features(*batch.features, rows);
     step.mask = load_steps(batch.features_mask, rows);
     load_labels(*batch.labels, rows);
-    mask = load_mask(batch.mask, step.mask, rows);
+    mask = load_mask(batch, step.mask, rows);
   }
   const View y = forward(step);
   if (rows.count > 0) {
@@ -365,6 +374,7 @@ void Lane::predict(const Tensor& features, const Tensor* features_mask,
     step.mask = load_steps(features_mask, rows);
     const View y = forward(step);
     device_->download(staged_outputs_, y);
+    common_.normalizers->targets.undo(staged_outputs_.as<float>());
     std::ranges::copy(
         staged_outputs_.as<float>(),
         outputs.as<float>().begin() + first * (y.elements() / step.examples));

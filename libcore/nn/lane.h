@@ -30,7 +30,7 @@ class Lane final : private LaneSum {
   struct Common {
     const NetworkConfig* config;
     const Layout* layout;
-    const data::Normalizer* normalizer;
+    const data::Normalizers* normalizers;
     std::int64_t max_batch;  // of the network
     bool training;
     tensor::View parameters, statistics;  // on the first lane's device
@@ -69,8 +69,7 @@ class Lane final : private LaneSum {
   void load_features(const tensor::Tensor& features, Share rows);
   tensor::View load_steps(const tensor::Tensor* features_mask, Share rows);
   void load_labels(const tensor::Tensor& labels, Share rows);
-  tensor::View load_mask(const tensor::Tensor* mask, tensor::View steps,
-                         Share rows);
+  tensor::View load_mask(const Batch& batch, tensor::View steps, Share rows);
   tensor::View forward(const Step& step);
   void backward(const Step& step);
 
@@ -81,8 +80,9 @@ class Lane final : private LaneSum {
   Memory memory_;
   tensor::View gradient_, features_, target_, mask_;
   tensor::View steps_;  // mask of the features, where they are sequences
-  tensor::View shift_, scale_;  // of the normalizer; empty: nothing to do
-  tensor::View flow_[2];        // gradients on their way back
+  // Of the normalizers; empty: nothing to do.
+  tensor::View shift_, scale_, target_shift_, target_scale_;
+  tensor::View flow_[2];  // gradients on their way back
   tensor::View sum_scratch_;
   std::vector<std::unique_ptr<Layer>> layers_;
   OutputLayer* output_ = nullptr;

@@ -1,5 +1,5 @@
 // Models and checkpoints in files, dl-model(5): one safetensors file with the
-// network, the normalizer, class names, provenance and an XXH3 in its
+// network, the normalizers, class names, provenance and an XXH3 in its
 // metadata.  A checkpoint is a model with more tensors and counters.
 
 #ifndef DL_LIBCORE_NN_MODEL_H_
@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/io/mapping.h"
@@ -21,7 +22,11 @@ namespace dl::nn {
 
 struct Model {
   NetworkConfig config;
-  data::Normalizer normalizer;
+  data::Normalizer normalizer;         // of features
+  data::Normalizer target_normalizer;  // of labels that are reals
+  data::Normalizers normalizers() const {
+    return {normalizer, target_normalizer};
+  }
   data::Metadata data;  // classes, columns, targets, provenance of the data
   std::vector<data::Provenance> provenance;  // of the model
 
@@ -45,13 +50,14 @@ struct Model {
 // finite.
 void save_model(const Model& model, const std::string& path);
 
-// Reads a source, io/source.h.
+// Reads a source, io/source.h.  The log is told of a model without a checksum,
+// which another program wrote: its tensors may lie in any order.
 // Throws Error: kNoInput; kIo; kData, the file is damaged, no model, or of a
 // version not understood.
-Model load_model(const std::string& path);
+Model load_model(const std::string& path, const Log& log = {});
 // The same for prediction: the parameters of a file stay in it, mapped (see
 // io/mapping.h), and the model's vector of them is empty; weights() has them.
-Model open_model(const std::string& path);
+Model open_model(const std::string& path, const Log& log = {});
 
 // Copies a model into a network compiled from its configuration, and back.  A
 // training network starts with the model's updater state, or a fresh one where

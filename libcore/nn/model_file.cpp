@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "libcore/io/digest.h"
@@ -22,8 +23,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr int kMajorVersion = 1;
-constexpr char kVersion[] = "1.0";
+constexpr int kMajorVersion = 2;
+// A reader of version 1 would take outputs for what they are not if targets
+// were normalized.
+const char* version_of(const Model& model) {
+  return model.target_normalizer.changes_nothing() ? "1.0" : "2.0";
+}
 constexpr char kDataPrefix[] = "data.";
 constexpr std::string_view kVectorPrefix = "training/";
 constexpr std::size_t kMaxBytes = std::size_t{1} << 40;
@@ -136,10 +141,12 @@ auto values_of(M& model, const Slot& slot) {
 
 Strings metadata_of(const Model& model) {
   Strings text{{"format", "dl-model"},
-               {"version", kVersion},
+               {"version", version_of(model)},
                {"network", dump_json(to_json(model.config))},
                {"normalizer", dump_json(model.normalizer.to_json())},
                {"provenance", dump_json(data::to_json(model.provenance))}};
+  if (!model.target_normalizer.changes_nothing())
+    text["target_normalizer"] = dump_json(model.target_normalizer.to_json());
   for (const auto& [key, value] : model.data.to_strings())
     text[kDataPrefix + key] = value;
   if (!model.training.is_null()) text["training"] = dump_json(model.training);
@@ -197,6 +204,11 @@ Json json_at(const Strings& metadata, const char* key) {
                     std::string("metadata '") + key + "'", Code::kData);
 }
 
+data::Normalizer normalizer_at(const Strings& metadata, const char* key) {
+  const Json json = json_at(metadata, key);
+  return data::Normalizer::from_json(JsonView(json, Code::kData, key));
+}
+
 // Everything of a model but its tensors.
 Model describe(const Strings& metadata) {
   Model model;
@@ -205,17 +217,25 @@ Model describe(const Strings& metadata) {
   } catch (const Error& e) {
     damaged(e.what());
   }
-  const Json normalizer = json_at(metadata, "normalizer");
-  model.normalizer = data::Normalizer::from_json(
-      JsonView(normalizer, Code::kData, "normalizer"));
-  const Json provenance = json_at(metadata, "provenance");
-  model.provenance = data::provenance_from_json(
-      JsonView(provenance, Code::kData, "provenance"));
+  model.normalizer = normalizer_at(metadata, "normalizer");
+  if (metadata.contains("target_normalizer")) {
+    model.target_normalizer = normalizer_at(metadata, "target_normalizer");
+    const std::size_t columns = model.target_normalizer.shift.size();
+    const std::int64_t units = model.config.layers.back().units;
+    if (columns != 1 && std::cmp_not_equal(columns, units))
+      damaged("the normalizer of targets has " + std::to_string(columns) +
+              " columns, the network " + std::to_string(units) + " outputs");
+  }
+  if (metadata.contains("provenance")) {
+    const Json provenance = json_at(metadata, "provenance");
+    model.provenance = data::provenance_from_json(
+        JsonView(provenance, Code::kData, "provenance"));
+  }
   Strings data;
   for (const auto& [key, value] : metadata)
     if (key.starts_with(kDataPrefix))
       data[key.substr(sizeof kDataPrefix - 1)] = value;
-  model.data = data::Metadata::from_strings(data);
+  if (!data.empty()) model.data = data::Metadata::from_strings(data);
   if (metadata.contains("training"))
     model.training = json_at(metadata, "training");
   return model;
@@ -226,6 +246,20 @@ std::string describe(const io::TensorEntry& entry) {
   for (std::size_t i = 0; i < entry.shape.size(); ++i)
     text += (i ? ", " : "") + std::to_string(entry.shape[i]);
   return text + "]";
+}
+
+// Puts the tensors that are wanted into the order in which they are, which is
+// that of all others after them.
+std::vector<io::TensorEntry> in_order(std::vector<io::TensorEntry> found,
+                                      const std::vector<Slot>& wanted) {
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    places[wanted[i].entry.name] = i;
+  std::ranges::stable_sort(found, {}, [&](const io::TensorEntry& entry) {
+    const auto place = places.find(entry.name);
+    return place == places.end() ? wanted.size() : place->second;
+  });
+  return found;
 }
 
 // The file must hold the tensors of its network, in order, and no others.
@@ -264,16 +298,18 @@ const Slot* examine(io::Digest& digest, const std::vector<Slot>& slots,
   return bad;
 }
 
-// The parameters in the blob, which has them in the order of the flat vector;
-// nothing if they are not aligned.
-std::span<const float> parameters_in(std::span<const std::byte> tensors,
-                                     const std::vector<Slot>& slots,
-                                     const Layout& layout) {
+// The parameters in the blob, if it has them in the order of the flat vector,
+// and aligned; else nothing.
+std::span<const float> parameters_in(
+    std::span<const std::byte> tensors, const std::vector<Slot>& slots,
+    const std::vector<io::TensorEntry>& entries, const Layout& layout) {
   std::int64_t at = 0;
-  for (const Slot& slot : slots) {
-    if (slot.vector != &Model::parameters) break;
-    if (slot.offset != at) return {};
-    at += slot.elements;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].vector != &Model::parameters) break;
+    if (slots[i].offset != at ||
+        entries[i].begin != static_cast<std::size_t>(at) * sizeof(float))
+      return {};
+    at += slots[i].elements;
   }
   if (at != layout.parameter_count ||
       reinterpret_cast<std::uintptr_t>(tensors.data()) % alignof(float) != 0)
@@ -282,7 +318,22 @@ std::span<const float> parameters_in(std::span<const std::byte> tensors,
           static_cast<std::size_t>(at)};
 }
 
-// keep: leave the parameters where they are, if that is possible.
+// Programs other than ours write none.  A name that was damaged is not that.
+bool has_checksum(const Strings& metadata) {
+  if (metadata.contains("xxh3")) return true;
+  for (const auto& [key, value] : metadata)
+    if (value.size() == 16 &&
+        value.find_first_not_of("0123456789abcdef") == std::string::npos)
+      damaged("the metadata lack 'xxh3', but '" + key + "' looks like one");
+  return false;
+}
+
+void check_digest(const io::Digest& digest, const std::string& kept) {
+  if (io::hex(digest.value()) != kept)
+    damaged("checksum differs: it says " + kept + ", its contents are " +
+            io::hex(digest.value()));
+}
+
 // A data set or a table in the place of a model is called by its name.
 void check_kind(std::span<const std::byte> blob) {
   const std::string kind =
@@ -293,7 +344,9 @@ void check_kind(std::span<const std::byte> blob) {
                     (kind == "zstd data" ? ", such as a DataSet stream" : "")};
 }
 
-Model read_model(std::span<const std::byte> blob, bool keep) {
+// keep: leave the parameters where they are, if that is possible.
+Model read_model(std::span<const std::byte> blob, bool keep,
+                 const std::function<void()>& no_checksum) {
   check_kind(blob);
   const io::SafetensorsHeader header = io::parse_safetensors(blob);
   check_version(header.metadata);
@@ -309,18 +362,21 @@ Model read_model(std::span<const std::byte> blob, bool keep) {
       vectors[entry.name] = entry.shape[0];
   for (const auto& [name, elements] : vectors)
     add_vector(slots, name, elements);
-  check_tensors(header.tensors, slots);
+  const bool checksum = has_checksum(header.metadata);
+  const std::vector<io::TensorEntry> entries =
+      checksum ? header.tensors : in_order(header.tensors, slots);
+  check_tensors(entries, slots);
 
   const auto tensors = blob.subspan(header.data_offset);
   io::Digest digest = start_digest(header.metadata, slots);
-  const Slot* bad = examine(digest, slots, header.tensors, tensors);
-  const std::string& kept = text_at(header.metadata, "xxh3");
-  if (io::hex(digest.value()) != kept)
-    damaged("checksum differs: it says " + kept + ", its contents are " +
-            io::hex(digest.value()));
+  const Slot* bad = examine(digest, slots, entries, tensors);
+  if (checksum)
+    check_digest(digest, header.metadata.at("xxh3"));
+  else
+    no_checksum();
   if (bad != nullptr) not_finite(*bad);
 
-  if (keep) model.in_file = parameters_in(tensors, slots, layout);
+  if (keep) model.in_file = parameters_in(tensors, slots, entries, layout);
   resize(model, layout, with_state);
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const Slot& slot = slots[i];
@@ -330,13 +386,13 @@ Model read_model(std::span<const std::byte> blob, bool keep) {
           static_cast<std::size_t>(slot.elements));
     const auto values = std::as_writable_bytes(values_of(model, slot));
     if (!values.empty())
-      std::memcpy(values.data(), tensors.data() + header.tensors[i].begin,
+      std::memcpy(values.data(), tensors.data() + entries[i].begin,
                   values.size());
   }
   return model;
 }
 
-Model read_file(const std::string& path, bool keep) {
+Model read_file(const std::string& path, bool keep, const Log& log) {
   std::string name = "'" + path + "'", blob;
   auto file = io::map_file(path);
   std::span<const std::byte> bytes;
@@ -350,7 +406,12 @@ Model read_file(const std::string& path, bool keep) {
     bytes = std::as_bytes(std::span(blob));
   }
   try {
-    Model model = read_model(bytes, keep && file);
+    Model model = read_model(bytes, keep && file, [&] {
+      if (log)
+        log(Level::kInfo, name +
+                              " has no checksum, so another program wrote "
+                              "it; damage to its numbers goes unnoticed");
+    });
     if (!model.in_file.empty()) model.file = std::move(file);
     return model;
   } catch (Error& e) {
@@ -398,8 +459,12 @@ void save_model(const Model& model, const std::string& path) {
   sink->close();
 }
 
-Model load_model(const std::string& path) { return read_file(path, false); }
+Model load_model(const std::string& path, const Log& log) {
+  return read_file(path, false, log);
+}
 
-Model open_model(const std::string& path) { return read_file(path, true); }
+Model open_model(const std::string& path, const Log& log) {
+  return read_file(path, true, log);
+}
 
 }  // namespace dl::nn

@@ -19,25 +19,26 @@ using tensor::View;
 
 std::int64_t Batch::examples() const { return features->shape()[0]; }
 
-const Tensor* Batch::weights(const Tensor& outputs) const {
-  return mask == nullptr && outputs.shape().rank() == 3 ? features_mask : mask;
+const Tensor* Batch::weights(const Tensor& outputs, Tensor& product) const {
+  if (outputs.shape().rank() != 3 || features_mask == nullptr) return mask;
+  if (mask == nullptr) return features_mask;
+  const std::int64_t n = outputs.shape()[0], steps = outputs.shape()[1];
+  if (mask->shape() == tensor::Shape{n, steps}) return mask;
+  product.resize(tensor::DType::kF32, {n, steps});
+  for (std::int64_t i = 0; i < n * steps; ++i)
+    product.as<float>()[static_cast<std::size_t>(i)] =
+        static_cast<float>(mask->value(i / steps) * features_mask->value(i));
+  return &product;
 }
 
 // Tasks are made once and read the arguments of the call in progress from
 // here: a std::function that captured them would be allocated each time.
 struct Network::State {
-  State(NetworkConfig network, const data::Normalizer& scaling,
+  State(NetworkConfig network, const data::Normalizers& scaling,
         std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
         bool with_gradients, std::span<const float> given);
 
-  Wanted wanted() const {
-    const LayerLayout& last = layout.layers.back();
-    return {.input = config.input,
-            .sequences = layout.layers.front().input_steps,
-            .units = config.layers.back().units,
-            .steps = last.output_steps ? last.output[0] : 0,
-            .loss = config.layers.back().loss};
-  }
+  Wanted wanted() const { return wanted_by(config, layout); }
   void gradient_task(int lane);
   bool update(const Position& position, tensor::UpdateTo target,
               const UpdateSink& shown_to);
@@ -47,7 +48,7 @@ struct Network::State {
 
   std::vector<std::unique_ptr<tensor::Device>> devices;
   NetworkConfig config;
-  data::Normalizer normalizer;
+  data::Normalizers normalizers;
   std::int64_t max_batch;
   bool training;
   Layout layout;
@@ -71,13 +72,13 @@ struct Network::State {
   std::function<void(int)> compute_gradient, step, measure, predict;
 };
 
-Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
+Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                       std::int64_t largest,
                       std::vector<std::unique_ptr<tensor::Device>> all,
                       bool with_gradients, std::span<const float> given)
     : devices(std::move(all)),
       config(std::move(network)),
-      normalizer(scaling),
+      normalizers(scaling),
       max_batch(largest),
       training(with_gradients),
       layout(layout_of(config)),
@@ -98,7 +99,7 @@ Network::State::State(NetworkConfig network, const data::Normalizer& scaling,
   updater_state = memory.allocate({training ? layout.state_count : 0});
   for (int i = 0; i < team.size(); ++i) {
     lanes.push_back(std::make_unique<Lane>(
-        Lane::Common{&config, &layout, &normalizer, max_batch, training,
+        Lane::Common{&config, &layout, &normalizers, max_batch, training,
                      parameters, statistics, &team},
         i, device(i)));
     gradients.push_back(lanes.back()->gradient());
@@ -135,11 +136,11 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
   return plan.finite();
 }
 
-Network::Network(NetworkConfig config, const data::Normalizer& normalizer,
+Network::Network(NetworkConfig config, const data::Normalizers& normalizers,
                  std::int64_t max_batch,
                  std::vector<std::unique_ptr<tensor::Device>> lanes,
                  bool training, std::span<const float> parameters)
-    : state_(std::make_unique<State>(std::move(config), normalizer, max_batch,
+    : state_(std::make_unique<State>(std::move(config), normalizers, max_batch,
                                      std::move(lanes), training, parameters)) {
   // Others are given a model's parameters: drawing them would be for nothing.
   if (training) initialise();

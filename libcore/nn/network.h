@@ -35,12 +35,15 @@ struct Batch {
   const tensor::Tensor* mask = nullptr;      // [n] weights, or null
   // Of a sequence [n, steps, ...]: 0 where a step is padding, or null.
   // Where the output is a sequence, labels are [n, steps] or
-  // [n, steps, units], and mask is [n] or [n, steps], or this if it is null.
+  // [n, steps, units], and mask is [n] or [n, steps].  A step counts as
+  // mask [n, steps] says, else as this does times mask [n].
   const tensor::Tensor* features_mask = nullptr;
   std::int64_t examples() const;
-  // What the labels of these outputs count: mask, or, for outputs that are
-  // sequences, features_mask where that is null.
-  const tensor::Tensor* weights(const tensor::Tensor& outputs) const;
+  // What the labels of these outputs count: mask; for outputs that are
+  // sequences, features_mask where mask is null, and the product of the two,
+  // which goes to `product`, where mask is [n].
+  const tensor::Tensor* weights(const tensor::Tensor& outputs,
+                                tensor::Tensor& product) const;
 };
 
 // Where in the run a step is: schedules, adam's bias correction and dropout
@@ -65,9 +68,11 @@ class Network {
   // zero until initialise() or put_into() (model.h); else they are drawn.
   // `parameters`, without training: used where they lie, by devices that can,
   // and must then outlive the network; parameters() is not to be written to.
+  // normalizers: features and targets are learnt as these make them; outputs of
+  // predict() are in the units of the labels again.
   // Throws Error: kConfig, "layers[3] ('conv2d2'): kernel 5x5 is larger than
   // its input 4x4x50".
-  Network(NetworkConfig config, const data::Normalizer& normalizer,
+  Network(NetworkConfig config, const data::Normalizers& normalizers,
           std::int64_t max_batch,
           std::vector<std::unique_ptr<tensor::Device>> lanes, bool training,
           std::span<const float> parameters = {});
@@ -138,7 +143,8 @@ class Network {
   // put_into() does it.  A training network has nothing to prepare.
   void freeze();
 
-  // Outputs of the last layer, after its activation, [n, ...output()] in kF32.
+  // Outputs of the last layer, after its activation, in the units of the
+  // labels, [n, ...output()] in kF32.
   // features_mask: as in Batch.
   // Dropout is off; batch normalisation uses its running statistics.
   // n may exceed max_batch.  On the cpu, without training, an example's output

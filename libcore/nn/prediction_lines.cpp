@@ -19,6 +19,14 @@ void append(std::string& text, Number number) {
   text.append(digits, end.ptr);
 }
 
+// The text of row i, without the NULs that pad it.
+std::string id_of(const tensor::Tensor& ids, std::int64_t i) {
+  const auto width = static_cast<std::size_t>(ids.shape()[1]);
+  const auto row = ids.as<std::uint8_t>().subspan(
+      static_cast<std::size_t>(i) * width, width);
+  return {row.begin(), std::ranges::find(row, std::uint8_t{0})};
+}
+
 }  // namespace
 
 void check_finite(const tensor::Tensor& outputs, std::int64_t first) {
@@ -102,7 +110,7 @@ void PredictionLines::append_row(std::string& line, const float* row) const {
 
 std::string PredictionLines::lines(const tensor::Tensor& outputs,
                                    std::int64_t first,
-                                   const tensor::Tensor* mask) const {
+                                   const LineTensors& of) const {
   check_finite(outputs, first);
   std::string text;
   const float* row = outputs.as<float>().data();
@@ -110,11 +118,15 @@ std::string PredictionLines::lines(const tensor::Tensor& outputs,
   const std::int64_t steps = sequences ? outputs.shape()[1] : 1;
   for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
     text += "{\"index\":";
-    append(text, first + i);
+    append(text, of.index != nullptr
+                     ? static_cast<std::int64_t>(of.index->value(i))
+                     : first + i);
+    if (of.id != nullptr) text += ",\"id\":" + dump_json(id_of(*of.id, i));
     text += sequences ? ",\"steps\":[" : ",";
     for (std::int64_t t = 0; t < steps; ++t, row += units_) {
       if (t > 0) text += ',';
-      if (mask != nullptr && sequences && mask->value(i * steps + t) == 0) {
+      if (of.mask != nullptr && sequences &&
+          of.mask->value(i * steps + t) == 0) {
         text += "null";
         continue;
       }

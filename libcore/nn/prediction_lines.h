@@ -4,6 +4,7 @@
 //   {"index":0,"class":"cat","probability":0.9,"top":[{"class":...}]}
 //   {"index":0,"outputs":{"depth":1.5,"speed":0.25}}                 values
 //   {"index":0,"outputs":[1.5,0.25]}                        without names
+//   {"index":7,"id":"a.png",...}           what the example says that it is
 //   {"index":0,"steps":[{"class":"B","probability":0.9},null]}  a sequence:
 //       what the others say, of each step; null where it is padding
 //
@@ -24,6 +25,13 @@
 
 namespace dl::nn {
 
+// What the examples have besides features, or null; see data/dataset.h.
+struct LineTensors {
+  const tensor::Tensor* mask = nullptr;   // [n, steps], 0 where it is padding
+  const tensor::Tensor* id = nullptr;     // kU8 [n, width]
+  const tensor::Tensor* index = nullptr;  // kI64 [n]
+};
+
 class PredictionLines {
  public:
   // top: how many classes a line lists; 1 lists none but the likeliest.
@@ -32,10 +40,10 @@ class PredictionLines {
   PredictionLines(const Model& model, std::int64_t top);
 
   // A line for each example of outputs [n, units] or [n, steps, units] (kF32),
-  // numbered from first.  mask: [n, steps], 0 where a step is padding, or null.
+  // numbered from first where there is no index.
   // Throws Error: kData, "the model's output for example 17 is not finite".
   std::string lines(const tensor::Tensor& outputs, std::int64_t first,
-                    const tensor::Tensor* mask = nullptr) const;
+                    const LineTensors& of = {}) const;
 
  private:
   void append_row(std::string& line, const float* row) const;

@@ -1,5 +1,7 @@
 #include "libcore/nn/prediction_writer.h"
 
+#include <algorithm>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +15,50 @@
 namespace dl::nn {
 namespace {
 
+// Inputs that follow one another have to agree on what their columns are, also
+// where the model does not know.
+class OneOrder {
+ public:
+  void see(const data::Metadata& input) {
+    if (input.columns.empty()) return;
+    if (columns_.empty()) columns_ = input.columns;
+    if (columns_ != input.columns)
+      throw Error{Code::kData,
+                  "its columns are not those of the input before it, and the "
+                  "model does not name any"};
+  }
+
+ private:
+  std::vector<std::string> columns_;
+};
+
+// The tensors that say which example it is, checked.
+const tensor::Tensor* find_named(const data::DataSet& set, const char* name,
+                                 tensor::DType dtype, int rank) {
+  const tensor::Tensor* found = set.find(name);
+  if (found && (found->dtype() != dtype || found->shape().rank() != rank))
+    throw Error{Code::kData, std::string("tensor '") + name + "' is " +
+                                 std::string(tensor::name_of(found->dtype())) +
+                                 " " + found->shape().to_string()};
+  return found;
+}
+
+const tensor::Tensor* find_id(const data::DataSet& set) {
+  return find_named(set, "id", tensor::DType::kU8, 2);
+}
+
+// Pads the texts to this width.
+void widen(tensor::Tensor& ids, std::int64_t width) {
+  const std::int64_t n = ids.shape()[0], own = ids.shape()[1];
+  tensor::Tensor wide(tensor::DType::kU8, {n, width});
+  for (std::int64_t i = 0; i < n; ++i)
+    std::ranges::copy(
+        ids.as<std::uint8_t>().subspan(static_cast<std::size_t>(i * own),
+                                       static_cast<std::size_t>(own)),
+        wide.as<std::uint8_t>().begin() + i * width);
+  ids = std::move(wide);
+}
+
 class LineWriter : public PredictionWriter {
  public:
   LineWriter(const Model& model, std::int64_t top,
@@ -20,11 +66,13 @@ class LineWriter : public PredictionWriter {
              std::unique_ptr<io::Sink> sink)
       : lines_(model, top), write_(std::move(write)), sink_(std::move(sink)) {}
 
-  void see(const data::Metadata&) override {}
+  void see(const data::Metadata& input) override { order_.see(input); }
 
   void take(data::DataSet& set, const tensor::Tensor& outputs) override {
     const std::string text =
-        lines_.lines(outputs, examples_, set.find("features_mask"));
+        lines_.lines(outputs, examples_,
+                     {set.find("features_mask"), find_id(set),
+                      find_named(set, "index", tensor::DType::kI64, 1)});
     if (sink_)
       sink_->write(std::as_bytes(std::span(text)));
     else
@@ -37,6 +85,7 @@ class LineWriter : public PredictionWriter {
   }
 
  private:
+  OneOrder order_;
   PredictionLines lines_;
   std::function<void(std::string_view)> write_;
   std::unique_ptr<io::Sink> sink_;
@@ -57,12 +106,14 @@ class SetWriter : public PredictionWriter {
   }
 
   void see(const data::Metadata& input) override {
-    if (begun_ || input.schema.empty()) return;
-    begun_ = true;
+    if (keep_features_) order_.see(input);
     data::Metadata metadata;
     for (const auto& [name, field] : input.schema)
       if (kept(name)) metadata.schema[name] = field;
     metadata.schema["labels"] = {tensor::DType::kF32, output_};
+    if (begun_) return check_like_first(metadata.schema);
+    begun_ = true;
+    schema_ = metadata.schema;
     metadata.targets = names_;
     if (keep_features_) metadata.columns = input.columns;
     if (step_) {
@@ -77,6 +128,9 @@ class SetWriter : public PredictionWriter {
     data::DataSet result;
     for (auto& [name, tensor] : set.tensors)
       if (kept(name)) result.tensors[name] = std::move(tensor);
+    if (find_id(result) && schema_.contains("id") &&
+        result.get("id").shape()[1] < schema_["id"].shape[0])
+      widen(result.tensors["id"], schema_["id"].shape[0]);
     result.tensors["labels"] = outputs;
     stream_.write(result);
   }
@@ -85,7 +139,22 @@ class SetWriter : public PredictionWriter {
 
  private:
   bool kept(const std::string& name) const {
-    return keep_features_ && (name == "features" || name == "features_mask");
+    return name == "id" || name == "index" ||
+           (keep_features_ && (name == "features" || name == "features_mask"));
+  }
+
+  // What the input before it had, all of it has.
+  void check_like_first(std::map<std::string, data::Field> schema) const {
+    const auto id = schema.find("id");
+    const auto first = schema_.find("id");
+    if (id != schema.end() && first != schema_.end() &&
+        id->second.shape.rank() == 1 && first->second.shape.rank() == 1 &&
+        id->second.shape[0] < first->second.shape[0])
+      id->second = first->second;
+    if (schema == schema_) return;
+    throw Error{Code::kData,
+                "it has other tensors, types or shapes than the input before "
+                "it, so they do not go into one stream; predict it apart"};
   }
 
   std::vector<std::string> names_;
@@ -93,6 +162,8 @@ class SetWriter : public PredictionWriter {
   bool keep_features_;
   std::optional<data::Provenance> step_;
   data::StreamWriter stream_;
+  OneOrder order_;
+  std::map<std::string, data::Field> schema_;  // of the stream, once begun_
   bool begun_ = false;
 };
 

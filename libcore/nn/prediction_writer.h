@@ -19,6 +19,7 @@ class PredictionWriter {
  public:
   virtual ~PredictionWriter() = default;
   // The input's metadata: before the first batch, and whenever more is known.
+  // Throws Error: kData, it does not go with the inputs before it.
   virtual void see(const data::Metadata& input) = 0;
   // May take tensors out of `set`.
   // Throws Error: kData, an output is not finite; kIo.
@@ -35,7 +36,8 @@ std::unique_ptr<PredictionWriter> write_lines(const Model& model,
                                               std::int64_t top,
                                               std::unique_ptr<io::Sink> sink);
 
-// labels: [n, outputs] in kF32, called as the model's outputs are.
+// labels: [n, outputs] in kF32, called as the model's outputs are; "id" and
+// "index" are copied.
 // keep_features: the input's features and their mask are copied.
 // step: what is added to the input's provenance; without it, none is written.
 std::unique_ptr<PredictionWriter> write_stream(

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <filesystem>
 #include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
+#include "libcore/data/shard.h"
 #include "libcore/data/stream.h"
 #include "libcore/device/open.h"
 #include "libcore/io/source.h"
@@ -40,7 +42,7 @@ Network compiled(const Model& model, const PredictorOptions& options) {
       options.device, static_cast<int>(std::min(wanted, options.batch)));
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
-  return Network(model.config, model.normalizer,
+  return Network(model.config, model.normalizers(),
                  gpu ? options.batch : std::min(options.batch, kAtOnce * count),
                  std::move(lanes), false,
                  model.file ? model.weights() : std::span<const float>());
@@ -62,6 +64,9 @@ void naming(const std::string& source, const Work& work) {
 struct Predictor::State {
   State(const Model& model, const PredictorOptions& options)
       : batch(options.batch),
+        labels(options.labels),
+        log(options.log),
+        check(model),
         file(model.file),
         network(compiled(model, options)) {
     put_into(network, model);
@@ -82,7 +87,13 @@ struct Predictor::State {
     }
   }
 
+  data::Metadata first_look(const std::string& spec,
+                            const data::Metadata& read) const;
+
   std::int64_t batch;
+  Labels labels;
+  Log log;
+  DataCheck check;
   // Where the network's parameters lie.
   std::shared_ptr<const io::Mapping> file;
   Network network;
@@ -95,17 +106,42 @@ Predictor::~Predictor() = default;
 
 std::int64_t Predictor::outputs() const { return state_->network.outputs(); }
 
+// Class names may come after the data; a file tells them now.
+data::Metadata Predictor::State::first_look(const std::string& spec,
+                                            const data::Metadata& read) const {
+  if (labels == Labels::kIgnored || !read.classes.empty() ||
+      !std::filesystem::is_regular_file(spec))
+    return read;
+  return data::Shard(spec).metadata();
+}
+
 void Predictor::run(const std::string& spec, const See& see, const Take& take) {
   data::StreamReader reader(io::open_source(spec));
-  const auto look = [&] {
-    state_->network.check_data(reader.metadata());
-    see(reader.metadata());
+  data::Alignment alignment;
+  const auto look = [&](const data::Metadata& metadata) {
+    alignment = state_->check.examine(metadata, state_->labels);
+    see(state_->check.aligned(alignment, metadata));
   };
-  naming(reader.name(), look);
+  const data::Metadata first = state_->first_look(spec, reader.metadata());
+  naming(reader.name(), [&] { look(first); });
+  const data::Alignment before = alignment;
+  if (!before.note.empty() && state_->log)
+    state_->log(Level::kWarning, reader.name() + ": " + before.note);
   data::DataSet set;
   while (reader.read(set))
-    naming(reader.name(), [&] { state_->predict(set, take); });
-  naming(reader.name(), look);
+    naming(reader.name(), [&] {
+      before.apply(set);
+      state_->predict(set, take);
+    });
+  naming(reader.name(), [&] {
+    look(reader.metadata());
+    if (alignment.classes != before.classes ||
+        alignment.targets != before.targets)
+      throw Error{Code::kData,
+                  "its class names come at its end, and are in another order "
+                  "than the model's; pass it through dl-shard first, or "
+                  "preprocess it with --classes"};
+  });
   reader.close();
 }
 
@@ -130,19 +166,6 @@ void for_each_input(
   });
   for (const std::exception_ptr& error : errors)
     if (error) std::rethrow_exception(error);
-}
-
-void check_classes(const Model& model, const data::Metadata& data) {
-  const std::vector<std::string>& own = model.data.classes;
-  if (own.empty()) return;
-  for (std::size_t i = 0; i < data.classes.size(); ++i)
-    if (i >= own.size() || data.classes[i] != own[i])
-      throw Error{Code::kData,
-                  "its class " + std::to_string(i) + " is '" + data.classes[i] +
-                      "', " +
-                      (i < own.size() ? "the model's is '" + own[i] + "'"
-                                      : "the model has no such class") +
-                      "; preprocess it with --classes"};
 }
 
 std::vector<std::string> output_names(const data::Metadata& metadata) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/data/dataset.h"
 #include "libcore/data/metadata.h"
+#include "libcore/nn/data_check.h"
 #include "libcore/nn/model.h"
 
 namespace dl::nn {
@@ -19,6 +21,8 @@ struct PredictorOptions {
   std::int64_t batch = 256;     // most examples computed at a time
   std::string device = "auto";  // see device/open.h
   std::int64_t threads = 0;     // 0: one for each core
+  Labels labels = Labels::kIgnored;
+  Log log = {};  // told of data that are put right; or none
 };
 
 // Holds a network of its own.  Used by one thread at a time.
@@ -32,7 +36,8 @@ class Predictor {
   std::int64_t outputs() const;
 
   // Called once a stream before its first batch and once at its end, when its
-  // metadata is complete.
+  // metadata is complete; what it is shown, and the examples as well, are in
+  // the order that the model knows (data_check.h).
   using See = std::function<void(const data::Metadata& metadata)>;
   // set: 1..batch examples, none of more than one record.  outputs: what the
   // model says of them, [n, outputs()] in kF32, finite or not.
@@ -57,10 +62,6 @@ void for_each_input(
     const Model& model, const PredictorOptions& options,
     const std::vector<std::string>& specs, std::int64_t at_once,
     const std::function<void(Predictor&, const std::string& spec)>& work);
-
-// Class i of the data must be class i of the model; either may not know names.
-// Throws Error{kData}.
-void check_classes(const Model& model, const data::Metadata& data);
 
 // Of the outputs: class names, else the names of targets, else none.
 std::vector<std::string> output_names(const data::Metadata& metadata);

@@ -7,7 +7,7 @@ master m --epochs 2 --min-workers 2
 worker a m
 DL_FAILPOINTS=worker.other_version=nan worker old m
 finish old
-grep -o "worker speaks protocol 2, this master.*" old.err
+grep -o "worker speaks protocol 3, this master.*" old.err
 worker b m
 finish m
 finish a

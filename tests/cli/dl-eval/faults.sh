@@ -15,7 +15,7 @@ try --model table.csv pets.dls
 try --model "$models/values.safetensors" pets.dls
 printf '1,2,3\n' | dl-preprocess csv --label none >bare.dls
 try --model "$model" bare.dls
-printf '0,0,0,cat\n0,0,0,emu\n' | dl-preprocess csv --label 4 >other.dls
+printf '0,0,0,cat\n0,0,0,fox\n' | dl-preprocess csv --label 4 >other.dls
 try --model "$model" other.dls
 try --model "$model" --local 3 pets.dls other.dls cut.dls
 printf '1,2,3,0\n1e38,-3e38,0,1\n' | dl-preprocess csv --label 4 --classes 2 |

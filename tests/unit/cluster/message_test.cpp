@@ -84,12 +84,20 @@ TEST_CASE("Welcome") {
   welcome.network = {{"layers", Json::array({1, 2.5, "x"})}};
   welcome.settings = {{"mode", "sharing"}};
   welcome.training = {{"/data/a.dls", UINT64_MAX, {32, 32, 7}}};
+  welcome.target_normalizer = {{"kind", "none"}};
   welcome.evaluation = {{"/data/t.dls", 0, {}}};
+  welcome.evaluation[0].alignment.columns = {2, 0};
+  welcome.evaluation[0].alignment.classes = {1};
   welcome.max_frame = 1 << 24;
   Welcome copy = through(welcome);
   CHECK(copy.training[0].digest == UINT64_MAX);
   CHECK(copy.training[0].records == std::vector<std::int64_t>{32, 32, 7});
   CHECK(copy.network == welcome.network);
+  CHECK(copy.target_normalizer == welcome.target_normalizer);
+  CHECK(copy.training[0].alignment.changes_nothing());
+  CHECK(copy.evaluation[0].alignment.columns ==
+        std::vector<std::int64_t>{2, 0});
+  CHECK(copy.evaluation[0].alignment.classes == std::vector<std::int64_t>{1});
   refuses(welcome, "run", "zz");
   refuses(welcome, "max_frame", 0);
   refuses(welcome, "heartbeat_ms", 0);

@@ -66,6 +66,7 @@ class Play {
     w.worker = 1;
     w.network = dl::Json::parse(kNetwork);
     w.normalizer = dl::data::Normalizer{}.to_json();
+    w.target_normalizer = w.normalizer;
     w.settings = settings.to_json();
     w.metadata = shard.metadata().to_strings();
     w.training = {{folder_ / "a.dls", shard.digest(), shard.records()}};

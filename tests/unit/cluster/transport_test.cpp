@@ -236,7 +236,7 @@ TEST_CASE("a worker of another version is refused in words it can read") {
   CHECK(received.envelope.protocol == 0);
   Refuse refuse = Refuse::from_message(received.message);
   CHECK(refuse.code == 76);
-  CHECK(refuse.reason == "worker speaks protocol 3, this master 1");
+  CHECK(refuse.reason == "worker speaks protocol 3, this master 2");
   CHECK(master.dropped() == 1);
   meet(master, worker);  // and the master goes on
 }

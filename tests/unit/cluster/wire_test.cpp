@@ -108,7 +108,7 @@ TEST_CASE("versions are told from foreign bytes") {
   other.protocol = 3;
   Frames frames = encode(sample({}), other, 4096);
   CHECK(protocol_of(frames[0]) == 3);
-  CHECK(error_of(frames) == "protocol 3, this is 1");
+  CHECK(error_of(frames) == "protocol 3, this is 2");
   const char http[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
   Frame text = std::as_bytes(std::span(http));
   CHECK(protocol_of(text) == -1);

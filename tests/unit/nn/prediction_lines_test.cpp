@@ -51,9 +51,27 @@ TEST_CASE("lines of sequences") {
         "{\"class\":\"dog\",\"probability\":0.5}]}\n");
   tensor::Tensor mask(tensor::DType::kU8, {1, 2});
   mask.as<std::uint8_t>()[1] = 1;
-  CHECK(PredictionLines(pets(), 1).lines(y, 0, &mask) ==
+  CHECK(PredictionLines(pets(), 1).lines(y, 0, {.mask = &mask}) ==
         "{\"index\":0,\"steps\":[null,"
         "{\"class\":\"dog\",\"probability\":0.5}]}\n");
+}
+
+TEST_CASE("lines tell what an example says that it is") {
+  const auto y = outputs_of({0.7F, 0.2F, 0.1F, 0.25F, 0.5F, 0.25F}, 3);
+  tensor::Tensor id(tensor::DType::kU8, {2, 4}),
+      index(tensor::DType::kI64, {2});
+  const std::string text("a\"\0\0four", 8);
+  std::copy(text.begin(), text.end(), id.as<std::uint8_t>().begin());
+  index.as<std::int64_t>()[0] = 17;
+  index.as<std::int64_t>()[1] = 3;
+  CHECK(PredictionLines(pets(), 1).lines(y, 0, {.id = &id, .index = &index}) ==
+        "{\"index\":17,\"id\":\"a\\\"\",\"class\":\"cat\","
+        "\"probability\":0.7}\n"
+        "{\"index\":3,\"id\":\"four\",\"class\":\"dog\","
+        "\"probability\":0.5}\n");
+  CHECK(PredictionLines(pets(), 1).lines(y.rows(0, 1), 5, {.id = &id}) ==
+        "{\"index\":5,\"id\":\"a\\\"\",\"class\":\"cat\","
+        "\"probability\":0.7}\n");
 }
 
 TEST_CASE("lines of one output and two classes") {

@@ -198,21 +198,84 @@ TEST_CASE("inputs are spread over networks, and the first error wins") {
   }
 }
 
-TEST_CASE("classes of model and data must agree") {
-  const auto check = [](const std::vector<std::string>& classes) {
-    data::Metadata metadata;
-    metadata.classes = classes;
-    return error_of([&] { check_classes(pets(), metadata); });
+// What a model makes of one record with these columns and classes.
+struct Seen {
+  std::vector<float> outputs;
+  std::vector<int> labels;
+  std::vector<std::string> warnings;
+};
+
+Seen predict(const Model& model, const std::string& spec, Labels labels) {
+  Seen seen;
+  PredictorOptions options = kFour;
+  options.labels = labels;
+  options.log = [&](Level, const std::string& line) {
+    seen.warnings.push_back(line);
   };
-  CHECK(check({}).empty());
-  CHECK(check({"cat", "dog", "emu"}).empty());
-  CHECK(check({"cat", "dog"}).empty());
-  CHECK(check({"cat", "emu", "dog"}) ==
-        "65: its class 1 is 'emu', the model's is 'dog'; preprocess it with "
-        "--classes");
-  CHECK(check({"cat", "dog", "emu", "fox"}) ==
-        "65: its class 3 is 'fox', the model has no such class; preprocess it "
-        "with --classes");
+  Predictor(model, options)
+      .run(
+          spec, [](const data::Metadata&) {},
+          [&](data::DataSet& set, const tensor::Tensor& outputs) {
+            for (const float y : outputs.as<float>()) seen.outputs.push_back(y);
+            for (const std::uint8_t y : set.get("labels").as<std::uint8_t>())
+              seen.labels.push_back(y);
+          });
+  return seen;
+}
+
+// Features (1, 2) with label 0, (3, 4) with label 1.
+void write_pairs(const std::string& path,
+                 const std::vector<std::string>& columns,
+                 const std::vector<std::string>& classes, bool names_at_end) {
+  data::StreamWriter writer(io::open_sink(path));
+  data::Metadata metadata;
+  metadata.schema["features"] = {tensor::DType::kF32, {2}};
+  metadata.schema["labels"] = {tensor::DType::kU8, {}};
+  metadata.columns = columns;
+  if (!names_at_end) metadata.classes = classes;
+  writer.write_metadata(metadata);
+  data::DataSet set;
+  tensor::Tensor x(tensor::DType::kF32, {2, 2}), y(tensor::DType::kU8, {2});
+  for (std::size_t i = 0; i < 4; ++i)
+    x.as<float>()[i] = static_cast<float>(i + 1);
+  y.as<std::uint8_t>()[1] = 1;
+  set.tensors.emplace("features", std::move(x));
+  set.tensors.emplace("labels", std::move(y));
+  writer.write(set);
+  metadata.classes = classes;
+  if (names_at_end) writer.write_metadata(metadata);
+  writer.close();
+}
+
+TEST_CASE("columns and classes in another order are predicted as the model's") {
+  const Folder folder;
+  Model model = passing(2, "identity", "mean_squared_error");
+  model.config.layers.back().loss = tensor::Loss::kNegativeLogLikelihood;
+  model.data.columns = {"a", "b"};
+  model.data.classes = {"no", "yes"};
+  for (const bool at_end : {false, true}) {
+    write_pairs(folder / "x.dls", {"b", "a"}, {"yes", "no"}, at_end);
+    const Seen seen = predict(model, folder / "x.dls", Labels::kNeeded);
+    CHECK(seen.outputs == std::vector<float>{2, 1, 4, 3});
+    CHECK(seen.labels == std::vector<int>{1, 0});
+    REQUIRE(seen.warnings.size() == 1);
+    CHECK(seen.warnings[0].find("x.dls': columns") != std::string::npos);
+    // Who does not look at labels leaves them.
+    const Seen blind = predict(model, folder / "x.dls", Labels::kIgnored);
+    CHECK(blind.outputs == seen.outputs);
+    CHECK(blind.labels == std::vector<int>{0, 1});
+  }
+  // A pipe tells its classes too late.
+  const std::string pipe = "pipe:cat '" + (folder / "x.dls") + "'";
+  CHECK(error_of([&] {
+          predict(model, pipe, Labels::kNeeded);
+        }).find("come at its end") != std::string::npos);
+  write_pairs(folder / "x.dls", {"a", "b"}, {"no", "yes"}, true);
+  CHECK(predict(model, pipe, Labels::kNeeded).warnings.empty());
+  write_pairs(folder / "x.dls", {"a", "c"}, {"no", "yes"}, false);
+  CHECK(error_of([&] {
+          predict(model, folder / "x.dls", Labels::kIgnored);
+        }).find("there is no 'b'") != std::string::npos);
 }
 
 TEST_CASE("predictions become the labels of a stream") {
@@ -244,6 +307,79 @@ TEST_CASE("predictions become the labels of a stream") {
     CHECK_FALSE(reader.read(set));
     CHECK(reader.examples() == 5);
   }
+}
+
+// The stream that `model` makes of these, one after the other.
+std::vector<data::DataSet> join(const Model& model, bool keep,
+                                const std::vector<std::string>& specs,
+                                const std::string& to) {
+  Predictor predictor(model, kFour);
+  const auto out = write_stream(model, io::open_sink(to), keep, {});
+  for (const std::string& spec : specs)
+    predictor.run(
+        spec, [&](const data::Metadata& metadata) { out->see(metadata); },
+        [&](data::DataSet& set, const tensor::Tensor& outputs) {
+          out->take(set, outputs);
+        });
+  out->close();
+  data::StreamReader reader(io::open_source(to));
+  std::vector<data::DataSet> sets;
+  for (data::DataSet set; reader.read(set);) sets.push_back(set);
+  return sets;
+}
+
+// One example called `id`, number `index` of its input.
+void write_named(const std::string& path, const std::string& id,
+                 std::int64_t index) {
+  data::DataSet set;
+  tensor::Tensor text(tensor::DType::kU8,
+                      {1, static_cast<std::int64_t>(id.size())});
+  std::copy(id.begin(), id.end(), text.as<std::uint8_t>().begin());
+  tensor::Tensor number(tensor::DType::kI64, {1});
+  number.as<std::int64_t>()[0] = index;
+  set.tensors.emplace("features", tensor::Tensor(tensor::DType::kF32, {1, 2}));
+  set.tensors.emplace("id", std::move(text));
+  set.tensors.emplace("index", std::move(number));
+  data::Metadata metadata;
+  metadata.schema = data::Metadata::schema_of(set);
+  data::StreamWriter writer(io::open_sink(path));
+  writer.write_metadata(metadata);
+  writer.write(set);
+  writer.close();
+}
+
+TEST_CASE("what examples are called goes on with their predictions") {
+  const Folder folder;
+  write_named(folder / "a.dls", "pluto", 7);
+  write_named(folder / "b.dls", "rex", 9);
+  const auto sets = join(values(), false, {folder / "a.dls", folder / "b.dls"},
+                         folder / "y.dls");
+  REQUIRE(sets.size() == 2);
+  CHECK(sets[0].get("index").as<std::int64_t>()[0] == 7);
+  const auto id = sets[1].get("id").as<std::uint8_t>();
+  CHECK(std::string(id.begin(), id.end()) == std::string("rex\0\0", 5));
+  // A longer one than the first stream has room for.
+  CHECK(error_of([&] {
+          join(values(), false, {folder / "b.dls", folder / "a.dls"},
+               folder / "y.dls");
+        }).find("a.dls': it has other tensors") != std::string::npos);
+}
+
+TEST_CASE("streams that do not agree are not joined to one") {
+  const Folder folder;
+  write_pairs(folder / "a.dls", {"a", "b"}, {"no", "yes"}, false);
+  write_pairs(folder / "b.dls", {"b", "a"}, {"no", "yes"}, false);
+  // The model does not know what its columns are called.
+  CHECK(error_of([&] {
+          join(values(), true, {folder / "a.dls", folder / "b.dls"},
+               folder / "y.dls");
+        }).find("b.dls': its columns are not those") != std::string::npos);
+  Model model = values();
+  model.data.columns = {"a", "b"};
+  const auto sets =
+      join(model, true, {folder / "a.dls", folder / "b.dls"}, folder / "y.dls");
+  REQUIRE(sets.size() == 2);
+  CHECK(sets[1].get("features").as<float>()[0] == 2);
 }
 
 }  // namespace

@@ -241,14 +241,15 @@ TEST_CASE("the mask of the features weighs the steps unless labels have one") {
   const double implied = network.compute_gradient(data.batch(), {});
   data.mask = data.features_mask;
   CHECK(network.compute_gradient(data.batch(), {}) == implied);
-  // One weight an example counts for all of its steps.
+  // One weight an example counts for all of its steps but the padding.
   data.mask = Tensor(DType::kF32, {4});
   for (float& weight : data.mask.as<float>()) weight = 2;
   const double twice = network.compute_gradient(data.batch(), {});
-  CHECK(twice > 2 * implied);
+  CHECK(twice == Approx(2 * implied));
+  // One of each step stands for itself.
   data.mask = Tensor(DType::kF32, {4, 4});
   for (float& weight : data.mask.as<float>()) weight = 2;
-  CHECK(network.compute_gradient(data.batch(), {}) == Approx(twice));
+  CHECK(network.compute_gradient(data.batch(), {}) > twice);
 }
 
 TEST_CASE("class numbers and one-hot rows of steps are the same labels") {
@@ -298,6 +299,42 @@ TEST_CASE("sequences that do not fit are refused") {
   network.check_data(metadata);
   metadata.schema["features_mask"] = {DType::kU8, {}};
   CHECK_THROWS_AS(network.check_data(metadata), Error);
+}
+
+TEST_CASE("a weight of each example does not make padding count") {
+  const NetworkConfig config = sequence("[4, 2]", R"(
+      {"type": "gru", "units": 3, "return_sequences": true},
+      {"type": "output", "units": 3, "loss": "negative_log_likelihood"})");
+  Examples data = random_examples(config, 5);
+  data.features_mask = testing::lengths_mask(5, 4);
+  Examples weighted = data, by_step = data;
+  weighted.mask = Tensor(DType::kF32, {5});
+  by_step.mask = Tensor(DType::kF32, {5, 4});
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const auto weight = static_cast<float>(i / 4) / 2;
+    weighted.mask.as<float>()[static_cast<std::size_t>(i / 4)] = weight;
+    by_step.mask.as<float>()[static_cast<std::size_t>(i)] =
+        weight * static_cast<float>(data.features_mask.value(i));
+  }
+  for (const int lanes : {1, 3}) {
+    Network a = compile(config, 5, "reference", lanes);
+    Network b = compile(config, 5, "reference", lanes);
+    CHECK(a.compute_gradient(weighted.batch(), {}) ==
+          Approx(b.compute_gradient(by_step.batch(), {})));
+    CHECK(testing::distance(testing::values(a, a.update()),
+                            testing::values(b, b.update())) < 1e-12);
+  }
+  // And in evaluation.
+  Network network = compile(config, 5);
+  Tensor outputs, product;
+  network.predict(data.features, outputs, &data.features_mask);
+  const Tensor* weights = weighted.batch().weights(outputs, product);
+  REQUIRE(weights != nullptr);
+  REQUIRE(weights->shape() == Shape{5, 4});
+  for (std::int64_t i = 0; i < 20; ++i)
+    CHECK(weights->value(i) == by_step.mask.value(i));
+  CHECK(by_step.batch().weights(outputs, product) == &by_step.mask);
+  CHECK(data.batch().weights(outputs, product) == &data.features_mask);
 }
 
 TEST_CASE("an LSTM learns to remember the first of many steps") {

@@ -1,0 +1,52 @@
+// Data brought into the order of what they are to go with: columns of features,
+// classes and columns of labels, each matched by its name.
+//
+// Names that one of the two does not have say nothing: then all stays as it is.
+
+#ifndef DL_LIBCORE_DATA_ALIGNMENT_H_
+#define DL_LIBCORE_DATA_ALIGNMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/data/dataset.h"
+#include "libcore/data/metadata.h"
+
+namespace dl::data {
+
+struct Alignment {
+  // Where each wanted column lies among those of the data, which may have more
+  // of them; empty: they are as wanted.
+  std::vector<std::int64_t> columns;
+  // The same for the last dimension of labels that are rows.
+  std::vector<std::int64_t> targets;
+  // The wanted number of each class of the data; empty: it is its own.  For
+  // labels that are numbers.
+  std::vector<std::int64_t> classes;
+  // What is put right, for a warning; "": nothing.
+  std::string note;
+
+  bool changes_nothing() const {
+    return columns.empty() && targets.empty() && classes.empty();
+  }
+
+  // Tensors that an example has not are passed over.
+  // Throws Error: kData, `set` is not as the data that it was made for.
+  void apply(DataSet& set) const;
+  // What data with this metadata are then; wanted: what they go with.
+  Metadata apply(Metadata metadata, const Metadata& wanted) const;
+
+  Json to_json() const;  // without the note; null if it changes nothing
+  static Alignment from_json(const JsonView& json);
+};
+
+// How `data` go with `wanted`.
+// Throws Error: kData, they do not: a column is missing, a class or a column of
+// labels is not known.  labels: whether labels matter.
+Alignment align(const Metadata& data, const Metadata& wanted, bool labels);
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_ALIGNMENT_H_

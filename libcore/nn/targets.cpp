@@ -1,0 +1,59 @@
+#include "libcore/nn/targets.h"
+
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/batch.h"
+#include "libcore/nn/layout.h"
+
+namespace dl::nn {
+namespace {
+
+// Another activation bounds what the output can be, and other losses are on
+// probabilities.
+bool is_regression(const NetworkConfig& config, const data::Field& labels) {
+  const LayerConfig& last = config.layers.back();
+  const bool real = last.loss == tensor::Loss::kMeanSquaredError ||
+                    last.loss == tensor::Loss::kMeanAbsoluteError;
+  const Wanted wanted = wanted_by(config, layout_of(config));
+  return real && last.activation.kind == tensor::Activation::kIdentity &&
+         !are_classes(labels.dtype, labels.shape.with_first(1), wanted.units,
+                      wanted.steps);
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{Code::kConfig, "--normalize-targets standardize: " + what};
+}
+
+}  // namespace
+
+data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
+                             const data::Metadata& data, std::string& note) {
+  const bool automatic = kind == "auto";
+  if (kind == "none") return {};
+  if (!automatic && kind != "standardize")
+    throw Error{Code::kConfig, "unknown normalizer of targets '" +
+                                   std::string(kind) +
+                                   "', want auto, none or standardize"};
+  const auto labels = data.schema.find("labels");
+  if (labels == data.schema.end() || !is_regression(config, labels->second)) {
+    if (automatic) return {};
+    refuse(
+        "want labels that are no classes, and an output layer with activation "
+        "identity and loss mean_squared_error or mean_absolute_error");
+  }
+  const auto units = config.layers.back().units;
+  const auto& statistics = data.label_statistics;
+  if (!statistics || statistics->count == 0 ||
+      std::cmp_not_equal(statistics->mean.size(), units)) {
+    const std::string why = "the data have no statistics of their labels";
+    if (!automatic) refuse(why + "; pass them through dl-shard");
+    note = why +
+           ", so the network learns them as they are; shards that dl-shard "
+           "makes have them";
+    return {};
+  }
+  return data::Normalizer::standard(*statistics, labels->second.dtype);
+}
+
+}  // namespace dl::nn

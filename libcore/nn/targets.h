@@ -1,0 +1,25 @@
+// Targets of regression in units that a network learns well: mean 0 and
+// deviation 1.  Predictions come back in the units of the data.
+
+#ifndef DL_LIBCORE_NN_TARGETS_H_
+#define DL_LIBCORE_NN_TARGETS_H_
+
+#include <string>
+#include <string_view>
+
+#include "libcore/data/metadata.h"
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config.h"
+
+namespace dl::nn {
+
+// kind: "none"; "standardize"; "auto", that where the output is linear, its
+// loss is on reals and the data have statistics of their labels, else none.
+// note: why auto leaves targets of regression alone, else as it was.
+// Throws Error: kConfig, targets cannot be standardized; there is no such kind.
+data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
+                             const data::Metadata& data, std::string& note);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_TARGETS_H_

@@ -1,0 +1,73 @@
+// What is done to columns of a table by default, and how little counts as
+// constant.
+
+#include "libcore/data/normalizer.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using dl::data::Metadata;
+using dl::data::Normalizer;
+using dl::tensor::DType;
+using dl::tensor::Tensor;
+
+namespace {
+
+// Of one column of a table; F32 unless said.
+Metadata table(const std::vector<double>& values, DType dtype = DType::kF32) {
+  const auto n = static_cast<std::int64_t>(values.size());
+  Tensor x(dtype, {n, 1});
+  dl::tensor::visit_dtype(dtype, [&]<typename T>() {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      x.as<T>()[i] = static_cast<T>(values[i]);
+  });
+  Metadata m;
+  m.schema["features"] = {dtype, {1}};
+  m.statistics.emplace();
+  m.statistics->add(x, nullptr);
+  return m;
+}
+
+double scale(const Metadata& m) {
+  return Normalizer::fit("standardize", m).scale[0];
+}
+
+}  // namespace
+
+TEST_CASE("columns of small numbers are columns, rounding noise is not") {
+  CHECK(scale(table({1e-7, 3e-7, 1e-7, 3e-7})) == Approx(1e7));
+  CHECK(scale(table({1e-30, 3e-30})) == Approx(1e30));
+  CHECK(scale(table({5, 5, 5})) == 1);
+  CHECK(scale(table({0, 0})) == 1);
+  // 64 is one unit in the last place of 1e9 in F32; F64 tells 1e-3 apart.
+  CHECK(scale(table({1e9, 1e9 + 64})) == 1);
+  CHECK(scale(table({1e9 - 1e-3, 1e9 + 1e-3})) == 1);
+  CHECK(scale(table({1e9 - 1e-3, 1e9 + 1e-3}, DType::kF64)) ==
+        Approx(1e3).epsilon(1e-3));
+  CHECK(scale(table({1e6, 1e6 + 2})) == Approx(1));
+  CHECK(Normalizer::fit("minmax", table({1e-7, 3e-7})).scale[0] == Approx(5e6));
+}
+
+TEST_CASE("auto standardizes columns of reals, and nothing else but bytes") {
+  const Normalizer real = Normalizer::fit("auto", table({1, 2, 3}));
+  CHECK(real.kind == "standardize");
+  CHECK(real.shift[0] == 2);
+  // Of zeros and ones alone: one of several, or yes and no.
+  CHECK(Normalizer::fit("auto", table({0, 1, 1, 0, 0})).kind == "none");
+  CHECK(Normalizer::fit("auto", table({0, 0.5, 1})).kind == "standardize");
+  CHECK(Normalizer::fit("standardize", table({0, 1})).kind == "standardize");
+  CHECK(Normalizer::fit("auto", table({1, 2, 3}, DType::kI64)).kind == "none");
+  CHECK(Normalizer::fit("auto", table({1, 2, 3}, DType::kU8)).kind == "scale");
+  Metadata bare = table({1, 2});
+  bare.statistics.reset();
+  CHECK(Normalizer::fit("auto", bare).kind == "none");
+}
+
+TEST_CASE("a normalizer is undone by columns") {
+  const Normalizer n{"standardize", {10, -1}, {0.5, 4}};
+  std::vector<float> values = {0, 0, 1, 2};
+  n.undo(values);
+  CHECK(values == std::vector<float>{10, -1, 12, -0.5});
+  Normalizer{}.undo(values);
+  CHECK(values == std::vector<float>{10, -1, 12, -0.5});
+}
