@@ -46,8 +46,9 @@ void MasterData::add(const std::string& path, const Log& log) {
   try {
     info.alignment = data::align(shard.metadata(), like_, true);
     data::Metadata own = info.alignment.apply(shard.metadata(), like_);
-    own.schema.erase("id");
-    own.schema.erase("index");
+    std::erase_if(own.schema, [](const auto& field) {
+      return data::names_example(field.first);
+    });
     if (shards_.empty())
       metadata_ = std::move(own);
     else

@@ -1,6 +1,7 @@
 #include "libcore/cluster/plan.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/device/open.h"
@@ -17,6 +18,7 @@ constexpr int kFormat = 1;  // of run.json
 // From here on it is worth a word where updates arrive late.
 constexpr double kMuchMomentum = 0.8;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 
 nn::NetworkConfig read_network(const std::string& spec) {
   const auto source = io::open_source(spec);
@@ -64,12 +66,36 @@ void check_data(const nn::Model& model, const MasterData& data,
   }
 }
 
+// run.json of a run that goes on, or null.
+Json begun(const std::string& folder) {
+  const std::string name = folder + "/run.json";
+  if (folder.empty() || !std::filesystem::exists(name)) return {};
+  const auto source = io::open_file(name);
+  return parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
+                    Code::kData);
+}
+
+// "auto" is in a run that goes on what it was when the run began, under
+// whichever version.
 void choose_normalizers(nn::Model& model, const MasterOptions& options,
-                        const data::Metadata& metadata, const Log& log) {
-  model.normalizer = data::Normalizer::fit(options.normalize, metadata);
+                        const data::Metadata& metadata,
+                        const std::string& folder, const Log& log) {
+  const Json run = begun(folder);
+  const JsonView view(run, Code::kData, "run.json");
+  const auto keeps = [&](const std::string& kind) {
+    return kind == "auto" && !run.is_null();
+  };
+  if (keeps(options.normalize))
+    model.normalizer = data::Normalizer::from_json(view.at("normalizer"));
+  else
+    model.normalizer = data::Normalizer::fit(options.normalize, metadata);
   std::string note;
-  model.target_normalizer =
-      nn::fit_targets(options.normalize_targets, model.config, metadata, note);
+  if (!keeps(options.normalize_targets))
+    model.target_normalizer = nn::fit_targets(options.normalize_targets,
+                                              model.config, metadata, note);
+  else if (view.has("target_normalizer"))
+    model.target_normalizer =
+        data::Normalizer::from_json(view.at("target_normalizer"));
   if (!note.empty()) log(Level::kInfo, note);
 }
 
@@ -225,7 +251,8 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
   plan.training = open_data(options.data, folder + "/data-train",
                             "the training data", plan.model, log);
   const data::Metadata& metadata = plan.training->metadata();
-  if (!plan.init) choose_normalizers(plan.model, options, metadata, log);
+  if (!plan.init)
+    choose_normalizers(plan.model, options, metadata, folder, log);
   check_data(plan.model, *plan.training, "the training data", log);
   describe_data(plan.model, metadata);
   if (!options.eval_data.empty()) {

@@ -135,8 +135,9 @@ data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
 // What a network learns from, in the order of all shards.
 void RecordStore::prepare(std::uint32_t shard, std::uint32_t record,
                           data::DataSet& set) const {
-  set.tensors.erase("id");
-  set.tensors.erase("index");
+  std::erase_if(set.tensors, [](const auto& tensor) {
+    return data::names_example(tensor.first);
+  });
   try {
     shards_[shard].alignment.apply(set);
   } catch (Error& e) {
