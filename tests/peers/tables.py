@@ -52,7 +52,7 @@ def ours(split, classes, seed, options):
     for part, x, y in (("train", *split[0]), ("test", *split[1])):
         write_table(f"{part}.csv", x, y)
         kind = f"--classes {classes}" if classes else "--regression"
-        run(f"dl-preprocess csv --header --label label {kind} {part}.csv | dl-shard -q -o {part}")
+        run(f"dl-preprocess csv --header --label label {kind} {part}.csv | dl-shard -q --force -o {part}")
     with open("net.json", "w", encoding="ascii") as file:
         json.dump(network(split[0][0].shape[1], classes, seed), file)
     begin = time.monotonic()
