@@ -65,7 +65,7 @@ def ours(split, classes, seed, options):
 
 def theirs(split, classes, seed, scaled):
     model = (MLPClassifier if classes else MLPRegressor)(
-        (HIDDEN,), max_iter=EPOCHS, batch_size=BATCH, random_state=seed, alpha=0,
+        hidden_layer_sizes=(HIDDEN,), max_iter=EPOCHS, batch_size=BATCH, random_state=seed, alpha=0,
         n_iter_no_change=EPOCHS)
     if scaled:
         model = make_pipeline(StandardScaler(), model)
