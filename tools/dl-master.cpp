@@ -21,7 +21,7 @@ constexpr dl::cli::ToolInfo kTool = {
     .usage =
         "dl-master --net NETWORK --data SHARDS --output MODEL [OPTION...]\n"
         "dl-master --init MODEL --data SHARDS --output MODEL [OPTION...]\n"
-        "dl-master --net NETWORK --data SHARDS --dry-run [OPTION...]\n"
+        "dl-master --net NETWORK [--data SHARDS] --dry-run [OPTION...]\n"
         "dl-master --net NETWORK --data SHARDS --estimate [OPTION...]\n"
         "dl-master --replay RUN [--step COUNT] --output MODEL\n"
         "dl-master --replay RUN --list",

@@ -153,10 +153,18 @@ double flops_of(const std::vector<nn::LayerSummary>& layers) {
   return flops;
 }
 
+std::int64_t examples_of(const std::unique_ptr<MasterData>& data) {
+  return data ? data->examples() : 0;
+}
+
+Json shards_of(const std::unique_ptr<MasterData>& data) {
+  return data ? data->to_json() : Json::array();
+}
+
 }  // namespace
 
 std::int64_t Plan::batches_per_epoch() const {
-  return (training->examples() + settings.batch - 1) / settings.batch;
+  return (examples_of(training) + settings.batch - 1) / settings.batch;
 }
 
 Json Plan::configuration() const {
@@ -165,11 +173,12 @@ Json Plan::configuration() const {
       {"settings", settings.to_json()},
       {"keep", keep_best ? "best" : "last"},
       {"network", nn::to_json(model.config)},
-      {"normalizer", model.normalizer.to_json()},
+      // Without data there is nothing yet that it could be fitted to.
+      {"normalizer", training || init ? model.normalizer.to_json() : Json()},
       {"init", init ? Json(io::hex(*init)) : Json()},
       {"data",
-       {{"training", training->to_json()},
-        {"evaluation", evaluation ? evaluation->to_json() : Json::array()}}}};
+       {{"training", shards_of(training)},
+        {"evaluation", shards_of(evaluation)}}}};
   // Runs of version 0.1 have none.
   if (!model.target_normalizer.changes_nothing())
     json["target_normalizer"] = model.target_normalizer.to_json();
@@ -193,9 +202,9 @@ Json Plan::to_json() const {
           {"updater_state", updater_state},
           {"memory", memory},
           {"flops_per_example", flops_of(layers)},
-          {"examples", training->examples()},
+          {"examples", examples_of(training)},
           {"batches_per_epoch", batches_per_epoch()},
-          {"evaluation_examples", evaluation ? evaluation->examples() : 0},
+          {"evaluation_examples", examples_of(evaluation)},
           {"configuration", configuration()}};
 }
 
@@ -229,12 +238,13 @@ std::string Plan::to_text() const {
           std::to_string(settings.batch) + "\n";
   text += "FLOPs        " + quantity(flops_of(layers), "") +
           " forward for an example\n";
-  text += "examples     " + std::to_string(training->examples()) + " in " +
-          std::to_string(training->shards().size()) + " shards, " +
-          std::to_string(batches_per_epoch()) + " mini-batches an epoch";
-  if (evaluation)
+  if (training)
+    text += "examples     " + std::to_string(training->examples()) + " in " +
+            std::to_string(training->shards().size()) + " shards, " +
+            std::to_string(batches_per_epoch()) + " mini-batches an epoch";
+  if (training && evaluation)
     text += "; " + std::to_string(evaluation->examples()) + " held out";
-  return text + "\n\n" +
+  return text + (training ? "\n\n" : "\n") +
          configuration().dump(2, ' ', false,
                               nlohmann::json::error_handler_t::replace) +
          "\n";
@@ -244,17 +254,19 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
                const Log& log) {
   if (options.net.empty() && options.init.empty())
     throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
-  if (options.data.empty())
+  if (options.data.empty() && !options.dry_run)
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   Plan plan;
   choose_network(plan, options, log);
-  plan.training = open_data(options.data, folder + "/data-train",
-                            "the training data", plan.model, log);
-  const data::Metadata& metadata = plan.training->metadata();
-  if (!plan.init)
-    choose_normalizers(plan.model, options, metadata, folder, log);
-  check_data(plan.model, *plan.training, "the training data", log);
-  describe_data(plan.model, metadata);
+  if (!options.data.empty()) {
+    plan.training = open_data(options.data, folder + "/data-train",
+                              "the training data", plan.model, log);
+    const data::Metadata& metadata = plan.training->metadata();
+    if (!plan.init)
+      choose_normalizers(plan.model, options, metadata, folder, log);
+    check_data(plan.model, *plan.training, "the training data", log);
+    describe_data(plan.model, metadata);
+  }
   if (!options.eval_data.empty()) {
     plan.evaluation = open_data(options.eval_data, folder + "/data-eval",
                                 "the held-out data", plan.model, log);

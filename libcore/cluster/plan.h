@@ -20,8 +20,9 @@ struct Plan {
   nn::Model model;  // network, normalizer, and the parameters to start from
   Settings settings;
   bool keep_best = false;
-  std::optional<nn::UpdaterConfig> shared_updater;   // gradient_sharing.h
-  std::unique_ptr<MasterData> training, evaluation;  // evaluation may be null
+  std::optional<nn::UpdaterConfig> shared_updater;  // gradient_sharing.h
+  // Null where there are none: evaluation, and training in a dry run.
+  std::unique_ptr<MasterData> training, evaluation;
   std::optional<std::uint64_t> init;  // digest of the parameters of --init
 
   std::vector<nn::LayerSummary> layers;

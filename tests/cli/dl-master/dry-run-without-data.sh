@@ -1,0 +1,15 @@
+# A network states its input, so it can be looked at before there are data.
+cp "$DL_TEST_ROOT/scripts/examples/lenet.json" .
+dl-master --net lenet.json --dry-run --batch 64 | sed -n '1,/^{/p'
+dl-master --net lenet.json --dry-run --json | python3 -c '
+import json, sys
+plan = json.load(sys.stdin)
+configuration = plan["configuration"]
+print(plan["parameters"], plan["examples"], configuration["data"],
+      configuration["normalizer"], len(configuration["network"]["layers"]))'
+sed 's/"units": 200/"unit": 200/' lenet.json >wrong.json
+dl-master --net wrong.json --dry-run
+echo "status $?"
+dl-master --net lenet.json -o m.safetensors
+echo "status $?"
+ls -A
