@@ -4,7 +4,7 @@
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 run() { # MODEL
   master --mode averaging --local 2 --threads 1 --frequency 2 --epochs 12 \
-    --eval-data test.dls --keep best -o "$1" --json
+    --normalize none --eval-data test.dls --keep best -o "$1" --json
 }
 run want.safetensors >report.json 2>said
 dl-eval --model want.safetensors --json test.dls >eval.json
