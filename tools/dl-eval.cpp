@@ -13,6 +13,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
+#include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/eval/report.h"
 #include "libcore/io/source.h"
@@ -133,7 +134,9 @@ dl::eval::Evaluations evaluate_all(const Args& a,
     examples += n;
     progress.update([&] { return std::to_string(examples) + " examples"; });
   };
-  for_each_input(model, options, inputs(a), std::max<std::int64_t>(a.local, 1),
+  const std::vector<std::string> specs = inputs(a);
+  dl::data::warn_of_missing(specs, dl::cli::log());
+  for_each_input(model, options, specs, std::max<std::int64_t>(a.local, 1),
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
                    auto part = evaluate(model, predictor, chosen, spec, seen);
                    const std::lock_guard lock(mutex);

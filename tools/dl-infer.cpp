@@ -13,6 +13,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
+#include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
@@ -105,6 +106,7 @@ void run(const Args& a) {
   const bool show = a.output != "-" || ::isatty(STDOUT_FILENO) == 0;
   dl::cli::Progress progress;
   std::int64_t examples = 0;
+  dl::data::warn_of_missing(specs, dl::cli::log());
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const dl::data::Metadata& metadata) { out->see(metadata); },

@@ -11,6 +11,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/data/deal.h"
 #include "libcore/data/inspect.h"
+#include "libcore/data/set_check.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -82,6 +83,12 @@ void verify(const Args& args) {
     std::cout << v.name << "\tbad\t" << v.error << '\n';
     if (bad++ == 0) first = dl::Error{v.code, v.error};
   }
+  for (const dl::data::MissingShard& shard :
+       dl::data::check_sets(args.inputs)) {
+    std::cout << shard.path << "\tbad\t" << shard.why << '\n';
+    if (bad++ == 0)
+      first = dl::Error{dl::Code::kData, "'" + shard.path + "': " + shard.why};
+  }
   if (bad == 0) return;
   if (bad == 1) throw first;
   throw dl::Error{first.code(), first.what() + std::string("; and ") +
@@ -115,6 +122,7 @@ void head(const Args& args) {
                    Metadata metadata = m;
                    metadata.statistics.reset();  // they are of all examples
                    metadata.label_statistics.reset();
+                   metadata.place.reset();
                    if (out.examples() == 0) out.write_metadata(metadata);
                    out.write(set);
                  });
@@ -129,6 +137,7 @@ void deal(Args& args, int argc, char** argv) {
     o.step = {"dl-shard", DL_VERSION, {argv + 1, argv + argc}, {}};
     if (o.shuffle || !o.split.empty()) o.step->seed = o.seed;
   }
+  dl::data::warn_of_missing(args.inputs, dl::cli::log());
   dl::cli::Progress progress;
   const auto dealt = dl::data::deal(
       args.inputs, o, [&](std::int64_t read, std::int64_t written) {

@@ -56,7 +56,8 @@ void parse_item(const std::string& item, std::deque<Failpoint>& points) {
     point.at = 0;
     return;
   }
-  for (const char* known : {"kill", "exit", "stop", "spin", "error", "nan"})
+  for (const char* known :
+       {"kill", "exit", "stop", "term", "spin", "error", "nan"})
     if (point.action == known) return;
   malformed(item);
 }
@@ -81,6 +82,7 @@ bool act(const Failpoint& point) {
   if (point.milliseconds > 0)
     std::this_thread::sleep_for(std::chrono::milliseconds(point.milliseconds));
   if (point.action == "kill") kill(getpid(), SIGKILL);
+  if (point.action == "term") kill(getpid(), SIGTERM);
   if (point.action == "stop") kill(getpid(), SIGSTOP);
   if (point.action == "exit") _exit(static_cast<int>(Code::kBug));
   if (point.action == "error")

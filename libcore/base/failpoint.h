@@ -4,11 +4,11 @@
 //
 // Each item is NAME=ACTION[@N]: at the N-th visit (default 1) of the place,
 // `kill` sends SIGKILL to the process, `exit` calls _exit(70), `stop` sends
-// SIGSTOP, `spin` loops for ever, `error` throws Error{kIo}, and `nan` makes
-// failpoint() return true for the caller to act on.  `sleep:50ms` waits at
-// every visit, without @N: a slower machine, for measurements.  Built in unless
-// CMake is told -DDL_FAILPOINTS=OFF; without the variable a visit costs one
-// branch.
+// SIGSTOP, `term` SIGTERM, `spin` loops for ever, `error` throws Error{kIo},
+// and `nan` makes failpoint() return true for the caller to act on.
+// `sleep:50ms` waits at every visit, without @N: a slower machine, for
+// measurements.  Built in unless CMake is told -DDL_FAILPOINTS=OFF; without the
+// variable a visit costs one branch.
 
 #ifndef DL_LIBCORE_BASE_FAILPOINT_H_
 #define DL_LIBCORE_BASE_FAILPOINT_H_

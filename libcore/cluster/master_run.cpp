@@ -17,8 +17,10 @@
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
 #include "libcore/cluster/run_store.h"
+#include "libcore/data/set_check.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
+#include "libcore/io/source.h"
 
 namespace dl::cluster {
 
@@ -91,6 +93,8 @@ class Master {
 };
 
 Outcome Master::run() {
+  for (const auto* data : {&options_.data, &options_.eval_data})
+    data::warn_of_missing(io::expand_operands(*data), log_);
   plan_ = make_plan(options_, store_.path(), log_);
   state_ = store_.take_up(plan_);
   if (state_.finished) return finished();

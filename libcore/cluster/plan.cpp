@@ -106,6 +106,7 @@ void describe_data(nn::Model& model, data::Metadata metadata) {
     if ((metadata.*names).empty()) metadata.*names = model.data.*names;
   metadata.statistics.reset();
   metadata.label_statistics.reset();
+  metadata.place.reset();
   model.data = std::move(metadata);
 }
 

@@ -1,7 +1,5 @@
 #include "libcore/data/deal.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -14,6 +12,7 @@
 #include "libcore/data/split.h"
 #include "libcore/data/spool.h"
 #include "libcore/data/stream.h"
+#include "libcore/io/digest.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 
@@ -41,7 +40,8 @@ class Dealer {
 
   std::vector<std::string> find_old_shards() const;
   void read(const std::string& spec);
-  std::vector<Dealt> write();
+  // old: shards of before, which go unless they are replaced.
+  std::vector<Dealt> write(const std::vector<std::string>& old);
 
  private:
   std::vector<SplitPart> split() const;
@@ -53,6 +53,7 @@ class Dealer {
   void write_part(std::size_t p, io::SinkGroup& group,
                   std::vector<Dealt>& dealt);
   std::int64_t record_length(std::int64_t position);
+  std::string set_id() const;
 
   const DealOptions& options_;
   const DealProgress& progress_;
@@ -62,6 +63,7 @@ class Dealer {
   std::unique_ptr<Spool> spool_;
   std::vector<std::byte> row_;
   std::size_t buckets_ = 1;  // of a part
+  io::Digest contents_;      // of what was read
   std::int64_t read_ = 0, written_ = 0;
   std::vector<std::int64_t> record_ends_;  // of the input
   std::int64_t longest_ = 0;               // of its records
@@ -142,6 +144,7 @@ void Dealer::take(const DataSet& set) {
   std::vector<std::size_t> to(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) {
     get_row(set, i, row_);
+    contents_.add(row_);
     const std::size_t p = splitter_->part_of(set, i, row_);
     std::uint64_t key = 0, bucket = 0;
     if (options_.shuffle) {
@@ -157,6 +160,7 @@ void Dealer::take(const DataSet& set) {
   }
   add_statistics(set, to);
   read_ += n;
+  contents_.add(std::as_bytes(std::span(&n, 1)));
   longest_ = std::max(longest_, n);
   record_ends_.push_back(read_);
 }
@@ -236,6 +240,24 @@ class PartRows {
   std::unique_ptr<Spool::Reader> reader_;
 };
 
+// The same input and options give the same shards, and the same id.
+std::string Dealer::set_id() const {
+  const Json text = {metadata_.to_strings().at("schema"),
+                     metadata_.classes,
+                     metadata_.columns,
+                     metadata_.targets,
+                     contents_.value(),
+                     options_.shards,
+                     options_.size,
+                     options_.batch,
+                     options_.shuffle,
+                     options_.seed,
+                     options_.split,
+                     options_.stratify};
+  const std::string bytes = dump_json(text);
+  return io::hex(io::digest(std::as_bytes(std::span(bytes))));
+}
+
 void Dealer::write_part(std::size_t p, io::SinkGroup& group,
                         std::vector<Dealt>& dealt) {
   const Part& part = parts_[p];
@@ -243,8 +265,10 @@ void Dealer::write_part(std::size_t p, io::SinkGroup& group,
   part.statistics.put_into(metadata);
   PartRows rows(*spool_, p * buckets_, buckets_, options_.shuffle);
   const std::int64_t shards = shards_of(part);
+  metadata.place = {set_id(), splitter_->name(p), 0, shards};
   std::int64_t at = 0;
   for (std::int64_t i = 0; i < shards; ++i) {
+    metadata.place->shard = i;
     const std::string path = shard_name(part.prefix, i, shards);
     StreamWriter out(group.open(path));
     out.write_metadata(metadata);
@@ -265,13 +289,13 @@ void Dealer::write_part(std::size_t p, io::SinkGroup& group,
   }
 }
 
-std::vector<Dealt> Dealer::write() {
+std::vector<Dealt> Dealer::write(const std::vector<std::string>& old) {
   check_counts();
   if (options_.step) metadata_.provenance.push_back(*options_.step);
   io::SinkGroup group;
   std::vector<Dealt> dealt;
   for (std::size_t p = 0; p < parts_.size(); ++p) write_part(p, group, dealt);
-  group.publish();
+  group.publish(old);
   return dealt;
 }
 
@@ -284,12 +308,7 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
   const std::vector<std::string> old = dealer.find_old_shards();
   for (const std::string& path : old) io::refuse_overwriting(path, inputs);
   for (const std::string& spec : inputs) dealer.read(spec);
-  std::vector<Dealt> dealt = dealer.write();
-  for (const std::string& path : old)
-    if (std::none_of(dealt.begin(), dealt.end(),
-                     [&](const Dealt& d) { return d.path == path; }))
-      ::unlink(path.c_str());
-  return dealt;
+  return dealer.write(old);
 }
 
 }  // namespace dl::data

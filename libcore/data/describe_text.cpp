@@ -95,6 +95,14 @@ std::string describe_text(const Json& json) {
                            plural(inputs, "input"));
   out += line("bytes", std::to_string(number("bytes")) + ", unpacked " +
                            std::to_string(number("unpacked_bytes")));
+  if (json.contains("set"))
+    out +=
+        line("shard",
+             std::to_string(json["set"]["shard"].get<std::int64_t>()) + " of " +
+                 plural(json["set"]["of"].get<std::int64_t>(), "shard") +
+                 ", set " + json["set"]["id"].get<std::string>());
+  for (const Json& path : json.value("missing", Json::array()))
+    out += line("missing", path.get<std::string>());
   for (const auto& [name, field] : json.at("schema").items())
     out += line(name, field.at("dtype").get<std::string>() + " " +
                           field.at("shape").dump());

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "libcore/data/rows.h"
+#include "libcore/data/set_check.h"
 #include "libcore/data/stream.h"
 
 namespace dl::data {
@@ -102,7 +103,9 @@ Verdict verify(const std::string& spec) {
 Json describe(const std::vector<std::string>& specs) {
   std::optional<Metadata> all;
   Counts counts;
-  Json inputs = Json::array();
+  Json inputs = Json::array(), missing = Json::array();
+  for (const MissingShard& shard : check_sets(specs))
+    missing.push_back(shard.path);
   std::int64_t examples = 0, records = 0;
   std::uint64_t bytes = 0;
   for (const std::string& spec : specs) {
@@ -127,6 +130,7 @@ Json describe(const std::vector<std::string>& specs) {
   Json json = metadata_to_json(*all);
   json["classes"] = classes_to_json(*all, counts);
   json["inputs"] = std::move(inputs);
+  if (!missing.empty()) json["missing"] = std::move(missing);
   json["examples"] = examples;
   json["records"] = records;
   json["bytes"] = bytes;

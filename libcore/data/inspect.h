@@ -26,8 +26,9 @@ struct Verdict {
 Verdict verify(const std::string& spec);
 
 // What the sources, taken as one data set, hold: examples, records, bytes,
-// schema, classes with counts, statistics, provenance, and each input's share.
-// Throws Error as StreamReader and Metadata::join() do.
+// schema, classes with counts, statistics, provenance, each input's share, and
+// the shards that are missing.
+// Throws Error as StreamReader, Metadata::join() and check_sets() do.
 Json describe(const std::vector<std::string>& specs);
 // The same for people, several lines.
 std::string describe_text(const Json& description);

@@ -112,6 +112,21 @@ void check_classes(const std::string& name, const tensor::Tensor& labels,
   });
 }
 
+Json to_json(const SetPlace& place) {
+  Json json = {{"id", place.id}, {"shard", place.shard}, {"of", place.of}};
+  if (!place.part.empty()) json["part"] = place.part;
+  return json;
+}
+
+SetPlace place_from_json(const JsonView& json) {
+  SetPlace place;
+  place.id = json.at("id").string();
+  place.of = json.at("of").integer(1, kMaxExtent);
+  place.shard = json.at("shard").integer(0, place.of - 1);
+  if (json.has("part")) place.part = json.at("part").string();
+  return place;
+}
+
 }  // namespace
 
 Json to_json(const std::vector<Provenance>& steps) {
@@ -165,11 +180,13 @@ void Metadata::update(const Metadata& later) {
   if (later.statistics) statistics = later.statistics;
   if (later.label_statistics) label_statistics = later.label_statistics;
   if (!later.provenance.empty()) provenance = later.provenance;
+  if (later.place) place = later.place;
 }
 
 void Metadata::join(const Metadata& next) {
   auto features = joined(std::move(statistics), next.statistics);
   auto labels = joined(std::move(label_statistics), next.label_statistics);
+  const bool same_shard = place == next.place;
   std::vector<Provenance> steps = provenance;
   for (const Provenance& step : next.provenance)
     if (std::find(steps.begin(), steps.end(), step) == steps.end())
@@ -178,6 +195,7 @@ void Metadata::join(const Metadata& next) {
   statistics = std::move(features);
   label_statistics = std::move(labels);
   provenance = std::move(steps);
+  if (!same_shard) place.reset();
 }
 
 void Metadata::check(const DataSet& set) const {
@@ -210,6 +228,7 @@ std::map<std::string, std::string> Metadata::to_strings() const {
   if (statistics) text["statistics"] = dump_json(statistics->to_json());
   if (label_statistics)
     text["label_statistics"] = dump_json(label_statistics->to_json());
+  if (place) text["set"] = dump_json(to_json(*place));
   if (!provenance.empty()) text["provenance"] = dump_json(to_json(provenance));
   return text;
 }
@@ -244,6 +263,7 @@ Metadata Metadata::from_strings(
   parse("label_statistics", [&](const JsonView& j) {
     m.label_statistics = Statistics::from_json(j);
   });
+  parse("set", [&](const JsonView& j) { m.place = place_from_json(j); });
   parse("provenance",
         [&](const JsonView& j) { m.provenance = provenance_from_json(j); });
   return m;

@@ -16,7 +16,7 @@
 namespace dl::data {
 
 // Of the format.  Readers refuse a higher major version.
-constexpr int kMajorVersion = 1, kMinorVersion = 0;
+constexpr int kMajorVersion = 1, kMinorVersion = 1;
 
 struct Field {
   tensor::DType dtype = tensor::DType::kF32;
@@ -36,6 +36,14 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
+// Which shard of which set it is: of all that one run of dl-shard wrote.
+struct SetPlace {
+  std::string id;    // follows from the contents and the options
+  std::string part;  // of --split, or empty
+  std::int64_t shard = 0, of = 1;
+  bool operator==(const SetPlace&) const = default;
+};
+
 Json to_json(const std::vector<Provenance>& steps);
 std::vector<Provenance> provenance_from_json(const JsonView& json);
 
@@ -47,6 +55,7 @@ struct Metadata {
   std::optional<Statistics> statistics;        // of "features"
   std::optional<Statistics> label_statistics;  // of "labels" that are real
   std::vector<Provenance> provenance;
+  std::optional<SetPlace> place;  // of a shard; what several make up has none
 
   // The schema that `set` has.
   static std::map<std::string, Field> schema_of(const DataSet& set);

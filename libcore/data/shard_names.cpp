@@ -1,6 +1,7 @@
 #include "libcore/data/shard_names.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include "libcore/base/error.h"
@@ -11,17 +12,21 @@ namespace {
 constexpr std::string_view kSuffix = ".dls";
 constexpr std::size_t kLeastDigits = 3;
 
-// "BASE-000.dls"
-bool is_shard(const std::string& name, const std::string& base) {
-  if (!name.starts_with(base + "-") || !name.ends_with(kSuffix)) return false;
-  const std::size_t begin = base.size() + 1;
-  if (name.size() < begin + kSuffix.size() + kLeastDigits) return false;
-  return std::all_of(name.begin() + static_cast<long>(begin),
-                     name.end() - static_cast<long>(kSuffix.size()),
-                     [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace
+
+std::optional<ShardName> parse_shard_name(const std::string& path) {
+  if (!path.ends_with(kSuffix)) return std::nullopt;
+  const std::size_t end = path.size() - kSuffix.size();
+  const std::size_t dash = path.substr(0, end).rfind('-');
+  if (dash == std::string::npos || end - dash - 1 < kLeastDigits)
+    return std::nullopt;
+  ShardName name{path.substr(0, dash), 0};
+  const auto [rest, error] =
+      std::from_chars(path.data() + dash + 1, path.data() + end, name.number);
+  if (error != std::errc() || rest != path.data() + end || name.number < 0)
+    return std::nullopt;
+  return name;
+}
 
 std::string shard_name(const std::string& prefix, std::int64_t i,
                        std::int64_t count) {
@@ -44,7 +49,8 @@ std::vector<std::string> existing_shards(const std::string& prefix) {
   for (; !error && entries != std::filesystem::directory_iterator();
        entries.increment(error)) {
     const std::string name = entries->path().filename().string();
-    if (is_shard(name, base)) found.push_back(folder + name);
+    const auto parsed = parse_shard_name(name);
+    if (parsed && parsed->prefix == base) found.push_back(folder + name);
   }
   if (error)
     throw Error{

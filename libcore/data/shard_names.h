@@ -4,6 +4,7 @@
 #define DL_LIBCORE_DATA_SHARD_NAMES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,14 @@ namespace dl::data {
 // that the order of names is that of numbers.
 std::string shard_name(const std::string& prefix, std::int64_t i,
                        std::int64_t count);
+
+// What shard_name() made: "a/train-003.dls" is {"a/train", 3}.
+struct ShardName {
+  std::string prefix;
+  std::int64_t number = 0;
+};
+// Nothing if the file is not called like a shard.
+std::optional<ShardName> parse_shard_name(const std::string& path);
 
 // The shards of this prefix that exist, sorted.  Throws Error: kCantCreate,
 // the folder is missing or cannot be read.

@@ -36,6 +36,7 @@ class Splitter {
   // it once for each example, in order.
   std::size_t part_of(const DataSet& set, std::int64_t i,
                       std::span<const std::byte> row);
+  const std::string& name(std::size_t part) const { return parts_[part].name; }
 
  private:
   struct Share {  // of one part in the examples of one class

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
 #include "libcore/io/temporary.h"
 
 namespace dl::io {
@@ -136,7 +139,7 @@ std::unique_ptr<Sink> open_sink(std::string_view spec) {
 struct SinkGroup::State {
   struct File {
     std::unique_ptr<Temporary> temporary;
-    std::string path;
+    std::string asked, path;  // path: symbolic links followed
     bool complete = false;
   };
   std::vector<std::unique_ptr<File>> files;
@@ -161,6 +164,24 @@ class GroupSink : public FdSink {
   bool& complete_;
 };
 
+// A signal that ends the process finds all names changed, or none.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+      sigaddset(&ending, signal);
+    ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 }  // namespace
 
 SinkGroup::SinkGroup() : state_(std::make_unique<State>()) {}
@@ -170,16 +191,27 @@ std::unique_ptr<Sink> SinkGroup::open(const std::string& path) {
   NewFile file = create(path);
   auto entry = std::make_unique<State::File>();
   entry->temporary = std::move(file.temporary);
+  entry->asked = path;
   entry->path = std::move(file.path);
   auto sink = std::make_unique<GroupSink>(file.fd, path, entry->complete);
   state_->files.push_back(std::move(entry));
   return sink;
 }
 
-void SinkGroup::publish() {
+void SinkGroup::publish(const std::vector<std::string>& old) {
   for (const auto& file : state_->files)
     require(file->complete, "a file is published before it is closed");
-  for (const auto& file : state_->files) file->temporary->rename_to(file->path);
+  const HeldSignals held;
+  std::set<std::string> published;
+  for (const auto& file : state_->files) {
+    failpoint("publish.rename");
+    file->temporary->rename_to(file->path);
+    published.insert(file->asked);
+  }
+  for (const std::string& path : old)
+    if (!published.contains(path) && ::unlink(path.c_str()) != 0 &&
+        errno != ENOENT)
+      fail(Code::kIo, "remove", "'" + path + "'");
   if (!state_->files.empty()) sync_folder_of(state_->files.front()->path);
   state_->files.clear();
 }

@@ -55,9 +55,11 @@ class SinkGroup {
   ~SinkGroup();  // removes what is not published
   // As open_sink() for a PATH that is a file.
   std::unique_ptr<Sink> open(const std::string& path);
-  // Renames the files, in the order of their opening.  All sinks are closed.
+  // Renames the files, in the order of their opening, and removes those of
+  // `old` that were not replaced.  All sinks are closed.  SIGINT, SIGTERM and
+  // SIGHUP wait until it is done, where one thread is all there is.
   // Throws Error: kCantCreate, kIo.
-  void publish();
+  void publish(const std::vector<std::string>& old = {});
 
  private:
   struct State;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "libcore/data/rows.h"
+#include "libcore/data/set_check.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/shard_names.h"
 #include "libcore/data/split.h"
@@ -333,4 +334,81 @@ TEST_CASE("names of shards sort like their numbers") {
   CHECK(shard_name("x", 7, 1001) == "x-0007.dls");
   CHECK(error_of([] { existing_shards("no/such/x"); }, Code::kCantCreate) ==
         "cannot create 'no/such/x-000.dls': No such file or directory");
+}
+
+TEST_CASE("shards say which set they are of, the same for the same data") {
+  Scratch scratch;
+  make_input(scratch, "in", {9, 4});
+  const auto set_of = [&](const std::string& prefix, std::uint64_t seed) {
+    DealOptions o;
+    o.prefix = scratch / prefix;
+    o.shards = 2;
+    o.shuffle = true;
+    o.seed = seed;
+    o.split = "a=0.5,b=0.5";
+    std::vector<SetPlace> sets;
+    for (const Dealt& dealt : deal({scratch / "in"}, o)) {
+      const auto set = Shard(dealt.path).metadata().place;
+      REQUIRE(set);
+      sets.push_back(*set);
+    }
+    return sets;
+  };
+  const auto x = set_of("x", 1), y = set_of("y", 1), z = set_of("z", 2);
+  REQUIRE(x.size() == 4);
+  CHECK(x == y);
+  CHECK(x[3] == SetPlace{x[0].id, "b", 1, 2});
+  CHECK(z[0].id != x[0].id);
+  // What several shards make up is none of them.
+  Metadata all = Shard(scratch / "x-a-000.dls").metadata();
+  all.join(Metadata(all));
+  CHECK(all.place == x[0]);
+  all.join(Shard(scratch / "x-a-001.dls").metadata());
+  CHECK_FALSE(all.place);
+}
+
+TEST_CASE("shards of two sets under one prefix are refused") {
+  Scratch scratch;
+  make_input(scratch, "in", {9});
+  make_input(scratch, "other", {8}, 3);
+  const auto make = [&](const std::string& prefix, const std::string& from) {
+    DealOptions o;
+    o.prefix = scratch / prefix;
+    o.shards = 4;
+    std::vector<std::string> paths;
+    for (const Dealt& d : deal({scratch / from}, o)) paths.push_back(d.path);
+    return paths;
+  };
+  const auto move = [&](const std::string& from, const std::string& to) {
+    std::filesystem::rename(scratch / from, scratch / to);
+  };
+  auto all = make("a", "in");
+  const auto other = make("b", "other");
+  all.insert(all.end(), other.begin(), other.end());
+  CHECK(check_sets(all).empty());  // two sets, two prefixes
+
+  // Some are enough as long as the others are there.
+  CHECK(check_sets({scratch / "a-001.dls"}).empty());
+  move("a-002.dls", "hidden");
+  auto missing = check_sets({scratch / "a-001.dls"});
+  REQUIRE(missing.size() == 1);
+  CHECK(missing[0].path == scratch / "a-002.dls");
+  CHECK(has(missing[0].why, "a-001.dls' is one of 4 shards"));
+  // Streams and other names are not looked at.
+  std::filesystem::copy(scratch / "a-001.dls", scratch / "sample.dls");
+  CHECK(
+      check_sets({scratch / "sample.dls", "-", "pipe:cat x-000.dls"}).empty());
+
+  move("b-002.dls", "a-002.dls");  // as a run that was killed leaves them
+  CHECK(has(error_of([&] { check_sets(all); }), "is not of one set with"));
+  CHECK(check_sets({scratch / "a-000.dls", scratch / "a-001.dls"}).empty());
+  std::filesystem::copy(
+      std::string(DL_SOURCE_DIR) + "/tests/golden/dataset-1.0.dls",
+      scratch / "b-002.dls");
+  CHECK(has(error_of([&] { check_sets(other); }), "is not of one set with"));
+  std::filesystem::copy(scratch / "b-001.dls", scratch / "b-004.dls");
+  CHECK(has(error_of([&] {
+              check_sets({scratch / "b-001.dls", scratch / "b-004.dls"});
+            }),
+            "are the same shard"));
 }

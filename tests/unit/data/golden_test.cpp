@@ -19,6 +19,7 @@ namespace {
 
 const std::string kRoot = DL_SOURCE_DIR;
 const std::string kFile = kRoot + "/tests/golden/dataset-1.0.dls";
+const std::string kNewFile = kRoot + "/tests/golden/dataset-1.1.dls";
 
 std::string slurp(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -71,8 +72,17 @@ TEST_CASE("the shard of version 1.0 is read") {
   check_contents(shard.read(1), 2);
 }
 
-TEST_CASE("the stream of version 1.0 is read, and written the same") {
-  const std::string golden = slurp(kFile);
+TEST_CASE("the shard of version 1.1 is read, with its set") {
+  const Shard shard(kNewFile);
+  CHECK(shard.metadata().place == SetPlace{"283b05cd77032169", "", 0, 1});
+  REQUIRE(shard.metadata().statistics);
+  CHECK(shard.metadata().statistics->examples == 3);
+  check_contents(shard.read(0), 0);
+  check_contents(shard.read(1), 2);
+}
+
+TEST_CASE("the stream of version 1.1 is read, and written the same") {
+  const std::string golden = slurp(kNewFile);
   const auto span = std::as_bytes(std::span(golden));
   StreamReader in(io::memory_source(span));
   Bytes again;
@@ -97,7 +107,7 @@ TEST_CASE("the damaged files of version 1.0 are refused") {
 
 TEST_CASE("the hex dump in dl-dataset(5) is that of the golden file") {
   const std::string page = slurp(kRoot + "/man/dl-dataset.5.scd");
-  const std::string want = "```\n" + dump(slurp(kFile)) + "```\n";
+  const std::string want = "```\n" + dump(slurp(kNewFile)) + "```\n";
   INFO(want);
   CHECK(sample::has(page, want));
 }

@@ -1,0 +1,95 @@
+#include "libcore/data/set_check.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "libcore/base/error.h"
+#include "libcore/data/shard.h"
+#include "libcore/data/shard_names.h"
+#include "libcore/io/source.h"
+
+namespace dl::data {
+namespace {
+
+constexpr std::int64_t kMostMissing = 10;  // that are listed, of a set
+
+// The files of one prefix.
+struct Group {
+  std::string first;  // its path
+  std::optional<SetPlace> set;
+  std::map<std::int64_t, std::string> given;  // by the number that they say
+  bool renamed = false;  // a number in a name is not the one inside
+};
+
+// Without the number.
+bool same_set(const std::optional<SetPlace>& a,
+              const std::optional<SetPlace>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return a->id == b->id && a->part == b->part && a->of == b->of;
+}
+
+void add(Group& group, const ShardName& name, const std::string& path,
+         const std::optional<SetPlace>& set) {
+  if (group.first.empty()) {
+    group.first = path;
+    group.set = set;
+  }
+  if (!same_set(group.set, set))
+    throw Error{Code::kData,
+                "'" + path + "' is not of one set with '" + group.first +
+                    "': a run of dl-shard was cut off, or one file was copied "
+                    "over another; deal the data again, or rename what belongs "
+                    "together"};
+  if (!set) return;
+  const auto [at, is_new] = group.given.emplace(set->shard, path);
+  if (!is_new && at->second != path)
+    throw Error{Code::kData, "'" + path + "' and '" + at->second +
+                                 "' are the same shard of one set"};
+  group.renamed = group.renamed || set->shard != name.number;
+}
+
+void find_missing(const std::string& prefix, const Group& group,
+                  std::vector<MissingShard>& missing) {
+  if (!group.set || group.renamed) return;
+  const std::int64_t of = group.set->of;
+  std::int64_t listed = 0;
+  for (std::int64_t i = 0; i < of && listed < kMostMissing; ++i) {
+    if (group.given.contains(i)) continue;
+    const std::string path = shard_name(prefix, i, of);
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) continue;
+    missing.push_back({path, "it is missing: '" + group.first + "' is one of " +
+                                 std::to_string(of) + " shards"});
+    ++listed;
+  }
+}
+
+}  // namespace
+
+std::vector<MissingShard> check_sets(const std::vector<std::string>& specs) {
+  std::map<std::string, Group> groups;
+  for (const std::string& path : specs) {
+    const auto name = parse_shard_name(path);
+    if (!name || !io::names_file(path)) continue;
+    std::optional<SetPlace> set;
+    try {
+      set = Shard(path).metadata().place;
+    } catch (const Error&) {
+      continue;
+    }
+    add(groups[name->prefix], *name, path, set);
+  }
+  std::vector<MissingShard> missing;
+  for (const auto& [prefix, group] : groups)
+    find_missing(prefix, group, missing);
+  return missing;
+}
+
+void warn_of_missing(const std::vector<std::string>& specs, const Log& log) {
+  for (const MissingShard& shard : check_sets(specs))
+    log(Level::kWarning,
+        "'" + shard.path + "': " + shard.why + "; going on without it");
+}
+
+}  // namespace dl::data
