@@ -22,10 +22,7 @@ bool is_regression(const NetworkConfig& config, const data::Field& labels) {
 }
 
 [[noreturn]] void refuse(const std::string& what) {
-  // In place: g++ 12 sees a copy past the end in a sum.
-  std::string message = "--normalize-targets standardize: ";
-  message += what;
-  throw Error{Code::kConfig, message};
+  throw Error{Code::kConfig, "--normalize-targets standardize: " + what};
 }
 
 }  // namespace
@@ -51,9 +48,9 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
       std::cmp_not_equal(statistics->mean.size(), units)) {
     const std::string why = "the data have no statistics of their labels";
     if (!automatic) refuse(why + "; pass them through dl-shard");
-    note = why +
-           ", so the network learns them as they are; shards that dl-shard "
-           "makes have them";
+    note = why;
+    note += ", so the network learns them as they are; shards that dl-shard "
+            "makes have them";
     return {};
   }
   return data::Normalizer::standard(*statistics, labels->second.dtype);
