@@ -59,7 +59,7 @@ void find_missing(const std::string& prefix, const Group& group,
     const std::string path = shard_name(prefix, i, of);
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) continue;
-    missing.push_back({path, "it is missing: '" + group.first + "' is one of " +
+    missing.push_back({path, "missing, as '" + group.first + "' is one of " +
                                  std::to_string(of) + " shards"});
     ++listed;
   }

@@ -18,7 +18,7 @@ namespace dl::data {
 // A shard that is neither given nor beside the ones given.
 struct MissingShard {
   std::string path;
-  std::string why;  // "it is missing: 'x-000.dls' is one of 4 shards"
+  std::string why;  // "missing, as 'x-000.dls' is one of 4 shards"
 };
 
 // Looks at those of specs that are files called like shards, PREFIX-NNN.dls.
