@@ -82,6 +82,7 @@ std::vector<std::string> Dealer::find_old_shards() const {
   if (!old.empty() && !options_.force)
     throw Error{Code::kCantCreate, "cannot create '" + old[0] +
                                        "': it exists; --force overwrites"};
+  for (const Part& part : parts_) remove_abandoned_shards(part.prefix);
   return old;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "libcore/base/error.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::data {
 namespace {
@@ -58,6 +59,14 @@ std::vector<std::string> existing_shards(const std::string& prefix) {
         "cannot create '" + shard_name(prefix, 0, 1) + "': " + error.message()};
   std::sort(found.begin(), found.end());
   return found;
+}
+
+void remove_abandoned_shards(const std::string& prefix) {
+  const std::string base = prefix.substr(prefix.rfind('/') + 1);
+  io::remove_abandoned(io::folder_of(prefix), [&](const std::string& name) {
+    const auto parsed = parse_shard_name(name);
+    return parsed && parsed->prefix == base;
+  });
 }
 
 }  // namespace dl::data

@@ -27,6 +27,9 @@ std::optional<ShardName> parse_shard_name(const std::string& path);
 // the folder is missing or cannot be read.
 std::vector<std::string> existing_shards(const std::string& prefix);
 
+// Removes what a dl-shard that was killed left of shards of this prefix.
+void remove_abandoned_shards(const std::string& prefix);
+
 }  // namespace dl::data
 
 #endif  // DL_LIBCORE_DATA_SHARD_NAMES_H_

@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/io/temporary.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::data {
 namespace {

@@ -14,6 +14,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/io/temporary.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::io {
 namespace {
@@ -86,21 +87,25 @@ std::string resolved(const std::string& path, const struct stat& info) {
 }
 
 struct NewFile {
-  int fd;
-  std::unique_ptr<Temporary> temporary;
   std::string path;  // where it goes: symbolic links are followed
+  std::unique_ptr<Temporary> temporary = nullptr;
+  int fd = -1;
 };
 
 // Keeps the permissions of a file that is replaced.
-NewFile create(const std::string& path) {
+NewFile create(const std::string& path, bool sweep) {
   struct stat info {};
   const bool exists = ::lstat(path.c_str(), &info) == 0;
-  NewFile file{-1, nullptr, exists ? resolved(path, info) : path};
+  NewFile file{exists ? resolved(path, info) : path};
   if (exists && ::stat(file.path.c_str(), &info) == 0 &&
       S_ISDIR(info.st_mode)) {
     errno = EISDIR;
     fail(Code::kCantCreate, "create", "'" + path + "'");
   }
+  if (sweep)
+    remove_abandoned(folder_of(file.path),
+                     [name = file.path.substr(file.path.rfind('/') + 1)](
+                         const std::string& other) { return other == name; });
   file.temporary = std::make_unique<Temporary>(temporary_name(file.path));
   file.fd = ::open(file.temporary->path().c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -131,7 +136,7 @@ std::unique_ptr<Sink> open_sink(std::string_view spec) {
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
       !S_ISDIR(info.st_mode))
     return open_in_place(path);
-  NewFile file = create(path);
+  NewFile file = create(path, true);
   return std::make_unique<FileSink>(file.fd, std::move(file.temporary),
                                     std::move(file.path));
 }
@@ -188,7 +193,7 @@ SinkGroup::SinkGroup() : state_(std::make_unique<State>()) {}
 SinkGroup::~SinkGroup() = default;
 
 std::unique_ptr<Sink> SinkGroup::open(const std::string& path) {
-  NewFile file = create(path);
+  NewFile file = create(path, false);  // as its header says
   auto entry = std::make_unique<State::File>();
   entry->temporary = std::move(file.temporary);
   entry->asked = path;

@@ -44,7 +44,8 @@ class Sink {
 // kUsage, "-" is a terminal.
 //
 // A temporary file is removed when the process dies of SIGINT, SIGTERM or
-// SIGHUP in a filter (see remove_unfinished()).
+// SIGHUP in a filter (see remove_unfinished()); one of the same file that a
+// process which was killed left is removed here.
 std::unique_ptr<Sink> open_sink(std::string_view spec);
 
 // Files that appear together: each is complete on the disk, under a temporary
@@ -53,7 +54,8 @@ class SinkGroup {
  public:
   SinkGroup();
   ~SinkGroup();  // removes what is not published
-  // As open_sink() for a PATH that is a file.
+  // As open_sink() for a PATH that is a file, but what others left stays: a
+  // group may be large, so who opens it calls remove_abandoned() once.
   std::unique_ptr<Sink> open(const std::string& path);
   // Renames the files, in the order of their opening, and removes those of
   // `old` that were not replaced.  All sinks are closed.  SIGINT, SIGTERM and

@@ -12,6 +12,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/io/sink.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::io {
 
@@ -28,26 +29,8 @@ struct Temporary::Slot {
 
 namespace {
 
-std::atomic<unsigned> name_counter{0};
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-}  // namespace
-
-std::string temporary_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return path.substr(0, name) + "." + path.substr(name) + "." +
-         std::to_string(::getpid()) + "-" +
-         std::to_string(name_counter.fetch_add(1)) + ".tmp";
-}
-
-namespace {
 std::atomic<void*> first_slot{nullptr};
+
 }  // namespace
 
 Temporary::Slot* Temporary::slots() {

@@ -10,10 +10,6 @@
 
 namespace dl::io {
 
-// "dir/.NAME.PID-NUMBER.tmp" for "dir/NAME": in the same folder, so that a
-// rename suffices, and seen by no shell pattern.  Never the same name twice.
-std::string temporary_name(const std::string& path);
-
 // Guards a path; what lies there is unlinked by the destructor.  The file is
 // made after this object, so that no signal finds it unguarded.  Thread-safe
 // as a class; one object belongs to one thread.

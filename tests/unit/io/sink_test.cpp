@@ -3,12 +3,16 @@
 #include "libcore/io/sink.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
+#include <fstream>
 
 #include "libcore/base/error.h"
+#include "libcore/io/temporary_name.h"
 #include "tests/unit/io/scratch.h"
 
 using namespace dl;
@@ -107,4 +111,58 @@ TEST_CASE("a group's files appear together") {
     late->close();
   }
   CHECK(scratch.files() == 2);
+}
+
+namespace {
+
+// What temporary_name() gives process `pid`, its `number`th.
+std::string name_of(const std::string& path, pid_t pid, int number) {
+  const std::string own = temporary_name(path);
+  return own.substr(0, own.find('-', own.rfind('.', own.size() - 5)) + 1) +
+         std::to_string(pid) + "-" + std::to_string(number) + ".tmp";
+}
+
+// A process that was, and was waited for.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+void touch(const std::string& path) { std::ofstream(path) << "part"; }
+
+}  // namespace
+
+TEST_CASE("the next sink removes what a writer that is gone left") {
+  using std::filesystem::exists;
+  Scratch scratch;
+  const pid_t gone = ended_process();
+  const std::string left = name_of(scratch / "x.y", gone, 0);
+  const std::string before_us = name_of(scratch / "x.y", ::getpid(), 1000000);
+  const std::string of_parent = name_of(scratch / "x.y", ::getppid(), 0);
+  const std::string of_other = name_of(scratch / "x", gone, 0);
+  for (const auto& path : {left, before_us, of_parent, of_other}) touch(path);
+  scratch.write(".x.y.12-0.tmp", "no place is told");
+  auto mine = open_sink(scratch / "x.y");
+  auto again = open_sink(scratch / "x.y");  // leaves `mine` alone
+  CHECK_FALSE(exists(left));
+  CHECK_FALSE(exists(before_us));
+  CHECK(exists(of_parent));
+  CHECK(exists(of_other));
+  CHECK(scratch.files() == 5);
+  mine->close();
+}
+
+TEST_CASE("what a writer elsewhere left is removed after a day") {
+  Scratch scratch;
+  const std::string fresh = scratch / ".x.01234567-1-0.tmp";
+  const std::string old = scratch / ".x.89abcdef-1-0.tmp";
+  touch(fresh);
+  touch(old);
+  std::filesystem::last_write_time(
+      old, std::filesystem::last_write_time(old) - std::chrono::hours(25));
+  auto sink = open_sink(scratch / "x");
+  CHECK(std::filesystem::exists(fresh));
+  CHECK_FALSE(std::filesystem::exists(old));
 }
