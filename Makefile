@@ -96,8 +96,7 @@ lint: bootstrap-test
 ## analyze: clang's static analyzer over the library and the tools (slow)
 analyze: bootstrap-test
 	$(MAKE) configure
-	git ls-files 'libcore/*.cpp' 'tools/*.cpp' | xargs -P $(JOBS) -n 4 \
-	  clang-tidy -p $(BUILD) --quiet --checks='-*,clang-analyzer-*'
+	scripts/tidy $(BUILD) --checks='-*,clang-analyzer-*'
 
 .PHONY: format
 ## format: put all C++ in the style of .clang-format
@@ -143,10 +142,7 @@ bootstrap-test:
 bootstrap-packages:
 	scripts/bootstrap --packages
 
-# Always, since packages that were missing may be there by now.  Clang's tools
-# cannot read the precompiled headers of g++: their list of files goes without.
+# Always, since packages that were missing may be there by now.
 .PHONY: configure
 configure:
 	@$(configure) >/dev/null
-	@sed -i 's| -Winvalid-pch -include [^ ]*/cmake_pch.hxx\b||' \
-	  $(BUILD)/compile_commands.json

@@ -49,8 +49,9 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
     const std::string why = "the data have no statistics of their labels";
     if (!automatic) refuse(why + "; pass them through dl-shard");
     note = why;
-    note += ", so the network learns them as they are; shards that dl-shard "
-            "makes have them";
+    note +=
+        ", so the network learns them as they are; shards that dl-shard "
+        "makes have them";
     return {};
   }
   return data::Normalizer::standard(*statistics, labels->second.dtype);
