@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "libcore/data/contradiction.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
@@ -52,7 +53,7 @@ void MasterData::add(const std::string& path, const Log& log) {
     if (shards_.empty())
       metadata_ = std::move(own);
     else
-      metadata_.join(own);
+      metadata_.join(own, {"it", "'" + shards_.front().path + "'"});
   } catch (Error& error) {
     error.add_context(
         "'" + path + "'" +

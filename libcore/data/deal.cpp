@@ -6,6 +6,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
+#include "libcore/data/contradiction.h"
 #include "libcore/data/rows.h"
 #include "libcore/data/set_statistics.h"
 #include "libcore/data/shard_names.h"
@@ -60,6 +61,7 @@ class Dealer {
   std::unique_ptr<Splitter> splitter_;
   std::vector<Part> parts_;
   Metadata metadata_;  // of all inputs
+  std::string first_input_;
   std::unique_ptr<Spool> spool_;
   std::vector<std::byte> row_;
   std::size_t buckets_ = 1;  // of a part
@@ -111,11 +113,13 @@ void Dealer::start(const Metadata& metadata) {
 void Dealer::read(const std::string& spec) {
   StreamReader in(io::open_source(spec));
   const bool first = !spool_;
-  if (first)
+  if (first) {
+    first_input_ = in.name();
     start(in.metadata());
-  else if (in.metadata().schema != metadata_.schema)
-    throw Error{Code::kData,
-                in.name() + ": its tensors differ from those before"};
+  }
+  const Sides names{in.name(), first_input_};
+  const std::string why = contradiction(metadata_, in.metadata(), names);
+  if (!why.empty()) throw Error{Code::kData, why};
   for (DataSet set; in.read(set);) {
     try {
       take(set);
@@ -128,16 +132,10 @@ void Dealer::read(const std::string& spec) {
     if (progress_) progress_(read_, 0);
   }
   in.close();
-  if (first) {
+  if (first)
     metadata_ = in.metadata();
-    return;
-  }
-  try {
-    metadata_.join(in.metadata());
-  } catch (Error& e) {
-    e.add_context(in.name());
-    throw;
-  }
+  else
+    metadata_.join(in.metadata(), names);
 }
 
 void Dealer::take(const DataSet& set) {

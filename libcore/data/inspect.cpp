@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "libcore/data/contradiction.h"
 #include "libcore/data/rows.h"
 #include "libcore/data/set_check.h"
 #include "libcore/data/stream.h"
@@ -102,6 +103,7 @@ Verdict verify(const std::string& spec) {
 
 Json describe(const std::vector<std::string>& specs) {
   std::optional<Metadata> all;
+  std::string first;  // input
   Counts counts;
   Json inputs = Json::array(), missing = Json::array();
   for (const MissingShard& shard : check_sets(specs))
@@ -112,12 +114,11 @@ Json describe(const std::vector<std::string>& specs) {
     StreamReader in(io::open_source(spec));
     for (DataSet set; in.read(set);) count_classes(set, counts);
     in.close();
-    try {
-      all ? all->join(in.metadata()) : void(all = in.metadata());
-    } catch (Error& e) {
-      e.add_context(in.name());
-      throw;
-    }
+    if (all)
+      all->join(in.metadata(), {in.name(), first});
+    else
+      all = in.metadata();
+    if (first.empty()) first = in.name();
     inputs.push_back({{"name", spec},
                       {"examples", in.examples()},
                       {"records", in.records()},

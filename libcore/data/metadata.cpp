@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "libcore/base/error.h"
+#include "libcore/data/contradiction.h"
 
 namespace dl::data {
 namespace {
@@ -15,6 +16,10 @@ constexpr std::int64_t kMaxExtent = std::numeric_limits<std::int64_t>::max();
   throw Error{Code::kData, what};
 }
 
+void refuse(const std::string& contradiction) {
+  if (!contradiction.empty()) bad(contradiction);
+}
+
 // "id" names an example, "index" is its number in the raw input: they go along
 // with the data, and nothing is learnt from them.
 bool is_name(const std::string& name) {
@@ -23,10 +28,6 @@ bool is_name(const std::string& name) {
   if (kind.size() + 1 == name.size()) return false;  // "features/"
   return kind == "features" || kind == "labels" || kind == "features_mask" ||
          kind == "labels_mask";
-}
-
-std::string describe(const Field& field) {
-  return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
 }
 
 // Of "id" and "index" the whole toolkit knows what they look like.
@@ -84,10 +85,8 @@ int major_of(const std::string& version) {
 
 // Takes `later` over unless it says nothing.
 template <typename T>
-void take_over(T& now, const T& later, const char* what) {
-  if (later.empty() || later == now) return;
-  if (!now.empty()) bad(std::string("the ") + what + " differ from before");
-  now = later;
+void take_over(T& now, const T& later) {
+  if (!later.empty()) now = later;
 }
 
 // None of the whole if a part has none.
@@ -173,10 +172,11 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
 }
 
 void Metadata::update(const Metadata& later) {
-  take_over(schema, later.schema, "tensors");
-  take_over(classes, later.classes, "class names");
-  take_over(columns, later.columns, "feature columns");
-  take_over(targets, later.targets, "label columns");
+  refuse(contradiction(*this, later, {"later metadata", "the one before it"}));
+  take_over(schema, later.schema);
+  take_over(classes, later.classes);
+  take_over(columns, later.columns);
+  take_over(targets, later.targets);
   if (later.statistics) statistics = later.statistics;
   if (later.label_statistics) label_statistics = later.label_statistics;
   if (!later.provenance.empty()) provenance = later.provenance;
@@ -184,6 +184,11 @@ void Metadata::update(const Metadata& later) {
 }
 
 void Metadata::join(const Metadata& next) {
+  join(next, {"a later stream", "an earlier one"});
+}
+
+void Metadata::join(const Metadata& next, const Sides& names) {
+  refuse(contradiction(*this, next, names));
   auto features = joined(std::move(statistics), next.statistics);
   auto labels = joined(std::move(label_statistics), next.label_statistics);
   const bool same_shard = place == next.place;

@@ -47,6 +47,8 @@ struct SetPlace {
 Json to_json(const std::vector<Provenance>& steps);
 std::vector<Provenance> provenance_from_json(const JsonView& json);
 
+struct Sides;  // contradiction.h
+
 struct Metadata {
   std::map<std::string, Field> schema;  // by tensor name
   std::vector<std::string> classes;  // of "labels"; empty: regression or none
@@ -65,8 +67,10 @@ struct Metadata {
   void update(const Metadata& later);
   // Takes over what another, concatenated stream says: statistics as
   // Statistics::join() does, provenance is joined.
-  // Throws Error: kData, as update().
+  // Throws Error: kData, as update(); it says what differs, and calls the two
+  // by these names, or "a later stream" and "an earlier one".
   void join(const Metadata& next);
+  void join(const Metadata& next, const Sides& names);
   // Throws Error: kData unless `set` has exactly the schema's tensors, and
   // integer labels below the number of classes.
   void check(const DataSet& set) const;

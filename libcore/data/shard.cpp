@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "libcore/base/error.h"
+#include "libcore/data/contradiction.h"
 #include "libcore/data/end_mark.h"
 #include "libcore/data/record.h"
 #include "libcore/data/rows.h"
@@ -175,7 +176,7 @@ void Shard::State::take(const Part& part, bool first) {
   if (first)
     metadata = std::move(own);
   else
-    metadata.join(own);
+    metadata.join(own, {"a later stream in '" + path + "'", "an earlier one"});
 }
 
 Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {

@@ -157,7 +157,10 @@ TEST_CASE("streams that contradict each other do not concatenate") {
   Metadata other = sample::metadata();
   other.classes = {"dog", "cat"};
   const Bytes both = joined(sample::stream({1}), sample::stream({1}, 0, other));
-  CHECK(has(error_of([&] { sample::read(both); }), "class names differ"));
+  CHECK(has(error_of([&] { sample::read(both); }),
+            "a later stream has classes 'dog', "
+            "'cat'; an earlier one has 'cat'"
+            ", 'dog'"));
 }
 
 TEST_CASE("a shard reads any record and ships it packed") {

@@ -1,0 +1,94 @@
+#include "libcore/data/contradiction.h"
+
+#include <algorithm>
+
+namespace dl::data {
+namespace {
+
+using Names = std::vector<std::string>;
+using Schema = std::map<std::string, Field>;
+
+// Some names, from shortly before the place where they differ from others.
+std::string listed(const Names& names, std::size_t differ) {
+  constexpr std::size_t kMost = 5;
+  const std::size_t first = differ < kMost ? 0 : differ - 1;
+  const std::size_t end = std::min(names.size(), first + kMost);
+  std::string text = first > 0 ? "..., " : "";
+  for (std::size_t i = first; i < end; ++i)
+    text += (i > first ? ", '" : "'") + names[i] + "'";
+  return end < names.size() ? text + ", ..." : text;
+}
+
+std::string difference(const char* what, const Names& before, const Names& next,
+                       const Sides& names) {
+  if (before.empty() || next.empty() || before == next) return "";
+  const auto at =
+      std::mismatch(before.begin(), before.end(), next.begin(), next.end());
+  const auto differ = static_cast<std::size_t>(at.first - before.begin());
+  return names.next + " has " + what + " " + listed(next, differ) + "; " +
+         names.before + " has " + listed(before, differ);
+}
+
+std::string remedy(const std::string& tensor) {
+  if (tensor == "index")
+    return "; dl-preprocess numbers examples where it may leave some out: give "
+           "it --max-bad, --missing skip and --longer skip for both, or "
+           "neither";
+  if (tensor == "id") return "; give dl-preprocess --id for both, or neither";
+  return "";
+}
+
+std::string only_in(const std::string& tensor, const std::string& has,
+                    const std::string& lacks) {
+  return has + " has the tensor '" + tensor + "', and " + lacks + " has none" +
+         remedy(tensor);
+}
+
+std::string difference(const Schema& before, const Schema& next,
+                       const Sides& names) {
+  if (before.empty() || next.empty()) return "";
+  // What names an example comes last: it matters least.
+  std::string of_names;
+  const auto note = [&](const std::string& tensor, const std::string& text) {
+    if (names_example(tensor) && of_names.empty()) of_names = text;
+    return names_example(tensor) ? "" : text;
+  };
+  for (const auto& [tensor, field] : next) {
+    const auto other = before.find(tensor);
+    std::string text;
+    if (other == before.end())
+      text = note(tensor, only_in(tensor, names.next, names.before));
+    else if (!(other->second == field))
+      text = note(tensor, names.next + " has the tensor '" + tensor + "' as " +
+                              describe(field) + " an example; " + names.before +
+                              " has " + describe(other->second));
+    if (!text.empty()) return text;
+  }
+  for (const auto& [tensor, field] : before)
+    if (!next.contains(tensor)) {
+      std::string text =
+          note(tensor, only_in(tensor, names.before, names.next));
+      if (!text.empty()) return text;
+    }
+  return of_names;
+}
+
+}  // namespace
+
+std::string describe(const Field& field) {
+  return std::string(tensor::name_of(field.dtype)) + field.shape.to_string();
+}
+
+std::string contradiction(const Metadata& before, const Metadata& next,
+                          const Sides& names) {
+  std::string text = difference(before.schema, next.schema, names);
+  if (text.empty())
+    text = difference("classes", before.classes, next.classes, names);
+  if (text.empty())
+    text = difference("columns", before.columns, next.columns, names);
+  if (text.empty())
+    text = difference("targets", before.targets, next.targets, names);
+  return text;
+}
+
+}  // namespace dl::data
