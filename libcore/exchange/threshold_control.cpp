@@ -30,8 +30,7 @@ ThresholdControl::ThresholdControl(const ThresholdRule& rule,
     : rule_(rule), warmup_(warmup), thresholds_(parts.size()) {
   for (const std::size_t elements : parts) {
     require(elements > 0, "empty part");
-    parts_.push_back({elements, rule.initial,
-                      std::sqrt(rule.min_density * rule.max_density)});
+    parts_.push_back({elements, rule.initial});
   }
 }
 
@@ -155,12 +154,7 @@ void ThresholdControl::judge(Part& part, double density) const {
     part.threshold = rule_.next(part.threshold, density);
     return;
   }
-  if (rule_.kind == ThresholdRule::Kind::kAdaptive) {
-    const double middle = std::sqrt(rule_.min_density * rule_.max_density);
-    const double weight = std::min(1.0, n * middle / kFewQuanta);
-    part.density += weight * (density - part.density);
-  }
-  part.threshold = rule_.next(part.threshold, part.density);
+  part.threshold = rule_.next(part.threshold, density);
 }
 
 double ThresholdControl::mean() const {

@@ -1,10 +1,11 @@
 // Thresholds that follow a rule, one for each part of the vector.
 //
 // fixed, adaptive, target: ThresholdRule::next() with the density of the part's
-// last message.  A part that would send only a few quanta a message is judged
-// by a running density (adaptive), or moved by so small a step that the mean of
-// the steps is 0 at the target (target): one message of it says next to
-// nothing.
+// last message.  For target a part that would send only a few quanta a message
+// is moved by so small a step that the mean of the steps is 0 at the target, as
+// one message of it says next to nothing.  For adaptive a part of less than 100
+// elements, of which one quantum is too many, sends in about every other
+// message, which costs nothing.
 //
 // quantile: the threshold is what the largest of a sample of |residual +
 // update| reach, as many of them as make up the density.  What was sent too
@@ -51,8 +52,7 @@ class ThresholdControl {
   struct Part {
     std::size_t elements = 0;
     double threshold = 0;
-    double density = 0;  // running, for adaptive
-    double owed = 0;     // quanta: target less what was sent, for quantile
+    double owed = 0;  // quanta: target less what was sent, for quantile
   };
 
   double target() const;  // density, at this message

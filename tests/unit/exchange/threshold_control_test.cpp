@@ -171,6 +171,30 @@ TEST_CASE(
   CHECK(density <= 1e-2);
 }
 
+TEST_CASE("adaptive: a small part sends all that it owes, without end") {
+  // A bias of two elements that has far to go, and then is there.
+  const std::vector<std::size_t> parts = {2};
+  ThresholdControl control(ThresholdRule::parse("adaptive:1e-3"), parts, 0);
+  ThresholdEncoder encoder(parts);
+  std::vector<std::byte> message;
+  const auto steps = [&](int count, float size) {
+    const std::vector<float> update = {size, -size / 3};
+    for (int i = 0; i < count; ++i) {
+      message.clear();
+      encoder.encode(update, control.next(encoder.residual(), update), message);
+      control.sent(encoder.quanta());
+    }
+  };
+  steps(300, 0.05F);
+  CHECK(std::abs(encoder.residual()[0]) < 0.2F);
+  const double before = control.mean();
+  steps(20, 0);
+  CHECK(control.mean() < before);
+  steps(400, 0);
+  CHECK(std::abs(encoder.residual()[0]) < 1e-6F);
+  CHECK(std::abs(encoder.residual()[1]) < 1e-6F);
+}
+
 TEST_CASE("the same messages give the same thresholds") {
   const auto rule = ThresholdRule::parse("quantile:1e-3");
   Run a(rule, {1000, 40'000}, Updates::kDrift);
