@@ -111,6 +111,8 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
   if (a.json) {
     dl::Json json = {{"examples", examples},
                      {"skipped", bad.skipped()},
+                     {"sequences_skipped", bad.skipped_sequences()},
+                     {"sequences_truncated", bad.truncated_sequences()},
                      {"bad", bad.count()},
                      {"bad_examples", bad.examples()}};
     std::cout << dl::dump_json(json) << '\n';
@@ -120,9 +122,12 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
     dl::cli::log()(level, line);
   };
   say(dl::Level::kDetail, std::to_string(examples) + " examples");
-  if (bad.skipped() > 0)
-    say(dl::Level::kInfo,
-        std::to_string(bad.skipped()) + " rows with missing values left out");
+  auto count = [&](std::int64_t n, const char* what) {
+    if (n > 0) say(dl::Level::kInfo, std::to_string(n) + what);
+  };
+  count(bad.skipped(), " rows with missing values left out");
+  count(bad.skipped_sequences(), " sequences longer than --steps left out");
+  count(bad.truncated_sequences(), " sequences longer than --steps truncated");
   if (bad.count() == 0) return;
   say(dl::Level::kWarning,
       std::to_string(bad.count()) + " bad records left out:");
@@ -169,6 +174,8 @@ void run(const Args& a, std::vector<std::string> arguments) {
         progress.update([&] { return std::to_string(n) + " examples"; });
       });
   report(a, bad, examples);
+  if (const std::string warning = reader->warning(); !warning.empty())
+    dl::cli::log()(dl::Level::kWarning, warning);
 }
 
 }  // namespace

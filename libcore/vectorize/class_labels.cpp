@@ -15,6 +15,8 @@ constexpr std::int64_t kMaxOpen = 1 << 16;
 constexpr std::size_t kMaxName = 256;  // bytes
 // More of them are no classes but a quantity.
 constexpr int kMaxNumbers = 1000, kMaxFractions = 32;
+// And so they may be above this, with fewer labels each on average.
+constexpr std::int64_t kManyClasses = 20, kFewLabels = 10;
 
 }  // namespace
 
@@ -44,13 +46,16 @@ void ClassLabels::add(std::string name) {
 }
 
 std::int64_t ClassLabels::index(std::string_view name) {
-  if (auto found = numbers_.find(name); found != numbers_.end())
+  if (auto found = numbers_.find(name); found != numbers_.end()) {
+    ++labels_seen_;
     return found->second;
+  }
   if (fixed_ || !refusal(name).empty()) return -1;
   if (double value = 0; parse_number(name, value)) {
     ++numbers_seen_;
     if (value != std::floor(value)) ++fractions_seen_;
   }
+  ++labels_seen_;
   add(std::string(name));
   return static_cast<std::int64_t>(names_.size()) - 1;
 }
@@ -93,6 +98,18 @@ std::string ClassLabels::complaint(std::string_view got) const {
             names_.front() + "' to '" + names_.back() + "')";
   if (names_.empty()) text += "a class label";
   return text + ", got '" + clipped(got) + "'";
+}
+
+std::string ClassLabels::doubt() const {
+  const auto count = static_cast<std::int64_t>(names_.size());
+  if (fixed_ || numbers_seen_ != count || count <= kManyClasses ||
+      labels_seen_ >= count * kFewLabels)
+    return "";
+  return "labels are " + std::to_string(count) + " classes in " +
+         std::to_string(labels_seen_) + " rows, all of them numbers, as '" +
+         clipped(names_.front()) +
+         "' (--regression if they are to be predicted as numbers, --classes "
+         "if they are classes)";
 }
 
 }  // namespace dl::vectorize

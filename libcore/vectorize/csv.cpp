@@ -47,6 +47,8 @@ class CsvReader : public Reader {
     return metadata;
   }
 
+  std::string warning() const override { return fields_.warning(); }
+
  private:
   ReaderOptions options_;
   CsvOptions csv_;

@@ -1,5 +1,6 @@
 #include "libcore/vectorize/csv_fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -67,7 +68,11 @@ void CsvFields::choose_columns() {
                 "--label: a class is one column; several go with "
                 "--regression"};
   if (!csv_.drop.empty())
-    for (const std::string& word : split(csv_.drop, ',')) take(word, "--drop");
+    for (const std::string& word : split(csv_.drop, ','))
+      if (const std::size_t column = take(word, "--drop");
+          std::ranges::find(labels_, column) != labels_.end())
+        throw Error{Code::kUsage,
+                    "--drop: column '" + word + "' is one of --label"};
   if (!csv_.sequence.empty()) sequence_ = take(csv_.sequence, "--sequence");
   if (!csv_.id.empty()) id_ = take(csv_.id, "--id");
   for (std::size_t i = 0; i < table_.names().size(); ++i)
@@ -151,13 +156,8 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
   const std::string_view text = table_.field(column);
   double value = 0;
   const bool known = !missing_.words.contains(text);
-  if (known && !parse_number(text, value)) {
-    std::string problem =
-        table_.place(column) + "want a number, got '" + clipped(text) + "'";
-    if (table_.is_first())
-      problem += " (does the first row name the columns? --header)";
-    return problem;
-  }
+  if (known && !parse_number(text, value))
+    return no_number(column, &row == &label_row_);
   if (!known || std::isnan(value)) {
     if (&row == &label_row_) return missing_label(column, skip);
     skip = missing_.kind == MissingRule::kSkip;
@@ -174,6 +174,33 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
     return table_.place(column) + "'" + clipped(text) + "' does not fit " +
            std::string(name_of(row.dtype()));
   return "";
+}
+
+// In the first row it is the column, or the whole row, that has no numbers.
+std::string CsvFields::no_number(std::size_t column, bool is_label) const {
+  const auto is_number = [&](std::size_t i) {
+    double value = 0;
+    return parse_number(table_.field(i), value);
+  };
+  const std::string_view text = table_.field(column);
+  std::string with_point(text);
+  std::ranges::replace(with_point, ',', '.');
+  double value = 0;
+  std::string hint;
+  if (parse_number(with_point, value))
+    hint = csv_.delimiter == ","
+               ? " (numbers want a decimal point, not a comma)"
+               : " (numbers want a decimal point, not a comma: read 'pipe:tr "
+                 ", . <FILE')";
+  else if (table_.is_first() && !table_.has_header() &&
+           std::ranges::none_of(features_, is_number))
+    hint = " (does the first row name the columns? --header)";
+  else if (table_.is_first() && is_label)
+    hint = " (without --regression labels may be names of classes)";
+  else if (table_.is_first())
+    hint = " (--drop or --id if the column is no feature)";
+  return table_.place(column) + "want a number, got '" + clipped(text) + "'" +
+         hint;
 }
 
 // To fill one in would be to invent what is to be learnt.

@@ -50,6 +50,8 @@ class CsvFields {
 
   // Schema of a row, names of classes and columns.
   void describe(data::Metadata& metadata) const;
+  // What the user should be warned of, when all rows are known; "": nothing.
+  std::string warning() const { return classes_.doubt(); }
 
  private:
   void choose_columns();
@@ -59,6 +61,7 @@ class CsvFields {
   std::string features(bool& skip);
   std::string number(tensor::Tensor& row, std::int64_t i, std::size_t column,
                      bool& skip) const;
+  std::string no_number(std::size_t column, bool is_label) const;
   std::string missing_label(std::size_t column, bool& skip) const;
   std::string class_label(bool& skip);
   std::string targets(bool& skip);

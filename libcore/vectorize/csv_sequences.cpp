@@ -76,6 +76,8 @@ class SequenceReader : public Reader {
     return metadata;
   }
 
+  std::string warning() const override { return fields_.warning(); }
+
  private:
   // Goes to the first row of the next sequence; false at the end.
   bool begin() {
@@ -112,13 +114,15 @@ class SequenceReader : public Reader {
       } else {
         put_step(set, n, steps++);
       }
-      // Of the last row, which may lie behind those that are kept.
+      // What is known of the whole, which may lie behind the rows that are
+      // kept.
       if (!csv_.per_step) fields_.put_label(set, n);
     }
     if (too_long && longer_ == Longer::kSkip) {
-      bad_.skip();
+      bad_.skip_sequence();
       return false;
     }
+    if (too_long) bad_.truncate_sequence();
     return steps > 0;
   }
 

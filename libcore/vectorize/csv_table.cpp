@@ -103,6 +103,15 @@ std::string CsvTable::place(std::size_t column) const {
 std::size_t CsvTable::find(const std::string& word, const char* option) const {
   if (header_) {
     const auto found = std::find(names_.begin(), names_.end(), word);
+    const auto more = found == names_.end()
+                          ? found
+                          : std::find(found + 1, names_.end(), word);
+    if (more != names_.end())
+      throw Error{
+          Code::kUsage,
+          std::string(option) + ": " + name() + " has two columns '" + word +
+              "', " + std::to_string(found - names_.begin() + 1) + " and " +
+              std::to_string(more - names_.begin() + 1) + "; give the number"};
     if (found != names_.end())
       return static_cast<std::size_t>(found - names_.begin());
   }

@@ -33,14 +33,16 @@ class CsvTable {
   std::size_t size() const { return rows_->size(); }  // of the current row
   // Field i of it without the blanks around it.  Valid until next().
   std::string_view field(std::size_t i) const;
-  // Whether it is the first row of its file, which may be a header.
-  bool is_first() const { return row_ == 1 && !header_; }
+  // Whether it is the first row of its file that has data, or, without a
+  // header, names that were meant to be one.
+  bool is_first() const { return row_ == (header_ ? 2 : 1); }
 
   // Of the columns; "" without a header.
   const std::vector<std::string>& names() const { return names_; }
   bool has_header() const { return header_; }
   // The column that a name, or a number from 1 (-1: the last), means.
-  // Throws Error: kUsage, there is none; `option` asked for it.
+  // Throws Error: kUsage, there is none, or more than one has the name;
+  // `option` asked for it.
   std::size_t find(const std::string& word, const char* option) const;
 
   // Where a row is: the file's number and the line.

@@ -31,6 +31,10 @@ class Reader {
   // Schema, classes and column names; the schema is known from the start, the
   // classes may grow until read() returned false.
   virtual data::Metadata metadata() const = 0;
+
+  // What the user should be warned of, a sentence, when read() returned false;
+  // "": nothing.
+  virtual std::string warning() const { return ""; }
 };
 
 // What the formats have in common.

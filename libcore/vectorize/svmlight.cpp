@@ -75,6 +75,8 @@ class SvmlightReader : public Reader {
     return metadata;
   }
 
+  std::string warning() const override { return classes_.doubt(); }
+
  private:
   void open_next() {
     input_ = std::make_unique<RawInput>(inputs_[next_++]);

@@ -140,6 +140,7 @@ TEST_CASE("csv: sequences that are longer are cut, or left out") {
   csv.longer = "truncate";
   data::DataSet set = drain(*open_csv({path}, {}, csv, bad));
   CHECK(values(set.get("features")) == std::vector<double>{1, 0, 2, 3, 5, 6});
+  CHECK(bad.truncated_sequences() == 1);
   // The label is that of the last row, which was cut off.
   CHECK(values(set.get("labels")) == std::vector<double>{0, 1, 0});
   CHECK(set.find("index") == nullptr);
@@ -152,7 +153,9 @@ TEST_CASE("csv: sequences that are longer are cut, or left out") {
   CHECK(values(set.get("features")) == std::vector<double>{1, 0, 5, 6});
   CHECK(values(set.get("features_mask")) == std::vector<double>{1, 0, 1, 1});
   CHECK(values(set.get("index")) == std::vector<double>{0, 2});
-  CHECK(bad.skipped() == 1);
+  CHECK(bad.skipped_sequences() == 1);
+  CHECK(bad.truncated_sequences() == 2);  // with and without per_step
+  CHECK(bad.skipped() == 0);
   csv.longer = "cut";
   complaint([&] { open_csv({path}, {}, csv, bad); }, Code::kUsage);
   csv.sequence = "";

@@ -167,3 +167,78 @@ TEST_CASE("csv: a first row of names, another delimiter") {
   CHECK_THAT(complaint([&] { read("1,2,x\n", csv); }, Code::kUsage),
              Catch::Contains("no column 'c' (it has 3; names want --header)"));
 }
+
+TEST_CASE("csv: classes that may be numbers to predict get a warning") {
+  Files files;
+  const auto warning = [&](int classes, int rows, const char* suffix,
+                           const char* names = "") {
+    std::string text;
+    for (int i = 0; i < rows; ++i)
+      text += "1," + std::to_string(i % classes) + suffix + "\n";
+    CsvOptions csv;
+    csv.label = "2";
+    ReaderOptions options;
+    options.classes = names;
+    BadRecords bad(0);
+    auto reader = open_csv({files.write("n.csv", text)}, options, csv, bad);
+    drain(*reader);
+    return reader->warning();
+  };
+  CHECK(warning(196, 442, "") ==
+        "labels are 196 classes in 442 rows, all of them numbers, as '0' "
+        "(--regression if they are to be predicted as numbers, --classes if "
+        "they are classes)");
+  CHECK_THAT(warning(21, 209, ".0"), Catch::Contains("21 classes in 209 rows"));
+  CHECK(warning(21, 210, ".0").empty());
+  CHECK(warning(20, 40, ".0").empty());
+  CHECK(warning(196, 442, "th").empty());
+  CHECK(warning(196, 442, "", "196").empty());
+}
+
+TEST_CASE("csv: a name that two columns have is not taken for the first") {
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "y";
+  const std::string text = "y,x,y,x\n1,2,a,3\n";
+  const auto usage = [&] {
+    return complaint([&] { read(text, csv); }, Code::kUsage);
+  };
+  CHECK_THAT(usage(), Catch::Contains("--label: '") &&
+                          Catch::Contains("x.csv' has two columns 'y', 1 and "
+                                          "3; give the number"));
+  csv.label = "3";
+  CHECK(values(read(text, csv).get("features")) ==
+        std::vector<double>{1, 2, 3});
+  csv.drop = "x";
+  CHECK_THAT(usage(), Catch::Contains("--drop: '") &&
+                          Catch::Contains("two columns 'x', 2 and 4"));
+  csv.drop = "2,3";
+  CHECK_THAT(usage(), Catch::Contains("--drop: column '3' is one of --label"));
+  csv.drop = "1,4";
+  CHECK(values(read(text, csv).get("features")) == std::vector<double>{2});
+}
+
+TEST_CASE("csv: what is no number says what helps") {
+  CsvOptions csv;
+  CHECK_THAT(said("iris-65,2,x\n"),
+             Catch::EndsWith("line 1, column 1: want a number, got 'iris-65' "
+                             "(--drop or --id if the column is no feature)"));
+  CHECK_THAT(said("1,2,x\n3,iris-65,x\n"), Catch::EndsWith("got 'iris-65'"));
+  ReaderOptions targets;
+  targets.regression = true;
+  CHECK_THAT(said("1,cat\n", {}, targets),
+             Catch::EndsWith("(without --regression labels may be names of "
+                             "classes)"));
+  CHECK_THAT(said("1,\"1,5\",x\n"),
+             Catch::EndsWith("got '1,5' (numbers want a decimal point, not a "
+                             "comma)"));
+  csv.delimiter = ";";
+  CHECK_THAT(said("1;2;x\n1;-1,5;x\n", csv),
+             Catch::EndsWith("read 'pipe:tr , . <FILE')"));
+  csv.delimiter = ",";
+  csv.header = true;
+  CHECK_THAT(said("a,b,c\n1,iris-65,x\n", csv),
+             Catch::EndsWith("(--drop or --id if the column is no feature)"));
+  CHECK_THAT(said("a,c\nx,x\n", csv),
+             Catch::EndsWith("(--drop or --id if the column is no feature)"));
+}

@@ -239,6 +239,24 @@ TEST_CASE("svmlight: a line without a label is no class") {
         std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0});
 }
 
+TEST_CASE("svmlight: many classes of numbers get a warning") {
+  test::Files files;
+  std::string text;
+  for (int i = 0; i < 42; ++i) text += std::to_string(i / 2) + ".5 1:1\n";
+  BadRecords bad(0);
+  SvmlightOptions svmlight;
+  svmlight.features = 1;
+  ReaderOptions options;
+  const std::string path = files.write("n", text);
+  auto reader = open_svmlight({path}, options, svmlight, bad);
+  drain(*reader);
+  CHECK_THAT(reader->warning(), Catch::Contains("21 classes in 42 rows"));
+  options.regression = true;
+  reader = open_svmlight({path}, options, svmlight, bad);
+  drain(*reader);
+  CHECK(reader->warning().empty());
+}
+
 TEST_CASE("svmlight: the smallest index is outside, too") {
   test::Files files;
   SvmlightOptions options;
