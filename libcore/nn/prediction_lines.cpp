@@ -54,6 +54,10 @@ PredictionLines::PredictionLines(const Model& model, std::int64_t top)
                 names_class_ ? "--top: want 1.." + std::to_string(classes) +
                                    ", got " + std::to_string(top)
                              : "--top: this model names no classes"};
+  // A single value for two classes says how much it is the second, as a
+  // probability does.
+  if (!names_class_ && units_ == 1 && model.data.classes.size() == 2)
+    names.erase(names.begin());
   const auto named = static_cast<std::int64_t>(names.size());
   for (std::int64_t j = named; j < classes && (names_class_ || named > 0); ++j)
     names.push_back(std::to_string(j));

@@ -82,6 +82,14 @@ TEST_CASE("lines of one output and two classes") {
         "{\"index\":2,\"class\":\"spam\",\"probability\":0.5}\n");
 }
 
+TEST_CASE("lines of one value and two classes name the second class") {
+  Model model = passing(1, "identity", "mean_squared_error");
+  model.data.classes = {"malignant", "benign"};
+  const auto y = outputs_of({0.75F}, 1);
+  CHECK(PredictionLines(model, 1).lines(y, 0) ==
+        "{\"index\":0,\"outputs\":{\"benign\":0.75}}\n");
+}
+
 TEST_CASE("lines of values") {
   const auto y = outputs_of({1.5F, -1e-30F, 16777216.0F, 0}, 2);
   CHECK(PredictionLines(values(), 1).lines(y, 0) ==
