@@ -17,6 +17,7 @@
 #include "libcore/device/open.h"
 #include "libcore/eval/report.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/batch.h"
 #include "libcore/nn/predictor.h"
 
 namespace {
@@ -74,14 +75,19 @@ std::vector<std::string> inputs(const Args& a) {
   return dl::io::expand_operands(a.operands);
 }
 
-// The kinds asked for, or the one that suits the model's output.
+// What suits the model's output and the labels that it was trained on.
+const char* default_kind(const dl::nn::Model& model) {
+  using dl::tensor::Activation;
+  const Activation last = model.config.layers.back().activation.kind;
+  if (last == Activation::kSigmoid) return "binary";
+  const bool classes = last == Activation::kSoftmax ||
+                       dl::nn::are_classes(model.data, model.config);
+  return classes ? "classification" : "regression";
+}
+
 std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
   std::vector<std::string> all = a.kinds;
-  const auto last = model.config.layers.back().activation.kind;
-  if (all.empty())
-    all = {last == dl::tensor::Activation::kSoftmax   ? "classification"
-           : last == dl::tensor::Activation::kSigmoid ? "binary"
-                                                      : "regression"};
+  if (all.empty()) all = {default_kind(model)};
   dl::eval::set_top(all, a.top);
   dl::eval::set_threshold(all, a.threshold);
   return all;

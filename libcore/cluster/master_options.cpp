@@ -5,6 +5,7 @@
 #include "libcore/cluster/early_stopping.h"
 #include "libcore/cluster/evaluation_master.h"
 #include "libcore/cluster/option_values.h"
+#include "libcore/nn/batch.h"
 
 namespace dl::cluster {
 
@@ -29,14 +30,14 @@ double in_seconds(std::chrono::milliseconds time) {
 }
 
 // What held-out data is evaluated for when nothing is said.
-std::string evaluation_for(tensor::Loss loss) {
+std::string evaluation_for(tensor::Loss loss, bool classes) {
   switch (loss) {
     case tensor::Loss::kNegativeLogLikelihood:
       return "classification";
     case tensor::Loss::kBinaryCrossEntropy:
       return "binary";
     default:
-      return "regression";
+      return classes ? "classification" : "regression";
   }
 }
 
@@ -44,7 +45,8 @@ std::string evaluation_for(tensor::Loss loss) {
 // evaluations once.
 void settle_evaluation(Settings& s, const MasterOptions& options,
                        const nn::NetworkConfig& network,
-                       const data::Metadata& data) {
+                       const data::Metadata& data,
+                       const data::Metadata& held_out) {
   s.metric = options.metric;
   s.target = options.target;
   if (!s.target.empty()) {
@@ -64,14 +66,20 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
     return;
   }
   s.evaluations = options.evaluate;
+  const bool classes = nn::are_classes(held_out, network);
   if (s.evaluations.empty())
-    s.evaluations = {evaluation_for(network.layers.back().loss)};
+    s.evaluations = {evaluation_for(network.layers.back().loss, classes)};
   eval::Subject subject;
   subject.outputs = network.layers.back().units;
   subject.names = data.classes.empty() ? data.targets : data.classes;
   std::vector<std::unique_ptr<eval::Evaluation>> all;
   for (const std::string& kind : s.evaluations)
     all.push_back(eval::make_evaluation(kind, subject));
+  for (const auto& evaluation : all)
+    if (classes && evaluation->kind() == "regression")
+      throw Error{Code::kConfig,
+                  "--evaluate regression: the labels of the held-out data are "
+                  "classes; --evaluate classification takes them"};
   if (s.metric.empty()) s.metric = main_metric(*all.front());
   if (s.metric != "loss") eval::find_metric(all, s.metric);
 }
@@ -89,7 +97,8 @@ bool is_adaptive(const nn::NetworkConfig& network) {
 
 Settings settings_of(const MasterOptions& options,
                      const nn::NetworkConfig& network,
-                     const data::Metadata& data) {
+                     const data::Metadata& data,
+                     const data::Metadata& held_out) {
   Settings s;
   s.mode = one_of("--mode", options.mode, kModeNames);
   s.epochs = in_range("--epochs", options.epochs, 1);
@@ -108,7 +117,7 @@ Settings settings_of(const MasterOptions& options,
   const bool alone = options.local == 1 && options.bind.empty();
   if (s.sharing.in_flight == 0) s.sharing.in_flight = alone ? 1 : 2;
   s.patience = in_range("--patience", options.patience, 0);
-  settle_evaluation(s, options, network, data);
+  settle_evaluation(s, options, network, data, held_out);
   return s;
 }
 

@@ -83,11 +83,13 @@ struct MasterOptions {
   bool detail = false;  // ... with what the exchange does
 };
 
-// What shapes the result.  data: of the training data.
-// Throws Error: kUsage.
+// What shapes the result.  data: of the training data; held_out: of those,
+// empty if there are none.
+// Throws Error: kUsage; kConfig, an evaluation does not take the labels.
 Settings settings_of(const MasterOptions& options,
                      const nn::NetworkConfig& network,
-                     const data::Metadata& data);
+                     const data::Metadata& data,
+                     const data::Metadata& held_out);
 
 // Throws Error: kUsage.
 Limits limits_of(const MasterOptions& options);

@@ -273,7 +273,9 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
                                 "the held-out data", plan.model, log);
     check_data(plan.model, *plan.evaluation, "the held-out data", log);
   }
-  plan.settings = settings_of(options, plan.model.config, plan.model.data);
+  plan.settings = settings_of(
+      options, plan.model.config, plan.model.data,
+      plan.evaluation ? plan.evaluation->metadata() : data::Metadata());
   if (plan.settings.mode == Mode::kSharing &&
       plan.settings.sharing.share == Share::kGradient)
     plan.shared_updater = shared_updater(plan.model.config);

@@ -68,8 +68,9 @@ bool Labels::positive(std::int64_t i, std::int64_t j) const {
 
 float Labels::target(std::int64_t i, std::int64_t j) const {
   if (!rows_ && outputs_ != 1)
-    fail(i,
-         ("is a class, want " + std::to_string(outputs_) + " targets").c_str());
+    fail(i, ("is a class, want " + std::to_string(outputs_) +
+             " targets; --evaluate classification takes classes")
+                .c_str());
   const auto value = static_cast<float>(labels_.value(i * outputs_ + j));
   if (!std::isfinite(value)) fail(i, "is not finite");
   return value;

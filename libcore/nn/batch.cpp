@@ -84,6 +84,14 @@ bool are_classes(DType dtype, const Shape& shape, std::int64_t units,
          shape.elements() == shape[0] * std::max<std::int64_t>(steps, 1);
 }
 
+bool are_classes(const data::Metadata& data, const NetworkConfig& config) {
+  const auto labels = data.schema.find("labels");
+  if (labels == data.schema.end()) return false;
+  const Wanted wanted = wanted_by(config, layout_of(config));
+  return are_classes(labels->second.dtype, labels->second.shape.with_first(1),
+                     wanted.units, wanted.steps);
+}
+
 void check_features(const Tensor& features, const Tensor* mask,
                     const Wanted& wanted) {
   if (features.empty() || features.shape().rank() == 0)

@@ -25,6 +25,9 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout);
 bool are_classes(tensor::DType dtype, const tensor::Shape& shape,
                  std::int64_t units, std::int64_t steps);
 
+// Whether that is so of the labels of these data.
+bool are_classes(const data::Metadata& data, const NetworkConfig& config);
+
 // Throws Error: kData, features [n, ...] or their mask (or null) do not fit.
 void check_features(const tensor::Tensor& features, const tensor::Tensor* mask,
                     const Wanted& wanted);

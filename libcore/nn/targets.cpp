@@ -4,21 +4,18 @@
 
 #include "libcore/base/error.h"
 #include "libcore/nn/batch.h"
-#include "libcore/nn/layout.h"
 
 namespace dl::nn {
 namespace {
 
 // Another activation bounds what the output can be, and other losses are on
 // probabilities.
-bool is_regression(const NetworkConfig& config, const data::Field& labels) {
+bool is_regression(const NetworkConfig& config, const data::Metadata& data) {
   const LayerConfig& last = config.layers.back();
   const bool real = last.loss == tensor::Loss::kMeanSquaredError ||
                     last.loss == tensor::Loss::kMeanAbsoluteError;
-  const Wanted wanted = wanted_by(config, layout_of(config));
   return real && last.activation.kind == tensor::Activation::kIdentity &&
-         !are_classes(labels.dtype, labels.shape.with_first(1), wanted.units,
-                      wanted.steps);
+         !are_classes(data, config);
 }
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -36,7 +33,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
                                    std::string(kind) +
                                    "', want auto, none or standardize"};
   const auto labels = data.schema.find("labels");
-  if (labels == data.schema.end() || !is_regression(config, labels->second)) {
+  if (labels == data.schema.end() || !is_regression(config, data)) {
     if (automatic) return {};
     refuse(
         "want labels that are no classes, and an output layer with activation "

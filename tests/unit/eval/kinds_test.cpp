@@ -157,7 +157,9 @@ TEST_CASE("regression where it is not defined") {
   CHECK(error_of([&] {
           two->add(make_tensor<float>({1, 1}, 2), make_tensor<float>({1}),
                    nullptr);
-        }) == "65: the label of example 0 is a class, want 2 targets");
+        }) ==
+        "65: the label of example 0 is a class, want 2 targets; "
+        "--evaluate classification takes classes");
 }
 
 TEST_CASE("calibration by hand") {
