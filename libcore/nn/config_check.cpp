@@ -43,9 +43,20 @@ bool integer_in(const Json& value, std::string_view range) {
       static_cast<double>(value.get<std::int64_t>()));
 }
 
+// "lr" of "learning_rate".
+std::string initials_of(const std::string& name) {
+  std::string initials;
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (i == 0 || name[i - 1] == '_') initials += name[i];
+  return initials;
+}
+
 std::string suggest(const std::string& word,
                     const std::vector<std::string>& known) {
-  const std::string near = nearest(word, known);
+  std::string near = nearest(word, known);
+  for (const std::string& name : known)
+    if (near.empty() && word.size() > 1 && initials_of(name) == word)
+      near = name;
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
@@ -104,7 +115,10 @@ void Checker::unknown(const std::string& name, std::string_view object,
       (name == "inputs" || name == "nodes" || name == "outputs"))
     return add(place, "graphs are not supported by this version");
   std::vector<std::string> known;
-  for (const Key* key : keys_of(object, tag)) known.emplace_back(key->name);
+  // Without a tag, variants may have keys of the same name.
+  for (const Key* key : keys_of(object, tag))
+    if (std::ranges::find(known, key->name) == known.end())
+      known.emplace_back(key->name);
   const std::string kind =
       std::string(tag) + (tag.empty() ? "" : " ") + std::string(object);
   const bool elsewhere = find_key(object, "", name) != nullptr;

@@ -230,6 +230,15 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(refusal(network("", R"("updater": {"type": "adamm"},)")) ==
         "'x.json': updater.type: want one of sgd, nesterov, adam, adagrad, "
         "rmsprop, got \"adamm\"; did you mean 'adam'?");
+  CHECK(refusal(network("", R"("updater": {"type": "sgd", "lr": 0.1},)"))
+            .starts_with("'x.json': updater.lr: unknown key; did you mean "
+                         "'learning_rate'?"));
+  // Of an updater whose type is not known: the keys of all, each once.
+  CHECK(refusal(network("", R"("updater": {"speed": 1},)")) ==
+        "'x.json': updater.speed: unknown key; the keys of updater are type, "
+        "learning_rate, momentum, beta1, beta2, decay, epsilon\n"
+        "'x.json': updater.type: missing; want one of sgd, nesterov, adam, "
+        "adagrad, rmsprop");
   CHECK(refusal(network("", R"("updater": {"type": "sgd", "beta1": 0.9},)")) ==
         "'x.json': updater.beta1: not a key of sgd updater; the keys of sgd "
         "updater are type, learning_rate");
