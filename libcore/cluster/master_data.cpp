@@ -1,5 +1,6 @@
 #include "libcore/cluster/master_data.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "libcore/data/contradiction.h"
@@ -24,6 +25,24 @@ void spool(const std::string& operand, const std::string& path) {
   writer.close();
 }
 
+// What is put right in several shards is told once.
+void tell_alignments(const std::vector<std::string>& names,
+                     const std::vector<ShardInfo>& shards, const Log& log) {
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const std::string& note = shards[i].alignment.note;
+    const auto alike = [&](const ShardInfo& shard) {
+      return shard.alignment.note == note;
+    };
+    const auto at = shards.begin() + static_cast<std::ptrdiff_t>(i);
+    if (note.empty() || std::any_of(shards.begin(), at, alike)) continue;
+    const auto more = std::count_if(at + 1, shards.end(), alike);
+    log(Level::kWarning,
+        "'" + names[i] + "'" +
+            (more == 0 ? "" : " and " + std::to_string(more) + " more") + ": " +
+            note);
+  }
+}
+
 }  // namespace
 
 MasterData::MasterData(const std::vector<std::string>& operands,
@@ -31,17 +50,20 @@ MasterData::MasterData(const std::vector<std::string>& operands,
                        const data::Metadata& like, const Log& log)
     : like_(like) {
   int streams = 0;
+  std::vector<std::string> names;
   for (const std::string& operand : io::expand_operands(operands)) {
     std::string path = operand;
     if (!io::names_file(operand)) {
       path = spool_name + "-" + std::to_string(streams++) + ".dls";
       spool(operand, path);
     }
-    add(path, log);
+    add(path);
+    names.push_back(path);
   }
+  tell_alignments(names, shards_, log);
 }
 
-void MasterData::add(const std::string& path, const Log& log) {
+void MasterData::add(const std::string& path) {
   const data::Shard shard(path);
   ShardInfo info;
   try {
@@ -63,8 +85,6 @@ void MasterData::add(const std::string& path, const Log& log) {
   for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
                      &data::Metadata::targets})
     if ((like_.*names).empty()) like_.*names = metadata_.*names;
-  if (!info.alignment.note.empty())
-    log(Level::kWarning, "'" + path + "': " + info.alignment.note);
   info.path = std::filesystem::absolute(path).lexically_normal().string();
   info.digest = shard.digest();
   info.records = shard.records();

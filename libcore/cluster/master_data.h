@@ -47,7 +47,7 @@ class MasterData {
   Json to_json() const;
 
  private:
-  void add(const std::string& path, const Log& log);
+  void add(const std::string& path);
 
   data::Metadata metadata_, like_;
   std::vector<ShardInfo> shards_;
