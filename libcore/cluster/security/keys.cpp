@@ -118,6 +118,12 @@ KeyPair read_server_keys(const std::string& folder) {
 
 WorkerKeys read_worker_keys(const std::string& folder) {
   std::string path = folder + "/worker.key";
+  std::error_code ignored;
+  if (!fs::exists(path, ignored) &&
+      fs::is_directory(folder + "/hand-out", ignored))
+    unusable(path, "'" + folder +
+                       "' is the master's folder of keys; a worker's is '" +
+                       folder + "/hand-out/NAME', or a copy of it");
   std::string secret = read_key(path, true);
   return {read_key(folder + "/server.pub", false),
           {public_of(secret, path), secret}};

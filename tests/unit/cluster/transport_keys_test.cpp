@@ -134,6 +134,10 @@ TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
   CHECK(allowed.at(read_worker_keys(folder / "k/hand-out/n1").own.public_key) ==
         "n1");
 
+  CHECK_THROWS_WITH(read_worker_keys(folder / "k"),
+                    Contains("/k' is the master's folder of keys") &&
+                        Contains("/k/hand-out/NAME'"));
+
   KeyPair before = read_server_keys(folder / "k");
   CHECK_THROWS_WITH(make_keys(folder / "k", {}, false),
                     Contains("exists; --force replaces it"));
