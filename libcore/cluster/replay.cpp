@@ -84,9 +84,15 @@ std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
       log(Level::kWarning, std::string(error.what()) + "; passed over");
     }
   }
-  if (result.empty())
+  if (result.empty()) {
+    const auto logs = update_logs(folder);
+    const bool whole = !logs.empty() && logs.front().base == 0;
     throw Error{Code::kNoInput,
-                "'" + folder + "' has no checkpoint that can be read"};
+                "'" + folder + "' has no checkpoint that can be read" +
+                    (whole ? ", but a log of updates from the start on; the "
+                             "command of the run goes on from it"
+                           : "")};
+  }
   return result;
 }
 
