@@ -1,12 +1,14 @@
 #include "libcore/cluster/master.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "libcore/cluster/master_address.h"
 #include "libcore/cluster/master_run.h"
 #include "libcore/cluster/passing_folder.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/replay.h"
+#include "libcore/cluster/run_files.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/source.h"
 
@@ -14,11 +16,54 @@ namespace dl::cluster {
 
 namespace {
 
+// A model that cannot be written is known before hours of training.
+void check_output(const std::string& output, const std::string& run) {
+  namespace fs = std::filesystem;
+  refuse_overwriting_run(output, run);
+  const auto fail = [&](const std::string& why) {
+    throw Error{Code::kCantCreate, "cannot create '" + output + "': " + why};
+  };
+  std::error_code ignored;
+  if (fs::is_directory(output, ignored)) fail("it is a folder");
+  const fs::path folder = fs::path(output).parent_path();
+  // The master makes the run directory.
+  const bool in_run = (folder / "").lexically_normal() ==
+                      (fs::path(run) / "").lexically_normal();
+  if (!folder.empty() && !in_run && !fs::is_directory(folder, ignored))
+    fail("there is no folder '" + folder.string() + "'");
+}
+
+// No output replaces an input or a file of the run, and --fresh removes no
+// input.
+void check_files(const MasterOptions& options) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> inputs;
+  for (const auto* operands : {&options.data, &options.eval_data})
+    for (const std::string& input : io::expand_operands(*operands))
+      inputs.push_back(input);
+  for (const std::string& input : {options.net, options.init})
+    if (!input.empty()) inputs.push_back(input);
+  const std::string run = run_folder(options);
+  for (const std::string& output : {options.output, options.master_file}) {
+    if (output.empty()) continue;
+    io::refuse_overwriting(output, inputs);
+    check_output(output, run);
+  }
+  std::error_code ignored;
+  if (!options.master_file.empty() &&
+      fs::weakly_canonical(options.master_file, ignored) ==
+          fs::weakly_canonical(options.output, ignored))
+    throw Error{Code::kUsage,
+                "--master-file and --output are both '" + options.output + "'"};
+  if (options.fresh) refuse_removing(inputs, run);
+}
+
 // Nothing is kept, so the run directory is a passing one.
 Outcome estimate(MasterOptions options, const Log& log) {
   const PassingFolder folder;
   options.run = folder.path().string();
   options.output = (folder.path() / "model").string();
+  check_files(options);
   return train(options, log);
 }
 
@@ -45,8 +90,7 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
   }
   if (options.output.empty() || options.output == "-")
     throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
-  if (options.step < -1)
-    throw Error{Code::kUsage, "--step: want the number of an update"};
+  check_output(options.output, options.replay);
   const std::uint64_t wanted =
       options.step < 0 ? kLastUpdate : static_cast<std::uint64_t>(options.step);
   const std::uint64_t step =
@@ -75,14 +119,7 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   limits_of(options);
-  io::refuse_overwriting(options.output, {options.net});
-  for (const auto* operands : {&options.data, &options.eval_data})
-    io::refuse_overwriting(options.output, io::expand_operands(*operands));
-  const auto folder = std::filesystem::path(options.output).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder))
-    throw Error{Code::kCantCreate, "cannot create '" + options.output +
-                                       "': there is no folder '" +
-                                       folder.string() + "'"};
+  check_files(options);
   return train(options, log);
 }
 

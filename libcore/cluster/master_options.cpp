@@ -149,6 +149,10 @@ Limits limits_of(const MasterOptions& options) {
   return limits;
 }
 
+std::string run_folder(const MasterOptions& options) {
+  return options.run.empty() ? options.output + ".run" : options.run;
+}
+
 bool keeps_best(const MasterOptions& options) {
   if (options.keep.empty()) return options.patience > 0;
   constexpr Names<bool, 2> kKeep{{{{true, "best"}, {false, "last"}}}};

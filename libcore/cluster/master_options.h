@@ -94,6 +94,9 @@ Settings settings_of(const MasterOptions& options,
 // Throws Error: kUsage.
 Limits limits_of(const MasterOptions& options);
 
+// The run directory.
+std::string run_folder(const MasterOptions& options);
+
 // Whether the best model is kept, rather than the last.
 // Throws Error: kUsage.
 bool keeps_best(const MasterOptions& options);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -60,6 +61,7 @@ class Master {
   Report begun() const;
   Outcome finished() const;
   void begin_history();
+  std::unique_ptr<RouterSocket> listen();
   void start(RouterSocket& socket);
   void announce(const RouterSocket& socket);
   void loop();
@@ -96,17 +98,16 @@ Outcome Master::run() {
   for (const auto* data : {&options_.data, &options_.eval_data})
     data::warn_of_missing(io::expand_operands(*data), log_);
   plan_ = make_plan(options_, store_.path(), log_);
+  std::unique_ptr<RouterSocket> socket;
+  if (options_.fresh) {
+    socket = listen();  // what fails must leave the earlier run as it is
+    store_.start_over(plan_);
+  }
   state_ = store_.take_up(plan_);
   if (state_.finished) return finished();
   begin_history();
-
-  const bool local = options_.local > 0;
-  std::string endpoint = options_.bind;
-  if (local && endpoint.empty())
-    endpoint = local_socket_.emplace(store_.path()).endpoint();
-  RouterSocket socket(endpoint.empty() ? "tcp://*:0" : endpoint,
-                      options_.security, log_);
-  start(socket);
+  if (!socket) socket = listen();
+  start(*socket);
   try {
     loop();
     if (coordinator_->finished() && !options_.estimate)
@@ -130,6 +131,14 @@ Outcome Master::run() {
   throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
                                    "; the state is saved in '" + store_.path() +
                                    "', the same command goes on"};
+}
+
+std::unique_ptr<RouterSocket> Master::listen() {
+  std::string endpoint = options_.bind;
+  if (options_.local > 0 && endpoint.empty())
+    endpoint = local_socket_.emplace(store_.path()).endpoint();
+  return std::make_unique<RouterSocket>(
+      endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
 }
 
 // What a report says of the run before it goes on.

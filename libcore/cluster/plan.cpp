@@ -67,9 +67,10 @@ void check_data(const nn::Model& model, const MasterData& data,
 }
 
 // run.json of a run that goes on, or null.
-Json begun(const std::string& folder) {
+Json begun(const MasterOptions& options, const std::string& folder) {
   const std::string name = folder + "/run.json";
-  if (folder.empty() || !std::filesystem::exists(name)) return {};
+  if (options.fresh || folder.empty() || !std::filesystem::exists(name))
+    return {};
   const auto source = io::open_file(name);
   return parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
                     Code::kData);
@@ -80,7 +81,7 @@ Json begun(const std::string& folder) {
 void choose_normalizers(nn::Model& model, const MasterOptions& options,
                         const data::Metadata& metadata,
                         const std::string& folder, const Log& log) {
-  const Json run = begun(folder);
+  const Json run = begun(options, folder);
   const JsonView view(run, Code::kData, "run.json");
   const auto keeps = [&](const std::string& kind) {
     return kind == "auto" && !run.is_null();

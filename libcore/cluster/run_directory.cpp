@@ -14,6 +14,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/continuation.h"
+#include "libcore/cluster/run_files.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -26,34 +27,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 constexpr std::size_t kKept = 2;
-constexpr std::string_view kPrefix = "checkpoint-";
-constexpr std::string_view kSuffix = ".safetensors";
-
-// The number in "checkpoint-000041.safetensors", or -1.
-std::int64_t number_of(const std::string& name) {
-  if (name.size() <= kPrefix.size() + kSuffix.size() ||
-      !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
-    return -1;
-  const std::string digits = name.substr(
-      kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  if (digits.size() > 15 ||
-      digits.find_first_not_of("0123456789") != std::string::npos)
-    return -1;
-  return std::stoll(digits);
-}
-
-std::string name_of(std::int64_t number) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%06lld",
-                static_cast<long long>(number));
-  return std::string(kPrefix) + digits + std::string(kSuffix);
-}
 
 // Numbers of the checkpoints in the folder, ascending.
 std::vector<std::int64_t> checkpoints(const std::string& path) {
   std::vector<std::int64_t> result;
   for (const auto& entry : fs::directory_iterator(path))
-    if (const auto number = number_of(entry.path().filename().string());
+    if (const auto number = checkpoint_number(entry.path().filename().string());
         number >= 0)
       result.push_back(number);
   std::sort(result.begin(), result.end());
@@ -73,7 +52,7 @@ std::vector<std::string> checkpoint_files(const std::string& folder) {
     throw Error{Code::kNoInput, "there is no run directory '" + folder + "'"};
   std::vector<std::string> result;
   for (const std::int64_t number : checkpoints(folder))
-    result.push_back(folder + "/" + name_of(number));
+    result.push_back(folder + "/" + checkpoint_name(number));
   return result;
 }
 
@@ -120,7 +99,7 @@ std::string first_difference(const Json& a, const Json& b, std::string* left,
   return "";
 }
 
-RunDirectory::RunDirectory(const std::string& path, bool fresh) : path_(path) {
+RunDirectory::RunDirectory(const std::string& path) : path_(path) {
   std::error_code error;
   fs::create_directory(path, error);
   if (error)
@@ -128,7 +107,6 @@ RunDirectory::RunDirectory(const std::string& path, bool fresh) : path_(path) {
                                        "': " + error.message()};
   lock();
   sweep();
-  if (fresh) clear();
 }
 
 RunDirectory::~RunDirectory() { ::close(lock_); }
@@ -178,16 +156,15 @@ void RunDirectory::sweep() {
   }
 }
 
-void RunDirectory::clear() {
+void RunDirectory::clear(const std::vector<std::string>& keep) {
   for (const auto& entry : fs::directory_iterator(path_)) {
-    const std::string name = entry.path().filename().string();
-    const bool ours =
-        number_of(name) >= 0 || name == "run.json" || name == "events.jsonl" ||
-        name == "best.safetensors" ||
-        (name.starts_with("updates-") && name.ends_with(".log")) ||
-        (name.starts_with("data-") && name.ends_with(".dls"));
+    const std::string path =
+        fs::absolute(entry.path()).lexically_normal().string();
+    if (!is_of_run(entry.path().filename().string()) ||
+        std::ranges::find(keep, path) != keep.end())
+      continue;
     std::error_code error;
-    if (ours && !fs::remove(entry.path(), error) && error)
+    if (!fs::remove(entry.path(), error) && error)
       throw Error{Code::kIo, "cannot remove '" + entry.path().string() +
                                  "': " + error.message()};
   }
@@ -227,7 +204,7 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
     const Log& log) const {
   auto numbers = checkpoints(path_);
   for (auto it = numbers.rbegin(); it != numbers.rend(); ++it) {
-    const std::string name = name_of(*it);
+    const std::string name = checkpoint_name(*it);
     try {
       return Checkpoint{name, nn::load_model(file(name))};
     } catch (const Error& error) {
@@ -247,13 +224,13 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
 std::string RunDirectory::save(const nn::Model& model, bool keep_first) {
   failpoint("master.before_checkpoint");
   auto numbers = checkpoints(path_);
-  std::string name = name_of(numbers.empty() ? 1 : numbers.back() + 1);
+  std::string name = checkpoint_name(numbers.empty() ? 1 : numbers.back() + 1);
   nn::save_model(model, file(name));
   failpoint("master.after_checkpoint");
   if (keep_first && !numbers.empty()) numbers.erase(numbers.begin());
   while (numbers.size() >= kKept) {
     std::error_code ignored;
-    fs::remove(file(name_of(numbers.front())), ignored);
+    fs::remove(file(checkpoint_name(numbers.front())), ignored);
     numbers.erase(numbers.begin());
   }
   return name;

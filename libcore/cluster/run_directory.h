@@ -19,11 +19,10 @@ namespace dl::cluster {
 
 class RunDirectory {
  public:
-  // Makes the folder if it is missing and locks it.  fresh: removes what an
-  // earlier run left in it.
+  // Makes the folder if it is missing and locks it.
   // Throws Error: kUnavailable, another master has it ("'m.run' is in use by
   // process 812"); kCantCreate.
-  RunDirectory(const std::string& path, bool fresh);
+  explicit RunDirectory(const std::string& path);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -32,6 +31,10 @@ class RunDirectory {
   std::string file(const std::string& name) const;
   // How many masters have run here, this one included.
   std::uint64_t incarnation() const { return incarnation_; }
+
+  // Removes what an earlier run left, but for the files whose absolute paths
+  // are in `keep`.  Throws Error: kIo.
+  void clear(const std::vector<std::string>& keep = {});
 
   // run.json as it is; null if there is none.
   // Throws Error: kData, it is damaged; kIo.
@@ -61,7 +64,6 @@ class RunDirectory {
  private:
   void lock();
   void sweep();
-  void clear();
 
   std::string path_;
   int lock_ = -1;

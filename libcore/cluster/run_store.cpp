@@ -24,9 +24,16 @@ bool is_best(const RunState& state) {
 RunStore::RunStore(const MasterOptions& options, const Log& log)
     : options_(options),
       log_(log),
-      directory_(options.run.empty() ? options.output + ".run" : options.run,
-                 options.fresh),
+      directory_(run_folder(options)),
       policy_(limits_of(options).update_log) {}
+
+void RunStore::start_over(const Plan& plan) {
+  std::vector<std::string> keep;
+  for (const MasterData* data : {plan.training.get(), plan.evaluation.get()})
+    if (data)
+      for (const ShardInfo& shard : data->shards()) keep.push_back(shard.path);
+  directory_.clear(keep);
+}
 
 RunState RunStore::take_up(Plan& plan) {
   plan_ = &plan;

@@ -28,6 +28,10 @@ class RunStore {
   std::string events() const { return directory_.file("events.jsonl"); }
   std::uint64_t incarnation() const { return directory_.incarnation(); }
 
+  // Removes what an earlier run left, but for what the plan reads: streams are
+  // in the folder already.  Throws Error: kIo.
+  void start_over(const Plan& plan);
+
   // What the newest checkpoint and the log after it hold, or where the plan
   // starts; whether that is finished is for the plan to say.  Of a finished
   // run, writes the model if that is missing or older.  The plan must outlive

@@ -49,19 +49,19 @@ TEST_CASE("one master at a time, and each start is counted") {
   Folder folder;
   const std::string path = folder.path + "/m.run";
   {
-    RunDirectory first(path, false);
+    RunDirectory first(path);
     CHECK(first.incarnation() == 1);
     CHECK_THROWS_WITH(
-        RunDirectory(path, false),
+        RunDirectory(path),
         Catch::Contains("in use by process " + std::to_string(::getpid())));
   }
-  CHECK(RunDirectory(path, false).incarnation() == 2);
-  CHECK(RunDirectory(path, true).incarnation() == 3);
+  CHECK(RunDirectory(path).incarnation() == 2);
+  CHECK(RunDirectory(path).incarnation() == 3);
 }
 
 TEST_CASE("a changed configuration is refused by name") {
   Folder folder;
-  RunDirectory run(folder.path, false);
+  RunDirectory run(folder.path);
   const Json before = {{"settings", {{"batch", 32}, {"seed", "1"}}},
                        {"layers", {{{"units", 3}}, {{"units", 4}}}}};
   run.settle(before);
@@ -82,7 +82,7 @@ TEST_CASE("a changed configuration is refused by name") {
 
 TEST_CASE("two checkpoints are kept and a damaged one is passed over") {
   Folder folder;
-  RunDirectory run(folder.path, false);
+  RunDirectory run(folder.path);
   std::vector<std::string> said;
   const auto log = [&](dl::Level, const std::string& line) {
     said.push_back(line);
@@ -111,13 +111,14 @@ TEST_CASE("two checkpoints are kept and a damaged one is passed over") {
 TEST_CASE("starting over removes a run's files and nothing else") {
   Folder folder;
   {
-    RunDirectory run(folder.path, false);
+    RunDirectory run(folder.path);
     run.settle({{"a", 1}});
     run.save(model(1));
     std::ofstream(run.file("mine.txt")) << "stays";
     std::ofstream(run.file("events.jsonl")) << "{}\n";
   }
-  RunDirectory run(folder.path, true);
+  RunDirectory run(folder.path);
+  run.clear();
   run.settle({{"a", 2}});
   CHECK_FALSE(fs::exists(run.file("events.jsonl")));
   CHECK_FALSE(fs::exists(run.file("checkpoint-000001.safetensors")));
