@@ -101,7 +101,7 @@ pid_t spawn_shell(const std::string& command, int output) {
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   sigset_t defaults, mask;
   sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
   sigemptyset(&mask);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setsigmask(&attributes, &mask);
@@ -123,9 +123,9 @@ pid_t spawn_shell(const std::string& command, int output) {
 
 std::unique_ptr<Source> open_pipe(std::string_view spec) {
   const char* forbidden = std::getenv("DL_NO_PIPE");
-  if (forbidden && std::string_view(forbidden) == "1")
+  if (forbidden && *forbidden != '\0' && std::string_view(forbidden) != "0")
     throw Error{Code::kUsage,
-                quoted(spec) + ": DL_NO_PIPE=1 forbids 'pipe:' inputs"};
+                quoted(spec) + ": --no-pipe or DL_NO_PIPE forbids 'pipe:' inputs"};
   const std::string command(spec.substr(5));
   if (command.find_first_not_of(" \t\n") == std::string::npos)
     throw Error{Code::kUsage, "'pipe:' needs a command"};

@@ -38,11 +38,23 @@ std::string by(std::int64_t a, std::int64_t b) {
   throw Error{Code::kConfig, std::string(what) + " has more than 2^40 numbers"};
 }
 
-std::int64_t checked_elements(const Shape& shape, const char* what) {
+std::int64_t checked_elements(std::span<const std::int64_t> extents,
+                              const char* what) {
   std::int64_t n = 1;
-  for (const std::int64_t extent : shape.extents())
+  for (const std::int64_t extent : extents)
     if (__builtin_mul_overflow(n, extent, &n) || n > kMaxReals) too_large(what);
   return n;
+}
+
+std::int64_t checked_elements(const Shape& shape, const char* what) {
+  return checked_elements(shape.extents(), what);
+}
+
+// Of numbers from a configuration, which may be of any size.
+Shape checked_shape(std::initializer_list<std::int64_t> extents,
+                    const char* what) {
+  checked_elements({extents.begin(), extents.size()}, what);
+  return Shape(extents);
 }
 
 void require_image(const Shape& input) {
@@ -135,7 +147,8 @@ void Builder::add_dense(LayerLayout& layer) {
   const std::int64_t inputs =
       layer.input_steps ? layer.input[1] : layer.input.elements();
   const std::int64_t units = config().units;
-  parameter("weight", Role::kWeight, {units, inputs}, inputs, units);
+  parameter("weight", Role::kWeight, checked_shape({units, inputs}, "weight"),
+            inputs, units);
   if (config().bias) parameter("bias", Role::kBias, {units});
   layer.output = layer.input_steps ? Shape{steps, units} : Shape{units};
   layer.flops = static_cast<double>(steps) * static_cast<double>(units) *
@@ -147,8 +160,8 @@ void Builder::add_conv2d(LayerLayout& layer) {
   layer.output = slide(conv, layer.input, conv.filters);
   const std::int64_t channels = layer.input[2];
   const std::int64_t window = conv.kernel[0] * conv.kernel[1];
-  const Shape weight{conv.filters, conv.kernel[0], conv.kernel[1], channels};
-  checked_elements(weight, "weight");
+  const Shape weight = checked_shape(
+      {conv.filters, conv.kernel[0], conv.kernel[1], channels}, "weight");
   parameter("weight", Role::kWeight, weight, channels * window,
             conv.filters * window / (conv.stride[0] * conv.stride[1]));
   if (conv.bias) parameter("bias", Role::kBias, {conv.filters});
@@ -181,9 +194,11 @@ void Builder::add_recurrent(LayerLayout& layer) {
   const std::int64_t out = simple ? spec.units : spec.inputs + spec.units;
   const bool both = c.bidirectional != Bidirectional::kNone;
   const auto add_direction = [&](const std::string& prefix) {
-    parameter(prefix + "weight", Role::kWeight, {rows, spec.inputs}, in, out);
-    parameter(prefix + "recurrent_weight", Role::kWeight, {rows, spec.units},
-              spec.units, out);
+    parameter(prefix + "weight", Role::kWeight,
+              checked_shape({rows, spec.inputs}, "weight"), in, out);
+    parameter(prefix + "recurrent_weight", Role::kWeight,
+              checked_shape({rows, spec.units}, "recurrent_weight"), spec.units,
+              out);
     layout_.parameters.back().recurrent = true;
     if (c.bias) parameter(prefix + "bias", Role::kBias, {spec.biases()});
   };

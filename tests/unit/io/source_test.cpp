@@ -87,8 +87,12 @@ TEST_CASE("SIGPIPE is back at its default in a command") {
 }
 
 TEST_CASE("DL_NO_PIPE forbids commands") {
-  ::setenv("DL_NO_PIPE", "1", 1);
-  CHECK(error_of([] { open_source("pipe:true"); }).code() == Code::kUsage);
+  for (const char* value : {"1", "true", "yes"}) {
+    ::setenv("DL_NO_PIPE", value, 1);
+    CHECK(error_of([] { open_source("pipe:true"); }).code() == Code::kUsage);
+  }
+  ::setenv("DL_NO_PIPE", "0", 1);
+  CHECK(slurp("pipe:true").empty());
   ::unsetenv("DL_NO_PIPE");
   CHECK(slurp("pipe:true").empty());
 }

@@ -191,6 +191,16 @@ TEST_CASE("a layer that does not fit is named") {
   CHECK(layout_error(config) == "input.shape has more than 2^40 numbers");
 }
 
+TEST_CASE("units beyond all memory are refused, and do not overflow") {
+  auto config = network(R"({"type": "flatten"})");
+  config.input = {8, 8};
+  config.layers[0].units = 2147483647;
+  for (const LayerType type : {LayerType::kLstm, LayerType::kGru}) {
+    config.layers[0].type = type;
+    CHECK_THAT(layout_error(config), Catch::Contains("more than 2^40"));
+  }
+}
+
 TEST_CASE("components of updater state have names") {
   using dl::tensor::Updater;
   for (const Updater kind : {Updater::kSgd, Updater::kNesterov, Updater::kAdam,
