@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -17,23 +16,15 @@
 #include "libcore/io/source.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/model.h"
+#include "libcore/nn/model_metadata.h"
 
 namespace dl::nn {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr int kMajorVersion = 2;
-// A reader of version 1 would take outputs for what they are not if targets
-// were normalized.
-const char* version_of(const Model& model) {
-  return model.target_normalizer.changes_nothing() ? "1.0" : "2.0";
-}
-constexpr char kDataPrefix[] = "data.";
 constexpr std::string_view kVectorPrefix = "training/";
 constexpr std::size_t kMaxBytes = std::size_t{1} << 40;
-
-using Strings = std::map<std::string, std::string>;
 
 [[noreturn]] void damaged(const std::string& what) {
   throw Error{Code::kData, what};
@@ -139,26 +130,12 @@ auto values_of(M& model, const Slot& slot) {
                                    static_cast<std::size_t>(slot.elements));
 }
 
-Strings metadata_of(const Model& model) {
-  Strings text{{"format", "dl-model"},
-               {"version", version_of(model)},
-               {"network", dump_json(to_json(model.config))},
-               {"normalizer", dump_json(model.normalizer.to_json())},
-               {"provenance", dump_json(data::to_json(model.provenance))}};
-  if (!model.target_normalizer.changes_nothing())
-    text["target_normalizer"] = dump_json(model.target_normalizer.to_json());
-  for (const auto& [key, value] : model.data.to_strings())
-    text[kDataPrefix + key] = value;
-  if (!model.training.is_null()) text["training"] = dump_json(model.training);
-  return text;
-}
-
 void add_text(io::Digest& digest, const std::string& text) {
   digest.add(std::as_bytes(std::span(text.c_str(), text.size() + 1)));
 }
 
 // Starts the digest of a file: everything but the tensors' bytes.
-io::Digest start_digest(const Strings& metadata,
+io::Digest start_digest(const ModelStrings& metadata,
                         const std::vector<Slot>& slots) {
   io::Digest digest;
   for (const auto& [key, value] : metadata) {
@@ -174,71 +151,6 @@ io::Digest start_digest(const Strings& metadata,
     add_text(digest, shape);
   }
   return digest;
-}
-
-const std::string& text_at(const Strings& metadata, const char* key) {
-  const auto it = metadata.find(key);
-  if (it == metadata.end())
-    damaged(std::string("the metadata lack '") + key + "'");
-  return it->second;
-}
-
-void check_version(const Strings& metadata) {
-  const auto format = metadata.find("format");
-  if (format == metadata.end() || format->second != "dl-model")
-    damaged("is no model of dl-tools (its metadata lack the format)");
-  const std::string& version = text_at(metadata, "version");
-  int major = 0;
-  const char* end = version.data() + version.size();
-  const auto [rest, error] = std::from_chars(version.data(), end, major);
-  if (error != std::errc() || rest == end || *rest != '.' || major < 1)
-    damaged("version '" + version + "' is none");
-  if (major > kMajorVersion)
-    damaged("is a model of version " + version +
-            "; this program reads up to version " +
-            std::to_string(kMajorVersion));
-}
-
-Json json_at(const Strings& metadata, const char* key) {
-  return parse_json(text_at(metadata, key),
-                    std::string("metadata '") + key + "'", Code::kData);
-}
-
-data::Normalizer normalizer_at(const Strings& metadata, const char* key) {
-  const Json json = json_at(metadata, key);
-  return data::Normalizer::from_json(JsonView(json, Code::kData, key));
-}
-
-// Everything of a model but its tensors.
-Model describe(const Strings& metadata) {
-  Model model;
-  try {
-    model.config = parse_network(text_at(metadata, "network"), "network");
-  } catch (const Error& e) {
-    damaged(e.what());
-  }
-  model.normalizer = normalizer_at(metadata, "normalizer");
-  if (metadata.contains("target_normalizer")) {
-    model.target_normalizer = normalizer_at(metadata, "target_normalizer");
-    const std::size_t columns = model.target_normalizer.shift.size();
-    const std::int64_t units = model.config.layers.back().units;
-    if (columns != 1 && std::cmp_not_equal(columns, units))
-      damaged("the normalizer of targets has " + std::to_string(columns) +
-              " columns, the network " + std::to_string(units) + " outputs");
-  }
-  if (metadata.contains("provenance")) {
-    const Json provenance = json_at(metadata, "provenance");
-    model.provenance = data::provenance_from_json(
-        JsonView(provenance, Code::kData, "provenance"));
-  }
-  Strings data;
-  for (const auto& [key, value] : metadata)
-    if (key.starts_with(kDataPrefix))
-      data[key.substr(sizeof kDataPrefix - 1)] = value;
-  if (!data.empty()) model.data = data::Metadata::from_strings(data);
-  if (metadata.contains("training"))
-    model.training = json_at(metadata, "training");
-  return model;
 }
 
 std::string describe(const io::TensorEntry& entry) {
@@ -319,7 +231,7 @@ std::span<const float> parameters_in(
 }
 
 // Programs other than ours write none.  A name that was damaged is not that.
-bool has_checksum(const Strings& metadata) {
+bool has_checksum(const ModelStrings& metadata) {
   if (metadata.contains("xxh3")) return true;
   for (const auto& [key, value] : metadata)
     if (value.size() == 16 &&
@@ -350,7 +262,7 @@ Model read_model(std::span<const std::byte> blob, bool keep,
   check_kind(blob);
   const io::SafetensorsHeader header = io::parse_safetensors(blob);
   check_version(header.metadata);
-  Model model = describe(header.metadata);
+  Model model = model_from(header.metadata);
   const Layout layout = layout_of(model.config);
   bool with_state = false;
   for (const io::TensorEntry& entry : header.tensors)
@@ -437,7 +349,7 @@ void save_model(const Model& model, const std::string& path) {
   for (const auto& [name, values] : model.training_vectors)
     add_vector(slots, std::string(kVectorPrefix) + name,
                static_cast<std::int64_t>(values.size()));
-  Strings metadata = metadata_of(model);
+  ModelStrings metadata = metadata_of(model);
   io::Digest digest = start_digest(metadata, slots);
   std::vector<io::TensorEntry> entries;
   for (const Slot& slot : slots) {

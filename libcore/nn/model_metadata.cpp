@@ -1,0 +1,101 @@
+#include "libcore/nn/model_metadata.h"
+
+#include <charconv>
+#include <utility>
+
+namespace dl::nn {
+namespace {
+
+constexpr int kMajorVersion = 2;
+// A reader of version 1 would take outputs for what they are not if targets
+// were normalized.
+const char* version_of(const Model& model) {
+  return model.target_normalizer.changes_nothing() ? "1.0" : "2.0";
+}
+constexpr char kDataPrefix[] = "data.";
+
+[[noreturn]] void damaged(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+const std::string& text_at(const ModelStrings& metadata, const char* key) {
+  const auto it = metadata.find(key);
+  if (it == metadata.end())
+    damaged(std::string("the metadata lack '") + key + "'");
+  return it->second;
+}
+
+Json json_at(const ModelStrings& metadata, const char* key) {
+  return parse_json(text_at(metadata, key),
+                    std::string("metadata '") + key + "'", Code::kData);
+}
+
+data::Normalizer normalizer_at(const ModelStrings& metadata, const char* key) {
+  const Json json = json_at(metadata, key);
+  return data::Normalizer::from_json(JsonView(json, Code::kData, key));
+}
+
+}  // namespace
+
+ModelStrings metadata_of(const Model& model) {
+  ModelStrings text{{"format", "dl-model"},
+                    {"version", version_of(model)},
+                    {"network", dump_json(to_json(model.config))},
+                    {"normalizer", dump_json(model.normalizer.to_json())},
+                    {"provenance", dump_json(data::to_json(model.provenance))}};
+  if (!model.target_normalizer.changes_nothing())
+    text["target_normalizer"] = dump_json(model.target_normalizer.to_json());
+  for (const auto& [key, value] : model.data.to_strings())
+    text[kDataPrefix + key] = value;
+  if (!model.training.is_null()) text["training"] = dump_json(model.training);
+  return text;
+}
+
+void check_version(const ModelStrings& metadata) {
+  const auto format = metadata.find("format");
+  if (format == metadata.end() || format->second != "dl-model")
+    damaged("is no model of dl-tools (its metadata lack the format)");
+  const std::string& version = text_at(metadata, "version");
+  int major = 0;
+  const char* end = version.data() + version.size();
+  const auto [rest, error] = std::from_chars(version.data(), end, major);
+  if (error != std::errc() || rest == end || *rest != '.' || major < 1)
+    damaged("version '" + version + "' is none");
+  if (major > kMajorVersion)
+    damaged("is a model of version " + version +
+            "; this program reads up to version " +
+            std::to_string(kMajorVersion));
+}
+
+Model model_from(const ModelStrings& metadata) {
+  Model model;
+  try {
+    model.config = parse_network(text_at(metadata, "network"), "network");
+  } catch (const Error& e) {
+    damaged(e.what());
+  }
+  model.normalizer = normalizer_at(metadata, "normalizer");
+  if (metadata.contains("target_normalizer")) {
+    model.target_normalizer = normalizer_at(metadata, "target_normalizer");
+    const std::size_t columns = model.target_normalizer.shift.size();
+    const std::int64_t units = model.config.layers.back().units;
+    if (columns != 1 && std::cmp_not_equal(columns, units))
+      damaged("the normalizer of targets has " + std::to_string(columns) +
+              " columns, the network " + std::to_string(units) + " outputs");
+  }
+  if (metadata.contains("provenance")) {
+    const Json provenance = json_at(metadata, "provenance");
+    model.provenance = data::provenance_from_json(
+        JsonView(provenance, Code::kData, "provenance"));
+  }
+  ModelStrings data;
+  for (const auto& [key, value] : metadata)
+    if (key.starts_with(kDataPrefix))
+      data[key.substr(sizeof kDataPrefix - 1)] = value;
+  if (!data.empty()) model.data = data::Metadata::from_strings(data);
+  if (metadata.contains("training"))
+    model.training = json_at(metadata, "training");
+  return model;
+}
+
+}  // namespace dl::nn
