@@ -186,6 +186,8 @@ void Coordinator::serve(Member& member, const Fetch& fetch) {
   try {
     record.packed = hooks_.record(fetch);
   } catch (const Error& error) {
+    // No worker could use it.
+    if (error.code() == Code::kData) throw;
     context_.log(Level::kWarning, error.what());
   }
   context_.send(member, record.to_message());

@@ -113,7 +113,14 @@ std::vector<std::byte> MasterData::record(std::uint32_t shard,
                                    "' has changed since the run began"};
     }
   }
-  return open_->read_packed(record);
+  std::vector<std::byte> packed = open_->read_packed(record);
+  // Once: a worker sees itself what is damaged later, but does not know the
+  // shard's metadata.
+  if (!checked_.contains({shard, record})) {
+    (void)open_->decode(record, packed);
+    checked_.emplace(shard, record);
+  }
+  return packed;
 }
 
 Json MasterData::to_json() const {

@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -39,7 +41,7 @@ class MasterData {
   data::Catalogue catalogue() const;
   std::int64_t examples() const { return catalogue().examples(); }
 
-  // A packed record for a worker.
+  // A packed record for a worker, which is as its shard's metadata say.
   // Throws Error: kProtocol, there is none; kNoInput, kData, kIo.
   std::vector<std::byte> record(std::uint32_t shard, std::uint32_t record);
 
@@ -54,6 +56,7 @@ class MasterData {
   // The shard that was read last.
   std::unique_ptr<data::Shard> open_;
   std::uint32_t open_index_ = 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> checked_;  // shard, record
 };
 
 }  // namespace dl::cluster

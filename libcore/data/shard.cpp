@@ -202,10 +202,12 @@ std::vector<std::byte> Shard::read_packed(std::size_t i) const {
   return state_->bytes(state_->places[i].offset, state_->places[i].bytes);
 }
 
-DataSet Shard::read(std::size_t i) const {
+DataSet Shard::read(std::size_t i) const { return decode(i, read_packed(i)); }
+
+DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed) const {
   const std::string name =
       "'" + state_->path + "', record " + std::to_string(i);
-  DataSet set = unpack_record(read_packed(i), name);
+  DataSet set = unpack_record(packed, name);
   try {
     state_->metadata.check(set);
     if (set.examples() != state_->records[i])

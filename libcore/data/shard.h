@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,14 @@ class Shard {
   const std::vector<std::int64_t>& records() const;
   std::int64_t examples() const;
 
-  // Unpacks record i.  Throws Error: kData, "'x.dls', record 17: ...".
+  // Unpacks record i.  Throws Error: kData, "'x.dls', record 17: ...", it is
+  // damaged or not as the metadata say.
   DataSet read(std::size_t i) const;
   // Its bytes as they lie in the file, to be shipped to a host that cannot
   // open the file; unpack_record() undoes it.
   std::vector<std::byte> read_packed(std::size_t i) const;
+  // What read() does with the bytes that read_packed() returned.
+  DataSet decode(std::size_t i, std::span<const std::byte> packed) const;
 
  private:
   struct State;

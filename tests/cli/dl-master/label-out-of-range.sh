@@ -1,0 +1,16 @@
+#!/bin/sh
+# A label that is no class of its shard is not trained, even if the network has
+# an output for it.
+make-dataset 10 4 1 broken >bad.dls
+cat >net.json <<'END'
+{"input": {"shape": [3]}, "updater": {"type": "sgd", "learning_rate": 0.01},
+ "layers": [{"type": "output", "units": 8, "activation": "softmax",
+             "loss": "negative_log_likelihood"}]}
+END
+for mode in averaging sharing; do
+  dl-master -q --net net.json --data bad.dls --mode $mode --local 1 --batch 4 \
+    -o $mode.safetensors 2>messages
+  echo $?
+  grep "^dl-master" messages | sed "s|'/[^']*/|'|"
+  test -e $mode.safetensors || echo "no model"
+done
