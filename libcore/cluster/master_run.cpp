@@ -18,7 +18,6 @@
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
 #include "libcore/cluster/run_store.h"
-#include "libcore/data/set_check.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -95,8 +94,6 @@ class Master {
 };
 
 Outcome Master::run() {
-  for (const auto* data : {&options_.data, &options_.eval_data})
-    data::warn_of_missing(io::expand_operands(*data), log_);
   plan_ = make_plan(options_, store_.path(), log_);
   std::unique_ptr<RouterSocket> socket;
   if (options_.fresh) {

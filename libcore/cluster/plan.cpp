@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "libcore/cluster/gradient_sharing.h"
+#include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
@@ -258,6 +259,8 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
     throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
   if (options.data.empty() && !options.dry_run)
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  data::warn_of_missing(io::expand_operands(options.data), log,
+                        io::expand_operands(options.eval_data));
   Plan plan;
   choose_network(plan, options, log);
   if (!options.data.empty()) {

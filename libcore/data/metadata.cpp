@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/data/contradiction.h"
@@ -111,6 +113,21 @@ void check_classes(const std::string& name, const tensor::Tensor& labels,
   });
 }
 
+// Programs of others write them, too.  Columns of one name are as a table has
+// them, and only matter where they are matched by name.
+void check_names(const Metadata& m) {
+  std::set<std::string> seen;
+  for (const std::string& name : m.classes)
+    if (!seen.insert(name).second) bad("two classes are called '" + name + "'");
+  const auto features = m.schema.find("features");
+  if (m.columns.empty() || features == m.schema.end()) return;
+  const tensor::Shape& shape = features->second.shape;
+  const std::int64_t width = shape.rank() > 0 ? shape.back() : 1;
+  if (std::cmp_not_equal(width, m.columns.size()))
+    bad("'features' has " + std::to_string(width) + " columns, but there are " +
+        std::to_string(m.columns.size()) + " names of them");
+}
+
 Json to_json(const SetPlace& place) {
   Json json = {{"id", place.id}, {"shard", place.shard}, {"of", place.of}};
   if (!place.part.empty()) json["part"] = place.part;
@@ -181,6 +198,7 @@ void Metadata::update(const Metadata& later) {
   if (later.label_statistics) label_statistics = later.label_statistics;
   if (!later.provenance.empty()) provenance = later.provenance;
   if (later.place) place = later.place;
+  check_names(*this);
 }
 
 void Metadata::join(const Metadata& next) {

@@ -63,7 +63,8 @@ struct Metadata {
   static std::map<std::string, Field> schema_of(const DataSet& set);
 
   // Takes over what a later metadata record says.
-  // Throws Error: kData, schema, classes or columns contradict.
+  // Throws Error: kData, schema, classes or columns contradict; two classes
+  // have one name, or there are not as many names as columns.
   void update(const Metadata& later);
   // Takes over what another, concatenated stream says: statistics as
   // Statistics::join() does, provenance is joined.

@@ -1,8 +1,11 @@
 #include "libcore/data/set_check.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/data/shard.h"
@@ -21,6 +24,35 @@ struct Group {
   std::map<std::int64_t, std::string> given;  // by the number that they say
   bool renamed = false;  // a number in a name is not the one inside
 };
+
+// Shards of one --split, by the prefix that dl-shard was given.
+struct Split {
+  std::string first;  // its path
+  std::string id;
+};
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored);
+}
+
+// Its examples would count twice.
+void refuse_twice(const std::vector<std::string>& specs) {
+  std::map<std::pair<dev_t, ino_t>, std::string> seen;
+  for (const std::string& spec : specs) {
+    struct stat info {};
+    if (!io::names_file(spec) || ::stat(spec.c_str(), &info) != 0 ||
+        !S_ISREG(info.st_mode))
+      continue;
+    const auto [at, is_new] =
+        seen.emplace(std::pair<dev_t, ino_t>(info.st_dev, info.st_ino), spec);
+    if (!is_new)
+      throw Error{Code::kData, at->second == spec
+                                   ? "'" + spec + "' is given twice"
+                                   : "'" + spec + "' and '" + at->second +
+                                         "' are the same file"};
+  }
+}
 
 // Without the number.
 bool same_set(const std::optional<SetPlace>& a,
@@ -43,10 +75,24 @@ void add(Group& group, const ShardName& name, const std::string& path,
                     "together"};
   if (!set) return;
   const auto [at, is_new] = group.given.emplace(set->shard, path);
-  if (!is_new && at->second != path)
+  if (!is_new && !same_file(at->second, path))
     throw Error{Code::kData, "'" + path + "' and '" + at->second +
                                  "' are the same shard of one set"};
   group.renamed = group.renamed || set->shard != name.number;
+}
+
+void add(std::map<std::string, Split>& splits, const std::string& prefix,
+         const std::string& path, const SetPlace& set) {
+  const std::string end = "-" + set.part;
+  if (set.part.empty() || !prefix.ends_with(end)) return;
+  const auto [at, is_new] = splits.emplace(
+      prefix.substr(0, prefix.size() - end.size()), Split{path, set.id});
+  if (!is_new && at->second.id != set.id)
+    throw Error{Code::kData,
+                "'" + path + "' is not of one --split with '" +
+                    at->second.first +
+                    "', so they may share examples; deal the data again, or "
+                    "rename what belongs together"};
 }
 
 void find_missing(const std::string& prefix, const Group& group,
@@ -67,9 +113,15 @@ void find_missing(const std::string& prefix, const Group& group,
 
 }  // namespace
 
-std::vector<MissingShard> check_sets(const std::vector<std::string>& specs) {
+std::vector<MissingShard> check_sets(const std::vector<std::string>& specs,
+                                     const std::vector<std::string>& beside) {
+  refuse_twice(specs);
+  refuse_twice(beside);
+  std::vector<std::string> all = specs;
+  all.insert(all.end(), beside.begin(), beside.end());
   std::map<std::string, Group> groups;
-  for (const std::string& path : specs) {
+  std::map<std::string, Split> splits;
+  for (const std::string& path : all) {
     const auto name = parse_shard_name(path);
     if (!name || !io::names_file(path)) continue;
     std::optional<SetPlace> set;
@@ -79,6 +131,7 @@ std::vector<MissingShard> check_sets(const std::vector<std::string>& specs) {
       continue;
     }
     add(groups[name->prefix], *name, path, set);
+    if (set) add(splits, name->prefix, path, *set);
   }
   std::vector<MissingShard> missing;
   for (const auto& [prefix, group] : groups)
@@ -86,8 +139,9 @@ std::vector<MissingShard> check_sets(const std::vector<std::string>& specs) {
   return missing;
 }
 
-void warn_of_missing(const std::vector<std::string>& specs, const Log& log) {
-  for (const MissingShard& shard : check_sets(specs))
+void warn_of_missing(const std::vector<std::string>& specs, const Log& log,
+                     const std::vector<std::string>& beside) {
+  for (const MissingShard& shard : check_sets(specs, beside))
     log(Level::kWarning,
         "'" + shard.path + "': " + shard.why + "; going on without it");
 }

@@ -25,12 +25,17 @@ struct MissingShard {
 // Some shards of a set may be left out: only what is not there is missing.
 // Files that cannot be read as shards are passed over; who reads them will
 // say why.
-// Throws Error: kData, files of one prefix are of different sets, or the same
-// shard twice.
-std::vector<MissingShard> check_sets(const std::vector<std::string>& specs);
+// beside: given with them for another use, such as held-out data; a file may be
+// among both.
+// Throws Error: kData, files of one prefix are of different sets, or the parts
+// of one --split; the same shard twice; of all files, the same one twice.
+std::vector<MissingShard> check_sets(
+    const std::vector<std::string>& specs,
+    const std::vector<std::string>& beside = {});
 
 // The same for a tool that reads the shards: what is missing is a warning.
-void warn_of_missing(const std::vector<std::string>& specs, const Log& log);
+void warn_of_missing(const std::vector<std::string>& specs, const Log& log,
+                     const std::vector<std::string>& beside = {});
 
 }  // namespace dl::data
 

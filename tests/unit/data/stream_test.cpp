@@ -243,6 +243,23 @@ TEST_CASE("data that do not fit the metadata are refused on both sides") {
   CHECK(has(error_of([&] { writer.write(bad); }), "has 3 examples"));
 }
 
+TEST_CASE("metadata with wrong names are refused") {
+  const auto reading = [](const Metadata& m) {
+    return error_of(
+        [&] { Metadata().update(Metadata::from_strings(m.to_strings())); });
+  };
+  Metadata m = sample::metadata();
+  CHECK(reading(m).empty());
+  m.classes = {"cat", "dog", "cat"};
+  CHECK(reading(m) == "two classes are called 'cat'");
+  m = sample::metadata();
+  m.columns = {"a", "b"};
+  CHECK(reading(m) ==
+        "'features' has 3 columns, but there are 2 names of them");
+  m.columns = {"a", "b", "b"};  // a table may have them
+  CHECK(reading(m).empty());
+}
+
 TEST_CASE("a record over the limit is refused") {
   const Bytes bytes = sample::stream({1000});
   StreamReader fits(io::memory_source(bytes), 20000);
