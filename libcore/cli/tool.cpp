@@ -42,8 +42,8 @@ void die_of(int signal) {
 }
 
 // A parent may have left SIGPIPE ignored; a filter must die of it.  The others
-// stay ignored if they were: that is what nohup and `command &` ask for.  A file
-// over the limit of `ulimit -f` is an error like a full disk, not a death.
+// stay ignored if they were: that is what nohup and `command &` ask for.  A
+// file over the limit of `ulimit -f` is an error like a full disk, not a death.
 void restore_signals(const ToolInfo& tool) {
   std::signal(SIGPIPE, tool.filter ? SIG_DFL : SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
