@@ -1,7 +1,6 @@
 // dl-master - train a network with any number of workers
 // For users: man/dl-master.1.scd.  The run directory: man/dl-run.5.scd.
 
-#include <cstdint>
 #include <iostream>
 #include <string>
 
@@ -11,7 +10,6 @@
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master.h"
-#include "libcore/cluster/option_values.h"
 #include "libcore/device/open.h"
 #include "tools/dl-master-exchange.h"
 
@@ -135,8 +133,10 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
     opt.refuse({"net", "init", "data", "eval-data", "normalize", "run", "fresh",
                 "dry-run", "estimate"},
                "does not go with --replay");
-    if (opt.given("step"))
-      dl::cluster::in_range("--step", m.step, 0, INT64_MAX);
+    if (opt.given("step") && m.step < 0)
+      throw dl::Error{dl::Code::kUsage,
+                      "--step: want an integer of 0 or more, got " +
+                          std::to_string(m.step)};
     return;
   }
   if (m.security.insecure) opt.refuse({"keys"}, "does not go with --insecure");
