@@ -61,9 +61,11 @@ TEST_CASE("a parent feeds those of its run, and lets nobody else in") {
     stranger.hear(place.to_message());
     const Fed fed = outcome(parent, stranger);
     CHECK(fed.parent == 0);
+    // How far the child saw it go depends on the load of the machine.
     CHECK_THAT(fed.why, Contains(place.endpoint) &&
                             (Contains("does not have this run's key") ||
-                             Contains("handshake refused")));
+                             Contains("handshake refused") ||
+                             Contains("gives no handshake yet")));
   }
 
   Node child(3, key);
