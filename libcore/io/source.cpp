@@ -124,8 +124,9 @@ pid_t spawn_shell(const std::string& command, int output) {
 std::unique_ptr<Source> open_pipe(std::string_view spec) {
   const char* forbidden = std::getenv("DL_NO_PIPE");
   if (forbidden && *forbidden != '\0' && std::string_view(forbidden) != "0")
-    throw Error{Code::kUsage,
-                quoted(spec) + ": --no-pipe or DL_NO_PIPE forbids 'pipe:' inputs"};
+    throw Error{
+        Code::kUsage,
+        quoted(spec) + ": --no-pipe or DL_NO_PIPE forbids 'pipe:' inputs"};
   const std::string command(spec.substr(5));
   if (command.find_first_not_of(" \t\n") == std::string::npos)
     throw Error{Code::kUsage, "'pipe:' needs a command"};
