@@ -12,7 +12,8 @@ TEST_CASE("the instructions that are told are those that are used") {
   const dnnl_cpu_isa_t used = dnnl_get_effective_cpu_isa();
   const std::string told = instruction_set();
 #if defined(__x86_64__)
-  const bool wide = used != dnnl_cpu_isa_all && used != dnnl_cpu_isa_sse41 &&
+  // Nought is "all" in version 2 of oneDNN and "default" in version 3.
+  const bool wide = used != 0 && used != dnnl_cpu_isa_sse41 &&
                     used != dnnl_cpu_isa_avx && used != dnnl_cpu_isa_avx2 &&
                     used != dnnl_cpu_isa_avx2_vnni;
   CHECK(told.ends_with("avx512") == wide);
