@@ -38,9 +38,9 @@ check: configure
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure -LE cluster
 
 .PHONY: check-all
-## check-all: check and the cluster tests
+## check-all: check, the cluster tests, and that the benchmarks compile
 check-all: configure
-	$(build) all
+	$(build) all benches peers_tools
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 .PHONY: fuzz

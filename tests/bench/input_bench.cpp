@@ -171,7 +171,7 @@ void lenet(State& state, const std::vector<ShardInfo>& shards, int threads,
                                           "/scripts/examples/lenet.json");
   Replica replica(
       dl::nn::parse_network(dl::io::read_all(*source, 1 << 20), "lenet.json"),
-      {"scale", {0}, {1.0 / 255}}, kBatch, "cpu", threads);
+      dl::data::Normalizer{"scale", {0}, {1.0 / 255}}, kBatch, "cpu", threads);
   constexpr std::size_t kAll = std::size_t{1} << 30;
   Input kept(shards, kAll), read(shards, cached ? kAll : 0), none({}, 0);
   dl::data::Epoch epoch(kept.plan.training, kBatch, 1, 0, true);

@@ -89,8 +89,8 @@ void add_pooling() {
     for (const auto& [what, pass] : {std::pair{"/forward", Pass::kForward},
                                      {"/data", Pass::kData},
                                      {"/weights", Pass::kWeights}})
-      add(name + what, [c, pass = pass](State& state) {
-        pool_at_once(state, c.spec, c.batch, pass);
+      add(name + what, [c, the_pass = pass](State& state) {
+        pool_at_once(state, c.spec, c.batch, the_pass);
       });
   }
 }
@@ -130,12 +130,12 @@ void add_recurrent() {
     for (const std::int64_t batch : {1, 32}) {
       const std::string base =
           std::string("recurrent/") + name + "/" + std::to_string(batch);
-      add(base + "/forward", [cell = cell, batch](State& state) {
-        recur(state, cell, batch, false);
+      add(base + "/forward", [kind = cell, batch](State& state) {
+        recur(state, kind, batch, false);
       });
       if (batch > 1)
-        add(base + "/backward", [cell = cell, batch](State& state) {
-          recur(state, cell, batch, true);
+        add(base + "/backward", [kind = cell, batch](State& state) {
+          recur(state, kind, batch, true);
         });
     }
 }

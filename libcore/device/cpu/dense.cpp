@@ -67,13 +67,13 @@ class CpuDense final : public tensor::Dense {
 
   void forward_frozen(View y, View x) {
     Frozen& z = *frozen_;
-    const auto [m, n, k] = check(y, x, z.w, z.b);
+    const MatmulExtents extents = check(y, x, z.w, z.b);
+    const std::int64_t m = extents.m, n = extents.n, k = extents.k;
     const GemmEnd end{.bias = floats(z.b),
                       .relu = z.f.kind == Activation::kRelu};
     const Matrix rows{x.as<float>(), k, 1};
     if (used_) {
-      std::call_once(z.packing,
-                     [&, n = n, k = k] { z.packed.pack(weights(z.w), k, n); });
+      std::call_once(z.packing, [&] { z.packed.pack(weights(z.w), k, n); });
       gemm(scratch_, y.as<float>(), n, m, rows, z.packed, end);
     } else {  // a program that predicts but once shall not pay for packing
       gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights(z.w), end);

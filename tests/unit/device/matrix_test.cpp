@@ -30,13 +30,14 @@ TEST_CASE("cpu matrix product agrees with the reference") {
       {1, 1, 1},    {1, 10, 200},  {64, 200, 800}, {3, 5, 7},    {33, 1, 17},
       {16, 16, 16}, {50, 10, 1},   {7, 129, 65},   {32, 10, 64}, {2, 1024, 31},
       {250, 40, 3}, {5, 530, 270}, {13, 3, 600}};
-  for (const auto& [m, n, k] : cases)
+  for (const Extents& extents : cases)
     for (const bool ta : {false, true})
       for (const bool tb : {false, true})
         for (const double beta : {0.0, 1.0, -0.5}) {
+          const std::int64_t m = extents.m, n = extents.n, k = extents.k;
           CAPTURE(m, n, k, ta, tb, beta);
           check_like_reference(
-              [&, m = m, n = n, k = k](Lab& lab) {
+              [&](Lab& lab) {
                 const View a = lab.random(ta ? Shape{k, m} : Shape{m, k}, 1);
                 const View b = lab.random(tb ? Shape{n, k} : Shape{k, n}, 2);
                 const View c = beta == 0 ? lab.blank(Shape{m, n})
