@@ -2,6 +2,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/early_stopping.h"
+#include "libcore/cluster/settings_fields.h"
 
 namespace dl::cluster {
 
@@ -32,6 +33,11 @@ bool wants_otherwise(const Json& before, const Json& now) {
 
 void keep_defaults(const Json& before, const MasterOptions& options,
                    Settings& settings) {
+  const Json::json_pointer workers("/settings/averaging/workers");
+  if (options.averaging.workers == 0 && before.contains(workers))
+    settings.averaging.workers =
+        JsonView(before.at(workers), Code::kData, workers.to_string())
+            .integer(0, kMostCounted);
   const Json::json_pointer in_flight("/settings/sharing/in_flight");
   if (options.sharing.in_flight == 0 && before.contains(in_flight))
     settings.sharing.in_flight =

@@ -1,5 +1,6 @@
 #include "libcore/cluster/master.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -43,6 +44,9 @@ void check_files(const MasterOptions& options) {
       inputs.push_back(input);
   for (const std::string& input : {options.net, options.init})
     if (!input.empty()) inputs.push_back(input);
+  if (std::ranges::count(inputs, "-") > 1)
+    throw Error{Code::kUsage,
+                "standard input is given for more than one input"};
   const std::string run = run_folder(options);
   for (const std::string& output : {options.output, options.master_file}) {
     if (output.empty()) continue;
@@ -55,7 +59,9 @@ void check_files(const MasterOptions& options) {
           fs::weakly_canonical(options.output, ignored))
     throw Error{Code::kUsage,
                 "--master-file and --output are both '" + options.output + "'"};
-  if (options.fresh) refuse_removing(inputs, run);
+  if (options.fresh) refuse_removing(inputs, run, "--fresh would remove");
+  if (!std::ranges::all_of(inputs, io::names_file))
+    refuse_removing(inputs, run, "what is read as a stream may replace");
 }
 
 // Nothing is kept, so the run directory is a passing one.

@@ -25,6 +25,15 @@ void spool(const std::string& operand, const std::string& path) {
   writer.close();
 }
 
+// Of what is trained: the records, and what their columns are called.
+std::uint64_t contents_of(const data::Shard& shard) {
+  const data::Metadata& named = shard.metadata();
+  const std::string text = io::hex(shard.contents()) +
+                           dump_json(named.columns) + dump_json(named.classes) +
+                           dump_json(named.targets);
+  return io::digest(std::as_bytes(std::span(text)));
+}
+
 // What is put right in several shards is told once.
 void tell_alignments(const std::vector<std::string>& names,
                      const std::vector<ShardInfo>& shards, const Log& log) {
@@ -52,18 +61,33 @@ MasterData::MasterData(const std::vector<std::string>& operands,
   int streams = 0;
   std::vector<std::string> names;
   for (const std::string& operand : io::expand_operands(operands)) {
-    std::string path = operand;
-    if (!io::names_file(operand)) {
-      path = spool_name + "-" + std::to_string(streams++) + ".dls";
-      spool(operand, path);
+    names.push_back(operand);
+    if (io::names_file(operand)) {
+      add(operand, operand);
+      continue;
     }
-    add(path);
-    names.push_back(path);
+    names.back() = spool_name + "-" + std::to_string(streams++) + ".dls";
+    const std::filesystem::path final_name(names.back());
+    // As of what a sweep of the run directory removes.
+    auto file = std::make_unique<io::Temporary>(
+        (final_name.parent_path() /
+         ("." + final_name.filename().string() + ".tmp"))
+            .string());
+    spool(operand, file->path());
+    add(file->path(), names.back());
+    spooled_.push_back({std::move(file), names.back()});
   }
   tell_alignments(names, shards_, log);
 }
 
-void MasterData::add(const std::string& path) {
+void MasterData::keep() {
+  for (Spooled& spooled : spooled_) spooled.file->rename_to(spooled.name);
+  if (!spooled_.empty()) io::sync_folder_of(spooled_.back().name);
+  spooled_.clear();
+}
+
+// shown: the name that the file has, or will have.
+void MasterData::add(const std::string& path, const std::string& shown) {
   const data::Shard shard(path);
   ShardInfo info;
   try {
@@ -78,16 +102,19 @@ void MasterData::add(const std::string& path) {
       metadata_.join(own, {"it", "'" + shards_.front().path + "'"});
   } catch (Error& error) {
     error.add_context(
-        "'" + path + "'" +
+        "'" + shown + "'" +
         (shards_.empty() ? "" : " does not go with the shards before it"));
     throw;
   }
   for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
                      &data::Metadata::targets})
     if ((like_.*names).empty()) like_.*names = metadata_.*names;
-  info.path = std::filesystem::absolute(path).lexically_normal().string();
+  info.path = std::filesystem::absolute(shown).lexically_normal().string();
   info.digest = shard.digest();
   info.records = shard.records();
+  named_.push_back({{"digest", io::hex(info.digest)},
+                    {"contents", io::hex(contents_of(shard))},
+                    {"examples", shard.examples()}});
   shards_.push_back(std::move(info));
 }
 
@@ -123,14 +150,17 @@ std::vector<std::byte> MasterData::record(std::uint32_t shard,
   return packed;
 }
 
-Json MasterData::to_json() const {
-  Json list = Json::array();
-  for (const ShardInfo& shard : shards_) {
-    std::int64_t examples = 0;
-    for (const std::int64_t n : shard.records) examples += n;
-    list.push_back({{"digest", io::hex(shard.digest)}, {"examples", examples}});
+Json MasterData::to_json() const { return named_; }
+
+void MasterData::name_as(const Json& before) {
+  if (!before.is_array() || before.size() != named_.size()) return;
+  for (std::size_t i = 0; i < named_.size(); ++i) {
+    const Json& then = before[i];
+    if (!then.is_object()) continue;
+    // Runs of version 0.1 tell the digests of whole files only.
+    const char* key = then.contains("contents") ? "contents" : "digest";
+    if (then.value(key, Json()) == named_[i][key]) named_[i] = then;
   }
-  return list;
 }
 
 }  // namespace dl::cluster

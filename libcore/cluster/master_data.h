@@ -21,19 +21,25 @@
 #include "libcore/data/epoch.h"
 #include "libcore/data/metadata.h"
 #include "libcore/data/shard.h"
+#include "libcore/io/temporary.h"
 
 namespace dl::cluster {
 
 class MasterData {
  public:
   // operands: files, patterns and streams.  spool: start of the names of files
-  // that take up streams, "m.run/data-train".  like: what the shards are put
+  // that take up streams, "m.run/data-train"; they have them after keep() only,
+  // and are removed with the object without it.  like: what the shards are put
   // into the order of; without, or as far as it has no names, the first one.
   // log: told what is put right.
   // Throws Error: kNoInput, kData, a shard is missing, damaged, or does not go
   // with the others; kIo.
   MasterData(const std::vector<std::string>& operands, const std::string& spool,
              const data::Metadata& like, const Log& log);
+
+  // Files of streams take their names, in place of what had them.
+  // Throws Error: kCantCreate, kIo.
+  void keep();
 
   // Of all shards, in their common order.
   const data::Metadata& metadata() const { return metadata_; }
@@ -47,12 +53,21 @@ class MasterData {
 
   // What names the contents: for run.json.
   Json to_json() const;
+  // A run that goes on names a shard as it did when it began, if its records
+  // are the same.  before: what to_json() was then.
+  void name_as(const Json& before);
 
  private:
-  void add(const std::string& path);
+  void add(const std::string& path, const std::string& shown);
 
   data::Metadata metadata_, like_;
   std::vector<ShardInfo> shards_;
+  std::vector<Json> named_;  // of each, for to_json()
+  struct Spooled {
+    std::unique_ptr<io::Temporary> file;
+    std::string name;
+  };
+  std::vector<Spooled> spooled_;
   // The shard that was read last.
   std::unique_ptr<data::Shard> open_;
   std::uint32_t open_index_ = 0;

@@ -61,6 +61,7 @@ class Master {
   Outcome finished() const;
   void begin_history();
   std::unique_ptr<RouterSocket> listen();
+  std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
   void start(RouterSocket& socket);
   void announce(const RouterSocket& socket);
   void loop();
@@ -96,16 +97,24 @@ class Master {
 Outcome Master::run() {
   plan_ = make_plan(options_, store_.path(), log_);
   std::unique_ptr<RouterSocket> socket;
-  if (options_.fresh) {
-    socket = listen();  // what fails must leave the earlier run as it is
-    store_.start_over(plan_);
+  std::vector<RouterSocket::Incoming> first;
+  // What fails leaves an earlier run as it is, and no new one.
+  if (options_.fresh || !store_.holds_run()) {
+    socket = listen();
+    first = start_workers(*socket);
+    if (options_.fresh) store_.start_over(plan_);
   }
   state_ = store_.take_up(plan_);
   if (state_.finished) return finished();
   begin_history();
-  if (!socket) socket = listen();
+  if (!socket) {
+    socket = listen();
+    first = start_workers(*socket);
+  }
   start(*socket);
   try {
+    for (const RouterSocket::Incoming& incoming : first)
+      coordinator_->handle(incoming, monotonic_seconds());
     loop();
     if (coordinator_->finished() && !options_.estimate)
       store_.write_model(context_->state);
@@ -181,8 +190,30 @@ void Master::begin_history() {
     log_(Level::kInfo, "going on with " + store_.describe(state_));
 }
 
-void Master::start(RouterSocket& socket) {
+// Local ones, if they are wanted; returns when one of them has spoken, with
+// what it said: it has its device then.
+std::vector<RouterSocket::Incoming> Master::start_workers(
+    RouterSocket& socket) {
   link_.emplace(socket);
+  if (options_.local == 0) return {};
+  const auto workers = static_cast<int>(options_.local);
+  const int threads = options_.threads > 0
+                          ? static_cast<int>(options_.threads)
+                          : std::max(1, available_cores() / workers);
+  local_.emplace(
+      LocalWorkers::Command{socket.endpoint(), options_.device, threads});
+  local_->start(workers);
+  const double end = monotonic_seconds() + limits_of(options_).wait;
+  while (monotonic_seconds() < end) {
+    pollfd stop{options_.stop, POLLIN, 0};
+    if (options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) break;
+    if (auto incoming = link_->receive(kPause, {})) return {*incoming};
+    look_after_local_workers();
+  }
+  return {};
+}
+
+void Master::start(RouterSocket& socket) {
   context_.emplace(plan_.settings, limits_of(options_), run_,
                    store_.incarnation(), *events_, *link_, log_);
   context_->updates = store_.begin_log(run_, state_);
@@ -197,14 +228,6 @@ void Master::start(RouterSocket& socket) {
   if (!advice.empty() && options_.local != 1 && !options_.estimate)
     log_(Level::kInfo, advice);
   announce(socket);
-  if (options_.local == 0) return;
-  const auto workers = static_cast<int>(options_.local);
-  const int threads = options_.threads > 0
-                          ? static_cast<int>(options_.threads)
-                          : std::max(1, available_cores() / workers);
-  local_.emplace(
-      LocalWorkers::Command{socket.endpoint(), options_.device, threads});
-  local_->start(workers);
 }
 
 void Master::announce(const RouterSocket& socket) {
@@ -267,14 +290,17 @@ bool is_final(int status) {
 void Master::look_after_local_workers() {
   if (!local_) return;
   for (const LocalWorkers::Ended& ended : local_->reap()) {
-    coordinator_->lost_process(ended.pid, "it " + ended.how,
-                               monotonic_seconds());
+    if (coordinator_)
+      coordinator_->lost_process(ended.pid, "it " + ended.how,
+                                 monotonic_seconds());
     if (stopping_) continue;
     if (is_final(ended.status))
       throw Error{static_cast<Code>(ended.status),
                   "a local worker " + ended.how + "; its message is above"};
-    if (context_->report.batches != batches_at_restart_) restarts_ = 0;
-    batches_at_restart_ = context_->report.batches;
+    if (context_) {
+      if (context_->report.batches != batches_at_restart_) restarts_ = 0;
+      batches_at_restart_ = context_->report.batches;
+    }
     if (++restarts_ > kMostRestarts * options_.local)
       throw Error{Code::kUnavailable,
                   "local workers do not live; the last one " + ended.how};

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "libcore/cluster/gradient_sharing.h"
+#include "libcore/cluster/run_directory.h"
 #include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
@@ -67,10 +68,11 @@ void check_data(const nn::Model& model, const MasterData& data,
   }
 }
 
-// run.json of a run that goes on, or null.
+// run.json of a run that goes on, or null: one that has learnt nothing yet
+// begins anew.
 Json begun(const MasterOptions& options, const std::string& folder) {
   const std::string name = folder + "/run.json";
-  if (options.fresh || folder.empty() || !std::filesystem::exists(name))
+  if (options.fresh || !std::filesystem::exists(name) || !has_learnt(folder))
     return {};
   const auto source = io::open_file(name);
   return parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
@@ -165,6 +167,14 @@ Json shards_of(const std::unique_ptr<MasterData>& data) {
 }
 
 }  // namespace
+
+void Plan::recognise_data(const Json& before) {
+  using Pointer = Json::json_pointer;
+  if (training)
+    training->name_as(before.value(Pointer("/data/training"), Json()));
+  if (evaluation)
+    evaluation->name_as(before.value(Pointer("/data/evaluation"), Json()));
+}
 
 std::int64_t Plan::batches_per_epoch() const {
   return (examples_of(training) + settings.batch - 1) / settings.batch;

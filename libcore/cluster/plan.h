@@ -29,6 +29,10 @@ struct Plan {
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
   std::size_t memory = 0;  // bytes of a replica with one thread
 
+  // Of a run that goes on, run.json: data that were prepared again, and have
+  // the same records, are those that the run began with.
+  void recognise_data(const Json& before);
+
   std::int64_t batches_per_epoch() const;
   // What must not change when a run goes on: run.json.
   Json configuration() const;

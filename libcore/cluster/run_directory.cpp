@@ -14,6 +14,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/continuation.h"
+#include "libcore/cluster/replay.h"
 #include "libcore/cluster/run_files.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/io/sink.h"
@@ -45,6 +46,27 @@ std::string short_text(const Json& value) {
   return text;
 }
 
+// Of two fixed parts whose training data differ.
+std::string difference_of_data(const Json& before, const Json& now) {
+  const Json::json_pointer where("/data/training");
+  const Json then = before.value(where, Json::array());
+  const Json these = now.value(where, Json::array());
+  if (then.size() != these.size())
+    return "they were " + std::to_string(then.size()) + " shards, now " +
+           std::to_string(these.size());
+  std::size_t i = 0;
+  while (i + 1 < then.size() && then[i] == these[i]) ++i;
+  const auto examples = [&](const Json& shards) {
+    return dump_json(shards[i].value("examples", Json()));
+  };
+  const std::string shard =
+      "shard " + std::to_string(i + 1) + " of " + std::to_string(then.size());
+  if (examples(then) != examples(these))
+    return shard + " had " + examples(then) + " examples, now it has " +
+           examples(these);
+  return shard + " has other records";
+}
+
 }  // namespace
 
 std::vector<std::string> checkpoint_files(const std::string& folder) {
@@ -54,6 +76,26 @@ std::vector<std::string> checkpoint_files(const std::string& folder) {
   for (const std::int64_t number : checkpoints(folder))
     result.push_back(folder + "/" + checkpoint_name(number));
   return result;
+}
+
+bool has_learnt(const std::string& folder) {
+  if (!fs::is_directory(folder)) return false;
+  try {
+    for (const LogFile& log : update_logs(folder)) {
+      if (log.base > 0) return true;
+      LogInMemory file(log);
+      while (const auto entry = file.reader().next())
+        if (entry->kind != EntryKind::kStart) return true;
+    }
+    for (const std::string& path : checkpoint_files(folder)) {
+      nn::Model checkpoint = nn::load_model(path);
+      const RunState state = state_of(checkpoint, path);
+      if (state.version > 0 || state.epoch > 0) return true;
+    }
+  } catch (const Error&) {  // it is damaged, so there was something
+    return true;
+  }
+  return false;
 }
 
 std::string first_difference(const Json& a, const Json& b, std::string* left,
@@ -100,8 +142,9 @@ std::string first_difference(const Json& a, const Json& b, std::string* left,
 }
 
 RunDirectory::RunDirectory(const std::string& path) : path_(path) {
+  refuse_other_folder(path);
   std::error_code error;
-  fs::create_directory(path, error);
+  made_ = fs::create_directory(path, error);
   if (error)
     throw Error{Code::kCantCreate, "cannot create the run directory '" + path +
                                        "': " + error.message()};
@@ -109,7 +152,15 @@ RunDirectory::RunDirectory(const std::string& path) : path_(path) {
   sweep();
 }
 
-RunDirectory::~RunDirectory() { ::close(lock_); }
+// A start that was refused leaves nothing.
+RunDirectory::~RunDirectory() {
+  std::error_code ignored;
+  if (made_ && !fs::exists(file("run.json"), ignored)) {
+    fs::remove(file("lock"), ignored);
+    fs::remove(path_, ignored);  // unless somebody put something there
+  }
+  ::close(lock_);
+}
 
 std::string RunDirectory::file(const std::string& name) const {
   return path_ + "/" + name;
@@ -157,16 +208,22 @@ void RunDirectory::sweep() {
 }
 
 void RunDirectory::clear(const std::vector<std::string>& keep) {
+  std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(path_)) {
+    const std::string name = entry.path().filename().string();
     const std::string path =
         fs::absolute(entry.path()).lexically_normal().string();
-    if (!is_of_run(entry.path().filename().string()) ||
-        std::ranges::find(keep, path) != keep.end())
-      continue;
+    if (is_of_run(name) && name != "run.json" &&
+        std::ranges::find(keep, path) == keep.end())
+      files.push_back(entry.path());
+  }
+  // Last: until then the folder holds a run.
+  files.emplace_back(file("run.json"));
+  for (const fs::path& path : files) {
     std::error_code error;
-    if (!fs::remove(entry.path(), error) && error)
-      throw Error{Code::kIo, "cannot remove '" + entry.path().string() +
-                                 "': " + error.message()};
+    if (!fs::remove(path, error) && error)
+      throw Error{Code::kIo,
+                  "cannot remove '" + path.string() + "': " + error.message()};
   }
 }
 
@@ -194,6 +251,11 @@ void RunDirectory::settle(const Json& configuration) const {
   if (then == now) return;
   std::string left, right;
   const std::string where = first_difference(then, now, &left, &right);
+  if (where.starts_with("data."))
+    throw Error{Code::kConfig,
+                "the training data are others than those of the run in '" +
+                    path_ + "': " + difference_of_data(then, now) +
+                    "; --fresh starts over, --run takes another folder"};
   throw Error{Code::kConfig, "'" + path_ + "' holds a run with " + where +
                                  " = " + left + ", now it is " + right +
                                  "; --fresh starts over, --run takes another "

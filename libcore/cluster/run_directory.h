@@ -19,9 +19,10 @@ namespace dl::cluster {
 
 class RunDirectory {
  public:
-  // Makes the folder if it is missing and locks it.
+  // Makes the folder if it is missing and locks it.  One that it made, and in
+  // which no run.json was written, is removed with the object.
   // Throws Error: kUnavailable, another master has it ("'m.run' is in use by
-  // process 812"); kCantCreate.
+  // process 812"); kCantCreate, also what refuse_other_folder() says.
   explicit RunDirectory(const std::string& path);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -65,6 +66,8 @@ class RunDirectory {
   void lock();
   void sweep();
 
+  bool made_ = false;  // the folder was not there before
+
   std::string path_;
   int lock_ = -1;
   std::uint64_t incarnation_ = 1;
@@ -73,6 +76,10 @@ class RunDirectory {
 // Paths of the checkpoints in a run directory, oldest first.
 // Throws Error: kNoInput, there is no such folder.
 std::vector<std::string> checkpoint_files(const std::string& folder);
+
+// Whether anything was trained in the folder: there is an update in a log, or a
+// checkpoint with one.
+bool has_learnt(const std::string& folder);
 
 // Where two documents differ first: "settings.batch"; "" if they are equal.
 // The two values, or "nothing", go to *left and *right.

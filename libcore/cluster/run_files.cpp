@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -16,6 +17,18 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint-";
 constexpr std::string_view kSuffix = ".safetensors";
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
+
+// PREFIX, digits, SUFFIX.
+bool is_numbered(std::string_view name, std::string_view prefix,
+                 std::string_view suffix) {
+  if (name.size() <= prefix.size() + suffix.size() ||
+      !name.starts_with(prefix) || !name.ends_with(suffix))
+    return false;
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(suffix.size());
+  return name.find_first_not_of("0123456789") == name.npos;
+}
 
 // Whether the file is one of the run's that are in the folder now.
 bool is_file_of_run(const std::string& file, const std::string& folder) {
@@ -41,15 +54,10 @@ bool has_name_of_run(const fs::path& file, const std::string& folder) {
 }  // namespace
 
 std::int64_t checkpoint_number(const std::string& name) {
-  if (name.size() <= kPrefix.size() + kSuffix.size() ||
-      !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
-    return -1;
+  if (!is_numbered(name, kPrefix, kSuffix)) return -1;
   const std::string digits = name.substr(
       kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  if (digits.size() > 15 ||
-      digits.find_first_not_of("0123456789") != std::string::npos)
-    return -1;
-  return std::stoll(digits);
+  return digits.size() > 15 ? -1 : std::stoll(digits);
 }
 
 std::string checkpoint_name(std::int64_t number) {
@@ -62,8 +70,31 @@ std::string checkpoint_name(std::int64_t number) {
 bool is_of_run(const std::string& name) {
   return checkpoint_number(name) >= 0 || name == "run.json" ||
          name == "events.jsonl" || name == "best.safetensors" ||
-         (name.starts_with("updates-") && name.ends_with(".log")) ||
-         (name.starts_with("data-") && name.ends_with(".dls"));
+         is_numbered(name, "updates-", ".log") ||
+         is_numbered(name, "data-train-", ".dls") ||
+         is_numbered(name, "data-eval-", ".dls");
+}
+
+bool holds_run(const std::string& folder) {
+  const std::string name = folder + "/run.json";
+  if (!fs::exists(name)) return false;
+  const auto source = io::open_file(name);
+  const Json json = parse_json(io::read_all(*source, kMaxRunJson),
+                               "'" + name + "'", Code::kData);
+  return json.is_object() && json.contains("settings") &&
+         json.contains("network");
+}
+
+void refuse_other_folder(const std::string& folder) {
+  if (!fs::is_directory(folder) || holds_run(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (is_of_run(name))
+      throw Error{Code::kCantCreate,
+                  "'" + folder + "' holds no run, but a file '" + name +
+                      "', which a run would replace; move it away, or give "
+                      "another --run"};
+  }
 }
 
 void refuse_overwriting_run(const std::string& output,
@@ -77,12 +108,12 @@ void refuse_overwriting_run(const std::string& output,
 }
 
 void refuse_removing(const std::vector<std::string>& inputs,
-                     const std::string& folder) {
+                     const std::string& folder, const std::string& what) {
   for (const std::string& input : inputs)
     if (io::names_file(input) && is_file_of_run(input, folder))
       throw Error{Code::kUsage,
-                  "--fresh would remove the input '" + input +
-                      "' with the run in '" + folder +
+                  what + " the input '" + input + "', a file of the run in '" +
+                      folder +
                       "'; copy it to another place, or give another --run"};
 }
 

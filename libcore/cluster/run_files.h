@@ -18,6 +18,14 @@ std::string checkpoint_name(std::int64_t number);
 // removes.  The lock is not among them.
 bool is_of_run(const std::string& name);
 
+// Whether the folder has a run.json that dl-master wrote.
+// Throws Error: kData, it is damaged; kIo.
+bool holds_run(const std::string& folder);
+
+// Throws Error: kCantCreate, the folder holds no run, but files of others under
+// names that a run writes and --fresh removes; what holds_run() throws.
+void refuse_other_folder(const std::string& folder);
+
 // folder: a run directory, which need not be there.  Links and other spellings
 // are found.
 // Throws Error: kUsage, the output is a file that the run keeps there, or would
@@ -26,10 +34,10 @@ void refuse_overwriting_run(const std::string& output,
                             const std::string& folder);
 
 // inputs: source specs; commands and standard input are passed over.
-// Throws Error: kUsage, one of them is a file of the run in the folder, which
-// --fresh would remove.
+// Throws Error: kUsage, one of them is a file of the run in the folder.  what:
+// would become of it, "--fresh would remove".
 void refuse_removing(const std::vector<std::string>& inputs,
-                     const std::string& folder);
+                     const std::string& folder, const std::string& what);
 
 }  // namespace dl::cluster
 

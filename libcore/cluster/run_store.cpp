@@ -7,6 +7,7 @@
 #include "libcore/cluster/continuation.h"
 #include "libcore/cluster/replay.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::cluster {
 
@@ -17,6 +18,18 @@ bool is_best(const RunState& state) {
   return !state.history.empty() && state.early_stopping.is_object() &&
          state.early_stopping.value("best_epoch", Json()) ==
              Json(state.history.back().epoch);
+}
+
+bool is_of_network(const nn::Model& model, const Plan& plan) {
+  return nn::to_json(model.config) == nn::to_json(plan.model.config);
+}
+
+// But for how the file tells it, which other versions do otherwise.
+bool is_same(const nn::Model& a, const nn::Model& b) {
+  return a.parameters == b.parameters && a.statistics == b.statistics &&
+         nn::to_json(a.config) == nn::to_json(b.config) &&
+         a.normalizer.to_json() == b.normalizer.to_json() &&
+         a.target_normalizer.to_json() == b.target_normalizer.to_json();
 }
 
 }  // namespace
@@ -42,8 +55,16 @@ RunState RunStore::take_up(Plan& plan) {
   if (known_) {
     keep_defaults(before, options_, plan.settings);
     instructions_ = instructions_in(before);
+    plan.recognise_data(before);
+    if (wants_otherwise(before, plan.configuration()) && !has_learnt(path())) {
+      start_over(plan);
+      known_ = false;
+      instructions_.clear();
+    }
   }
   directory_.settle(plan.configuration());
+  for (MasterData* data : {plan.training.get(), plan.evaluation.get()})
+    if (data) data->keep();
   RunState state;
   if (auto found = directory_.newest(log_)) {
     state = state_of(found->model, directory_.file(found->name));
@@ -64,17 +85,20 @@ RunState RunStore::take_up(Plan& plan) {
   };
   replayed_ = replay(path(), identity_, state, kLastUpdate, log_, at_epoch_end);
   if (known_) go_on_from(before, state);
-  if (state.finished && model_is_missing()) write_model(state);
+  if (state.finished) write_missing_model(state);
   return state;
 }
 
 void RunStore::go_on_from(const Json& before, RunState& state) {
   const Json now = plan_->configuration();
   const bool changed = wants_otherwise(before, now);
-  const bool loses_best = plan_->keep_best && !best_ &&
-                          !std::filesystem::exists(best()) &&
-                          !state.early_stopping.is_null();
-  if (changed && (judges_otherwise(before, now) || loses_best)) {
+  if (!changed && !state.finished && loses_best(state)) {
+    log_(Level::kWarning, "'" + best() +
+                              "' is missing: the epochs so far do not count "
+                              "for the best one");
+    state.early_stopping = Json();
+  }
+  if (changed && (judges_otherwise(before, now) || loses_best(state))) {
     log_(Level::kInfo, "the epochs so far do not count for the best one");
     state.early_stopping = Json();
     best_.reset();
@@ -103,13 +127,42 @@ void RunStore::write_configuration() const {
   directory_.rewrite(configuration);
 }
 
-// As after a start that ended between the last checkpoint and the model.
-bool RunStore::model_is_missing() const {
+bool RunStore::has_best() const {
+  return best_ || std::filesystem::exists(best());
+}
+
+// The model of the best epoch is wanted and there was one, but it is gone.
+bool RunStore::loses_best(const RunState& state) const {
+  return plan_->keep_best && !has_best() && state.early_stopping.is_object() &&
+         !state.early_stopping.value("best_epoch", Json()).is_null();
+}
+
+// As after a start that ended between the last checkpoint and the model, or
+// when another file has taken its place.
+void RunStore::write_missing_model(const RunState& state) const {
+  const std::string& output = options_.output;
   namespace fs = std::filesystem;
-  if (!fs::exists(options_.output)) return true;
-  return !checkpoint_.empty() &&
-         fs::last_write_time(options_.output) <
-             fs::last_write_time(directory_.file(checkpoint_));
+  io::remove_abandoned(io::folder_of(output), [&](const std::string& name) {
+    return name == fs::path(output).filename();
+  });
+  std::string why;
+  if (fs::is_regular_file(output)) {
+    why = "was not what this run has learnt";
+    try {
+      const nn::Model there = nn::load_model(output);
+      if (loses_best(state) ? is_of_network(there, *plan_)
+                            : is_same(there, final_model(state)))
+        return;
+    } catch (const Error&) {
+      why = "was no model";
+    }
+  }
+  write_model(state);
+  if (why.empty())
+    log_(Level::kInfo, "'" + output + "' is written from the run");
+  else
+    log_(Level::kWarning,
+         "'" + output + "' " + why + "; it is written again from the run");
 }
 
 std::string RunStore::describe(const RunState& state) const {
@@ -148,12 +201,19 @@ std::string RunStore::save(const RunState& state) {
 
 void RunStore::keep_best(const RunState& state) { best_ = model_of(state); }
 
+nn::Model RunStore::final_model(const RunState& state) const {
+  if (plan_->keep_best && std::filesystem::exists(best()))
+    return nn::load_model(best());
+  return model_of(state);
+}
+
 void RunStore::write_model(const RunState& state) const {
   failpoint("master.before_model");
-  if (plan_->keep_best && std::filesystem::exists(best()))
-    nn::save_model(nn::load_model(best()), options_.output);
-  else
-    nn::save_model(model_of(state), options_.output);
+  if (loses_best(state))
+    log_(Level::kWarning, "'" + best() +
+                              "' is missing: the model is that of the last "
+                              "epoch, not of the best one");
+  nn::save_model(final_model(state), options_.output);
 }
 
 nn::Model RunStore::model_of(const RunState& state) const {

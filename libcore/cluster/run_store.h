@@ -32,10 +32,14 @@ class RunStore {
   // in the folder already.  Throws Error: kIo.
   void start_over(const Plan& plan);
 
+  // Whether there is a run to go on with.
+  bool holds_run() const { return !directory_.configuration().is_null(); }
+
   // What the newest checkpoint and the log after it hold, or where the plan
   // starts; whether that is finished is for the plan to say.  Of a finished
-  // run, writes the model if that is missing or older.  The plan must outlive
-  // the store. Throws Error: kConfig, kData, kIo, kCantCreate.
+  // run, writes the model if it is not there.  The plan must outlive the store.
+  // A run that has learnt nothing yet may become another.
+  // Throws Error: kConfig, kData, kIo, kCantCreate.
   // Defaults that the run was begun with stay as they were.
   RunState take_up(Plan& plan);
   // Of what take_up() found: whether there was a run, its checkpoint ("" for
@@ -64,7 +68,10 @@ class RunStore {
  private:
   void go_on_from(const Json& before, RunState& state);
   void write_configuration() const;
-  bool model_is_missing() const;
+  bool has_best() const;
+  bool loses_best(const RunState& state) const;
+  void write_missing_model(const RunState& state) const;
+  nn::Model final_model(const RunState& state) const;
   nn::Model model_of(const RunState& state) const;
   nn::Model checkpoint_of(const RunState& state) const;
   std::string best() const { return directory_.file("best.safetensors"); }

@@ -15,6 +15,7 @@
 #include "libcore/cluster/master_line.h"
 #include "libcore/cluster/peers.h"
 #include "libcore/device/instructions.h"
+#include "libcore/device/open.h"
 
 namespace dl::cluster {
 namespace {
@@ -325,6 +326,8 @@ void Worker::report() {
 }  // namespace
 
 void run_worker(const WorkerOptions& options, const Log& log) {
+  // Before a master counts on it.
+  device::open_device(options.trainer.device);
   Worker(options, log).run();
 }
 

@@ -197,6 +197,21 @@ const std::vector<std::int64_t>& Shard::records() const {
 }
 std::int64_t Shard::examples() const { return state_->examples; }
 
+// A frame ends with the checksum of what is packed in it.
+std::uint64_t Shard::contents() const {
+  constexpr std::uint64_t kChecksum = 4;
+  std::vector<std::byte> all;
+  for (std::size_t i = 0; i < state_->places.size(); ++i) {
+    const auto& [offset, size] = state_->places[i];
+    const auto length = std::as_bytes(std::span(&state_->records[i], 1));
+    const auto sum = state_->bytes(offset + size - std::min(size, kChecksum),
+                                   std::min(size, kChecksum));
+    all.insert(all.end(), length.begin(), length.end());
+    all.insert(all.end(), sum.begin(), sum.end());
+  }
+  return io::digest(all);
+}
+
 std::vector<std::byte> Shard::read_packed(std::size_t i) const {
   require(i < state_->places.size(), "a record outside its shard");
   return state_->bytes(state_->places[i].offset, state_->places[i].bytes);

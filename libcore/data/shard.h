@@ -28,6 +28,10 @@ class Shard {
   const Metadata& metadata() const;
   // XXH3 from the end mark: names the contents.
   std::uint64_t digest() const;
+  // Names the data records alone, by their lengths and checksums: data that
+  // were prepared again, whose metadata tell another story, have the same.
+  // Throws Error: kIo, kData.
+  std::uint64_t contents() const;
   // Examples of each data record, in order.
   const std::vector<std::int64_t>& records() const;
   std::int64_t examples() const;

@@ -29,6 +29,8 @@ constexpr const char* kNetwork = R"({"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "activation": "softmax",
    "loss": "negative_log_likelihood"}]})";
 
+const Json kRun = {{"settings", 1}, {"network", 1}};
+
 dl::nn::Model model(float value) {
   dl::nn::Model m;
   m.config = dl::nn::parse_network(kNetwork, "'net'");
@@ -51,6 +53,7 @@ TEST_CASE("one master at a time, and each start is counted") {
   {
     RunDirectory first(path);
     CHECK(first.incarnation() == 1);
+    first.settle(kRun);
     CHECK_THROWS_WITH(
         RunDirectory(path),
         Catch::Contains("in use by process " + std::to_string(::getpid())));
@@ -112,7 +115,7 @@ TEST_CASE("starting over removes a run's files and nothing else") {
   Folder folder;
   {
     RunDirectory run(folder.path);
-    run.settle({{"a", 1}});
+    run.settle(kRun);
     run.save(model(1));
     std::ofstream(run.file("mine.txt")) << "stays";
     std::ofstream(run.file("events.jsonl")) << "{}\n";
@@ -123,6 +126,55 @@ TEST_CASE("starting over removes a run's files and nothing else") {
   CHECK_FALSE(fs::exists(run.file("events.jsonl")));
   CHECK_FALSE(fs::exists(run.file("checkpoint-000001.safetensors")));
   CHECK(fs::exists(run.file("mine.txt")));
+}
+
+TEST_CASE("a folder that was made for a start that is refused goes with it") {
+  Folder folder;
+  const std::string path = folder.path + "/m.run";
+  { RunDirectory run(path); }
+  CHECK_FALSE(fs::exists(path));
+  {
+    RunDirectory run(path);
+    std::ofstream(run.file("mine.txt")) << "stays";
+  }
+  CHECK(fs::exists(path + "/mine.txt"));
+  { RunDirectory run(path); }  // now it was there before
+  CHECK(fs::exists(path + "/mine.txt"));
+}
+
+TEST_CASE(
+    "a folder of others with names of a run's files is no run directory") {
+  for (const char* name : {"events.jsonl", "data-train-0.dls", "run.json",
+                           "updates-000000000000.log", "best.safetensors"}) {
+    Folder folder;
+    std::ofstream(folder.path + "/" + name) << "{}";
+    CHECK_THROWS_WITH(RunDirectory(folder.path),
+                      Catch::Contains("holds no run, but a file '" +
+                                      std::string(name) + "'"));
+    CHECK_FALSE(fs::exists(folder.path + "/lock"));
+  }
+  Folder folder;
+  for (const char* name : {"data-mine.dls", "updates-mine.log", "best.txt"})
+    std::ofstream(folder.path + "/" + name) << "{}";
+  CHECK(RunDirectory(folder.path).incarnation() == 1);
+}
+
+TEST_CASE("what has learnt is told from what was begun only") {
+  Folder folder;
+  CHECK_FALSE(has_learnt(folder.path));
+  {
+    RunDirectory run(folder.path);
+    run.settle(kRun);
+    CHECK_FALSE(has_learnt(folder.path));
+    run.save(model(1));  // as it was drawn
+    CHECK_FALSE(has_learnt(folder.path));
+    dl::nn::Model trained = model(2);
+    RunState state;
+    state.version = 1;
+    trained.training = state.to_json();
+    run.save(trained);
+  }
+  CHECK(has_learnt(folder.path));
 }
 
 TEST_CASE("events are whole lines, also after one that was cut short") {

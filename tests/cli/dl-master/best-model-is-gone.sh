@@ -1,0 +1,19 @@
+#!/bin/bash
+# That the best model was removed from the run is said, not passed over.
+. "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
+run() {
+  dl-master -q --net net.json --data 'train-*.dls' --eval-data test.dls \
+    --batch 8 --mode averaging --local 1 --threads 1 --keep best --epochs 3 \
+    -o m.safetensors 2>&1
+  echo "status $?"
+}
+run
+cp m.safetensors want
+echo '-- the model is still there'
+rm m.safetensors.run/best.safetensors
+run
+cmp want m.safetensors && echo same
+echo '-- it is not'
+rm m.safetensors
+run
+[ -s m.safetensors ] && echo written
