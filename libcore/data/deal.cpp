@@ -7,6 +7,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 #include "libcore/data/contradiction.h"
+#include "libcore/data/older_shards.h"
 #include "libcore/data/rows.h"
 #include "libcore/data/set_statistics.h"
 #include "libcore/data/shard_names.h"
@@ -77,13 +78,19 @@ std::vector<SplitPart> Dealer::split() const {
 }
 
 std::vector<std::string> Dealer::find_old_shards() const {
-  std::vector<std::string> old;
-  for (const Part& part : parts_)
-    for (std::string& path : existing_shards(part.prefix))
-      old.push_back(std::move(path));
-  if (!old.empty() && !options_.force)
-    throw Error{Code::kCantCreate, "cannot create '" + old[0] +
-                                       "': it exists; --force overwrites"};
+  std::vector<std::string> parts;
+  for (const Part& part : parts_) parts.push_back(part.prefix);
+  const std::vector<std::string> old = older_shards(options_.prefix, parts);
+  if (!old.empty() && !options_.force) {
+    const std::string prefix = parse_shard_name(old[0])->prefix;
+    if (std::ranges::find(parts, prefix) != parts.end())
+      throw Error{Code::kCantCreate, "cannot create '" + old[0] +
+                                         "': it exists; --force overwrites"};
+    throw Error{Code::kCantCreate,
+                "cannot create '" + shard_name(parts[0], 0, 1) + "': '" +
+                    old[0] + "' is of an older set of '" + options_.prefix +
+                    "'; --force removes it"};
+  }
   for (const Part& part : parts_) remove_abandoned_shards(part.prefix);
   return old;
 }

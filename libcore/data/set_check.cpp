@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/data/older_shards.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/shard_names.h"
 #include "libcore/io/source.h"
@@ -25,10 +26,10 @@ struct Group {
   bool renamed = false;  // a number in a name is not the one inside
 };
 
-// Shards of one --split, by the prefix that dl-shard was given.
-struct Split {
+// All that one run of dl-shard wrote, by the prefix that it was given.
+struct Run {
   std::string first;  // its path
-  std::string id;
+  SetPlace set;
 };
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -81,18 +82,17 @@ void add(Group& group, const ShardName& name, const std::string& path,
   group.renamed = group.renamed || set->shard != name.number;
 }
 
-void add(std::map<std::string, Split>& splits, const std::string& prefix,
+void add(std::map<std::string, Run>& runs, const std::string& prefix,
          const std::string& path, const SetPlace& set) {
-  const std::string end = "-" + set.part;
-  if (set.part.empty() || !prefix.ends_with(end)) return;
-  const auto [at, is_new] = splits.emplace(
-      prefix.substr(0, prefix.size() - end.size()), Split{path, set.id});
-  if (!is_new && at->second.id != set.id)
-    throw Error{Code::kData,
-                "'" + path + "' is not of one --split with '" +
-                    at->second.first +
-                    "', so they may share examples; deal the data again, or "
-                    "rename what belongs together"};
+  const auto [at, is_new] = runs.emplace(prefix, Run{path, set});
+  const Run& run = at->second;
+  if (is_new || run.set.id == set.id) return;
+  const bool split = !set.part.empty() && !run.set.part.empty();
+  throw Error{Code::kData,
+              "'" + path + "' is not of one " + (split ? "--split" : "set") +
+                  " with '" + run.first +
+                  "', so they may share examples; deal the data again, or "
+                  "rename what belongs together"};
 }
 
 void find_missing(const std::string& prefix, const Group& group,
@@ -120,7 +120,7 @@ std::vector<MissingShard> check_sets(const std::vector<std::string>& specs,
   std::vector<std::string> all = specs;
   all.insert(all.end(), beside.begin(), beside.end());
   std::map<std::string, Group> groups;
-  std::map<std::string, Split> splits;
+  std::map<std::string, Run> runs;
   for (const std::string& path : all) {
     const auto name = parse_shard_name(path);
     if (!name || !io::names_file(path)) continue;
@@ -131,7 +131,7 @@ std::vector<MissingShard> check_sets(const std::vector<std::string>& specs,
       continue;
     }
     add(groups[name->prefix], *name, path, set);
-    if (set) add(splits, name->prefix, path, *set);
+    if (set) add(runs, given_prefix(*name, set), path, *set);
   }
   std::vector<MissingShard> missing;
   for (const auto& [prefix, group] : groups)

@@ -27,8 +27,8 @@ struct MissingShard {
 // say why.
 // beside: given with them for another use, such as held-out data; a file may be
 // among both.
-// Throws Error: kData, files of one prefix are of different sets, or the parts
-// of one --split; the same shard twice; of all files, the same one twice.
+// Throws Error: kData, files of one prefix, with the parts of its --split, are
+// of different sets; the same shard twice; of all files, the same one twice.
 std::vector<MissingShard> check_sets(
     const std::vector<std::string>& specs,
     const std::vector<std::string>& beside = {});

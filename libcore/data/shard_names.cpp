@@ -51,7 +51,9 @@ std::vector<std::string> existing_shards(const std::string& prefix) {
        entries.increment(error)) {
     const std::string name = entries->path().filename().string();
     const auto parsed = parse_shard_name(name);
-    if (parsed && parsed->prefix == base) found.push_back(folder + name);
+    if (parsed &&
+        (parsed->prefix == base || parsed->prefix.starts_with(base + "-")))
+      found.push_back(folder + name);
   }
   if (error)
     throw Error{

@@ -23,8 +23,9 @@ struct ShardName {
 // Nothing if the file is not called like a shard.
 std::optional<ShardName> parse_shard_name(const std::string& path);
 
-// The shards of this prefix that exist, sorted.  Throws Error: kCantCreate,
-// the folder is missing or cannot be read.
+// The shards that exist of this prefix and of all that begin with it and a
+// dash, sorted.  Throws Error: kCantCreate, the folder is missing or cannot be
+// read.
 std::vector<std::string> existing_shards(const std::string& prefix);
 
 // Removes what a dl-shard that was killed left of shards of this prefix.
