@@ -2,9 +2,9 @@
 //
 // Names: "features", "labels", "features_mask", "labels_mask"; a MultiDataSet
 // has "features/NAME" and so on.  Class labels are stored as integers [n]
-// (0..classes-1), regression targets as kF32 [n, targets].  Masks are kF32 or
-// kU8: [n] or [n, time].  Stored dtypes are kept: pixels stay kU8 until a
-// Normalizer turns them into reals on the way into a network.  "id", kU8
+// (0..classes-1), regression targets as kF32 or kF64 [n, targets].  Masks are
+// kF32 or kU8: [n] or [n, time].  Stored dtypes are kept: pixels stay kU8 until
+// a Normalizer turns them into reals on the way into a network.  "id", kU8
 // [n, width], text padded with NUL, and "index", kI64 [n], say where an example
 // comes from and are none of its values.
 

@@ -55,7 +55,7 @@ struct Metadata {
   std::vector<std::string> columns;  // names of feature columns, or empty
   std::vector<std::string> targets;  // names of label columns, or empty
   std::optional<Statistics> statistics;        // of "features"
-  std::optional<Statistics> label_statistics;  // of "labels" that are real
+  std::optional<Statistics> label_statistics;  // of "labels", if no classes
   std::vector<Provenance> provenance;
   std::optional<SetPlace> place;  // of a shard; what several make up has none
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "libcore/base/error.h"
 
@@ -34,13 +35,15 @@ Normalizer scale_of(tensor::DType dtype) {
 }
 
 // 1 / spread; 1 where values that differ by no more are one value and its
-// rounding.
+// rounding, or by less than the floats that networks compute with.
 double inverse(double spread, const Statistics& s, std::size_t c,
                tensor::DType dtype) {
   const double precision = dtype == tensor::DType::kF32 ? 0x1p-23 : 0x1p-50;
   const double magnitude = std::max(std::fabs(s.min[c]), std::fabs(s.max[c]));
-  const double scale = 1 / spread;
-  return spread > precision * magnitude && std::isfinite(scale) ? scale : 1;
+  return spread > precision * magnitude &&
+                 spread >= std::numeric_limits<float>::min()
+             ? 1 / spread
+             : 1;
 }
 
 // Whether a column has zeros and ones alone: between them x^2 is x only there.

@@ -21,14 +21,16 @@ void put(const Statistics& gathered, std::optional<Statistics>& out) {
 void SetStatistics::add(const DataSet& set) {
   if (const tensor::Tensor* features = set.find("features"))
     gather(*features, set, "features", features_);
-  const tensor::Tensor* labels = set.find("labels");
-  if (labels && tensor::is_real(labels->dtype()))
+  if (const tensor::Tensor* labels = set.find("labels")) {
+    real_labels_ = tensor::is_real(labels->dtype());
     gather(*labels, set, "labels", labels_);
+  }
 }
 
 void SetStatistics::put_into(Metadata& metadata) const {
   put(features_, metadata.statistics);
-  put(labels_, metadata.label_statistics);
+  const bool classes = !real_labels_ && !metadata.classes.empty();
+  put(classes ? Statistics() : labels_, metadata.label_statistics);
 }
 
 }  // namespace dl::data

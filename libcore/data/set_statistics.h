@@ -1,5 +1,5 @@
 // The statistics that the metadata of a data set carry, gathered record by
-// record: of "features", and of "labels" where they are real.
+// record: of "features", and of "labels" unless they are classes with names.
 
 #ifndef DL_LIBCORE_DATA_SET_STATISTICS_H_
 #define DL_LIBCORE_DATA_SET_STATISTICS_H_
@@ -17,11 +17,13 @@ class SetStatistics {
  public:
   // Throws Error: kData, as Statistics::add().
   void add(const DataSet& set);
-  // Replaces those that `metadata` has.
+  // Replaces those that `metadata` has, which say by now whether integer labels
+  // are classes.
   void put_into(Metadata& metadata) const;
 
  private:
   Statistics features_, labels_;
+  bool real_labels_ = false;
 };
 
 }  // namespace dl::data

@@ -123,7 +123,7 @@ std::string PredictionLines::lines(const tensor::Tensor& outputs,
   for (std::int64_t i = 0; i < outputs.shape()[0]; ++i) {
     text += "{\"index\":";
     append(text, of.index != nullptr
-                     ? static_cast<std::int64_t>(of.index->value(i))
+                     ? of.index->as<std::int64_t>()[static_cast<std::size_t>(i)]
                      : first + i);
     if (of.id != nullptr) text += ",\"id\":" + dump_json(id_of(*of.id, i));
     text += sequences ? ",\"steps\":[" : ",";

@@ -100,10 +100,10 @@ void CsvFields::choose_shape() {
       options_.dtype.empty() ? DType::kF32 : parse_dtype(options_.dtype);
   features_row_ = Tensor(dtype, {columns});
   if (labels_.empty()) return;
-  label_row_ =
-      options_.regression
-          ? Tensor(DType::kF32, {static_cast<std::int64_t>(labels_.size())})
-          : Tensor(DType::kI32, {});
+  label_row_ = options_.regression
+                   ? Tensor(target_type(dtype),
+                            {static_cast<std::int64_t>(labels_.size())})
+                   : Tensor(DType::kI32, {});
 }
 
 void CsvFields::describe(data::Metadata& metadata) const {

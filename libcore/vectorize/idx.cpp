@@ -167,7 +167,8 @@ class IdxReader : public Reader {
     metadata.schema["features"] = {features_->dtype(), example_shape()};
     if (with_labels_)
       metadata.schema["labels"] = {
-          options_.regression ? DType::kF32 : labels_->dtype(),
+          options_.regression ? target_type(labels_->dtype())
+                              : labels_->dtype(),
           options_.regression && labels_->shape().rank() == 0
               ? Shape{1}
               : labels_->shape()};
@@ -260,7 +261,8 @@ class IdxReader : public Reader {
 
   Tensor numbers(const Tensor& labels) const {
     const Shape& shape = labels.shape();
-    Tensor result(DType::kF32, shape.rank() == 1 ? Shape{shape[0], 1} : shape);
+    Tensor result(target_type(labels.dtype()),
+                  shape.rank() == 1 ? Shape{shape[0], 1} : shape);
     for (std::int64_t i = 0; i < labels.elements(); ++i)
       if (!store(result, i, labels.value(i)))
         throw Error{Code::kData, labels_->name() + ": label " +

@@ -24,6 +24,14 @@ std::int64_t record_examples(std::int64_t batch, const Schema& schema) {
                                   1, batch);
 }
 
+tensor::DType target_type(tensor::DType read_as) {
+  using tensor::DType;
+  return read_as == DType::kF64 || read_as == DType::kI32 ||
+                 read_as == DType::kI64
+             ? DType::kF64
+             : DType::kF32;
+}
+
 data::DataSet make_record(const Schema& schema, std::int64_t n) {
   data::DataSet set;
   for (const auto& [name, field] : schema)

@@ -26,6 +26,10 @@ constexpr std::int64_t kMaxBytes = std::int64_t{128} << 20;
 // over kMaxColumns.
 std::int64_t record_examples(std::int64_t batch, const Schema& schema);
 
+// What numbers to be predicted are stored in: F32, or F64 where what they are
+// read as has values that F32 cannot hold.
+tensor::DType target_type(tensor::DType read_as);
+
 // n examples of zeros.
 data::DataSet make_record(const Schema& schema, std::int64_t n);
 

@@ -101,7 +101,7 @@ class SvmlightReader : public Reader {
     if (svmlight_.multilabel)
       return {DType::kF32,
               {static_cast<std::int64_t>(classes_.names().size())}};
-    if (options_.regression) return {DType::kF32, {1}};
+    if (options_.regression) return {target_type(dtype_), {1}};
     return {DType::kI32, {}};
   }
 

@@ -93,9 +93,10 @@ TEST_CASE("statistics of several sets count once, in whatever order") {
   CHECK_FALSE(all.statistics);
 }
 
-TEST_CASE("real labels have statistics, class numbers have none") {
+TEST_CASE("real labels have statistics, classes have none") {
   DataSet set = sample::set(4, 1);
   Metadata m;
+  m.classes = {"cat", "dog"};
   SetStatistics classes;
   classes.add(set);
   classes.put_into(m);

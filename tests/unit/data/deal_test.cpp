@@ -328,6 +328,30 @@ TEST_CASE("a batch of more bytes than a record has is refused") {
             "a record has at most 67108864 of these examples"));
 }
 
+// Other programs store counts, years and prices as integers.
+TEST_CASE("integer labels have statistics unless they are classes") {
+  for (const bool classes : {false, true}) {
+    Scratch scratch;
+    Metadata m = sample::metadata();
+    if (!classes) m.classes.clear();
+    const sample::Bytes bytes = sample::stream({5, 4}, 0, m);
+    scratch.write("in",
+                  {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    DealOptions o;
+    o.prefix = scratch / "s";
+    deal({scratch / "in"}, o);
+    const Metadata dealt = Shard(scratch / "s-000.dls").metadata();
+    REQUIRE(dealt.label_statistics.has_value() == !classes);
+    if (classes) continue;
+    double sum = 0;
+    for (const DataSet& set : sample::read(bytes))
+      for (const std::int32_t y : set.get("labels").as<std::int32_t>())
+        sum += y;
+    CHECK(dealt.label_statistics->count == 9);
+    CHECK(dealt.label_statistics->mean[0] == Approx(sum / 9));
+  }
+}
+
 TEST_CASE("names of shards sort like their numbers") {
   CHECK(shard_name("a/b", 7, 10) == "a/b-007.dls");
   CHECK(shard_name("x", 7, 1000) == "x-007.dls");

@@ -48,6 +48,17 @@ TEST_CASE("columns of small numbers are columns, rounding noise is not") {
   CHECK(Normalizer::fit("minmax", table({1e-7, 3e-7})).scale[0] == Approx(5e6));
 }
 
+// Their inverse is no float, so that training met infinities.
+TEST_CASE("columns that differ by denormal floats are constant") {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    CHECK(scale(table({1e-39, 3e-39}, dtype)) == 1);
+    CHECK(Normalizer::fit("minmax", table({0, 5e-39}, dtype)).scale[0] == 1);
+    CHECK(Normalizer::fit("auto", table({1e-40, 3e-40}, dtype)).scale[0] == 1);
+  }
+  CHECK(scale(table({1e-320, 3e-320}, DType::kF64)) == 1);
+  CHECK(scale(table({1e-37, 3e-37})) == Approx(1e37));
+}
+
 TEST_CASE("auto standardizes columns of reals, and nothing else but bytes") {
   const Normalizer real = Normalizer::fit("auto", table({1, 2, 3}));
   CHECK(real.kind == "standardize");

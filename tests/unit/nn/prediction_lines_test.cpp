@@ -3,8 +3,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <utility>
 
 #include "libcore/base/json.h"
+#include "tests/unit/io/scratch.h"
 #include "tests/unit/nn/pets.h"
 
 namespace dl::nn::testing {
@@ -74,6 +77,18 @@ TEST_CASE("lines tell what an example says that it is") {
         "\"probability\":0.7}\n");
 }
 
+TEST_CASE("lines tell large indices exactly") {
+  const auto y = outputs_of({0.7F, 0.2F, 0.1F, 0.25F, 0.5F, 0.25F}, 3);
+  tensor::Tensor index(tensor::DType::kI64, {2});
+  index.as<std::int64_t>()[0] = (std::int64_t{1} << 53) + 1;
+  index.as<std::int64_t>()[1] = std::numeric_limits<std::int64_t>::max();
+  CHECK(PredictionLines(pets(), 1).lines(y, 0, {.index = &index}) ==
+        "{\"index\":9007199254740993,\"class\":\"cat\","
+        "\"probability\":0.7}\n"
+        "{\"index\":9223372036854775807,\"class\":\"dog\","
+        "\"probability\":0.5}\n");
+}
+
 TEST_CASE("lines of one output and two classes") {
   const auto y = outputs_of({0.75F, 0.25F, 0.5F}, 1);
   CHECK(PredictionLines(spam(), 1).lines(y, 0) ==
@@ -127,14 +142,18 @@ TEST_CASE("what has no line") {
   }
 }
 
-// The models that tests/cli/dl-eval and dl-infer use.  To write them anew:
-// unit_nn "[models]"
-TEST_CASE("write the models of the command-line tests", "[.][models]") {
+TEST_CASE("the models of the command-line tests are these") {
+  const Scratch scratch;
   const std::string folder = DL_SOURCE_DIR "/tests/cli/dl-eval/";
-  save_model(pets(), folder + "pets.safetensors");
-  save_model(spam(), folder + "spam.safetensors");
-  save_model(weather(), folder + "weather.safetensors");
-  save_model(values(), folder + "values.safetensors");
+  for (const auto& [name, model] : {std::pair("pets.safetensors", pets()),
+                                    {"spam.safetensors", spam()},
+                                    {"weather.safetensors", weather()},
+                                    {"values.safetensors", values()}}) {
+    save_model(model, scratch / name);
+    CAPTURE(name);
+    save_model(load_model(folder + name), scratch / "kept");
+    CHECK(scratch.read(name) == scratch.read("kept"));
+  }
 }
 
 }  // namespace

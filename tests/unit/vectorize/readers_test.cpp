@@ -124,6 +124,42 @@ TEST_CASE("csv: regression with several targets, shape and dtype") {
   CHECK(values(set.get("labels")) == std::vector<double>{0.5, 7, 1.5, 8});
 }
 
+// They were rounded to F32 whatever --dtype said.
+TEST_CASE("numbers to be predicted are stored as exactly as features") {
+  test::Files files;
+  const std::vector<double> exact = {0.1, 16777217};
+  BadRecords bad(0);
+  CsvOptions csv;
+  csv.label = "-1";
+  SvmlightOptions svmlight;
+  svmlight.features = 1;
+  ReaderOptions options;
+  options.regression = true;
+  const std::string table = files.write("x.csv", "1,0.1\n2,16777217\n");
+  const std::string sparse = files.write("x.svm", "0.1 1:1\n16777217 1:2\n");
+  for (const char* dtype : {"f64", "i32", "i64", "f32", "u8", ""}) {
+    options.dtype = dtype;
+    auto csv_reader = open_csv({table}, options, csv, bad);
+    auto svm_reader = open_svmlight({sparse}, options, svmlight, bad);
+    const std::string type = dtype;
+    for (Reader* reader : {csv_reader.get(), svm_reader.get()}) {
+      const data::DataSet set = drain(*reader);
+      const bool wide = type == "f64" || type == "i32" || type == "i64";
+      CHECK(set.get("labels").dtype() == (wide ? DType::kF64 : DType::kF32));
+      CHECK(reader->metadata().schema == data::Metadata::schema_of(set));
+      CHECK((values(set.get("labels")) == exact) == wide);
+    }
+  }
+  // IDX: I32 labels of 16777217 and 3.
+  options.dtype = "";
+  const std::string x = files.write("x", idx({0, 0, 8, 1, 0, 0, 0, 2}, "ab"));
+  const std::string y = files.write(
+      "y", idx({0, 0, 12, 1, 0, 0, 0, 2, 1, 0, 0, 1, 0, 0, 0, 3}, ""));
+  auto reader = open_idx({x, y}, true, options, bad);
+  CHECK(values(drain(*reader).get("labels")) ==
+        std::vector<double>{16777217, 3});
+}
+
 TEST_CASE("csv: mistakes are named by line and column") {
   test::Files files;
   auto read = [&](const std::string& text, CsvOptions csv,
