@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/tool.h"
@@ -77,17 +78,19 @@ void verify(const Args& args) {
   for (const std::string& spec : args.inputs) {
     const dl::data::Verdict v = dl::data::verify(spec);
     if (v.error.empty()) {
-      std::cout << v.name << "\tok\t" << v.examples << '\n';
+      std::cout << dl::displayed(v.name) << "\tok\t" << v.examples << '\n';
       continue;
     }
-    std::cout << v.name << "\tbad\t" << v.error << '\n';
+    std::cout << dl::displayed(v.name) << "\tbad\t" << dl::displayed(v.error)
+              << '\n';
     if (bad++ == 0) first = dl::Error{v.code, v.error};
   }
   for (const dl::data::MissingShard& shard :
        dl::data::check_sets(args.inputs)) {
-    std::cout << shard.path << "\tbad\t" << shard.why << '\n';
+    std::cout << dl::displayed(shard.path) << "\tbad\t" << shard.why << '\n';
     if (bad++ == 0)
-      first = dl::Error{dl::Code::kData, "'" + shard.path + "': " + shard.why};
+      first = dl::Error{dl::Code::kData,
+                        dl::in_quotes(shard.path) + ": " + shard.why};
   }
   if (bad == 0) return;
   if (bad == 1) throw first;

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+#include "libcore/base/display.h"
+
 namespace dl {
 namespace {
 
@@ -50,7 +52,9 @@ class CountingIterator {
 // Builds a document; stops at a duplicate key and at the limits.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
-  explicit StrictBuilder(std::size_t max_values) : max_values_(max_values) {}
+  // format: "JSON", for messages.
+  StrictBuilder(const char* format, std::size_t max_values)
+      : format_(format), max_values_(max_values) {}
   Json take() { return std::move(root_); }
   const std::string& problem() const { return problem_; }
 
@@ -71,20 +75,16 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
   bool key(string_t& name) override {
     if (stack_.back()->contains(name))
-      return stop("duplicate key '" + name + "'");
+      return stop("duplicate key " + in_quotes(name));
     key_ = std::move(name);
     return true;
   }
-  bool parse_error(std::size_t, const std::string& token,
+  // What the library says of it is for programmers.
+  bool parse_error(std::size_t, const std::string&,
                    const nlohmann::detail::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax
-    // error while parsing value - unexpected '}'; expected ..."
-    std::string text = error.what();
-    if (auto at = text.find(": "); at != std::string::npos)
-      text.erase(0, at + 2);
-    if (auto at = text.find("; last read"); at != std::string::npos)
-      text.erase(at);
-    return stop(text.empty() ? "syntax error at '" + token + "'" : text);
+    return stop(dynamic_cast<const Json::out_of_range*>(&error)
+                    ? "a number is beyond the range of F64"
+                    : std::string("not ") + format_);
   }
 
  private:
@@ -126,6 +126,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  const char* format_;
   Json root_;
   std::vector<Json*> stack_;  // the containers that are open
   std::string key_;
@@ -166,7 +167,7 @@ std::string describe(const Json& value) {
 
 Json parse_json(std::string_view text, const std::string& name, Code code,
                 std::size_t max_values) {
-  StrictBuilder builder(max_values);
+  StrictBuilder builder("JSON", max_values);
   std::size_t read = 0;
   CountingIterator<char> first(text.data(), &read);
   CountingIterator<char> last(text.data() + text.size(), &read);
@@ -183,13 +184,12 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
 }
 
 Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name) {
-  StrictBuilder builder(kMaxJsonValues);
+  StrictBuilder builder("MessagePack", kMaxJsonValues);
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   if (Json::sax_parse(data, data + bytes.size(), &builder,
                       Json::input_format_t::msgpack))
     return builder.take();
-  throw Error{Code::kProtocol,
-              name + ": bad MessagePack: " + builder.problem()};
+  throw Error{Code::kProtocol, name + ": " + builder.problem()};
 }
 
 std::string dump_json(const Json& value) {
@@ -204,7 +204,7 @@ JsonView JsonView::at(std::string_view key) const {
   if (!value_->is_object()) fail("an object");
   auto found = value_->find(key);
   std::string path =
-      path_.empty() ? std::string(key) : path_ + "." + std::string(key);
+      path_.empty() ? displayed(key) : path_ + "." + displayed(key);
   if (found == value_->end()) throw Error{code_, path + ": is missing"};
   return {*found, code_, std::move(path)};
 }
@@ -278,7 +278,7 @@ void JsonView::only(std::initializer_list<std::string_view> keys) const {
     if (std::find(keys.begin(), keys.end(), item.key()) == keys.end()) {
       std::string near = nearest(item.key(), {keys.begin(), keys.end()});
       throw Error{code_,
-                  (path_.empty() ? "" : path_ + ".") + item.key() +
+                  (path_.empty() ? "" : path_ + ".") + displayed(item.key()) +
                       ": unknown key" +
                       (near.empty() ? "" : "; did you mean '" + near + "'?")};
     }

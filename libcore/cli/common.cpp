@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "libcore/base/display.h"
+
 namespace dl::cli {
 namespace {
 
@@ -52,7 +54,7 @@ const Log& log() { return terminal.log; }
 bool verbose() { return terminal.verbose; }
 
 void report(const std::string& tool, const std::string& message) {
-  write_line(tool + ": " + message);
+  write_line(tool + ": " + displayed_lines(message));
 }
 
 void write_line(const std::string& line) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::data {
@@ -25,7 +26,7 @@ std::string listed(const Names& names) {
   constexpr std::size_t kMost = 5;
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
-    text += (i > 0 ? ", '" : "'") + names[i] + "'";
+    text += (i > 0 ? ", " : "") + in_quotes(names[i]);
   return names.size() > kMost ? text + ", ..." : text;
 }
 
@@ -36,8 +37,8 @@ std::map<std::string, std::int64_t> numbered(const Names& names,
   for (const std::string& name : names)
     if (!numbers.emplace(name, static_cast<std::int64_t>(numbers.size()))
              .second)
-      refuse("two " + what + " are called '" + name +
-             "', so they cannot be matched by name");
+      refuse("two " + what + " are called " + in_quotes(name) +
+             ", so they cannot be matched by name");
   return numbers;
 }
 
@@ -54,7 +55,7 @@ Places places_of(const Names& own, const Names& wanted,
   for (const std::string& name : wanted) {
     const auto found = numbers.find(name);
     if (found == numbers.end())
-      refuse("there is no '" + name + "' among the " + what + ": " +
+      refuse("there is no " + in_quotes(name) + " among the " + what + ": " +
              listed(own));
     places.push_back(found->second);
   }
@@ -117,9 +118,9 @@ void align_classes(const Metadata& data, const Metadata& wanted,
   for (std::size_t i = 0; i < data.classes.size(); ++i) {
     const auto found = numbers.find(data.classes[i]);
     if (found == numbers.end())
-      refuse("its class " + std::to_string(i) + " is '" + data.classes[i] +
-             "', which is none of " + listed(wanted.classes) +
-             "; preprocess it with --classes");
+      refuse("its class " + std::to_string(i) + " is " +
+             in_quotes(data.classes[i]) + ", which is none of " +
+             listed(wanted.classes) + "; preprocess it with --classes");
     result.classes.push_back(found->second);
   }
   add_note(result, "classes in another order are put right by name");

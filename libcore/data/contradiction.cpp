@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libcore/base/display.h"
+
 namespace dl::data {
 namespace {
 
@@ -15,7 +17,7 @@ std::string listed(const Names& names, std::size_t differ) {
   const std::size_t end = std::min(names.size(), first + kMost);
   std::string text = first > 0 ? "..., " : "";
   for (std::size_t i = first; i < end; ++i)
-    text += (i > first ? ", '" : "'") + names[i] + "'";
+    text += (i > first ? ", " : "") + in_quotes(names[i]);
   return end < names.size() ? text + ", ..." : text;
 }
 
@@ -40,8 +42,8 @@ std::string remedy(const std::string& tensor) {
 
 std::string only_in(const std::string& tensor, const std::string& has,
                     const std::string& lacks) {
-  return has + " has the tensor '" + tensor + "', and " + lacks + " has none" +
-         remedy(tensor);
+  return has + " has the tensor " + in_quotes(tensor) + ", and " + lacks +
+         " has none" + remedy(tensor);
 }
 
 std::string difference(const Schema& before, const Schema& next,
@@ -59,9 +61,9 @@ std::string difference(const Schema& before, const Schema& next,
     if (other == before.end())
       text = note(tensor, only_in(tensor, names.next, names.before));
     else if (!(other->second == field))
-      text = note(tensor, names.next + " has the tensor '" + tensor + "' as " +
-                              describe(field) + " an example; " + names.before +
-                              " has " + describe(other->second));
+      text = note(tensor, names.next + " has the tensor " + in_quotes(tensor) +
+                              " as " + describe(field) + " an example; " +
+                              names.before + " has " + describe(other->second));
     if (!text.empty()) return text;
   }
   for (const auto& [tensor, field] : before)

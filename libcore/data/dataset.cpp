@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::data {
@@ -42,18 +43,20 @@ DataSet DataSet::slice(std::int64_t begin, std::int64_t end) const {
 void DataSet::check() const {
   for (const auto& [name, t] : tensors)
     if (t.empty() || t.shape().rank() == 0)
-      throw Error{Code::kData, "tensor '" + name + "' has no dimension"};
+      throw Error{Code::kData,
+                  "tensor " + in_quotes(name) + " has no dimension"};
   const std::int64_t n = examples();
   if (n == 0) throw Error{Code::kData, "there is no example"};
   for (const auto& [name, t] : tensors)
     if (t.shape()[0] != n)
-      throw Error{Code::kData, "tensor '" + name + "' has " +
+      throw Error{Code::kData, "tensor " + in_quotes(name) + " has " +
                                    std::to_string(t.shape()[0]) +
-                                   " examples, but '" + tensors.begin()->first +
-                                   "' has " + std::to_string(n)};
+                                   " examples, but " +
+                                   in_quotes(tensors.begin()->first) + " has " +
+                                   std::to_string(n)};
   for (const auto& [name, t] : tensors)
     if (t.shape().elements() == 0)
-      throw Error{Code::kData, "tensor '" + name + "' of shape " +
+      throw Error{Code::kData, "tensor " + in_quotes(name) + " of shape " +
                                    t.shape().to_string() + " has no values"};
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 #include "libcore/data/contradiction.h"
@@ -84,12 +85,12 @@ std::vector<std::string> Dealer::find_old_shards() const {
   if (!old.empty() && !options_.force) {
     const std::string prefix = parse_shard_name(old[0])->prefix;
     if (std::ranges::find(parts, prefix) != parts.end())
-      throw Error{Code::kCantCreate, "cannot create '" + old[0] +
-                                         "': it exists; --force overwrites"};
+      throw Error{Code::kCantCreate, "cannot create " + in_quotes(old[0]) +
+                                         ": it exists; --force overwrites"};
     throw Error{Code::kCantCreate,
-                "cannot create '" + shard_name(parts[0], 0, 1) + "': '" +
-                    old[0] + "' is of an older set of '" + options_.prefix +
-                    "'; --force removes it"};
+                "cannot create " + in_quotes(shard_name(parts[0], 0, 1)) +
+                    ": " + in_quotes(old[0]) + " is of an older set of " +
+                    in_quotes(options_.prefix) + "; --force removes it"};
   }
   for (const Part& part : parts_) remove_abandoned_shards(part.prefix);
   return old;
@@ -210,13 +211,14 @@ void Dealer::check_counts() const {
     throw Error{Code::kData, "the input has no example; nothing was written"};
   for (const Part& part : parts_) {
     if (part.examples == 0)
-      throw Error{Code::kData, "no example falls into '" + part.prefix +
-                                   "'; nothing was written"};
+      throw Error{Code::kData, "no example falls into " +
+                                   in_quotes(part.prefix) +
+                                   "; nothing was written"};
     if (shards_of(part) > part.examples)
       throw Error{Code::kUsage, std::to_string(shards_of(part)) +
                                     " shards are more than the " +
                                     std::to_string(part.examples) +
-                                    " examples of '" + part.prefix + "'"};
+                                    " examples of " + in_quotes(part.prefix)};
   }
 }
 

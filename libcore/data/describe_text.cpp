@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "libcore/base/display.h"
 #include "libcore/data/inspect.h"
 
 namespace dl::data {
@@ -18,9 +19,10 @@ std::string text(const char* format, const auto&... values) {
 }
 
 // "tensor" in the first column of every line.
-std::string line(const std::string& what, const std::string& value) {
+std::string line(const std::string& name, const std::string& value) {
+  const std::string what = displayed(name);
   return what + std::string(what.size() < 15 ? 16 - what.size() : 1, ' ') +
-         value + "\n";
+         displayed(value) + "\n";
 }
 
 std::string plural(std::int64_t n, const char* one) {
@@ -53,7 +55,7 @@ std::string statistics_lines(const char* what, const Json& json,
               "min", "max");
   for (std::size_t c = 0; c < std::min(s.mean.size(), kMostColumns); ++c) {
     const std::string name = names.size() == s.mean.size()
-                                 ? names.at(c).get<std::string>()
+                                 ? displayed(names.at(c).get<std::string>())
                                  : std::to_string(c);
     const bool any = s.count > 0;
     const std::size_t pad = name.size() < 14 ? 14 - name.size() : 1;

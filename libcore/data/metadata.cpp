@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/data/contradiction.h"
 
@@ -36,7 +37,7 @@ bool is_name(const std::string& name) {
 void check_field(const std::string& name, const Field& field) {
   if (static_cast<std::uint64_t>(field.shape.elements()) >
       kMaxRecordBytes / tensor::size_of(field.dtype))
-    bad("tensor '" + name + "' is " + describe(field) +
+    bad("tensor " + in_quotes(name) + " is " + describe(field) +
         " an example, more than the " + std::to_string(kMaxRecordBytes) +
         " bytes of a record");
   const Field index{tensor::DType::kI64, {}};
@@ -118,7 +119,8 @@ void check_classes(const std::string& name, const tensor::Tensor& labels,
 void check_names(const Metadata& m) {
   std::set<std::string> seen;
   for (const std::string& name : m.classes)
-    if (!seen.insert(name).second) bad("two classes are called '" + name + "'");
+    if (!seen.insert(name).second)
+      bad("two classes are called " + in_quotes(name));
   const auto features = m.schema.find("features");
   if (m.columns.empty() || features == m.schema.end()) return;
   const tensor::Shape& shape = features->second.shape;
@@ -181,7 +183,8 @@ std::vector<Provenance> provenance_from_json(const JsonView& json) {
 std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
   std::map<std::string, Field> schema;
   for (const auto& [name, t] : set.tensors) {
-    if (!is_name(name)) bad("tensor '" + name + "' is none of a DataSet");
+    if (!is_name(name))
+      bad("tensor " + in_quotes(name) + " is none of a DataSet");
     schema[name] = {t.dtype(), t.shape().without_first()};
     check_field(name, schema[name]);
   }
@@ -225,10 +228,10 @@ void Metadata::check(const DataSet& set) const {
   set.check();
   for (const auto& [name, field] : schema) {
     const tensor::Tensor* t = set.find(name);
-    if (!t) bad("tensor '" + name + "' is missing");
+    if (!t) bad("tensor " + in_quotes(name) + " is missing");
     const Field found{t->dtype(), t->shape().without_first()};
     if (!(found == field))
-      bad("tensor '" + name + "' is " + describe(found) +
+      bad("tensor " + in_quotes(name) + " is " + describe(found) +
           " an example, but the schema says " + describe(field));
     if (!classes.empty() && name.starts_with("labels") &&
         !name.starts_with("labels_mask"))
@@ -236,7 +239,7 @@ void Metadata::check(const DataSet& set) const {
   }
   for (const auto& [name, t] : set.tensors)
     if (!schema.contains(name))
-      bad("tensor '" + name + "' is not in the schema");
+      bad("tensor " + in_quotes(name) + " is not in the schema");
 }
 
 std::map<std::string, std::string> Metadata::to_strings() const {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "libcore/base/display.h"
 #include "libcore/io/safetensors.h"
 
 namespace dl::data {
@@ -40,7 +41,7 @@ Record decode_record(std::span<const std::byte> blob) {
                     entry.end - entry.begin);
       record.set.tensors.emplace(entry.name, std::move(t));
     } catch (Error& e) {
-      e.add_context("tensor '" + entry.name + "'");
+      e.add_context("tensor " + in_quotes(entry.name));
       throw;
     }
   }

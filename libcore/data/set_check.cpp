@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/data/older_shards.h"
 #include "libcore/data/shard.h"
@@ -49,9 +50,10 @@ void refuse_twice(const std::vector<std::string>& specs) {
         seen.emplace(std::pair<dev_t, ino_t>(info.st_dev, info.st_ino), spec);
     if (!is_new)
       throw Error{Code::kData, at->second == spec
-                                   ? "'" + spec + "' is given twice"
-                                   : "'" + spec + "' and '" + at->second +
-                                         "' are the same file"};
+                                   ? in_quotes(spec) + " is given twice"
+                                   : in_quotes(spec) + " and " +
+                                         in_quotes(at->second) +
+                                         " are the same file"};
   }
 }
 
@@ -70,15 +72,16 @@ void add(Group& group, const ShardName& name, const std::string& path,
   }
   if (!same_set(group.set, set))
     throw Error{Code::kData,
-                "'" + path + "' is not of one set with '" + group.first +
-                    "': a run of dl-shard was cut off, or one file was copied "
+                in_quotes(path) + " is not of one set with " +
+                    in_quotes(group.first) +
+                    ": a run of dl-shard was cut off, or one file was copied "
                     "over another; deal the data again, or rename what belongs "
                     "together"};
   if (!set) return;
   const auto [at, is_new] = group.given.emplace(set->shard, path);
   if (!is_new && !same_file(at->second, path))
-    throw Error{Code::kData, "'" + path + "' and '" + at->second +
-                                 "' are the same shard of one set"};
+    throw Error{Code::kData, in_quotes(path) + " and " + in_quotes(at->second) +
+                                 " are the same shard of one set"};
   group.renamed = group.renamed || set->shard != name.number;
 }
 
@@ -89,9 +92,10 @@ void add(std::map<std::string, Run>& runs, const std::string& prefix,
   if (is_new || run.set.id == set.id) return;
   const bool split = !set.part.empty() && !run.set.part.empty();
   throw Error{Code::kData,
-              "'" + path + "' is not of one " + (split ? "--split" : "set") +
-                  " with '" + run.first +
-                  "', so they may share examples; deal the data again, or "
+              in_quotes(path) + " is not of one " +
+                  (split ? "--split" : "set") + " with " +
+                  in_quotes(run.first) +
+                  ", so they may share examples; deal the data again, or "
                   "rename what belongs together"};
 }
 
@@ -105,8 +109,9 @@ void find_missing(const std::string& prefix, const Group& group,
     const std::string path = shard_name(prefix, i, of);
     std::error_code ignored;
     if (std::filesystem::exists(path, ignored)) continue;
-    missing.push_back({path, "missing, as '" + group.first + "' is one of " +
-                                 std::to_string(of) + " shards"});
+    missing.push_back({path, "missing, as " + in_quotes(group.first) +
+                                 " is one of " + std::to_string(of) +
+                                 " shards"});
     ++listed;
   }
 }
@@ -143,7 +148,7 @@ void warn_of_missing(const std::vector<std::string>& specs, const Log& log,
                      const std::vector<std::string>& beside) {
   for (const MissingShard& shard : check_sets(specs, beside))
     log(Level::kWarning,
-        "'" + shard.path + "': " + shard.why + "; going on without it");
+        in_quotes(shard.path) + ": " + shard.why + "; going on without it");
 }
 
 }  // namespace dl::data

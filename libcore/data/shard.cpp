@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/data/contradiction.h"
 #include "libcore/data/end_mark.h"
@@ -56,7 +57,7 @@ struct Shard::State {
   State& operator=(const State&) = delete;
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error{Code::kData, "'" + path + "'" + what};
+    throw Error{Code::kData, in_quotes(path) + what};
   }
   std::uint64_t open();
   std::vector<std::byte> bytes(std::uint64_t offset, std::uint64_t n) const;
@@ -73,7 +74,7 @@ std::uint64_t Shard::State::open() {
   struct stat info {};
   if (fd < 0 || ::fstat(fd, &info) < 0)
     throw Error{Code::kNoInput,
-                "cannot open '" + path + "': " + std::strerror(errno)};
+                "cannot open " + in_quotes(path) + ": " + std::strerror(errno)};
   if (!S_ISREG(info.st_mode))
     throw Error{Code::kNoInput,
                 "cannot open '" + path + "' as a shard: it is no regular file"};
@@ -92,8 +93,8 @@ std::vector<std::byte> Shard::State::bytes(std::uint64_t offset,
                                 static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0)
-      throw Error{Code::kIo,
-                  "cannot read '" + path + "': " + std::strerror(errno)};
+      throw Error{Code::kIo, "cannot read " + in_quotes(path) + ": " +
+                                 std::strerror(errno)};
     if (got == 0) fail(" became shorter while it was read");
     done += static_cast<std::size_t>(got);
   }
@@ -106,7 +107,7 @@ EndMark Shard::State::read_mark(std::uint64_t offset, std::uint64_t n,
   try {
     return decode_mark(frame, own_digest);
   } catch (Error& e) {
-    e.add_context("'" + path + "'");
+    e.add_context(in_quotes(path));
     throw;
   }
 }
@@ -169,14 +170,15 @@ void Shard::State::take(const Part& part, bool first) {
       if (own.schema.empty()) throw Error{Code::kData, "there is no schema"};
       most = kMaxRecordBytes / row_bytes(own.schema);
     } catch (Error& e) {
-      e.add_context("'" + path + "', metadata");
+      e.add_context(in_quotes(path) + ", metadata");
       throw;
     }
   }
   if (first)
     metadata = std::move(own);
   else
-    metadata.join(own, {"a later stream in '" + path + "'", "an earlier one"});
+    metadata.join(own,
+                  {"a later stream in " + in_quotes(path), "an earlier one"});
 }
 
 Shard::Shard(const std::string& path) : state_(std::make_unique<State>()) {
@@ -221,7 +223,7 @@ DataSet Shard::read(std::size_t i) const { return decode(i, read_packed(i)); }
 
 DataSet Shard::decode(std::size_t i, std::span<const std::byte> packed) const {
   const std::string name =
-      "'" + state_->path + "', record " + std::to_string(i);
+      in_quotes(state_->path) + ", record " + std::to_string(i);
   DataSet set = unpack_record(packed, name);
   try {
     state_->metadata.check(set);

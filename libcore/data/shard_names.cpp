@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/temporary_name.h"
 
@@ -56,9 +57,9 @@ std::vector<std::string> existing_shards(const std::string& prefix) {
       found.push_back(folder + name);
   }
   if (error)
-    throw Error{
-        Code::kCantCreate,
-        "cannot create '" + shard_name(prefix, 0, 1) + "': " + error.message()};
+    throw Error{Code::kCantCreate, "cannot create " +
+                                       in_quotes(shard_name(prefix, 0, 1)) +
+                                       ": " + error.message()};
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -46,7 +46,7 @@ std::int64_t Labels::class_of(std::int64_t i) const {
   }
   std::int64_t best = 0;
   for (std::int64_t j = 0; j < outputs_; ++j) {
-    const float value = target(i, j);
+    const double value = target(i, j);
     if (value > target(i, best)) best = j;
   }
   if (!(target(i, best) > 0)) fail(i, "names no class: no value is over 0");
@@ -66,13 +66,13 @@ bool Labels::positive(std::int64_t i, std::int64_t j) const {
   return value == 1;
 }
 
-float Labels::target(std::int64_t i, std::int64_t j) const {
+double Labels::target(std::int64_t i, std::int64_t j) const {
   if (!rows_ && outputs_ != 1)
     fail(i, ("is a class, want " + std::to_string(outputs_) +
              " targets; --evaluate classification takes classes")
                 .c_str());
-  const auto value = static_cast<float>(labels_.value(i * outputs_ + j));
-  if (!std::isfinite(value)) fail(i, "is not finite");
+  const double value = labels_.value(i * outputs_ + j);
+  if (!std::isfinite(static_cast<float>(value))) fail(i, "is not finite");
   return value;
 }
 

@@ -33,9 +33,10 @@ class Labels {
   // Throws Error: kData, the label is no class, or neither 0 nor 1.
   bool positive(std::int64_t i, std::int64_t j) const;
 
-  // The target of output j, rounded to float as a network does it.
-  // Throws Error: kData, it is not finite, or there is a class in its place.
-  float target(std::int64_t i, std::int64_t j) const;
+  // The target of output j.
+  // Throws Error: kData, it is no finite float, or there is a class in its
+  // place.
+  double target(std::int64_t i, std::int64_t j) const;
 
  private:
   [[noreturn]] void fail(std::int64_t i, const char* why) const;

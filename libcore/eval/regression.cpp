@@ -31,8 +31,8 @@ void Regression::add_example(std::span<const float> outputs,
     c.y.add(y);
     c.t.add(t);
     c.yy.add(y * y);
-    c.tt.add(t * t);
-    c.yt.add(y * t);
+    c.tt.add_product(t, t);
+    c.yt.add_product(y, t);
     c.absolute.add(std::fabs(y - t));
   }
   ++examples_;

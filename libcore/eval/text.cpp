@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "libcore/base/display.h"
+
 namespace dl::eval {
 namespace {
 
@@ -42,7 +44,9 @@ std::string counted(std::int64_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-void print(std::ostream& out, const Table& table) {
+void print(std::ostream& out, Table table) {
+  for (auto& row : table)
+    for (std::string& cell : row) cell = displayed(cell);
   std::vector<std::size_t> widths;
   for (const auto& row : table) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -24,7 +24,7 @@ std::string counted(std::int64_t n, const std::string& what);
 // flush left, the others flush right.  Cells are UTF-8.  The first row is the
 // heading.
 using Table = std::vector<std::vector<std::string>>;
-void print(std::ostream& out, const Table& table);
+void print(std::ostream& out, Table table);
 
 }  // namespace dl::eval
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/source.h"
 
@@ -28,7 +29,7 @@ void refuse_overwriting(const std::string& output,
     if (!find(input, STDIN_FILENO, in)) continue;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) continue;
     const auto shown = [](const std::string& name, const char* standard) {
-      return name == "-" ? standard : "'" + name + "'";
+      return name == "-" ? standard : in_quotes(name);
     };
     throw Error{Code::kUsage, shown(output, "standard output") +
                                   " is the output and also the input " +

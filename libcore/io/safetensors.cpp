@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 
@@ -31,7 +32,8 @@ constexpr TypeSize kTypes[] = {
 std::int64_t element_size(const TensorEntry& entry) {
   for (const TypeSize& type : kTypes)
     if (type.name == entry.dtype) return type.bytes;
-  bad("tensor '" + entry.name + "': unknown dtype '" + entry.dtype + "'");
+  bad("tensor " + in_quotes(entry.name) + ": unknown dtype " +
+      in_quotes(entry.dtype));
 }
 
 // Bytes that dtype and shape ask for.
@@ -42,7 +44,7 @@ std::uint64_t byte_size(const TensorEntry& entry) {
   for (const std::int64_t extent : entry.shape) {
     if (none) return 0;
     if (extent > kMaxInt / bytes)
-      bad("tensor '" + entry.name + "': its shape is too large");
+      bad("tensor " + in_quotes(entry.name) + ": its shape is too large");
     bytes *= extent;
   }
   return static_cast<std::uint64_t>(bytes);
@@ -57,11 +59,11 @@ TensorEntry parse_entry(const std::string& name, const JsonView& json) {
   const std::vector<std::int64_t> range =
       json.at("data_offsets").integers(0, kMaxInt);
   if (range.size() != 2 || range[0] > range[1])
-    bad("tensor '" + name + "': data_offsets must be [begin, end]");
+    bad("tensor " + in_quotes(name) + ": data_offsets must be [begin, end]");
   entry.begin = static_cast<std::size_t>(range[0]);
   entry.end = static_cast<std::size_t>(range[1]);
   if (entry.end - entry.begin != byte_size(entry))
-    bad("tensor '" + name + "': has " +
+    bad("tensor " + in_quotes(name) + ": has " +
         std::to_string(entry.end - entry.begin) + " bytes, but its shape and " +
         "dtype want " + std::to_string(byte_size(entry)));
   return entry;
@@ -72,7 +74,7 @@ void check_cover(const std::vector<TensorEntry>& tensors, std::size_t area) {
   std::size_t at = 0;
   for (const TensorEntry& entry : tensors) {
     if (entry.begin != at)
-      bad("tensor '" + entry.name + "': starts at byte " +
+      bad("tensor " + in_quotes(entry.name) + ": starts at byte " +
           std::to_string(entry.begin) + " where " + std::to_string(at) +
           " was expected (a hole or an overlap)");
     at = entry.end;

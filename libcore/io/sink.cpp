@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/io/temporary.h"
@@ -59,7 +60,7 @@ class FdSink : public Sink {
 class FileSink : public FdSink {
  public:
   FileSink(int fd, std::unique_ptr<Temporary> temporary, std::string path)
-      : FdSink(fd, "'" + path + "'"),
+      : FdSink(fd, in_quotes(path)),
         temporary_(std::move(temporary)),
         path_(std::move(path)) {}
 
@@ -80,7 +81,7 @@ class FileSink : public FdSink {
 std::string resolved(const std::string& path, const struct stat& info) {
   if (!S_ISLNK(info.st_mode)) return path;
   char* real = ::realpath(path.c_str(), nullptr);
-  if (!real) fail(Code::kCantCreate, "create", "'" + path + "'");
+  if (!real) fail(Code::kCantCreate, "create", in_quotes(path));
   std::string result = real;
   std::free(real);
   return result;
@@ -100,7 +101,7 @@ NewFile create(const std::string& path, bool sweep) {
   if (exists && ::stat(file.path.c_str(), &info) == 0 &&
       S_ISDIR(info.st_mode)) {
     errno = EISDIR;
-    fail(Code::kCantCreate, "create", "'" + path + "'");
+    fail(Code::kCantCreate, "create", in_quotes(path));
   }
   if (sweep)
     remove_abandoned(folder_of(file.path),
@@ -109,15 +110,15 @@ NewFile create(const std::string& path, bool sweep) {
   file.temporary = std::make_unique<Temporary>(temporary_name(file.path));
   file.fd = ::open(file.temporary->path().c_str(),
                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file.fd < 0) fail(Code::kCantCreate, "create", "'" + path + "'");
+  if (file.fd < 0) fail(Code::kCantCreate, "create", in_quotes(path));
   if (exists) (void)!::fchmod(file.fd, info.st_mode & 07777);
   return file;
 }
 
 std::unique_ptr<Sink> open_in_place(const std::string& path) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) fail(Code::kCantCreate, "open", "'" + path + "'");
-  return std::make_unique<FdSink>(fd, "'" + path + "'");
+  if (fd < 0) fail(Code::kCantCreate, "open", in_quotes(path));
+  return std::make_unique<FdSink>(fd, in_quotes(path));
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ namespace {
 class GroupSink : public FdSink {
  public:
   GroupSink(int fd, const std::string& path, bool& complete)
-      : FdSink(fd, "'" + path + "'"), complete_(complete) {}
+      : FdSink(fd, in_quotes(path)), complete_(complete) {}
 
   void close() override {
     if (complete_) return;
@@ -216,7 +217,7 @@ void SinkGroup::publish(const std::vector<std::string>& old) {
   for (const std::string& path : old)
     if (!published.contains(path) && ::unlink(path.c_str()) != 0 &&
         errno != ENOENT)
-      fail(Code::kIo, "remove", "'" + path + "'");
+      fail(Code::kIo, "remove", in_quotes(path));
   if (!state_->files.empty()) sync_folder_of(state_->files.front()->path);
   state_->files.clear();
 }

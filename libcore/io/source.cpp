@@ -13,14 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::io {
 namespace {
-
-std::string quoted(std::string_view text) {
-  return "'" + std::string(text) + "'";
-}
 
 class FdSource : public Source {
  public:
@@ -126,7 +123,7 @@ std::unique_ptr<Source> open_pipe(std::string_view spec) {
   if (forbidden && *forbidden != '\0' && std::string_view(forbidden) != "0")
     throw Error{
         Code::kUsage,
-        quoted(spec) + ": --no-pipe or DL_NO_PIPE forbids 'pipe:' inputs"};
+        in_quotes(spec) + ": --no-pipe or DL_NO_PIPE forbids 'pipe:' inputs"};
   const std::string command(spec.substr(5));
   if (command.find_first_not_of(" \t\n") == std::string::npos)
     throw Error{Code::kUsage, "'pipe:' needs a command"};
@@ -140,9 +137,9 @@ std::unique_ptr<Source> open_pipe(std::string_view spec) {
     errno = error;
   }
   if (child < 0)
-    throw Error{Code::kNoInput,
-                "cannot start " + quoted(spec) + ": " + std::strerror(errno)};
-  return std::make_unique<PipeSource>(ends[0], child, quoted(spec));
+    throw Error{Code::kNoInput, "cannot start " + in_quotes(spec) + ": " +
+                                    std::strerror(errno)};
+  return std::make_unique<PipeSource>(ends[0], child, in_quotes(spec));
 }
 
 bool exists(const std::string& path) {
@@ -163,7 +160,7 @@ void expand_pattern(const std::string& pattern, std::vector<std::string>& out) {
       found.gl_pathv, found.gl_pathv + (rc == 0 ? found.gl_pathc : 0));
   ::globfree(&found);
   if (names.empty())
-    throw Error{Code::kNoInput, "no file matches " + quoted(pattern)};
+    throw Error{Code::kNoInput, "no file matches " + in_quotes(pattern)};
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) out.push_back(file_spec(name));
 }
@@ -178,9 +175,9 @@ std::unique_ptr<Source> open_file(const std::string& path) {
   if (error != 0) {
     if (fd >= 0) ::close(fd);
     throw Error{Code::kNoInput,
-                "cannot open " + quoted(path) + ": " + std::strerror(error)};
+                "cannot open " + in_quotes(path) + ": " + std::strerror(error)};
   }
-  return std::make_unique<FdSource>(fd, quoted(path));
+  return std::make_unique<FdSource>(fd, in_quotes(path));
 }
 
 bool names_file(std::string_view spec) {

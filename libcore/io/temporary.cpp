@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/temporary_name.h"
@@ -71,8 +72,8 @@ void Temporary::forget() noexcept {
 
 void Temporary::rename_to(const std::string& final_path) {
   if (std::rename(path_.c_str(), final_path.c_str()) != 0)
-    throw Error{Code::kCantCreate,
-                "cannot create '" + final_path + "': " + std::strerror(errno)};
+    throw Error{Code::kCantCreate, "cannot create " + in_quotes(final_path) +
+                                       ": " + std::strerror(errno)};
   forget();
 }
 
@@ -92,8 +93,8 @@ void sync_folder_of(const std::string& path) {
   const int error = errno;
   if (fd >= 0) ::close(fd);
   if (!ok)
-    throw Error{Code::kIo,
-                "cannot sync '" + folder + "': " + std::strerror(error)};
+    throw Error{Code::kIo, "cannot sync " + in_quotes(folder) + ": " +
+                               std::strerror(error)};
 }
 
 }  // namespace dl::io

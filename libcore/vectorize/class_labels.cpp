@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/text.h"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/vectorize/text.h"

@@ -1,10 +1,12 @@
 #include "libcore/vectorize/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <type_traits>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::vectorize {
@@ -45,28 +47,6 @@ bool parse_number(std::string_view text, double& value) {
   return parse_whole(text, value);
 }
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i++]);
-    const int more = lead < 0x80         ? 0
-                     : lead >> 5 == 0x06 ? 1
-                     : lead >> 4 == 0x0e ? 2
-                     : lead >> 3 == 0x1e ? 3
-                                         : -1;
-    if (more < 0) return false;
-    std::uint32_t point = lead & (more == 0 ? 0x7f : 0x3f >> more);
-    for (int k = 0; k < more; ++k, ++i) {
-      if (i == text.size() || (static_cast<unsigned char>(text[i]) >> 6) != 2)
-        return false;
-      point = point << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
-    }
-    constexpr std::uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
-    if (point < kLeast[more] || point > 0x10ffff || point >> 11 == 0x1b)
-      return false;
-  }
-  return true;
-}
-
 std::string not_utf8(const char* what, std::string_view text) {
   return std::string(what) + " '" + clipped(text) +
          "' is not UTF-8 text; if it is Latin-1, read 'pipe:iconv -f LATIN1 "
@@ -75,17 +55,14 @@ std::string not_utf8(const char* what, std::string_view text) {
 
 std::string clipped(std::string_view text) {
   constexpr std::size_t kMost = 40;
-  std::string shown(text.substr(0, kMost));
-  // A character that the end cuts is left out.
-  while (text.size() > kMost && !shown.empty() && !is_utf8(shown) &&
-         shown.size() + 3 > kMost)
-    shown.pop_back();
-  const bool good = is_utf8(shown);
-  for (char& c : shown) {
-    const auto value = static_cast<unsigned char>(c);
-    if (value < 0x20 || value == 0x7f || (value >= 0x80 && !good)) c = '?';
+  std::size_t end = 0;  // no character is cut
+  while (end < text.size()) {
+    const std::size_t next =
+        end + std::max<std::size_t>(1, utf8_length(text.substr(end)));
+    if (next > kMost) break;
+    end = next;
   }
-  return text.size() > shown.size() ? shown + "..." : shown;
+  return displayed(text.substr(0, end)) + (end < text.size() ? "..." : "");
 }
 
 tensor::Shape parse_shape(std::string_view text) {

@@ -21,10 +21,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 bool parse_integer(std::string_view text, std::int64_t& value);
 bool parse_number(std::string_view text, double& value);
 
-bool is_utf8(std::string_view text);
 // "the class is not UTF-8 text, as 'caf?'; ..." with the remedy; `what` is it.
 std::string not_utf8(const char* what, std::string_view text);
-// At most 40 bytes of it, printable, for messages.
+// At most 40 bytes of it, displayed (base/display.h), for messages.
 std::string clipped(std::string_view text);
 
 // "8,8,1".  Throws Error{kUsage}.

@@ -48,6 +48,27 @@ TEST_CASE("parse_json says where it stopped") {
   CHECK_THAT(problem("[1e999]"), Catch::StartsWith("'x.json', line 1"));
 }
 
+// They are for programmers, and some begin with [json.exception...].
+TEST_CASE("no text of the JSON library is shown") {
+  CHECK(problem("{\"a\": 1,\n }") == "'x.json', line 2, column 2: not JSON");
+  CHECK(problem("[1e999]") ==
+        "'x.json', line 1, column 7: a number is beyond the range of F64");
+  for (const char* text :
+       {"", "{", "[1", "[1,]", "nul", "\"\x1b\"", "\"a", "\"\xff\"", "[01]",
+        "{\"a\" 1}", "\"\\q\"", "\"\\ud800\"", "[-]", "\xff", "\x1b[2J"}) {
+    const std::string said = problem(text);
+    CAPTURE(text, said);
+    CHECK_THAT(said, Catch::Contains(": not JSON"));
+    for (const char* theirs : {"exception", "parsing", "expected", "\x1b"})
+      CHECK(said.find(theirs) == std::string::npos);
+  }
+}
+
+TEST_CASE("keys of a document are displayed") {
+  CHECK_THAT(problem("{\"\\u001b\": 1, \"\\u001b\": 2}"),
+             Catch::EndsWith("duplicate key '\\x1b'"));
+}
+
 TEST_CASE("parse_json bounds the depth") {
   std::string at_limit(kMaxJsonDepth, '[');
   at_limit.append(kMaxJsonDepth, ']');

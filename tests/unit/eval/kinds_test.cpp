@@ -139,6 +139,26 @@ TEST_CASE("regression with a large mean") {
             .epsilon(1e-14));
 }
 
+TEST_CASE("names are displayed without control characters") {
+  auto e = make_evaluation("regression", {2, {"\x1b[2J", "a\nb"}});
+  e->add(make_tensor<float>({1, 2}, 2), make_tensor<float>({1, 2}, 2), nullptr);
+  std::ostringstream out;
+  e->print(out);
+  CHECK(out.str().find("\\x1b[2J") != std::string::npos);
+  CHECK(out.str().find("a\\nb") != std::string::npos);
+  CHECK(out.str().find('\x1b') == std::string::npos);
+}
+
+// As floats these targets are one value, which was said to be met exactly.
+TEST_CASE("regression of targets that floats do not hold") {
+  auto e = make_evaluation("regression", {1, {}});
+  e->add(make_tensor<float>({1e9F, 1e9F}, 1),
+         make_tensor<double>({1e9 + 1.5, 1e9 - 0.5}), nullptr);
+  CHECK(e->metric("mse") == (1.5 * 1.5 + 0.5 * 0.5) / 2);
+  CHECK(e->metric("mae") == 1);
+  CHECK(e->metric("r2") == 1 - 2.5 / 2);
+}
+
 TEST_CASE("regression where it is not defined") {
   auto e = make_evaluation("regression", {1, {}});
   CHECK(std::isnan(e->metric("mse")));
