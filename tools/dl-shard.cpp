@@ -75,23 +75,20 @@ void declare(dl::cli::Options& opt, Args& a) {
 void verify(const Args& args) {
   std::int64_t bad = 0;
   dl::Error first{dl::Code::kData, ""};
+  const auto say_bad = [&](const std::string& name, const std::string& why,
+                           const dl::Error& error) {
+    std::cout << dl::displayed(name) << "\tbad\t" << dl::displayed(why) << '\n';
+    if (bad++ == 0) first = error;
+  };
   for (const std::string& spec : args.inputs) {
     const dl::data::Verdict v = dl::data::verify(spec);
-    if (v.error.empty()) {
+    if (v.error.empty())
       std::cout << dl::displayed(v.name) << "\tok\t" << v.examples << '\n';
-      continue;
-    }
-    std::cout << dl::displayed(v.name) << "\tbad\t" << dl::displayed(v.error)
-              << '\n';
-    if (bad++ == 0) first = dl::Error{v.code, v.error};
+    else
+      say_bad(v.name, v.error, {v.code, v.error});
   }
-  for (const dl::data::MissingShard& shard :
-       dl::data::check_sets(args.inputs)) {
-    std::cout << dl::displayed(shard.path) << "\tbad\t" << shard.why << '\n';
-    if (bad++ == 0)
-      first = dl::Error{dl::Code::kData,
-                        dl::in_quotes(shard.path) + ": " + shard.why};
-  }
+  for (const auto& [path, why] : dl::data::check_sets(args.inputs))
+    say_bad(path, why, {dl::Code::kData, dl::in_quotes(path) + ": " + why});
   if (bad == 0) return;
   if (bad == 1) throw first;
   throw dl::Error{first.code(), first.what() + std::string("; and ") +
