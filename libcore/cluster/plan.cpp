@@ -1,7 +1,9 @@
 #include "libcore/cluster/plan.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
 
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/run_directory.h"
@@ -66,6 +68,30 @@ void check_data(const nn::Model& model, const MasterData& data,
     e.add_context(what);
     throw;
   }
+}
+
+// What the network cannot learn, or does not need, of data that fit it.
+void tell_oddities(const nn::NetworkConfig& network,
+                   const data::Metadata& metadata, const Log& log) {
+  using tensor::Activation;
+  const nn::LayerConfig& output = network.layers.back();
+  const std::size_t classes = metadata.classes.size();
+  if (classes > 0 && nn::are_classes(metadata, network) &&
+      std::cmp_not_equal(output.units, classes))
+    log(Level::kWarning,
+        "the output layer has " + std::to_string(output.units) +
+            " units, the data have " + std::to_string(classes) +
+            " classes: what is left over is never right");
+  const auto& labels = metadata.label_statistics;
+  if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
+      (output.activation.kind == Activation::kRelu ||
+       output.activation.kind == Activation::kSoftplus ||
+       output.activation.kind == Activation::kSigmoid))
+    log(Level::kInfo,
+        "the output layer has the activation " +
+            std::string(nn::name_of(output.activation.kind)) +
+            ", which gives no negative values, but there are such targets; "
+            "identity gives them");
 }
 
 // run.json of a run that goes on, or null: one that has learnt nothing yet
@@ -280,6 +306,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
     if (!plan.init)
       choose_normalizers(plan.model, options, metadata, folder, log);
     check_data(plan.model, *plan.training, "the training data", log);
+    tell_oddities(plan.model.config, metadata, log);
     describe_data(plan.model, metadata);
   }
   if (!options.eval_data.empty()) {

@@ -67,11 +67,12 @@ std::optional<data::Shard> open_local(const ShardInfo& info,
 
 RecordStore::RecordStore(std::vector<ShardInfo> shards,
                          const std::string& data_root, FetchRecord fetch,
-                         std::size_t cache_bytes, Log log)
+                         std::size_t cache_bytes, Log log, CheckRecord check)
     : shards_(std::move(shards)),
       fetch_(std::move(fetch)),
       cache_bytes_(cache_bytes),
-      log_(std::move(log)) {
+      log_(std::move(log)),
+      check_(std::move(check)) {
   for (const ShardInfo& info : shards_) {
     std::string why;
     files_.push_back(open_local(info, data_root, why));
@@ -140,6 +141,7 @@ void RecordStore::prepare(std::uint32_t shard, std::uint32_t record,
   });
   try {
     shards_[shard].alignment.apply(set);
+    if (check_) check_(set);
   } catch (Error& e) {
     e.add_context("'" + shards_[shard].path + "', record " +
                   std::to_string(record));

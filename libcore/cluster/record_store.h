@@ -26,6 +26,9 @@ namespace dl::cluster {
 using FetchRecord = std::function<std::vector<std::byte>(std::uint32_t shard,
                                                          std::uint32_t record)>;
 
+// Throws Error: kData.
+using CheckRecord = std::function<void(const data::DataSet& record)>;
+
 // Opens the file of a shard if it may and can be used: a regular file that
 // lies below data_root once links are followed, with the digest and records
 // that `info` tells.  Otherwise nothing, and `why` says what is wrong.
@@ -37,9 +40,11 @@ std::optional<data::Shard> open_local(const ShardInfo& info,
 class RecordStore {
  public:
   // cache_bytes bounds the unpacked records that are kept; the last one given
-  // out is always kept.
+  // out is always kept.  check: throws what get() throws of a record that
+  // cannot be used, which get() names.
   RecordStore(std::vector<ShardInfo> shards, const std::string& data_root,
-              FetchRecord fetch, std::size_t cache_bytes, Log log);
+              FetchRecord fetch, std::size_t cache_bytes, Log log,
+              CheckRecord check = {});
 
   // Shards that this host cannot open.
   std::vector<std::uint32_t> unreadable() const;
@@ -68,6 +73,7 @@ class RecordStore {
   FetchRecord fetch_;
   std::size_t cache_bytes_;
   Log log_;
+  CheckRecord check_;
 
   std::list<Kept> kept_;  // the one used last is first
   std::map<Key, std::list<Kept>::iterator> index_;

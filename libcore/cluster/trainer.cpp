@@ -10,6 +10,7 @@
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/device/instructions.h"
+#include "libcore/nn/batch.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -136,12 +137,13 @@ void Trainer::set_up(const Welcome& welcome) {
       JsonView(welcome.settings, Code::kProtocol, "settings"));
   if (settings_.deterministic) compute_alike();
   const data::Metadata metadata = metadata_of(welcome.metadata);
+  nn::NetworkConfig network =
+      nn::parse_network(dump_json(welcome.network), "the master's network");
+  const nn::Wanted wanted = nn::wanted_by(network, nn::layout_of(network));
   Json known{welcome.network, welcome.normalizer, welcome.target_normalizer,
              welcome.settings};
   if (!learner_ || known != known_) {
     learner_.reset();  // frees its memory first
-    nn::NetworkConfig network =
-        nn::parse_network(dump_json(welcome.network), "the master's network");
     std::optional<nn::UpdaterConfig> updater;
     if (settings_.mode == Mode::kSharing &&
         settings_.sharing.share == Share::kGradient) {
@@ -172,7 +174,12 @@ void Trainer::set_up(const Welcome& welcome) {
           return mail_.fetcher.fetch(Fetch{evaluation, shard, record},
                                      options_.fetch_limit);
         },
-        options_.cache_bytes / 2, log_);
+        options_.cache_bytes / 2, log_,
+        [wanted](const data::DataSet& record) {
+          nn::check_batch({&record.get("features"), &record.get("labels"),
+                           nullptr, record.find("features_mask")},
+                          wanted);
+        });
   };
   training_ = store(false, welcome.training);
   evaluation_ = store(true, welcome.evaluation);

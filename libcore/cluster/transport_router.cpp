@@ -52,6 +52,7 @@ struct RouterSocket::State {
   std::map<std::string, Queue> queues;  // of peers that are slow
   std::string public_key;
   std::uint64_t dropped = 0, reported = 0;
+  std::uint64_t strangers = 0, told_strangers = 0;  // failed handshakes
   std::uint64_t bytes_in = 0, bytes_out = 0;
   Clock::time_point next_report = Clock::now();
 
@@ -104,17 +105,31 @@ void RouterSocket::State::serve() {
   while (auto event = monitor.next())
     if (event->what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||
         event->what == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
-      drop();
+      ++strangers;
   flush();
   report();
 }
 
 void RouterSocket::State::report() {
-  if (dropped == reported || Clock::now() < next_report) return;
-  if (log)
-    log(Level::kWarning, "dropped " + std::to_string(dropped - reported) +
-                             " foreign or damaged messages");
+  const std::uint64_t messages = dropped - reported;
+  const std::uint64_t failed = strangers - told_strangers;
+  if (messages + failed == 0 || Clock::now() < next_report) return;
+  std::string text;
+  if (messages > 0)
+    text = "dropped " + std::to_string(messages) +
+           " foreign or damaged messages" + (failed > 0 ? "; " : "");
+  if (failed > 0)
+    text += std::to_string(failed) +
+            (failed == 1 ? " connection" : " connections") + " failed: " +
+            (public_key.empty()
+                 ? "from a worker that uses --keys, as this master does not, "
+                   "or from what is no worker"
+                 : "from a worker without --keys, or with those for another "
+                   "master, or from what is no worker; dl-keygen makes a "
+                   "folder of keys for each worker of this one");
+  if (log) log(Level::kWarning, text);
   reported = dropped;
+  told_strangers = strangers;
   next_report = Clock::now() + kReportEvery;
 }
 
@@ -245,7 +260,9 @@ bool RouterSocket::send(const std::string& peer, const Message& message,
   return state_->post(peer, encode(message, envelope, kMaxFrame));
 }
 
-std::uint64_t RouterSocket::dropped() const { return state_->dropped; }
+std::uint64_t RouterSocket::dropped() const {
+  return state_->dropped + state_->strangers;
+}
 std::uint64_t RouterSocket::bytes_in() const { return state_->bytes_in; }
 std::uint64_t RouterSocket::bytes_out() const { return state_->bytes_out; }
 

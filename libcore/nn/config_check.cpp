@@ -8,6 +8,7 @@
 
 #include "libcore/nn/config_table.h"
 #include "libcore/nn/names.h"
+#include "libcore/nn/other_names.h"
 
 namespace dl::nn {
 namespace {
@@ -53,6 +54,8 @@ std::string initials_of(const std::string& name) {
 
 std::string suggest(const std::string& word,
                     const std::vector<std::string>& known) {
+  if (const std::string ours = called_here(word, known); !ours.empty())
+    return "; here it is called '" + ours + "'";
   std::string near = nearest(word, known);
   for (const std::string& name : known)
     if (near.empty() && word.size() > 1 && initials_of(name) == word)

@@ -1,5 +1,6 @@
 #include "libcore/nn/model_metadata.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -33,6 +34,15 @@ Json json_at(const ModelStrings& metadata, const char* key) {
 data::Normalizer normalizer_at(const ModelStrings& metadata, const char* key) {
   const Json json = json_at(metadata, key);
   return data::Normalizer::from_json(JsonView(json, Code::kData, key));
+}
+
+// A single output tells two classes apart.
+void check_classes(const Model& model) {
+  const std::size_t classes = model.data.classes.size();
+  const std::int64_t units = model.config.layers.back().units;
+  if (std::cmp_greater(classes, std::max<std::int64_t>(units, 2)))
+    damaged("has the names of " + std::to_string(classes) +
+            " classes, its network " + std::to_string(units) + " outputs");
 }
 
 }  // namespace
@@ -93,6 +103,7 @@ Model model_from(const ModelStrings& metadata) {
     if (key.starts_with(kDataPrefix))
       data[key.substr(sizeof kDataPrefix - 1)] = value;
   if (!data.empty()) model.data = data::Metadata::from_strings(data);
+  check_classes(model);
   if (metadata.contains("training"))
     model.training = json_at(metadata, "training");
   return model;

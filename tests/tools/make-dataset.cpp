@@ -3,7 +3,8 @@
 // N examples in records of RECORD (default 4): features F32 [3] that follow
 // from SEED and the example's number, labels I32 below 3, and an example's
 // number in column 0.  KIND: "classes" (default), "regression" (F32 targets),
-// "ids" (classes with id and index), "broken" (a label out of range), "nan".
+// "ids" (classes with id and index), "broken" (a label out of range), "unnamed"
+// (the same without names of classes), "nan".
 
 #include <cstdlib>
 #include <iostream>
@@ -37,7 +38,8 @@ dl::data::DataSet make(std::int64_t first, std::int64_t n, std::uint64_t seed,
       y.as<std::int32_t>()[at] = static_cast<std::int32_t>(random.below(3));
     else
       y.as<float>()[at] = row[1] + row[2];
-    if (kind == "broken" && first + i == 5) y.as<std::int32_t>()[at] = 7;
+    if ((kind == "broken" || kind == "unnamed") && first + i == 5)
+      y.as<std::int32_t>()[at] = 7;
   }
   dl::data::DataSet set;
   if (kind == "ids") {

@@ -110,6 +110,19 @@ TEST_CASE("records of unreadable shards are fetched once and kept") {
   CHECK(fetched.calls == 1);
 }
 
+TEST_CASE("a record that a network cannot take is named by file and number") {
+  Scratch dir;
+  const ShardInfo info = make_shard(dir, "a.dls", {4, 3}, 1);
+  RecordStore store({info}, "/", {}, 1 << 20, kSilent,
+                    [](const dl::data::DataSet& record) {
+                      if (record.examples() == 3)
+                        throw dl::Error{dl::Code::kData, "example 2 is odd"};
+                    });
+  CHECK_NOTHROW(store.get(0, 0));
+  CHECK_THROWS_WITH(store.get(0, 1),
+                    "'" + info.path + "', record 1: example 2 is odd");
+}
+
 TEST_CASE("the cache keeps what was used last, within its bytes") {
   Scratch dir;
   const ShardInfo info = make_shard(dir, "a.dls", {4, 4, 4}, 1);

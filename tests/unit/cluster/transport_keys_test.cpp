@@ -53,14 +53,18 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
   Folder folder;
   make_keys(folder / "a", {"w"}, false);
   make_keys(folder / "b", {"w"}, false);
-  Lines log;
+  Lines log, said_openly;
   RouterSocket locked(kAny, {folder / "a", false}, log.sink());
-  RouterSocket open(kAny, {}, {});
+  RouterSocket open(kAny, {}, said_openly.sink());
   Security right{folder / "a/hand-out/w", false};
   Security wrong{folder / "b/hand-out/w", false};
   {
     DealerSocket worker(locked.endpoint(), wrong, {});
     CHECK_THAT(end_of(locked, worker), Contains("server key does not match"));
+    CHECK(turn([&] {
+      (void)locked.receive(5ms);
+      return log.has("failed: from a worker without --keys, or with those for");
+    }));
   }
   {
     DealerSocket worker(locked.endpoint(), {}, {});
@@ -69,6 +73,10 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
   {
     DealerSocket worker(open.endpoint(), right, {});
     CHECK_THAT(end_of(open, worker), Contains("the master uses no keys"));
+    CHECK(turn([&] {
+      (void)open.receive(5ms);
+      return said_openly.has("failed: from a worker that uses --keys, as this");
+    }));
   }
   // The right server key, but a worker that is not on the list.
   fs::copy_file(folder / "a/server.pub", folder / "b/hand-out/w/server.pub",

@@ -212,6 +212,43 @@ TEST_CASE("a mistake is named with its place, what was wanted and found") {
         "'x.json': layers: want array of one or more layer objects, got []");
 }
 
+TEST_CASE("what other programs call it is told as what it is called here") {
+  const auto hint = [](const std::string& said) {
+    const auto at = said.find("; here it is called ");
+    return at == said.npos ? "" : said.substr(at + 20);
+  };
+  const auto loss = [&](const std::string& name) {
+    return hint(layer_refusal(R"({"type": "output", "units": 2, "loss": ")" +
+                              name + "\"}"));
+  };
+  for (const char* name :
+       {"mcxent", "MCXENT", "NEGATIVELOGLIKELIHOOD", "crossentropy",
+        "categorical_crossentropy", "CrossEntropyLoss", "nll_loss"})
+    CHECK(loss(name) == "'negative_log_likelihood'");
+  for (const char* name : {"xent", "BINARY_XENT", "binary_crossentropy", "bce"})
+    CHECK(loss(name) == "'binary_cross_entropy'");
+  for (const char* name : {"mse", "MSELoss", "MeanSquaredError"})
+    CHECK(loss(name) == "'mean_squared_error'");
+  CHECK(loss("mae") == "'mean_absolute_error'");
+  CHECK(loss("hinge").empty());
+  const auto updater = [&](const std::string& name) {
+    return hint(
+        refusal(network("", R"("updater": {"type": ")" + name + R"("},)")));
+  };
+  CHECK(updater("nesterovs") == "'nesterov'");
+  CHECK(updater("Adam") == "'adam'");
+  CHECK(updater("RMSprop") == "'rmsprop'");
+  CHECK(updater("lion").empty());
+  // What it means depends on where it stands.
+  CHECK(hint(layer_refusal(R"({"type": "Linear", "units": 2})")) == "'dense'");
+  CHECK(hint(layer_refusal(
+            R"({"type": "dense", "units": 2, "activation": "linear"})")) ==
+        "'identity'");
+  CHECK(hint(layer_refusal(
+            R"({"type": "dense", "units": 2, "activation": "leakyrelu"})")) ==
+        "'leaky_relu'");
+}
+
 TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(layer_refusal(R"({"type": "conv2"})") ==
         "'x.json': layers[0].type: want one of dense, conv2d, max_pool2d, "

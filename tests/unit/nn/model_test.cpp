@@ -436,6 +436,20 @@ TEST_CASE("a model whose numbers are not finite is neither written nor read") {
             "': tensor 'output1/weight' holds a value that is not finite");
 }
 
+TEST_CASE("a model with more class names than outputs is refused") {
+  Folder folder;
+  Model model = tiny_model();
+  const auto read_with = [&](std::vector<std::string> names) {
+    model.data.classes = std::move(names);
+    save_model(model, folder.file("m"));
+    (void)load_model(folder.file("m"));
+  };
+  CHECK_NOTHROW(read_with({"no", "yes"}));  // of a single output
+  CHECK_THROWS_WITH(read_with({"a", "b", "c"}),
+                    Catch::EndsWith("has the names of 3 classes, its network "
+                                    "1 outputs"));
+}
+
 TEST_CASE("a model that cannot be written leaves nothing behind") {
   const Folder folder;
   CHECK_THROWS_AS(save_model(tiny_model(), folder.file("no/such/m")),

@@ -1,0 +1,92 @@
+#include "libcore/nn/other_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace dl::nn {
+namespace {
+
+struct OtherName {
+  std::string_view word, ours;  // the word as plain() leaves it
+};
+
+// A word may have several meanings: what is known where it stands decides.
+constexpr auto kOtherNames = std::to_array<OtherName>({
+    // losses
+    {"mcxent", "negative_log_likelihood"},
+    {"crossentropy", "negative_log_likelihood"},
+    {"crossentropyloss", "negative_log_likelihood"},
+    {"categoricalcrossentropy", "negative_log_likelihood"},
+    {"sparsecategoricalcrossentropy", "negative_log_likelihood"},
+    {"sparsemcxent", "negative_log_likelihood"},
+    {"softmaxcrossentropy", "negative_log_likelihood"},
+    {"nll", "negative_log_likelihood"},
+    {"nllloss", "negative_log_likelihood"},
+    {"xent", "binary_cross_entropy"},
+    {"bce", "binary_cross_entropy"},
+    {"bceloss", "binary_cross_entropy"},
+    {"binaryxent", "binary_cross_entropy"},
+    {"mse", "mean_squared_error"},
+    {"mseloss", "mean_squared_error"},
+    {"mae", "mean_absolute_error"},
+    {"l1loss", "mean_absolute_error"},
+    // updaters
+    {"nesterovs", "nesterov"},
+    // activations
+    {"linear", "identity"},
+    {"logistic", "sigmoid"},
+    {"rectify", "relu"},
+    {"rectifier", "relu"},
+    {"lrelu", "leaky_relu"},
+    // layers
+    {"linear", "dense"},
+    {"fullyconnected", "dense"},
+    {"convolution", "conv2d"},
+    {"convolution2d", "conv2d"},
+    {"conv", "conv2d"},
+    {"maxpooling2d", "max_pool2d"},
+    {"maxpooling", "max_pool2d"},
+    {"maxpool", "max_pool2d"},
+    {"averagepooling2d", "average_pool2d"},
+    {"avgpool2d", "average_pool2d"},
+    {"batchnormalization", "batch_norm"},
+    {"batchnorm2d", "batch_norm"},
+    {"rnnoutput", "output"},
+    // weights
+    {"glorot", "xavier"},
+    {"glorotnormal", "xavier"},
+    {"xaviernormal", "xavier"},
+    {"glorotuniform", "xavier_uniform"},
+    {"henormal", "he"},
+    {"kaiming", "he"},
+    {"kaimingnormal", "he"},
+    {"lecunnormal", "lecun"},
+    {"zeros", "zero"},
+});
+
+// Letters and digits alone, in lower case.
+std::string plain(std::string_view word) {
+  std::string text;
+  for (const char c : word)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+std::string called_here(std::string_view word,
+                        const std::vector<std::string>& known) {
+  const std::string wanted = plain(word);
+  if (wanted.empty()) return "";
+  for (const std::string& name : known)
+    if (plain(name) == wanted) return name;
+  for (const OtherName& other : kOtherNames)
+    if (other.word == wanted &&
+        std::ranges::find(known, other.ours) != known.end())
+      return std::string(other.ours);
+  return "";
+}
+
+}  // namespace dl::nn

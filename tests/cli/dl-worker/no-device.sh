@@ -1,0 +1,7 @@
+#!/bin/sh
+# A device that is not there is told before a master is looked for.
+dl-worker --master "ipc://$PWD/none" --device tpu
+echo $?
+dl-worker --master "ipc://$PWD/none" --device cuda:99 2>said
+echo $?
+wc -l <said
