@@ -79,6 +79,18 @@ bool is_utf8(std::string_view text) {
 
 std::string displayed(std::string_view text) { return escaped(text, false); }
 
+std::string clipped(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  std::size_t end = 0;  // no character is cut
+  while (end < text.size()) {
+    const std::size_t next =
+        end + std::max<std::size_t>(1, utf8_length(text.substr(end)));
+    if (next > kMost) break;
+    end = next;
+  }
+  return displayed(text.substr(0, end)) + (end < text.size() ? "..." : "");
+}
+
 std::string in_quotes(std::string_view text) {
   return "'" + displayed(text) + "'";
 }

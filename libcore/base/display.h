@@ -25,6 +25,9 @@ std::string in_quotes(std::string_view text);
 // The same of text whose line breaks are meant.
 std::string displayed_lines(std::string_view text);
 
+// At most 40 bytes of it, displayed, and "..." for the rest.
+std::string clipped(std::string_view text);
+
 }  // namespace dl
 
 #endif  // DL_LIBCORE_BASE_DISPLAY_H_

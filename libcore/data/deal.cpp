@@ -81,7 +81,7 @@ std::vector<SplitPart> Dealer::split() const {
 std::vector<std::string> Dealer::find_old_shards() const {
   std::vector<std::string> parts;
   for (const Part& part : parts_) parts.push_back(part.prefix);
-  const std::vector<std::string> old = older_shards(options_.prefix, parts);
+  std::vector<std::string> old = older_shards(options_.prefix, parts);
   if (!old.empty() && !options_.force) {
     const std::string prefix = parse_shard_name(old[0])->prefix;
     if (std::ranges::find(parts, prefix) != parts.end())

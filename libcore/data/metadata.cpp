@@ -82,7 +82,7 @@ int major_of(const std::string& version) {
   const char* end = version.data() + version.size();
   const auto [rest, error] = std::from_chars(version.data(), end, major);
   if (error != std::errc() || rest == end || *rest != '.' || major < 0)
-    bad("version '" + version + "' is none");
+    bad("version '" + clipped(version) + "' is none");
   return major;
 }
 
@@ -100,18 +100,14 @@ std::optional<Statistics> joined(std::optional<Statistics> now,
   return now;
 }
 
-void check_classes(const std::string& name, const tensor::Tensor& labels,
-                   std::size_t classes) {
-  tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
-    if constexpr (std::is_integral_v<T>) {
-      const auto values = labels.as<T>();
-      for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] < 0 || static_cast<std::size_t>(values[i]) >= classes)
-          bad("example " + std::to_string(i) + ": '" + name + "' is " +
-              std::to_string(values[i]) + ", want 0.." +
-              std::to_string(classes - 1));
-    }
-  });
+// A data set has "features", or "features/left" and others, but not both.
+void check_tensors(const std::map<std::string, Field>& schema) {
+  for (const auto& [name, field] : schema) {
+    const std::string whole = name.substr(0, name.find('/'));
+    if (whole != name && schema.contains(whole))
+      bad("there is a tensor " + in_quotes(whole) + " and a tensor " +
+          in_quotes(name) + ", want one or the other");
+  }
 }
 
 // Programs of others write them, too.  Columns of one name are as a table has
@@ -193,6 +189,7 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
 
 void Metadata::update(const Metadata& later) {
   refuse(contradiction(*this, later, {"later metadata", "the one before it"}));
+  check_tensors(later.schema);
   take_over(schema, later.schema);
   take_over(classes, later.classes);
   take_over(columns, later.columns);
@@ -224,24 +221,6 @@ void Metadata::join(const Metadata& next, const Sides& names) {
   if (!same_shard) place.reset();
 }
 
-void Metadata::check(const DataSet& set) const {
-  set.check();
-  for (const auto& [name, field] : schema) {
-    const tensor::Tensor* t = set.find(name);
-    if (!t) bad("tensor " + in_quotes(name) + " is missing");
-    const Field found{t->dtype(), t->shape().without_first()};
-    if (!(found == field))
-      bad("tensor " + in_quotes(name) + " is " + describe(found) +
-          " an example, but the schema says " + describe(field));
-    if (!classes.empty() && name.starts_with("labels") &&
-        !name.starts_with("labels_mask"))
-      check_classes(name, *t, classes.size());
-  }
-  for (const auto& [name, t] : set.tensors)
-    if (!schema.contains(name))
-      bad("tensor " + in_quotes(name) + " is not in the schema");
-}
-
 std::map<std::string, std::string> Metadata::to_strings() const {
   std::map<std::string, std::string> text;
   text["format"] = "dl-dataset";
@@ -270,8 +249,8 @@ Metadata Metadata::from_strings(
   if (!format || !version || *format != "dl-dataset")
     bad("no metadata of a DataSet stream");
   if (major_of(*version) > kMajorVersion)
-    bad("format version " + *version + "; this program reads up to version " +
-        std::to_string(kMajorVersion));
+    bad("format version " + clipped(*version) +
+        "; this program reads up to version " + std::to_string(kMajorVersion));
   Metadata m;
   const auto parse = [&](const char* key, auto&& take) {
     const std::string* value = find(key);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "libcore/base/error.h"
@@ -125,6 +126,10 @@ Normalizer Normalizer::from_json(const JsonView& json) {
   json.only({"kind", "shift", "scale"});
   Normalizer n{json.at("kind").string(), json.at("shift").numbers(),
                json.at("scale").numbers()};
+  constexpr std::string_view kKinds[] = {"none", "scale", "standardize",
+                                         "minmax"};
+  if (std::ranges::find(kKinds, n.kind) == std::end(kKinds))
+    json.at("kind").fail("none, scale, standardize or minmax");
   if (n.shift.empty() || n.shift.size() != n.scale.size())
     json.fail("shift and scale of one length");
   return n;

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "libcore/base/display.h"
+
 namespace dl::nn {
 namespace {
 
@@ -70,9 +72,9 @@ void check_version(const ModelStrings& metadata) {
   const char* end = version.data() + version.size();
   const auto [rest, error] = std::from_chars(version.data(), end, major);
   if (error != std::errc() || rest == end || *rest != '.' || major < 1)
-    damaged("version '" + version + "' is none");
+    damaged("version '" + clipped(version) + "' is none");
   if (major > kMajorVersion)
-    damaged("is a model of version " + version +
+    damaged("is a model of version " + clipped(version) +
             "; this program reads up to version " +
             std::to_string(kMajorVersion));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 
 namespace dl::tensor {
@@ -28,7 +29,7 @@ DType dtype_named(std::string_view name) {
     if (kNames[i] == name) return static_cast<DType>(i);
   }
   throw Error{Code::kData,
-              "element type '" + std::string(name) +
+              "element type '" + clipped(name) +
                   "' is not one of U8, I8, I16, I32, I64, F32, F64"};
 }
 

@@ -5,13 +5,12 @@
 #include "libcore/vectorize/csv_fields.h"
 #include "libcore/vectorize/csv_sequences.h"
 #include "libcore/vectorize/csv_table.h"
-#include "libcore/vectorize/reader.h"
-#include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/example_reader.h"
 
 namespace dl::vectorize {
 namespace {
 
-class CsvReader : public Reader {
+class CsvReader : public ExampleReader {
  public:
   CsvReader(const std::vector<std::string>& inputs,
             const ReaderOptions& options, const CsvOptions& csv,
@@ -20,24 +19,8 @@ class CsvReader : public Reader {
         csv_(csv),
         table_(inputs, csv.delimiter, csv.header),
         fields_(table_, options_, csv_, bad),
-        numbered_(bad.tolerant() || csv.missing == "skip"),
-        schema_(metadata().schema),
-        batch_(record_examples(options.batch, schema_)) {}
-
-  bool read(data::DataSet& set) override {
-    set = make_record(schema_, batch_);
-    std::int64_t n = 0;
-    while (n < batch_ && table_.next()) {
-      const std::int64_t index = rows_++;
-      if (!fields_.is_whole() || !fields_.parse()) continue;
-      fields_.put_features(set, n);
-      fields_.put_label(set, n);
-      fields_.put_id(set, n);
-      if (numbered_) set_index(set, n, index);
-      ++n;
-    }
-    if (n < batch_) set = set.slice(0, n);
-    return n > 0;
+        numbered_(bad.tolerant() || csv.missing == "skip") {
+    start(options.batch);
   }
 
   data::Metadata metadata() const override {
@@ -50,14 +33,21 @@ class CsvReader : public Reader {
   std::string warning() const override { return fields_.warning(); }
 
  private:
+  bool next() override { return table_.next(); }
+
+  bool put(data::DataSet& set, std::int64_t i) override {
+    if (!fields_.is_whole() || !fields_.parse()) return false;
+    fields_.put_features(set, i);
+    fields_.put_label(set, i);
+    fields_.put_id(set, i);
+    return true;
+  }
+
   ReaderOptions options_;
   CsvOptions csv_;
   CsvTable table_;
   CsvFields fields_;
   bool numbered_;  // rows may be left out, so that the others need a number
-  Schema schema_;
-  std::int64_t batch_;
-  std::int64_t rows_ = 0;  // read
 };
 
 }  // namespace

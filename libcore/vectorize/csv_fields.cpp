@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -54,6 +55,10 @@ CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
                 "--id-bytes: want 1.." + std::to_string(kMaxColumns)};
   choose_columns();
   choose_shape();
+  if (table_.has_header()) {
+    check_names(features_);
+    check_names(labels_);
+  }
 }
 
 void CsvFields::choose_columns() {
@@ -81,6 +86,23 @@ void CsvFields::choose_columns() {
   if (features_.empty())
     throw Error{Code::kUsage,
                 table_.name() + " has no columns left to be features"};
+}
+
+// Columns are matched by name wherever the data are used.
+void CsvFields::check_names(const std::vector<std::size_t>& columns) const {
+  std::map<std::string_view, std::size_t> seen;
+  for (const std::size_t i : columns) {
+    const std::string& name = table_.names()[i];
+    const auto [first, is_new] = seen.emplace(name, i);
+    if (!is_new)
+      throw Error{Code::kData, table_.name() + ": columns " +
+                                   std::to_string(first->second + 1) + " and " +
+                                   std::to_string(i + 1) +
+                                   " are both called '" + clipped(name) +
+                                   "'; rename one, or leave it out with "
+                                   "--drop " +
+                                   std::to_string(i + 1)};
+  }
 }
 
 void CsvFields::choose_shape() {
@@ -124,9 +146,18 @@ void CsvFields::describe(data::Metadata& metadata) const {
 }
 
 bool CsvFields::is_whole() {
-  if (table_.size() == table_.names().size()) return true;
-  bad_.add(table_.place() + ": has " + std::to_string(table_.size()) +
-           " columns, want " + std::to_string(table_.names().size()));
+  if (table_.size() != table_.names().size()) {
+    bad_.add(table_.place() + ": has " + std::to_string(table_.size()) +
+             " columns, want " + std::to_string(table_.names().size()));
+    return false;
+  }
+  if (!sequence_ || !missing_.words.contains(sequence())) return true;
+  bool skip = false;
+  const std::string problem = missing_name("sequence", *sequence_, skip);
+  if (skip)
+    bad_.skip();
+  else
+    bad_.add(problem);
   return false;
 }
 
@@ -160,7 +191,7 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
   if (known && !parse_number(text, value))
     return no_number(column, &row == &label_row_);
   if (!known || std::isnan(value)) {
-    if (&row == &label_row_) return missing_label(column, skip);
+    if (&row == &label_row_) return missing_name("label", column, skip);
     skip = missing_.kind == MissingRule::kSkip;
     if (skip) return "";
     if (missing_.kind == MissingRule::kFail)
@@ -204,15 +235,18 @@ std::string CsvFields::no_number(std::size_t column, bool is_label) const {
          hint;
 }
 
-// To fill one in would be to invent what is to be learnt.
-std::string CsvFields::missing_label(std::size_t column, bool& skip) const {
+// To fill one in would be to invent what is to be learnt, or what belongs
+// together.
+std::string CsvFields::missing_name(const std::string& what, std::size_t column,
+                                    bool& skip) const {
   skip = missing_.kind == MissingRule::kSkip;
   if (skip) return "";
-  return table_.place(column) +
+  return table_.place(column) + "the " + what + " is missing" +
          (missing_.kind == MissingRule::kFill
-              ? "the label is missing, and labels are not filled in "
-                "(--missing skip or --max-bad leaves the row out)"
-              : "the label is missing (--missing skip leaves the row out)");
+              ? ", and " + what +
+                    "s are not filled in (--missing skip or "
+                    "--max-bad leaves the row out)"
+              : std::string(" (--missing skip leaves the row out)"));
 }
 
 std::string CsvFields::targets(bool& skip) {
@@ -226,7 +260,8 @@ std::string CsvFields::targets(bool& skip) {
 
 std::string CsvFields::class_label(bool& skip) {
   const std::string_view text = table_.field(labels_[0]);
-  if (missing_.words.contains(text)) return missing_label(labels_[0], skip);
+  if (missing_.words.contains(text))
+    return missing_name("label", labels_[0], skip);
   const std::int64_t index = classes_.index(text);
   if (index < 0) return table_.place(labels_[0]) + classes_.complaint(text);
   label_row_.as<std::int32_t>()[0] = static_cast<std::int32_t>(index);

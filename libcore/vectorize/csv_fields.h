@@ -29,11 +29,13 @@ struct MissingRule {
 class CsvFields {
  public:
   // All must outlive this object.  Throws Error: kUsage, a column that an
-  // option names is not there; none is left to be features; ...
+  // option names is not there; none is left to be features; ...; kData, two
+  // features or two labels have one name.
   CsvFields(const CsvTable& table, const ReaderOptions& options,
             const CsvOptions& csv, BadRecords& bad);
 
-  // Whether the current row has the columns of the others; else it is bad.
+  // Whether the current row has the columns of the others, and says which
+  // sequence it is of; else it is left out, and `bad` knows.
   bool is_whole();
   // Takes the current, whole row in.  False: it is to be left out, and `bad`
   // knows.
@@ -55,6 +57,7 @@ class CsvFields {
 
  private:
   void choose_columns();
+  void check_names(const std::vector<std::size_t>& columns) const;
   void choose_shape();
   // What is wrong with the field, or ""; *skip says that it lacks a value and
   // that such rows are left out.
@@ -62,7 +65,8 @@ class CsvFields {
   std::string number(tensor::Tensor& row, std::int64_t i, std::size_t column,
                      bool& skip) const;
   std::string no_number(std::size_t column, bool is_label) const;
-  std::string missing_label(std::size_t column, bool& skip) const;
+  std::string missing_name(const std::string& what, std::size_t column,
+                           bool& skip) const;
   std::string class_label(bool& skip);
   std::string targets(bool& skip);
   std::string id();

@@ -61,6 +61,10 @@ bool CsvRows::next() {
   for (;;) {
     int c = input_.get();
     if (c == '\r' && (input_.peek() == '\n' || input_.peek() < 0)) continue;
+    if (c == '\r' && first_)
+      fail(
+          "has a CR without LF; if lines end in CR alone, read 'pipe:tr "
+          "\"\\r\" \"\\n\" <FILE'");
     if (c < 0 || c == '\n') break;
     if (c == delimiter_) {
       end_field();
@@ -79,6 +83,7 @@ bool CsvRows::next() {
   }
   end_field();
   ++line_;
+  first_ = false;
   return true;
 }
 

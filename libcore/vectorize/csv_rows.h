@@ -21,7 +21,8 @@ class CsvRows {
 
   // Reads the next row; false at the end of the input.
   // Throws Error: kData, "'a.csv', line 7: a quoted field is not closed"; the
-  // row is over RawInput::kMaxLine, or has more than kMaxColumns.
+  // row is over RawInput::kMaxLine, or has more than kMaxColumns; the first one
+  // has a CR that ends no line.
   bool next();
 
   std::size_t size() const { return ends_.size(); }
@@ -40,7 +41,7 @@ class CsvRows {
   std::string text_;               // the fields, one after the other
   std::vector<std::size_t> ends_;  // where each ends in text_
   std::int64_t line_ = 1, row_line_ = 1;
-  bool started_ = false;
+  bool started_ = false, first_ = true;
 };
 
 }  // namespace dl::vectorize

@@ -2,11 +2,12 @@
 
 #include <unordered_map>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/io/digest.h"
 #include "libcore/vectorize/csv_fields.h"
 #include "libcore/vectorize/csv_table.h"
-#include "libcore/vectorize/schema.h"
+#include "libcore/vectorize/example_reader.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -22,7 +23,7 @@ Longer parse_longer(const std::string& text) {
               "--longer: want fail, truncate or skip, got '" + text + "'"};
 }
 
-class SequenceReader : public Reader {
+class SequenceReader : public ExampleReader {
  public:
   SequenceReader(const std::vector<std::string>& inputs,
                  const ReaderOptions& options, const CsvOptions& csv,
@@ -40,24 +41,7 @@ class SequenceReader : public Reader {
                   "--sequence wants --steps N, the length of the longest "
                   "sequence, 1.." +
                       std::to_string(kMaxColumns)};
-    schema_ = metadata().schema;
-    batch_ = record_examples(options.batch, schema_);
-  }
-
-  bool read(data::DataSet& set) override {
-    set = make_record(schema_, batch_);
-    std::int64_t n = 0;
-    while (n < batch_ && begin()) {
-      const std::int64_t index = sequences_++;
-      if (!take(set, n)) {
-        clear_example(set, n);
-        continue;
-      }
-      if (numbered_) set_index(set, n, index);
-      ++n;
-    }
-    if (n < batch_) set = set.slice(0, n);
-    return n > 0;
+    start(options.batch);
   }
 
   data::Metadata metadata() const override {
@@ -79,8 +63,8 @@ class SequenceReader : public Reader {
   std::string warning() const override { return fields_.warning(); }
 
  private:
-  // Goes to the first row of the next sequence; false at the end.
-  bool begin() {
+  // Goes to the first row of the next sequence.
+  bool next() override {
     do {
       if (!table_.next()) return false;
     } while (!fields_.is_whole());
@@ -97,8 +81,8 @@ class SequenceReader : public Reader {
     return true;
   }
 
-  // Puts the rows of the sequence into example n; false: it is left out.
-  bool take(data::DataSet& set, std::int64_t n) {
+  // Puts the rows of the sequence into example n.
+  bool put(data::DataSet& set, std::int64_t n) override {
     std::int64_t steps = 0;
     bool too_long = false;
     while (table_.next()) {
@@ -148,11 +132,8 @@ class SequenceReader : public Reader {
   CsvTable table_;
   CsvFields fields_;
   BadRecords& bad_;
-  bool numbered_;  // some may be left out, so that the others need a number
-  Schema schema_;
-  std::int64_t batch_ = 1;
-  std::int64_t sequences_ = 0;  // read
-  std::string name_;            // of the current one
+  bool numbered_;     // some may be left out, so that the others need a number
+  std::string name_;  // of the current sequence
   // Where each began, by the digest of its name.
   std::unordered_map<std::uint64_t, CsvTable::Place> seen_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -92,6 +93,7 @@ class IdxFile {
                                    std::to_string(examples_) +
                                    " examples; it was cut short"};
     swap_bytes(tensor.bytes(), size_of(type_));
+    check_finite(tensor);
     taken_ += n;
     return tensor;
   }
@@ -104,6 +106,22 @@ class IdxFile {
   }
 
  private:
+  void check_finite(const Tensor& tensor) const {
+    if (!tensor::is_real(type_)) return;
+    tensor::visit_dtype(type_, [&]<typename T>() {
+      const auto values = tensor.as<T>();
+      const auto bad = std::ranges::find_if(values, [](T value) {
+        return !std::isfinite(static_cast<double>(value));
+      });
+      if (bad != values.end())
+        throw Error{Code::kData,
+                    name() + ": example " +
+                        std::to_string(taken_ + (bad - values.begin()) /
+                                                    shape_.elements()) +
+                        " has a value that is not finite"};
+    });
+  }
+
   static void swap_bytes(std::span<std::byte> bytes, std::size_t size) {
     static_assert(std::endian::native == std::endian::little);
     if (size == 1) return;
@@ -259,14 +277,12 @@ class IdxReader : public Reader {
     }
   }
 
-  Tensor numbers(const Tensor& labels) const {
+  static Tensor numbers(const Tensor& labels) {
     const Shape& shape = labels.shape();
     Tensor result(target_type(labels.dtype()),
                   shape.rank() == 1 ? Shape{shape[0], 1} : shape);
     for (std::int64_t i = 0; i < labels.elements(); ++i)
-      if (!store(result, i, labels.value(i)))
-        throw Error{Code::kData, labels_->name() + ": label " +
-                                     std::to_string(i) + " is not finite"};
+      require(store(result, i, labels.value(i)), "a target that does not fit");
     return result;
   }
 

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <optional>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/example_reader.h"
 #include "libcore/vectorize/raw_input.h"
-#include "libcore/vectorize/reader.h"
-#include "libcore/vectorize/schema.h"
 #include "libcore/vectorize/text.h"
 
 namespace dl::vectorize {
@@ -17,7 +17,7 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-class SvmlightReader : public Reader {
+class SvmlightReader : public ExampleReader {
  public:
   SvmlightReader(const std::vector<std::string>& inputs,
                  const ReaderOptions& options, const SvmlightOptions& svmlight,
@@ -41,29 +41,9 @@ class SvmlightReader : public Reader {
       throw Error{Code::kUsage, "--shape: " + options.shape + " is not " +
                                     std::to_string(svmlight.features) +
                                     " features"};
-    schema_ = metadata().schema;
-    batch_ = record_examples(options.batch, schema_);
+    start(options.batch);
     if (inputs_.empty()) inputs_ = {"-"};
     open_next();
-  }
-
-  bool read(data::DataSet& set) override {
-    set = make_record(schema_, batch_);
-    std::int64_t n = 0;
-    while (n < batch_ && next_line()) {
-      const std::int64_t index = lines_++;
-      const std::string problem = fill(set, n);
-      if (!problem.empty()) {
-        bad_.add(input_->name() + ", line " + std::to_string(line_) + ": " +
-                 problem);
-        clear_example(set, n);  // it may have left values behind
-        continue;
-      }
-      if (bad_.tolerant()) set_index(set, n, index);
-      ++n;
-    }
-    if (n < batch_) set = set.slice(0, n);
-    return n > 0;
   }
 
   data::Metadata metadata() const override {
@@ -84,7 +64,7 @@ class SvmlightReader : public Reader {
   }
 
   // The next line that is neither empty nor a comment, into text_.
-  bool next_line() {
+  bool next() override {
     for (;;) {
       while (!input_->line(text_)) {
         input_->close();
@@ -95,6 +75,14 @@ class SvmlightReader : public Reader {
       text_.resize(std::min(text_.size(), text_.find('#')));
       if (!trim(text_).empty()) return true;
     }
+  }
+
+  bool put(data::DataSet& set, std::int64_t i) override {
+    const std::string problem = fill(set, i);
+    if (!problem.empty())
+      bad_.add(input_->name() + ", line " + std::to_string(line_) + ": " +
+               problem);
+    return problem.empty();
   }
 
   data::Field label_field() const {
@@ -201,9 +189,6 @@ class SvmlightReader : public Reader {
   std::unique_ptr<RawInput> input_;
   std::string text_;
   std::int64_t line_ = 0;
-  Schema schema_;
-  std::int64_t batch_ = 1;
-  std::int64_t lines_ = 0;  // with an example, of all inputs
 };
 
 }  // namespace

@@ -53,18 +53,6 @@ std::string not_utf8(const char* what, std::string_view text) {
          "-t UTF-8 FILE'";
 }
 
-std::string clipped(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  std::size_t end = 0;  // no character is cut
-  while (end < text.size()) {
-    const std::size_t next =
-        end + std::max<std::size_t>(1, utf8_length(text.substr(end)));
-    if (next > kMost) break;
-    end = next;
-  }
-  return displayed(text.substr(0, end)) + (end < text.size() ? "..." : "");
-}
-
 tensor::Shape parse_shape(std::string_view text) {
   std::vector<std::int64_t> extents;
   for (const std::string& part : split(text, ',')) {

@@ -23,8 +23,6 @@ bool parse_number(std::string_view text, double& value);
 
 // "the class is not UTF-8 text, as 'caf?'; ..." with the remedy; `what` is it.
 std::string not_utf8(const char* what, std::string_view text);
-// At most 40 bytes of it, displayed (base/display.h), for messages.
-std::string clipped(std::string_view text);
 
 // "8,8,1".  Throws Error{kUsage}.
 tensor::Shape parse_shape(std::string_view text);

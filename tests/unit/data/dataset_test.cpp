@@ -212,6 +212,41 @@ TEST_CASE("an example may have an id and a number") {
   CHECK(has(error_of([&] { Metadata::schema_of(set); }), "want I64[]"));
 }
 
+TEST_CASE("a tensor and a part of it exclude each other") {
+  for (const std::string kind :
+       {"features", "labels", "features_mask", "labels_mask"}) {
+    Metadata m;
+    const std::string part = kind + "/left";
+    m.schema[part] = {DType::kF32, {2}};
+    Metadata().update(m);
+    m.schema[kind] = {DType::kF32, {2}};
+    CHECK(error_of([&] { Metadata().update(m); }) ==
+          "there is a tensor '" + kind + "' and a tensor '" + part +
+              "', want one or the other");
+  }
+  Metadata both;  // another kind
+  both.schema["features"] = both.schema["labels/left"] = {DType::kF32, {2}};
+  Metadata().update(both);
+}
+
+TEST_CASE("masks are not negative") {
+  for (const std::string name :
+       {"features_mask", "labels_mask", "labels_mask/left"})
+    for (const double wrong : {-1.0, -0.5, double{NAN}, double{INFINITY}}) {
+      DataSet set = sample::set(3, 1);
+      Tensor mask(DType::kF32, {3, 2});
+      for (float& mark : mask.as<float>()) mark = 0.5F;
+      set.tensors[name] = mask;
+      Metadata m;
+      m.schema = Metadata::schema_of(set);
+      m.check(set);
+      mask.as<float>()[5] = static_cast<float>(wrong);
+      set.tensors[name] = mask;
+      CHECK(has(error_of([&] { m.check(set); }),
+                "example 2: '" + name + "' has "));
+    }
+}
+
 TEST_CASE("metadata from outside is read with suspicion") {
   const auto good = sample::metadata().to_strings();
   const auto refused = [&](const std::string& key, const std::string& value) {
@@ -223,6 +258,13 @@ TEST_CASE("metadata from outside is read with suspicion") {
   CHECK(refused("format", "pt"));
   CHECK(refused("version", "one"));
   CHECK(refused("version", "1"));
+  for (const std::string start : {"7.", "x"}) {
+    auto text = good;
+    text["version"] = start + std::string(100000, '0') + "\x1b";
+    const std::string said = error_of([&] { Metadata::from_strings(text); });
+    CHECK(has(said, "version"));
+    CHECK(said.size() < 150);
+  }
   CHECK(refused("schema", "[]"));
   CHECK(refused("schema", R"({"weights":{"dtype":"F32","shape":[]}})"));
   CHECK(refused("schema", R"({"features/":{"dtype":"F32","shape":[]}})"));

@@ -74,6 +74,28 @@ TEST_CASE("auto standardizes columns of reals, and nothing else but bytes") {
   CHECK(Normalizer::fit("auto", bare).kind == "none");
 }
 
+TEST_CASE("a normalizer of an unknown kind is refused") {
+  using dl::Json, dl::JsonView;
+  for (const char* kind : {"none", "scale", "standardize", "minmax"}) {
+    const Json json = {{"kind", kind}, {"shift", {0}}, {"scale", {1}}};
+    CHECK(Normalizer::from_json(JsonView(json, dl::Code::kData)).kind == kind);
+  }
+  for (const char* kind : {"", "auto", "whiten", "Scale"}) {
+    const Json json = {{"kind", kind}, {"shift", {0}}, {"scale", {1}}};
+    try {
+      (void)Normalizer::from_json(
+          JsonView(json, dl::Code::kData, "normalizer"));
+      FAIL("no error for " << kind);
+    } catch (const dl::Error& e) {
+      CHECK(e.code() == dl::Code::kData);
+      CHECK(e.what() ==
+            "normalizer.kind: want none, scale, standardize or "
+            "minmax, got \"" +
+                std::string(kind) + "\"");
+    }
+  }
+}
+
 TEST_CASE("a normalizer is undone by columns") {
   const Normalizer n{"standardize", {10, -1}, {0.5, 4}};
   std::vector<float> values = {0, 0, 1, 2};

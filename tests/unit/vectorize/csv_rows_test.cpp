@@ -43,6 +43,19 @@ TEST_CASE("quoted fields hold delimiters, quotes and line breaks") {
   CHECK(rows("\"a\nb\",c\n\"\",d\n") == Rows{{"a\nb", "c"}, {"", "d"}});
 }
 
+TEST_CASE("lines that end in CR alone get a hint") {
+  for (const char* text : {"a,b\rc,d\r", "a\rb\r\nc\r\n", "a\r\r\n"}) try {
+      rows(text);
+      FAIL("no error for " << text);
+    } catch (const Error& error) {
+      CHECK_THAT(error.what(),
+                 Catch::Contains("x.csv', line 1: has a CR without LF") &&
+                     Catch::EndsWith(R"('pipe:tr "\r" "\n" <FILE')"));
+    }
+  CHECK(rows("a,b\nc\rc,d\n") == Rows{{"a", "b"}, {"c\rc", "d"}});
+  CHECK(rows("\"a\rb\",c\n") == Rows{{"a\rb", "c"}});
+}
+
 TEST_CASE("a byte order mark is passed over") {
   CHECK(rows("\xEF\xBB\xBF"
              "a,b\n") == Rows{{"a", "b"}});

@@ -119,6 +119,30 @@ TEST_CASE("csv: what a bad last row had read stays out of the padding") {
   CHECK(values(set.get("labels")) == std::vector<double>{0, 1});
 }
 
+// They made up a sequence of their own.
+TEST_CASE("csv: a row without the name of its sequence is missing data") {
+  Files files;
+  const std::string path =
+      files.write("s.csv", "p,1,0\n,2,0\np,3,0\nNA,4,0\nq,5,1\n");
+  CsvOptions csv = sequences(3);
+  BadRecords none(0);
+  CHECK_THAT(
+      complaint([&] { drain(*open_csv({path}, {}, csv, none)); }),
+      Catch::Contains("s.csv', line 2, column 1: the sequence is missing "
+                      "(--missing skip leaves the row out)"));
+  csv.missing = "fill:0";
+  CHECK_THAT(complaint([&] { drain(*open_csv({path}, {}, csv, none)); }),
+             Catch::Contains("sequences are not filled in"));
+  csv.missing = "skip";
+  const data::DataSet set = drain(*open_csv({path}, {}, csv, none));
+  CHECK(values(set.get("features")) == std::vector<double>{1, 3, 0, 5, 0, 0});
+  CHECK(none.skipped() == 2);
+  csv.missing = "fail";
+  BadRecords two(2);
+  CHECK(drain(*open_csv({path}, {}, csv, two)).examples() == 2);
+  CHECK(two.count() == 2);
+}
+
 TEST_CASE("csv: a sequence whose rows are no neighbours names both places") {
   Files files;
   const std::string a = files.write("a", "p,1,0\nq,2,0\n");

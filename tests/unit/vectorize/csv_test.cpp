@@ -209,8 +209,6 @@ TEST_CASE("csv: a name that two columns have is not taken for the first") {
                           Catch::Contains("x.csv' has two columns 'y', 1 and "
                                           "3; give the number"));
   csv.label = "3";
-  CHECK(values(read(text, csv).get("features")) ==
-        std::vector<double>{1, 2, 3});
   csv.drop = "x";
   CHECK_THAT(usage(), Catch::Contains("--drop: '") &&
                           Catch::Contains("two columns 'x', 2 and 4"));
@@ -218,6 +216,33 @@ TEST_CASE("csv: a name that two columns have is not taken for the first") {
   CHECK_THAT(usage(), Catch::Contains("--drop: column '3' is one of --label"));
   csv.drop = "1,4";
   CHECK(values(read(text, csv).get("features")) == std::vector<double>{2});
+}
+
+// Wherever data are used, columns are matched by name.
+TEST_CASE("csv: two columns of one name are refused with what helps") {
+  CsvOptions csv;
+  csv.header = true;
+  const std::string text = "a,b,a,a,y\n1,2,3,4,5\n";
+  CHECK_THAT(said(text, csv),
+             Catch::Contains("x.csv': columns 1 and 3 are both called 'a'; "
+                             "rename one, or leave it out with --drop 3"));
+  csv.drop = "3";
+  CHECK_THAT(said(text, csv), Catch::Contains("columns 1 and 4 are both"));
+  csv.drop = "3,4";
+  CHECK(values(read(text, csv).get("features")) == std::vector<double>{1, 2});
+  ReaderOptions targets;
+  targets.regression = true;
+  csv.drop = "1";
+  csv.label = "3,4";
+  CHECK_THAT(said(text, csv, targets), Catch::Contains("columns 3 and 4 are"));
+  // One column is to be predicted, and the other a feature.
+  csv.label = "4";
+  csv.drop = "1";
+  CHECK(values(read(text, csv, targets).get("features")) ==
+        std::vector<double>{2, 3, 5});
+  csv.header = false;  // names are data
+  csv.drop = "";
+  CHECK_THAT(said(text, csv), Catch::Contains("want a number"));
 }
 
 TEST_CASE("csv: what is no number says what helps") {

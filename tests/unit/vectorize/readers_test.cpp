@@ -293,6 +293,28 @@ TEST_CASE("svmlight: many classes of numbers get a warning") {
   CHECK(reader->warning().empty());
 }
 
+TEST_CASE("idx: a value that is not finite is named with its file") {
+  test::Files files;
+  const std::string nan("\x7f\xc0\0\0", 4), one("\x3f\x80\0\0", 4);
+  const auto header = {0, 0, 0x0d, 2, 0, 0, 0, 2, 0, 0, 0, 2};
+  const std::string bad_x =
+      files.write("bad-x", idx(header, one + one + one + nan));
+  const std::string x = files.write("x", idx(header, one + one + one + one));
+  const std::string y =
+      files.write("y", idx({0, 0, 0x0d, 1, 0, 0, 0, 2}, one + nan));
+  BadRecords bad(0);
+  CHECK_THAT(
+      complaint([&] { drain(*open_idx({bad_x}, false, {}, bad)); }),
+      Catch::EndsWith("bad-x': example 1 has a value that is not finite"));
+  ReaderOptions options;
+  options.regression = true;
+  options.batch = 1;
+  CHECK_THAT(complaint([&] {
+               drain(*open_idx({x, y}, true, options, bad));
+             }),
+             Catch::EndsWith("y': example 1 has a value that is not finite"));
+}
+
 TEST_CASE("svmlight: the smallest index is outside, too") {
   test::Files files;
   SvmlightOptions options;

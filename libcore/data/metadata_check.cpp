@@ -1,0 +1,74 @@
+// Whether a record holds what its metadata say.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/data/contradiction.h"
+#include "libcore/data/metadata.h"
+
+namespace dl::data {
+namespace {
+
+[[noreturn]] void bad(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+bool is_mask(const std::string& name) {
+  const std::string kind = name.substr(0, name.find('/'));
+  return kind == "features_mask" || kind == "labels_mask";
+}
+
+void check_classes(const std::string& name, const tensor::Tensor& labels,
+                   std::size_t classes) {
+  tensor::visit_dtype(labels.dtype(), [&]<typename T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const auto values = labels.as<T>();
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] < 0 || static_cast<std::size_t>(values[i]) >= classes)
+          bad("example " + std::to_string(i) + ": '" + name + "' is " +
+              std::to_string(values[i]) + ", want 0.." +
+              std::to_string(classes - 1));
+    }
+  });
+}
+
+// They say whether, or how much, a value counts.
+void check_mask(const std::string& name, const tensor::Tensor& mask) {
+  tensor::visit_dtype(mask.dtype(), [&]<typename T>() {
+    const auto values = mask.as<T>();
+    const auto wrong = std::ranges::find_if(values, [](T value) {
+      return value < 0 || !std::isfinite(static_cast<double>(value));
+    });
+    if (wrong == values.end()) return;
+    const auto each = mask.elements() / mask.shape()[0];
+    bad("example " + std::to_string((wrong - values.begin()) / each) + ": " +
+        in_quotes(name) + " has " + std::to_string(*wrong) +
+        ", want 0 or more");
+  });
+}
+
+}  // namespace
+
+void Metadata::check(const DataSet& set) const {
+  set.check();
+  for (const auto& [name, field] : schema) {
+    const tensor::Tensor* t = set.find(name);
+    if (!t) bad("tensor " + in_quotes(name) + " is missing");
+    const Field found{t->dtype(), t->shape().without_first()};
+    if (!(found == field))
+      bad("tensor " + in_quotes(name) + " is " + describe(found) +
+          " an example, but the schema says " + describe(field));
+    if (is_mask(name))
+      check_mask(name, *t);
+    else if (!classes.empty() && name.starts_with("labels"))
+      check_classes(name, *t, classes.size());
+  }
+  for (const auto& [name, t] : set.tensors)
+    if (!schema.contains(name))
+      bad("tensor " + in_quotes(name) + " is not in the schema");
+}
+
+}  // namespace dl::data
