@@ -1,7 +1,7 @@
 #!/bin/sh
 # Nothing that a file says or is called gets to the terminal as a command.
 esc=$(printf '\033')
-name="a$esc[2J
+name="a${esc}[2J
 b.dls"
 printf '1,x%s[31m\n2,"y\nz"\n3,caf\303\251\n' "$esc" >t.csv
 dl-preprocess csv --label -1 -o "$name" t.csv
