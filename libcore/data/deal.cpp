@@ -314,7 +314,9 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
                         const DealProgress& progress) {
   Dealer dealer(options, progress);
   const std::vector<std::string> old = dealer.find_old_shards();
-  for (const std::string& path : old) io::refuse_overwriting(path, inputs);
+  for (const std::string& path : old)
+    io::refuse_overwriting(path, inputs,
+                           "would be replaced or removed, and is");
   for (const std::string& spec : inputs) dealer.read(spec);
   return dealer.write(old);
 }

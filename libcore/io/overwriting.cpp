@@ -20,7 +20,8 @@ bool find(const std::string& name, int standard, struct stat& info) {
 }  // namespace
 
 void refuse_overwriting(const std::string& output,
-                        const std::vector<std::string>& inputs) {
+                        const std::vector<std::string>& inputs,
+                        const char* what) {
   struct stat out {};
   if (!find(output, STDOUT_FILENO, out)) return;
   for (const std::string& input : inputs) {
@@ -31,8 +32,8 @@ void refuse_overwriting(const std::string& output,
     const auto shown = [](const std::string& name, const char* standard) {
       return name == "-" ? standard : in_quotes(name);
     };
-    throw Error{Code::kUsage, shown(output, "standard output") +
-                                  " is the output and also the input " +
+    throw Error{Code::kUsage, shown(output, "standard output") + " " + what +
+                                  " the input " +
                                   shown(input, "standard input")};
   }
 }

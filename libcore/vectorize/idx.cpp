@@ -47,8 +47,9 @@ class IdxFile {
   explicit IdxFile(const std::string& spec) : input_(spec) {
     std::array<std::byte, 4> magic{};
     std::optional<DType> type;
-    bool whole = input_.read(magic, "its header");
-    if (whole && magic[0] == std::byte{0} && magic[1] == std::byte{0})
+    if (!input_.read(magic, "its header"))
+      throw Error{Code::kData, name() + ": is empty"};
+    if (magic[0] == std::byte{0} && magic[1] == std::byte{0})
       type = idx_type(magic[2]);
     int rank = std::to_integer<int>(magic[3]);
     if (!type || rank < 1 || rank >= Shape::kMaxRank)
@@ -221,7 +222,7 @@ class IdxReader : public Reader {
     try {
       batch_ = record_examples(options_.batch, metadata().schema);
     } catch (Error& error) {
-      error.add_context(features_->name());
+      if (error.code() == Code::kData) error.add_context(features_->name());
       throw;
     }
     if (before && before->schema != metadata().schema)
