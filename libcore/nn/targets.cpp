@@ -14,8 +14,10 @@ bool is_regression(const NetworkConfig& config, const data::Metadata& data) {
   const LayerConfig& last = config.layers.back();
   const bool real = last.loss == tensor::Loss::kMeanSquaredError ||
                     last.loss == tensor::Loss::kMeanAbsoluteError;
+  const bool named =
+      !data.classes.empty() && !tensor::is_real(data.schema.at("labels").dtype);
   return real && last.activation.kind == tensor::Activation::kIdentity &&
-         !are_classes(data, config);
+         !named && !are_classes(data, config);
 }
 
 [[noreturn]] void refuse(const std::string& what) {

@@ -72,6 +72,11 @@ TEST_CASE("targets are left alone where they cannot be standardized") {
                        "loss": "binary_cross_entropy"})"));
   data.schema["labels"] = {tensor::DType::kI32, {}};  // classes
   CHECK(left_alone(kLinear));
+  // Two of them, for a single output: they are 0 and 1, and have no statistics.
+  data.classes = {"no", "yes"};
+  data.label_statistics.reset();
+  CHECK(left_alone(R"({"type": "output", "units": 1, "activation": "identity",
+                       "loss": "mean_squared_error"})"));
   // Data of version 0.1 have no statistics of labels.
   data = metadata(3, 1);
   data.label_statistics.reset();
