@@ -1,7 +1,6 @@
 #include "libcore/cluster/coordinator.h"
 
 #include <catch2/catch.hpp>
-#include <ranges>
 
 #include "tests/unit/cluster/whole_run.h"
 
@@ -54,7 +53,8 @@ TEST_CASE("replicas go on with a master that starts again") {
 
   master = std::make_unique<Master>(s, Limits{}, folder, saved, 2, kExamples);
   REQUIRE(master->context.state.version == version);
-  for (Worker old : std::views::values(workers)) {
+  for (const auto& [name, worker] : workers) {
+    Worker old = worker;
     old.deaf = false;
     master->join_again(old);
   }
