@@ -152,6 +152,7 @@ void run(Args& args) {
   dl::cluster::MasterOptions& master = args.master;
   check(*args.options, master);
   master.version = DL_VERSION;
+  master.epochs_given = args.options->given("epochs");
   master.grace = dl::cli::grace_period();
   dl::cli::Progress progress;
   if (!master.dry_run && master.replay.empty()) {

@@ -114,7 +114,17 @@ void Coordinator::note_instructions(const Member& newcomer) {
     return;
   for (const Member* other : context_.members.present()) {
     const std::string theirs = instructions_of(*other);
-    if (theirs.empty() || theirs == own) continue;
+    if (theirs.empty()) continue;
+    const int threads = newcomer.hello.threads;
+    if (theirs == own && other->hello.threads != threads)
+      return context_.log(
+          Level::kWarning,
+          newcomer.describe() + " computes with " + std::to_string(threads) +
+              (threads == 1 ? " thread, " : " threads, ") + other->describe() +
+              " with " + std::to_string(other->hello.threads) +
+              ": the model may depend on who trains what; the same --threads "
+              "make them compute alike");
+    if (theirs == own) continue;
     return context_.log(Level::kWarning,
                         newcomer.describe() + " computes with " + own + ", " +
                             other->describe() + " with " + theirs +

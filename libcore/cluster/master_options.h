@@ -32,6 +32,7 @@ struct MasterOptions {
   // How.
   std::string mode = "sharing";
   std::int64_t epochs = 1;
+  bool epochs_given = true;  // rather than left to the default
   std::int64_t batch = 32;
   std::int64_t prefetch = 2;
   bool deterministic = false;

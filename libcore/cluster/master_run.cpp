@@ -32,7 +32,10 @@ constexpr milliseconds kPause{50};   // between two looks at the clock
 constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
 constexpr int kMostRestarts = 4;     // of each local worker, without progress
 constexpr double kFarewellSeconds = 2;  // for their Leave, after Stop
-constexpr double kWorkersLeave = 10;    // seconds for local workers to end
+// What a thread must have to do in a mini-batch, forward, to be worth waking:
+// below it two threads took longer than one.
+constexpr double kFlopsForThread = 500'000;
+constexpr double kWorkersLeave = 10;  // seconds for local workers to end
 
 std::string new_run_id() {
   std::random_device random;
@@ -61,6 +64,7 @@ class Master {
   Outcome finished() const;
   void begin_history();
   std::unique_ptr<RouterSocket> listen();
+  int threads_of_worker() const;
   std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
   void start(RouterSocket& socket);
   void announce(const RouterSocket& socket);
@@ -156,6 +160,7 @@ Report Master::begun() const {
   report.expected_per_epoch = plan_.training->examples();
   report.parameters = plan_.parameters;
   report.keeps_best = plan_.keep_best;
+  report.epochs_given = options_.epochs_given;
   return report;
 }
 
@@ -190,6 +195,15 @@ void Master::begin_history() {
     log_(Level::kInfo, "going on with " + store_.describe(state_));
 }
 
+// As many as the cores allow and the work of a mini-batch keeps busy.
+int Master::threads_of_worker() const {
+  if (options_.threads > 0) return static_cast<int>(options_.threads);
+  const auto workers = static_cast<int>(options_.local);
+  const double useful = plan_.flops_per_batch() / kFlopsForThread;
+  const int cores = std::max(1, available_cores() / workers);
+  return useful < cores ? std::max(1, static_cast<int>(useful)) : cores;
+}
+
 // Local ones, if they are wanted; returns when one of them has spoken, with
 // what it said: it has its device then.
 std::vector<RouterSocket::Incoming> Master::start_workers(
@@ -197,11 +211,8 @@ std::vector<RouterSocket::Incoming> Master::start_workers(
   link_.emplace(socket);
   if (options_.local == 0) return {};
   const auto workers = static_cast<int>(options_.local);
-  const int threads = options_.threads > 0
-                          ? static_cast<int>(options_.threads)
-                          : std::max(1, available_cores() / workers);
-  local_.emplace(
-      LocalWorkers::Command{socket.endpoint(), options_.device, threads});
+  local_.emplace(LocalWorkers::Command{socket.endpoint(), options_.device,
+                                       threads_of_worker()});
   local_->start(workers);
   const double end = monotonic_seconds() + limits_of(options_).wait;
   while (monotonic_seconds() < end) {

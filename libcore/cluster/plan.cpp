@@ -140,16 +140,19 @@ void describe_data(nn::Model& model, data::Metadata metadata) {
   model.data = std::move(metadata);
 }
 
-// Compiles it once: counts, draws the first parameters.
-void compile(Plan& plan) {
+// Compiles it once: counts, and draws the first parameters if they are wanted.
+void compile(Plan& plan, bool dry) {
   nn::Network network(plan.model.config, plan.model.normalizers(),
-                      plan.settings.batch, device::open_lanes("cpu", 1), true);
+                      plan.settings.batch, device::open_lanes("cpu", 1), true,
+                      {}, nn::Start::kLater);
   if (plan.init)
     nn::put_into(network, plan.model);
-  else
+  else if (!dry)
     network.initialise();
-  network.reset_updater_state();
-  nn::take_from(network, plan.model);
+  if (!dry) {
+    network.reset_updater_state();
+    nn::take_from(network, plan.model);
+  }
   plan.layers = network.summary();
   plan.parameters = network.parameters().elements();
   plan.statistics = network.statistics().elements();
@@ -204,6 +207,10 @@ void Plan::recognise_data(const Json& before) {
 
 std::int64_t Plan::batches_per_epoch() const {
   return (examples_of(training) + settings.batch - 1) / settings.batch;
+}
+
+double Plan::flops_per_batch() const {
+  return flops_of(layers) * static_cast<double>(settings.batch);
 }
 
 Json Plan::configuration() const {
@@ -323,7 +330,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
   plan.keep_best = keeps_best(options);
   plan.model.provenance.push_back(
       {"dl-master", options.version, {}, plan.settings.seed});
-  compile(plan);
+  compile(plan, options.dry_run);
   return plan;
 }
 

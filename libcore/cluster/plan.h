@@ -34,6 +34,8 @@ struct Plan {
   void recognise_data(const Json& before);
 
   std::int64_t batches_per_epoch() const;
+  // Floating-point operations of a mini-batch, forward.
+  double flops_per_batch() const;
   // What must not change when a run goes on: run.json.
   Json configuration() const;
   Json to_json() const;  // configuration and network, for --json

@@ -142,6 +142,10 @@ std::string Report::to_text(const RunState& state) const {
   if (!model.empty()) text += line("model", model);
   if (!checkpoint.empty())
     text += line("checkpoint", directory + "/" + checkpoint);
+  if (state.finished && state.reason.empty() && !epochs_given)
+    text += line("epochs", std::to_string(epochs) +
+                               ", the default; the same command with a larger "
+                               "--epochs goes on");
   return text;
 }
 

@@ -32,7 +32,8 @@ struct Report {
   std::int64_t epochs = 0;
   std::int64_t parameters = 0;
   std::string model, checkpoint, directory;
-  bool keeps_best = false;  // the model is that of the best epoch
+  bool keeps_best = false;   // the model is that of the best epoch
+  bool epochs_given = true;  // or the default
 
   // Bytes of update for one mini-batch, and as a share of a dense one.
   double payload_per_batch() const;

@@ -139,11 +139,11 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
 Network::Network(NetworkConfig config, const data::Normalizers& normalizers,
                  std::int64_t max_batch,
                  std::vector<std::unique_ptr<tensor::Device>> lanes,
-                 bool training, std::span<const float> parameters)
+                 bool training, std::span<const float> parameters, Start start)
     : state_(std::make_unique<State>(std::move(config), normalizers, max_batch,
                                      std::move(lanes), training, parameters)) {
   // Others are given a model's parameters: drawing them would be for nothing.
-  if (training) initialise();
+  if (training && start == Start::kDrawn) initialise();
 }
 
 Network::~Network() = default;

@@ -61,21 +61,24 @@ struct Position {
 // finite.
 using UpdateSink = std::function<void(std::int64_t at, tensor::View piece)>;
 
+// How the parameters of a network for training start.
+enum class Start { kDrawn, kLater };
+
 class Network {
  public:
   // Compiles for mini-batches of 1..max_batch examples.  lanes: at least one.
   // training == false: no gradients and no updater state, and parameters are
-  // zero until initialise() or put_into() (model.h); else they are drawn.
-  // `parameters`, without training: used where they lie, by devices that can,
-  // and must then outlive the network; parameters() is not to be written to.
-  // normalizers: features and targets are learnt as these make them; outputs of
-  // predict() are in the units of the labels again.
-  // Throws Error: kConfig, "layers[3] ('conv2d2'): kernel 5x5 is larger than
-  // its input 4x4x50".
+  // zero until initialise() or put_into() (model.h); else they are drawn,
+  // unless `start` leaves that to the caller as well. `parameters`, without
+  // training: used where they lie, by devices that can, and must then outlive
+  // the network; parameters() is not to be written to. normalizers: features
+  // and targets are learnt as these make them; outputs of predict() are in the
+  // units of the labels again. Throws Error: kConfig, "layers[3] ('conv2d2'):
+  // kernel 5x5 is larger than its input 4x4x50".
   Network(NetworkConfig config, const data::Normalizers& normalizers,
           std::int64_t max_batch,
           std::vector<std::unique_ptr<tensor::Device>> lanes, bool training,
-          std::span<const float> parameters = {});
+          std::span<const float> parameters = {}, Start start = Start::kDrawn);
   ~Network();
 
   const NetworkConfig& config() const;

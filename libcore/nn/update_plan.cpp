@@ -78,13 +78,17 @@ UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
     rule.l1 = training.regularization.l1_bias;
     rule.l2 = training.regularization.l2_bias;
   }
-  const auto within = [&](const Piece& p) {
-    return over_layer(rule.normalization)
-               ? layout.parameters[p.segment].layer == tensor.layer
-               : p.segment == segment;
+  // Pieces are in the order of segments, and those in that of layers.
+  const bool by_layer = over_layer(rule.normalization);
+  const auto group_of = [&](const Piece& p) {
+    return by_layer ? layout.parameters[p.segment].layer : p.segment;
   };
-  const auto first = std::find_if(pieces_.begin(), pieces_.end(), within);
-  const auto last = std::find_if_not(first, pieces_.end(), within);
+  const std::size_t own = by_layer ? tensor.layer : segment;
+  const auto first =
+      std::partition_point(pieces_.begin(), pieces_.end(),
+                           [&](const Piece& p) { return group_of(p) < own; });
+  const auto last = std::partition_point(
+      first, pieces_.end(), [&](const Piece& p) { return group_of(p) <= own; });
   rule.group_begin = static_cast<std::size_t>(first - pieces_.begin());
   rule.group_end = static_cast<std::size_t>(last - pieces_.begin());
   for (const StateRange& range : layout.state)

@@ -14,6 +14,8 @@
 #include <filesystem>
 
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/io/temporary_name.h"
 
 namespace dl::cluster {
 namespace {
@@ -75,7 +77,10 @@ void write_key(const KeyFile& file) {
     if (!left_over.empty()) unlink(left_over.c_str());
     throw Error{Code::kCantCreate, "cannot create '" + file.path + "': " + why};
   };
-  std::string temporary = file.path + ".tmp" + std::to_string(getpid());
+  io::remove_abandoned(io::folder_of(file.path), [&](const std::string& name) {
+    return name == fs::path(file.path).filename();
+  });
+  const std::string temporary = io::temporary_name(file.path);
   int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                 file.secret ? 0600 : 0644);
   if (fd < 0) fail("");
@@ -84,6 +89,7 @@ void write_key(const KeyFile& file) {
                      static_cast<ssize_t>(line.size()) &&
                  fsync(fd) == 0;
   if (close(fd) != 0 || !written) fail(temporary);
+  failpoint("keygen.before_rename");
   if (rename(temporary.c_str(), file.path.c_str()) != 0) fail(temporary);
 }
 

@@ -436,6 +436,25 @@ TEST_CASE("workers of a synchronous run that compute differently are told of") {
   CHECK(complaints(sharing) == 0);
 }
 
+TEST_CASE("workers of a synchronous run with other threads are told of") {
+  const auto complaints = [](const Settings& s) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Master master(s, Limits{}, folder, saved, 1, kExamples);
+    master.link.instructions = "avx2";
+    for (const int threads : {1, 1, 4}) {
+      master.link.threads = threads;
+      master.join("w" + std::to_string(master.link.workers.size()));
+    }
+    return std::ranges::count_if(master.said, [](const std::string& line) {
+      return line.find("computes with 4 threads, w1 (w0) with 1:") !=
+             std::string::npos;
+    });
+  };
+  CHECK(complaints(settings(Mode::kAveraging)) == 1);
+  CHECK(complaints(settings(Mode::kSharing)) == 0);
+}
+
 TEST_CASE("epochs of less than a second share a checkpoint") {
   for (const double checkpoint_every : {300.0, 0.0}) {
     for (const double seconds : {0.0001, 0.1}) {

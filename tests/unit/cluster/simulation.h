@@ -280,6 +280,7 @@ class Link : public MasterLink {
   explicit Link(Mode mode) : mode_(mode) {}
   std::map<std::string, Worker> workers;
   std::string instructions;  // of workers that join
+  int threads = 1;           // likewise
   std::uint64_t fed = 0;     // messages of the feed that the master sent
   // If set, it has what is sent to a worker, by `from` or the master (""), and
   // hands it over later.
@@ -508,6 +509,7 @@ struct Master {
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
     worker.hello.instructions = link.instructions;
+    worker.hello.threads = link.threads;
     if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;
     worker.keeper.emplace(context.settings.averaging);
     worker.branch = std::make_shared<Branch>(link, name);
