@@ -17,3 +17,15 @@ echo '-- it is not'
 rm m.safetensors
 run
 [ -s m.safetensors ] && echo written
+echo '-- of a run that goes on'
+rm -r m.safetensors*
+train() {
+  dl-master -q --net net.json --data 'train-*.dls' --eval-data test.dls \
+    --batch 8 --mode averaging --local 1 --threads 1 --keep best --epochs 4 \
+    --checkpoint-batches 1 --update-log none -o m.safetensors
+}
+(DL_FAILPOINTS=master.after_commit=kill@12 train; :) >/dev/null 2>&1
+rm m.safetensors.run/best.safetensors
+train 2>&1
+echo "status $?"
+[ -s m.safetensors ] && echo written
