@@ -39,7 +39,8 @@ void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
   const Message& message = incoming.received.message;
   if (message.type == MessageType::kHello) return admit(incoming);
   Member* member = context_.members.find(incoming.peer);
-  if (!member || incoming.received.envelope.run != context_.run) return;
+  if (!member || incoming.received.envelope.run != context_.run)
+    return send_away(incoming);
   if (context_.members.heard(*member, now)) {
     ++context_.report.returned;
     context_.events.write("return", {{"worker", member->number}});
@@ -54,6 +55,15 @@ void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
     if (phase_) phase_->release(*member, "it sent a wrong message", false);
     context_.reject(*member, -1, error.what());
   }
+}
+
+// Of an earlier start of this master, or given up: what it has is of no use,
+// and it might wait for us for ever.
+void Coordinator::send_away(const RouterSocket::Incoming& incoming) {
+  if (incoming.received.message.type == MessageType::kLeave) return;
+  Member stranger;
+  stranger.peer = incoming.peer;
+  context_.send(stranger, Rejoin{}.to_message());
 }
 
 void Coordinator::admit(const RouterSocket::Incoming& incoming) {
@@ -74,6 +84,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     Welcome welcome = hooks_.welcome();
     welcome.run = context_.run;
     welcome.worker = member.number;
+    welcome.name = member.hello.name;
     context_.send(member, welcome.to_message());
     ++context_.report.joined;
     context_.events.write("join", {{"worker", member.number},
@@ -90,6 +101,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
                      (member.hello.threads == 1 ? " thread" : " threads"));
     note_instructions(member);
   } catch (const Error& error) {
+    if (error.code() != Code::kProtocol) throw;
     Refuse answer;
     answer.code = static_cast<int>(error.code());
     answer.reason = error.what();
@@ -137,7 +149,8 @@ void Coordinator::note_instructions(const Member& newcomer) {
 // connection takes nothing any more, the name is free.
 void Coordinator::probe_namesake(const Member& newcomer) {
   for (Member* old : context_.members.present()) {
-    if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer)
+    if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer ||
+        old->hello.process == newcomer.hello.process)
       continue;
     if (!context_.send(*old, Stale{}.to_message()))
       lose(*old, "its connection is closed", true);
@@ -160,6 +173,7 @@ void Coordinator::take(Member& member, const Message& message) {
       const Beat beat = Beat::from_message(message);
       context_.note_exchange(member, beat.exchange);
       feed_tree_.heard(member, beat.feed);
+      context_.send(member, Alive{}.to_message());
       if (context_.members.beat(member, beat, context_.now)) {
         ++context_.report.returned;
         context_.events.write("return", {{"worker", member.number}});
@@ -222,11 +236,12 @@ void Coordinator::lose(Member& member, const std::string& why, bool gone) {
   if (gone) context_.members.remove(peer);
 }
 
-void Coordinator::lost_process(std::int64_t pid, const std::string& how,
-                               double now) {
+void Coordinator::lost_process(const std::string& name, std::int64_t pid,
+                               const std::string& how, double now) {
   context_.now = now;
   for (Member* member : context_.members.present())
-    if (member->hello.pid == pid) return lose(*member, how, true);
+    if (member->hello.name == name && member->hello.pid == pid)
+      return lose(*member, how, true);
 }
 
 void Coordinator::watch_members() {
@@ -302,9 +317,9 @@ void Coordinator::watch_time() {
 void Coordinator::dismiss(int code, const std::string& reason) {
   farewell_.code = code;
   farewell_.reason = reason;
+  // Whose connection is closed may be on its way back.
   for (Member* member : context_.members.present())
-    if (!context_.send(*member, farewell_.to_message()))
-      context_.members.remove(std::string(member->peer));
+    context_.send(*member, farewell_.to_message());
 }
 
 bool Coordinator::all_left() const {
@@ -317,6 +332,12 @@ void Coordinator::take_farewell(const RouterSocket::Incoming& incoming) {
   const MessageType type = incoming.received.message.type;
   if (type == MessageType::kLeave) context_.members.remove(incoming.peer);
   if (type != MessageType::kHello) return;
+  try {
+    context_.members.remove_former_self(
+        Hello::from_message(incoming.received.message));
+  } catch (const Error&) {  // no worker of ours
+    return;
+  }
   Member late;  // it just came, or came back
   late.peer = incoming.peer;
   context_.send(late, farewell_.to_message());

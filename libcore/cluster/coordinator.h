@@ -45,8 +45,9 @@ class Coordinator {
   // Saves and ends as soon as what was begun is in, at the latest after the
   // time of grace.
   void stop(const std::string& reason, double now);
-  // A process of this host that was a worker is no more.
-  void lost_process(std::int64_t pid, const std::string& how, double now);
+  // A process of this host that was the worker of that name is no more.
+  void lost_process(const std::string& name, std::int64_t pid,
+                    const std::string& how, double now);
 
   bool finished() const { return context_.state.finished; }
   bool stopped() const { return stopped_; }  // saved, to be gone on with
@@ -63,6 +64,7 @@ class Coordinator {
   bool evaluating() const { return evaluation_ != nullptr; }
 
  private:
+  void send_away(const RouterSocket::Incoming& incoming);
   void admit(const RouterSocket::Incoming& incoming);
   std::string instructions_of(const Member& member) const;
   void note_instructions(const Member& newcomer);

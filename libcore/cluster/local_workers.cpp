@@ -79,23 +79,27 @@ LocalWorkers::LocalWorkers(Command command) : command_(std::move(command)) {}
 LocalWorkers::~LocalWorkers() { finish(2); }
 
 void LocalWorkers::start(int count) {
-  for (int i = 0; i < count; ++i)
-    processes_.push_back(spawn({find_program(), "--master", command_.endpoint,
-                                "--name", "local-" + std::to_string(++started_),
-                                "--device", command_.device, "--threads",
-                                std::to_string(command_.threads), "--quiet"}));
+  for (int i = 0; i < count; ++i) {
+    const std::string name = "local-" + std::to_string(++started_);
+    const pid_t pid =
+        spawn({find_program(), "--master", command_.endpoint, "--name", name,
+               "--device", command_.device, "--threads",
+               std::to_string(command_.threads), "--quiet"});
+    processes_.push_back({pid, name});
+  }
 }
 
 std::vector<LocalWorkers::Ended> LocalWorkers::reap() {
   std::vector<Ended> result;
   for (auto it = processes_.begin(); it != processes_.end();) {
     int status = 0;
-    if (::waitpid(*it, &status, WNOHANG) != *it) {
+    if (::waitpid(it->pid, &status, WNOHANG) != it->pid) {
       ++it;
       continue;
     }
     Ended ended;
-    ended.pid = *it;
+    ended.pid = it->pid;
+    ended.name = it->name;
     if (WIFSIGNALED(status)) {
       ended.status = 128 + WTERMSIG(status);
       ended.how = "was killed by signal " + std::to_string(WTERMSIG(status)) +
@@ -125,9 +129,9 @@ void LocalWorkers::wait_for_all(double seconds) noexcept {
 
 void LocalWorkers::finish(double seconds) noexcept {
   wait_for_all(seconds);
-  for (const pid_t process : processes_) ::kill(process, SIGTERM);
+  for (const Process& process : processes_) ::kill(process.pid, SIGTERM);
   wait_for_all(3);
-  for (const pid_t process : processes_) ::kill(process, SIGKILL);
+  for (const Process& process : processes_) ::kill(process.pid, SIGKILL);
   wait_for_all(2);
 }
 

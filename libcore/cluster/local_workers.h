@@ -33,6 +33,7 @@ class LocalWorkers {
 
   struct Ended {
     pid_t pid = 0;
+    std::string name;
     int status = 0;   // exit status; 128 + number for a signal
     std::string how;  // "exited with status 65", "was killed by signal 9"
   };
@@ -47,7 +48,11 @@ class LocalWorkers {
   void wait_for_all(double seconds) noexcept;
 
   Command command_;
-  std::vector<pid_t> processes_;
+  struct Process {
+    pid_t pid;
+    std::string name;
+  };
+  std::vector<Process> processes_;
   int started_ = 0;
 };
 

@@ -120,9 +120,12 @@ bool MasterLine::greet(const Hello& hello, Received& answer) {
       return true;
     }
   }
+  if (socket_->lost()) {
+    open(std::string(endpoint_));
+    return false;
+  }
   const bool connected = socket_->connected();
   status_ = connected ? "connected, but it does not answer" : socket_->status();
-  if (!connected) greeted_ = false;
   if (!connected || greeted_) return false;
   if (failpoint("worker.other_version")) ++envelope_.protocol;
   greeted_ = send(hello.to_message(), kHelloLimit);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <utility>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/parallel.h"
+#include "libcore/base/unique.h"
 #include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/local_socket.h"
 #include "libcore/cluster/local_workers.h"
@@ -31,6 +31,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPause{50};   // between two looks at the clock
 constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
 constexpr int kMostRestarts = 4;     // of each local worker, without progress
+// A master that says nothing for so many times --lost-after is lost itself.
+constexpr int kSilence = 10;
 constexpr double kFarewellSeconds = 2;  // for their Leave, after Stop
 // What a thread must have to do in a mini-batch, forward, to be worth waking:
 // below it two threads took longer than one.
@@ -38,11 +40,7 @@ constexpr double kFlopsForThread = 500'000;
 constexpr double kWorkersLeave = 10;  // seconds for local workers to end
 
 std::string new_run_id() {
-  std::random_device random;
-  std::string id;
-  for (int i = 0; i < 2; ++i)
-    id += io::hex((static_cast<std::uint64_t>(random()) << 32) | random());
-  return id;
+  return io::hex(unique_number()) + io::hex(unique_number());
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -302,7 +300,7 @@ void Master::look_after_local_workers() {
   if (!local_) return;
   for (const LocalWorkers::Ended& ended : local_->reap()) {
     if (coordinator_)
-      coordinator_->lost_process(ended.pid, "it " + ended.how,
+      coordinator_->lost_process(ended.name, ended.pid, "it " + ended.how,
                                  monotonic_seconds());
     if (stopping_) continue;
     if (is_final(ended.status))
@@ -331,6 +329,7 @@ Hooks Master::hooks() {
     welcome.training = plan_.training->shards();
     if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
     welcome.heartbeat_ms = options_.heartbeat.count();
+    welcome.silence_ms = kSilence * options_.lost_after.count();
     welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
     welcome.tree_key = tree_key_;
     return welcome;

@@ -19,26 +19,44 @@ std::string Member::describe() const {
   return "w" + std::to_string(number) + " (" + hello.name + ")";
 }
 
-Member& Membership::admit(const std::string& peer, const Hello& hello,
-                          double now, double lost_after,
-                          std::optional<Member>* replaced) {
-  for (const auto& [number, old] : members_) {
-    const bool same_process =
-        old.hello.host == hello.host && old.hello.pid == hello.pid;
-    if (old.peer != peer && old.hello.name != hello.name) continue;
-    if (old.peer != peer && !same_process && !old.silent &&
-        now - old.heard <= lost_after)
-      throw Error{Code::kProtocol, "the name '" + hello.name +
-                                       "' is in use by " +
-                                       process_of(old.hello)};
-    if (replaced) *replaced = old;
-    remove(std::string(old.peer));
-    break;
+const Member* Membership::of_process(std::uint64_t process) const {
+  for (const auto& [number, member] : members_)
+    if (member.hello.process == process) return &member;
+  return nullptr;
+}
+
+const Member* Membership::named(const std::string& name) const {
+  for (const auto& [number, member] : members_)
+    if (member.hello.name == name) return &member;
+  return nullptr;
+}
+
+Member& Membership::admit(const std::string& peer, Hello hello, double now,
+                          double lost_after, std::optional<Member>* replaced) {
+  const auto alive = [&](const Member* member) {
+    return member && !member->silent && now - member->heard <= lost_after;
+  };
+  const Member* old = find(peer);
+  if (!old) old = of_process(hello.process);
+  if (old && hello.name.empty()) hello.name = old->hello.name;
+  if (hello.name.empty()) {
+    const std::string plain = hello.host + "-" + std::to_string(hello.pid);
+    hello.name = plain;
+    for (int twin = 2; alive(named(hello.name)); ++twin)
+      hello.name = plain + "-" + std::to_string(twin);
+  }
+  if (!old) old = named(hello.name);
+  if (alive(old) && old->peer != peer && old->hello.process != hello.process)
+    throw Error{Code::kProtocol, "the name '" + hello.name + "' is in use by " +
+                                     process_of(old->hello)};
+  if (old) {
+    if (replaced) *replaced = *old;
+    remove(std::string(old->peer));
   }
   Member member;
   member.number = ++last_number_;
   member.peer = peer;
-  member.hello = hello;
+  member.hello = std::move(hello);
   member.heard = member.moved = now;
   numbers_[peer] = member.number;
   fed_by_master_.insert(member.number);
@@ -61,6 +79,11 @@ void Membership::remove(const std::string& peer) {
   fed_by_master_.erase(found->second);
   members_.erase(found->second);
   numbers_.erase(found);
+}
+
+void Membership::remove_former_self(const Hello& hello) {
+  if (const Member* old = of_process(hello.process))
+    remove(std::string(old->peer));
 }
 
 bool Membership::heard(Member& member, double now) {

@@ -65,15 +65,18 @@ struct Member {
 class Membership {
  public:
   // Takes in a worker that said Hello.  The same process on a new connection
-  // replaces its old self, which is moved to *replaced.
+  // replaces its old self, which is moved to *replaced.  Who brings no name is
+  // called after its host and process, "host-812" or "host-812-2".
   // Throws Error: kProtocol, a live member has the name: "the name 'a/7' is in
   // use by host:812".
-  Member& admit(const std::string& peer, const Hello& hello, double now,
+  Member& admit(const std::string& peer, Hello hello, double now,
                 double lost_after, std::optional<Member>* replaced);
 
   Member* find(const std::string& peer);
   Member* find(std::uint64_t number);
   void remove(const std::string& peer);
+  // The former self of who says Hello, if there is one.
+  void remove_former_self(const Hello& hello);
 
   // Something of it arrived.  True: it was silent and is back.
   bool heard(Member& member, double now);
@@ -108,6 +111,9 @@ class Membership {
   std::size_t joined() const { return last_number_; }  // in all
 
  private:
+  const Member* of_process(std::uint64_t process) const;
+  const Member* named(const std::string& name) const;
+
   std::map<std::uint64_t, Member> members_;                 // by number
   std::unordered_map<std::string, std::uint64_t> numbers_;  // by peer
   std::set<std::uint64_t> fed_by_master_;                   // numbers

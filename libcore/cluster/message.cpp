@@ -80,6 +80,10 @@ std::string_view name_of(MessageType type) {
       return "Reduced";
     case MessageType::kDirect:
       return "Direct";
+    case MessageType::kRejoin:
+      return "Rejoin";
+    case MessageType::kAlive:
+      return "Alive";
   }
   return "";
 }

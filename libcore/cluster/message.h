@@ -24,6 +24,7 @@
 //                                             order of its sequence number)
 //   TaskDone                  ->             (sharing, evaluation)
 //   Beat                      ->             (every heartbeat)
+//                             <-   Alive
 //   Fetch                     ->
 //                             <-   Record    (data the worker cannot open)
 //   Fault                     ->             (a mini-batch that went wrong)
@@ -61,8 +62,9 @@ namespace dl::cluster {
 struct Hello {
   int protocol = kProtocolVersion;
   std::string version;  // of dl-tools
-  std::string name;     // unique in a run: host/pid unless --name
+  std::string name;     // unique in a run; "": the master gives it one
   std::string host;
+  std::uint64_t process = 0;  // random: tells processes of one host and pid
   std::int64_t pid = 0;
   std::string device;  // "cpu"
   int threads = 1;
@@ -87,6 +89,7 @@ struct ShardInfo {
 struct Welcome {
   std::string run;           // run id, 32 hex digits, new at each master start
   std::uint64_t worker = 0;  // number of this worker in the run
+  std::string name;          // its name there
   Json network;              // dl-network(5), resolved
   Json normalizer;
   Json target_normalizer;
@@ -94,6 +97,8 @@ struct Welcome {
   Json metadata;  // of the data set: dl::data::Metadata::to_strings
   std::vector<ShardInfo> training, evaluation;
   std::int64_t heartbeat_ms = 2000;
+  // A master that says nothing for so long is lost.
+  std::int64_t silence_ms = 60000;
   std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
   // Secret key that all workers of the run share, Z85; "" without CURVE.
   std::string tree_key;
@@ -207,6 +212,19 @@ struct Beat {
 
   Message to_message() const;
   static Beat from_message(const Message& message);
+};
+
+// master -> worker, answers Beat.
+struct Alive {
+  Message to_message() const;
+  static Alive from_message(const Message& message);
+};
+
+// master -> worker, answers anything but Hello and Leave of whom it does not
+// know: say Hello again.
+struct Rejoin {
+  Message to_message() const;
+  static Rejoin from_message(const Message& message);
 };
 
 // worker -> master: wants a record of a shard that it cannot open.

@@ -45,6 +45,7 @@ Message Welcome::to_message() const {
   return {MessageType::kWelcome,
           {{"run", run},
            {"worker", worker},
+           {"name", name},
            {"network", network},
            {"normalizer", normalizer},
            {"target_normalizer", target_normalizer},
@@ -53,23 +54,25 @@ Message Welcome::to_message() const {
            {"training", shards_to_json(training)},
            {"evaluation", shards_to_json(evaluation)},
            {"heartbeat_ms", heartbeat_ms},
+           {"silence_ms", silence_ms},
            {"max_frame", max_frame},
            {"tree_key", tree_key}},
           {}};
 }
 
 Welcome Welcome::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kWelcome, 0,
-                {"run", "worker", "network", "normalizer", "target_normalizer",
-                 "settings", "metadata", "training", "evaluation",
-                 "heartbeat_ms", "max_frame", "tree_key"});
+  JsonView body = open_body(
+      message, MessageType::kWelcome, 0,
+      {"run", "worker", "name", "network", "normalizer", "target_normalizer",
+       "settings", "metadata", "training", "evaluation", "heartbeat_ms",
+       "silence_ms", "max_frame", "tree_key"});
   Welcome welcome;
   welcome.run = body.at("run").string();
   if (welcome.run.size() != 32 ||
       welcome.run.find_first_not_of("0123456789abcdef") != std::string::npos)
     body.at("run").fail("32 hexadecimal digits");
   welcome.worker = number_of(body, "worker");
+  welcome.name = text_of(body, "name", 256);
   welcome.network = body.at("network").raw();
   welcome.normalizer = body.at("normalizer").raw();
   welcome.target_normalizer = body.at("target_normalizer").raw();
@@ -78,6 +81,7 @@ Welcome Welcome::from_message(const Message& message) {
   welcome.training = shards_from_json(body.at("training"));
   welcome.evaluation = shards_from_json(body.at("evaluation"));
   welcome.heartbeat_ms = body.at("heartbeat_ms").integer(1, 3'600'000);
+  welcome.silence_ms = body.at("silence_ms").integer(1, INT64_C(1) << 40);
   welcome.max_frame = body.at("max_frame").integer(1024, INT64_C(1) << 31);
   welcome.tree_key = text_of(body, "tree_key", 40);
   if (!welcome.tree_key.empty() && welcome.tree_key.size() != 40)
@@ -260,6 +264,24 @@ Message Statistics::to_message() const {
 Statistics Statistics::from_message(const Message& message) {
   open_body(message, MessageType::kStatistics, 1, {});
   return {blob_to_floats(message, 0)};
+}
+
+Message Alive::to_message() const {
+  return {MessageType::kAlive, Json::object(), {}};
+}
+
+Alive Alive::from_message(const Message& message) {
+  open_body(message, MessageType::kAlive, 0, {});
+  return {};
+}
+
+Message Rejoin::to_message() const {
+  return {MessageType::kRejoin, Json::object(), {}};
+}
+
+Rejoin Rejoin::from_message(const Message& message) {
+  open_body(message, MessageType::kRejoin, 0, {});
+  return {};
 }
 
 Message Stop::to_message() const {

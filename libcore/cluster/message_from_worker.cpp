@@ -12,6 +12,7 @@ Message Hello::to_message() const {
            {"name", name},
            {"host", host},
            {"pid", pid},
+           {"process", hex_field(process)},
            {"device", device},
            {"threads", threads},
            {"previous_run", previous_run},
@@ -22,15 +23,15 @@ Message Hello::to_message() const {
 Hello Hello::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kHello, 0,
-                {"protocol", "version", "name", "host", "pid", "device",
-                 "threads", "previous_run", "instructions"});
+                {"protocol", "version", "name", "host", "pid", "process",
+                 "device", "threads", "previous_run", "instructions"});
   Hello hello;
   hello.protocol = static_cast<int>(body.at("protocol").integer(1, 65535));
   hello.version = text_of(body, "version", 64);
   hello.name = text_of(body, "name", 256);
-  if (hello.name.empty()) body.at("name").fail("a name");
   hello.host = text_of(body, "host", 256);
   hello.pid = count_of(body, "pid");
+  hello.process = hex_of(body, "process");
   hello.device = text_of(body, "device", 256);
   hello.threads = static_cast<int>(body.at("threads").integer(1, 1 << 20));
   hello.previous_run = text_of(body, "previous_run", 32);

@@ -46,7 +46,9 @@ enum class MessageType : std::uint16_t {
   kFeeding,
   kReduce,
   kReduced,
-  kDirect
+  kDirect,
+  kRejoin,
+  kAlive
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

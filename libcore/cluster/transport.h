@@ -109,9 +109,10 @@ class RouterSocket : public Socket {
 
 class DealerSocket : public Socket {
  public:
-  // endpoint: "tcp://HOST:PORT", "ipc:///path".  Connects, and connects again,
-  // in the background.  Throws Error: kUsage, no such address, or a public one
-  // with neither keys nor insecure; kNotAuthorised, bad key files.
+  // endpoint: "tcp://HOST:PORT", "ipc:///path".  Connects in the background,
+  // again and again until that succeeds.  Throws Error: kUsage, no such
+  // address, or a public one with neither keys nor insecure; kNotAuthorised,
+  // bad key files.
   DealerSocket(const std::string& endpoint, const Security& security, Log log);
   ~DealerSocket() override;  // waits at most 2 s for what is unsent
 
@@ -127,8 +128,11 @@ class DealerSocket : public Socket {
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
   Waiting waiting() const override;
-  // A master answers at the other end, as of the last receive() or send().
+  // Somebody is at the other end, as of the last receive() or send().
   bool connected() const;
+  // There was a connection, and it ended.  It stays lost: who is there next
+  // does not know us, though libzmq connects again.
+  bool lost() const;
   // For messages of waiting: "connection refused", "name not found".  At most
   // once a second it tries a connection of its own, which takes as long as the
   // resolver does.

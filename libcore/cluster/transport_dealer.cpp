@@ -27,7 +27,7 @@ struct DealerSocket::State {
   SocketMonitor monitor{context, socket};
   bool curve = false, shared = false;
   bool reached = false;  // a connection, with or without a handshake
-  bool connected = false, ever_connected = false;
+  bool connected = false, lost = false;
   int refusals = 0;
   std::string why;  // what the last probe found
   Clock::time_point next_probe;
@@ -63,10 +63,11 @@ void DealerSocket::State::serve() {
         reached = true;
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-        connected = ever_connected = true;
+        connected = !lost;
         break;
       case ZMQ_EVENT_DISCONNECTED:
         if (connected && log) log(Level::kDetail, endpoint + ": disconnected");
+        lost = lost || connected;
         connected = reached = false;
         break;
       case ZMQ_EVENT_CONNECT_RETRIED:
@@ -84,7 +85,7 @@ void DealerSocket::State::serve() {
                           "--keys DIR");
         [[fallthrough]];
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        if (curve && !ever_connected && ++refusals >= kRefusals)
+        if (curve && !lost && ++refusals >= kRefusals)
           refused(
               // Which of the two depends on who hung up first.
               "server key does not match, or the master uses no keys "
@@ -150,9 +151,10 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
   const std::size_t bytes = bytes_of(frames);
   for (;;) {
     state_->serve();
+    if (state_->lost) return false;
     if (send_raw(state_->socket, "", frames) == Sent::kYes) {
       state_->bytes_out += bytes;
-      state_->connected = state_->ever_connected = true;
+      state_->connected = true;  // the event comes later
       return true;
     }
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
@@ -166,6 +168,7 @@ Socket::Waiting DealerSocket::waiting() const {
 }
 
 bool DealerSocket::connected() const { return state_->connected; }
+bool DealerSocket::lost() const { return state_->lost; }
 
 std::string DealerSocket::status() const {
   if (state_->connected) return "connected";

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
+#include <cmath>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -12,6 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/unique.h"
 #include "libcore/cluster/master_line.h"
 #include "libcore/cluster/peers.h"
 #include "libcore/device/instructions.h"
@@ -42,9 +43,8 @@ class Worker {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
-    hello_.name = options.name.empty()
-                      ? hello_.host + "-" + std::to_string(hello_.pid)
-                      : options.name;
+    hello_.process = unique_number();
+    hello_.name = options.name;
     hello_.device = options.trainer.device;
     hello_.threads = options.trainer.threads;
     if (hello_.device == "cpu") hello_.instructions = device::instruction_set();
@@ -59,6 +59,7 @@ class Worker {
   void connect();
   End session();
   End end_session();
+  End give_up_master();
   void send_beat(double now);
   void begin_stop();
   void begin_session(const Message& message);
@@ -80,6 +81,8 @@ class Worker {
   Peers peers_;
   std::uint64_t session_ = 0;  // counts the Welcomes
   double heartbeat_ = 2;
+  double silence_ = 60;   // of a master that is lost
+  double heard_ = 0;      // of it, when
   double rate_time_ = 0;  // of the last beat, and the examples then
   std::int64_t rate_examples_ = 0;
   bool done_ = false;  // the master has no more work
@@ -138,8 +141,9 @@ void Worker::check() const {
 void Worker::begin_session(const Message& message) {
   const Welcome welcome = Welcome::from_message(message);
   heartbeat_ = static_cast<double>(welcome.heartbeat_ms) / 1000;
+  silence_ = static_cast<double>(welcome.silence_ms) / 1000;
   log_(Level::kInfo, "joined " + line_.endpoint() + " as worker " +
-                         std::to_string(welcome.worker) + " (" + hello_.name +
+                         std::to_string(welcome.worker) + " (" + welcome.name +
                          ")");
   hello_.previous_run = welcome.run;
   mail_.rejoin = false;
@@ -150,7 +154,7 @@ void Worker::begin_session(const Message& message) {
 // Serves one master until it is lost or has no more work.
 Worker::End Worker::session() {
   double next_beat = 0;
-  rate_time_ = monotonic_seconds();
+  rate_time_ = heard_ = monotonic_seconds();
   rate_examples_ = mail_.examples;
   for (;;) {
     const double now = monotonic_seconds();
@@ -178,10 +182,13 @@ Worker::End Worker::session() {
     }
     if (!stopping_ && readable(options_.stop)) begin_stop();
     auto received = line_.socket().receive(milliseconds(0));
-    if (!received)
+    if (!received) {
+      if (now - heard_ > silence_) return give_up_master();
       wait(next_beat - now);
-    else if (const auto end = obey(std::move(*received)))
-      return *end;
+      continue;
+    }
+    heard_ = now;
+    if (const auto end = obey(std::move(*received))) return *end;
   }
 }
 
@@ -226,9 +233,23 @@ Worker::End Worker::end_session() {
               "told to stop; what was unfinished is the master's again"};
 }
 
+// It is connected and hangs, or has forgotten us.
+Worker::End Worker::give_up_master() {
+  log_(Level::kWarning, "heard nothing of the master at " + line_.endpoint() +
+                            " for " + std::to_string(std::lround(silence_)) +
+                            " s; joining again");
+  return end_session();
+}
+
 // Does what a message says.  Nothing: go on.
 std::optional<Worker::End> Worker::obey(Received received) {
   Message& message = received.message;
+  if (message.type == MessageType::kRejoin) {
+    log_(Level::kWarning, "the master at " + line_.endpoint() +
+                              " does not know this worker any more; joining "
+                              "again");
+    return end_session();
+  }
   if (!line_.is_of_this_run(received)) return std::nullopt;
   switch (message.type) {
     case MessageType::kStop: {

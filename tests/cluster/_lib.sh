@@ -91,12 +91,13 @@ make_data() {
 JSON
 }
 
-# master NAME OPTION...: a master with its files under NAME.*
+# master NAME OPTION...: a master with its files under NAME.*, at $bind if that
+# is set.
 master() {
   local name=$1
   shift
   run "$name" dl-master --net net.json --data 'train-*.dls' --batch 10 \
-    --normalize standardize --bind tcp://127.0.0.1:0 \
+    --normalize standardize --bind "${bind:-tcp://127.0.0.1:0}" \
     --master-file "$name.json" -o "$name.safetensors" "$@"
 }
 

@@ -337,7 +337,7 @@ TEST_CASE("a second worker of a name is refused while the first one lives") {
   Worker twin;
   twin.peer = "twin";
   twin.hello.name = "a";
-  twin.hello.pid = 2;
+  twin.hello.process = 2;
   twin.branch = std::make_shared<Branch>(master.link, "twin");
   master.link.workers["twin"] = twin;
   master.deliver(twin, twin.hello.to_message());

@@ -13,6 +13,7 @@ Hello hello(const std::string& name, std::int64_t pid) {
   h.name = name;
   h.host = "host";
   h.pid = pid;
+  h.process = static_cast<std::uint64_t>(pid);
   return h;
 }
 
@@ -47,6 +48,24 @@ TEST_CASE("the same process on a new connection replaces its old self") {
   CHECK(replaced->peer == "p1");
   CHECK(members.present().size() == 1);
   CHECK(members.joined() == 2);
+}
+
+TEST_CASE("two workers of one host and process id are two") {
+  Membership members;
+  Hello first = hello("", 1), second = hello("", 1);
+  second.process = 2;
+  CHECK(members.admit("p1", first, 0, 6, nullptr).hello.name == "host-1");
+  CHECK(members.admit("p2", second, 0, 6, nullptr).hello.name == "host-1-2");
+  CHECK(members.present().size() == 2);
+  // On a new connection each keeps its name.
+  std::optional<Member> replaced;
+  CHECK(members.admit("p3", second, 1, 6, &replaced).hello.name == "host-1-2");
+  REQUIRE(replaced);
+  CHECK(replaced->peer == "p2");
+  // The name of one that fell silent is free.
+  Hello third = hello("", 1);
+  third.process = 3;
+  CHECK(members.admit("p4", third, 7, 6, nullptr).hello.name == "host-1");
 }
 
 TEST_CASE("the master feeds those whom nobody else does") {

@@ -63,13 +63,13 @@ TEST_CASE("types have names, other numbers have none") {
 }
 
 TEST_CASE("Hello") {
-  Hello hello{1,     "0.1.0", "n1/42", "n1", 42, "cpu", 8, std::string(32, 'a'),
-              "avx2"};
+  Hello hello{
+      1, "0.1.0", "n1/42", "n1", 42, 7, "cpu", 8, std::string(32, 'a'), "avx2"};
   CHECK(through(hello) == hello);
+  refuses(hello, "process", "12");
   refuses(hello, "pid", -1);
   refuses(hello, "pid", 3.7);
   refuses(hello, "threads", 0);
-  refuses(hello, "name", "");
   refuses(hello, "name", "two\nlines");
   refuses(hello, "name", std::string(257, 'x'));
   refuses(hello, "host", 5);
@@ -81,6 +81,7 @@ TEST_CASE("Welcome") {
   Welcome welcome;
   welcome.run = "00112233445566778899aabbccddeeff";
   welcome.worker = 3;
+  welcome.name = "n1-42-2";
   welcome.network = {{"layers", Json::array({1, 2.5, "x"})}};
   welcome.settings = {{"mode", "sharing"}};
   welcome.training = {{"/data/a.dls", UINT64_MAX, {32, 32, 7}}};
@@ -93,6 +94,7 @@ TEST_CASE("Welcome") {
   CHECK(copy.training[0].digest == UINT64_MAX);
   CHECK(copy.training[0].records == std::vector<std::int64_t>{32, 32, 7});
   CHECK(copy.network == welcome.network);
+  CHECK(copy.name == "n1-42-2");
   CHECK(copy.target_normalizer == welcome.target_normalizer);
   CHECK(copy.training[0].alignment.changes_nothing());
   CHECK(copy.evaluation[0].alignment.columns ==
@@ -101,6 +103,7 @@ TEST_CASE("Welcome") {
   refuses(welcome, "run", "zz");
   refuses(welcome, "max_frame", 0);
   refuses(welcome, "heartbeat_ms", 0);
+  refuses(welcome, "silence_ms", 0);
   Json shard = {{"path", "/a"}, {"digest", "12"}, {"records", Json::array()}};
   refuses(welcome, "training", Json::array({shard}));
 }
@@ -115,6 +118,8 @@ TEST_CASE("the small messages of both sides") {
   CHECK(ready.version == 17);
   refuses(Ready{}, "version", -1);
   refuses(Ready{}, "unreadable", Json::array({-1}));
+  through(Alive{});
+  through(Rejoin{});
   CHECK(through(Stale{4, 2, -1}).batch == -1);
   refuses(Stale{4, 2, -1}, "batch", -2);
   CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);

@@ -508,6 +508,7 @@ struct Master {
     worker = Worker{};
     worker.peer = worker.hello.name = name;
     worker.hello.host = name;
+    worker.hello.process = std::hash<std::string>{}(name);
     worker.hello.instructions = link.instructions;
     worker.hello.threads = link.threads;
     if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;
