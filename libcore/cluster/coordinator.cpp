@@ -219,7 +219,8 @@ void Coordinator::serve(Member& member, const Fetch& fetch) {
 
 // --- Members ----------------------------------------------------------------
 
-void Coordinator::lose(Member& member, const std::string& why, bool gone) {
+void Coordinator::lose(Member& member, const std::string& why, bool gone,
+                       bool failed) {
   ++context_.report.lost;
   context_.events.write("lost", {{"worker", member.number},
                                  {"why", why},
@@ -232,7 +233,7 @@ void Coordinator::lose(Member& member, const std::string& why, bool gone) {
                                          : ""));
   member.in_step = false;
   const std::string peer = member.peer;
-  if (phase_) phase_->release(member, why, true);
+  if (phase_) phase_->release(member, why, failed);
   if (gone) context_.members.remove(peer);
 }
 
@@ -244,8 +245,24 @@ void Coordinator::lost_process(const std::string& name, std::int64_t pid,
       return lose(*member, how, true);
 }
 
+// The others go on without it.
+void Coordinator::put_out(Member& member) {
+  Refuse refuse;
+  refuse.code = static_cast<int>(Code::kUnavailable);
+  refuse.reason = std::to_string(member.rejections) +
+                  " answers of this worker in a row were rejected; look at its "
+                  "host and its device";
+  context_.send(member, refuse.to_message());
+  lose(member,
+       std::to_string(member.rejections) +
+           " of its answers in a row were rejected",
+       true, false);
+}
+
 void Coordinator::watch_members() {
   const Limits& limits = context_.limits;
+  for (Member* member : context_.members.present())
+    if (member->faulty) put_out(*member);
   for (Member* member :
        context_.members.silent(context_.now, limits.lost_after))
     lose(*member,

@@ -71,8 +71,11 @@ class Coordinator {
   void probe_namesake(const Member& newcomer);
   void take(Member& member, const Message& message);
   void serve(Member& member, const Fetch& fetch);
-  void lose(Member& member, const std::string& why, bool gone);
+  // failed: it may have been its work.
+  void lose(Member& member, const std::string& why, bool gone,
+            bool failed = true);
 
+  void put_out(Member& member);
   void watch_members();
   bool gathered();
   void watch_for_workers();

@@ -42,6 +42,8 @@ struct Member {
   bool ready = false;  // it said Ready
   bool silent = false;
   bool stuck = false;
+  int rejections = 0;   // of its answers, in a row
+  bool faulty = false;  // too many of them: it is to go
 
   double heard = 0;  // when, monotonic seconds
   double moved = 0;  // when its progress changed or it got work
@@ -58,7 +60,7 @@ struct Member {
   double last_commit = 0;         // ... in this epoch; 0: none
   Seat seat;
 
-  bool can_work() const { return ready && !silent && !stuck; }
+  bool can_work() const { return ready && !silent && !stuck && !faulty; }
   std::string describe() const;  // "w3 (host:812)"
 };
 

@@ -10,7 +10,7 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kRetry = 0.25;  // seconds after a send that failed
+constexpr double kRetry = 0.25;  // seconds after what went wrong with a worker
 
 std::string range_of(const Lease& lease) {
   if (lease.count == 1) return "mini-batch " + std::to_string(lease.first);
@@ -216,10 +216,16 @@ void RunContext::refuse(Member& member, std::uint64_t lease,
   send(member, message.to_message());
 }
 
+bool RunContext::anybody_but(const Member& member) {
+  return std::ranges::any_of(members.workers(), [&](const Member* other) {
+    return other->number != member.number;
+  });
+}
+
 void RunContext::reject(Member& member, std::int64_t batch,
                         const std::string& why) {
   ++report.rejected;
-  ++rejections_;
+  ++member.rejections;
   Json fields = {
       {"worker", member.number}, {"epoch", state.epoch}, {"why", why}};
   if (batch >= 0) fields["first"] = batch;
@@ -228,20 +234,28 @@ void RunContext::reject(Member& member, std::int64_t batch,
                                       : "mini-batch " + std::to_string(batch) +
                                             " of epoch " +
                                             std::to_string(state.epoch + 1);
-  if (rejections_ >= kMostRejections)
-    throw Error{Code::kConfig,
-                std::to_string(rejections_) +
-                    " answers in a row were rejected, the last one for " +
-                    where + " from " + member.describe() + ": " + why +
-                    "; lower the learning rate or look at the data"};
+  if (std::exchange(doubts_epoch_, state.epoch) != state.epoch) doubts_.clear();
+  if (batch >= 0) doubts_[batch].insert(member.number);
+  const bool all_fail = batch >= 0 && doubts_[batch].size() >= kMostDoubts;
+  const bool too_often = member.rejections >= kMostRejections;
+  if (all_fail || (too_often && !anybody_but(member)))
+    throw Error{
+        Code::kConfig,
+        (all_fail ? "the answers of " + std::to_string(kMostDoubts) + " workers"
+                  : std::to_string(member.rejections) + " answers in a row") +
+            " were rejected, the last one for " + where + " from " +
+            member.describe() + ": " + why +
+            "; lower the learning rate or look at the data"};
   log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
                            why + (batch < 0 ? "" : "; it is done again"));
+  member.faulty = too_often;
+  if (anybody_but(member)) member.retry = now + kRetry;
 }
 
 void RunContext::accept(Member& member, const Lease& lease, std::int64_t first,
                         std::int64_t count, std::int64_t examples,
                         double loss_sum, std::size_t bytes, const Json& more) {
-  rejections_ = 0;
+  member.rejections = 0;
   member.examples += examples;
   report.batches += static_cast<std::uint64_t>(count);
   report.payload += bytes;

@@ -5,7 +5,9 @@
 #define DL_LIBCORE_CLUSTER_RUN_CONTEXT_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "libcore/base/log.h"
@@ -109,8 +111,9 @@ class RunContext {
               std::int64_t batch = -1);
 
   // A loss, an update or a replica that is not finite, or not what it should
-  // be; batch -1: a message as such.  Throws Error: kConfig after
-  // kMostRejections in a row.
+  // be; batch -1: a message as such.  Others get the work first then, and after
+  // kMostRejections in a row the member is faulty.  Throws Error: kConfig,
+  // three workers were rejected for this mini-batch, or nobody else is there.
   void reject(Member& member, std::int64_t batch, const std::string& why);
   // A good answer: counts and records the commit.  more: of its event.
   void accept(Member& member, const Lease& lease, std::int64_t first,
@@ -118,13 +121,18 @@ class RunContext {
               std::size_t bytes, const Json& more = Json::object());
 
   static constexpr int kMostRejections = 8;
+  static constexpr std::size_t kMostDoubts = 3;  // workers, for a mini-batch
   static constexpr int kMostFailures = 4;  // workers lost over a mini-batch
 
  private:
   bool catch_up(Member& member);
 
+  bool anybody_but(const Member& member);
+
   std::uint64_t sequence_ = 0;
-  int rejections_ = 0;
+  // Of this epoch: whose answer for a mini-batch was rejected.
+  std::int64_t doubts_epoch_ = 0;
+  std::map<std::int64_t, std::set<std::uint64_t>> doubts_;
 };
 
 bool all_finite(const std::vector<float>& values);

@@ -328,6 +328,42 @@ TEST_CASE("answers that are not finite stop the run after some") {
   }
 }
 
+TEST_CASE("a worker whose answers are all rejected is put out, others go on") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    s.epochs = 40;
+    Master master(s, Limits{}, folder, saved, 1, kExamples);
+    Worker& bad = master.join("bad");
+    master.join("b");
+    master.join("c");
+    for (int turn = 0; turn < 5000 && !master.over(); ++turn) {
+      bad.poison = true;
+      master.turn();
+    }
+    CHECK(master.over());
+    CHECK(bad.refused == 69);
+    CHECK(master.context.report.rejected == RunContext::kMostRejections);
+    check_exactly_once(folder, 40);
+  }
+}
+
+TEST_CASE("answers that are rejected of all workers end the run") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kAveraging), Limits{}, folder, saved, 1,
+                kExamples);
+  for (const char* name : {"a", "b", "c", "d"}) master.join(name);
+  const auto all_fail = [&] {
+    for (int turn = 0; turn < 5000 && !master.over(); ++turn) {
+      for (auto& [name, worker] : master.link.workers) worker.poison = true;
+      master.turn();
+    }
+  };
+  CHECK_THROWS_WITH(all_fail(), Catch::Contains("were rejected"));
+}
+
 TEST_CASE("a second worker of a name is refused while the first one lives") {
   Folder folder;
   std::optional<RunState> saved;
