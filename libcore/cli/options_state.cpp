@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "libcore/base/error.h"
+#include "libcore/base/json.h"
 
 namespace dl::cli {
 namespace {
@@ -42,6 +43,24 @@ po::options_description describe(const std::deque<Option>& options) {
   return description;
 }
 
+// A shell has put names in the place of a pattern, most likely.
+std::string unexpected(const std::string& operand) {
+  return "unexpected operand '" + operand + "'" +
+         (operand.ends_with(".dls")
+              ? "; put a pattern into quotes, as in --data 'train-*.dls', or "
+                "repeat the option"
+              : "");
+}
+
+std::string unrecognised(const std::deque<Option>& options,
+                         const std::string& name) {
+  std::vector<std::string> names;
+  for (const Option& option : options) names.push_back("--" + option.name);
+  const std::string meant = nearest(name, names);
+  return "unrecognised option '" + name + "'" +
+         (meant.empty() ? "" : "; did you mean '" + meant + "'?");
+}
+
 std::vector<po::option> split_command_line(const std::deque<Option>& options,
                                            int argc, char** argv) {
   po::options_description description = describe(options);
@@ -58,8 +77,7 @@ std::vector<po::option> split_command_line(const std::deque<Option>& options,
         .run()
         .options;
   } catch (const po::unknown_option& error) {
-    throw Error{Code::kUsage,
-                "unrecognised option '" + error.get_option_name() + "'"};
+    throw Error{Code::kUsage, unrecognised(options, error.get_option_name())};
   } catch (const po::error& error) {
     throw Error{Code::kUsage, error.what()};
   }
@@ -112,8 +130,7 @@ void Options::State::parse(int argc, char** argv) {
       assign(option, name, value, Origin::kEnvironment);
   }
   if (operands.empty()) return;
-  if (rest == nullptr)
-    throw Error{Code::kUsage, "unexpected operand '" + operands[0] + "'"};
+  if (rest == nullptr) throw Error{Code::kUsage, unexpected(operands[0])};
   *rest = std::move(operands);
 }
 

@@ -129,7 +129,7 @@ Outcome Master::run() {
   }
   see_off(coordinator_->finished() ? 0 : 75, coordinator_->finished()
                                                  ? "the run is finished"
-                                                 : "the master stops");
+                                                 : coordinator_->stop_reason());
   if (local_) local_->finish(kWorkersLeave);
   if (options_.estimate && coordinator_->finished()) return estimated();
   Outcome result = outcome();
@@ -145,8 +145,14 @@ std::unique_ptr<RouterSocket> Master::listen() {
   std::string endpoint = options_.bind;
   if (options_.local > 0 && endpoint.empty())
     endpoint = local_socket_.emplace(store_.path()).endpoint();
-  return std::make_unique<RouterSocket>(
-      endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
+  try {
+    return std::make_unique<RouterSocket>(
+        endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
+  } catch (const Error& error) {
+    if (!endpoint.empty() || error.code() != Code::kUsage) throw;
+    throw Error{Code::kUsage, std::string(error.what()) +
+                                  "; --local COUNT trains on this host alone"};
+  }
 }
 
 // What a report says of the run before it goes on.

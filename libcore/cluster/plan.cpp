@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "libcore/base/display.h"
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/run_directory.h"
 #include "libcore/data/set_check.h"
@@ -82,6 +83,12 @@ void tell_oddities(const nn::NetworkConfig& network,
         "the output layer has " + std::to_string(output.units) +
             " units, the data have " + std::to_string(classes) +
             " classes: what is left over is never right");
+  if (std::ranges::all_of(network.layers, [](const nn::LayerConfig& layer) {
+        return layer.training.updater == nn::UpdaterConfig{};
+      }))
+    log(Level::kInfo,
+        "the updater is plain sgd with a learning rate of 0.001, the default, "
+        "which learns slowly; see updater in dl-network(5)");
   const auto& labels = metadata.label_statistics;
   if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
       (output.activation.kind == Activation::kRelu ||
@@ -92,6 +99,18 @@ void tell_oddities(const nn::NetworkConfig& network,
             std::string(nn::name_of(output.activation.kind)) +
             ", which gives no negative values, but there are such targets; "
             "identity gives them");
+}
+
+// A shard that is trained on tells nothing of what was learnt.
+void tell_shared(const MasterData& training, const MasterData& evaluation,
+                 const Log& log) {
+  for (const ShardInfo& held_out : evaluation.shards())
+    for (const ShardInfo& trained : training.shards())
+      if (held_out.digest == trained.digest)
+        return log(Level::kWarning,
+                   in_quotes(held_out.path) +
+                       " is trained on and held out: its scores say nothing "
+                       "of other data");
 }
 
 // run.json of a run that goes on, or null: one that has learnt nothing yet
@@ -320,6 +339,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
     plan.evaluation = open_data(options.eval_data, folder + "/data-eval",
                                 "the held-out data", plan.model, log);
     check_data(plan.model, *plan.evaluation, "the held-out data", log);
+    tell_shared(*plan.training, *plan.evaluation, log);
   }
   plan.settings = settings_of(
       options, plan.model.config, plan.model.data,

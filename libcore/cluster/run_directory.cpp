@@ -255,7 +255,9 @@ void RunDirectory::settle(const Json& configuration) const {
     throw Error{Code::kConfig,
                 "the training data are others than those of the run in '" +
                     path_ + "': " + difference_of_data(then, now) +
-                    "; --fresh starts over, --run takes another folder"};
+                    "; --fresh starts over, --run takes another folder, and "
+                    "either with --init MODEL learns on from a copy of the "
+                    "model"};
   throw Error{Code::kConfig, "'" + path_ + "' holds a run with " + where +
                                  " = " + left + ", now it is " + right +
                                  "; --fresh starts over, --run takes another "
