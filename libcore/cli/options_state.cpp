@@ -55,6 +55,7 @@ std::string unexpected(const std::string& operand) {
 std::string unrecognised(const std::deque<Option>& options,
                          const std::string& name) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const Option& option : options) names.push_back("--" + option.name);
   const std::string meant = nearest(name, names);
   return "unrecognised option '" + name + "'" +
