@@ -297,9 +297,9 @@ TEST_CASE("idx: a value that is not finite is named with its file") {
   test::Files files;
   const std::string nan("\x7f\xc0\0\0", 4), one("\x3f\x80\0\0", 4);
   const auto header = {0, 0, 0x0d, 2, 0, 0, 0, 2, 0, 0, 0, 2};
-  const std::string bad_x =
-      files.write("bad-x", idx(header, one + one + one + nan));
-  const std::string x = files.write("x", idx(header, one + one + one + one));
+  const std::string three = one + one + one;
+  const std::string bad_x = files.write("bad-x", idx(header, three + nan));
+  const std::string x = files.write("x", idx(header, three + one));
   const std::string y =
       files.write("y", idx({0, 0, 0x0d, 1, 0, 0, 0, 2}, one + nan));
   BadRecords bad(0);
