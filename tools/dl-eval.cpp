@@ -89,7 +89,7 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
   std::vector<std::string> all = a.kinds;
   if (all.empty()) all = {default_kind(model)};
   dl::eval::set_top(all, a.top);
-  dl::eval::set_threshold(all, a.threshold);
+  dl::eval::set_threshold(all, a.threshold, model.config.layers.back().units);
   return all;
 }
 

@@ -144,6 +144,7 @@ void run(const Args& a, std::vector<std::string> arguments) {
   if (a.no_labels)
     a.options->refuse({"classes", "regression"},
                       "does not go with --no-labels");
+  if (a.csv.id.empty()) a.options->refuse({"id-bytes"}, "is for --id");
   if (a.reader.batch < 1)
     throw dl::Error{dl::Code::kUsage, "--batch must be positive"};
   if (a.max_bad < 0)

@@ -31,13 +31,17 @@ std::string plural(std::int64_t n, const char* one) {
 
 std::string class_lines(const Json& classes) {
   if (classes.empty()) return "";
-  std::string out = line("classes", std::to_string(classes.size()));
+  const bool steps = classes.at(0).contains("steps");
+  std::string out = line("classes", std::to_string(classes.size()) +
+                                        (steps ? ", counted in steps" : ""));
   for (const Json& entry : classes) {
     std::string name = std::to_string(entry.at("label").get<std::int64_t>());
     if (entry.contains("name"))
       name += " " + entry.at("name").get<std::string>();
-    out += line("  " + name,
-                std::to_string(entry.at("examples").get<std::int64_t>()));
+    out +=
+        line("  " + name,
+             std::to_string(
+                 entry.at(steps ? "steps" : "examples").get<std::int64_t>()));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "libcore/data/contradiction.h"
+#include "libcore/data/label_mask.h"
 #include "libcore/data/rows.h"
 #include "libcore/data/set_check.h"
 #include "libcore/data/stream.h"
@@ -19,6 +20,21 @@ constexpr std::int64_t kMaxShown = 1 << 24;  // values of a tensor, as JSON
 
 bool is_class(const tensor::Tensor& labels) {
   return labels.shape().rank() == 1 && !tensor::is_real(labels.dtype());
+}
+
+// Whether labels are class numbers, one of each step of a sequence.
+bool are_of_steps(const Metadata& metadata) {
+  const auto labels = metadata.schema.find("labels");
+  if (labels == metadata.schema.end() || labels->second.shape.rank() != 1 ||
+      tensor::is_real(labels->second.dtype))
+    return false;
+  const auto masked = [&](const char* mask) {
+    const auto found = metadata.schema.find(mask);
+    return found != metadata.schema.end() &&
+           found->second.shape == labels->second.shape;
+  };
+  return !metadata.classes.empty() || masked("features_mask") ||
+         masked("labels_mask");
 }
 
 // The decimal that a float is written as, not the digits of its double.
@@ -50,25 +66,40 @@ using Counts = std::map<std::int64_t, std::int64_t>;
 
 void count_classes(const DataSet& set, Counts& counts) {
   const tensor::Tensor* labels = set.find("labels");
-  if (!labels || !is_class(*labels)) return;
+  if (!labels || tensor::is_real(labels->dtype()) || labels->shape().rank() > 2)
+    return;
+  tensor::Tensor product;
+  const tensor::Tensor* mask = nullptr;
+  if (labels->shape().rank() == 2) mask = label_mask(set, product);
+  const std::int64_t marks = mask ? mask->elements() : 0;
+  if (mask && labels->elements() % marks != 0) return;
   tensor::visit_dtype(labels->dtype(), [&]<typename T>() {
-    for (const T value : labels->as<T>())
-      ++counts[static_cast<std::int64_t>(value)];
+    const auto values = labels->as<T>();
+    for (std::int64_t i = 0; i < labels->elements(); ++i)
+      if (!mask || mask->value(i * marks / labels->elements()) != 0)
+        ++counts[static_cast<std::int64_t>(
+            values[static_cast<std::size_t>(i)])];
   });
 }
 
-Json classes_to_json(const Metadata& metadata, const Counts& counts) {
+Json classes_to_json(const Metadata& metadata, Counts counts) {
   Json list = Json::array();
+  const bool steps = are_of_steps(metadata);
+  const auto labels = metadata.schema.find("labels");
+  if (labels == metadata.schema.end() ||
+      (labels->second.shape.rank() > 0 && !steps))
+    counts.clear();
+  const char* what = steps ? "steps" : "examples";
   const auto named = static_cast<std::int64_t>(metadata.classes.size());
   for (std::int64_t i = 0; i < named; ++i) {
     const auto it = counts.find(i);
     list.push_back({{"label", i},
                     {"name", metadata.classes[static_cast<std::size_t>(i)]},
-                    {"examples", it == counts.end() ? 0 : it->second}});
+                    {what, it == counts.end() ? 0 : it->second}});
   }
   if (named == 0)
     for (const auto& [label, n] : counts)
-      list.push_back({{"label", label}, {"examples", n}});
+      list.push_back({{"label", label}, {what, n}});
   return list;
 }
 

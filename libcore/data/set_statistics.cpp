@@ -1,14 +1,16 @@
 #include "libcore/data/set_statistics.h"
 
+#include "libcore/data/label_mask.h"
+
 namespace dl::data {
 namespace {
 
-void gather(const tensor::Tensor& values, const DataSet& set,
+void gather(const tensor::Tensor& values, const tensor::Tensor* mask,
             const std::string& name, Statistics& out) {
   if (values.shape().rank() > 1 &&
       values.shape().back() > kMaxStatisticsColumns)
     return;
-  out.add(values, set.find(name + "_mask"), name);
+  out.add(values, mask, name);
 }
 
 void put(const Statistics& gathered, std::optional<Statistics>& out) {
@@ -20,10 +22,11 @@ void put(const Statistics& gathered, std::optional<Statistics>& out) {
 
 void SetStatistics::add(const DataSet& set) {
   if (const tensor::Tensor* features = set.find("features"))
-    gather(*features, set, "features", features_);
+    gather(*features, set.find("features_mask"), "features", features_);
   if (const tensor::Tensor* labels = set.find("labels")) {
     real_labels_ = tensor::is_real(labels->dtype());
-    gather(*labels, set, "labels", labels_);
+    tensor::Tensor product;
+    gather(*labels, label_mask(set, product), "labels", labels_);
   }
 }
 

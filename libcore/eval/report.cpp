@@ -40,8 +40,14 @@ Bar parse_bar(const std::string& text, bool least) {
 Evaluations make_evaluations(const std::vector<std::string>& kinds,
                              const Subject& subject) {
   Evaluations all;
-  for (const std::string& kind : kinds)
+  for (const std::string& kind : kinds) {
     all.push_back(make_evaluation(kind, subject));
+    if (subject.outputs > 1 && kind.starts_with("classification:") &&
+        kind.find("threshold=") != std::string::npos)
+      throw Error{Code::kUsage,
+                  "setting 'threshold' of 'classification' is for a single "
+                  "output; of several the largest is the class"};
+  }
   return all;
 }
 
@@ -55,15 +61,19 @@ void set_top(std::vector<std::string>& kinds, std::int64_t top) {
 }
 
 void set_threshold(std::vector<std::string>& kinds,
-                   const std::string& threshold) {
+                   const std::string& threshold, std::int64_t outputs) {
   bool found = threshold.empty();
   for (std::string& kind : kinds)
     if (!threshold.empty() &&
-        set(kind, {"classification", "binary"}, "threshold=" + threshold))
+        (set(kind, {"binary"}, "threshold=" + threshold) ||
+         (outputs == 1 &&
+          set(kind, {"classification"}, "threshold=" + threshold))))
       found = true;
   if (!found)
     throw Error{Code::kUsage,
-                "--threshold is for evaluations 'binary' and 'classification'"};
+                "--threshold is for evaluations 'binary', and "
+                "'classification' of a single output; of several outputs the "
+                "largest is the class"};
 }
 
 void merge(Evaluations& whole, Evaluations part) {

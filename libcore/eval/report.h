@@ -17,16 +17,16 @@ namespace dl::eval {
 
 using Evaluations = std::vector<std::unique_ptr<Evaluation>>;
 
-// Throws Error: kUsage.
+// Throws Error: kUsage, also for a setting without effect.
 Evaluations make_evaluations(const std::vector<std::string>& kinds,
                              const Subject& subject);
 
 // The settings that dl-eval has options for: top for classifications, threshold
-// for those and for binary.  0 and "" change nothing.
-// Throws Error: kUsage, none of the kinds has the setting.
+// for those, if the model has a single output, and for binary.  0 and "" change
+// nothing.  Throws Error: kUsage, none of the kinds has the setting.
 void set_top(std::vector<std::string>& kinds, std::int64_t top);
 void set_threshold(std::vector<std::string>& kinds,
-                   const std::string& threshold);
+                   const std::string& threshold, std::int64_t outputs);
 
 // Adds each of `part` to its like, or takes all over if `whole` is empty.
 // Throws Error: kData, they are not evaluations of the same kinds.

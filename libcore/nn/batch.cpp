@@ -130,22 +130,25 @@ void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
                     bool labels_needed) {
   const auto features = metadata.schema.find("features");
   if (features == metadata.schema.end())
-    refuse("the data has no tensor 'features'");
+    refuse("the data have no tensor 'features'");
   check_example(features->second.shape, wanted.input);
   if (const auto mask = metadata.schema.find("features_mask");
       mask != metadata.schema.end())
     check_steps(mask->second.shape, wanted);
   const auto labels = metadata.schema.find("labels");
   if (labels == metadata.schema.end()) {
-    if (labels_needed) refuse("the data has no tensor 'labels'");
+    if (labels_needed) refuse("the data have no tensor 'labels'");
     return;
   }
   check_label(labels->second.dtype, labels->second.shape, wanted);
   const auto classes = static_cast<std::int64_t>(metadata.classes.size());
   const std::int64_t known = wanted.units > 1 ? wanted.units : 2;
   if (classes > known)
-    refuse("the data has " + std::to_string(classes) +
-           " classes, the network " + std::to_string(known));
+    refuse("the data have " + std::to_string(classes) + " classes, " +
+           (wanted.units > 1
+                ? "the network " + std::to_string(known)
+                : "the network's single output tells two; for numbers to be "
+                  "predicted, prepare them with --regression"));
 }
 
 }  // namespace dl::nn

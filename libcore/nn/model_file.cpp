@@ -174,6 +174,18 @@ std::vector<io::TensorEntry> in_order(std::vector<io::TensorEntry> found,
   return found;
 }
 
+// A checksum is that of the network's order; a program that changes a model
+// may have kept that of the old one.
+void check_order(const std::vector<io::TensorEntry>& found,
+                 const std::vector<io::TensorEntry>& wanted) {
+  if (!std::ranges::equal(found, wanted, {}, &io::TensorEntry::name,
+                          &io::TensorEntry::name))
+    damaged(
+        "its tensors are not in the order of its network: another program "
+        "wrote it and kept the checksum of the old; delete 'xxh3' from its "
+        "metadata");
+}
+
 // The file must hold the tensors of its network, in order, and no others.
 void check_tensors(const std::vector<io::TensorEntry>& found,
                    const std::vector<Slot>& wanted) {
@@ -275,9 +287,9 @@ Model read_model(std::span<const std::byte> blob, bool keep,
   for (const auto& [name, elements] : vectors)
     add_vector(slots, name, elements);
   const bool checksum = has_checksum(header.metadata);
-  const std::vector<io::TensorEntry> entries =
-      checksum ? header.tensors : in_order(header.tensors, slots);
+  const std::vector<io::TensorEntry> entries = in_order(header.tensors, slots);
   check_tensors(entries, slots);
+  if (checksum) check_order(header.tensors, entries);
 
   const auto tensors = blob.subspan(header.data_offset);
   io::Digest digest = start_digest(header.metadata, slots);

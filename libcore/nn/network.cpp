@@ -7,6 +7,7 @@
 #include <span>
 
 #include "libcore/base/error.h"
+#include "libcore/data/label_mask.h"
 #include "libcore/nn/batch.h"
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/lane.h"
@@ -20,15 +21,8 @@ using tensor::View;
 std::int64_t Batch::examples() const { return features->shape()[0]; }
 
 const Tensor* Batch::weights(const Tensor& outputs, Tensor& product) const {
-  if (outputs.shape().rank() != 3 || features_mask == nullptr) return mask;
-  if (mask == nullptr) return features_mask;
-  const std::int64_t n = outputs.shape()[0], steps = outputs.shape()[1];
-  if (mask->shape() == tensor::Shape{n, steps}) return mask;
-  product.resize(tensor::DType::kF32, {n, steps});
-  for (std::int64_t i = 0; i < n * steps; ++i)
-    product.as<float>()[static_cast<std::size_t>(i)] =
-        static_cast<float>(mask->value(i / steps) * features_mask->value(i));
-  return &product;
+  if (outputs.shape().rank() != 3) return mask;
+  return data::mask_of_steps(mask, features_mask, product);
 }
 
 // Tasks are made once and read the arguments of the call in progress from

@@ -59,6 +59,16 @@ void widen(tensor::Tensor& ids, std::int64_t width) {
   ids = std::move(wide);
 }
 
+// outputs: [n, steps, units]; mask: [n, steps].
+void clear_padding(tensor::Tensor& outputs, const tensor::Tensor& mask) {
+  const auto units = static_cast<std::size_t>(outputs.shape().back());
+  const std::span<float> values = outputs.as<float>();
+  for (std::int64_t i = 0; i < mask.elements(); ++i)
+    if (mask.value(i) == 0)
+      std::ranges::fill(
+          values.subspan(static_cast<std::size_t>(i) * units, units), 0.0F);
+}
+
 class LineWriter : public PredictionWriter {
  public:
   LineWriter(const Model& model, std::int64_t top,
@@ -111,6 +121,9 @@ class SetWriter : public PredictionWriter {
     for (const auto& [name, field] : input.schema)
       if (kept(name)) metadata.schema[name] = field;
     metadata.schema["labels"] = {tensor::DType::kF32, output_};
+    const auto mask = input.schema.find("features_mask");
+    if (mask != input.schema.end() && of_steps(mask->second.shape))
+      metadata.schema["labels_mask"] = mask->second;
     if (begun_) return check_like_first(metadata.schema);
     begun_ = true;
     schema_ = metadata.schema;
@@ -126,18 +139,28 @@ class SetWriter : public PredictionWriter {
   void take(data::DataSet& set, const tensor::Tensor& outputs) override {
     check_finite(outputs, stream_.examples());
     data::DataSet result;
+    result.tensors["labels"] = outputs;
+    const tensor::Tensor* mask = set.find("features_mask");
+    if (mask && of_steps(mask->shape().without_first())) {
+      result.tensors["labels_mask"] = *mask;
+      clear_padding(result.tensors["labels"], *mask);
+    }
     for (auto& [name, tensor] : set.tensors)
       if (kept(name)) result.tensors[name] = std::move(tensor);
     if (find_id(result) && schema_.contains("id") &&
         result.get("id").shape()[1] < schema_["id"].shape[0])
       widen(result.tensors["id"], schema_["id"].shape[0]);
-    result.tensors["labels"] = outputs;
     stream_.write(result);
   }
 
   void close() override { stream_.close(); }
 
  private:
+  // Whether a mask of this shape is of the steps of an output.
+  bool of_steps(const tensor::Shape& mask) const {
+    return output_.rank() == 2 && mask == tensor::Shape{output_[0]};
+  }
+
   bool kept(const std::string& name) const {
     return name == "id" || name == "index" ||
            (keep_features_ && (name == "features" || name == "features_mask"));

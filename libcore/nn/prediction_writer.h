@@ -37,7 +37,8 @@ std::unique_ptr<PredictionWriter> write_lines(const Model& model,
                                               std::unique_ptr<io::Sink> sink);
 
 // labels: [n, outputs] in kF32, called as the model's outputs are; "id" and
-// "index" are copied.
+// "index" are copied.  Of steps, [n, steps, outputs]: "features_mask" becomes
+// "labels_mask", and padding is 0.
 // keep_features: the input's features and their mask are copied.
 // step: what is added to the input's provenance; without it, none is written.
 std::unique_ptr<PredictionWriter> write_stream(

@@ -33,7 +33,7 @@ ClassLabels::ClassLabels(std::string_view spec) {
     for (std::int64_t i = 0; i < count; ++i) add(std::to_string(i));
     return;
   }
-  for (const std::string& name : split(spec, ',')) {
+  for (const std::string& name : split_list(spec, "--classes")) {
     if (name.empty()) throw Error{Code::kUsage, "--classes: a name is empty"};
     if (numbers_.contains(name))
       throw Error{Code::kUsage, "--classes: '" + name + "' is there twice"};
@@ -106,7 +106,7 @@ std::string ClassLabels::doubt() const {
   if (fixed_ || numbers_seen_ != count || count <= kManyClasses ||
       labels_seen_ >= count * kFewLabels)
     return "";
-  return "labels are " + std::to_string(count) + " classes in " +
+  return "warning: labels are " + std::to_string(count) + " classes in " +
          std::to_string(labels_seen_) + " rows, all of them numbers, as '" +
          clipped(names_.front()) +
          "' (--regression if they are to be predicted as numbers, --classes "

@@ -25,7 +25,8 @@ void put(Tensor& target, std::int64_t i, std::span<const std::byte> row) {
 }  // namespace
 
 MissingRule::MissingRule(const CsvOptions& csv) {
-  for (std::string& word : split(csv.na, ',')) words.insert(std::move(word));
+  for (std::string& word : split_list(csv.na, "--na"))
+    words.insert(std::move(word));
   words.insert("");
   if (csv.missing == "fail") return;
   kind = csv.missing == "skip" ? kSkip : kFill;
@@ -63,24 +64,26 @@ CsvFields::CsvFields(const CsvTable& table, const ReaderOptions& options,
 
 void CsvFields::choose_columns() {
   std::set<std::size_t> taken;
-  const auto take = [&](const std::string& word, const char* option) {
-    return *taken.insert(table_.find(word, option)).first;
+  const auto take = [&](const std::string& word, const char* option,
+                        bool in_list = true) {
+    return *taken.insert(table_.find(word, option, in_list)).first;
   };
   if (csv_.label != "none")
-    for (const std::string& word : split(csv_.label, ','))
+    for (const std::string& word : split_list(csv_.label, "--label"))
       labels_.push_back(take(word, "--label"));
   if (!options_.regression && labels_.size() > 1)
     throw Error{Code::kUsage,
                 "--label: a class is one column; several go with "
                 "--regression"};
   if (!csv_.drop.empty())
-    for (const std::string& word : split(csv_.drop, ','))
+    for (const std::string& word : split_list(csv_.drop, "--drop"))
       if (const std::size_t column = take(word, "--drop");
           std::ranges::find(labels_, column) != labels_.end())
         throw Error{Code::kUsage,
                     "--drop: column '" + word + "' is one of --label"};
-  if (!csv_.sequence.empty()) sequence_ = take(csv_.sequence, "--sequence");
-  if (!csv_.id.empty()) id_ = take(csv_.id, "--id");
+  if (!csv_.sequence.empty())
+    sequence_ = take(csv_.sequence, "--sequence", false);
+  if (!csv_.id.empty()) id_ = take(csv_.id, "--id", false);
   for (std::size_t i = 0; i < table_.names().size(); ++i)
     if (!taken.contains(i)) features_.push_back(i);
   if (features_.empty())

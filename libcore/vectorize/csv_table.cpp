@@ -101,7 +101,8 @@ std::string CsvTable::place(std::size_t column) const {
   return text + ": ";
 }
 
-std::size_t CsvTable::find(const std::string& word, const char* option) const {
+std::size_t CsvTable::find(const std::string& word, const char* option,
+                           bool in_list) const {
   if (header_) {
     const auto found = std::find(names_.begin(), names_.end(), word);
     const auto more = found == names_.end()
@@ -125,8 +126,13 @@ std::size_t CsvTable::find(const std::string& word, const char* option) const {
     if (number <= -1 && number >= -count)
       return static_cast<std::size_t>(count + number);
   }
-  const std::string near = nearest(word, names_);
-  std::string hint = "did you mean '" + near + "'?";
+  std::string near = nearest(word, names_);
+  // A name with a comma that was taken for several.
+  for (const std::string& name : names_)
+    if (name.starts_with(word + ",")) near = name;
+  const std::string quoted = in_list ? list_word(near) : near;
+  std::string hint = "did you mean '" + quoted + "'" +
+                     (quoted == near ? "?" : ", in these quotes?");
   if (near.empty()) {
     hint = "it has " + std::to_string(count);
     if (!header_ && !is_number) hint += "; names want --header";

@@ -42,8 +42,9 @@ class CsvTable {
   bool has_header() const { return header_; }
   // The column that a name, or a number from 1 (-1: the last), means.
   // Throws Error: kUsage, there is none, or more than one has the name;
-  // `option` asked for it.
-  std::size_t find(const std::string& word, const char* option) const;
+  // `option` asked for it, in_list: as one of several.
+  std::size_t find(const std::string& word, const char* option,
+                   bool in_list) const;
 
   // Where a row is: the file's number and the line.
   struct Place {

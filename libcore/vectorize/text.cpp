@@ -39,6 +39,45 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string> split_list(std::string_view text, const char* option) {
+  std::vector<std::string> words;
+  for (;;) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    std::string word;
+    std::size_t end = text.find(',');
+    if (first != std::string_view::npos && text[first] == '"') {
+      std::size_t at = first + 1;
+      for (; at < text.size(); ++at) {
+        if (text[at] == '"' && (at + 1 == text.size() || text[at + 1] != '"'))
+          break;
+        if (text[at] == '"') ++at;  // two of them are one
+        word += text[at];
+      }
+      end = text.find(',', at);
+      const std::size_t rest = text.find_first_not_of(" \t", at + 1);
+      if (at >= text.size() || (rest != std::string_view::npos && rest != end))
+        throw Error{Code::kUsage,
+                    std::string(option) +
+                        (at >= text.size() ? ": a quote is not closed in '"
+                                           : ": text after a quote in '") +
+                        std::string(text) + "'"};
+    } else {
+      word = trim(text.substr(0, end));
+    }
+    words.push_back(std::move(word));
+    if (end == std::string_view::npos) return words;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string list_word(std::string_view word) {
+  if (!word.starts_with('"') && word.find(',') == std::string_view::npos)
+    return std::string(word);
+  std::string quoted = "\"";
+  for (const char c : word) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
 bool parse_integer(std::string_view text, std::int64_t& value) {
   return parse_whole(text, value);
 }

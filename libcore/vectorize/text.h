@@ -15,6 +15,12 @@ namespace dl::vectorize {
 
 std::string_view trim(std::string_view text);  // blanks and tabs
 std::vector<std::string> split(std::string_view text, char separator);
+// The words of a list with commas, as "a,b"; one that has a comma, or a quote
+// at its start, stands in quotes as in CSV: 'a,"b, c"'.
+// option: what the list was given to.  Throws Error: kUsage, a quote is wrong.
+std::vector<std::string> split_list(std::string_view text, const char* option);
+// The word as split_list() reads it.
+std::string list_word(std::string_view word);
 
 // The whole text, else false.  A number may have a sign; "nan" and "inf" are
 // numbers here, for the caller to refuse.

@@ -6,3 +6,4 @@ try csv --label 1 --zero-based
 try svmlight --variant 100
 try csv --label 1 --no-labels
 try idx --no-labels --regression images
+try csv --label 1 --id-bytes 4

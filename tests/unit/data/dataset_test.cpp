@@ -131,6 +131,45 @@ TEST_CASE("real labels have statistics, classes have none") {
   CHECK(m.label_statistics->mean == std::vector<double>{0});
 }
 
+TEST_CASE("statistics leave out labels of steps that features_mask hides") {
+  DataSet set;
+  Tensor mask(DType::kU8, {2, 3}), values(DType::kF32, {2, 3, 1});
+  for (const std::size_t i : {0U, 1U, 3U}) {
+    mask.as<std::uint8_t>()[i] = 1;
+    values.as<float>()[i] = 10000 + static_cast<float>(i);
+  }
+  set.tensors["features_mask"] = mask;
+  const auto statistics_of = [&](const Tensor& labels) {
+    set.tensors["labels"] = labels;
+    SetStatistics statistics;
+    statistics.add(set);
+    Metadata m;
+    statistics.put_into(m);
+    return m.label_statistics.value();
+  };
+  Statistics s = statistics_of(values);
+  CHECK(s.count == 3);
+  CHECK(s.min == std::vector<double>{10000});
+  CHECK(s.mean[0] == Approx(10000 + 4.0 / 3));
+  Tensor numbers(DType::kI32, {2, 3});
+  numbers.as<std::int32_t>()[0] = 6;
+  CHECK(statistics_of(numbers).mean == std::vector<double>{2});
+  // Three values of the whole are none of three steps.
+  CHECK(statistics_of(Tensor(DType::kF32, {2, 3})).count == 2);
+
+  // A weight an example hides all its steps; one a step replaces the mask.
+  Tensor whole(DType::kF32, {2});
+  whole.as<float>()[0] = 2;
+  set.tensors["labels_mask"] = whole;
+  s = statistics_of(values);
+  CHECK(s.count == 2);
+  CHECK(s.max == std::vector<double>{10001});
+  Tensor last(DType::kU8, {2, 3});
+  last.as<std::uint8_t>()[3] = 1;
+  set.tensors["labels_mask"] = last;
+  CHECK(statistics_of(values).mean == std::vector<double>{10003});
+}
+
 TEST_CASE("a tensor of very many columns has no statistics") {
   DataSet set;
   set.tensors["features"] = Tensor(DType::kU8, {1, kMaxStatisticsColumns + 1});

@@ -39,12 +39,12 @@ TEST_CASE("a report reads back, and reports merge") {
 }
 
 TEST_CASE("counts are integers in a report, settings as they were given") {
-  const Json one = report_to_json(sample({"classification:threshold=0.25"}));
+  const Json one = report_to_json(sample({"classification:top=2"}));
   const Json& e = one["evaluations"][0];
   CHECK(e["metrics"]["examples"].dump() == "2");
   CHECK(e["metrics"]["outputs"][0]["true_positives"].dump() == "1");
   CHECK(e["metrics"]["accuracy"].dump() == "0.5");
-  CHECK(e["settings"].dump() == R"({"threshold":0.25,"top":1})");
+  CHECK(e["settings"].dump() == R"({"threshold":0.5,"top":2})");
 }
 
 TEST_CASE("what is no report is refused") {
@@ -92,10 +92,10 @@ TEST_CASE("settings with options of their own") {
   std::vector<std::string> kinds = {"classification", "roc:steps=3",
                                     "binary:threshold=0.1"};
   set_top(kinds, 0);
-  set_threshold(kinds, "");
+  set_threshold(kinds, "", 1);
   CHECK(kinds[0] == "classification");
   set_top(kinds, 5);
-  set_threshold(kinds, "0.3");
+  set_threshold(kinds, "0.3", 1);
   CHECK(kinds == std::vector<std::string>{
                      "classification:top=5,threshold=0.3", "roc:steps=3",
                      "binary:threshold=0.1,threshold=0.3"});
@@ -105,7 +105,22 @@ TEST_CASE("settings with options of their own") {
   kinds = {"roc"};
   CHECK(error_of([&] { set_top(kinds, 2); }) ==
         "64: --top is for evaluation 'classification'");
-  CHECK(error_of([&] { set_threshold(kinds, "0"); }).substr(0, 3) == "64:");
+  CHECK(error_of([&] { set_threshold(kinds, "0", 1); }).substr(0, 3) == "64:");
+}
+
+TEST_CASE("a threshold has no effect on classes of several outputs") {
+  std::vector<std::string> kinds = {"classification"};
+  CHECK(error_of([&] { set_threshold(kinds, "0.3", 3); }).substr(0, 3) ==
+        "64:");
+  kinds.emplace_back("binary");
+  set_threshold(kinds, "0.3", 3);
+  CHECK(kinds ==
+        std::vector<std::string>{"classification", "binary:threshold=0.3"});
+  kinds = {"classification:top=1,threshold=0.3"};
+  CHECK(error_of([&] {
+          make_evaluations(kinds, {3, {}});
+        }).find("for a single output") != std::string::npos);
+  CHECK(make_evaluations(kinds, {1, {}}).size() == 1);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_CASE("names, shapes, labels and dtypes decide whether data fit a model") {
   CHECK(error_of(model, data) == "examples are [4], the network wants [3]");
   data = model.data;
   data.schema.erase("labels");
-  CHECK(error_of(model, data) == "the data has no tensor 'labels'");
+  CHECK(error_of(model, data) == "the data have no tensor 'labels'");
   data.schema["labels"] = {DType::kF32, {7}};
   CHECK_THAT(error_of(model, data), Catch::Contains("labels are F32 [7]"));
 }

@@ -331,7 +331,7 @@ TEST_CASE("data is checked by what its metadata says") {
   data::Metadata data;
   data.schema["features"] = {tensor::DType::kU8, {4, 4, 2}};
   CHECK_THROWS_MATCHES(network.check_data(data), Error,
-                       Message("the data has no tensor 'labels'"));
+                       Message("the data have no tensor 'labels'"));
   compile(config, 5, "reference", 1, false).check_data(data);
   data.schema["labels"] = {tensor::DType::kU8, {}};
   network.check_data(data);
@@ -344,7 +344,19 @@ TEST_CASE("data is checked by what its metadata says") {
   data.schema["features"].shape = {4, 4, 2};
   data.classes = {"a", "b", "c", "d"};
   CHECK_THROWS_MATCHES(network.check_data(data), Error,
-                       Message("the data has 4 classes, the network 3"));
+                       Message("the data have 4 classes, the network 3"));
+  const Network single =
+      compile(parse_network(R"({"seed": 1, "input": {"shape": [2]}, "layers": [
+          {"type": "output", "units": 1, "activation": "identity",
+           "loss": "mean_squared_error"}]})",
+                            "'test.json'"),
+              5);
+  data::Metadata numbers = data;
+  numbers.schema["features"].shape = {2};
+  CHECK_THROWS_MATCHES(
+      single.check_data(numbers), Error,
+      Message("the data have 4 classes, the network's single output tells two; "
+              "for numbers to be predicted, prepare them with --regression"));
   data.classes.clear();
   data.schema["labels"] = {tensor::DType::kF32, {2}};
   CHECK_THROWS_MATCHES(network.check_data(data), Error,

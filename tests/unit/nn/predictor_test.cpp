@@ -348,6 +348,41 @@ void write_named(const std::string& path, const std::string& id,
   writer.close();
 }
 
+TEST_CASE("a stream of predictions of steps tells padding and has 0 there") {
+  const Folder folder;
+  Model model;
+  model.config = parse_network(
+      R"({"seed": 1, "input": {"shape": [3, 1]}, "layers": [
+          {"type": "gru", "units": 1, "return_sequences": true},
+          {"type": "output", "units": 1, "activation": "identity",
+           "loss": "mean_squared_error"}]})",
+      "'test.json'");
+  model.parameters.assign(
+      static_cast<std::size_t>(layout_of(model.config).parameter_count), 0);
+  model.parameters.back() = 5;  // the bias: what it says of every step
+  data::DataSet set;
+  tensor::Tensor mask(tensor::DType::kU8, {2, 3});
+  for (const std::size_t i : {0U, 1U, 3U}) mask.as<std::uint8_t>()[i] = 1;
+  set.tensors["features"] = tensor::Tensor(tensor::DType::kF32, {2, 3, 1});
+  set.tensors["features_mask"] = mask;
+  data::Metadata metadata;
+  metadata.schema = data::Metadata::schema_of(set);
+  data::StreamWriter writer(io::open_sink(folder / "x.dls"));
+  writer.write_metadata(metadata);
+  writer.write(set);
+  writer.close();
+  for (const bool keep : {false, true}) {
+    const auto sets = join(model, keep, {folder / "x.dls"}, folder / "y.dls");
+    REQUIRE(sets.size() == 1);
+    const auto seen = sets[0].get("labels").as<float>();
+    CHECK(std::vector<float>(seen.begin(), seen.end()) ==
+          std::vector<float>{5, 5, 0, 5, 0, 0});
+    const auto told = sets[0].get("labels_mask").as<std::uint8_t>();
+    CHECK(std::ranges::equal(told, mask.as<std::uint8_t>()));
+    CHECK((sets[0].find("features_mask") != nullptr) == keep);
+  }
+}
+
 TEST_CASE("what examples are called goes on with their predictions") {
   const Folder folder;
   write_named(folder / "a.dls", "pluto", 7);

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "libcore/vectorize/class_labels.h"
 #include "tests/unit/vectorize/reading.h"
 
 using namespace dl;
@@ -81,6 +82,33 @@ TEST_CASE("csv: --id keeps the name of a row") {
   csv.id = "kee";
   CHECK_THAT(complaint([&] { read(text, csv); }, Code::kUsage),
              Catch::Contains("did you mean 'key'?"));
+}
+
+TEST_CASE("csv: a name with a comma stands in quotes in a list") {
+  const std::string text = "\"name, full\",age,\"a \"\"b\"\"\",c\nx,1,2,a\n";
+  CsvOptions csv;
+  csv.header = true;
+  csv.label = "c";
+  csv.drop = "\"name, full\" , age";
+  CHECK(values(read(text, csv).get("features")) == std::vector<double>{2});
+  csv.drop = "1,\"a \"\"b\"\"\"";
+  CHECK(values(read(text, csv).get("features")) == std::vector<double>{1});
+  csv.drop = "a \"b\",1";
+  CHECK(values(read(text, csv).get("features")) == std::vector<double>{1});
+  const auto misuse = [&](const std::string& drop) {
+    csv.drop = drop;
+    return complaint([&] { read(text, csv); }, Code::kUsage);
+  };
+  CHECK_THAT(misuse("name, full"), Catch::Contains("no column 'name'") &&
+                                       Catch::Contains("'\"name, full\"', in "
+                                                       "these quotes"));
+  CHECK_THAT(misuse("\"name, full"), Catch::Contains("is not closed"));
+  CHECK_THAT(misuse("\"age\"x"), Catch::Contains("text after a quote"));
+  csv.drop = "age";
+  csv.id = "name, full";  // one name, no list
+  CHECK(read(text, csv).find("id") != nullptr);
+  CHECK(ClassLabels("\"a, b\",c").names() ==
+        std::vector<std::string>{"a, b", "c"});
 }
 
 TEST_CASE("csv: rows that may be left out have a number") {
@@ -187,7 +215,8 @@ TEST_CASE("csv: classes that may be numbers to predict get a warning") {
     return reader->warning();
   };
   CHECK(warning(196, 442, "") ==
-        "labels are 196 classes in 442 rows, all of them numbers, as '0' "
+        "warning: labels are 196 classes in 442 rows, all of them numbers, as "
+        "'0' "
         "(--regression if they are to be predicted as numbers, --classes if "
         "they are classes)");
   CHECK_THAT(warning(21, 209, ".0"), Catch::Contains("21 classes in 209 rows"));
