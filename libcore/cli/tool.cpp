@@ -11,11 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/cli/common.h"
 #include "libcore/cli/options_state.h"
@@ -156,6 +158,11 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
     status = run_checked(tool, argc, argv, options, common, run, describe);
   } catch (const Error& error) {
     status = fail(tool, error.code(), error.what(), output);
+  } catch (const std::filesystem::filesystem_error& error) {
+    status =
+        fail(tool, Code::kIo,
+             in_quotes(error.path1().string()) + ": " + error.code().message(),
+             output);
   } catch (const std::bad_alloc&) {
     status = fail(tool, Code::kBug, "internal error: out of memory", output);
   } catch (const std::exception& error) {

@@ -84,6 +84,7 @@ class Coordinator {
 
   void begin_epoch();
   void advance();
+  void end_untrained();
   void end_epoch(const EvaluationRound::Evaluations& evaluations);
   double score(const EvaluationRound::Evaluations& evaluations) const;
   bool epoch_checkpoint_is_due() const;

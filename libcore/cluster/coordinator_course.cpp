@@ -87,6 +87,7 @@ void Coordinator::advance() {
     return;
   }
   if (evaluation_) return end_epoch(evaluation_->result());
+  if (time_is_up_ && context_.state.examples == 0) return end_untrained();
   context_.state.committed = phase_->committed();
   if (context_.evaluation.examples() == 0 ||
       context_.settings.evaluations.empty())
@@ -94,6 +95,14 @@ void Coordinator::advance() {
   auto evaluation = std::make_unique<EvaluationRound>(context_);
   evaluation_ = evaluation.get();
   phase_ = std::move(evaluation);
+}
+
+// The time was over before anything of the epoch was learnt.
+void Coordinator::end_untrained() {
+  context_.state.reason = kTimeIsOver;
+  context_.state.finished = true;
+  phase_.reset();
+  checkpoint();
 }
 
 double Coordinator::score(

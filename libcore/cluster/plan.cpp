@@ -8,6 +8,7 @@
 #include "libcore/base/display.h"
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/run_directory.h"
+#include "libcore/cluster/run_files.h"
 #include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
@@ -23,7 +24,6 @@ constexpr int kFormat = 1;  // of run.json
 // From here on it is worth a word where updates arrive late.
 constexpr double kMuchMomentum = 0.8;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
-constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 
 nn::NetworkConfig read_network(const std::string& spec) {
   const auto source = io::open_source(spec);
@@ -116,12 +116,8 @@ void tell_shared(const MasterData& training, const MasterData& evaluation,
 // run.json of a run that goes on, or null: one that has learnt nothing yet
 // begins anew.
 Json begun(const MasterOptions& options, const std::string& folder) {
-  const std::string name = folder + "/run.json";
-  if (options.fresh || !std::filesystem::exists(name) || !has_learnt(folder))
-    return {};
-  const auto source = io::open_file(name);
-  return parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
-                    Code::kData);
+  if (options.fresh || !has_learnt(folder)) return {};
+  return read_configuration(folder);
 }
 
 // "auto" is in a run that goes on what it was when the run began, under

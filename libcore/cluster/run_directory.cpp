@@ -26,7 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 constexpr std::size_t kKept = 2;
 
 // Numbers of the checkpoints in the folder, ascending.
@@ -227,13 +226,7 @@ void RunDirectory::clear(const std::vector<std::string>& keep) {
   }
 }
 
-Json RunDirectory::configuration() const {
-  const std::string name = file("run.json");
-  if (!fs::exists(name)) return {};
-  const auto source = io::open_file(name);
-  return parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
-                    Code::kData);
-}
+Json RunDirectory::configuration() const { return read_configuration(path_); }
 
 void RunDirectory::rewrite(const Json& configuration) const {
   const auto sink = io::open_sink(file("run.json"));

@@ -42,13 +42,28 @@ bool is_file_of_run(const std::string& file, const std::string& folder) {
   return false;
 }
 
+// They may not be there yet.
+bool is_same_place(const fs::path& a, const fs::path& b) {
+  std::error_code ignored;
+  const auto place = [&](const fs::path& path) {
+    return (fs::weakly_canonical(fs::absolute(path), ignored) / "")
+        .lexically_normal();
+  };
+  return place(a) == place(b);
+}
+
 // Whether the run would write a file of this name.
 bool has_name_of_run(const fs::path& file, const std::string& folder) {
   const std::string name = file.filename().string();
   if (!is_of_run(name) && name != "lock") return false;
   const fs::path parent = file.has_parent_path() ? file.parent_path() : ".";
-  std::error_code ignored;
-  return fs::equivalent(parent, folder, ignored);
+  return is_same_place(parent, folder);
+}
+
+bool is_list_of_objects(const Json& list) {
+  return list.is_array() && std::ranges::all_of(list, [](const Json& item) {
+           return item.is_object();
+         });
 }
 
 }  // namespace
@@ -75,12 +90,27 @@ bool is_of_run(const std::string& name) {
          is_numbered(name, "data-eval-", ".dls");
 }
 
-bool holds_run(const std::string& folder) {
+Json read_configuration(const std::string& folder) {
   const std::string name = folder + "/run.json";
-  if (!fs::exists(name)) return false;
+  if (!fs::exists(name)) return {};
   const auto source = io::open_file(name);
-  const Json json = parse_json(io::read_all(*source, kMaxRunJson),
-                               "'" + name + "'", Code::kData);
+  Json json = parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
+                         Code::kData);
+  const JsonView view(json, Code::kData, "'" + name + "'");
+  if (!json.is_object()) view.fail("an object");
+  for (const char* key : {"settings", "network", "data"})
+    if (json.contains(key) && !json[key].is_object())
+      view.at(key).fail("an object");
+  for (const char* key : {"training", "evaluation"}) {
+    const Json::json_pointer where(std::string("/data/") + key);
+    if (json.contains(where) && !is_list_of_objects(json[where]))
+      view.at("data").at(key).fail("a list of shards");
+  }
+  return json;
+}
+
+bool holds_run(const std::string& folder) {
+  const Json json = read_configuration(folder);
   return json.is_object() && json.contains("settings") &&
          json.contains("network");
 }
@@ -100,6 +130,10 @@ void refuse_other_folder(const std::string& folder) {
 void refuse_overwriting_run(const std::string& output,
                             const std::string& folder) {
   if (output == "-") return;
+  if (is_same_place(output, folder))
+    throw Error{Code::kUsage, "'" + output +
+                                  "' is the output and also the folder of the "
+                                  "run; give one of them another name"};
   if (has_name_of_run(output, folder) || is_file_of_run(output, folder))
     throw Error{Code::kUsage, "'" + output +
                                   "' is the output and also a file of the run "

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/json.h"
+
 namespace dl::cluster {
 
 // The number in "checkpoint-000041.safetensors", or -1.
@@ -17,6 +19,11 @@ std::string checkpoint_name(std::int64_t number);
 // Whether a file of this name in a run directory is of the run: what --fresh
 // removes.  The lock is not among them.
 bool is_of_run(const std::string& name);
+
+// run.json of the folder, or null: there is none.  What stands where in it has
+// been looked at as far as nobody checks it later.
+// Throws Error: kData, it is damaged; kIo.
+Json read_configuration(const std::string& folder);
 
 // Whether the folder has a run.json that dl-master wrote.
 // Throws Error: kData, it is damaged; kIo.

@@ -93,9 +93,10 @@ void RunStore::go_on_from(const Json& before, RunState& state) {
   const Json now = plan_->configuration();
   const bool changed = wants_otherwise(before, now);
   if (!changed && !state.finished && loses_best(state)) {
-    log_(Level::kWarning, "'" + best() +
-                              "' is missing: the epochs so far do not count "
-                              "for the best one");
+    log_(Level::kWarning,
+         "'" + best() +
+             "' is missing or not the run's: the epochs so far do not count "
+             "for the best one");
     state.early_stopping = Json();
   }
   if (changed && (judges_otherwise(before, now) || loses_best(state))) {
@@ -127,14 +128,23 @@ void RunStore::write_configuration() const {
   directory_.rewrite(configuration);
 }
 
-bool RunStore::has_best() const {
-  return best_ || std::filesystem::exists(best());
+// Nothing: it is missing, damaged or of another network.
+std::optional<nn::Model> RunStore::saved_best() const {
+  if (!std::filesystem::exists(best())) return std::nullopt;
+  try {
+    nn::Model model = nn::load_model(best());
+    if (is_of_network(model, *plan_)) return model;
+  } catch (const Error&) {  // as if it were not there
+  }
+  return std::nullopt;
 }
 
-// The model of the best epoch is wanted and there was one, but it is gone.
+// The model of the best epoch is wanted and there was one, but it is gone or
+// damaged.
 bool RunStore::loses_best(const RunState& state) const {
-  return plan_->keep_best && !has_best() && state.early_stopping.is_object() &&
-         !state.early_stopping.value("best_epoch", Json()).is_null();
+  return plan_->keep_best && state.early_stopping.is_object() &&
+         !state.early_stopping.value("best_epoch", Json()).is_null() &&
+         !best_ && !saved_best();
 }
 
 // As after a start that ended between the last checkpoint and the model, or
@@ -202,17 +212,18 @@ std::string RunStore::save(const RunState& state) {
 void RunStore::keep_best(const RunState& state) { best_ = model_of(state); }
 
 nn::Model RunStore::final_model(const RunState& state) const {
-  if (plan_->keep_best && std::filesystem::exists(best()))
-    return nn::load_model(best());
-  return model_of(state);
+  std::optional<nn::Model> kept;
+  if (plan_->keep_best) kept = saved_best();
+  return kept ? *std::move(kept) : model_of(state);
 }
 
 void RunStore::write_model(const RunState& state) const {
   failpoint("master.before_model");
   if (loses_best(state))
-    log_(Level::kWarning, "'" + best() +
-                              "' is missing: the model is that of the last "
-                              "epoch, not of the best one");
+    log_(Level::kWarning,
+         "'" + best() +
+             "' is missing or not the run's: the model is that of the last "
+             "epoch, not of the best one");
   nn::save_model(final_model(state), options_.output);
 }
 

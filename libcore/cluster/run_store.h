@@ -68,7 +68,7 @@ class RunStore {
  private:
   void go_on_from(const Json& before, RunState& state);
   void write_configuration() const;
-  bool has_best() const;
+  std::optional<nn::Model> saved_best() const;
   bool loses_best(const RunState& state) const;
   void write_missing_model(const RunState& state) const;
   nn::Model final_model(const RunState& state) const;

@@ -1,8 +1,12 @@
 // The ROUTER of transport.h.
 
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -36,6 +40,20 @@ std::string printable_endpoint(const std::string& bound) {
 
 }  // namespace
 
+// Whether somebody listens at the socket of this name.
+bool is_answered(const std::string& file) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (file.size() >= sizeof address.sun_path) return false;
+  std::ranges::copy(file, address.sun_path);
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool answered =
+      ::connect(probe, reinterpret_cast<const sockaddr*>(&address),
+                sizeof address) == 0;
+  ::close(probe);
+  return answered;
+}
+
 struct RouterSocket::State {
   struct Queue {
     std::deque<Frames> messages;
@@ -51,6 +69,7 @@ struct RouterSocket::State {
   SocketMonitor monitor{context, socket};
   std::map<std::string, Queue> queues;  // of peers that are slow
   std::string public_key;
+  std::string path;  // of an ipc: address
   std::uint64_t dropped = 0, reported = 0;
   std::uint64_t strangers = 0, told_strangers = 0;  // failed handshakes
   std::uint64_t bytes_in = 0, bytes_out = 0;
@@ -58,6 +77,7 @@ struct RouterSocket::State {
 
   void set_keys(const Security& security);
   void bind(const std::string& endpoint);
+  void take_path(const std::string& endpoint);
   void serve();
   void flush();
   void drop() { ++dropped; }
@@ -80,8 +100,29 @@ void RouterSocket::State::set_keys(const Security& security) {
   public_key = own.public_key;
 }
 
+// libzmq binds a path whatever is there.
+void RouterSocket::State::take_path(const std::string& endpoint) {
+  constexpr std::string_view kIpc = "ipc://";
+  if (!endpoint.starts_with(kIpc)) return;
+  const std::string file = endpoint.substr(kIpc.size());
+  struct stat there {};
+  if (file.empty() || file[0] == '@' || ::lstat(file.c_str(), &there) != 0) {
+    path = file;
+    return;
+  }
+  if (!S_ISSOCK(there.st_mode))
+    throw Error{Code::kUsage, "cannot bind " + endpoint + ": '" + file +
+                                  "' is there and no socket; give a name that "
+                                  "is free"};
+  if (is_answered(file))
+    throw Error{Code::kUnavailable,
+                "cannot bind " + endpoint + ": Address already in use"};
+  path = file;  // left behind
+}
+
 void RouterSocket::State::bind(const std::string& endpoint) {
   constexpr std::string_view kLocal = "tcp://localhost:";
+  take_path(endpoint);
   std::string address = endpoint;  // libzmq binds no names
   if (address.rfind(kLocal, 0) == 0)
     address.replace(0, kLocal.size(), "tcp://127.0.0.1:");
@@ -229,6 +270,7 @@ RouterSocket::~RouterSocket() {
         static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
   } catch (const std::exception&) {
   }
+  if (!state_->path.empty()) ::unlink(state_->path.c_str());
 }
 
 std::string RouterSocket::endpoint() const {

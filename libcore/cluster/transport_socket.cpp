@@ -40,6 +40,10 @@ bool is_local(const std::string& endpoint) {
 }
 
 void check_security(const std::string& endpoint, const Security& security) {
+  // libzmq takes two addresses so, and we would look at the first alone.
+  if (endpoint.find(';') != std::string::npos)
+    throw Error{Code::kUsage,
+                "'" + endpoint + "': want one address, without ';'"};
   if (!has_keys(security) && !security.insecure && !is_local(endpoint))
     throw Error{Code::kUsage,
                 "'" + endpoint +

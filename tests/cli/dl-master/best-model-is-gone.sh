@@ -17,6 +17,14 @@ echo '-- it is not'
 rm m.safetensors
 run
 [ -s m.safetensors ] && echo written
+echo '-- it is of another network'
+sed 's/"units": 8/"units": 9/' net.json >other.json
+dl-master -q --net other.json --data 'train-*.dls' --local 1 --threads 1 \
+  -o m.safetensors.run/../other.safetensors
+cp other.safetensors m.safetensors.run/best.safetensors
+rm m.safetensors
+run
+cmp -s other.safetensors m.safetensors && echo 'the other one'
 echo '-- of a run that goes on'
 rm -r m.safetensors*
 train() {

@@ -34,6 +34,12 @@ for file in run.json events.jsonl checkpoint-000001.safetensors \
   try "${all[@]}" --run m.safetensors.run -o m.safetensors.run/$file
 done
 try "${all[@]}" --run m.safetensors.run -o link/run.json
+echo '-- of a run that is still to come'
+for file in run.json events.jsonl lock updates-000000000000.log; do
+  try "${all[@]}" --run new.run -o new.run/$file
+  try "${all[@]}" --run new.run -o other --master-file ./new.run/$file
+done
+try "${all[@]}" --run new.run -o new.run
 echo '-- --replay'
 for file in run.json checkpoint-000001.safetensors; do
   try --replay m.safetensors.run -o m.safetensors.run/$file
