@@ -71,7 +71,8 @@ TEST_CASE("negative numbers are values") {
 TEST_CASE("mistakes are named") {
   Args args;
   CHECK(parse(args, {"--bogus"}) == "unrecognised option '--bogus'");
-  CHECK(parse(args, {"--shar", "7"}) == "unrecognised option '--shar'");
+  CHECK(parse(args, {"--shar", "7"}) ==
+        "unrecognised option '--shar'; did you mean '--shards'?");
   CHECK(parse(args, {"--shards", "3x"}) ==
         "--shards: want an integer, got '3x'");
   CHECK(parse(args, {"--rate", "nan"}) == "--rate: want a finite number");

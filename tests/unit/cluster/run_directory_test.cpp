@@ -29,7 +29,7 @@ constexpr const char* kNetwork = R"({"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "activation": "softmax",
    "loss": "negative_log_likelihood"}]})";
 
-const Json kRun = {{"settings", 1}, {"network", 1}};
+const Json kRun = {{"settings", Json::object()}, {"network", Json::object()}};
 
 dl::nn::Model model(float value) {
   dl::nn::Model m;
