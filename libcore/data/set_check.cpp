@@ -12,6 +12,7 @@
 #include "libcore/data/older_shards.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/shard_names.h"
+#include "libcore/io/digest.h"
 #include "libcore/io/source.h"
 
 namespace dl::data {
@@ -33,9 +34,23 @@ struct Run {
   SetPlace set;
 };
 
+// What could be opened as a shard.
+struct Given {
+  std::string path;
+  std::optional<SetPlace> place;
+  std::uint64_t digest;
+  std::int64_t examples;
+};
+
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return std::filesystem::equivalent(a, b, ignored);
+}
+
+// Opening a FIFO would disturb its writer.
+bool is_regular(const std::string& spec, struct stat& info) {
+  return io::names_file(spec) && ::stat(spec.c_str(), &info) == 0 &&
+         S_ISREG(info.st_mode);
 }
 
 // Its examples would count twice.
@@ -43,9 +58,7 @@ void refuse_twice(const std::vector<std::string>& specs) {
   std::map<std::pair<dev_t, ino_t>, std::string> seen;
   for (const std::string& spec : specs) {
     struct stat info {};
-    if (!io::names_file(spec) || ::stat(spec.c_str(), &info) != 0 ||
-        !S_ISREG(info.st_mode))
-      continue;
+    if (!is_regular(spec, info)) continue;
     const auto [at, is_new] =
         seen.emplace(std::pair<dev_t, ino_t>(info.st_dev, info.st_ino), spec);
     if (!is_new)
@@ -54,6 +67,42 @@ void refuse_twice(const std::vector<std::string>& specs) {
                                    : in_quotes(spec) + " and " +
                                          in_quotes(at->second) +
                                          " are the same file"};
+  }
+}
+
+std::vector<Given> open_all(const std::vector<std::string>& specs) {
+  std::vector<Given> given;
+  for (const std::string& path : specs) {
+    struct stat info {};
+    if (!is_regular(path, info)) continue;
+    try {
+      const Shard shard(path);
+      given.push_back(
+          {path, shard.metadata().place, shard.digest(), shard.examples()});
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return given;
+}
+
+// A copy under another name would count twice, too.  Shards say which one of
+// their set they are; of what says nothing, it is the contents.
+void refuse_copies(const std::vector<Given>& all) {
+  std::map<std::string, std::string> seen;
+  for (const Given& given : all) {
+    const auto& place = given.place;
+    if (!place && given.examples == 0) continue;
+    const std::string key = place ? place->id + '\n' + place->part + '\n' +
+                                        std::to_string(place->of) + '\n' +
+                                        std::to_string(place->shard)
+                                  : io::hex(given.digest);
+    const auto [first, is_new] = seen.emplace(key, given.path);
+    if (!is_new)
+      throw Error{Code::kData, in_quotes(given.path) + " and " +
+                                   in_quotes(first->second) +
+                                   (place ? " are the same shard of one set"
+                                          : " hold the same data")};
   }
 }
 
@@ -122,22 +171,18 @@ std::vector<MissingShard> check_sets(const std::vector<std::string>& specs,
                                      const std::vector<std::string>& beside) {
   refuse_twice(specs);
   refuse_twice(beside);
-  std::vector<std::string> all = specs;
-  all.insert(all.end(), beside.begin(), beside.end());
+  const std::vector<Given> given = open_all(specs), others = open_all(beside);
   std::map<std::string, Group> groups;
   std::map<std::string, Run> runs;
-  for (const std::string& path : all) {
-    const auto name = parse_shard_name(path);
-    if (!name || !io::names_file(path)) continue;
-    std::optional<SetPlace> set;
-    try {
-      set = Shard(path).metadata().place;
-    } catch (const Error&) {
-      continue;
+  for (const auto* list : {&given, &others})
+    for (const auto& [path, set, digest, examples] : *list) {
+      const auto name = parse_shard_name(path);
+      if (!name) continue;
+      add(groups[name->prefix], *name, path, set);
+      if (set) add(runs, given_prefix(*name, set), path, *set);
     }
-    add(groups[name->prefix], *name, path, set);
-    if (set) add(runs, given_prefix(*name, set), path, *set);
-  }
+  refuse_copies(given);
+  refuse_copies(others);
   std::vector<MissingShard> missing;
   for (const auto& [prefix, group] : groups)
     find_missing(prefix, group, missing);

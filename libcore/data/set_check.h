@@ -21,14 +21,13 @@ struct MissingShard {
   std::string why;  // "missing, as 'x-000.dls' is one of 4 shards"
 };
 
-// Looks at those of specs that are files called like shards, PREFIX-NNN.dls.
-// Some shards of a set may be left out: only what is not there is missing.
-// Files that cannot be read as shards are passed over; who reads them will
-// say why.
-// beside: given with them for another use, such as held-out data; a file may be
-// among both.
-// Throws Error: kData, files of one prefix, with the parts of its --split, are
-// of different sets; the same shard twice; of all files, the same one twice.
+// Looks at those of specs that are files; of a prefix, at those called
+// PREFIX-NNN.dls.  Some shards of a set may be left out: only what is not there
+// is missing. Files that cannot be read as shards are passed over; who reads
+// them will say why. beside: given with them for another use, such as held-out
+// data; a file may be among both. Throws Error: kData, files of one prefix,
+// with the parts of its --split, are of different sets; of all files, the same
+// one or the same shard twice, also as a copy under another name.
 std::vector<MissingShard> check_sets(
     const std::vector<std::string>& specs,
     const std::vector<std::string>& beside = {});

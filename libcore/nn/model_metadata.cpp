@@ -104,7 +104,8 @@ Model model_from(const ModelStrings& metadata) {
   for (const auto& [key, value] : metadata)
     if (key.starts_with(kDataPrefix))
       data[key.substr(sizeof kDataPrefix - 1)] = value;
-  if (!data.empty()) model.data = data::Metadata::from_strings(data);
+  // Unlike from_strings(), update() looks for contradictions.
+  if (!data.empty()) model.data.update(data::Metadata::from_strings(data));
   check_classes(model);
   if (metadata.contains("training"))
     model.training = json_at(metadata, "training");

@@ -33,7 +33,7 @@ void CsvTable::open_next() {
   rows_.emplace(*input_, delimiter_);
   row_ = 0;
   pending_ = next_row();
-  if (!pending_) throw Error{Code::kData, name() + ": is empty"};
+  if (!pending_) input_->refuse_empty();
   check_delimiter();
   if (header_)
     read_header();

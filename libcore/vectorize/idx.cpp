@@ -47,8 +47,7 @@ class IdxFile {
   explicit IdxFile(const std::string& spec) : input_(spec) {
     std::array<std::byte, 4> magic{};
     std::optional<DType> type;
-    if (!input_.read(magic, "its header"))
-      throw Error{Code::kData, name() + ": is empty"};
+    if (!input_.read(magic, "its header")) input_.refuse_empty();
     if (magic[0] == std::byte{0} && magic[1] == std::byte{0})
       type = idx_type(magic[2]);
     int rank = std::to_integer<int>(magic[3]);
@@ -88,11 +87,13 @@ class IdxFile {
   // The next n examples, host byte order.
   Tensor take(std::int64_t n) {
     Tensor tensor(type_, shape_.with_first(n));
-    if (!input_.read(tensor.bytes(), "its data"))
+    if (!input_.read(tensor.bytes(), "its data")) {
+      input_.close();  // a command that failed is the reason
       throw Error{Code::kData, name() + ": ends after " +
                                    std::to_string(taken_) + " of " +
                                    std::to_string(examples_) +
                                    " examples; it was cut short"};
+    }
     swap_bytes(tensor.bytes(), size_of(type_));
     check_finite(tensor);
     taken_ += n;

@@ -40,8 +40,16 @@ void RawInput::refuse_other_formats() {
     if (other.unpack != nullptr) {
       const bool file =
           name().starts_with('\'') && !name().starts_with("'pipe:");
-      text += std::string(": read 'pipe:") + other.unpack + " " +
-              (file ? name().substr(1) : std::string("FILE'"));
+      const std::string path =
+          file ? name().substr(1, name().size() - 2) : "FILE";
+      // Packed once more, which is undone here, but not by the command.
+      const char* outer = path.ends_with(".gz")    ? "zcat "
+                          : path.ends_with(".zst") ? "zstdcat "
+                                                   : nullptr;
+      text += ": read 'pipe:" +
+              (outer == nullptr ? other.unpack + (" " + path)
+                                : outer + path + " | " + other.unpack) +
+              "'";
     }
     throw Error{Code::kData, text};
   }
@@ -51,6 +59,11 @@ void RawInput::refuse_other_formats() {
         name() + (start.find("dl-dataset") != std::string_view::npos
                       ? " is a DataSet stream already: dl-shard reads it"
                       : " is a safetensors file, which no format here is")};
+}
+
+void RawInput::refuse_empty() {
+  close();
+  throw Error{Code::kData, name() + ": is empty"};
 }
 
 bool RawInput::refill() {
@@ -68,9 +81,11 @@ bool RawInput::read(std::span<std::byte> bytes, const char* what) {
     done += n;
   }
   if (done == 0 && !bytes.empty()) return false;
-  if (done < bytes.size())
+  if (done < bytes.size()) {
+    close();  // a command that failed is the reason
     throw Error{Code::kData,
                 name() + ": ends inside " + what + "; it was cut short"};
+  }
   return true;
 }
 

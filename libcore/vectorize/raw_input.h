@@ -41,6 +41,10 @@ class RawInput {
   static constexpr std::size_t kMaxLine = std::size_t{64} << 20;
   bool line(std::string& text);
 
+  // For an input that must have something in it.
+  // Throws Error: kData, it is empty; kIo, the command that gave it failed.
+  [[noreturn]] void refuse_empty();
+
   // Reports a pipe: command that failed.  To be called at the end.
   void close() { source_->close(); }
   const std::string& name() const { return source_->name(); }

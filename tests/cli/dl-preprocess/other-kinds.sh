@@ -10,6 +10,8 @@ try csv --label 3 t.csv.xz
 try csv --label 3 <t.csv.xz
 printf '\377\376a\0,\0' >utf16.csv
 try csv --label 3 utf16.csv
+gzip <utf16.csv >utf16.csv.gz
+try csv --label 3 utf16.csv.gz
 dl-preprocess csv --header --label class t.csv -o t.dls
 try csv --header --label class t.dls
 printf '1,caf\351\n2,caf\350\n' >latin1.csv

@@ -13,6 +13,12 @@ for file in b c d e f; do cmp a.dls $file.dls; done
 zstd -qt a.dls && echo "zstd accepts it"
 pre 'pipe:cat in.csv; exit 3' >/dev/null
 echo "status $?"
+pre 'pipe:exit 4' >/dev/null
+echo "status $?"
+dl-preprocess idx --no-labels 'pipe:exit 4' >/dev/null
+echo "status $?"
+dl-preprocess idx --no-labels 'pipe:head -c 2 /dev/zero; exit 4' >/dev/null
+echo "status $?"
 pre --no-pipe 'pipe:cat in.csv' >/dev/null
 echo "status $?"
 pre 'nothing-*.csv' >/dev/null

@@ -3,7 +3,7 @@
 evil='pipe:touch PWNED; cat a.dls #.dls'
 printf '1,2,a\n3,4,b\n' >in.csv
 dl-preprocess csv --label 3 in.csv >a.dls
-cp a.dls "$evil"
+printf '5,6,a\n7,8,b\n' | dl-preprocess csv --label 3 >"$evil"
 cp in.csv 'pipe:touch PWNED #.csv'
 echo '{"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "activation": "softmax", "loss": "negative_log_likelihood"}]}' >net.json

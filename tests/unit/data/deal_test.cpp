@@ -436,3 +436,33 @@ TEST_CASE("shards of two sets under one prefix are refused") {
             }),
             "are the same shard"));
 }
+
+TEST_CASE(
+    "A copy of a shard under another name is refused, as is one of data "
+    "without a set") {
+  Scratch scratch;
+  const auto copy = [&](const std::string& from, const char* to) {
+    std::filesystem::copy(from, scratch / to);
+  };
+  const std::string data =
+      std::string(DL_SOURCE_DIR) + "/tests/golden/dataset-1.0.dls";
+  copy(data, "in.dls");
+  DealOptions o;
+  o.prefix = scratch / "tr";
+  o.shards = 2;
+  deal({scratch / "in.dls"}, o);
+  copy(scratch / "tr-000.dls", "other.dls");
+  copy(data, "copy");
+  const auto refused = [&](const char* a, const char* b) {
+    return error_of([&] { check_sets({scratch / a, scratch / b}); });
+  };
+  CHECK(has(refused("tr-000.dls", "other.dls"),
+            "other.dls' and '" + (scratch / "tr-000.dls") +
+                "' are the same shard of one set"));
+  CHECK(has(refused("in.dls", "copy"), "hold the same data"));
+  CHECK(check_sets({scratch / "tr-001.dls", scratch / "other.dls"}).empty());
+  // Held-out data may be some of the others.
+  CHECK(check_sets({scratch / "tr-000.dls", scratch / "tr-001.dls"},
+                   {scratch / "other.dls"})
+            .empty());
+}

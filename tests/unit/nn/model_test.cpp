@@ -438,6 +438,15 @@ TEST_CASE("a model whose numbers are not finite is neither written nor read") {
             "': tensor 'output1/weight' holds a value that is not finite");
 }
 
+TEST_CASE("a model in which two classes have one name is refused") {
+  const Folder folder;
+  Model model = tiny_model();
+  model.data.classes = {"yes", "yes"};
+  save_model(model, folder.file("m"));
+  CHECK_THAT(load_error(folder.file("m")),
+             Catch::EndsWith("two classes are called 'yes'"));
+}
+
 TEST_CASE("a model with more class names than outputs is refused") {
   Folder folder;
   Model model = tiny_model();
