@@ -69,8 +69,9 @@ TensorEntry parse_entry(const std::string& name, const JsonView& json) {
   return entry;
 }
 
-// The tensors must cover the area from its start to its end, once.
-void check_cover(const std::vector<TensorEntry>& tensors, std::size_t area) {
+// The tensors must cover the area from its start to its end, which is
+// returned, once.
+std::size_t cover(const std::vector<TensorEntry>& tensors) {
   std::size_t at = 0;
   for (const TensorEntry& entry : tensors) {
     if (entry.begin != at)
@@ -79,27 +80,33 @@ void check_cover(const std::vector<TensorEntry>& tensors, std::size_t area) {
           " was expected (a hole or an overlap)");
     at = entry.end;
   }
-  if (at != area)
-    bad("tensors cover " + std::to_string(at) + " bytes of " +
-        std::to_string(area));
+  return at;
 }
 
 }  // namespace
 
-SafetensorsHeader parse_safetensors(std::span<const std::byte> blob) {
-  if (blob.size() < 8) bad("too short for a safetensors header");
+std::size_t safetensors_data_offset(std::span<const std::byte> start) {
+  if (start.size() < 8) bad("too short for a safetensors header");
   std::uint64_t length = 0;
-  std::memcpy(&length, blob.data(), 8);
-  if (length > kMaxHeader || length > blob.size() - 8)
+  std::memcpy(&length, start.data(), 8);
+  if (length < 2 || length > kMaxHeader)
     bad("the safetensors header claims " + std::to_string(length) +
-        " bytes, but the blob has " + std::to_string(blob.size()));
-  const std::string_view text(reinterpret_cast<const char*>(blob.data()) + 8,
-                              static_cast<std::size_t>(length));
+        " bytes, want 2.." + std::to_string(kMaxHeader));
+  return 8 + static_cast<std::size_t>(length);
+}
+
+SafetensorsHeader parse_safetensors_start(std::span<const std::byte> start) {
+  const std::size_t offset = safetensors_data_offset(start);
+  if (offset > start.size())
+    bad("the safetensors header claims " + std::to_string(offset - 8) +
+        " bytes, but the blob has " + std::to_string(start.size()));
+  const std::string_view text(reinterpret_cast<const char*>(start.data()) + 8,
+                              offset - 8);
   if (!text.starts_with('{')) bad("the safetensors header is no JSON object");
   const Json json = parse_json(text, "safetensors header", Code::kData);
 
   SafetensorsHeader header;
-  header.data_offset = 8 + static_cast<std::size_t>(length);
+  header.data_offset = offset;
   for (const auto& [name, value] : json.items()) {
     const JsonView view(value, Code::kData, name);
     if (name != "__metadata__") {
@@ -115,7 +122,15 @@ SafetensorsHeader parse_safetensors(std::span<const std::byte> blob) {
               return std::tie(a.begin, a.end, a.name) <
                      std::tie(b.begin, b.end, b.name);
             });
-  check_cover(header.tensors, blob.size() - header.data_offset);
+  header.bytes = offset + cover(header.tensors);
+  return header;
+}
+
+SafetensorsHeader parse_safetensors(std::span<const std::byte> blob) {
+  SafetensorsHeader header = parse_safetensors_start(blob);
+  if (header.bytes != blob.size())
+    bad("tensors cover " + std::to_string(header.bytes - header.data_offset) +
+        " bytes of " + std::to_string(blob.size() - header.data_offset));
   return header;
 }
 

@@ -29,7 +29,17 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
   std::vector<TensorEntry> tensors;  // in the order of their bytes
   std::size_t data_offset = 0;       // of the tensor area in the blob
+  std::size_t bytes = 0;             // of the blob in all, as the header has it
 };
+
+// Bytes before the tensors, by the first 8 of `start`, so that no more than the
+// header need be read to know how long the blob must be.
+// Throws Error: kData, no header is that long.
+std::size_t safetensors_data_offset(std::span<const std::byte> start);
+
+// Reads the header of a blob from its start, which has data_offset bytes or
+// more.  Throws as parse_safetensors().
+SafetensorsHeader parse_safetensors_start(std::span<const std::byte> start);
 
 // Reads the header of a blob that is `blob.size()` bytes in all.
 // Throws Error: kData.  The message does not name the file: add_context() does.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -24,7 +25,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::string_view kVectorPrefix = "training/";
-constexpr std::size_t kMaxBytes = std::size_t{1} << 40;
 
 [[noreturn]] void damaged(const std::string& what) {
   throw Error{Code::kData, what};
@@ -259,10 +259,10 @@ void check_digest(const io::Digest& digest, const std::string& kept) {
 }
 
 // A data set or a table in the place of a model is called by its name.
-void check_kind(std::span<const std::byte> blob) {
-  const std::string kind =
-      io::looks_like(blob.first(std::min<std::size_t>(blob.size(), 32)));
-  if (blob.size() > 9 && kind != "a safetensors file")
+constexpr std::size_t kKindBytes = 32;  // that tell
+void check_kind(std::span<const std::byte> start) {
+  const std::string kind = io::looks_like(start);
+  if (start.size() > 9 && kind != "a safetensors file")
     throw Error{Code::kData,
                 "is no model but " + kind +
                     (kind == "zstd data" ? ", such as a DataSet stream" : "")};
@@ -271,7 +271,6 @@ void check_kind(std::span<const std::byte> blob) {
 // keep: leave the parameters where they are, if that is possible.
 Model read_model(std::span<const std::byte> blob, bool keep,
                  const std::function<void()>& no_checksum) {
-  check_kind(blob);
   const io::SafetensorsHeader header = io::parse_safetensors(blob);
   check_version(header.metadata);
   Model model = model_from(header.metadata);
@@ -316,30 +315,68 @@ Model read_model(std::span<const std::byte> blob, bool keep,
   return model;
 }
 
-Model read_file(const std::string& path, bool keep, const Log& log) {
-  std::string name = "'" + path + "'", blob;
-  auto file = io::map_file(path);
-  std::span<const std::byte> bytes;
-  if (file) {
-    bytes = file->bytes();
-  } else {
-    const auto source = io::open_source(path);
-    blob = io::read_all(*source, kMaxBytes);
-    source->close();
-    name = source->name();
-    bytes = std::as_bytes(std::span(blob));
+// Reads on until the blob has `size` bytes, or the source ends.  Memory grows
+// with what there is, whatever the size claims.
+void read_up_to(io::Source& source, std::vector<std::byte>& blob,
+                std::size_t size) {
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  while (blob.size() < size) {
+    const std::size_t had = blob.size(), n = std::min(kPiece, size - had);
+    blob.resize(had + n);
+    const std::size_t got =
+        io::read_full(source, std::span(blob).subspan(had, n));
+    blob.resize(had + got);
+    if (got < n) return;
   }
+}
+
+// The header, before anything else of what may be no model at all is read.
+// `start` gets the bytes that were read for it.
+io::SafetensorsHeader read_header(io::Source& source,
+                                  std::vector<std::byte>& start) {
+  read_up_to(source, start, kKindBytes);
+  check_kind(start);
+  read_up_to(source, start, io::safetensors_data_offset(start));
+  return io::parse_safetensors_start(start);
+}
+
+// The file in memory, if it is one and has `size` bytes; else null.
+std::shared_ptr<const io::Mapping> map_whole(const std::string& path,
+                                             std::size_t size) {
+  std::error_code error;
+  if (!io::names_file(path) ||
+      std::filesystem::file_size(path, error) != size || error)
+    return {};
+  return io::map_file(path);
+}
+
+Model read_file(const std::string& path, bool keep, const Log& log) {
+  const auto source = io::open_source(path);
+  const std::string& name = source->name();
+  std::vector<std::byte> blob;
   try {
+    const std::size_t size = read_header(*source, blob).bytes;
+    const auto file = map_whole(path, size);
+    // One byte more tells whether that is all.
+    if (!file) read_up_to(*source, blob, size + 1);
+    if (blob.size() > size)
+      damaged("goes on after the " + std::to_string(size) +
+              " bytes that its header accounts for");
+    if (!file) source->close();
+    const std::span<const std::byte> bytes = file ? file->bytes() : blob;
     Model model = read_model(bytes, keep && file, [&] {
       if (log)
         log(Level::kInfo, name +
                               " has no checksum, so another program wrote "
                               "it; damage to its numbers goes unnoticed");
     });
-    if (!model.in_file.empty()) model.file = std::move(file);
+    if (!model.in_file.empty()) model.file = file;
     return model;
   } catch (Error& e) {
-    e.add_context(name);
+    if (e.code() == Code::kData) {
+      source->close();  // a command that failed is the reason
+      e.add_context(name);
+    }
     throw;
   }
 }
