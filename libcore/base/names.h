@@ -1,14 +1,17 @@
-// Enumerations and their names in options and documents.
+// Names: of enumerations in options and documents, and of outputs.
 
 #ifndef DL_LIBCORE_BASE_NAMES_H_
 #define DL_LIBCORE_BASE_NAMES_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace dl {
 
@@ -37,6 +40,17 @@ struct Names {
     return text;
   }
 };
+
+// What output j of a network is called: its name, else its number, as "unit 9"
+// where another one has the name "9".
+inline std::string output_name(const std::vector<std::string>& names,
+                               std::int64_t j) {
+  if (std::cmp_less(j, names.size())) return names[static_cast<std::size_t>(j)];
+  std::string name = std::to_string(j);
+  while (std::find(names.begin(), names.end(), name) != names.end())
+    name = "unit " + name;
+  return name;
+}
 
 }  // namespace dl
 

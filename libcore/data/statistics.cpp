@@ -10,6 +10,8 @@
 namespace dl::data {
 namespace {
 
+constexpr std::int64_t kMaxCount = std::numeric_limits<std::int64_t>::max();
+
 // Rows of `columns` values that take part, and how many there are.
 struct Rows {
   std::int64_t rows, columns;
@@ -64,9 +66,15 @@ void gather(const Rows& rows, const T* values, const std::string& name,
   });
   if (out.count == 0) return;
   for (std::size_t c = 0; c < columns; ++c) {
-    if (!std::isfinite(out.mean[c]))
+    const bool finite = std::isfinite(out.min[c]) && std::isfinite(out.max[c]);
+    if (std::isnan(out.mean[c]) || !finite)
       throw Error{Code::kData, name + " have a value in column " +
                                    std::to_string(c) + " that is not finite"};
+    if (-out.min[c] > kMaxStatisticsValue || out.max[c] > kMaxStatisticsValue)
+      throw Error{Code::kData, name + " have a value in column " +
+                                   std::to_string(c) +
+                                   " that is beyond 1e140, too large for "
+                                   "statistics"};
     out.mean[c] /= static_cast<double>(out.count);
   }
   each_row(rows, [&](std::int64_t row) {
@@ -76,6 +84,19 @@ void gather(const Rows& rows, const T* values, const std::string& name,
       out.m2[c] += d * d;
     }
   });
+}
+
+// Of each column the mean lies in the range, but for what rounding does.
+void check_ranges(const Statistics& s, const JsonView& json) {
+  for (std::size_t c = 0; c < s.mean.size(); ++c) {
+    const double low = s.min[c], high = s.max[c];
+    const double most = std::max(std::abs(low), std::abs(high));
+    if (!(most <= kMaxStatisticsValue)) json.fail("values up to 1e140");
+    const double slack = 1e-6 * most;
+    if (!(low <= high && s.mean[c] >= low - slack && s.mean[c] <= high + slack))
+      json.fail("min, mean and max in that order, in column " +
+                std::to_string(c));
+  }
 }
 
 }  // namespace
@@ -120,6 +141,8 @@ void Statistics::fold(const Statistics& other) {
                                  " and of " +
                                  std::to_string(other.mean.size()) +
                                  " columns cannot be joined"};
+  if (other.examples > kMaxCount - examples || other.count > kMaxCount - count)
+    throw Error{Code::kData, "statistics of more examples than can be counted"};
   examples += other.examples;
   if (other.count == 0) return;
   const auto a = static_cast<double>(count),
@@ -154,10 +177,9 @@ Json Statistics::to_json() const {
 }
 
 Statistics Statistics::from_json(const JsonView& json) {
-  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   Statistics s;
-  s.examples = json.at("examples").integer(0, kMax);
-  s.count = json.at("count").integer(0, kMax);
+  s.examples = json.at("examples").integer(1, kMaxCount);
+  s.count = json.at("count").integer(0, kMaxCount);
   s.mean = json.at("mean").numbers();
   s.m2 = json.at("m2").numbers();
   s.min = json.at("min").numbers();
@@ -167,6 +189,7 @@ Statistics Statistics::from_json(const JsonView& json) {
       json.fail("mean, m2, min and max of one length");
   for (const double sum : s.m2)
     if (!(sum >= 0)) json.at("m2").fail("numbers that are not negative");
+  if (s.count > 0) check_ranges(s, json);
   if (s.count == 0) {
     s.min.assign(s.mean.size(), std::numeric_limits<double>::infinity());
     s.max.assign(s.mean.size(), -std::numeric_limits<double>::infinity());

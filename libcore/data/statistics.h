@@ -16,6 +16,9 @@
 
 namespace dl::data {
 
+// Of values up to here, sums of squares of any number are finite.
+constexpr double kMaxStatisticsValue = 1e140;
+
 struct Statistics {
   std::int64_t examples = 0;
   std::int64_t count = 0;  // values in each column
@@ -30,15 +33,16 @@ struct Statistics {
   // values: [n, ..., columns] of any dtype; a rank-1 tensor is one column, and
   // so is one that has a mask of its own shape.  mask (or null): [n, time], for
   // values [n, time, columns].  name: of the values, for messages.
-  // Throws Error: kData, a value is not finite, the columns differ.
+  // Throws Error: kData, a value is not finite, or so large that statistics
+  // are not, the columns differ.
   void add(const tensor::Tensor& values, const tensor::Tensor* mask,
            const std::string& name = "features");
   // Those of other examples.  Chan, Golub, LeVeque 1979.
-  // Throws Error: kData, the columns differ.
+  // Throws Error: kData, the columns differ, or there are too many examples.
   void merge(const Statistics& other);
   // Those that another shard carries.  All shards of a set carry the same,
   // those of the whole set, so equal ones count once, in whatever order they
-  // come.  Throws Error: kData, the columns differ.
+  // come.  Throws Error: kData, as merge().
   void join(const Statistics& other);
 
   // Population standard deviation of each column.
@@ -47,6 +51,7 @@ struct Statistics {
   bool operator==(const Statistics&) const = default;
 
   Json to_json() const;
+  // Throws Error: kData, they contradict themselves.
   static Statistics from_json(const JsonView& json);
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/base/names.h"
 #include "libcore/eval/text.h"
 
 namespace dl::eval {
@@ -131,8 +132,7 @@ std::string Common::name_of(std::int64_t j) const {
     return subject_.names[1];
   if (subject_.outputs == 1 && names == 1 && rows() == 2)
     return j == 1 ? subject_.names[0] : "0";
-  return j < names ? subject_.names[static_cast<std::size_t>(j)]
-                   : std::to_string(j);
+  return output_name(subject_.names, j);
 }
 
 std::string Common::example(std::int64_t i) const {

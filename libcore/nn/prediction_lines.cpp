@@ -7,6 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/base/names.h"
 #include "libcore/nn/predictor.h"
 
 namespace dl::nn {
@@ -59,9 +60,8 @@ PredictionLines::PredictionLines(const Model& model, std::int64_t top)
   if (!names_class_ && units_ == 1 && model.data.classes.size() == 2)
     names.erase(names.begin());
   const auto named = static_cast<std::int64_t>(names.size());
-  for (std::int64_t j = named; j < classes && (names_class_ || named > 0); ++j)
-    names.push_back(std::to_string(j));
-  for (const std::string& name : names) names_.push_back(dump_json(name));
+  for (std::int64_t j = 0; j < classes && (names_class_ || named > 0); ++j)
+    names_.push_back(dump_json(output_name(names, j)));
 }
 
 void PredictionLines::append_class(std::string& line, const float* row) const {

@@ -206,8 +206,7 @@ std::string CsvFields::number(Tensor& row, std::int64_t i, std::size_t column,
     return table_.place(column) + "want a finite number, got '" +
            clipped(text) + "'";
   if (!store(row, i, value))
-    return table_.place(column) + "'" + clipped(text) + "' does not fit " +
-           std::string(name_of(row.dtype()));
+    return table_.place(column) + does_not_fit(text, row.dtype());
   return "";
 }
 

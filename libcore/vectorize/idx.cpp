@@ -113,14 +113,15 @@ class IdxFile {
     tensor::visit_dtype(type_, [&]<typename T>() {
       const auto values = tensor.as<T>();
       const auto bad = std::ranges::find_if(values, [](T value) {
-        return !std::isfinite(static_cast<double>(value));
+        return !(std::abs(static_cast<double>(value)) <=
+                 data::kMaxStatisticsValue);
       });
       if (bad != values.end())
         throw Error{Code::kData,
                     name() + ": example " +
                         std::to_string(taken_ + (bad - values.begin()) /
                                                     shape_.elements()) +
-                        " has a value that is not finite"};
+                        " has a value that is not finite, or beyond 1e140"};
     });
   }
 

@@ -141,8 +141,7 @@ class SvmlightReader : public ExampleReader {
              " does not come after the one before it";
     last = index;
     if (!store(features, n * svmlight_.features + index, number))
-      return "'" + clipped(word) + "' does not fit " +
-             std::string(name_of(dtype_));
+      return does_not_fit(word, dtype_);
     return "";
   }
 

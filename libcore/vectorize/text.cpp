@@ -8,6 +8,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/data/statistics.h"
 
 namespace dl::vectorize {
 namespace {
@@ -121,6 +122,13 @@ tensor::DType parse_dtype(std::string_view text) {
                   std::string(text) + "'"};
 }
 
+std::string does_not_fit(std::string_view text, tensor::DType type) {
+  return "'" + clipped(text) + "' does not fit " + std::string(name_of(type)) +
+         (type == tensor::DType::kF64 ? ", of which statistics want 1e140 at "
+                                        "most"
+                                      : "");
+}
+
 bool store(tensor::Tensor& target, std::int64_t i, double value) {
   return tensor::visit_dtype(target.dtype(), [&]<typename T>() {
     if (!std::isfinite(value)) return false;
@@ -131,7 +139,8 @@ bool store(tensor::Tensor& target, std::int64_t i, double value) {
       if (value != std::floor(value) || value < lowest || value >= end)
         return false;
     } else if (std::abs(value) >
-               static_cast<double>(std::numeric_limits<T>::max())) {
+               std::min(static_cast<double>(std::numeric_limits<T>::max()),
+                        data::kMaxStatisticsValue)) {
       return false;
     }
     target.as<T>()[static_cast<std::size_t>(i)] = static_cast<T>(value);

@@ -37,8 +37,11 @@ tensor::Shape parse_shape(std::string_view text);
 tensor::DType parse_dtype(std::string_view text);
 
 // Stores a number as element i; false if the tensor's type cannot hold it
-// (a fraction in an integer, out of range, not finite).
+// (a fraction in an integer, out of range, not finite), or no statistics could
+// be made of it.
 bool store(tensor::Tensor& target, std::int64_t i, double value);
+// The sentence about it.
+std::string does_not_fit(std::string_view text, tensor::DType type);
 
 }  // namespace dl::vectorize
 

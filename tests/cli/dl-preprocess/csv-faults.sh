@@ -16,6 +16,9 @@ try short.csv
 try --label 3 missing.csv
 try --label 3 bad.csv --max-bad 1
 try --label 3 nan.csv --missing drop
+printf '1,2,a\n1.7e308,1e200,b\n' >large.csv
+try --label 3 --dtype f64 large.csv
+try --label 3 --dtype f64 --drop 1 large.csv
 : >empty.csv
 try --label 3 empty.csv
 ls out.dls 2>/dev/null

@@ -215,6 +215,40 @@ TEST_CASE("statistics from outside are read with suspicion") {
   json = s.to_json();
   json["min"] = Json::array();
   CHECK(error_of([&] { Statistics::from_json({json, Code::kData}); }) != "");
+  const auto with = [&](const char* key, const Json& value) {
+    Json changed = s.to_json();
+    if (changed[key].is_array())
+      changed[key][0] = value;
+    else
+      changed[key] = value;
+    return error_of([&] { Statistics::from_json({changed, Code::kData}); });
+  };
+  CHECK(has(with("examples", 0), "examples"));
+  CHECK(has(with("min", s.max[0] + 1), "min, mean and max in that order"));
+  CHECK(has(with("mean", s.max[0] + 1), "min, mean and max in that order"));
+  CHECK(has(with("max", 1e200), "values up to 1e140"));
+}
+
+TEST_CASE("statistics of more examples than can be counted are refused") {
+  Statistics s;
+  s.add(sample::set(3, 1).get("features"), nullptr);
+  s.examples = std::int64_t{1} << 62;
+  Statistics other = s;
+  other.max[0] += 1;
+  CHECK(has(error_of([&] { s.join(other); }), "more examples than"));
+}
+
+TEST_CASE("values whose squares overflow have no statistics") {
+  Tensor x(DType::kF64, {2, 1});
+  x.as<double>()[0] = 1e200;
+  Statistics s;
+  CHECK(has(error_of([&] { s.add(x, nullptr); }), "beyond 1e140"));
+  x.as<double>()[0] = 1e140;
+  x.as<double>()[1] = -1e140;
+  s.add(x, nullptr);
+  s.merge(Statistics(s));
+  const Json json = s.to_json();
+  CHECK(Statistics::from_json({json, Code::kData}) == s);
 }
 
 TEST_CASE("tensors without values are refused, in data and in a schema") {

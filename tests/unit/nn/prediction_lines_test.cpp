@@ -46,6 +46,17 @@ TEST_CASE("lines of a classifier") {
         "{\"index\":0,\"class\":\"0\",\"probability\":0.7}\n");
 }
 
+TEST_CASE("an output without a name is not called as another one is") {
+  Model model = pets();
+  model.data.classes = {"1", "2"};
+  const auto y = outputs_of({0.1F, 0.2F, 0.7F}, 3);
+  CHECK(PredictionLines(model, 1).lines(y, 0) ==
+        "{\"index\":0,\"class\":\"unit 2\",\"probability\":0.7}\n");
+  model.data.classes = {"unit 2", "2"};
+  CHECK(PredictionLines(model, 1).lines(y, 0) ==
+        "{\"index\":0,\"class\":\"unit unit 2\",\"probability\":0.7}\n");
+}
+
 TEST_CASE("lines of sequences") {
   auto y = outputs_of({0.7F, 0.2F, 0.1F, 0.25F, 0.5F, 0.25F}, 3);
   y.reshape({1, 2, 3});
