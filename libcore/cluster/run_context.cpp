@@ -235,7 +235,7 @@ void RunContext::reject(Member& member, std::int64_t batch,
                                             " of epoch " +
                                             std::to_string(state.epoch + 1);
   if (std::exchange(doubts_epoch_, state.epoch) != state.epoch) doubts_.clear();
-  if (batch >= 0) doubts_[batch].insert(member.number);
+  if (batch >= 0) doubts_[batch].insert(member.hello.process);
   const bool all_fail = batch >= 0 && doubts_[batch].size() >= kMostDoubts;
   const bool too_often = member.rejections >= kMostRejections;
   if (all_fail || (too_often && !anybody_but(member)))

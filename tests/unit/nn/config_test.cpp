@@ -408,7 +408,8 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
   for (const std::string& text :
        {everything, read_file("scripts/examples/lenet.json"),
         read_file("scripts/examples/cifar10.json"),
-        read_file("scripts/examples/digits.json")}) {
+        read_file("scripts/examples/digits.json"),
+        read_file("scripts/examples/iris.json")}) {
     const auto first = parse_network(text, "first");
     const Json resolved = to_json(first);
     const auto second = parse_network(resolved.dump(), "second");
