@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/step_bound.h"
 #include "libcore/exchange/delta.h"
 #include "libcore/exchange/heads.h"
 
@@ -73,8 +74,14 @@ void take_step(std::span<const std::byte> delta,
                const exchange::OuterOptimizer& outer, RunState& state) {
   std::vector<float> average(state.parameters.size());
   exchange::decode_delta(delta, 1, average);
-  if (outer.has_velocity()) state.velocity.resize(average.size());
-  outer.step(state.parameters, average, state.velocity);
+  std::vector<float> parameters = state.parameters, velocity = state.velocity;
+  if (outer.has_velocity()) velocity.resize(average.size());
+  outer.step(parameters, average, velocity);
+  if (!std::isfinite(largest_magnitude(parameters)) ||
+      !std::isfinite(largest_magnitude(velocity)))
+    throw Error{Code::kProtocol, "it makes the parameters overflow"};
+  state.parameters = std::move(parameters);
+  state.velocity = std::move(velocity);
 }
 
 std::vector<std::byte> encode_round_record(

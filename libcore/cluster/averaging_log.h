@@ -24,7 +24,8 @@ namespace dl::cluster {
 
 // The outer optimizer's step from a coded average: parameters and velocity,
 // which is there if `outer` has one.
-// Throws Error: kProtocol, the average does not decode; then nothing happened.
+// Throws Error: kProtocol, the average does not decode, or what it gives is not
+// finite; then nothing happened.
 void take_step(std::span<const std::byte> delta,
                const exchange::OuterOptimizer& outer, RunState& state);
 

@@ -6,6 +6,8 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/averaging_log.h"
+#include "libcore/cluster/number_format.h"
+#include "libcore/cluster/step_bound.h"
 #include "libcore/exchange/delta.h"
 
 namespace dl::cluster {
@@ -24,6 +26,7 @@ AveragingEpoch::AveragingEpoch(RunContext& context)
   if (how().outer.has_velocity())
     state.velocity.resize(state.parameters.size());
   if (how().delta.lossy()) state.residual.resize(state.parameters.size());
+  look_at_state();
 }
 
 bool AveragingEpoch::done() const {
@@ -194,13 +197,33 @@ std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
   if (result.examples != order_.examples(lease.first, lease.count))
     return "it counts " + std::to_string(result.examples) + " examples, not " +
            std::to_string(order_.examples(lease.first, lease.count));
-  if (!std::isfinite(result.loss_sum)) return "its loss is not finite";
-  return fault_of(result.delta, result.statistics, result.updater_state, delta);
+  if (!sound_loss(result.loss_sum, result.examples))
+    return "its loss is not finite";
+  return fault_of(result.delta, result.statistics, result.updater_state, 1,
+                  delta);
+}
+
+// With both open rounds: an average coded with a loss is of up to twice its
+// size, and enters the velocity as well.
+void AveragingEpoch::look_at_state() {
+  const RunState& state = context_.state;
+  const auto reach = [](const std::vector<float>& values) {
+    return static_cast<double>(largest_magnitude(values));
+  };
+  const double parameter = reach(state.parameters);
+  const double rate = std::max(1.0, how().outer.rate);
+  const double room = StepBound::kRoom - parameter - 4 * reach(state.velocity) -
+                      16 * rate * reach(state.residual);
+  most_value_ = StepBound::kRoom / static_cast<double>(std::max<std::int64_t>(
+                                       1, context_.training.examples()));
+  most_delta_ = std::min({StepBound::kProportion * std::max(1.0, parameter),
+                          std::max(0.0, room) / (16 * rate), most_value_});
 }
 
 std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
                                      const std::vector<float>& statistics,
                                      const std::vector<float>& updater_state,
+                                     double weight,
                                      std::vector<float>& delta) const {
   const RunState& state = context_.state;
   const std::size_t updater =
@@ -208,15 +231,23 @@ std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
   if (statistics.size() != state.statistics.size() ||
       (updater > 0 && updater_state.size() != updater))
     return "its vectors are of another size";
-  if (!all_finite(statistics) || (updater > 0 && !all_finite(updater_state)))
-    return "its values are not finite";
+  const auto reach = [&](const std::vector<float>& values) {
+    return static_cast<double>(largest_magnitude(values)) / weight;
+  };
+  if (reach(statistics) > most_value_ ||
+      (updater > 0 && reach(updater_state) > most_value_))
+    return "its values are not finite, or nearly so";
   delta.resize(state.parameters.size());
   try {
     exchange::decode_delta(coded, 1, delta);
   } catch (const Error& error) {
     return error.what();
   }
-  return "";
+  if (reach(delta) <= most_delta_) return "";
+  return "its difference reaches " + format("%.2g", reach(delta)) +
+         ", and the largest parameter is " +
+         format("%.2g",
+                static_cast<double>(largest_magnitude(state.parameters)));
 }
 
 void AveragingEpoch::take_result(Member& member, Result result) {
@@ -282,29 +313,22 @@ void AveragingEpoch::end_rounds() {
 
 void AveragingEpoch::end_round() {
   RunState& state = context_.state;
-  const OpenRound round = std::move(rounds_.front());
-  rounds_.pop_front();
-
   exchange::OuterOptimizer outer = how().outer;
   if (how().momentum_of_replicas)
-    outer.momentum = 1 - 1 / static_cast<double>(round.replicas);
+    outer.momentum = 1 - 1 / static_cast<double>(rounds_.front().replicas);
   Round coded;
-  coded.version = round.version;
-  coded.momentum = outer.momentum;
-  // As many elements as all replicas sent: their choices differ.
-  exchange::DeltaFormat format = how().delta;
-  format.density =
-      std::min(1.0, format.density * static_cast<double>(round.slots()));
-  exchange::encode_delta(round.deltas.result(), format, state.residual,
-                         coded.delta);
-  coded.statistics = state.statistics = round.statistics.result();
-  if (averages_updater())
-    coded.updater_state = state.updater_state = round.updater_state.result();
-  take_step(coded.delta, outer, state);  // from what everybody gets
-  if (!all_finite(state.parameters))
-    throw Error{Code::kConfig, "the parameters are not finite after round " +
-                                   std::to_string(round.version) +
-                                   "; lower --outer-rate or the learning rate"};
+  try {
+    coded = average(rounds_.front(), outer);
+  } catch (const Error& error) {
+    if (error.code() != Code::kProtocol) throw;
+    throw Error{Code::kConfig,
+                "round " + std::to_string(rounds_.front().version) +
+                    " gives no parameters that are finite: " + error.what() +
+                    "; lower --outer-rate or the learning rate"};
+  }
+  const OpenRound round = std::move(rounds_.front());
+  rounds_.pop_front();
+  look_at_state();
   state.version = round.version;
   state.iteration += steps(round);
   done_ = round.end;
@@ -324,6 +348,31 @@ void AveragingEpoch::end_round() {
                 {"bytes", coded.delta.size()}});
   record(round, coded, outer);
   send(coded);
+}
+
+// What goes to everybody; takes the step from it.  The state is as it was if it
+// throws: kProtocol, what comes out is not finite.
+Round AveragingEpoch::average(const OpenRound& round,
+                              const exchange::OuterOptimizer& outer) {
+  RunState& state = context_.state;
+  Round coded;
+  coded.version = round.version;
+  coded.momentum = outer.momentum;
+  coded.statistics = round.statistics.result();
+  if (averages_updater()) coded.updater_state = round.updater_state.result();
+  if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
+    throw Error{Code::kProtocol, "its statistics are not finite"};
+  // As many elements as all replicas sent: their choices differ.
+  exchange::DeltaFormat format = how().delta;
+  format.density =
+      std::min(1.0, format.density * static_cast<double>(round.slots()));
+  std::vector<float> residual = state.residual;
+  exchange::encode_delta(round.deltas.result(), format, residual, coded.delta);
+  take_step(coded.delta, outer, state);
+  state.residual = std::move(residual);
+  state.statistics = coded.statistics;
+  if (averages_updater()) state.updater_state = coded.updater_state;
+  return coded;
 }
 
 // Writes it to the log, before anybody is told of it.

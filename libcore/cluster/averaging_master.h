@@ -110,13 +110,16 @@ class AveragingEpoch : public Phase {
   bool is_in(const Result& result) const;
 
   void take_result(Member& member, Result result);
+  // What is accepted may not make the state overflow, or sums on the way to it.
+  void look_at_state();
   // Decodes; returns why the answer cannot be used, "" if it can.
   std::string fault_of(const Result& result, const Lease& lease,
                        std::vector<float>& delta) const;
-  // Vectors that a slot or a group of them gave; "": they fit.
+  // Vectors that a slot or a group of them gave; "": they fit.  weight: that
+  // they are multiplied with, 1 of a single slot's.
   std::string fault_of(std::span<const std::byte> coded,
                        const std::vector<float>& statistics,
-                       const std::vector<float>& updater_state,
+                       const std::vector<float>& updater_state, double weight,
                        std::vector<float>& delta) const;
   // The slot of the lease is in.
   void settle(OpenRound& round, const Lease& lease, std::int64_t examples,
@@ -124,6 +127,7 @@ class AveragingEpoch : public Phase {
   void revoke_next(Member& member, const Lease& lease);
   void end_rounds();
   void end_round();
+  Round average(const OpenRound& round, const exchange::OuterOptimizer& outer);
   void record(const OpenRound& round, const Round& coded,
               const exchange::OuterOptimizer& outer);
   void send(const Round& round);
@@ -142,6 +146,8 @@ class AveragingEpoch : public Phase {
   std::deque<OpenRound> rounds_;
   std::int64_t done_ = 0;  // mini-batches of the rounds that are over
   bool unsaved_ = false;   // a round ended since the last checkpoint
+  // What a difference, and any other value of a replica, may reach.
+  double most_delta_ = 0, most_value_ = 0;
   std::set<std::uint64_t> elsewhere_;  // leases whose Result another worker has
 };
 

@@ -96,18 +96,20 @@ std::string AveragingEpoch::fault_of(const Reduced& reduced,
                group.count == reduced.counts.size();
       });
   if (!last) return "it is the sum of no group of the round";
+  double weight = 0;
   for (std::size_t i = 0; i < reduced.counts.size(); ++i) {
     const SlotCount& slot = reduced.counts[i];
+    weight += static_cast<double>(slot.examples);
     const Lease* lease = table_.find(slot.lease, slot.fence);
     const auto index = static_cast<std::size_t>(reduced.first) + i;
     if (!lease || lease->first != first_of(round, index))
       return "slot " + std::to_string(index) + " was leased again";
     if (slot.examples != order_.examples(lease->first, lease->count) ||
-        !std::isfinite(slot.loss_sum))
+        !sound_loss(slot.loss_sum, slot.examples))
       return "its counts are wrong";
   }
   return fault_of(reduced.delta, reduced.statistics, reduced.updater_state,
-                  delta);
+                  weight, delta);
 }
 
 // What others have of it is sent here.

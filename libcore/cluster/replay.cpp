@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/averaging_log.h"
 #include "libcore/cluster/continuation.h"
 #include "libcore/cluster/run_directory.h"
+#include "libcore/cluster/step_bound.h"
 #include "libcore/exchange/fasgd.h"
+#include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
 
@@ -22,7 +25,17 @@ constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
   throw Error{Code::kData, what};
 }
 
-void apply_update(const LogEntry& entry, RunState& state) {
+// Older versions of dl-tools accepted such.
+[[noreturn]] void fail_overflow(const LogEntry& entry, const char* kind) {
+  const std::string number = std::to_string(entry.sequence);
+  fail(std::string(kind) + " " + number +
+       " makes the parameters overflow; remove this log to go on from the "
+       "checkpoint before it, or see --replay for the model of step " +
+       std::to_string(entry.sequence - 1));
+}
+
+// reach: an upper bound of |parameter|.
+void apply_update(const LogEntry& entry, RunState& state, double& reach) {
   if (entry.epoch != state.epoch)
     fail("update " + std::to_string(entry.sequence) + " is of epoch " +
          std::to_string(entry.epoch + 1) + ", the run is at epoch " +
@@ -32,6 +45,14 @@ void apply_update(const LogEntry& entry, RunState& state) {
          " is for mini-batches that are committed already");
   exchange::apply_update(entry.payload, -entry.scale, state.fasgd,
                          state.parameters);
+  if (!entry.payload.empty())
+    reach += exchange::kFasgdGrowth *
+             std::fabs(static_cast<double>(entry.scale)) *
+             exchange::inspect_threshold(entry.payload).largest;
+  if (!(reach <= StepBound::kRoom)) {
+    reach = static_cast<double>(largest_magnitude(state.parameters));
+    if (!std::isfinite(reach)) fail_overflow(entry, "update");
+  }
   state.version = entry.sequence;
   state.examples += entry.examples;
   state.loss_sum += entry.loss_sum;
@@ -49,9 +70,9 @@ void end_epoch(const LogEntry& entry, RunState& state) {
   state = std::move(next);
 }
 
-void apply(const LogEntry& entry, RunState& state) {
+void apply(const LogEntry& entry, RunState& state, double& reach) {
   if (entry.kind == EntryKind::kUpdate && entry.sequence > state.version)
-    apply_update(entry, state);
+    apply_update(entry, state, reach);
   if (entry.kind == EntryKind::kRound && entry.sequence > state.version)
     apply_round(entry, state);
   if (entry.kind == EntryKind::kEpochEnd && entry.sequence >= state.version)
@@ -129,6 +150,7 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
                      RunState& state, std::uint64_t until, const Log& log,
                      const std::function<void(const RunState&)>& at_epoch_end) {
   const std::uint64_t before = state.version;
+  auto reach = static_cast<double>(largest_magnitude(state.parameters));
   const auto files = update_logs(folder);
   for (std::size_t i = 0; i < files.size() && state.version <= until; ++i) {
     const LogFile& file = files[i];
@@ -148,7 +170,7 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
       while (const auto entry = reader.next()) {
         if (entry->sequence > until) break;
         const std::int64_t epoch = state.epoch;
-        apply(*entry, state);
+        apply(*entry, state, reach);
         if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
       }
     } catch (Error& error) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "libcore/base/failpoint.h"
@@ -25,6 +26,11 @@ bool all_finite(const std::vector<float>& values) {
                      [](float v) { return std::isfinite(v); });
 }
 
+bool sound_loss(double loss_sum, std::int64_t examples) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return std::fabs(loss_sum) <= kMost * static_cast<double>(examples);
+}
+
 RunContext::RunContext(Settings the_settings, Limits the_limits,
                        std::string the_run, std::uint64_t the_incarnation,
                        EventLog& the_events, MasterLink& the_link, Log the_log)
@@ -34,7 +40,8 @@ RunContext::RunContext(Settings the_settings, Limits the_limits,
       incarnation(the_incarnation),
       events(the_events),
       link(the_link),
-      log(std::move(the_log)) {}
+      log(std::move(the_log)),
+      update_check(settings.sharing.threshold) {}
 
 bool RunContext::send(Member& member, const Message& message,
                       std::uint64_t feed_number) {

@@ -21,6 +21,7 @@
 #include "libcore/cluster/settings.h"
 #include "libcore/cluster/slot_owners.h"
 #include "libcore/cluster/topology.h"
+#include "libcore/cluster/update_check.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
 #include "libcore/nn/config.h"
@@ -65,7 +66,8 @@ class RunContext {
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;
-  SlotOwners slots;  // averaging
+  SlotOwners slots;          // averaging
+  UpdateCheck update_check;  // sharing
   Report report;
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
@@ -136,6 +138,8 @@ class RunContext {
 };
 
 bool all_finite(const std::vector<float>& values);
+// Whether a loss, summed over so many examples, is one that can be added up.
+bool sound_loss(double loss_sum, std::int64_t examples);
 
 }  // namespace dl::cluster
 

@@ -296,10 +296,10 @@ void SharingLearner::send_update(std::span<const float> prepared,
                                  bool by_pieces) {
   {
     const Stopwatch watch(stats_.encode);
-    unsent_.threshold = coder_.threshold();
     unsent_.quanta =
         by_pieces ? coder_.finish(unsent_.count, unsent_.payload)
                   : coder_.encode(prepared, unsent_.count, unsent_.payload);
+    unsent_.threshold = coder_.threshold();
   }
   count(stats_);
   pending_.push_back({unsent_.lease, unsent_.batch, unsent_.payload});

@@ -38,6 +38,7 @@ SharingEpoch::SharingEpoch(RunContext& context)
              static_cast<std::uint64_t>(context.state.epoch), true),
       table_(order_.batches(), context.next_lease) {
   table_.restore(context.state.committed);
+  context.update_check.start_from(context.state.threshold);
   for (Member* member : context.members.present()) member->last_commit = 0;
   const Settings& settings = context.settings;
   if (!settings.sharing.staleness) return;
@@ -244,20 +245,17 @@ void SharingEpoch::apply_round() {
 // newest: the update up to which its staleness counts.
 void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
                                    std::uint64_t newest) {
-  std::string why = fault_of(update);
-  try {
-    if (why.empty())
-      return apply(origin, update, newest - std::min(update.version, newest));
-  } catch (const Error& error) {
-    if (error.code() != Code::kProtocol) throw;
-    why = error.what();
-  }
+  const std::uint64_t staleness = newest - std::min(update.version, newest);
+  const float scale = scale_of(update, staleness);
+  const std::string why = fault_of(update, scale);
+  if (why.empty()) return apply(origin, update, scale, staleness);
   table_.finish(update.lease);
   context_.refuse(origin, update.lease, update.fence, update.batch);
   context_.reject(origin, update.batch, why);
 }
 
-std::string SharingEpoch::fault_of(const Update& update) const {
+// Nothing of an update that has a fault is applied, committed or logged.
+std::string SharingEpoch::fault_of(const Update& update, float scale) {
   const std::int64_t want = order_.examples(update.batch, update.count);
   if (update.examples != want)
     return "it counts " + std::to_string(update.examples) + " examples, not " +
@@ -265,18 +263,20 @@ std::string SharingEpoch::fault_of(const Update& update) const {
   if (update.version > context_.state.version)
     return "it was computed from update " + std::to_string(update.version) +
            ", which is still to come";
-  if (!std::isfinite(update.loss_sum)) return "its loss is not finite";
-  if (!std::isfinite(update.threshold)) return "its threshold is not finite";
-  return "";
+  if (!sound_loss(update.loss_sum, update.examples))
+    return "its loss is not finite";
+  const RunState& state = context_.state;
+  const double growth = state.fasgd ? exchange::kFasgdGrowth : 1;
+  return context_.update_check.fault_of(
+      update, growth * std::fabs(static_cast<double>(scale)), state.parameters);
 }
 
-// Throws Error: kProtocol, it does not decode; then nothing has happened.
-void SharingEpoch::apply(Member& origin, const Update& update,
+void SharingEpoch::apply(Member& origin, const Update& update, float scale,
                          std::uint64_t staleness) {
   RunState& state = context_.state;
   const Lease lease = *table_.find(update.lease, update.fence);
-  const float scale = scale_of(update, staleness);
-  exchange::apply_update(update.payload, -scale, state.fasgd, state.parameters);
+  exchange::add_update(update.payload, -scale, state.fasgd, state.parameters);
+  context_.update_check.accepted(update);
   ++state.version;
   state.examples += update.examples;
   state.loss_sum += update.loss_sum;

@@ -48,10 +48,11 @@ class SharingEpoch : public Phase {
   // An update's way: take_update() checks it, apply() makes it part of the
   // run, record() keeps it, spread() tells everybody.
   void take_update(Member& member, Update update);
-  std::string fault_of(const Update& update) const;
+  std::string fault_of(const Update& update, float scale);
   void apply_or_reject(Member& origin, const Update& update,
                        std::uint64_t newest);
-  void apply(Member& origin, const Update& update, std::uint64_t staleness);
+  void apply(Member& origin, const Update& update, float scale,
+             std::uint64_t staleness);
   void apply_round();
   float scale_of(const Update& update, std::uint64_t staleness) const;
   void record(const Member& origin, const Update& update, float scale,

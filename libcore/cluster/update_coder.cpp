@@ -60,6 +60,7 @@ std::int64_t UpdateCoder::finish(std::int64_t batches,
 void UpdateCoder::sent(std::int64_t batches, std::span<const std::byte> message,
                        std::span<const float> thresholds) {
   ++messages_;
+  sent_threshold_ = control_.mean();
   if (momentum_) momentum_->sent(message);
   unclipped_ += batches;
   if (clip_every_ > 0 && unclipped_ >= clip_every_) clip(thresholds);

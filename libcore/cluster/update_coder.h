@@ -53,7 +53,7 @@ class UpdateCoder {
   void give_back(std::span<const std::byte> message);
 
   std::size_t elements() { return encoder_.residual().size(); }
-  double threshold() const { return control_.mean(); }
+  double threshold() const { return sent_threshold_; }  // of the last message
   // Where others are; only before the first message.
   void start_from(double threshold);
   double clipped() const { return clipped_; }  // mass cut off so far
@@ -72,6 +72,7 @@ class UpdateCoder {
   exchange::ThresholdControl control_;
   std::optional<exchange::MomentumCorrection> momentum_;
   std::span<const float> thresholds_;  // from begin() to finish()
+  double sent_threshold_ = 0;
   std::int64_t messages_ = 0;
   std::int64_t unclipped_ = 0;  // mini-batches since the last clipping
   double clipped_ = 0;

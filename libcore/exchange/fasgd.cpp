@@ -81,6 +81,15 @@ void apply_update(std::span<const std::byte> message, float scale,
     decode_threshold(message, scale, target);
 }
 
+void add_update(std::span<const std::byte> message, float scale,
+                std::optional<Fasgd>& rule, std::span<float> target) {
+  if (message.empty()) return;
+  if (rule)
+    rule->apply(message, scale, target);
+  else
+    add_quanta(message, scale, target);
+}
+
 std::vector<float> Fasgd::state() const {
   std::vector<float> state = {weight_, level_, level_weight_};
   state.insert(state.end(), size_.begin(), size_.end());

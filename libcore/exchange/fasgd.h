@@ -48,10 +48,16 @@ class Fasgd {
   std::vector<std::uint32_t> touched_;
 };
 
+// No step by the rule is larger than this times that without it.
+constexpr double kFasgdGrowth = 11;
+
 // target += scale * (the update in `message`), by `rule` if there is one; an
 // empty message says nothing.  Throws as decode_threshold().
 void apply_update(std::span<const std::byte> message, float scale,
                   std::optional<Fasgd>& rule, std::span<float> target);
+// The same for a message that was looked at, as add_quanta().
+void add_update(std::span<const std::byte> message, float scale,
+                std::optional<Fasgd>& rule, std::span<float> target);
 
 }  // namespace dl::exchange
 

@@ -153,20 +153,34 @@ std::int64_t encode_threshold(std::span<float> residual, float threshold,
 
 ThresholdInfo inspect_threshold(std::span<const std::byte> message) {
   ThresholdReader reader(message);
-  std::uint64_t quanta = 0;
-  while (reader.next()) quanta += reader.quanta().size();
-  return {reader.elements(), quanta, reader.segments()};
+  ThresholdInfo info;
+  std::size_t counted = 0;  // segments
+  while (reader.next()) {
+    info.quanta += reader.quanta().size();
+    if (reader.opened() == counted) continue;
+    counted = reader.opened();
+    info.largest = std::max(info.largest, reader.threshold());
+    info.mean += static_cast<double>(reader.threshold()) *
+                 static_cast<double>(reader.segment_elements());
+  }
+  info.elements = reader.elements();
+  info.segments = reader.segments();
+  if (info.elements > 0) info.mean /= static_cast<double>(info.elements);
+  return info;
 }
 
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target) {
-  ThresholdReader check(message);
-  if (check.elements() != target.size())
-    damaged("it is for " + std::to_string(check.elements()) +
-            " elements, not " + std::to_string(target.size()));
-  while (check.next())
-    if (!std::isfinite(scale * check.threshold()))
-      damaged("its quanta are too large");
+  const ThresholdInfo info = inspect_threshold(message);
+  if (info.elements != target.size())
+    damaged("it is for " + std::to_string(info.elements) + " elements, not " +
+            std::to_string(target.size()));
+  if (!std::isfinite(scale * info.largest)) damaged("its quanta are too large");
+  add_quanta(message, scale, target);
+}
+
+void add_quanta(std::span<const std::byte> message, float scale,
+                std::span<float> target) {
   // A block behind what is read: elements come from memory meanwhile.
   std::array<std::pair<float*, float>, ThresholdReader::kBlock> waiting;
   std::size_t count = 0;
@@ -175,6 +189,7 @@ void decode_threshold(std::span<const std::byte> message, float scale,
       *waiting[i].first += waiting[i].second;
   };
   ThresholdReader reader(message);
+  require(reader.elements() == target.size(), "size of the update");
   while (reader.next()) {
     for (const Quantum& q : reader.quanta())
       __builtin_prefetch(&target[q.index], 1);

@@ -109,6 +109,8 @@ struct ThresholdInfo {
   std::uint64_t elements = 0;
   std::uint64_t quanta = 0;
   std::size_t segments = 0;  // parts that have quanta
+  float largest = 0;         // threshold of any of them
+  double mean = 0;           // by elements of all; 0 of those without quanta
 };
 // Checks the whole message; throws Error as decode_threshold() does.
 ThresholdInfo inspect_threshold(std::span<const std::byte> message);
@@ -120,6 +122,10 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 // elements, or has a quantum that is not finite and positive.
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target);
+// The second half of it, for a message that inspect_threshold() has passed:
+// for so many elements (kBug), and with scale * largest finite.
+void add_quanta(std::span<const std::byte> message, float scale,
+                std::span<float> target);
 
 // Calls visit(index, value) for each quantum, ascending, after a check of the
 // whole message; throws Error as decode_threshold() does.

@@ -47,7 +47,10 @@ class ThresholdReader {
   std::span<const Quantum> quanta() const {
     return std::span(block_).first(count_);
   }
-  float threshold() const { return threshold_; }  // of quanta()
+  // Of the segment that quanta() are in, which is the opened()th.
+  float threshold() const { return threshold_; }
+  std::uint64_t segment_elements() const { return end_ - begin_; }
+  std::size_t opened() const { return opened_; }
 
  private:
   void open_segment();

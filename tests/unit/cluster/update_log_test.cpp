@@ -211,6 +211,36 @@ TEST_CASE("pruning leaves what a checkpoint needs") {
   CHECK(update_logs(folder.path).size() == 1);
 }
 
+TEST_CASE("an update that overflows, of an older version, says what helps") {
+  Folder folder;
+  {
+    UpdateLog log(folder.path, kIdentity, run_id('a'), log_lines());
+    log.go_on(0);
+    append(log, 1);
+    std::vector<float> residual(kElements, 3e38F);
+    std::vector<std::byte> huge;
+    dl::exchange::encode_threshold(residual, 3e38F, huge);
+    for (const std::uint64_t sequence : {2, 3}) {
+      LogEntry entry;
+      entry.sequence = sequence;
+      entry.first = static_cast<std::int64_t>(sequence) - 1;
+      entry.count = 1;
+      entry.payload = huge;
+      log.append(entry);
+    }
+  }
+  RunState state = state_at(0);
+  CHECK(replayed(folder, state, 2) == 2);
+  state = state_at(0);
+  CHECK_THROWS_WITH(
+      replayed(folder, state),
+      Catch::Contains("update 3 makes the parameters overflow; remove this log "
+                      "to go on from the checkpoint before it"));
+  fs::remove(folder.log(0));
+  state = state_at(0);
+  CHECK(replayed(folder, state) == 0);
+}
+
 TEST_CASE("the end of an epoch is in the log in case no checkpoint follows") {
   Folder folder;
   RunState state = state_at(3);
