@@ -71,6 +71,13 @@ peers-distributed: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin distributed $(PEERS) \
 	  --json $(BUILD)/peers-distributed.json
 
+.PHONY: soak
+## soak: hundreds of kills, bad connections and restarts (a quarter of an hour)
+soak: bootstrap-test
+	$(MAKE) configure
+	$(build) all
+	tests/run --bin $(BUILD)/bin tests/soak
+
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan
 asan: bootstrap-test

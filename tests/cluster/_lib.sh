@@ -16,9 +16,10 @@ cleanup() {
   wait 2>/dev/null
 }
 trap cleanup EXIT
-trap 'fail "it took over 60 s"' TERM
+: "${limit:=60}"  # seconds; a test that needs more sets it before
+trap 'fail "it took over $limit s"' TERM
 # One process, so that nothing sleeps on when it is killed.
-(exec >/dev/null 2>&1; read -rt 60 <> <(:); kill -TERM $$) &
+(exec >/dev/null 2>&1; read -rt "$limit" <> <(:); kill -TERM $$) &
 watchdog=$!
 
 fail() {
@@ -31,11 +32,14 @@ fail() {
   exit 1
 }
 
-# run NAME COMMAND...: in the background; what it says goes to NAME.err.
+# run NAME COMMAND...: in the background; what it says goes to NAME.err.  In the
+# network of process $network, if that is set.
+network=
 run() {
   local name=$1
   shift
-  "$@" >"$name.out" 2>"$name.err" </dev/null &
+  ${network:+nsenter --net --target "$network"} "$@" \
+    >"$name.out" 2>"$name.err" </dev/null &
   pid[$name]=$!
 }
 
@@ -167,4 +171,36 @@ calm_run() {
   finish a
   finish b
   cd ../rough || exit
+}
+
+# through_proxy NAME SEED FAULTS KINDS WORKERS OPTION...: a run of so many
+# workers whose connections to the master pass proxy.py, which has so many
+# faults of these kinds in store.
+through_proxy() {
+  local name=$1 seed=$2 faults=$3 kinds=$4 workers=$5 w
+  shift 5
+  master "$name" --epochs 3 --min-workers "$workers" ${keys:+--keys "$keys"} "$@"
+  await "the endpoint" test -s "$name.json"
+  # shellcheck disable=SC2086  # words
+  run "$name-proxy" python3 "$DL_TEST_ROOT/tests/cluster/proxy.py" \
+    "$name.json" "$name-proxy.json" "$seed" "$faults" $kinds
+  await "the proxy" test -s "$name-proxy.json"
+  some_workers "$name" "$name-proxy" "$workers"
+  finish "$name"
+  for ((w = 1; w <= workers; w++)); do finish "$name-$w"; done
+  kill -KILL "${pid["$name-proxy"]}"
+  finish "$name-proxy" >/dev/null
+  [ "$(wc -l <"$name-proxy.out")" = "$faults" ] ||
+    fail "the proxy still had faults in store"
+  check "$name.safetensors.run"
+}
+# some_workers NAME MASTER COUNT: NAME-1 and so on, called 1 ...; with their keys
+# in the folder $keys, if that is set
+keys=
+some_workers() {
+  local w
+  for ((w = 1; w <= $3; w++)); do
+    run "$1-$w" dl-worker --master-file "$2.json" --name "$w" \
+      ${keys:+--keys "$keys/hand-out/$w"}
+  done
 }
