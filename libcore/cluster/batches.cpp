@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/nn/batch.h"
 
 namespace dl::cluster {
 namespace {
@@ -22,6 +23,15 @@ nn::Batch LoadedBatch::view() const {
   return {&set.get("features"), &set.get("labels"),
           set.find("labels_mask") == nullptr ? nullptr : &weights,
           set.find("features_mask")};
+}
+
+CheckRecord check_for(const nn::NetworkConfig& network) {
+  return [wanted = nn::wanted_by(network, nn::layout_of(network))](
+             const data::DataSet& record) {
+    nn::check_batch({&record.get("features"), &record.get("labels"), nullptr,
+                     record.find("features_mask")},
+                    wanted);
+  };
 }
 
 void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,

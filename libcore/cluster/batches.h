@@ -30,6 +30,9 @@ struct LoadedBatch {
   nn::Batch view() const;
 };
 
+// What the network asks of a record; throws what check_batch() throws.
+CheckRecord check_for(const nn::NetworkConfig& network);
+
 // Makes batch i of an epoch out of the records of `store`, in the memory that
 // `batch` has.
 void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,

@@ -210,9 +210,10 @@ void Coordinator::serve(Member& member, const Fetch& fetch) {
   try {
     record.packed = hooks_.record(fetch);
   } catch (const Error& error) {
-    // No worker could use it.
-    if (error.code() == Code::kData) throw;
-    context_.log(Level::kWarning, error.what());
+    // What becomes of that is settled when the mini-batch is at hand.
+    if (error.code() == Code::kProtocol) throw;
+    context_.log(error.code() == Code::kData ? Level::kDetail : Level::kWarning,
+                 error.what());
   }
   context_.send(member, record.to_message());
 }
@@ -249,13 +250,16 @@ void Coordinator::lost_process(const std::string& name, std::int64_t pid,
 void Coordinator::put_out(Member& member) {
   Refuse refuse;
   refuse.code = static_cast<int>(Code::kUnavailable);
-  refuse.reason = std::to_string(member.rejections) +
-                  " answers of this worker in a row were rejected; look at its "
-                  "host and its device";
+  const std::string answers = std::to_string(member.rejections);
+  refuse.reason =
+      member.unfit.empty()
+          ? answers + " answers of this worker in a row were rejected"
+          : member.unfit;
+  refuse.reason += "; look at its host and its device";
   context_.send(member, refuse.to_message());
   lose(member,
-       std::to_string(member.rejections) +
-           " of its answers in a row were rejected",
+       member.unfit.empty() ? answers + " of its answers in a row were rejected"
+                            : member.unfit,
        true, false);
 }
 

@@ -78,6 +78,7 @@ class Coordinator {
   void put_out(Member& member);
   void watch_members();
   bool gathered();
+  void fail_if_needed();
   void watch_for_workers();
   void watch_time();
   void say_waiting(const std::string& what, double left);

@@ -36,6 +36,7 @@ void Coordinator::tick(double now) {
   context_.now = now;
   if (finished() || stopped_) return;
   watch_members();
+  fail_if_needed();
   feed_tree_.tick();
   if (stop_reason_.empty()) {
     if (!gathered()) return;
@@ -57,6 +58,13 @@ void Coordinator::tick(double now) {
     if (!finished()) phase_->tick();
   }
   if (!finished()) checkpoint_if_due();
+}
+
+// What has been learnt is good: the same command may go on from it.
+void Coordinator::fail_if_needed() {
+  if (!context_.failure) return;
+  checkpoint();
+  throw Error(*context_.failure);
 }
 
 void Coordinator::stop(const std::string& reason, double now) {

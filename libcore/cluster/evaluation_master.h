@@ -32,6 +32,7 @@ class EvaluationRound : public Phase {
 
  protected:
   LeaseTable& table() override { return table_; }
+  bool is_evaluation() const override { return true; }
 
  private:
   void take_done(Member& member, const TaskDone& done);

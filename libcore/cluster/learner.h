@@ -72,6 +72,9 @@ class Learner {
   // Trains one mini-batch; counts it in `work`.  Returns what was not finite,
   // or "".
   virtual std::string train(Work& work, const nn::Batch& batch) = 0;
+  // The lease ends at a mini-batch that cannot be trained; what was trained
+  // before it is good.
+  virtual void cut_short(const Work& work) { (void)work; }
   // The last mini-batch of a training lease is done.
   virtual void finish(const Work& work) = 0;
 

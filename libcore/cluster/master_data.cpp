@@ -125,8 +125,7 @@ data::Catalogue MasterData::catalogue() const {
   return catalogue;
 }
 
-std::vector<std::byte> MasterData::record(std::uint32_t shard,
-                                          std::uint32_t record) {
+const data::Shard& MasterData::open(std::uint32_t shard, std::uint32_t record) {
   if (shard >= shards_.size() || record >= shards_[shard].records.size())
     throw Error{Code::kProtocol, "there is no record " +
                                      std::to_string(record) + " of shard " +
@@ -140,14 +139,26 @@ std::vector<std::byte> MasterData::record(std::uint32_t shard,
                                    "' has changed since the run began"};
     }
   }
-  std::vector<std::byte> packed = open_->read_packed(record);
+  return *open_;
+}
+
+std::vector<std::byte> MasterData::record(std::uint32_t shard,
+                                          std::uint32_t record) {
+  const data::Shard& file = open(shard, record);
+  std::vector<std::byte> packed = file.read_packed(record);
   // Once: a worker sees itself what is damaged later, but does not know the
   // shard's metadata.
   if (!checked_.contains({shard, record})) {
-    (void)open_->decode(record, packed);
+    (void)file.decode(record, packed);
     checked_.emplace(shard, record);
   }
   return packed;
+}
+
+void MasterData::examine(std::uint32_t shard, std::uint32_t record,
+                         const CheckRecord& check) {
+  data::DataSet set = open(shard, record).read(record);
+  prepare_record(shards_[shard], record, set, check);
 }
 
 Json MasterData::to_json() const { return named_; }

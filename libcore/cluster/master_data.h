@@ -18,6 +18,7 @@
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/message.h"
+#include "libcore/cluster/record_store.h"
 #include "libcore/data/epoch.h"
 #include "libcore/data/metadata.h"
 #include "libcore/data/shard.h"
@@ -51,6 +52,11 @@ class MasterData {
   // Throws Error: kProtocol, there is none; kNoInput, kData, kIo.
   std::vector<std::byte> record(std::uint32_t shard, std::uint32_t record);
 
+  // Looks at a record as a worker does.  Throws Error: kData, it is of no use;
+  // kProtocol, there is none; kNoInput, kIo.
+  void examine(std::uint32_t shard, std::uint32_t record,
+               const CheckRecord& check);
+
   // What names the contents: for run.json.
   Json to_json() const;
   // A run that goes on names a shard as it did when it began, if its records
@@ -58,6 +64,7 @@ class MasterData {
   void name_as(const Json& before);
 
  private:
+  const data::Shard& open(std::uint32_t shard, std::uint32_t record);
   void add(const std::string& path, const std::string& shown);
 
   data::Metadata metadata_, like_;

@@ -12,6 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/unique.h"
+#include "libcore/cluster/batches.h"
 #include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/local_socket.h"
 #include "libcore/cluster/local_workers.h"
@@ -70,6 +71,7 @@ class Master {
   void see_off(int code, const std::string& reason);
   void receive();
   void look_after_local_workers();
+  MasterData& data_of(const Fetch& fetch);
   Hooks hooks();
   Outcome outcome();
   Outcome estimated() const;
@@ -237,6 +239,10 @@ void Master::start(RouterSocket& socket) {
   context_->state = std::move(state_);
   context_->shared_updater = plan_.shared_updater;
   context_->report = begun();
+  context_->examine = [this](const Fetch& fetch) {
+    data_of(fetch).examine(fetch.shard, fetch.record,
+                           check_for(plan_.model.config));
+  };
   if (!socket.public_key().empty()) tree_key_ = make_key_pair().secret_key;
   coordinator_.emplace(*context_, hooks(), monotonic_seconds());
   const std::string advice = plan_.advice();
@@ -323,6 +329,12 @@ void Master::look_after_local_workers() {
   }
 }
 
+MasterData& Master::data_of(const Fetch& fetch) {
+  if (fetch.evaluation && !plan_.evaluation)
+    throw Error{Code::kProtocol, "there is no held-out data"};
+  return fetch.evaluation ? *plan_.evaluation : *plan_.training;
+}
+
 Hooks Master::hooks() {
   Hooks hooks;
   hooks.welcome = [this] {
@@ -344,10 +356,7 @@ Hooks Master::hooks() {
   if (plan_.keep_best)
     hooks.keep_best = [this] { store_.keep_best(context_->state); };
   hooks.record = [this](const Fetch& fetch) {
-    if (fetch.evaluation && !plan_.evaluation)
-      throw Error{Code::kProtocol, "there is no held-out data"};
-    MasterData& data = fetch.evaluation ? *plan_.evaluation : *plan_.training;
-    return data.record(fetch.shard, fetch.record);
+    return data_of(fetch).record(fetch.shard, fetch.record);
   };
   if (options_.estimate) hooks.measured = &measured_;
   hooks.computes_with = [this](const std::string& instructions) {

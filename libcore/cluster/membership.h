@@ -43,7 +43,8 @@ struct Member {
   bool silent = false;
   bool stuck = false;
   int rejections = 0;   // of its answers, in a row
-  bool faulty = false;  // too many of them: it is to go
+  bool faulty = false;  // too many of them, or `unfit`: it is to go
+  std::string unfit;    // why it cannot work here; "": it may
 
   double heard = 0;  // when, monotonic seconds
   double moved = 0;  // when its progress changed or it got work

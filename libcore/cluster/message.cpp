@@ -117,6 +117,10 @@ std::uint64_t number_of(const JsonView& body, std::string_view key) {
   return static_cast<std::uint64_t>(count_of(body, key));
 }
 
+std::uint32_t index_of(const JsonView& body, std::string_view key) {
+  return static_cast<std::uint32_t>(body.at(key).integer(0, UINT32_MAX));
+}
+
 std::string text_of(const JsonView& body, std::string_view key,
                     std::size_t longest) {
   JsonView field = body.at(key);

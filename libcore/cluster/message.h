@@ -191,12 +191,15 @@ struct Stale {
 };
 
 // worker -> master: this mini-batch gave a loss or an update that is not
-// finite; nothing of it was sent.  The lease returns to the queue from here on
-// (averaging: whole).
+// finite, or cannot be had: a record of it is of no use here, nor is the
+// master's copy.  Nothing of it was sent.  The lease returns to the queue from
+// here on (averaging: whole).
 struct Fault {
   std::uint64_t lease = 0, fence = 0;
   std::int64_t batch = 0;
   std::string reason;
+  int code = 0;  // dl::Code of what was wrong with a record; 0: none was
+  std::uint32_t shard = 0, record = 0;  // ... this one of the work's data
 
   Message to_message() const;
   static Fault from_message(const Message& message);

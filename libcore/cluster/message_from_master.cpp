@@ -234,11 +234,8 @@ Message Record::to_message() const {
 Record Record::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kRecord, 1,
                             {"evaluation", "shard", "record"});
-  auto index = [&](std::string_view key) {
-    return static_cast<std::uint32_t>(body.at(key).integer(0, UINT32_MAX));
-  };
-  return {body.at("evaluation").boolean(), index("shard"), index("record"),
-          message.blobs[0]};
+  return {body.at("evaluation").boolean(), index_of(body, "shard"),
+          index_of(body, "record"), message.blobs[0]};
 }
 
 Message Check::to_message() const {

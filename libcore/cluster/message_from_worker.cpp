@@ -150,15 +150,24 @@ Message Fault::to_message() const {
           {{"lease", lease},
            {"fence", fence},
            {"batch", batch},
-           {"reason", printable(reason, kMaxReason)}},
+           {"reason", printable(reason, kMaxReason)},
+           {"code", code},
+           {"shard", shard},
+           {"record", record}},
           {}};
 }
 
 Fault Fault::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kFault, 0,
-                            {"lease", "fence", "batch", "reason"});
-  return {number_of(body, "lease"), number_of(body, "fence"),
-          count_of(body, "batch"), text_of(body, "reason", kMaxReason)};
+  JsonView body = open_body(
+      message, MessageType::kFault, 0,
+      {"lease", "fence", "batch", "reason", "code", "shard", "record"});
+  return {number_of(body, "lease"),
+          number_of(body, "fence"),
+          count_of(body, "batch"),
+          text_of(body, "reason", kMaxReason),
+          static_cast<int>(body.at("code").integer(0, 255)),
+          index_of(body, "shard"),
+          index_of(body, "record")};
 }
 
 Message Beat::to_message() const {
@@ -195,10 +204,8 @@ Message Fetch::to_message() const {
 Fetch Fetch::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kFetch, 0,
                             {"evaluation", "shard", "record"});
-  auto index = [&](std::string_view key) {
-    return static_cast<std::uint32_t>(body.at(key).integer(0, UINT32_MAX));
-  };
-  return {body.at("evaluation").boolean(), index("shard"), index("record")};
+  return {body.at("evaluation").boolean(), index_of(body, "shard"),
+          index_of(body, "record")};
 }
 
 Message Digest::to_message() const {

@@ -32,7 +32,27 @@ void Phase::take_fault(Member& member, const Fault& fault) {
   const Lease* lease = table().find(fault.lease, fault.fence);
   if (!lease || lease->worker != member.number) return;
   table().finish(fault.lease);
-  context_.reject(member, fault.batch, fault.reason);
+  if (fault.code == 0)
+    context_.reject(member, fault.batch, fault.reason);
+  else
+    take_bad_record(member, fault);
+}
+
+// What no worker can use is told from what one worker cannot.
+void Phase::take_bad_record(Member& member, const Fault& fault) {
+  try {
+    context_.examine({is_evaluation(), fault.shard, fault.record});
+  } catch (const Error& error) {
+    if (error.code() == Code::kProtocol) throw;
+    if (error.code() != Code::kData)
+      return context_.reject(member, fault.batch, error.what(), error.code());
+    context_.note_fault(member, fault.batch, error.what());
+    return context_.fail(error);
+  }
+  context_.note_fault(member, fault.batch, fault.reason);
+  member.faulty = true;
+  member.unfit =
+      "it cannot use a record that is all right here: " + fault.reason;
 }
 
 }  // namespace dl::cluster

@@ -44,6 +44,7 @@ class Phase {
 
  protected:
   virtual LeaseTable& table() = 0;
+  virtual bool is_evaluation() const { return false; }
   const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
   // Whether something may be sent to the member now.
   bool reachable(const Member& member) const {
@@ -51,8 +52,11 @@ class Phase {
   }
   // Refuses the answer to work of an earlier phase; ignores all else.
   void refuse_late(Member& member, const Message& message);
-  // Takes in a Fault: counts it and gives the work back.
+  // Takes in a Fault: counts it and gives the work back.  A record that is of
+  // no use here either ends the run; otherwise the worker is unfit.
   void take_fault(Member& member, const Fault& fault);
+
+  void take_bad_record(Member& member, const Fault& fault);
 
   RunContext& context_;
   bool winding_up_ = false;

@@ -28,6 +28,20 @@ std::size_t bytes_of(const data::DataSet& set) {
 
 }  // namespace
 
+void prepare_record(const ShardInfo& info, std::uint32_t record,
+                    data::DataSet& set, const CheckRecord& check) {
+  std::erase_if(set.tensors, [](const auto& tensor) {
+    return data::names_example(tensor.first);
+  });
+  try {
+    info.alignment.apply(set);
+    if (check) check(set);
+  } catch (Error& e) {
+    e.add_context("'" + info.path + "', record " + std::to_string(record));
+    throw;
+  }
+}
+
 std::optional<data::Shard> open_local(const ShardInfo& info,
                                       const std::string& data_root,
                                       std::string& why) {
@@ -98,20 +112,17 @@ std::shared_ptr<const data::DataSet> RecordStore::get(std::uint32_t shard,
   }
   require(shard < shards_.size() && record < shards_[shard].records.size(),
           "a record outside the catalogue");
-  data::DataSet loaded = load(shard, record);
-  prepare(shard, record, loaded);
-  auto set = std::make_shared<const data::DataSet>(std::move(loaded));
+  auto set = std::make_shared<const data::DataSet>(load(shard, record));
   keep(key, set);
   return set;
 }
 
 data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
-  const ShardInfo& info = shards_[shard];
-  const std::string place =
-      "'" + info.path + "', record " + std::to_string(record);
   if (files_[shard]) {
     try {
-      return files_[shard]->read(record);
+      data::DataSet set = files_[shard]->read(record);
+      prepare_record(shards_[shard], record, set, check_);
+      return set;
     } catch (const Error& e) {
       log_(Level::kWarning,
            std::string(e.what()) + "; asking the master for it");
@@ -119,34 +130,30 @@ data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
     }
   }
   try {
-    data::DataSet set =
-        data::unpack_record(fetch_(shard, record), "the master's copy");
+    return load_fetched(shard, record);
+  } catch (const Error& e) {
+    if (e.code() == Code::kTryAgain) throw;  // the record may be all right
+    throw BadRecord(e, shard, record);
+  }
+}
+
+data::DataSet RecordStore::load_fetched(std::uint32_t shard,
+                                        std::uint32_t record) {
+  const ShardInfo& info = shards_[shard];
+  data::DataSet set;
+  try {
+    set = data::unpack_record(fetch_(shard, record), "the master's copy");
     set.check();
     if (set.examples() != info.records[record])
       throw Error{Code::kData, "has " + std::to_string(set.examples()) +
                                    " examples, not " +
                                    std::to_string(info.records[record])};
-    return set;
   } catch (Error& e) {
-    e.add_context(place);
+    e.add_context("'" + info.path + "', record " + std::to_string(record));
     throw;
   }
-}
-
-// What a network learns from, in the order of all shards.
-void RecordStore::prepare(std::uint32_t shard, std::uint32_t record,
-                          data::DataSet& set) const {
-  std::erase_if(set.tensors, [](const auto& tensor) {
-    return data::names_example(tensor.first);
-  });
-  try {
-    shards_[shard].alignment.apply(set);
-    if (check_) check_(set);
-  } catch (Error& e) {
-    e.add_context("'" + shards_[shard].path + "', record " +
-                  std::to_string(record));
-    throw;
-  }
+  prepare_record(info, record, set, check_);
+  return set;
 }
 
 void RecordStore::keep(const Key& key,

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/base/error.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/message.h"
 #include "libcore/data/dataset.h"
@@ -28,6 +29,19 @@ using FetchRecord = std::function<std::vector<std::byte>(std::uint32_t shard,
 
 // Throws Error: kData.
 using CheckRecord = std::function<void(const data::DataSet& record)>;
+
+// A record that is of no use, wherever it came from.
+struct BadRecord : Error {
+  BadRecord(const Error& error, std::uint32_t the_shard,
+            std::uint32_t the_record)
+      : Error(error), shard(the_shard), record(the_record) {}
+  std::uint32_t shard, record;
+};
+
+// Makes of a record what a network learns from, in the order of all shards.
+// Throws Error: kData, "'x.dls', record 17: ...", it does not fit.
+void prepare_record(const ShardInfo& info, std::uint32_t record,
+                    data::DataSet& set, const CheckRecord& check);
 
 // Opens the file of a shard if it may and can be used: a regular file that
 // lies below data_root once links are followed, with the digest and records
@@ -49,10 +63,10 @@ class RecordStore {
   // Shards that this host cannot open.
   std::vector<std::uint32_t> unreadable() const;
 
-  // A file that fails in the middle of a run is given up for good, with a
-  // warning, and its records are fetched.
-  // Throws Error: kData, "'x.dls', record 17: ...", the master's copy is
-  // damaged as well; and what `fetch` throws.
+  // A file that fails in the middle of a run, or has a record that does not
+  // fit, is given up for good, with a warning, and its records are fetched.
+  // Throws BadRecord: "'x.dls', record 17: ...", the master's copy is damaged
+  // as well, or missing; and Error: kTryAgain, what `fetch` throws.
   std::shared_ptr<const data::DataSet> get(std::uint32_t shard,
                                            std::uint32_t record);
 
@@ -64,8 +78,7 @@ class RecordStore {
     std::size_t bytes;
   };
   data::DataSet load(std::uint32_t shard, std::uint32_t record);
-  void prepare(std::uint32_t shard, std::uint32_t record,
-               data::DataSet& set) const;
+  data::DataSet load_fetched(std::uint32_t shard, std::uint32_t record);
   void keep(const Key& key, std::shared_ptr<const data::DataSet> set);
 
   std::vector<ShardInfo> shards_;

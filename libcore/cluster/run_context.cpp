@@ -229,14 +229,23 @@ bool RunContext::anybody_but(const Member& member) {
   });
 }
 
-void RunContext::reject(Member& member, std::int64_t batch,
-                        const std::string& why) {
+void RunContext::fail(Error error) {
+  if (!failure) failure.emplace(std::move(error));
+}
+
+void RunContext::note_fault(const Member& member, std::int64_t batch,
+                            const std::string& why) {
   ++report.rejected;
-  ++member.rejections;
   Json fields = {
       {"worker", member.number}, {"epoch", state.epoch}, {"why", why}};
   if (batch >= 0) fields["first"] = batch;
   events.write("fault", std::move(fields));
+}
+
+void RunContext::reject(Member& member, std::int64_t batch,
+                        const std::string& why, Code code) {
+  note_fault(member, batch, why);
+  ++member.rejections;
   const std::string where = batch < 0 ? "a message"
                                       : "mini-batch " + std::to_string(batch) +
                                             " of epoch " +
@@ -247,12 +256,14 @@ void RunContext::reject(Member& member, std::int64_t batch,
   const bool too_often = member.rejections >= kMostRejections;
   if (all_fail || (too_often && !anybody_but(member)))
     throw Error{
-        Code::kConfig,
+        code,
         (all_fail ? "the answers of " + std::to_string(kMostDoubts) + " workers"
                   : std::to_string(member.rejections) + " answers in a row") +
             " were rejected, the last one for " + where + " from " +
             member.describe() + ": " + why +
-            "; lower the learning rate or look at the data"};
+            (code == Code::kConfig
+                 ? "; lower the learning rate or look at the data"
+                 : "; look at the storage of the data")};
   log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
                            why + (batch < 0 ? "" : "; it is done again"));
   member.faulty = too_often;

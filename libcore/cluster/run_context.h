@@ -5,6 +5,7 @@
 #define DL_LIBCORE_CLUSTER_RUN_CONTEXT_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,6 +70,10 @@ class RunContext {
   SlotOwners slots;          // averaging
   UpdateCheck update_check;  // sharing
   Report report;
+  // Looks at a record of the run's data as workers do.  Throws Error: kData,
+  // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
+  std::function<void(const Fetch&)> examine;
+  std::optional<Error> failure;  // see fail()
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
@@ -114,9 +119,15 @@ class RunContext {
 
   // A loss, an update or a replica that is not finite, or not what it should
   // be; batch -1: a message as such.  Others get the work first then, and after
-  // kMostRejections in a row the member is faulty.  Throws Error: kConfig,
+  // kMostRejections in a row the member is faulty.  Throws Error: `code`,
   // three workers were rejected for this mini-batch, or nobody else is there.
-  void reject(Member& member, std::int64_t batch, const std::string& why);
+  void reject(Member& member, std::int64_t batch, const std::string& why,
+              Code code = Code::kConfig);
+  // Counts and records that the member gave a mini-batch back.
+  void note_fault(const Member& member, std::int64_t batch,
+                  const std::string& why);
+  // The run ends with this error, once its state is saved.
+  void fail(Error error);
   // A good answer: counts and records the commit.  more: of its event.
   void accept(Member& member, const Lease& lease, std::int64_t first,
               std::int64_t count, std::int64_t examples, double loss_sum,

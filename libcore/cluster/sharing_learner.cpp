@@ -73,6 +73,7 @@ class SharingLearner : public Learner {
   }
   void settle() override;
   std::string train(Work& work, const nn::Batch& batch) override;
+  void cut_short(const Work& work) override;
   void finish(const Work& work) override;
   Replica& replica() override { return *replica_; }
 
@@ -207,9 +208,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
       update = coder_.prepare(replica_->update());
   }
   if (!step.fault.empty()) {
-    // What was trained before it in this lease is good.
-    if (unsent_.lease == work.task.lease && unsent_.count > 0)
-      send_update({}, false);
+    cut_short(work);
     return step.fault;
   }
   begin_update(work);
@@ -251,6 +250,11 @@ Replica::Step SharingLearner::compute_by_pieces(const nn::Batch& batch,
       });
   if (!step.fault.empty()) coder_.undo(replica_->update());
   return step;
+}
+
+void SharingLearner::cut_short(const Work& work) {
+  if (unsent_.lease == work.task.lease && unsent_.count > 0)
+    send_update({}, false);
 }
 
 // The network takes over what has been applied.

@@ -10,7 +10,6 @@
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/device/instructions.h"
-#include "libcore/nn/batch.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -139,7 +138,7 @@ void Trainer::set_up(const Welcome& welcome) {
   const data::Metadata metadata = metadata_of(welcome.metadata);
   nn::NetworkConfig network =
       nn::parse_network(dump_json(welcome.network), "the master's network");
-  const nn::Wanted wanted = nn::wanted_by(network, nn::layout_of(network));
+  const CheckRecord check = check_for(network);
   Json known{welcome.network, welcome.normalizer, welcome.target_normalizer,
              welcome.settings};
   if (!learner_ || known != known_) {
@@ -174,12 +173,7 @@ void Trainer::set_up(const Welcome& welcome) {
           return mail_.fetcher.fetch(Fetch{evaluation, shard, record},
                                      options_.fetch_limit);
         },
-        options_.cache_bytes / 2, log_,
-        [wanted](const data::DataSet& record) {
-          nn::check_batch({&record.get("features"), &record.get("labels"),
-                           nullptr, record.find("features_mask")},
-                          wanted);
-        });
+        options_.cache_bytes / 2, log_, check);
   };
   training_ = store(false, welcome.training);
   evaluation_ = store(true, welcome.evaluation);
@@ -247,11 +241,15 @@ void Trainer::step() {
                   std::to_string(work.task.lease));
   if (work.done == 0) learner_->begin(work.task);
   training_goes_on_ = work.task.kind == TaskKind::kTrain;
-  const LoadedBatch& batch = loader_->next();
-  if (work.task.kind == TaskKind::kEvaluate)
-    step_evaluation(work, batch);
-  else
-    step_training(work, batch);
+  try {
+    const LoadedBatch& batch = loader_->next();
+    if (work.task.kind == TaskKind::kEvaluate)
+      step_evaluation(work, batch);
+    else
+      step_training(work, batch);
+  } catch (const BadRecord& bad) {
+    return give_back(bad.what(), &bad);
+  }
   ++mail_.progress;
   failpoint("worker.after_batch");
   if (!tasks_.empty() && tasks_.front().done == tasks_.front().task.count)
@@ -271,11 +269,24 @@ void Trainer::step_training(Work& work, const LoadedBatch& batch) {
     mail_.examples += batch.set.examples();
     return;
   }
-  log_(Level::kWarning, "mini-batch " + std::to_string(batch.index) +
-                            " of epoch " + std::to_string(batch.epoch + 1) +
-                            ": " + fault + "; not sent");
-  mail_.outbox.push(Fault{work.task.lease, work.task.fence, work.batch(), fault}
-                        .to_message());
+  give_back(fault, nullptr);
+}
+
+// The mini-batch at hand went wrong; its lease is the master's again.
+void Trainer::give_back(const std::string& why, const BadRecord* bad) {
+  const Work& work = tasks_.front();
+  log_(Level::kWarning, "mini-batch " + std::to_string(work.batch()) +
+                            " of epoch " + std::to_string(work.task.epoch + 1) +
+                            ": " + why +
+                            (bad ? "; the master is told" : "; not sent"));
+  Fault fault{work.task.lease, work.task.fence, work.batch(), why};
+  if (bad) {
+    if (work.task.kind == TaskKind::kTrain) learner_->cut_short(work);
+    fault.code = static_cast<int>(bad->code());
+    fault.shard = bad->shard;
+    fault.record = bad->record;
+  }
+  mail_.outbox.push(fault.to_message());
   drop_lease(work.task.lease, work.task.fence);
 }
 

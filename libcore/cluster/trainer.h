@@ -35,7 +35,7 @@ class Trainer {
   // Works until mail.leaving is set.  A conversation that went out of step
   // sets mail.rejoin, and nothing is done until the next Welcome.
   // Throws Error: kConfig, kUnavailable, the network cannot be set up here;
-  // kData, a record cannot be had, naming file and record; kProtocol.
+  // kTryAgain, the master does not send a record; kProtocol.
   void run();
 
  private:
@@ -53,6 +53,7 @@ class Trainer {
   void step();
   void probe(const Probe& probe);
   void step_training(Work& work, const LoadedBatch& batch);
+  void give_back(const std::string& why, const BadRecord* bad);
   void step_evaluation(Work& work, const LoadedBatch& batch);
   void end_lease();
 

@@ -11,7 +11,7 @@ for mode in averaging sharing; do
   dl-master -q --net net.json --data bad.dls --mode $mode --local 1 --batch 4 \
     -o $mode.safetensors 2>messages
   echo $?
-  grep "^dl-master" messages | sed "s|'/[^']*/|'|"
+  grep "^dl-master" messages | sed "s|'/[^']*/|'|" | uniq
   test -e $mode.safetensors || echo "no model"
 done
 # Without names of classes only the network knows which labels there are.
@@ -20,4 +20,4 @@ sed 's/"units": 8/"units": 3/' net.json >three.json
 dl-master -q --net three.json --data unnamed.dls --local 1 --batch 4 \
   -o unnamed.safetensors 2>messages
 echo $?
-sed "s|'/[^']*/|'|" messages
+grep "^dl-master" messages | sed "s|'/[^']*/|'|"

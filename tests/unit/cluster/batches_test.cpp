@@ -113,7 +113,8 @@ TEST_CASE("records of unreadable shards are fetched once and kept") {
 TEST_CASE("a record that a network cannot take is named by file and number") {
   Scratch dir;
   const ShardInfo info = make_shard(dir, "a.dls", {4, 3}, 1);
-  RecordStore store({info}, "/", {}, 1 << 20, kSilent,
+  Fetched fetched;
+  RecordStore store({info}, "/", fetched.from(info.path), 1 << 20, kSilent,
                     [](const dl::data::DataSet& record) {
                       if (record.examples() == 3)
                         throw dl::Error{dl::Code::kData, "example 2 is odd"};
@@ -121,6 +122,40 @@ TEST_CASE("a record that a network cannot take is named by file and number") {
   CHECK_NOTHROW(store.get(0, 0));
   CHECK_THROWS_WITH(store.get(0, 1),
                     "'" + info.path + "', record 1: example 2 is odd");
+  CHECK_THROWS_AS(store.get(0, 1), BadRecord);
+  CHECK(fetched.calls == 2);  // the master's copy might have been better
+}
+
+TEST_CASE("a record that does not fit here only is the master's") {
+  Scratch dir;
+  const ShardInfo info = make_shard(dir, "a.dls", {4, 3}, 1);
+  const ShardInfo twin = make_shard(dir, "twin.dls", {4, 3}, 1);
+  Fetched fetched;
+  int checked = 0;
+  RecordStore store({info}, "/", fetched.from(twin.path), 1 << 20, kSilent,
+                    [&](const dl::data::DataSet&) {
+                      if (++checked == 1)
+                        throw dl::Error{dl::Code::kData, "example 2 is odd"};
+                    });
+  CHECK(sample::same(*store.get(0, 1), Shard(twin.path).read(1)));
+  CHECK(store.unreadable() == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("a master that does not send a record does not make it bad") {
+  RecordStore store(
+      {ShardInfo{"/no/such.dls", 7, {4}}}, "/",
+      [](std::uint32_t, std::uint32_t) -> std::vector<std::byte> {
+        throw dl::Error{dl::Code::kTryAgain, "the master is gone"};
+      },
+      1 << 20, kSilent);
+  try {
+    store.get(0, 0);
+    FAIL("was given");
+  } catch (const BadRecord&) {
+    FAIL("it is called bad");
+  } catch (const dl::Error& error) {
+    CHECK(error.code() == dl::Code::kTryAgain);
+  }
 }
 
 TEST_CASE("the cache keeps what was used last, within its bytes") {

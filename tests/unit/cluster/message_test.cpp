@@ -123,6 +123,9 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Stale{4, 2, -1}).batch == -1);
   refuses(Stale{4, 2, -1}, "batch", -2);
   CHECK(through(Fault{4, 2, 9, "loss is not finite"}).batch == 9);
+  CHECK(through(Fault{4, 2, 9, "damaged", 65, 3, 7}).record == 7);
+  refuses(Fault{}, "code", 256);
+  refuses(Fault{}, "record", -1);
   CHECK(through(Beat{17, 1024.5, "batch 17", Json::object(), 9}).feed == 9);
   refuses(Beat{}, "exchange", 5);
   refuses(Beat{}, "examples_per_second", -1.0);
