@@ -104,6 +104,7 @@ void run(Args& args) {
       args.threads > 0 ? static_cast<int>(args.threads) : dl::available_cores();
   worker.trainer.cache_bytes = args.cache;
   worker.stop = dl::cli::catch_stop_signals();
+  worker.ending = dl::cli::begin_grace;
   if (args.exit_on_stdin_eof) watch_stdin();
   dl::cluster::run_worker(worker, dl::cli::log());
 }

@@ -76,6 +76,8 @@ int catch_stop_signals() {
   return ends[0];
 }
 
+void begin_grace() { ::alarm(grace_seconds); }
+
 const char* stop_signal_name() {
   switch (received.load()) {
     case 0:

@@ -20,6 +20,9 @@ int catch_stop_signals();
 // From DL_GRACE.  Throws Error: kUsage.
 std::chrono::milliseconds grace_period();
 
+// From now on the grace period runs, as after a signal.
+void begin_grace();
+
 // "SIGTERM", or "" if none has come.
 const char* stop_signal_name();
 

@@ -104,6 +104,7 @@ void Worker::run() {
   mail_.leaving = true;
   mail_.fetcher.close();
   mail_.inbox.wake();
+  if (options_.ending) options_.ending();
   thread.join();
   report();
   if (compute_error_) std::rethrow_exception(compute_error_);

@@ -9,6 +9,7 @@
 #define DL_LIBCORE_CLUSTER_WORKER_H_
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "libcore/base/log.h"
@@ -29,6 +30,8 @@ struct WorkerOptions {
   // Becomes readable when the worker is to finish its mini-batch and leave;
   // -1: never.
   int stop = -1;
+  // Called when nothing is left but to end what computes, which may hang.
+  std::function<void()> ending = nullptr;
 };
 
 // Returns when the master says that all is done.

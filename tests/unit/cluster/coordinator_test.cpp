@@ -386,6 +386,31 @@ TEST_CASE("a second worker of a name is refused while the first one lives") {
   CHECK(master.link.workers["twin"].run == run_id(1));
 }
 
+TEST_CASE("who is not of this run is told to say hello again") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  std::vector<MessageType> sent;
+  master.link.carry = [&](const std::string&, Worker&,
+                          const Received& received) {
+    sent.push_back(received.message.type);
+  };
+  a.run = run_id(9);
+  master.deliver(a, Beat{}.to_message());
+  REQUIRE(sent.size() == 1);
+  CHECK(sent.back() == MessageType::kRejoin);
+  // One that leaves wants no answer.
+  master.deliver(a, Leave{"done"}.to_message());
+  CHECK(sent.size() == 1);
+  a.run = run_id(1);
+  master.deliver(a, Leave{"done"}.to_message());
+  master.deliver(a, Beat{}.to_message());
+  REQUIRE(sent.size() == 2);
+  CHECK(sent.back() == MessageType::kRejoin);
+}
+
 TEST_CASE("messages of another run are ignored") {
   Folder folder;
   std::optional<RunState> saved;
