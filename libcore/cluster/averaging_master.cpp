@@ -157,12 +157,11 @@ void AveragingEpoch::take(Member& member, const Message& message) {
   if (message.type == MessageType::kResult)
     return take_result(member, Result::from_message(message));
   if (message.type == MessageType::kReduced)
-    return take_reduced(Reduced::from_message(message));
+    return take_reduced(member, Reduced::from_message(message));
   if (message.type != MessageType::kFault) return refuse_late(member, message);
   const Fault fault = Fault::from_message(message);
   const Lease* held = table_.find(fault.lease, fault.fence);
-  if (!held || held->worker != member.number) return;
-  revoke_next(member, *held);
+  if (held && held->worker == member.number) revoke_next(member, *held);
   take_fault(member, fault);
 }
 
@@ -258,13 +257,16 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   }
   const Lease lease = *held;
   OpenRound& round = *round_of(lease);
+  const std::size_t slot = slot_of(round, lease);
+  if (result.round != round.version || !std::cmp_equal(result.slot, slot) ||
+      (result.elsewhere && round.appointed.empty()))
+    throw Error{Code::kProtocol, "Result: it does not fit its Task"};
   if (result.elsewhere) {
     if (!round.groups.empty()) elsewhere_.insert(lease.id);
     return;
   }
   if (!round.groups.empty())
     reduction_failed(round, member.describe() + " cannot reach its reducer");
-  const std::size_t slot = slot_of(round, lease);
   std::vector<float> delta;
   if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
     revoke_next(member, lease);

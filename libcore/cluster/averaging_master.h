@@ -73,6 +73,8 @@ class AveragingEpoch : public Phase {
     // Sums that other workers make of it; none: all Results come here.
     std::vector<ReduceGroup> groups;
     std::vector<std::uint64_t> reducers;  // members
+    // Members that were ever told to sum something of it.
+    std::set<std::uint64_t> appointed;
     double all_elsewhere =
         0;  // since when all that is missing is; 0: it is not
 
@@ -100,7 +102,7 @@ class AveragingEpoch : public Phase {
   // averaging_reduce.cpp
   void plan_reduction(OpenRound& round);
   std::string reducer_of(const OpenRound& round, std::size_t slot) const;
-  void take_reduced(Reduced reduced);
+  void take_reduced(const Member& member, Reduced reduced);
   std::string fault_of(const Reduced& reduced, const OpenRound& round,
                        std::vector<float>& delta) const;
   void go_direct(OpenRound& round, const std::string& why);

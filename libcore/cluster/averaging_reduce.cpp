@@ -41,6 +41,7 @@ void AveragingEpoch::plan_reduction(OpenRound& round) {
         static_cast<std::int64_t>(context_.state.parameters.size());
     if (group.up) order.up = reducers[groups[*group.up].reducer]->seat.endpoint;
     if (!context_.send(*reducers[group.reducer], order.to_message())) return;
+    round.appointed.insert(reducers[group.reducer]->number);
   }
   round.groups = groups;
   for (const Member* member : reducers)
@@ -55,11 +56,23 @@ std::string AveragingEpoch::reducer_of(const OpenRound& round,
   return member ? member->seat.endpoint : "";
 }
 
-void AveragingEpoch::take_reduced(Reduced reduced) {
+// One of a round that is over, or no longer summed by others, comes late.
+void AveragingEpoch::take_reduced(const Member& member, Reduced reduced) {
   const auto found =
       std::ranges::find(rounds_, reduced.round, &OpenRound::version);
-  if (found == rounds_.end() || found->groups.empty()) return;
+  if (found == rounds_.end() && reduced.round <= context_.state.version &&
+      context_.feed.keeps())
+    return;
+  if (found == rounds_.end() || !found->appointed.contains(member.number))
+    throw Error{Code::kProtocol, "Reduced: nobody asked for it"};
   OpenRound& round = *found;
+  if (round.groups.empty()) return;
+  if (std::ranges::none_of(round.groups, [&](const ReduceGroup& group) {
+        return std::cmp_equal(group.level, reduced.level) &&
+               std::cmp_equal(group.first, reduced.first) &&
+               round.reducers[group.reducer] == member.number;
+      }))
+    throw Error{Code::kProtocol, "Reduced: it is another's to sum"};
   std::vector<float> delta;
   if (const std::string why = fault_of(reduced, round, delta); !why.empty())
     return go_direct(round, why);

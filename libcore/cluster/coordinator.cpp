@@ -80,6 +80,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     Member& member =
         context_.members.admit(incoming.peer, refused.hello, context_.now,
                                context_.limits.lost_after, &replaced);
+    member.digests = context_.checks;
     if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
     Welcome welcome = hooks_.welcome();
     welcome.run = context_.run;
@@ -158,10 +159,22 @@ void Coordinator::probe_namesake(const Member& newcomer) {
   }
 }
 
+// What a worker may send before it said Ready.
+bool may_come_first(MessageType type) {
+  return type == MessageType::kReady || type == MessageType::kBeat ||
+         type == MessageType::kFetch || type == MessageType::kLeave;
+}
+
 void Coordinator::take(Member& member, const Message& message) {
+  if (!member.ready && !may_come_first(message.type))
+    throw Error{Code::kProtocol,
+                std::string(name_of(message.type)) + ": before Ready"};
   switch (message.type) {
     case MessageType::kReady:
+      if (member.ready) throw Error{Code::kProtocol, "Ready: a second one"};
       member.had = Ready::from_message(message);
+      for (const std::uint32_t shard : member.had.unreadable)
+        require_record(false, shard, 0);
       member.ready = true;
       if (!member.had.unreadable.empty())
         context_.log(Level::kInfo,
@@ -171,6 +184,8 @@ void Coordinator::take(Member& member, const Message& message) {
       return;
     case MessageType::kBeat: {
       const Beat beat = Beat::from_message(message);
+      if (beat.feed > context_.feed.number())
+        throw Error{Code::kProtocol, "Beat: its feed is ahead of ours"};
       context_.note_exchange(member, beat.exchange);
       feed_tree_.heard(member, beat.feed);
       context_.send(member, Alive{}.to_message());
@@ -202,7 +217,18 @@ void Coordinator::take(Member& member, const Message& message) {
   }
 }
 
+void Coordinator::require_record(bool evaluation, std::uint32_t shard,
+                                 std::uint32_t record) const {
+  const auto& shards =
+      (evaluation ? context_.evaluation : context_.training).records;
+  if (shard >= shards.size() || record >= shards[shard].size())
+    throw Error{Code::kProtocol, "there is no record " +
+                                     std::to_string(record) + " of shard " +
+                                     std::to_string(shard)};
+}
+
 void Coordinator::serve(Member& member, const Fetch& fetch) {
+  require_record(fetch.evaluation, fetch.shard, fetch.record);
   Record record;
   record.evaluation = fetch.evaluation;
   record.shard = fetch.shard;

@@ -70,6 +70,9 @@ class Coordinator {
   void note_instructions(const Member& newcomer);
   void probe_namesake(const Member& newcomer);
   void take(Member& member, const Message& message);
+  // Throws Error: kProtocol, there is no such record.
+  void require_record(bool evaluation, std::uint32_t shard,
+                      std::uint32_t record) const;
   void serve(Member& member, const Fetch& fetch);
   // failed: it may have been its work.
   void lose(Member& member, const std::string& why, bool gone,

@@ -55,10 +55,11 @@ void EstimateRound::check_silence() const {
 }
 
 void EstimateRound::take(Member& member, const Message& message) {
-  if (message.type != MessageType::kProbed) return;
+  if (message.type != MessageType::kProbed) return refuse_late(member, message);
   const Probed probed = Probed::from_message(message);
   const auto found = hosts_.find(member.number);
-  if (found == hosts_.end()) return;
+  if (found == hosts_.end())
+    throw Error{Code::kProtocol, "Probed: nobody asked for it"};
   HostFigures& host = found->second;
   if (stage_ == Stage::kComputing) {
     if (host.compute > 0 || !(probed.compute > 0)) return;

@@ -42,13 +42,18 @@ void EvaluationRound::take_done(Member& member, const TaskDone& done) {
   if (!held || held->worker != member.number)
     return context_.refuse(member, done.lease, done.fence);
   const Lease lease = *held;
+  const std::vector<std::string>& kinds = context_.settings.evaluations;
+  if (!done.statistics.empty() || done.evaluations.size() != kinds.size() ||
+      done.examples != order_.examples(lease.first, lease.count))
+    throw Error{Code::kProtocol, "TaskDone: it does not fit its Task"};
   Evaluations part;
   try {
-    for (const Json& json : done.evaluations)
-      part.push_back(
-          eval::evaluation_from_json(JsonView(json, Code::kProtocol)));
-    if (part.size() != context_.settings.evaluations.size())
-      throw Error{Code::kProtocol, "evaluations are missing"};
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      part.push_back(eval::evaluation_from_json(
+          JsonView(done.evaluations[i], Code::kProtocol)));
+      // What cannot be merged is found now, not at the end.
+      eval::make_evaluation(kinds[i], context_.subject)->merge(*part[i]);
+    }
   } catch (const Error& error) {
     table_.finish(lease.id);
     return context_.reject(member, lease.first, error.what());

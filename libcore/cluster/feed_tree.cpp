@@ -68,15 +68,23 @@ void FeedTree::seat(Member& member, std::uint64_t parent,
   if (parent != 0) place.endpoint = members.at(parent)->seat.endpoint;
   // Who is to be its parent does not listen yet.
   if (parent != 0 && place.endpoint.empty()) return;
-  if (context_.send(member, place.to_message())) seat.parent = parent;
+  if (!context_.send(member, place.to_message())) return;
+  seat.parent = parent;
+  seat.placed = true;
 }
 
 void FeedTree::take(Member& member, const Listening& listening) {
+  if (!member.seat.asked)
+    throw Error{Code::kProtocol, "Listening: it was not told to listen"};
   member.seat.endpoint = listening.endpoint;
 }
 
 void FeedTree::take(Member& member, const Fed& fed) {
   Seat& seat = member.seat;
+  const std::uint64_t newest = context_.feed.number();
+  if (!seat.placed || fed.have > newest || fed.after > newest ||
+      fed.parent > context_.members.joined())
+    throw Error{Code::kProtocol, "Fed: it was sent to no such parent"};
   if (fed.parent == 0) return take_over(member, fed.have, fed.why);
   if (fed.parent != seat.parent) return;  // it is sent to another meanwhile
   // What its parent left out; at first the master has sent it that.

@@ -238,6 +238,12 @@ void Master::start(RouterSocket& socket) {
   if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
   context_->state = std::move(state_);
   context_->shared_updater = plan_.shared_updater;
+  // A worker that shares gradients has no updater of its own.
+  if (!plan_.shared_updater)
+    context_->updater_elements = static_cast<std::size_t>(plan_.updater_state);
+  const data::Metadata& data = plan_.model.data;
+  context_->subject = {plan_.outputs,
+                       data.classes.empty() ? data.targets : data.classes};
   context_->report = begun();
   context_->examine = [this](const Fetch& fetch) {
     data_of(fetch).examine(fetch.shard, fetch.record,

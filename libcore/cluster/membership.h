@@ -28,6 +28,7 @@ struct Seat {
   std::uint64_t parent = 0;   // where it was told to go; 0: the master
   std::uint64_t fed_by = 0;   // who sends it the feed, Membership::set_feeder()
   bool asked = false;         // to listen
+  bool placed = false;        // it was sent to a parent once
   std::string endpoint;       // where it listens for children; "": not yet
   double not_before = 0;      // it is left where it is until then
   int misses = 0;             // parents that it could not reach, in a row
@@ -43,6 +44,7 @@ struct Member {
   bool silent = false;
   bool stuck = false;
   int rejections = 0;   // of its answers, in a row
+  int violations = 0;   // messages that no worker should send
   bool faulty = false;  // too many of them, or `unfit`: it is to go
   std::string unfit;    // why it cannot work here; "": it may
 
@@ -55,6 +57,7 @@ struct Member {
 
   bool in_step = false;       // it has the run's State, or is sure to get it
   Ready had;                  // sharing: what it came with
+  std::uint64_t digests = 0;  // ... the last comparison that it may answer
   std::int64_t examples = 0;  // committed of it in this epoch
   std::vector<float> statistics;  // sharing: its latest
   double batch_seconds = 0;       // sharing: smoothed; 0: not known

@@ -16,21 +16,39 @@ std::int64_t Phase::left() const {
 }
 
 void Phase::refuse_late(Member& member, const Message& message) {
-  if (message.type == MessageType::kUpdate) {
+  const bool sharing = context_.settings.mode == Mode::kSharing;
+  if (message.type == MessageType::kUpdate && sharing) {
     const Update late = Update::from_message(message);
-    context_.refuse(member, late.lease, late.fence, late.batch);
-  } else if (message.type == MessageType::kResult) {
-    const Result late = Result::from_message(message);
-    context_.refuse(member, late.lease, late.fence);
-  } else if (message.type == MessageType::kTaskDone) {
-    const TaskDone late = TaskDone::from_message(message);
-    context_.refuse(member, late.lease, late.fence);
+    return context_.refuse(member, late.lease, late.fence, late.batch);
   }
+  if (message.type == MessageType::kResult && !sharing) {
+    const Result late = Result::from_message(message);
+    return context_.refuse(member, late.lease, late.fence);
+  }
+  if (message.type == MessageType::kTaskDone) {
+    const TaskDone late = TaskDone::from_message(message);
+    return context_.refuse(member, late.lease, late.fence);
+  }
+  if (message.type == MessageType::kFault)
+    return context_.require_given(Fault::from_message(message).lease);
+  if (message.type == MessageType::kDigest && sharing)
+    return context_.count_digest(member);
+  if (message.type == MessageType::kReduced && !sharing &&
+      context_.feed.keeps() &&
+      Reduced::from_message(message).round <= context_.state.version)
+    return;
+  throw Error{Code::kProtocol,
+              std::string(name_of(message.type)) + ": not expected now"};
 }
 
 void Phase::take_fault(Member& member, const Fault& fault) {
   const Lease* lease = table().find(fault.lease, fault.fence);
-  if (!lease || lease->worker != member.number) return;
+  if (!lease || lease->worker != member.number)
+    return context_.require_given(fault.lease);
+  if (fault.batch < lease->first || fault.batch >= lease->first + lease->count)
+    throw Error{Code::kProtocol, "Fault: mini-batch " +
+                                     std::to_string(fault.batch) +
+                                     " is not in its lease"};
   table().finish(fault.lease);
   if (fault.code == 0)
     context_.reject(member, fault.batch, fault.reason);

@@ -50,7 +50,9 @@ class Phase {
   bool reachable(const Member& member) const {
     return member.can_work() && member.retry <= context_.now;
   }
-  // Refuses the answer to work of an earlier phase; ignores all else.
+  // What this phase does not expect: refuses the answer to work of an earlier
+  // one, and passes over what else may come late.
+  // Throws Error: kProtocol, no worker that goes by the protocol sends it.
   void refuse_late(Member& member, const Message& message);
   // Takes in a Fault: counts it and gives the work back.  A record that is of
   // no use here either ends the run; otherwise the worker is unfit.

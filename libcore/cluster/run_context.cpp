@@ -209,6 +209,7 @@ void RunContext::revoke(Member& member, LeaseTable& table, const Lease& lease,
 
 void RunContext::refuse(Member& member, std::uint64_t lease,
                         std::uint64_t fence, std::int64_t batch) {
+  require_given(lease);
   ++report.stale;
   Json fields = {{"lease", lease},
                  {"fence", fence},
@@ -221,6 +222,19 @@ void RunContext::refuse(Member& member, std::uint64_t lease,
   message.fence = fence;
   message.batch = batch;
   send(member, message.to_message());
+}
+
+void RunContext::require_given(std::uint64_t lease) const {
+  if (lease == 0 || lease >= next_lease)
+    throw Error{Code::kProtocol,
+                "lease " + std::to_string(lease) + " was given to nobody"};
+}
+
+// In a tree, a Check reaches those as well that are out of step.
+void RunContext::count_digest(Member& member) const {
+  if (member.digests >= checks)
+    throw Error{Code::kProtocol, "Digest: nobody asked for it"};
+  ++member.digests;
 }
 
 bool RunContext::anybody_but(const Member& member) {
@@ -246,6 +260,7 @@ void RunContext::reject(Member& member, std::int64_t batch,
                         const std::string& why, Code code) {
   note_fault(member, batch, why);
   ++member.rejections;
+  if (batch < 0) ++member.violations;
   const std::string where = batch < 0 ? "a message"
                                       : "mini-batch " + std::to_string(batch) +
                                             " of epoch " +
@@ -253,12 +268,13 @@ void RunContext::reject(Member& member, std::int64_t batch,
   if (std::exchange(doubts_epoch_, state.epoch) != state.epoch) doubts_.clear();
   if (batch >= 0) doubts_[batch].insert(member.hello.process);
   const bool all_fail = batch >= 0 && doubts_[batch].size() >= kMostDoubts;
-  const bool too_often = member.rejections >= kMostRejections;
+  const int times = std::max(member.rejections, member.violations);
+  const bool too_often = times >= kMostRejections;
   if (all_fail || (too_often && !anybody_but(member)))
     throw Error{
         code,
         (all_fail ? "the answers of " + std::to_string(kMostDoubts) + " workers"
-                  : std::to_string(member.rejections) + " answers in a row") +
+                  : std::to_string(times) + " answers of a worker") +
             " were rejected, the last one for " + where + " from " +
             member.describe() + ": " + why +
             (code == Code::kConfig

@@ -25,6 +25,7 @@
 #include "libcore/cluster/update_check.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
+#include "libcore/eval/evaluation.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -77,6 +78,9 @@ class RunContext {
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
+  std::uint64_t checks = 0;          // sharing: comparisons of replicas so far
+  std::size_t updater_elements = 0;  // sharing: of a worker's updater
+  eval::Subject subject;             // of evaluations
 
   // False: it did not go out; the member is left alone for a moment.
   // feed: as Envelope's.
@@ -113,13 +117,20 @@ class RunContext {
   void revoke(Member& member, LeaseTable& table, const Lease& lease,
               const std::string& why, bool failed);
 
-  // Work that came too late is refused.
+  // Work that came too late is refused.  Throws Error: kProtocol, there never
+  // was such a lease.
   void refuse(Member& member, std::uint64_t lease, std::uint64_t fence,
               std::int64_t batch = -1);
 
+  // Throw Error: kProtocol, the lease was given to nobody; the member was asked
+  // for no other Digest.
+  void require_given(std::uint64_t lease) const;
+  void count_digest(Member& member) const;
+
   // A loss, an update or a replica that is not finite, or not what it should
   // be; batch -1: a message as such.  Others get the work first then, and after
-  // kMostRejections in a row the member is faulty.  Throws Error: `code`,
+  // kMostRejections in a row, or as many wrong messages, the member is faulty.
+  // Throws Error: `code`,
   // three workers were rejected for this mini-batch, or nobody else is there.
   void reject(Member& member, std::int64_t batch, const std::string& why,
               Code code = Code::kConfig);

@@ -12,6 +12,7 @@ void SharingEpoch::begin_check() {
   const RunState& state = context_.state;
   unchecked_ = 0;
   check_.emplace(state.parameters, state.version, context_.now);
+  ++context_.checks;
   Check message;
   message.epoch = state.epoch;
   message.sequence = check_->sequence();
@@ -21,21 +22,27 @@ void SharingEpoch::begin_check() {
     if (member->in_step && (!busiest || member->examples > busiest->examples))
       busiest = member;
   if (stage_ == Stage::kDraining && busiest)
-    message.updater_of = busiest->number;
+    message.updater_of = updater_of_ = busiest->number;
   context_.tell_all(message.to_message());
   for (const Member* member : context_.members.workers())
     if (member->in_step) check_->ask(member->number);
 }
 
 void SharingEpoch::take_digest(Member& member, Digest answer) {
+  context_.count_digest(member);
   const std::uint64_t digest = answer.digest;
+  std::vector<float> updater_state = std::move(answer.updater_state);
+  if (answer.statistics.size() != context_.state.statistics.size() ||
+      (!updater_state.empty() &&
+       (member.number != updater_of_ ||
+        updater_state.size() != context_.updater_elements)))
+    throw Error{Code::kProtocol, "Digest: its vectors do not fit"};
   context_.note_exchange(member, answer.exchange);
-  if (all_finite(answer.updater_state) && !answer.updater_state.empty())
-    context_.state.updater_state = std::move(answer.updater_state);
-  answer.updater_state.clear();
   if (!check_ ||
       !check_->take(member.number, std::move(answer), member.examples))
     return;
+  if (!updater_state.empty() && all_finite(updater_state))
+    context_.state.updater_state = std::move(updater_state);
   if (digest == check_->digest()) return;
   ++context_.report.resyncs;
   member.in_step = false;

@@ -211,8 +211,11 @@ void SharingEpoch::take_done(Member& member, TaskDone done) {
   const Lease* lease = table_.find(done.lease, done.fence);
   if (!lease || lease->worker != member.number)
     return context_.refuse(member, done.lease, done.fence);
-  if (done.statistics.size() == context_.state.statistics.size() &&
-      all_finite(done.statistics))
+  if (done.statistics.size() != context_.state.statistics.size() ||
+      !done.evaluations.empty() ||
+      done.examples != order_.examples(lease->first, lease->count))
+    throw Error{Code::kProtocol, "TaskDone: it does not fit its Task"};
+  if (all_finite(done.statistics))
     member.statistics = std::move(done.statistics);
   if (!rounds_ || !rounds_->mark_done(done.lease)) table_.finish(done.lease);
 }

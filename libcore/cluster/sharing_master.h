@@ -72,6 +72,7 @@ class SharingEpoch : public Phase {
   std::optional<SharingRounds> rounds_;  // if staleness is bounded
   StalenessSummary staleness_;
   std::optional<Agreement> check_;  // under way; at the end or in between
+  std::uint64_t updater_of_ = 0;    // the member whose updater's state it wants
   std::int64_t unchecked_ = 0;      // mini-batches committed since the last one
 };
 

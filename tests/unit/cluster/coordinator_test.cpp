@@ -120,6 +120,7 @@ TEST_CASE("a replica that differs is found in the middle of an epoch") {
   Master master(s, Limits{}, folder, saved, 1, kExamples);
   Worker& a = master.join("a");
   Worker& b = master.join("b");
+  master.context.state.statistics = {0};
   a.statistics = {1};
   b.statistics = {3};
   master.turn();

@@ -187,6 +187,7 @@ inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
     TaskDone answer;
     answer.lease = task.lease;
     answer.fence = task.fence;
+    answer.examples = order.examples(task.first, task.count);
     const auto evaluation = dl::eval::make_evaluation("regression", {1, {}});
     for (std::int64_t i = 0; i < task.count; ++i) {
       dl::tensor::Tensor x(dl::tensor::DType::kF32, {1, 1});
@@ -268,6 +269,8 @@ inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
   TaskDone answer;
   answer.lease = task.lease;
   answer.fence = task.fence;
+  answer.examples = order.examples(task.first, task.count);
+  answer.statistics = statistics;
   out.push_back(answer.to_message());
   tasks.pop_front();
   done = 0;
