@@ -52,9 +52,10 @@ class CountingIterator {
 // Builds a document; stops at a duplicate key and at the limits.
 class StrictBuilder : public nlohmann::json_sax<Json> {
  public:
-  // format: "JSON", for messages.
-  StrictBuilder(const char* format, std::size_t max_values)
-      : format_(format), max_values_(max_values) {}
+  // format: "JSON", for messages.  container: values that one counts as.
+  StrictBuilder(const char* format, std::size_t max_values,
+                std::size_t container = 1)
+      : format_(format), max_values_(max_values), container_(container) {}
   Json take() { return std::move(root_); }
   const std::string& problem() const { return problem_; }
 
@@ -117,7 +118,8 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   bool open(Json container) {
     if (stack_.size() >= kMaxJsonDepth)
       return stop("nested deeper than " + std::to_string(kMaxJsonDepth));
-    if (++values_ > max_values_) return too_many();
+    values_ += container_;
+    if (values_ > max_values_) return too_many();
     stack_.push_back(place(std::move(container)));
     return true;
   }
@@ -130,7 +132,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   Json root_;
   std::vector<Json*> stack_;  // the containers that are open
   std::string key_;
-  std::size_t values_ = 0, max_values_;
+  std::size_t values_ = 0, max_values_, container_;
   std::string problem_;
 };
 
@@ -183,8 +185,10 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
                         ": " + builder.problem()};
 }
 
-Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name) {
-  StrictBuilder builder("MessagePack", kMaxJsonValues);
+Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name,
+                   std::size_t max_values) {
+  constexpr std::size_t kContainer = 8;
+  StrictBuilder builder("MessagePack", max_values, kContainer);
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
   if (Json::sax_parse(data, data + bytes.size(), &builder,
                       Json::input_format_t::msgpack))

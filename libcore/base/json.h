@@ -38,7 +38,9 @@ Json parse_json(std::string_view text, const std::string& name, Code code,
                 std::size_t max_values = kMaxJsonValues);
 
 // The same for one MessagePack value; throws Error{kProtocol}.
-Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name);
+// A map or an array counts as eight values, for that is what it takes.
+Json parse_msgpack(std::span<const std::byte> bytes, const std::string& name,
+                   std::size_t max_values = kMaxJsonValues);
 
 // One line of text; bytes that are not UTF-8 are replaced, never thrown on.
 std::string dump_json(const Json& value);

@@ -86,6 +86,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     welcome.run = context_.run;
     welcome.worker = member.number;
     welcome.name = member.hello.name;
+    context_.link.let_in(member.peer);
     context_.send(member, welcome.to_message());
     ++context_.report.joined;
     context_.events.write("join", {{"worker", member.number},
@@ -291,6 +292,9 @@ void Coordinator::put_out(Member& member) {
 
 void Coordinator::watch_members() {
   const Limits& limits = context_.limits;
+  for (const RouterSocket::Ended& ended : context_.link.take_ended())
+    if (Member* member = context_.members.find(ended.peer))
+      lose(*member, ended.why, true, false);
   for (Member* member : context_.members.present())
     if (member->faulty) put_out(*member);
   for (Member* member :

@@ -12,7 +12,6 @@ constexpr std::int64_t kBatches = 20;  // that a worker measures
 constexpr std::size_t kShortTrips = 9;
 // A load that takes less than kLongEnough seconds is followed by a longer one.
 constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
-constexpr std::size_t kLongestLoad = std::size_t{64} << 20;
 constexpr double kLongEnough = 0.3;
 
 }  // namespace

@@ -69,6 +69,7 @@ void MasterLine::open(const std::string& endpoint) {
   if (!endpoint_.empty())
     socket_ =
         std::make_unique<DealerSocket>(endpoint_, options_.security, log_);
+  if (socket_) socket_->expect({.from = kFromMaster});
 }
 
 // Waits at one address until a master answers there; false when the address
@@ -113,6 +114,9 @@ bool MasterLine::greet(const Hello& hello, Received& answer) {
       envelope_.fence = received->envelope.fence;
       envelope_.run = welcome.run;
       envelope_.worker = welcome.worker;
+      Sizes sizes = welcome.sizes;
+      sizes.load = kLongestLoad;
+      socket_->expect({.from = kFromMaster, .sizes = sizes});
     }
     if (message.type == MessageType::kWelcome ||
         message.type == MessageType::kStop) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "libcore/cluster/transport.h"
 
@@ -21,6 +22,9 @@ class MasterLink {
       std::chrono::milliseconds wait, std::span<const int> wake) = 0;
   virtual bool send(const std::string& peer, const Message& message,
                     const Envelope& envelope) = 0;
+  // Those of tests have no connections.
+  virtual void let_in(const std::string&) {}
+  virtual std::vector<RouterSocket::Ended> take_ended() { return {}; }
   virtual std::uint64_t bytes_in() const = 0;
   virtual std::uint64_t bytes_out() const = 0;
   virtual std::uint64_t dropped() const = 0;
@@ -36,6 +40,10 @@ class SocketLink : public MasterLink {
   bool send(const std::string& peer, const Message& message,
             const Envelope& envelope) override {
     return socket_.send(peer, message, envelope);
+  }
+  void let_in(const std::string& peer) override { socket_.let_in(peer); }
+  std::vector<RouterSocket::Ended> take_ended() override {
+    return socket_.take_ended();
   }
   std::uint64_t bytes_in() const override { return socket_.bytes_in(); }
   std::uint64_t bytes_out() const override { return socket_.bytes_out(); }

@@ -60,6 +60,7 @@ class Master {
 
  private:
   Report begun() const;
+  Sizes sizes() const;
   Outcome finished() const;
   void begin_history();
   std::unique_ptr<RouterSocket> listen();
@@ -148,13 +149,27 @@ std::unique_ptr<RouterSocket> Master::listen() {
   if (options_.local > 0 && endpoint.empty())
     endpoint = local_socket_.emplace(store_.path()).endpoint();
   try {
-    return std::make_unique<RouterSocket>(
+    auto socket = std::make_unique<RouterSocket>(
         endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
+    Sizes sizes = this->sizes();
+    if (options_.estimate) sizes.load = kLongestLoad;
+    if (plan_.evaluation) sizes.evaluations = kMaxBody;
+    socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true});
+    return socket;
   } catch (const Error& error) {
     if (!endpoint.empty() || error.code() != Code::kUsage) throw;
     throw Error{Code::kUsage, std::string(error.what()) +
                                   "; --local COUNT trains on this host alone"};
   }
+}
+
+// Of a replica.
+Sizes Master::sizes() const {
+  Sizes sizes;
+  sizes.parameters = static_cast<std::uint64_t>(plan_.parameters);
+  sizes.statistics = static_cast<std::uint64_t>(plan_.statistics);
+  sizes.updater_state = static_cast<std::uint64_t>(plan_.updater_state);
+  return sizes;
 }
 
 // What a report says of the run before it goes on.
@@ -355,6 +370,7 @@ Hooks Master::hooks() {
     welcome.heartbeat_ms = options_.heartbeat.count();
     welcome.silence_ms = kSilence * options_.lost_after.count();
     welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
+    welcome.sizes = sizes();
     welcome.tree_key = tree_key_;
     return welcome;
   };

@@ -51,6 +51,7 @@
 #include <vector>
 
 #include "libcore/cluster/message_averaging.h"
+#include "libcore/cluster/message_limits.h"
 #include "libcore/cluster/message_sharing.h"
 #include "libcore/cluster/message_tree.h"
 #include "libcore/cluster/message_type.h"
@@ -100,6 +101,7 @@ struct Welcome {
   // A master that says nothing for so long is lost.
   std::int64_t silence_ms = 60000;
   std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
+  Sizes sizes;  // of a replica: what messages may be follows from them
   // Secret key that all workers of the run share, Z85; "" without CURVE.
   std::string tree_key;
 

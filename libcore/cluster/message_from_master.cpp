@@ -56,16 +56,20 @@ Message Welcome::to_message() const {
            {"heartbeat_ms", heartbeat_ms},
            {"silence_ms", silence_ms},
            {"max_frame", max_frame},
+           {"parameters", sizes.parameters},
+           {"statistics", sizes.statistics},
+           {"updater_state", sizes.updater_state},
            {"tree_key", tree_key}},
           {}};
 }
 
 Welcome Welcome::from_message(const Message& message) {
-  JsonView body = open_body(
-      message, MessageType::kWelcome, 0,
-      {"run", "worker", "name", "network", "normalizer", "target_normalizer",
-       "settings", "metadata", "training", "evaluation", "heartbeat_ms",
-       "silence_ms", "max_frame", "tree_key"});
+  JsonView body =
+      open_body(message, MessageType::kWelcome, 0,
+                {"run", "worker", "name", "network", "normalizer",
+                 "target_normalizer", "settings", "metadata", "training",
+                 "evaluation", "heartbeat_ms", "silence_ms", "max_frame",
+                 "parameters", "statistics", "updater_state", "tree_key"});
   Welcome welcome;
   welcome.run = body.at("run").string();
   if (welcome.run.size() != 32 ||
@@ -83,6 +87,12 @@ Welcome Welcome::from_message(const Message& message) {
   welcome.heartbeat_ms = body.at("heartbeat_ms").integer(1, 3'600'000);
   welcome.silence_ms = body.at("silence_ms").integer(1, INT64_C(1) << 40);
   welcome.max_frame = body.at("max_frame").integer(1024, INT64_C(1) << 31);
+  const auto reals = [&](std::string_view key) {
+    return static_cast<std::uint64_t>(body.at(key).integer(0, kMostReals));
+  };
+  welcome.sizes.parameters = reals("parameters");
+  welcome.sizes.statistics = reals("statistics");
+  welcome.sizes.updater_state = reals("updater_state");
   welcome.tree_key = text_of(body, "tree_key", 40);
   if (!welcome.tree_key.empty() && welcome.tree_key.size() != 40)
     body.at("tree_key").fail("40 characters, or none");

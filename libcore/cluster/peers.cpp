@@ -21,7 +21,7 @@ void Peers::begin_session(const std::string& endpoint, const Welcome& welcome,
   envelope.run = welcome.run;
   envelope.worker = welcome.worker;
   reducer_sockets_.begin_session(envelope, security);
-  relay_sockets_.begin_session(endpoint, std::move(security));
+  relay_sockets_.begin_session(endpoint, std::move(security), welcome.sizes);
   relay_.begin_session(welcome.run, welcome.worker);
   reducer_.begin_session();
 }

@@ -21,7 +21,11 @@ void ReducerSockets::send_to_reducer(const std::string& endpoint,
                                      SharedMessage message) {
   auto it = ways_.find(endpoint);
   if (it == ways_.end())
-    it = ways_.emplace(endpoint, Way{{endpoint, security_, log_}, {}}).first;
+    it = ways_
+             .emplace(
+                 endpoint,
+                 Way{{endpoint, security_, {.from = kFromParent}, log_}, {}})
+             .first;
   Way& way = it->second;
   way.waiting.push_back(std::move(message));
   try {

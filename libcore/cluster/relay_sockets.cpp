@@ -23,17 +23,21 @@ std::string place_to_listen(const std::string& master) {
 
 }  // namespace
 
-void RelaySockets::begin_session(std::string master, Security security) {
+void RelaySockets::begin_session(std::string master, Security security,
+                                 const Sizes& sizes) {
   connect("");
   children_.reset();
   master_ = std::move(master);
   security_ = std::move(security);
+  sizes_ = sizes;
 }
 
 std::string RelaySockets::listen() {
   try {
-    if (!children_)
+    if (!children_) {
       children_.emplace(place_to_listen(master_), security_, log_);
+      children_->expect({.from = kFromChild, .sizes = sizes_});
+    }
     return children_->endpoint();
   } catch (const Error& error) {
     log_(Level::kWarning,
@@ -44,7 +48,9 @@ std::string RelaySockets::listen() {
 
 void RelaySockets::connect(const std::string& endpoint) {
   leave_parent();
-  if (!endpoint.empty()) parent_.emplace(endpoint, security_, log_);
+  if (!endpoint.empty())
+    parent_.emplace(endpoint, security_,
+                    Expected{.from = kFromParent, .sizes = sizes_}, log_);
 }
 
 void RelaySockets::leave_parent() {

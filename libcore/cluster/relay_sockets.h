@@ -22,7 +22,8 @@ class RelaySockets : public RelayLink {
   explicit RelaySockets(Log log) : log_(std::move(log)) {}
 
   // A session with the master at this endpoint begins.
-  void begin_session(std::string master, Security security);
+  // sizes: of the run's network.
+  void begin_session(std::string master, Security security, const Sizes& sizes);
 
   // Takes in what is there, and returns whose turn it is of it.
   std::vector<Message> serve(Relay& relay, Reducer& reducer);
@@ -49,6 +50,7 @@ class RelaySockets : public RelayLink {
   Log log_;
   std::string master_;  // its endpoint
   Security security_;
+  Sizes sizes_;
   std::optional<RouterSocket> children_;
   std::optional<WorkerLine> parent_;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier parents

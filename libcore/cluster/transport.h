@@ -18,8 +18,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/connection_guard.h"
 #include "libcore/cluster/security/keys.h"
 #include "libcore/cluster/wire.h"
 
@@ -30,7 +32,8 @@ constexpr double kReachSeconds = 5;
 
 // A frame must pass a slow line well within the 6 s of the heartbeats.
 constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
-constexpr std::size_t kMaxMessage = std::size_t{4} << 30;
+// Messages that libzmq holds of a peer until they are received.
+constexpr int kMessagesHeld = 2;
 // What RouterSocket keeps for a peer that is slow to take it; one message may
 // always wait.
 constexpr std::size_t kMaxQueued = std::size_t{256} << 20;
@@ -51,7 +54,8 @@ class Socket {
   virtual ~Socket() = default;
 
   struct Waiting {
-    std::array<void*, 2> handles;  // for zmq_poll: messages, events
+    // For zmq_poll: messages, and events if they need attention.
+    std::array<void*, 2> handles;
     std::chrono::milliseconds most = std::chrono::milliseconds::max();
   };
   virtual Waiting waiting() const = 0;
@@ -82,8 +86,15 @@ class RouterSocket : public Socket {
     std::string peer;
     Received received;
   };
+  // What peers may send; without it, anything.  A connection with more of
+  // messages that are not whole is ended, connection_guard.h.  If they are to
+  // greet first: before a peer is let in, only its Hello comes whole, and of
+  // other messages just type and envelope.
+  void expect(const Expected& expected);
+
   // The next good message, or nothing within the time.  Foreign and damaged
-  // ones are counted and reported once a minute, not returned.  A peer of
+  // ones, and others than expected, are counted and reported once a minute,
+  // not returned.  A peer of
   // another protocol version is answered with Refuse, and counted.
   // Returns early, with nothing, on a signal and when a descriptor of `wake`
   // is readable.
@@ -95,6 +106,14 @@ class RouterSocket : public Socket {
   // nothing was sent.
   bool send(const std::string& peer, const Message& message,
             const Envelope& envelope);
+
+  // The peer may send all that is expected from now on.
+  void let_in(const std::string& peer);
+  // Peers whose connections were ended here, since the last call.
+  struct Ended {
+    std::string peer, why;
+  };
+  std::vector<Ended> take_ended();
 
   Waiting waiting() const override;
 
@@ -116,6 +135,8 @@ class DealerSocket : public Socket {
   DealerSocket(const std::string& endpoint, const Security& security, Log log);
   ~DealerSocket() override;  // waits at most 2 s for what is unsent
 
+  // What the other end may send; without it, anything.
+  void expect(const Expected& expected);
   // The next message, or nothing within the time.  Returns early, with
   // nothing, on a signal and when a descriptor of `wake` is readable.  A master
   // of another version answers with a Refuse (envelope.protocol is 0).

@@ -31,6 +31,7 @@ struct DealerSocket::State {
   int refusals = 0;
   std::string why;  // what the last probe found
   Clock::time_point next_probe;
+  Expected expected;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
   void set_keys(const Security& security);
@@ -117,6 +118,10 @@ DealerSocket::DealerSocket(const std::string& endpoint,
 
 DealerSocket::~DealerSocket() = default;
 
+void DealerSocket::expect(const Expected& expected) {
+  state_->expected = expected;
+}
+
 std::optional<Received> DealerSocket::receive(Milliseconds wait,
                                               std::span<const int> wake) {
   const auto end = Clock::now() + wait;
@@ -125,14 +130,15 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
     state_->serve();
     std::optional<RawMessage> raw;
     try {
-      raw = receive_raw(state_->socket, false);
+      raw =
+          receive_raw(state_->socket, false, largest_message(state_->expected));
     } catch (const zmq::error_t&) {
       return std::nullopt;  // a signal
     }
     if (raw) {
       state_->bytes_in += raw->bytes;
       try {
-        return decode(raw->views(), kMaxMessage);
+        return decode(raw->views(), state_->expected);
       } catch (Error& error) {
         error.add_context(state_->endpoint);
         throw;

@@ -10,6 +10,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <set>
 
 #include "libcore/cluster/security/zap.h"
 #include "libcore/cluster/socket_monitor.h"
@@ -20,6 +21,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::chrono::seconds kReportEvery{60};
+constexpr std::size_t kMostTold = 1000;
 constexpr Milliseconds kFlushEvery{5};  // libzmq does not say when one drains
 
 // "tcp://[::]:7000" -> "tcp://host:7000"; "[::ffff:127.0.0.1]" -> "127.0.0.1".
@@ -36,6 +38,11 @@ std::string printable_endpoint(const std::string& bound) {
     return "tcp://" +
            host.substr(kMapped.size(), host.size() - kMapped.size() - 1) + port;
   return bound;
+}
+
+// What a good peer may have sent before its messages are received.
+std::uint64_t bytes_held(const Expected& expected) {
+  return (kMessagesHeld + 1) * (largest_message(expected) + 2 * kMaxFrame);
 }
 
 }  // namespace
@@ -64,14 +71,19 @@ struct RouterSocket::State {
 
   zmq::context_t context;
   Log log;
-  std::optional<ZapServer> zap;
   zmq::socket_t socket{context, zmq::socket_type::router};
   SocketMonitor monitor{context, socket};
+  ConnectionGuard guard{monitor};
+  std::optional<ZapServer> zap;         // tells the guard
   std::map<std::string, Queue> queues;  // of peers that are slow
+  Expected expected;
+  std::set<std::string> let_in;
+  std::vector<Ended> ended;
+  std::set<std::string> told_ended;  // who and why
   std::string public_key;
   std::string path;  // of an ipc: address
   std::uint64_t dropped = 0, reported = 0;
-  std::uint64_t strangers = 0, told_strangers = 0;  // failed handshakes
+  std::uint64_t told_strangers = 0;  // failed handshakes
   std::uint64_t bytes_in = 0, bytes_out = 0;
   Clock::time_point next_report = Clock::now();
 
@@ -84,6 +96,7 @@ struct RouterSocket::State {
   void report();
   void refuse(const std::string& peer, int protocol);
   bool post(const std::string& peer, Frames frames);
+  Received decode_from(const std::string& peer, std::span<const Frame> frames);
   std::optional<Incoming> next();
 };
 
@@ -93,7 +106,7 @@ void RouterSocket::State::set_keys(const Security& security) {
   zap.emplace(context,
               security.shared ? Allowed{"", own.public_key}
                               : Allowed{security.keys, ""},
-              log);
+              log, [this](const Names& keys) { guard.allow_only(keys); });
   socket.set(zmq::sockopt::zap_domain, "dl-tools");
   socket.set(zmq::sockopt::curve_server, true);
   socket.set(zmq::sockopt::curve_secretkey, own.secret_key);
@@ -140,19 +153,25 @@ void RouterSocket::State::bind(const std::string& endpoint) {
   }
 }
 
-// What goes on beside the messages: nothing of it needs an answer, but events
-// must not pile up.
+// What goes on beside the messages.
 void RouterSocket::State::serve() {
-  while (auto event = monitor.next())
-    if (event->what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL ||
-        event->what == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
-      ++strangers;
+  for (ConnectionGuard::Ended& each : guard.take_ended()) {
+    // A peer may come again and again; its port is another one then.
+    const std::string host = each.who.substr(0, each.who.rfind(':'));
+    if (log && told_ended.size() < kMostTold &&
+        told_ended.insert(host + each.why).second)
+      log(Level::kWarning,
+          "ended the connection of " + each.who + ": " + each.why);
+    if (!each.peer.empty())
+      ended.push_back({std::move(each.peer), std::move(each.why)});
+  }
   flush();
   report();
 }
 
 void RouterSocket::State::report() {
   const std::uint64_t messages = dropped - reported;
+  const std::uint64_t strangers = guard.failed_handshakes();
   const std::uint64_t failed = strangers - told_strangers;
   if (messages + failed == 0 || Clock::now() < next_report) return;
   std::string text;
@@ -214,17 +233,28 @@ void RouterSocket::State::refuse(const std::string& peer, int protocol) {
                                  std::to_string(kProtocolVersion)}));
 }
 
+Received RouterSocket::State::decode_from(const std::string& peer,
+                                          std::span<const Frame> frames) {
+  Received header = decode_header(frames[0]);
+  const MessageType type = header.message.type;
+  if (!expected.greets || type == MessageType::kHello || let_in.contains(peer))
+    return decode(frames, expected);
+  check_sender(type, expected.from);
+  return header;
+}
+
 // The next good message that is there.
 std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
   // A flood of foreign messages must not keep the caller here.
   for (int tries = 0; tries < 1000; ++tries) {
     std::optional<RawMessage> raw;
     try {
-      raw = receive_raw(socket, true);
+      raw = receive_raw(socket, true, largest_message(expected));
     } catch (const zmq::error_t&) {  // a signal
     }
     if (!raw) return std::nullopt;
     bytes_in += raw->bytes;
+    if (!guard.delivered(raw->origin, raw->peer, raw->wire)) continue;
     std::vector<Frame> frames = raw->views();
     int protocol = frames.empty() ? -1 : protocol_of(frames[0]);
     if (protocol > 0 && protocol != kProtocolVersion)
@@ -234,7 +264,7 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
       continue;
     }
     try {
-      return Incoming{raw->peer, decode(frames, kMaxMessage)};
+      return Incoming{raw->peer, decode_from(raw->peer, frames)};
     } catch (const Error&) {
       drop();
     }
@@ -249,6 +279,7 @@ RouterSocket::RouterSocket(const std::string& endpoint,
     state_ = std::make_unique<State>(std::move(log));
     set_limits(state_->socket);
     state_->socket.set(zmq::sockopt::router_mandatory, true);
+    state_->socket.set(zmq::sockopt::rcvhwm, kMessagesHeld);
     state_->socket.set(zmq::sockopt::router_handover, false);
     if (has_keys(security)) state_->set_keys(security);
     state_->bind(endpoint);
@@ -293,7 +324,7 @@ std::optional<RouterSocket::Incoming> RouterSocket::receive(
 }
 
 Socket::Waiting RouterSocket::waiting() const {
-  return {{state_->socket.handle(), state_->monitor.handle()},
+  return {{state_->socket.handle(), nullptr},
           state_->queues.empty() ? Milliseconds::max() : kFlushEvery};
 }
 
@@ -302,8 +333,23 @@ bool RouterSocket::send(const std::string& peer, const Message& message,
   return state_->post(peer, encode(message, envelope, kMaxFrame));
 }
 
+void RouterSocket::expect(const Expected& expected) {
+  state_->expected = expected;
+  state_->guard.limit_strangers(expected.greets ? kStrangerBytes
+                                                : bytes_held(expected));
+}
+
+void RouterSocket::let_in(const std::string& peer) {
+  state_->let_in.insert(peer);
+  state_->guard.let_in(peer, bytes_held(state_->expected));
+}
+
+std::vector<RouterSocket::Ended> RouterSocket::take_ended() {
+  return std::exchange(state_->ended, {});
+}
+
 std::uint64_t RouterSocket::dropped() const {
-  return state_->dropped + state_->strangers;
+  return state_->dropped + state_->guard.failed_handshakes();
 }
 std::uint64_t RouterSocket::bytes_in() const { return state_->bytes_in; }
 std::uint64_t RouterSocket::bytes_out() const { return state_->bytes_out; }

@@ -12,7 +12,6 @@ namespace {
 // once, however many frames it has, so few: what is beyond waits at the sender,
 // counted in bytes (kMaxQueued).
 constexpr int kHighWater = 8;
-constexpr std::size_t kMaxFrames = 2 + kMaxBlobs + kMaxMessage / 4096;
 
 bool starts_with(const std::string& text, std::string_view start) {
   return text.compare(0, start.size(), start) == 0;
@@ -28,6 +27,22 @@ zmq::message_t to_message(std::vector<std::byte>&& frame) {
             delete static_cast<std::vector<std::byte>*>(hint);
           },
           owned};
+}
+
+// ZMTP: a byte of flags, one or eight of length; with CURVE, each frame is a
+// command of 33 bytes more.
+std::uint64_t wire_bytes(std::size_t frame, bool curve) {
+  constexpr std::uint64_t kCurve = 33, kShort = 255;
+  const std::uint64_t bytes = frame + (curve ? kCurve : 0);
+  return bytes + (bytes > kShort ? 9 : 2);
+}
+
+Origin origin_of(zmq::message_t& frame) {
+  Origin origin;
+  origin.fd = zmq_msg_get(frame.handle(), ZMQ_SRCFD);
+  if (const char* user = zmq_msg_gets(frame.handle(), "User-Id"))
+    origin.key = user;
+  return origin;
 }
 
 }  // namespace
@@ -92,7 +107,9 @@ bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
   }
 }
 
-std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed) {
+std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed,
+                                      std::uint64_t most) {
+  const std::uint64_t most_frames = 2 + kMaxBlobs + most / 4096;
   RawMessage message;
   bool first = true;
   for (;;) {
@@ -102,8 +119,10 @@ std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed) {
     if (routed && first) {
       message.peer = frame.to_string();
     } else {
+      if (routed && message.wire == 0) message.origin = origin_of(frame);
       message.bytes += frame.size();
-      if (message.bytes > kMaxMessage || message.frames.size() >= kMaxFrames)
+      message.wire += wire_bytes(frame.size(), !message.origin.key.empty());
+      if (message.bytes > most || message.frames.size() >= most_frames)
         message.frames.clear();
       else
         message.frames.push_back(std::move(frame));
@@ -149,7 +168,10 @@ bool wait_for(std::span<void* const> sockets, short events,
               std::span<const int> wake, Milliseconds wait) {
   std::vector<zmq_pollitem_t> items;
   for (void* socket : sockets)
-    items.push_back({socket, 0, items.empty() ? events : short{ZMQ_POLLIN}, 0});
+    if (socket != nullptr)
+      items.push_back(
+          {socket, 0, items.empty() ? events : short{ZMQ_POLLIN}, 0});
+  const std::size_t descriptors = items.size();
   for (int fd : wake) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
   int rc = zmq_poll(items.data(), static_cast<int>(items.size()),
                     std::max<std::int64_t>(wait.count(), 0));
@@ -158,7 +180,7 @@ bool wait_for(std::span<void* const> sockets, short events,
                 std::string("zmq_poll: ") + zmq_strerror(zmq_errno())};
   if (rc < 0) return false;
   return std::none_of(
-      items.begin() + static_cast<std::ptrdiff_t>(sockets.size()), items.end(),
+      items.begin() + static_cast<std::ptrdiff_t>(descriptors), items.end(),
       [](const zmq_pollitem_t& item) { return item.revents != 0; });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "libcore/cluster/connection_guard.h"
 #include "libcore/cluster/transport.h"
 #include "libcore/cluster/wire.h"
 
@@ -32,14 +33,17 @@ void set_limits(zmq::socket_t& socket);
 
 // One message as libzmq delivers it.
 struct RawMessage {
-  std::string peer;  // with `routed`: the routing id
+  std::string peer;        // with `routed`: the routing id
+  Origin origin;           // likewise
+  std::uint64_t wire = 0;  // bytes that it took on the connection
   std::vector<zmq::message_t> frames;
-  std::size_t bytes = 0;  // over kMaxMessage: the frames were dropped
+  std::size_t bytes = 0;  // over the limit: the frames were dropped
   std::vector<Frame> views() const;
 };
 // A frame that is there; false if none is.  A signal does not disturb it.
 bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame);
-std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed);
+std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed,
+                                      std::uint64_t most);
 
 enum class Sent { kYes, kFull, kGone };
 // All frames or none; kYes empties `frames`.  Does not wait.  peer: routing

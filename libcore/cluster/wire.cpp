@@ -101,7 +101,7 @@ struct Plan {
 
 // The lengths, after checking that they agree with each other and with the
 // limits; nothing is allocated on their word before that.
-Plan read_plan(Frame header, std::size_t max_bytes) {
+Plan read_plan(Frame header) {
   std::uint64_t parts = get<std::uint32_t>(header, kParts);
   if (parts < 1 || parts > 1 + kMaxBlobs) fail("damaged header: parts");
   if (header.size() != kHeaderBytes + 8 * parts)
@@ -111,9 +111,6 @@ Plan read_plan(Frame header, std::size_t max_bytes) {
   plan.piece = get<std::uint32_t>(header, kPiece);
   if (plan.piece < kSmallestFrame) fail("damaged header: piece");
   std::uint64_t total = get<std::uint64_t>(header, kTotal), sum = 0;
-  if (total > max_bytes)
-    fail("message of " + std::to_string(total) + " bytes > limit " +
-         std::to_string(max_bytes));
   for (std::uint64_t i = 0; i < parts; ++i) {
     auto length = get<std::uint64_t>(header, kHeaderBytes + 8 * i);
     if (length > total - sum) fail("damaged header: lengths");
@@ -121,9 +118,6 @@ Plan read_plan(Frame header, std::size_t max_bytes) {
     plan.lengths.push_back(length);
   }
   if (sum != total) fail("damaged header: lengths");
-  if (plan.lengths[0] > kMaxBody)
-    fail("message body of " + std::to_string(plan.lengths[0]) +
-         " bytes > limit " + std::to_string(kMaxBody));
   return plan;
 }
 
@@ -202,7 +196,21 @@ int protocol_of(Frame first) {
   return get<std::uint16_t>(first, kVersion);
 }
 
-Received decode(std::span<const Frame> frames, std::size_t max_bytes) {
+Received decode_header(Frame header) {
+  if (header.size() < kHeaderBytes) fail("header cut short");
+  Received received;
+  received.envelope = {get_run(header),
+                       get<std::uint64_t>(header, kWorker),
+                       get<std::uint64_t>(header, kFence),
+                       get<std::uint64_t>(header, kSequence),
+                       get<std::uint64_t>(header, kFeed),
+                       protocol_of(header)};
+  received.message.type =
+      static_cast<MessageType>(get<std::uint16_t>(header, kType));
+  return received;
+}
+
+Received decode(std::span<const Frame> frames, const Expected& expected) {
   int protocol = frames.empty() ? -1 : protocol_of(frames[0]);
   if (protocol < 0) fail("foreign bytes");
   if (protocol == 0) return decode_refusal(frames);
@@ -210,24 +218,17 @@ Received decode(std::span<const Frame> frames, std::size_t max_bytes) {
     fail("protocol " + std::to_string(protocol) + ", this is " +
          std::to_string(kProtocolVersion));
   Frame header = frames[0];
-  if (header.size() < kHeaderBytes) fail("header cut short");
-  Plan plan = read_plan(header, max_bytes);
+  Received received = decode_header(header);
+  const MessageType type = received.message.type;
+  Plan plan = read_plan(header);
+  check_lengths(
+      type, {plan.lengths[0], {plan.lengths.begin() + 1, plan.lengths.end()}},
+      expected);
   std::span<const Frame> pieces = frames.subspan(1);
   check_cut(plan, pieces);
   if (checksum(header, pieces) != get<std::uint64_t>(header, kChecksum))
     fail("checksum of a message differs");
 
-  Received received;
-  received.envelope = {get_run(header),
-                       get<std::uint64_t>(header, kWorker),
-                       get<std::uint64_t>(header, kFence),
-                       get<std::uint64_t>(header, kSequence),
-                       get<std::uint64_t>(header, kFeed),
-                       protocol};
-  received.message.type =
-      static_cast<MessageType>(get<std::uint16_t>(header, kType));
-  std::string name(name_of(received.message.type));
-  if (name.empty()) fail("message of an unknown type");
   std::vector<std::vector<std::byte>> parts;
   std::size_t at = 0;
   for (std::uint64_t length : plan.lengths) {
@@ -236,7 +237,8 @@ Received decode(std::span<const Frame> frames, std::size_t max_bytes) {
     for (; part.size() < length; ++at)
       part.insert(part.end(), pieces[at].begin(), pieces[at].end());
   }
-  received.message.body = parse_msgpack(parts[0], name);
+  received.message.body =
+      parse_msgpack(parts[0], std::string(name_of(type)), most_values(type));
   received.message.blobs.assign(std::make_move_iterator(parts.begin() + 1),
                                 std::make_move_iterator(parts.end()));
   return received;

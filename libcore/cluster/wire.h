@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "libcore/cluster/message.h"
+#include "libcore/cluster/message_limits.h"
 
 namespace dl::cluster {
 
 constexpr std::size_t kHeaderBytes = 80;
-constexpr std::size_t kMaxBody = std::size_t{32} << 20;  // MessagePack
 constexpr std::size_t kMaxBlobs = 256;
 
 // Fields of the header that are not of the message itself.
@@ -51,8 +51,11 @@ struct Received {
 };
 // A refusal of version 0 gives a Refuse message and envelope.protocol 0.
 // Throws Error: kProtocol, no magic ("foreign bytes"), another protocol
-// version, a length or checksum that differs, more than max_bytes in all.
-Received decode(std::span<const Frame> frames, std::size_t max_bytes);
+// version, a length or checksum that differs, or what is not expected; the
+// header alone tells the latter.
+Received decode(std::span<const Frame> frames, const Expected& expected);
+// The envelope and the type alone; nothing else is looked at.
+Received decode_header(Frame header);
 
 // The protocol version that a first frame claims; -1 for foreign bytes.
 int protocol_of(Frame first);

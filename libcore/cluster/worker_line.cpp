@@ -8,11 +8,12 @@
 namespace dl::cluster {
 
 WorkerLine::WorkerLine(std::string endpoint, const Security& security,
-                       const Log& log)
+                       const Expected& expected, const Log& log)
     : endpoint_(std::move(endpoint)),
       deadline_(monotonic_seconds() + kReachSeconds) {
   try {
     socket_ = std::make_unique<DealerSocket>(endpoint_, security, log);
+    socket_->expect(expected);
   } catch (const Error& error) {
     failure_ = error.what();
   }

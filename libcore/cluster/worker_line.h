@@ -15,7 +15,9 @@ namespace dl::cluster {
 class WorkerLine {
  public:
   // Begins to connect.  What stands in the way of that is told by socket().
-  WorkerLine(std::string endpoint, const Security& security, const Log& log);
+  // expected: of the other worker.
+  WorkerLine(std::string endpoint, const Security& security,
+             const Expected& expected, const Log& log);
 
   const std::string& endpoint() const { return endpoint_; }
   // Throws Error: kUnavailable, there is none, with the reason.

@@ -39,7 +39,8 @@ struct Traffic {
 };
 
 Received received_of(const Frames& frames) {
-  return decode(std::vector<Frame>(frames.begin(), frames.end()), kMaxFrame);
+  return decode(std::vector<Frame>(frames.begin(), frames.end()),
+                {.most = kMaxFrame});
 }
 
 double cpu_seconds() {

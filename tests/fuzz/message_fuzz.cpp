@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data,
   mend(frames);
   std::vector<Frame> views(frames.begin(), frames.end());
   try {
-    Received received = decode(views, 1 << 20);
+    Received received = decode(views, {.most = 1 << 20});
     read_as_each<Hello, Welcome, Refuse, Ready, State, Task, Result, Round,
                  Update, Apply, TaskDone, Stale, Fault, Beat, Fetch, Record,
                  Check, Digest, Statistics, Probe, Probed, Stop, Leave>(

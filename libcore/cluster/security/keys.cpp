@@ -13,7 +13,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
 #include "libcore/io/temporary_name.h"
 
@@ -136,16 +135,44 @@ WorkerKeys read_worker_keys(const std::string& folder) {
 }
 
 std::map<std::string, std::string> read_allowed_keys(
-    const std::string& folder) {
+    const std::string& folder,
+    const std::function<void(const Error&)>& damaged) {
   std::map<std::string, std::string> allowed;
   std::error_code error;
   fs::directory_iterator files(folder + "/workers", error);
   if (error) return allowed;
-  for (const fs::directory_entry& file : files)
-    if (file.path().extension() == ".pub")
+  for (const fs::directory_entry& file : files) {
+    if (file.path().extension() != ".pub") continue;
+    try {
       allowed[read_key(file.path().string(), false)] =
           file.path().stem().string();
+    } catch (const Error& bad) {
+      if (!damaged) throw;
+      damaged(bad);
+    }
+  }
   return allowed;
+}
+
+std::string allowed_keys_stamp(const std::string& folder) {
+  std::error_code error;
+  fs::directory_iterator files(folder + "/workers", error);
+  if (error == std::errc::no_such_file_or_directory) return "none";
+  std::vector<std::string> stamps;
+  for (const fs::directory_iterator end; !error && files != end;
+       files.increment(error)) {
+    struct stat status {};
+    if (::stat(files->path().c_str(), &status) != 0) continue;
+    stamps.push_back(files->path().filename().string() + " " +
+                     std::to_string(status.st_ino) + " " +
+                     std::to_string(status.st_mtim.tv_sec) + "." +
+                     std::to_string(status.st_mtim.tv_nsec));
+  }
+  if (error) return "";
+  std::ranges::sort(stamps);
+  std::string stamp = "keys";
+  for (const std::string& each : stamps) stamp += "\n" + each;
+  return stamp;
 }
 
 std::vector<std::string> make_keys(const std::string& folder,

@@ -3,9 +3,12 @@
 #ifndef DL_LIBCORE_CLUSTER_SECURITY_KEYS_H_
 #define DL_LIBCORE_CLUSTER_SECURITY_KEYS_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "libcore/base/error.h"
 
 namespace dl::cluster {
 
@@ -33,8 +36,13 @@ KeyPair read_server_keys(const std::string& folder);
 WorkerKeys read_worker_keys(const std::string& folder);
 
 // The public keys of FOLDER/workers/NAME.pub, and the names.
-// Throws Error: kNotAuthorised, a file is damaged.
-std::map<std::string, std::string> read_allowed_keys(const std::string& folder);
+// Throws Error: kNotAuthorised, a file is damaged; with `damaged`, that is told
+// of it and the file left out.
+std::map<std::string, std::string> read_allowed_keys(
+    const std::string& folder,
+    const std::function<void(const Error&)>& damaged = nullptr);
+// Another text once files there are others; "": it cannot be read now.
+std::string allowed_keys_stamp(const std::string& folder);
 
 // What dl-keygen does: makes the master's keys (if `workers` is empty, or
 // there are none yet) and those of each worker, and returns the files written.

@@ -4,8 +4,8 @@
 #include <zmq.h>
 
 #include <array>
-#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/clock.h"
@@ -17,49 +17,61 @@ namespace {
 
 constexpr const char* kStop = "inproc://dl-zap-stop";
 constexpr std::size_t kMostReported = 1000;  // keys
+constexpr double kLookSeconds = 1;           // between two at the folder
 
 class Doorman {
  public:
-  Doorman(Allowed allowed, Log log)
-      : folder_(std::move(allowed.folder)), log_(std::move(log)) {
-    if (folder_.empty())
+  Doorman(Allowed allowed, Log log, std::function<void(const Names&)> changed)
+      : folder_(std::move(allowed.folder)),
+        log_(std::move(log)),
+        changed_(std::move(changed)) {
+    if (folder_.empty()) {
       allowed_[allowed.key] = "peer";
-    else
+    } else {
+      stamp_ = allowed_keys_stamp(folder_);
       allowed_ = read_allowed_keys(folder_);
+    }
+    changed_(allowed_);
   }
 
-  // The name of the peer with this key, or "".
-  std::string admit(const std::string& key, const std::string& address) {
-    if (!allowed_.count(key) && !folder_.empty()) read_again();
-    if (auto found = allowed_.find(key); found != allowed_.end())
-      return found->second;
+  bool admit(const std::string& key, const std::string& address) {
+    if (!allowed_.contains(key)) look(next_question_);
+    if (allowed_.contains(key)) return true;
     if (reported_.size() < kMostReported && reported_.insert(key).second &&
         log_)
       log_(Level::kWarning,
            "refused " + address + ": its key " + key +
                (folder_.empty() ? " is not this run's"
                                 : " is not in '" + folder_ + "/workers'"));
-    return "";
+    return false;
   }
 
+  void look() { look(next_look_); }
+
  private:
-  // At most once a second: an unknown key must not keep the disk busy.
-  void read_again() {
-    double now = monotonic_seconds();
-    if (now < next_read_) return;
-    next_read_ = now + 1;
-    try {
-      allowed_ = read_allowed_keys(folder_);
-    } catch (const Error& error) {
-      if (log_) log_(Level::kWarning, error.what());
-    }
+  // Whether the folder has other keys by now; not before `next`, for neither
+  // time nor an unknown key is to keep the disk busy.
+  void look(double& next) {
+    const double now = monotonic_seconds();
+    if (folder_.empty() || now < next) return;
+    next = now + kLookSeconds;
+    const std::string stamp = allowed_keys_stamp(folder_);
+    if (stamp.empty() || stamp == stamp_) return;
+    stamp_ = stamp;
+    Names before = std::exchange(
+        allowed_, read_allowed_keys(folder_, [this](const Error& error) {
+          if (log_) log_(Level::kWarning, error.what());
+        }));
+    if (allowed_ != before) changed_(allowed_);
   }
 
   std::string folder_;
   Log log_;
-  std::map<std::string, std::string> allowed_;  // key -> name
+  std::function<void(const Names&)> changed_;
+  Names allowed_;
+  std::string stamp_;  // of the folder when it was read
   std::set<std::string> reported_;
-  double next_read_ = 0;
+  double next_look_ = 0, next_question_ = 0;
 };
 
 // Frames: version, request id, domain, address, identity, mechanism, key.
@@ -69,21 +81,21 @@ void answer(zmq::socket_t& door, Doorman& doorman) {
     request.emplace_back();
     if (!door.recv(request.back(), zmq::recv_flags::dontwait)) return;
   } while (request.back().more());
-  std::string name;
+  std::string key;
   bool understood = request.size() == 7 && request[0].to_string() == "1.0" &&
                     request[5].to_string() == "CURVE" &&
                     request[6].size() == 32;
   if (understood) {
-    std::array<char, 41> key{};
-    zmq_z85_encode(key.data(), request[6].data<std::uint8_t>(), 32);
-    name = doorman.admit(key.data(), request[3].to_string());
+    std::array<char, 41> text{};
+    zmq_z85_encode(text.data(), request[6].data<std::uint8_t>(), 32);
+    if (doorman.admit(text.data(), request[3].to_string())) key = text.data();
   }
   std::string id = request.size() > 1 ? request[1].to_string() : "";
   const std::array<std::string, 6> reply = {"1.0",
                                             id,
-                                            name.empty() ? "400" : "200",
-                                            name.empty() ? "unknown key" : "OK",
-                                            name,
+                                            key.empty() ? "400" : "200",
+                                            key.empty() ? "unknown key" : "OK",
+                                            key,
                                             ""};
   for (std::size_t i = 0; i < reply.size(); ++i)
     door.send(zmq::buffer(reply[i]), i + 1 < reply.size()
@@ -97,7 +109,9 @@ void serve(zmq::socket_t door, zmq::socket_t stop, Doorman doorman) {
       std::array<zmq_pollitem_t, 2> items = {
           {{door.handle(), 0, ZMQ_POLLIN, 0},
            {stop.handle(), 0, ZMQ_POLLIN, 0}}};
-      if (zmq_poll(items.data(), items.size(), -1) < 0) {
+      doorman.look();
+      constexpr auto kWait = static_cast<long>(kLookSeconds * 1000);
+      if (zmq_poll(items.data(), items.size(), kWait) < 0) {
         if (zmq_errno() == EINTR) continue;
         return;
       }
@@ -111,9 +125,10 @@ void serve(zmq::socket_t door, zmq::socket_t stop, Doorman doorman) {
 
 }  // namespace
 
-ZapServer::ZapServer(zmq::context_t& context, Allowed allowed, Log log)
+ZapServer::ZapServer(zmq::context_t& context, Allowed allowed, Log log,
+                     std::function<void(const Names&)> changed)
     : stop_(context, zmq::socket_type::pair) {
-  Doorman doorman(std::move(allowed), std::move(log));
+  Doorman doorman(std::move(allowed), std::move(log), std::move(changed));
   zmq::socket_t door(context, zmq::socket_type::rep);
   zmq::socket_t stop(context, zmq::socket_type::pair);
   for (zmq::socket_t* socket : {&door, &stop, &stop_})

@@ -5,6 +5,8 @@
 #ifndef DL_LIBCORE_CLUSTER_SECURITY_ZAP_H_
 #define DL_LIBCORE_CLUSTER_SECURITY_ZAP_H_
 
+#include <functional>
+#include <map>
 #include <string>
 #include <thread>
 #include <zmq.hpp>
@@ -13,8 +15,11 @@
 
 namespace dl::cluster {
 
-// Who is let in: who has a key of folder/workers, which is read again when a
-// key is unknown; without a folder, who has `key`.
+// Names by key, Z85.
+using Names = std::map<std::string, std::string>;
+
+// Who is let in: who has a key of folder/workers, which is looked at every
+// second; without a folder, who has `key`.  A message's User-Id is the key.
 struct Allowed {
   std::string folder, key;
 };
@@ -23,9 +28,11 @@ struct Allowed {
 // master.  Make it before sockets of the context bind.
 class ZapServer {
  public:
-  // Keys that are not let in are reported once each.
+  // Keys that are not let in are reported once each.  changed: told, in that
+  // thread, which keys are good once others are.
   // Throws Error: kNotAuthorised, a key file is damaged.
-  ZapServer(zmq::context_t& context, Allowed allowed, Log log);
+  ZapServer(zmq::context_t& context, Allowed allowed, Log log,
+            std::function<void(const Names&)> changed);
   ~ZapServer();
   ZapServer(const ZapServer&) = delete;
   ZapServer& operator=(const ZapServer&) = delete;

@@ -22,7 +22,7 @@ T through(const T& value) {
   Message message = value.to_message();
   Frames frames = encode(message, {}, 4096);
   std::vector<Frame> views(frames.begin(), frames.end());
-  Received received = decode(views, 1 << 20);
+  Received received = decode(views, {.most = 1 << 20});
   T copy = T::from_message(received.message);
   Message again = copy.to_message();
   CHECK(again.type == message.type);

@@ -17,7 +17,7 @@ const std::string kRun = "000102030405060708090a0b0c0d0eff";
 
 Received decode_all(const Frames& frames, std::size_t limit = kLimit) {
   std::vector<Frame> views(frames.begin(), frames.end());
-  return decode(views, limit);
+  return decode(views, {.most = limit});
 }
 
 std::string error_of(const Frames& frames, std::size_t limit = kLimit) {
