@@ -114,6 +114,8 @@ void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
                "of silence, a worker's work is given to others");
   opt.duration("stuck-after", &m.stuck_after, "TIME",
                "without progress, likewise");
+  opt.add("skip-bad-shards", &m.skip_bad_shards, "COUNT",
+          "shards that may be left out as damaged or deadly");
 
   opt.section("Checkpoints");
   opt.duration("checkpoint-every", &m.checkpoint_every, "TIME",

@@ -25,12 +25,13 @@ struct Failpoint {
   std::string name, action;
   long at = 1;            // 0: at every visit
   long milliseconds = 0;  // of sleep
+  long number = -1;       // of the place; -1: any
   std::atomic<long> visits = 0;
 };
 
 [[noreturn]] void malformed(const std::string& item) {
   throw Error{Code::kUsage,
-              "DL_FAILPOINTS: want NAME=kill|exit|stop|spin|error|nan[@N] "
+              "DL_FAILPOINTS: want NAME=kill|exit|stop|spin|error|nan[@N|#N] "
               "or NAME=sleep:TIMEms, got '" +
                   item + "'"};
 }
@@ -46,6 +47,13 @@ void parse_item(const std::string& item, std::deque<Failpoint>& points) {
     point.at = std::strtol(point.action.c_str() + at + 1, &end, 10);
     if (*end != '\0' || point.at < 1) malformed(item);
     point.action.resize(at);
+  }
+  if (std::size_t at = point.action.find('#'); at != std::string::npos) {
+    char* end = nullptr;
+    point.number = std::strtol(point.action.c_str() + at + 1, &end, 10);
+    if (*end != '\0' || point.number < 0) malformed(item);
+    point.action.resize(at);
+    point.at = 0;
   }
   if (point.action.starts_with("sleep:")) {
     const char* text = point.action.c_str() + 6;
@@ -94,10 +102,13 @@ bool act(const Failpoint& point) {
 
 }  // namespace
 
-bool failpoint(const char* name) {
+bool failpoint(const char* name) { return failpoint(name, -1); }
+
+bool failpoint(const char* name, std::int64_t number) {
   static std::deque<Failpoint> points = parse();
   for (Failpoint& point : points)
-    if (point.name == name && (++point.visits == point.at || point.at == 0))
+    if (point.name == name && (point.number < 0 || point.number == number) &&
+        (++point.visits == point.at || point.at == 0))
       return act(point);
   return false;
 }

@@ -14,14 +14,16 @@ namespace dl::cluster {
 
 AveragingEpoch::AveragingEpoch(RunContext& context)
     : Phase(context),
-      order_(context.training, context.settings.batch, context.settings.seed,
+      order_(context.training.without(context.state.without()),
+             context.settings.batch, context.settings.seed,
              static_cast<std::uint64_t>(context.state.epoch), true),
       table_(order_.batches(), context.next_lease) {
-  table_.restore(context.state.committed);
-  done_ = table_.committed();
-  if (const Ranges ranges = table_.committed_ranges();
-      ranges.size() > 1 || (ranges.size() == 1 && ranges[0].first != 0))
+  const Ranges& done = context.state.committed;
+  if (done.size() > 1 || (done.size() == 1 && done[0].first != 0))
     throw Error{Code::kData, "the checkpoint is not from the end of a round"};
+  condemn_bad();  // none of that was ever committed
+  table_.restore(done);
+  if (!done.empty()) done_ = done[0].second;
   RunState& state = context_.state;
   if (how().outer.has_velocity())
     state.velocity.resize(state.parameters.size());
@@ -102,8 +104,61 @@ void AveragingEpoch::tick() {
   watch_reduction();
   do {
     if (may_open()) open_round();
+    pass_over_slots();
     hand_out();
   } while (may_open());
+}
+
+std::int64_t AveragingEpoch::batches_of(const OpenRound& round,
+                                        std::size_t slot) const {
+  return std::min(slot_batches(), round.end - first_of(round, slot));
+}
+
+// A slot of which nothing is left weighs nothing; where that is all of the
+// round, its result is the state that there is.
+void AveragingEpoch::pass_over_slots() {
+  if (context_.state.bad_shards.empty()) return;
+  for (OpenRound& round : rounds_)
+    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+      if (round.passed_over.contains(slot)) continue;
+      const std::int64_t first = first_of(round, slot);
+      std::int64_t left = batches_of(round, slot);
+      for (std::int64_t i = first; left > 0 && table_.is_passed_over(i); ++i)
+        if (--left == 0) pass_over(round, slot);
+    }
+  end_rounds();
+}
+
+void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
+  if (!round.groups.empty()) go_direct(round, "a slot is passed over");
+  const RunState& state = context_.state;
+  round.passed_over.insert(slot);
+  const bool all = --round.missing == 0 && round.all_examples() == 0;
+  const double weight = all ? 1 : 0;
+  round.deltas.put(slot, std::vector<float>(state.parameters.size()), weight);
+  round.statistics.put(slot, state.statistics, weight);
+  if (averages_updater())
+    round.updater_state.put(slot, state.updater_state, weight);
+}
+
+// A round that is open may have slots that are in, by whoever was fast: the
+// shards are left out of those that follow.
+std::int64_t AveragingEpoch::leaves_out_from(std::int64_t batch) const {
+  for (const OpenRound& round : rounds_) {
+    if (batch < round.first || batch >= round.end) continue;
+    if (!how().overlap) return round.end;
+    if (rounds_.back().first > round.first) return rounds_.back().end;
+    return round.end + round.replicas * slot_batches();
+  }
+  return done_;
+}
+
+// But for those that were passed over when they were granted.
+std::int64_t AveragingEpoch::examples_of(const Lease& lease) const {
+  std::int64_t examples = 0;
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+    if (!table_.is_passed_over(i)) examples += order_.examples(i, 1);
+  return examples;
 }
 
 void AveragingEpoch::hand_out() {
@@ -111,11 +166,11 @@ void AveragingEpoch::hand_out() {
   for (const OpenRound& round : rounds_)
     for (std::size_t slot = 0; slot < round.slots(); ++slot) {
       const std::int64_t first = first_of(round, slot);
-      if (!table_.is_free(first)) continue;
+      const std::int64_t count = batches_of(round, slot);
+      if (!table_.any_free(first, count)) continue;
       Member* member = worker_for(slot);
       if (!member) continue;
-      const auto lease = table_.grant_at(
-          member->number, first, std::min(slot_batches(), round.end - first));
+      const auto lease = table_.grant_at(member->number, first, count);
       context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
                         round.iteration, slot_for(round, slot, *member));
     }
@@ -193,9 +248,9 @@ void AveragingEpoch::revoke_next(Member& member, const Lease& lease) {
 
 std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
                                      std::vector<float>& delta) const {
-  if (result.examples != order_.examples(lease.first, lease.count))
+  if (result.examples != examples_of(lease))
     return "it counts " + std::to_string(result.examples) + " examples, not " +
-           std::to_string(order_.examples(lease.first, lease.count));
+           std::to_string(examples_of(lease));
   if (!sound_loss(result.loss_sum, result.examples))
     return "its loss is not finite";
   return fault_of(result.delta, result.statistics, result.updater_state, 1,
@@ -296,8 +351,11 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
   Member* member = context_.members.find(lease.worker);
   require(member != nullptr, "a lease of nobody");
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
+  Json more = Json::object();
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+    if (table_.is_passed_over(i)) more["passed_over"].push_back(i);
   context_.accept(*member, lease, lease.first, lease.count, examples, loss_sum,
-                  bytes);
+                  bytes, more);
   table_.finish(lease.id);
   context_.slots.learnt(slot, member->number, round.version);
 }

@@ -56,6 +56,8 @@ class AveragingEpoch : public Phase {
 
  protected:
   LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
+  std::int64_t leaves_out_from(std::int64_t batch) const override;
 
  private:
   struct OpenRound {
@@ -68,7 +70,8 @@ class AveragingEpoch : public Phase {
     exchange::Average deltas, statistics, updater_state;
     std::vector<std::int64_t> examples;  // by slot
     std::vector<double> loss_sums;
-    std::size_t missing;  // slots
+    std::size_t missing;                // slots
+    std::set<std::size_t> passed_over;  // slots of bad data alone
 
     // Sums that other workers make of it; none: all Results come here.
     std::vector<ReduceGroup> groups;
@@ -85,6 +88,10 @@ class AveragingEpoch : public Phase {
 
   bool may_open() const;
   void open_round();
+  void pass_over_slots();
+  void pass_over(OpenRound& round, std::size_t slot);
+  std::int64_t batches_of(const OpenRound& round, std::size_t slot) const;
+  std::int64_t examples_of(const Lease& lease) const;
   void assign_slots(bool rebalance);
   void hand_out();
   Member* worker_for(std::size_t slot);

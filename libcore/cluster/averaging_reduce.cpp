@@ -117,7 +117,7 @@ std::string AveragingEpoch::fault_of(const Reduced& reduced,
     const auto index = static_cast<std::size_t>(reduced.first) + i;
     if (!lease || lease->first != first_of(round, index))
       return "slot " + std::to_string(index) + " was leased again";
-    if (slot.examples != order_.examples(lease->first, lease->count) ||
+    if (slot.examples != examples_of(*lease) ||
         !sound_loss(slot.loss_sum, slot.examples))
       return "its counts are wrong";
   }

@@ -67,14 +67,20 @@ BatchLoader::~BatchLoader() {
   thread_.join();
 }
 
-data::Epoch BatchLoader::epoch_of(bool evaluation, std::int64_t epoch) const {
+data::Epoch BatchLoader::epoch_of(const BatchRange& range) const {
+  const data::Catalogue& all =
+      range.evaluation ? plan_.evaluation : plan_.training;
   return data::Epoch(
-      evaluation ? plan_.evaluation : plan_.training, plan_.batch, plan_.seed,
-      evaluation ? 0 : static_cast<std::uint64_t>(epoch), !evaluation);
+      all.without(range.without), plan_.batch, plan_.seed,
+      range.evaluation ? 0 : static_cast<std::uint64_t>(range.epoch),
+      !range.evaluation);
 }
 
-std::int64_t BatchLoader::batches(bool evaluation) const {
-  return (evaluation ? plan_.evaluation : plan_.training).batches(plan_.batch);
+std::int64_t BatchLoader::batches(
+    bool evaluation, std::span<const std::uint32_t> without) const {
+  return (evaluation ? plan_.evaluation : plan_.training)
+      .without(without)
+      .batches(plan_.batch);
 }
 
 void BatchLoader::add(const BatchRange& range) {
@@ -125,8 +131,8 @@ void BatchLoader::work() {
     slot.error = nullptr;
     try {
       if (!epoch || current.evaluation != job.evaluation ||
-          current.epoch != job.epoch)
-        epoch.emplace(epoch_of(job.evaluation, job.epoch));
+          current.epoch != job.epoch || current.without != job.without)
+        epoch.emplace(epoch_of(job));
       current = job;
       assemble(*epoch, job.first, job.evaluation ? evaluation_ : training_,
                slot.batch);

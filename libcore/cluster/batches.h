@@ -42,6 +42,7 @@ void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
 struct BatchRange {
   bool evaluation = false;
   std::int64_t epoch = 0, first = 0, count = 0;
+  std::vector<std::uint32_t> without = {};  // shards that the epoch leaves out
 };
 
 struct BatchPlan {
@@ -60,8 +61,10 @@ class BatchLoader {
   BatchLoader(const BatchLoader&) = delete;
   BatchLoader& operator=(const BatchLoader&) = delete;
 
-  // Mini-batches of an epoch (evaluation: of the evaluation shards).
-  std::int64_t batches(bool evaluation) const;
+  // Mini-batches of an epoch (evaluation: of the evaluation shards) without
+  // some shards.
+  std::int64_t batches(bool evaluation,
+                       std::span<const std::uint32_t> without) const;
 
   // Queues a range behind those that are there.
   void add(const BatchRange& range);
@@ -73,7 +76,7 @@ class BatchLoader {
 
  private:
   void work();
-  data::Epoch epoch_of(bool evaluation, std::int64_t epoch) const;
+  data::Epoch epoch_of(const BatchRange& range) const;
 
   BatchPlan plan_;
   RecordStore& training_;

@@ -45,6 +45,7 @@ void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
     ++context_.report.returned;
     context_.events.write("return", {{"worker", member->number}});
     context_.log(Level::kInfo, member->describe() + " is back");
+    if (phase_) phase_->forgive(member->hello.process);
   }
   try {
     take(*member, message);
@@ -82,6 +83,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
                                context_.limits.lost_after, &replaced);
     member.digests = context_.checks;
     if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
+    if (phase_) phase_->forgive(member.hello.process);
     Welcome welcome = hooks_.welcome();
     welcome.run = context_.run;
     welcome.worker = member.number;
@@ -189,11 +191,12 @@ void Coordinator::take(Member& member, const Message& message) {
         throw Error{Code::kProtocol, "Beat: its feed is ahead of ours"};
       context_.note_exchange(member, beat.exchange);
       feed_tree_.heard(member, beat.feed);
-      context_.send(member, Alive{}.to_message());
+      context_.send(member, Alive{beat.lease, beat.batch}.to_message());
       if (context_.members.beat(member, beat, context_.now)) {
         ++context_.report.returned;
         context_.events.write("return", {{"worker", member.number}});
         context_.log(Level::kInfo, member.describe() + " moves again");
+        if (phase_) phase_->forgive(member.hello.process);
       }
       return;
     }

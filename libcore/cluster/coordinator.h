@@ -81,7 +81,7 @@ class Coordinator {
   void put_out(Member& member);
   void watch_members();
   bool gathered();
-  void fail_if_needed();
+  void settle_bad_data();
   void watch_for_workers();
   void watch_time();
   void say_waiting(const std::string& what, double left);
@@ -102,6 +102,7 @@ class Coordinator {
   FeedTree feed_tree_;
   std::unique_ptr<Phase> phase_;
   EvaluationRound* evaluation_ = nullptr;  // phase_, if it is one
+  Json passed_over_;                       // of the epoch, once it is trained
 
   double started_, elapsed_before_;
   double alone_since_;  // no worker since

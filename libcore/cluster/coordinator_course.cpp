@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "libcore/cluster/averaging_master.h"
 #include "libcore/cluster/coordinator.h"
@@ -36,7 +37,7 @@ void Coordinator::tick(double now) {
   context_.now = now;
   if (finished() || stopped_) return;
   watch_members();
-  fail_if_needed();
+  settle_bad_data();
   feed_tree_.tick();
   if (stop_reason_.empty()) {
     if (!gathered()) return;
@@ -61,9 +62,10 @@ void Coordinator::tick(double now) {
 }
 
 // What has been learnt is good: the same command may go on from it.
-void Coordinator::fail_if_needed() {
+void Coordinator::settle_bad_data() {
+  if (context_.failure || std::exchange(context_.save_soon, false))
+    checkpoint();
   if (!context_.failure) return;
-  checkpoint();
   throw Error(*context_.failure);
 }
 
@@ -97,6 +99,10 @@ void Coordinator::advance() {
   if (evaluation_) return end_epoch(evaluation_->result());
   if (time_is_up_ && context_.state.examples == 0) return end_untrained();
   context_.state.committed = phase_->committed();
+  passed_over_ = Json::object();
+  if (!context_.state.bad_shards.empty())
+    passed_over_ = {{"batches", phase_->batches()},
+                    {"passed_over", phase_->passed_over()}};
   if (context_.evaluation.examples() == 0 ||
       context_.settings.evaluations.empty())
     return end_epoch({});
@@ -137,10 +143,12 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   if (!evaluations.empty())
     context_.events.write("evaluation",
                           {{"epoch", state.epoch}, {"metrics", found}});
-  context_.events.write("epoch", {{"epoch", state.epoch},
-                                  {"examples", state.examples},
-                                  {"loss", result.loss},
-                                  {"version", state.version}});
+  Json event = {{"epoch", state.epoch},
+                {"examples", state.examples},
+                {"loss", result.loss},
+                {"version", state.version}};
+  event.update(passed_over_);
+  context_.events.write("epoch", std::move(event));
   std::string line = "epoch " + std::to_string(state.epoch + 1) + " of " +
                      std::to_string(context_.settings.epochs) + ": loss ";
   line += format("%.4g", result.loss);
@@ -154,7 +162,10 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   state.reason = early_stopping_.verdict(metric);
   if (state.reason.empty() && time_is_up_) state.reason = kTimeIsOver;
   state.history.push_back(std::move(result));
+  if (!state.bad_shards.empty())
+    state.passed_over += context_.training.examples() - state.examples;
   ++state.epoch;
+  state.bad_batches.clear();
   state.committed.clear();
   state.examples = 0;
   state.loss_sum = 0;

@@ -29,6 +29,7 @@ class EstimateRound : public Phase {
 
  protected:
   LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
 
  private:
   enum class Stage { kComputing, kLines, kDone };
@@ -40,6 +41,7 @@ class EstimateRound : public Phase {
 
   std::vector<HostFigures>& measured_;
   LeaseTable table_;  // empty: nothing is leased
+  data::Epoch order_{{}, 1, 0, 0, false};
   Stage stage_ = Stage::kComputing;
   std::map<std::uint64_t, HostFigures> hosts_;  // by member
   std::size_t computing_ = 0;                   // not yet answered

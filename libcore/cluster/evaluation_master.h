@@ -32,6 +32,7 @@ class EvaluationRound : public Phase {
 
  protected:
   LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
   bool is_evaluation() const override { return true; }
 
  private:

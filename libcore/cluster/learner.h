@@ -23,7 +23,9 @@ namespace dl::cluster {
 // A task and how far it is.
 struct Work {
   Task task;
-  std::int64_t done = 0;  // mini-batches
+  std::int64_t done = 0;  // mini-batches, those passed over among them
+  bool begun = false;
+  std::int64_t queued = 0;  // ... that the loader has been told of
   std::int64_t examples = 0;
   double loss_sum = 0;  // mean loss of each batch times its examples
   std::vector<std::unique_ptr<eval::Evaluation>> evaluations;

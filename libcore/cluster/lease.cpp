@@ -33,6 +33,8 @@ bool add_range(Ranges& ranges, std::int64_t first, std::int64_t count) {
 LeaseTable::LeaseTable(std::int64_t batches, std::uint64_t& next_id)
     : states_(static_cast<std::size_t>(batches), State::kFree),
       fences_(static_cast<std::size_t>(batches), 0),
+      careful_(static_cast<std::size_t>(batches)),
+      condemned_(static_cast<std::size_t>(batches)),
       next_id_(next_id) {}
 
 std::int64_t LeaseTable::batches() const {
@@ -40,11 +42,12 @@ std::int64_t LeaseTable::batches() const {
 }
 
 std::int64_t LeaseTable::free() const {
-  return batches() - committed_ - leased_;
+  return batches() - committed_ - leased_ - passed_over_;
 }
 
-bool LeaseTable::is_free(std::int64_t i) const {
-  return states_[static_cast<std::size_t>(i)] == State::kFree;
+bool LeaseTable::any_free(std::int64_t first, std::int64_t count) const {
+  const auto begin = states_.begin() + first;
+  return std::find(begin, begin + count, State::kFree) != begin + count;
 }
 
 bool LeaseTable::any_free() const {
@@ -61,6 +64,7 @@ void LeaseTable::restore(const Ranges& committed) {
                   "committed mini-batches are outside of the epoch"};
     for (std::int64_t i = first; i < first + count; ++i) {
       State& state = states_[static_cast<std::size_t>(i)];
+      if (state == State::kPassedOver) continue;
       if (state == State::kCommitted)
         throw Error{Code::kData, "a mini-batch is committed twice"};
       state = State::kCommitted;
@@ -86,8 +90,10 @@ std::optional<Lease> LeaseTable::grant_at(std::uint64_t worker,
                                           std::int64_t first,
                                           std::int64_t count) {
   const auto begin = states_.begin() + first;
-  if (!std::all_of(begin, begin + count,
-                   [](State s) { return s == State::kFree; }))
+  if (!any_free(first, count) ||
+      !std::all_of(begin, begin + count, [](State s) {
+        return s == State::kFree || s == State::kPassedOver;
+      }))
     return std::nullopt;
   return lease_out(worker, first, count);
 }
@@ -101,20 +107,23 @@ Lease LeaseTable::lease_out(std::uint64_t worker, std::int64_t first,
   lease.count = count;
   for (std::int64_t i = first; i < first + count; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    states_[at] = State::kLeased;
     lease.fence = std::max<std::uint64_t>(lease.fence, fences_[at] + 1);
+    if (states_[at] == State::kPassedOver) continue;
+    states_[at] = State::kLeased;
+    lease.careful = lease.careful || careful_[at];
+    ++lease.work;
   }
   std::fill_n(fences_.begin() + lease.first, lease.count, lease.fence);
-  leased_ += lease.count;
+  leased_ += lease.work;
   leases_.emplace(lease.id, lease);
   Held& held = held_[worker];
   held.leases.push_back(lease.id);
-  held.left += count;
+  held.left += lease.work;
   return lease;
 }
 
 std::int64_t LeaseTable::prefix() const {
-  while (prefix_ < batches() && is_committed(prefix_)) ++prefix_;
+  while (prefix_ < batches() && is_settled(prefix_)) ++prefix_;
   return prefix_;
 }
 
@@ -124,20 +133,24 @@ bool LeaseTable::holds(std::uint64_t id, std::uint64_t fence,
   if (!lease || count < 1 || count > lease->count || first < lease->first ||
       first > lease->first + lease->count - count)
     return false;
-  const auto begin = states_.begin() + first;
-  return std::all_of(begin, begin + count,
-                     [](State s) { return s == State::kLeased; });
+  const auto begin = states_.begin() + first, end = begin + count;
+  return std::find(begin, end, State::kLeased) != end &&
+         std::all_of(begin, end, [](State s) {
+           return s == State::kLeased || s == State::kPassedOver;
+         });
 }
 
 bool LeaseTable::commit(std::uint64_t id, std::uint64_t fence,
                         std::int64_t first, std::int64_t count) {
   if (!holds(id, fence, first, count)) return false;
-  std::fill_n(states_.begin() + first, count, State::kCommitted);
+  const auto begin = states_.begin() + first;
+  const std::int64_t done = std::count(begin, begin + count, State::kLeased);
+  std::replace(begin, begin + count, State::kLeased, State::kCommitted);
   Lease& lease = leases_.at(id);
-  lease.committed += count;
-  held_.at(lease.worker).left -= count;
-  committed_ += count;
-  leased_ -= count;
+  lease.committed += done;
+  held_.at(lease.worker).left -= done;
+  committed_ += done;
+  leased_ -= done;
   return true;
 }
 
@@ -146,18 +159,26 @@ void LeaseTable::finish(std::uint64_t id, bool failed) {
   if (found == leases_.end()) return;
   const Lease& lease = found->second;
   for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i) {
-    State& state = states_[static_cast<std::size_t>(i)];
-    if (state != State::kLeased) continue;
-    state = State::kFree;
+    const auto at = static_cast<std::size_t>(i);
+    if (states_[at] != State::kLeased) continue;
+    states_[at] = State::kFree;
     --leased_;
     lowest_free_ = std::min(lowest_free_, i);
-    if (failed) ++failures_[i];
-    failed = false;
+    if (failed) careful_[at] = true;
+    if (condemned_[at]) condemn(i);
   }
   Held& held = held_.at(lease.worker);
   std::erase(held.leases, id);
-  held.left -= lease.count - lease.committed;
+  held.left -= lease.work - lease.committed;
   leases_.erase(found);
+}
+
+void LeaseTable::condemn(std::int64_t i) {
+  const auto at = static_cast<std::size_t>(i);
+  condemned_[at] = true;
+  if (states_[at] != State::kFree) return;
+  states_[at] = State::kPassedOver;
+  ++passed_over_;
 }
 
 const Lease* LeaseTable::find(std::uint64_t id, std::uint64_t fence) const {
@@ -185,21 +206,16 @@ std::int64_t LeaseTable::left_of(std::uint64_t worker) const {
   return found == held_.end() ? 0 : found->second.left;
 }
 
-Ranges LeaseTable::committed_ranges() const {
+Ranges LeaseTable::ranges(State state) const {
   Ranges result;
   for (std::int64_t i = 0; i < batches(); ++i) {
-    if (states_[static_cast<std::size_t>(i)] != State::kCommitted) continue;
+    if (states_[static_cast<std::size_t>(i)] != state) continue;
     if (!result.empty() && result.back().first + result.back().second == i)
       ++result.back().second;
     else
       result.emplace_back(i, 1);
   }
   return result;
-}
-
-int LeaseTable::failures(std::int64_t i) const {
-  const auto found = failures_.find(i);
-  return found == failures_.end() ? 0 : found->second;
 }
 
 }  // namespace dl::cluster

@@ -1,8 +1,8 @@
 // Who works on which mini-batches: leases over one pass of an epoch.
 //
-// The mini-batches [0, batches) are free, leased or committed.  A lease is a
-// range granted to a worker, with a number that is unique in the run and a
-// fencing number that grows each time one of its mini-batches is granted
+// The mini-batches [0, batches) are free, leased, committed or passed over.  A
+// lease is a range granted to a worker, with a number that is unique in the run
+// and a fencing number that grows each time one of its mini-batches is granted
 // again.  What a lease has not committed when it ends becomes free and is
 // granted before anything later.  A mini-batch is committed exactly once:
 // commit() answers for a late or repeated report that it is stale.
@@ -27,7 +27,13 @@ struct Lease {
   std::uint64_t fence = 0;
   std::uint64_t worker = 0;
   std::int64_t first = 0, count = 0;
-  std::int64_t committed = 0;  // how many of its mini-batches are
+  std::int64_t work = 0;       // of these, not passed over when it was granted
+  std::int64_t committed = 0;  // of this work
+  bool careful = false;        // a worker was lost over one of its mini-batches
+
+  bool has(std::int64_t batch) const {
+    return batch >= first && batch < first + count;
+  }
 };
 
 // Ranges [first, first + count), in order, not touching.
@@ -42,7 +48,8 @@ class LeaseTable {
   // outlives the table.
   LeaseTable(std::int64_t batches, std::uint64_t& next_id);
 
-  // Takes over what a checkpoint says.  Before any grant.
+  // Takes over what a checkpoint says, but for what is passed over already.
+  // Before any grant.
   void restore(const Ranges& committed);
 
   // Leases the first free range below `end` to a worker: at most `most`
@@ -50,7 +57,8 @@ class LeaseTable {
   std::optional<Lease> grant(std::uint64_t worker, std::int64_t most,
                              std::int64_t end = INT64_MAX);
 
-  // Leases [first, first + count), if all of it is free.
+  // Leases [first, first + count), if all of it is free or passed over, and not
+  // all of it passed over.
   std::optional<Lease> grant_at(std::uint64_t worker, std::int64_t first,
                                 std::int64_t count);
 
@@ -63,9 +71,13 @@ class LeaseTable {
               std::int64_t count);
 
   // The lease is over; the rest of it becomes free.  Unknown ids are ignored.
-  // failed: its worker died or stood still over it, which is counted for the
-  // first mini-batch that it had not committed.
+  // failed: its worker died or stood still over it; the next leases of that
+  // work are careful.
   void finish(std::uint64_t id, bool failed = false);
+
+  // Mini-batch i is to be passed over: it is granted to nobody any more.  What
+  // is committed stays, and what is leased may be committed yet.
+  void condemn(std::int64_t i);
 
   const Lease* find(std::uint64_t id, std::uint64_t fence) const;
   // A worker's, in the order in which they were granted.
@@ -77,35 +89,43 @@ class LeaseTable {
 
   std::int64_t batches() const;
   std::int64_t committed() const { return committed_; }
-  std::int64_t prefix() const;  // all below it are committed, it is not
-  bool is_committed(std::int64_t batch) const {
-    return states_[static_cast<std::size_t>(batch)] == State::kCommitted;
+  std::int64_t prefix() const;  // all below it are settled, it is not
+  // Committed or passed over.
+  bool is_settled(std::int64_t batch) const {
+    const State state = states_[static_cast<std::size_t>(batch)];
+    return state == State::kCommitted || state == State::kPassedOver;
   }
-  bool complete() const { return committed_ == batches(); }
+  bool is_passed_over(std::int64_t batch) const {
+    return states_[static_cast<std::size_t>(batch)] == State::kPassedOver;
+  }
+  bool complete() const { return committed_ + passed_over_ == batches(); }
   std::int64_t free() const;
-  bool is_free(std::int64_t i) const;
+  std::int64_t leased() const { return leased_; }
+  // Whether one of [first, first + count) is.
+  bool any_free(std::int64_t first, std::int64_t count) const;
   bool any_free() const;
-  Ranges committed_ranges() const;
-  // How many workers failed over mini-batch i.
-  int failures(std::int64_t i) const;
+  Ranges committed_ranges() const { return ranges(State::kCommitted); }
+  Ranges passed_over_ranges() const { return ranges(State::kPassedOver); }
 
  private:
-  enum class State : std::uint8_t { kFree, kLeased, kCommitted };
+  enum class State : std::uint8_t { kFree, kLeased, kCommitted, kPassedOver };
   struct Held {
     std::vector<std::uint64_t> leases;
     std::int64_t left = 0;
   };
+  Ranges ranges(State state) const;
   Lease lease_out(std::uint64_t worker, std::int64_t first, std::int64_t count);
 
   std::vector<State> states_;
   std::vector<std::uint64_t> fences_;  // of each one's last lease
-  std::map<std::int64_t, int> failures_;
+  std::vector<bool> careful_, condemned_;
   std::map<std::uint64_t, Lease> leases_;
   std::unordered_map<std::uint64_t, Held> held_;  // by worker
   mutable std::int64_t lowest_free_ = 0;          // nothing below is free
   mutable std::int64_t prefix_ = 0;               // a lower bound of prefix()
   std::int64_t committed_ = 0;
   std::int64_t leased_ = 0;
+  std::int64_t passed_over_ = 0;
   std::uint64_t& next_id_;
 };
 

@@ -140,6 +140,8 @@ Limits limits_of(const MasterOptions& options) {
   limits.min_workers = in_range("--min-workers", options.min_workers, 0) > 0
                            ? options.min_workers
                            : std::max<std::int64_t>(options.local, 1);
+  limits.skip_bad_shards =
+      in_range("--skip-bad-shards", options.skip_bad_shards, 0);
   in_range("--threads", options.threads, 0, 4096);
   if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
   if (!(limits.lost_after > limits.heartbeat))

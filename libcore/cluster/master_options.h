@@ -62,6 +62,7 @@ struct MasterOptions {
   std::chrono::milliseconds lost_after{6000};
   std::chrono::milliseconds stuck_after{60000};
   std::chrono::milliseconds grace{25000};
+  std::int64_t skip_bad_shards = 0;
 
   // Checkpoints.
   std::chrono::milliseconds checkpoint_every{300000};

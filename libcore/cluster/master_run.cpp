@@ -92,7 +92,7 @@ class Master {
   std::optional<Coordinator> coordinator_;
   std::optional<LocalWorkers> local_;
   int restarts_ = 0;  // of local workers, since a mini-batch was committed
-  std::uint64_t batches_at_restart_ = 0;
+  std::uint64_t settled_at_restart_ = 0;  // mini-batches
   bool stopping_ = false;
   std::vector<HostFigures> measured_;  // with --estimate
   double began_ = monotonic_seconds();
@@ -250,7 +250,13 @@ void Master::start(RouterSocket& socket) {
                    store_.incarnation(), *events_, *link_, log_);
   context_->updates = store_.begin_log(run_, state_);
   context_->training = plan_.training->catalogue();
-  if (plan_.evaluation) context_->evaluation = plan_.evaluation->catalogue();
+  for (const ShardInfo& shard : plan_.training->shards())
+    context_->training_files.push_back(shard.path);
+  if (plan_.evaluation) {
+    context_->evaluation = plan_.evaluation->catalogue();
+    for (const ShardInfo& shard : plan_.evaluation->shards())
+      context_->evaluation_files.push_back(shard.path);
+  }
   context_->state = std::move(state_);
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
@@ -340,8 +346,10 @@ void Master::look_after_local_workers() {
       throw Error{static_cast<Code>(ended.status),
                   "a local worker " + ended.how + "; its message is above"};
     if (context_) {
-      if (context_->report.batches != batches_at_restart_) restarts_ = 0;
-      batches_at_restart_ = context_->report.batches;
+      const std::uint64_t settled =
+          context_->report.batches + context_->state.bad_batches.size();
+      if (settled != settled_at_restart_) restarts_ = 0;
+      settled_at_restart_ = settled;
     }
     if (++restarts_ > kMostRestarts * options_.local)
       throw Error{Code::kUnavailable,
@@ -392,6 +400,9 @@ Outcome Master::outcome() {
   report.bytes_in = link_->bytes_in();
   report.bytes_out = link_->bytes_out();
   report.foreign = link_->dropped();
+  for (const BadShard& bad : context_->state.bad_shards)
+    report.bad_files.push_back(context_->training_files.at(bad.shard));
+  std::ranges::sort(report.bad_files);
   report.histories_lost = context_->slots.lost();
   report.seconds = monotonic_seconds() - began_;
   if (coordinator_->finished()) report.model = options_.output;

@@ -97,6 +97,10 @@ bool Membership::heard(Member& member, double now) {
 bool Membership::beat(Member& member, const Beat& beat, double now) {
   member.examples_per_second = beat.examples_per_second;
   member.doing = beat.doing;
+  if (beat.batch >= 0) {
+    member.lease_at_hand = beat.lease;
+    member.batch_at_hand = beat.batch;
+  }
   if (beat.progress == member.progress) return false;
   member.progress = beat.progress;
   member.moved = now;

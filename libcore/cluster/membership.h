@@ -52,6 +52,9 @@ struct Member {
   double moved = 0;  // when its progress changed or it got work
   std::uint64_t progress = 0;
   double examples_per_second = 0;
+  // Of a careful task: what it was about to do when it last said so.
+  std::uint64_t lease_at_hand = 0;
+  std::int64_t batch_at_hand = -1;
   std::string doing;
   double retry = 0;  // nothing is sent before, after a failed send
 

@@ -164,6 +164,11 @@ struct Task {
   std::int64_t iteration = 0;            // updater steps before the first batch
   Slot slot;                             // averaging
   std::vector<std::string> evaluations;  // kEvaluate: kinds, as for dl-eval
+  // A worker was lost over this work: say by a Beat which mini-batch comes next
+  // and wait for the answer, so that it is known if that is what does it.
+  bool careful = false;
+  std::vector<std::uint32_t> without;  // bad shards that the epoch leaves out
+  std::vector<std::int64_t> passed_over;  // of the mini-batches, ascending
 
   Message to_message() const;
   static Task from_message(const Message& message);
@@ -214,13 +219,19 @@ struct Beat {
   std::string doing;               // "batch 17 of lease 4", for messages
   Json exchange = Json::object();  // exchange_stats.h, since the last one told
   std::uint64_t feed = 0;  // number of the last message in its turn; 0: none
+  // Of a careful Task: the mini-batch that comes next; batch -1: none.
+  std::uint64_t lease = 0;
+  std::int64_t batch = -1;
 
   Message to_message() const;
   static Beat from_message(const Message& message);
 };
 
-// master -> worker, answers Beat.
+// master -> worker, answers Beat: lease and batch are its own.
 struct Alive {
+  std::uint64_t lease = 0;
+  std::int64_t batch = -1;
+
   Message to_message() const;
   static Alive from_message(const Message& message);
 };

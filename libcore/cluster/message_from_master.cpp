@@ -170,15 +170,19 @@ Message Task::to_message() const {
            {"round", slot.round},
            {"follows", slot.follows},
            {"reducer", slot.reducer},
-           {"evaluations", evaluations}},
+           {"evaluations", evaluations},
+           {"careful", careful},
+           {"without", without},
+           {"passed_over", passed_over}},
           {}};
 }
 
 Task Task::from_message(const Message& message) {
-  JsonView body = open_body(
-      message, MessageType::kTask, 0,
-      {"kind", "lease", "fence", "version", "epoch", "first", "count",
-       "iteration", "slot", "round", "follows", "reducer", "evaluations"});
+  JsonView body =
+      open_body(message, MessageType::kTask, 0,
+                {"kind", "lease", "fence", "version", "epoch", "first", "count",
+                 "iteration", "slot", "round", "follows", "reducer",
+                 "evaluations", "careful", "without", "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")
@@ -197,6 +201,10 @@ Task Task::from_message(const Message& message) {
   task.slot.follows = number_of(body, "follows");
   task.slot.reducer = endpoint_of(body, "reducer");
   task.evaluations = body.at("evaluations").strings();
+  task.careful = body.at("careful").boolean();
+  for (const std::int64_t shard : body.at("without").integers(0, UINT32_MAX))
+    task.without.push_back(static_cast<std::uint32_t>(shard));
+  task.passed_over = body.at("passed_over").integers(0, kMaxInteger);
   return task;
 }
 
@@ -274,12 +282,13 @@ Statistics Statistics::from_message(const Message& message) {
 }
 
 Message Alive::to_message() const {
-  return {MessageType::kAlive, Json::object(), {}};
+  return {MessageType::kAlive, {{"lease", lease}, {"batch", batch}}, {}};
 }
 
 Alive Alive::from_message(const Message& message) {
-  open_body(message, MessageType::kAlive, 0, {});
-  return {};
+  JsonView body =
+      open_body(message, MessageType::kAlive, 0, {"lease", "batch"});
+  return {number_of(body, "lease"), body.at("batch").integer(-1, kMaxInteger)};
 }
 
 Message Rejoin::to_message() const {

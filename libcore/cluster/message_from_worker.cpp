@@ -176,14 +176,16 @@ Message Beat::to_message() const {
            {"examples_per_second", examples_per_second},
            {"doing", printable(doing, kMaxDoing)},
            {"exchange", exchange},
-           {"feed", feed}},
+           {"feed", feed},
+           {"lease", lease},
+           {"batch", batch}},
           {}};
 }
 
 Beat Beat::from_message(const Message& message) {
-  JsonView body = open_body(
-      message, MessageType::kBeat, 0,
-      {"progress", "examples_per_second", "doing", "exchange", "feed"});
+  JsonView body = open_body(message, MessageType::kBeat, 0,
+                            {"progress", "examples_per_second", "doing",
+                             "exchange", "feed", "lease", "batch"});
   Beat beat;
   beat.progress = number_of(body, "progress");
   beat.examples_per_second = body.at("examples_per_second").number();
@@ -192,6 +194,8 @@ Beat Beat::from_message(const Message& message) {
   beat.doing = text_of(body, "doing", kMaxDoing);
   beat.exchange = object_of(body, "exchange");
   beat.feed = number_of(body, "feed");
+  beat.lease = number_of(body, "lease");
+  beat.batch = body.at("batch").integer(-1, kMaxInteger);
   return beat;
 }
 

@@ -48,7 +48,8 @@ constexpr Rule kRules[] = {
      kSmallValues,
      {Blob::kParameters, Blob::kStatistics, Blob::kUpdaterState,
       Blob::kParameters, Blob::kFasgd}},
-    {kTask, kFromMaster},
+    // A number for each shard that is left out, or mini-batch.
+    {kTask, kFromMaster, kLong, kLongValues},
     {kResult,
      kUp,
      kSmall,

@@ -3,17 +3,17 @@
 namespace dl::cluster {
 
 void Phase::release(Member& member, const std::string& why, bool failed) {
-  for (const Lease& lease : table().of(member.number))
+  for (const Lease& lease : table().of(member.number)) {
     context_.revoke(member, table(), lease, why, failed);
+    if (failed && lease.careful) count_loss(member, lease, why);
+  }
 }
 
 bool Phase::working(const Member& member) const {
   return table().held_by(member.number) > 0;
 }
 
-std::int64_t Phase::left() const {
-  return table().batches() - table().committed();
-}
+std::int64_t Phase::left() const { return table().free() + table().leased(); }
 
 void Phase::refuse_late(Member& member, const Message& message) {
   const bool sharing = context_.settings.mode == Mode::kSharing;
@@ -54,23 +54,6 @@ void Phase::take_fault(Member& member, const Fault& fault) {
     context_.reject(member, fault.batch, fault.reason);
   else
     take_bad_record(member, fault);
-}
-
-// What no worker can use is told from what one worker cannot.
-void Phase::take_bad_record(Member& member, const Fault& fault) {
-  try {
-    context_.examine({is_evaluation(), fault.shard, fault.record});
-  } catch (const Error& error) {
-    if (error.code() == Code::kProtocol) throw;
-    if (error.code() != Code::kData)
-      return context_.reject(member, fault.batch, error.what(), error.code());
-    context_.note_fault(member, fault.batch, error.what());
-    return context_.fail(error);
-  }
-  context_.note_fault(member, fault.batch, fault.reason);
-  member.faulty = true;
-  member.unfit =
-      "it cannot use a record that is all right here: " + fault.reason;
 }
 
 }  // namespace dl::cluster

@@ -5,7 +5,11 @@
 #define DL_LIBCORE_CLUSTER_PHASE_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "libcore/cluster/run_context.h"
 
@@ -39,12 +43,25 @@ class Phase {
   virtual bool at_boundary() const = 0;
   virtual void settle() {}
   virtual Ranges committed() const = 0;
+  // The mini-batches that bad shards have made it leave out, so far.
+  Ranges passed_over() const { return table().passed_over_ranges(); }
+  std::int64_t batches() const { return table().batches(); }
+
+  // The process is there after all: no mini-batch has killed it.
+  void forgive(std::uint64_t process);
   // Mini-batches left to commit, for the progress line.
   virtual std::int64_t left() const;
 
  protected:
   virtual LeaseTable& table() = 0;
+  virtual data::Epoch& order() = 0;
   virtual bool is_evaluation() const { return false; }
+  // Shards that go bad at this mini-batch are left out from which one on.
+  virtual std::int64_t leaves_out_from(std::int64_t batch) const;
+  // Mini-batches were condemned.
+  virtual void note_condemned() {}
+  // Condemns what the run's state says is to be passed over.
+  void condemn_bad();
   const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
   // Whether something may be sent to the member now.
   bool reachable(const Member& member) const {
@@ -54,14 +71,24 @@ class Phase {
   // one, and passes over what else may come late.
   // Throws Error: kProtocol, no worker that goes by the protocol sends it.
   void refuse_late(Member& member, const Message& message);
-  // Takes in a Fault: counts it and gives the work back.  A record that is of
-  // no use here either ends the run; otherwise the worker is unfit.
+  // Takes in a Fault: counts it and gives the work back.  If the record is of
+  // no use here either, its shard is bad; otherwise the worker is unfit.
   void take_fault(Member& member, const Fault& fault);
-
-  void take_bad_record(Member& member, const Fault& fault);
 
   RunContext& context_;
   bool winding_up_ = false;
+
+ private:
+  // bad_data.cpp
+  void take_bad_record(Member& member, const Fault& fault);
+  void count_loss(const Member& member, const Lease& lease,
+                  const std::string& why);
+  void set_aside(std::int64_t batch, std::span<const std::uint32_t> shards,
+                 const std::string& why);
+  std::string contents_of(std::int64_t batch);
+
+  // Who was lost over a mini-batch: its description, by process.
+  std::map<std::int64_t, std::map<std::uint64_t, std::string>> lost_over_;
 };
 
 }  // namespace dl::cluster

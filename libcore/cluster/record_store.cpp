@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
 
 namespace dl::cluster {
 namespace {
@@ -24,6 +25,15 @@ std::size_t bytes_of(const data::DataSet& set) {
   std::size_t bytes = 0;
   for (const auto& [name, tensor] : set.tensors) bytes += tensor.bytes().size();
   return bytes;
+}
+
+// Of all records, counted through the shards.
+std::int64_t number_of(const std::vector<ShardInfo>& shards,
+                       std::uint32_t shard, std::uint32_t record) {
+  std::int64_t number = record;
+  for (std::uint32_t i = 0; i < shard; ++i)
+    number += static_cast<std::int64_t>(shards[i].records.size());
+  return number;
 }
 
 }  // namespace
@@ -118,6 +128,7 @@ std::shared_ptr<const data::DataSet> RecordStore::get(std::uint32_t shard,
 }
 
 data::DataSet RecordStore::load(std::uint32_t shard, std::uint32_t record) {
+  failpoint("worker.record", number_of(shards_, shard, record));
   if (files_[shard]) {
     try {
       data::DataSet set = files_[shard]->read(record);

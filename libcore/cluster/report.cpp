@@ -20,6 +20,13 @@ std::string line(const std::string& name, const std::string& value) {
          value + "\n";
 }
 
+std::string quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names)
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return text;
+}
+
 // The epoch that the model is of; null: none is over.
 const EpochScore* score_of_model(const RunState& state, bool keeps_best) {
   if (state.history.empty()) return nullptr;
@@ -63,50 +70,58 @@ double Report::payload_share() const {
 Json Report::to_json(const RunState& state) const {
   Json history = state.to_json()["history"];
   const EpochScore* score = score_of_model(state, keeps_best);
-  return {{"examples", examples_seen(state)},
-          {"examples_expected", expected_per_epoch * epochs},
-          {"epochs", state.history.size()},
-          {"reason", state.reason},
-          {"history", std::move(history)},
-          {"scores", score ? cluster::to_json(*score) : Json()},
-          {"early_stopping", state.early_stopping},
-          {"workers",
-           {{"joined", joined},
-            {"lost", lost},
-            {"returned", returned},
-            {"left", left}}},
-          {"leases",
-           {{"granted", leases},
-            {"revoked", revoked},
-            {"stale", stale},
-            {"rejected", rejected}}},
-          {"batches", batches},
-          {"bytes",
-           {{"in", bytes_in},
-            {"out", bytes_out},
-            {"update_per_batch", payload_per_batch()},
-            {"dense_update", 4 * parameters}}},
-          {"staleness", staleness.to_json()},
-          {"exchange", exchange.to_json()},
-          {"resyncs", resyncs},
-          {"histories_lost", histories_lost},
-          {"foreign_messages", foreign},
-          {"checkpoints", checkpoints},
-          {"checkpoint_failures", checkpoint_failures},
-          {"seconds", seconds},
-          {"seconds_all", state.elapsed},
-          {"model", model},
-          {"checkpoint", checkpoint},
-          {"run", directory}};
+  return {
+      {"examples", examples_seen(state)},
+      {"examples_expected", expected_per_epoch * epochs - state.passed_over},
+      {"examples_passed_over", state.passed_over},
+      {"bad_shards", bad_files},
+      {"epochs", state.history.size()},
+      {"reason", state.reason},
+      {"history", std::move(history)},
+      {"scores", score ? cluster::to_json(*score) : Json()},
+      {"early_stopping", state.early_stopping},
+      {"workers",
+       {{"joined", joined},
+        {"lost", lost},
+        {"returned", returned},
+        {"left", left}}},
+      {"leases",
+       {{"granted", leases},
+        {"revoked", revoked},
+        {"stale", stale},
+        {"rejected", rejected}}},
+      {"batches", batches},
+      {"bytes",
+       {{"in", bytes_in},
+        {"out", bytes_out},
+        {"update_per_batch", payload_per_batch()},
+        {"dense_update", 4 * parameters}}},
+      {"staleness", staleness.to_json()},
+      {"exchange", exchange.to_json()},
+      {"resyncs", resyncs},
+      {"histories_lost", histories_lost},
+      {"foreign_messages", foreign},
+      {"checkpoints", checkpoints},
+      {"checkpoint_failures", checkpoint_failures},
+      {"seconds", seconds},
+      {"seconds_all", state.elapsed},
+      {"model", model},
+      {"checkpoint", checkpoint},
+      {"run", directory}};
 }
 
 std::string Report::to_text(const RunState& state) const {
   const auto count = [](std::uint64_t n) { return std::to_string(n); };
   std::string text;
   text +=
-      line("examples", std::to_string(examples_seen(state)) + " of " +
-                           std::to_string(expected_per_epoch * epochs) +
-                           (state.reason.empty() ? "" : "; " + state.reason));
+      line("examples",
+           std::to_string(examples_seen(state)) + " of " +
+               std::to_string(expected_per_epoch * epochs - state.passed_over) +
+               (state.reason.empty() ? "" : "; " + state.reason));
+  if (!bad_files.empty())
+    text +=
+        line("passed over", std::to_string(state.passed_over) +
+                                " examples; left out: " + quoted(bad_files));
   if (const std::string last = scores(state, keeps_best); !last.empty())
     text += line("scores", last);
   text += line("workers", count(joined) + " joined, " + count(lost) +

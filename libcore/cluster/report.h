@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/exchange_report.h"
@@ -30,6 +31,7 @@ struct Report {
   // What is known at the end.
   std::int64_t expected_per_epoch = 0;  // examples
   std::int64_t epochs = 0;
+  std::vector<std::string> bad_files;  // shards that are left out
   std::int64_t parameters = 0;
   std::string model, checkpoint, directory;
   bool keeps_best = false;   // the model is that of the best epoch

@@ -164,7 +164,14 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
   task.count = lease.count;
   task.iteration = iteration;
   task.slot = slot;
-  if (kind == TaskKind::kEvaluate) task.evaluations = settings.evaluations;
+  task.careful = lease.careful;
+  if (kind == TaskKind::kEvaluate) {
+    task.evaluations = settings.evaluations;
+  } else {
+    task.without = state.without();
+    for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+      if (table.is_passed_over(i)) task.passed_over.push_back(i);
+  }
   if (!send(member, task.to_message())) {
     table.finish(lease.id);
     return false;
@@ -195,14 +202,6 @@ void RunContext::revoke(Member& member, LeaseTable& table, const Lease& lease,
                           {"count", lease.count},
                           {"committed", lease.committed},
                           {"why", why}});
-  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
-    if (table.failures(i) >= kMostFailures)
-      throw Error{Code::kData,
-                  "mini-batch " + std::to_string(i) + " of epoch " +
-                      std::to_string(state.epoch + 1) + " was lost with " +
-                      std::to_string(table.failures(i)) +
-                      " workers, the last one " + member.describe() + ": " +
-                      why + "; look at its examples and at their memory"};
   log(Level::kDetail, range_of(lease) + " of " + member.describe() +
                           " go back to the queue: " + why);
 }

@@ -44,7 +44,8 @@ struct Limits {
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;  // children of a node of the tree, the master's too
   double max_time = 0;       // of the run, all starts together
-  std::int64_t min_workers = 1;  // before training starts
+  std::int64_t min_workers = 1;      // before training starts
+  std::int64_t skip_bad_shards = 0;  // so many may go bad
 };
 
 class RunContext {
@@ -64,6 +65,7 @@ class RunContext {
   UpdateLog* updates = nullptr;  // null: not logged
 
   data::Catalogue training, evaluation;
+  std::vector<std::string> training_files, evaluation_files;  // their names
   RunState state;
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
@@ -75,6 +77,7 @@ class RunContext {
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
   std::function<void(const Fetch&)> examine;
   std::optional<Error> failure;  // see fail()
+  bool save_soon = false;        // a checkpoint is due now
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
@@ -146,7 +149,7 @@ class RunContext {
 
   static constexpr int kMostRejections = 8;
   static constexpr std::size_t kMostDoubts = 3;  // workers, for a mini-batch
-  static constexpr int kMostFailures = 4;  // workers lost over a mini-batch
+  static constexpr std::size_t kMostLosses = 3;  // likewise
 
  private:
   bool catch_up(Member& member);

@@ -1,5 +1,6 @@
 #include "libcore/cluster/run_state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -47,7 +48,18 @@ double RunState::loss() const {
   return loss_sum / static_cast<double>(examples);
 }
 
+std::vector<std::uint32_t> RunState::without() const {
+  std::vector<std::uint32_t> shards;
+  for (const BadShard& bad : bad_shards)
+    if (bad.epoch < epoch) shards.push_back(bad.shard);
+  std::ranges::sort(shards);
+  return shards;
+}
+
 Json RunState::to_json() const {
+  Json bad = Json::array();
+  for (const BadShard& shard : bad_shards)
+    bad.push_back({shard.shard, shard.epoch, shard.from});
   Json past = Json::array();
   for (const EpochScore& score : history)
     past.push_back(cluster::to_json(score));
@@ -58,6 +70,9 @@ Json RunState::to_json() const {
           {"iteration", iteration},
           {"version", version},
           {"threshold", number(threshold)},
+          {"bad_shards", std::move(bad)},
+          {"bad_batches", bad_batches},
+          {"passed_over", passed_over},
           {"elapsed", elapsed},
           {"finished", finished},
           {"reason", reason},
@@ -77,6 +92,19 @@ void RunState::restore(const JsonView& json) {
   iteration = json.at("iteration").integer(0, kMost);
   version = static_cast<std::uint64_t>(json.at("version").integer(0, kMost));
   threshold = number(json.at("threshold"));
+  bad_shards.clear();
+  bad_batches.clear();
+  passed_over = 0;
+  if (json.has("bad_shards")) {  // not of version 0.1
+    const JsonView shards = json.at("bad_shards");
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      bad_shards.push_back({static_cast<std::uint32_t>(
+                                shards.at(i).at(0).integer(0, UINT32_MAX)),
+                            shards.at(i).at(1).integer(0, kMost),
+                            shards.at(i).at(2).integer(0, kMost)});
+    bad_batches = json.at("bad_batches").integers(0, kMost);
+    passed_over = json.at("passed_over").integer(0, kMost);
+  }
   elapsed = json.at("elapsed").number();
   finished = json.at("finished").boolean();
   reason = json.at("reason").string();

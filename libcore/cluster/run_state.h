@@ -28,6 +28,15 @@ struct EpochScore {
 
 Json to_json(const EpochScore& score);
 
+// A shard that no worker can use, or that has examples which kill workers: the
+// epoch in which that was found leaves out what it has from mini-batch `from`
+// on, later ones leave it out altogether.
+struct BadShard {
+  std::uint32_t shard = 0;
+  std::int64_t epoch = 0, from = 0;
+  bool operator==(const BadShard&) const = default;
+};
+
 struct RunState {
   // The model, as flat vectors of nn::Network.
   std::vector<float> parameters, statistics, updater_state;
@@ -44,12 +53,18 @@ struct RunState {
   double threshold = 0;        // sharing: the last one seen
   std::optional<exchange::Fasgd> fasgd;  // sharing, with that staleness rule
 
+  std::vector<BadShard> bad_shards;       // in the order in which they went bad
+  std::vector<std::int64_t> bad_batches;  // of this epoch: passed over
+  std::int64_t passed_over = 0;  // examples of epochs that are over, so far
+
   double elapsed = 0;     // seconds, of all incarnations
   bool finished = false;  // nothing is left to do
   std::string reason;     // why, if before the last epoch
   std::vector<EpochScore> history;
   Json early_stopping;
 
+  // Shards that the epoch is made without, ascending.
+  std::vector<std::uint32_t> without() const;
   double loss() const;  // mean of the epoch so far; NaN before the first
 
   // Everything but the vectors and fasgd.

@@ -34,10 +34,12 @@ void measure_speed(Member& member, std::int64_t batches, double now) {
 
 SharingEpoch::SharingEpoch(RunContext& context)
     : Phase(context),
-      order_(context.training, context.settings.batch, context.settings.seed,
+      order_(context.training.without(context.state.without()),
+             context.settings.batch, context.settings.seed,
              static_cast<std::uint64_t>(context.state.epoch), true),
       table_(order_.batches(), context.next_lease) {
   table_.restore(context.state.committed);
+  condemn_bad();
   context.update_check.start_from(context.state.threshold);
   for (Member* member : context.members.present()) member->last_commit = 0;
   const Settings& settings = context.settings;
@@ -151,9 +153,15 @@ bool SharingEpoch::has_room(const Member& member) const {
 // False: there is no lease, or it did not go out.
 bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
   if (!lease) return false;
-  const std::int64_t iteration =
-      context_.state.epoch * order_.batches() + lease->first;
-  return context_.hand_out(member, table_, *lease, TaskKind::kTrain, iteration);
+  return context_.hand_out(member, table_, *lease, TaskKind::kTrain,
+                           iteration_of(lease->first));
+}
+
+// Counted as if no shard was left out.
+std::int64_t SharingEpoch::iteration_of(std::int64_t batch) const {
+  return context_.state.epoch *
+             context_.training.batches(context_.settings.batch) +
+         batch;
 }
 
 // As long as kLeaseSeconds, but at the end of an epoch, which is so many
@@ -313,7 +321,7 @@ float SharingEpoch::scale_of(const Update& update,
   const std::int64_t epoch = context_.state.epoch;
   if (context_.shared_updater)
     scale *= context_.shared_updater->learning_rate.at(
-        epoch * order_.batches() + update.batch, epoch);
+        iteration_of(update.batch), epoch);
   return static_cast<float>(scale);
 }
 

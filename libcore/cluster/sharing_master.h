@@ -32,6 +32,11 @@ class SharingEpoch : public Phase {
 
  protected:
   LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
+  // It may have been what a synchronous round waited for.
+  void note_condemned() override {
+    if (rounds_ && rounds_->synchronous()) apply_round();
+  }
 
  private:
   enum class Stage { kTraining, kDraining, kDone };
@@ -41,6 +46,7 @@ class SharingEpoch : public Phase {
   void hand_out_rounds();
   bool has_room(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);
+  std::int64_t iteration_of(std::int64_t batch) const;
   std::int64_t lease_size(const Member& member, std::size_t workers,
                           double end) const;
   double seconds_left(const std::vector<Member*>& workers) const;

@@ -60,7 +60,7 @@ std::vector<SharingRounds::Held> SharingRounds::complete(
       std::min((prefix / width_ + 1) * width_, table.batches());
   std::int64_t there = 0;
   for (std::int64_t b = prefix; b < end; ++b)
-    there += held_.contains(b) || table.is_committed(b);
+    there += held_.contains(b) || table.is_settled(b);
   std::vector<Held> round;
   if (there < end - prefix) return round;
   for (auto at = held_.begin(); at != held_.end() && at->first < end;

@@ -1,6 +1,8 @@
 #include "libcore/cluster/trainer.h"
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "libcore/base/clock.h"
@@ -33,6 +35,15 @@ data::Metadata metadata_of(const Json& json) {
 
 data::Normalizer normalizer_of(const Json& json, const char* name) {
   return data::Normalizer::from_json(JsonView(json, Code::kProtocol, name));
+}
+
+bool is_passed_over(const Task& task, std::int64_t batch) {
+  return std::ranges::binary_search(task.passed_over, batch);
+}
+
+void skip(Work& work) {
+  while (work.done < work.task.count && is_passed_over(work.task, work.batch()))
+    ++work.done;
 }
 
 }  // namespace
@@ -103,6 +114,11 @@ void Trainer::handle(const Delivered& delivered) {
     }
     case MessageType::kProbe:
       return probe(Probe::from_message(message));
+    case MessageType::kAlive: {
+      const Alive alive = Alive::from_message(message);
+      heard_ = {alive.lease, alive.batch};
+      return;
+    }
     default:
       return learner_->take(message);
   }
@@ -110,6 +126,7 @@ void Trainer::handle(const Delivered& delivered) {
 
 void Trainer::welcome(std::uint64_t session, const Welcome& welcome) {
   tasks_.clear();
+  told_ = heard_ = {};
   loader_.reset();
   mail_.outbox.begin_session(session);
   mail_.fetcher.open();
@@ -187,18 +204,21 @@ void Trainer::set_up(const Welcome& welcome) {
 
 void Trainer::take_task(Task task) {
   const bool evaluation = task.kind == TaskKind::kEvaluate;
-  const std::int64_t batches = loader_->batches(evaluation);
+  const std::int64_t batches = loader_->batches(evaluation, task.without);
   if (task.count < 1 || task.first < 0 || task.count > batches - task.first)
     throw Error{Code::kProtocol, "task: mini-batches " +
                                      std::to_string(task.first) + " to " +
                                      std::to_string(task.first + task.count) +
                                      " of " + std::to_string(batches)};
-  loader_->add({evaluation, task.epoch, task.first, task.count});
   Work work;
   for (const std::string& kind : task.evaluations)
     work.evaluations.push_back(eval::make_evaluation(kind, subject_));
   work.task = std::move(task);
+  skip(work);
+  if (work.done == work.task.count)
+    throw Error{Code::kProtocol, "task: all of it is passed over"};
   tasks_.push_back(std::move(work));
+  load_ahead();
 }
 
 // Batches are loaded in the order of the leases, so what remains is queued
@@ -209,10 +229,40 @@ bool Trainer::drop_lease(std::uint64_t number, std::uint64_t fence) {
   });
   if (dropped == 0) return false;
   loader_->drop();
-  for (const Work& work : tasks_)
-    loader_->add({work.task.kind == TaskKind::kEvaluate, work.task.epoch,
-                  work.batch(), work.task.count - work.done});
+  for (Work& work : tasks_) work.queued = work.done;
+  load_ahead();
   return true;
+}
+
+// Tells the loader of the mini-batches up to the end-th.
+void Trainer::load(Work& work, std::int64_t end) {
+  const Task& task = work.task;
+  for (; work.queued < end; ++work.queued)
+    if (!is_passed_over(task, task.first + work.queued))
+      loader_->add({task.kind == TaskKind::kEvaluate, task.epoch,
+                    task.first + work.queued, 1, task.without});
+}
+
+// What is read may be what kills a worker: of a careful task one mini-batch at
+// a time, and nothing behind it.
+void Trainer::load_ahead() {
+  for (Work& work : tasks_) {
+    if (work.task.careful) return;
+    load(work, work.task.count);
+  }
+}
+
+// Whether the master knows, of a careful task, what comes next.
+bool Trainer::goes_ahead() {
+  const Work& work = tasks_.front();
+  if (!work.task.careful) return true;
+  const std::pair next(work.task.lease, work.batch());
+  if (heard_ == next) return true;
+  if (std::exchange(told_, next) == next) return false;
+  Beat beat;
+  std::tie(beat.lease, beat.batch) = next;
+  mail_.outbox.push(beat.to_message());
+  return false;
 }
 
 void Trainer::drop_tasks() {
@@ -227,11 +277,12 @@ void Trainer::out_of_step(const std::string& why) {
   mail_.outbox.poke();
 }
 
-bool Trainer::can_step() const {
+bool Trainer::can_step() {
   if (tasks_.empty() || mail_.rejoin) return false;
   const Task& task = tasks_.front().task;
   return learner_->has(task.version) &&
-         (task.kind == TaskKind::kEvaluate || learner_->can_train());
+         (task.kind == TaskKind::kEvaluate || learner_->can_train()) &&
+         goes_ahead();
 }
 
 void Trainer::step() {
@@ -239,7 +290,8 @@ void Trainer::step() {
   mail_.set_doing("mini-batch " + std::to_string(work.batch()) + " of epoch " +
                   std::to_string(work.task.epoch + 1) + ", lease " +
                   std::to_string(work.task.lease));
-  if (work.done == 0) learner_->begin(work.task);
+  if (std::exchange(work.begun, true) == false) learner_->begin(work.task);
+  if (work.task.careful) load(work, work.done + 1);
   training_goes_on_ = work.task.kind == TaskKind::kTrain;
   try {
     const LoadedBatch& batch = loader_->next();
@@ -252,8 +304,9 @@ void Trainer::step() {
   }
   ++mail_.progress;
   failpoint("worker.after_batch");
-  if (!tasks_.empty() && tasks_.front().done == tasks_.front().task.count)
-    end_lease();
+  if (tasks_.empty()) return;
+  skip(tasks_.front());
+  if (tasks_.front().done == tasks_.front().task.count) end_lease();
 }
 
 void Trainer::step_training(Work& work, const LoadedBatch& batch) {
@@ -316,6 +369,7 @@ void Trainer::end_lease() {
       done.evaluations.push_back(evaluation->to_json());
     mail_.outbox.push(done.to_message());
   }
+  load_ahead();
   if (tasks_.empty()) mail_.set_doing("waiting for work");
 }
 

@@ -9,6 +9,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "libcore/base/log.h"
 #include "libcore/cluster/batches.h"
@@ -48,8 +49,11 @@ class Trainer {
   bool drop_lease(std::uint64_t number, std::uint64_t fence);
   void out_of_step(const std::string& why);
   void drop_tasks();
+  void load(Work& work, std::int64_t end);
+  void load_ahead();
+  bool goes_ahead();
 
-  bool can_step() const;
+  bool can_step();
   void step();
   void probe(const Probe& probe);
   void step_training(Work& work, const LoadedBatch& batch);
@@ -68,7 +72,10 @@ class Trainer {
   // The loader's thread uses the stores, so it goes first.
   std::unique_ptr<RecordStore> training_, evaluation_;
   std::unique_ptr<BatchLoader> loader_;
-  std::deque<Work> tasks_;            // the front one is being worked on
+  std::deque<Work> tasks_;  // the front one is being worked on
+  // Of careful tasks: the mini-batch that the master was told comes next, and
+  // the last one that it has heard of.
+  std::pair<std::uint64_t, std::int64_t> told_, heard_;
   tensor::Tensor outputs_, product_;  // of evaluation
   bool training_goes_on_ = false;     // the last step was one of training
 };

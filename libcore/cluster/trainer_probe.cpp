@@ -63,7 +63,7 @@ void Trainer::probe(const Probe& probe) {
     return mail_.outbox.push(answer.to_message());
   }
   Replica& replica = learner_->replica();
-  const std::int64_t batches = loader_->batches(false);
+  const std::int64_t batches = loader_->batches(false, {});
   SharingSettings sharing = settings_.sharing;
   sharing.warmup = 0;  // what an update takes once it is over
   CodecTimer codec(replica, sharing);

@@ -60,7 +60,8 @@ class Worker {
   End session();
   End end_session();
   End give_up_master();
-  void send_beat(double now);
+  void measure_rate(double now);
+  bool send_beat(Beat beat, milliseconds limit);
   void begin_stop();
   void begin_session(const Message& message);
   std::optional<End> obey(Received received);
@@ -85,6 +86,7 @@ class Worker {
   double heard_ = 0;      // of it, when
   double rate_time_ = 0;  // of the last beat, and the examples then
   std::int64_t rate_examples_ = 0;
+  double rate_ = 0;    // examples a second
   bool done_ = false;  // the master has no more work
   bool stopping_ = false;
   double start_ = monotonic_seconds();
@@ -160,7 +162,9 @@ Worker::End Worker::session() {
   for (;;) {
     const double now = monotonic_seconds();
     if (now >= next_beat) {
-      send_beat(now);
+      measure_rate(now);
+      // Full: what is queued tells the master as much.
+      send_beat({}, milliseconds(0));
       next_beat = now + heartbeat_;
     }
     if (mail_.finished) {
@@ -193,20 +197,22 @@ Worker::End Worker::session() {
   }
 }
 
-void Worker::send_beat(double now) {
-  Beat beat;
-  beat.progress = mail_.progress;
+void Worker::measure_rate(double now) {
   const std::int64_t examples = mail_.examples;
   if (now > rate_time_)
-    beat.examples_per_second =
-        static_cast<double>(examples - rate_examples_) / (now - rate_time_);
+    rate_ = static_cast<double>(examples - rate_examples_) / (now - rate_time_);
   rate_time_ = now;
   rate_examples_ = examples;
+}
+
+// beat: as the compute thread made it, or empty.
+bool Worker::send_beat(Beat beat, milliseconds limit) {
+  beat.progress = mail_.progress;
+  beat.examples_per_second = rate_;
   beat.doing = mail_.doing();
   beat.exchange = mail_.tell_exchange();
   beat.feed = peers_.position();
-  // Full: what is queued tells the master as much.
-  line_.send(beat.to_message(), milliseconds(0));
+  return line_.send(beat.to_message(), limit);
 }
 
 void Worker::begin_stop() {
@@ -267,6 +273,9 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kRecord:
       mail_.fetcher.deliver(Record::from_message(message));
       return std::nullopt;
+    case MessageType::kAlive:
+      if (Alive::from_message(message).batch < 0) return std::nullopt;
+      return deliver({std::move(message)});
     case MessageType::kState:
     case MessageType::kTask:
     case MessageType::kRound:
@@ -320,6 +329,8 @@ bool Worker::flush() {
   while (auto message = mail_.outbox.pop(session_)) {
     if (message->type == MessageType::kResult)
       peers_.take_result(std::move(*message));
+    else if (message->type == MessageType::kBeat)
+      sent = sent && send_beat(Beat::from_message(*message), kSendLimit);
     else
       sent = sent && line_.send(*message, kSendLimit);
     send_peers();

@@ -25,6 +25,13 @@ std::int64_t Catalogue::batches(std::int64_t batch) const {
   return (examples() + batch - 1) / batch;
 }
 
+Catalogue Catalogue::without(std::span<const std::uint32_t> shards) const {
+  Catalogue rest = *this;
+  for (const std::uint32_t shard : shards)
+    if (shard < rest.records.size()) rest.records[shard].clear();
+  return rest;
+}
+
 Epoch::Epoch(const Catalogue& catalogue, std::int64_t batch, std::uint64_t seed,
              std::uint64_t number, bool shuffled)
     : batch_(batch),

@@ -24,6 +24,8 @@ struct Catalogue {
   std::vector<std::vector<std::int64_t>> records;
   std::int64_t examples() const;
   std::int64_t batches(std::int64_t batch) const;
+  // The same with these shards empty.  Numbers beyond the last are ignored.
+  Catalogue without(std::span<const std::uint32_t> shards) const;
 };
 
 // A run of examples of one record, in the order they are used.

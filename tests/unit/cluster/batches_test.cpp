@@ -235,8 +235,8 @@ TEST_CASE("an epoch's batches hold every example once, in the named order") {
   plan.seed = 3;
   plan.prefetch = 2;
   BatchLoader loader(plan, training, evaluation);
-  CHECK(loader.batches(false) == 3);
-  CHECK(loader.batches(true) == 1);
+  CHECK(loader.batches(false, {}) == 3);
+  CHECK(loader.batches(true, {}) == 1);
 
   loader.add({false, 2, 0, 3});
   loader.add({true, 2, 0, 1});

@@ -43,14 +43,14 @@ TEST_CASE(
   const Lease a = *table.grant(1, 4);
   REQUIRE(table.commit(a.id, a.fence, 0, 1));
   table.finish(a.id, true);
-  CHECK(table.failures(0) == 0);
-  CHECK(table.failures(1) == 1);
   CHECK_FALSE(table.commit(a.id, a.fence, 1, 1));  // late
 
   const Lease b = *table.grant(2, 8);
   CHECK(b.first == 1);
   CHECK(b.count == 7);
   CHECK(b.fence == 2);
+  CHECK_FALSE(a.careful);
+  CHECK(b.careful);  // a worker was lost over it
   CHECK_FALSE(table.grant(3, 1));
   REQUIRE(table.commit(b.id, b.fence, 1, 7));
   CHECK(table.complete());
@@ -62,17 +62,48 @@ TEST_CASE(
 TEST_CASE("a stretch is granted whole or not at all") {
   std::uint64_t next = 1;
   LeaseTable table(10, next);
-  CHECK(table.is_free(6));
+  CHECK(table.any_free(6, 1));
   const Lease lease = *table.grant_at(1, 4, 4);
   CHECK(lease.first == 4);
   CHECK(lease.count == 4);
-  CHECK_FALSE(table.is_free(6));
+  CHECK_FALSE(table.any_free(4, 4));
   CHECK_FALSE(table.grant_at(2, 2, 3));
   CHECK(table.grant(2, 9)->count == 4);
   table.finish(lease.id);
   const Lease again = *table.grant_at(2, 4, 4);
   CHECK(again.fence > lease.fence);
   CHECK(again.id != lease.id);
+}
+
+TEST_CASE("what is passed over is granted to nobody, and the rest is whole") {
+  std::uint64_t next = 1;
+  LeaseTable table(10, next);
+  table.condemn(1);
+  const Lease lease = *table.grant_at(1, 0, 4);
+  CHECK(lease.count == 4);
+  CHECK(lease.work == 3);
+  CHECK(table.left_of(1) == 3);
+  table.condemn(2);  // it is leased, and may be committed yet
+  CHECK_FALSE(table.is_passed_over(2));
+  CHECK(table.grant(2, 9)->first == 4);
+  table.finish(lease.id);
+  CHECK(table.is_passed_over(2));
+  CHECK(table.grant(3, 9)->count == 1);  // mini-batch 0 alone
+
+  LeaseTable whole(4, next);
+  whole.condemn(3);
+  const Lease all = *whole.grant_at(1, 0, 4);
+  REQUIRE(whole.commit(all.id, all.fence, 0, 4));
+  CHECK_FALSE(whole.commit(all.id, all.fence, 0, 4));
+  CHECK(whole.complete());
+  CHECK(whole.committed() == 3);
+  CHECK(whole.left_of(1) == 0);
+  CHECK(whole.committed_ranges() == Ranges{{0, 3}});
+  CHECK(whole.passed_over_ranges() == Ranges{{3, 1}});
+  CHECK(whole.prefix() == 4);
+  LeaseTable none(2, next);
+  none.condemn(0);
+  CHECK_FALSE(none.grant_at(1, 0, 1));  // nothing is left of it
 }
 
 TEST_CASE("committed ranges survive a checkpoint") {

@@ -246,9 +246,24 @@ TEST_CASE("Task") {
             50,
             400,
             {2, 9, 8, "tcp://10.0.0.7:4000"},
-            {"roc"}};
+            {"roc"},
+            true,
+            {3, 5},
+            {101, 102}};
   CHECK(through(task).slot == task.slot);
   refuses(task, "follows", -1);
+  CHECK(through(task).without == task.without);
+  CHECK(through(task).passed_over == task.passed_over);
+  refuses(task, "careful", 1);
+  refuses(task, "without", Json::array({-1}));
+  refuses(task, "passed_over", Json::array({-1}));
+  Beat careful;
+  careful.lease = 7;
+  careful.batch = 101;
+  CHECK(through(careful).batch == 101);
+  refuses(careful, "batch", -2);
+  CHECK(through(Alive{7, 101}).batch == 101);
+  refuses(Alive{}, "batch", -2);
   Task copy = through(task);
   CHECK(copy.kind == TaskKind::kEvaluate);
   CHECK(copy.evaluations == std::vector<std::string>{"roc"});
