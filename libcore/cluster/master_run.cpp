@@ -152,6 +152,7 @@ std::unique_ptr<RouterSocket> Master::listen() {
     auto socket = std::make_unique<RouterSocket>(
         endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
     Sizes sizes = this->sizes();
+    sizes.shards = plan_.training->shards().size();
     if (options_.estimate) sizes.load = kLongestLoad;
     if (plan_.evaluation) sizes.evaluations = kMaxBody;
     socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true});

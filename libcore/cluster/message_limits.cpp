@@ -22,7 +22,8 @@ enum class Blob : std::uint8_t {
 };
 
 constexpr std::size_t kSmall = 16384, kSmallValues = 256;
-constexpr std::size_t kLong = std::size_t{4} << 20, kLongValues = 1 << 20;
+constexpr std::size_t kLong = std::size_t{1} << 20, kLongValues = 1 << 18;
+constexpr std::size_t kNumber = 9;  // bytes, at most
 
 struct Rule {
   MessageType type;
@@ -40,8 +41,8 @@ constexpr Rule kRules[] = {
     {kHello, kFromWorker},
     {kWelcome, kFromMaster, kMaxBody, kMaxJsonValues},
     {kRefuse, kFromMaster},
-    // A number for each shard that is not there.
-    {kReady, kFromWorker, kLong, kLongValues},
+    // Its body: a number for each shard that it lacks.
+    {kReady, kFromWorker, kSmall, kMaxJsonValues},
     {kState,
      kFromMaster,
      kSmall,
@@ -106,9 +107,10 @@ const Rule& rule_of(MessageType type) {
 }
 
 std::uint64_t body_of(const Rule& rule, const Sizes& sizes) {
-  return rule.type == kTaskDone
-             ? std::max<std::uint64_t>(rule.body, sizes.evaluations)
-             : rule.body;
+  if (rule.type == kReady) return rule.body + kNumber * sizes.shards;
+  if (rule.type == kTaskDone)
+    return std::max<std::uint64_t>(rule.body, sizes.evaluations);
+  return rule.body;
 }
 
 // The longest that such a blob can be.  Codes say for each value where it is,

@@ -36,6 +36,7 @@ enum Sender : unsigned {
 struct Sizes {
   // Reals of a replica; Welcome tells them.
   std::uint64_t parameters = 0, statistics = 0, updater_state = 0;
+  std::uint64_t shards = 0;       // of the training data
   std::uint64_t load = 0;         // bytes; not 0 with --estimate
   std::uint64_t evaluations = 0;  // bytes of their results; 0: there are none
   bool operator==(const Sizes&) const = default;
@@ -55,7 +56,7 @@ struct Lengths {
   std::vector<std::uint64_t> blobs;
 };
 
-// The values, of all depths, that a body may have; kMaxJsonValues for most.
+// The values, of all depths, that a body may have.
 std::size_t most_values(MessageType type);
 
 // Throws Error: kProtocol, it does not come from one of these.

@@ -42,7 +42,8 @@ std::string printable_endpoint(const std::string& bound) {
 
 // What a good peer may have sent before its messages are received.
 std::uint64_t bytes_held(const Expected& expected) {
-  return (kMessagesHeld + 1) * (largest_message(expected) + 2 * kMaxFrame);
+  constexpr std::uint64_t kSlack = std::uint64_t{64} << 10;
+  return (kMessagesHeld + 1) * (largest_message(expected) + kSlack);
 }
 
 }  // namespace
