@@ -78,7 +78,7 @@ std::vector<std::string> inputs(const Args& a) {
 // What suits the model's output and the labels that it was trained on.
 const char* default_kind(const dl::nn::Model& model) {
   using dl::tensor::Activation;
-  const Activation last = model.config.layers.back().activation.kind;
+  const Activation last = output_of(model.config).activation.kind;
   if (last == Activation::kSigmoid) return "binary";
   const bool classes = last == Activation::kSoftmax ||
                        dl::nn::are_classes(model.data, model.config);
@@ -89,7 +89,7 @@ std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
   std::vector<std::string> all = a.kinds;
   if (all.empty()) all = {default_kind(model)};
   dl::eval::set_top(all, a.top);
-  dl::eval::set_threshold(all, a.threshold, model.config.layers.back().units);
+  dl::eval::set_threshold(all, a.threshold, output_of(model.config).units);
   return all;
 }
 
@@ -126,7 +126,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   const std::vector<std::string> chosen = kinds(a, model);
   auto total = dl::eval::make_evaluations(
       chosen,
-      {model.config.layers.back().units, dl::nn::output_names(model.data)});
+      {output_of(model.config).units, dl::nn::output_names(model.data)});
   (void)dl::eval::missed(bars, total);  // the metrics must exist
   dl::nn::PredictorOptions options = a.predictor;
   options.labels = dl::nn::Labels::kNeeded;

@@ -68,9 +68,9 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   s.evaluations = options.evaluate;
   const bool classes = nn::are_classes(held_out, network);
   if (s.evaluations.empty())
-    s.evaluations = {evaluation_for(network.layers.back().loss, classes)};
+    s.evaluations = {evaluation_for(output_of(network).loss, classes)};
   eval::Subject subject;
-  subject.outputs = network.layers.back().units;
+  subject.outputs = output_of(network).units;
   subject.names = data.classes.empty() ? data.targets : data.classes;
   std::vector<std::unique_ptr<eval::Evaluation>> all;
   for (const std::string& kind : s.evaluations)

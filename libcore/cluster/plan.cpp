@@ -75,7 +75,7 @@ void check_data(const nn::Model& model, const MasterData& data,
 void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
   using tensor::Activation;
-  const nn::LayerConfig& output = network.layers.back();
+  const nn::OutputSpec output = output_of(network);
   const std::size_t classes = metadata.classes.size();
   if (classes > 0 && nn::are_classes(metadata, network) &&
       std::cmp_not_equal(output.units, classes))

@@ -70,11 +70,12 @@ void check_range(const Tensor& labels, std::int64_t limit) {
 
 Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
   const LayerLayout& last = layout.layers.back();
+  const OutputSpec output = output_of(config);
   return {.input = config.input,
           .sequences = layout.layers.front().input_steps,
-          .units = config.layers.back().units,
+          .units = output.units,
           .steps = last.output_steps ? last.output[0] : 0,
-          .loss = config.layers.back().loss};
+          .loss = output.loss};
 }
 
 bool are_classes(DType dtype, const Shape& shape, std::int64_t units,

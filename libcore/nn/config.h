@@ -5,11 +5,14 @@
 #define DL_LIBCORE_NN_CONFIG_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/nn/names.h"
+#include "libcore/nn/settings.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/shape.h"
 
@@ -81,48 +84,12 @@ struct Training {
   double bias_init = 0;
 };
 
-enum class LayerType {
-  kDense,
-  kConv2d,
-  kMaxPool2d,
-  kAveragePool2d,
-  kBatchNorm,
-  kDropout,
-  kActivation,
-  kFlatten,
-  kOutput,
-  kLstm,
-  kGru,
-  kSimpleRnn
-};
-bool is_recurrent(LayerType type);  // the last three
-
-// valid: no padding.  same: output = ceil(input / stride), the odd pixel of
-// padding at the end (bottom, right).
-enum class Padding { kValid, kSame };
-
-// How a recurrent layer that reads in both directions joins their outputs.
-enum class Bidirectional { kNone, kConcat, kAdd, kMultiply, kAverage };
+struct LayerType;  // layer_type.h
 
 struct LayerConfig {
-  LayerType type = LayerType::kDense;
-  std::string name;          // unique; default TYPE + number ("conv2d1")
-  std::int64_t units = 0;    // dense, output, recurrent ones
-  std::int64_t filters = 0;  // conv2d
-  std::int64_t kernel[2] = {1, 1};
-  std::int64_t stride[2] = {1, 1};
-  std::int64_t dilation[2] = {1, 1};
-  Padding padding = Padding::kValid;
-  bool bias = true;  // dense, conv2d, output, recurrent ones
-  tensor::ActivationSpec activation;
-  tensor::ActivationSpec gate_activation;  // lstm, gru
-  bool return_sequences = false;           // recurrent ones
-  Bidirectional bidirectional = Bidirectional::kNone;
-  double forget_bias_init = 1;                               // lstm
-  tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;  // output
-  double rate = 0.5;      // dropout: the share that is dropped
-  double decay = 0.9;     // batch_norm: of the running statistics
-  double epsilon = 1e-5;  // batch_norm
+  const LayerType* type = nullptr;
+  std::string name;   // unique; default TYPE + number ("conv2d1")
+  Settings settings;  // of the type's own keys
   Training training;
 };
 
@@ -130,9 +97,17 @@ struct NetworkConfig {
   std::uint64_t seed = 0;
   std::int64_t tbptt_length = 0;    // 0: gradients cross all steps
   tensor::Shape input;              // of one example
-  std::vector<LayerConfig> layers;  // the last one is kOutput
+  std::vector<LayerConfig> layers;  // the last one has a loss
   Json source;                      // the document, as the model file keeps it
 };
+
+// What a network gives and is trained for.
+struct OutputSpec {
+  std::int64_t units = 0;  // numbers an example, or a step of one
+  tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
+  tensor::ActivationSpec activation;
+};
+OutputSpec output_of(const NetworkConfig& config);
 
 // Reads a network configuration.
 // Throws Error: kConfig.  The message lists every mistake, one a line, each as
@@ -147,9 +122,15 @@ Json network_schema();
 // The resolved configuration: every default spelt out.  Parses to the same.
 Json to_json(const NetworkConfig& config);
 
-std::string_view name_of(LayerType type);
 std::string_view name_of(tensor::Loss loss);
 std::string_view name_of(tensor::Activation activation);
+
+template <>
+std::span<const std::string_view> names_of<WeightInit>();
+template <>
+std::span<const std::string_view> names_of<GradientNormalization>();
+template <>
+std::span<const std::string_view> names_of<Schedule::Kind>();
 
 }  // namespace dl::nn
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "libcore/nn/config_table.h"
-#include "libcore/nn/names.h"
+#include "libcore/nn/layer_type.h"
 #include "libcore/nn/other_names.h"
 
 namespace dl::nn {
@@ -226,28 +226,8 @@ void Checker::value(const Json& value, const Key& key,
   }
 }
 
-std::string place(std::size_t layer, const char* key) {
-  return "layers[" + std::to_string(layer) + "]." + key + ": ";
-}
-
-void check_output(const LayerConfig& layer, std::size_t i,
-                  std::vector<std::string>& problems) {
-  using tensor::Activation;
-  const Activation activation = layer.activation.kind;
-  const std::string loss(name_of(layer.loss));
-  const auto want = [&](Activation wanted) {
-    if (activation != wanted)
-      problems.push_back(place(i, "activation") + "'" + loss + "' needs '" +
-                         std::string(name_of(wanted)) + "', got '" +
-                         std::string(name_of(activation)) + "'");
-  };
-  if (layer.loss == tensor::Loss::kNegativeLogLikelihood)
-    want(Activation::kSoftmax);
-  if (layer.loss == tensor::Loss::kBinaryCrossEntropy)
-    want(Activation::kSigmoid);
-  if (activation == Activation::kSoftmax && layer.units == 1)
-    problems.push_back(place(i, "units") +
-                       "softmax over one unit is always 1; want 2 or more");
+std::string place(std::size_t layer, std::string_view key) {
+  return "layers[" + std::to_string(layer) + "]." + std::string(key) + ": ";
 }
 
 }  // namespace
@@ -272,16 +252,20 @@ std::vector<std::string> check_meaning(const NetworkConfig& config) {
       problems.push_back(place(i, "name") + "'" + layer.name +
                          "' is reserved; choose another name");
     const bool last = i + 1 == config.layers.size();
-    if (last != (layer.type == LayerType::kOutput))
+    if (last != (layer.type->output != nullptr))
       problems.push_back(place(i, "type") +
                          (last ? "the last layer must be an output layer, got '"
                                : "only the last layer may be of type '") +
-                         std::string(name_of(layer.type)) + "'");
-    if (layer.type == LayerType::kOutput) check_output(layer, i, problems);
+                         std::string(layer.type->name) + "'");
+    if (layer.type->check)
+      layer.type->check(layer.settings,
+                        [&](std::string_view key, const std::string& what) {
+                          problems.push_back(place(i, key) + what);
+                        });
   }
   if (config.tbptt_length > 0 &&
       std::none_of(config.layers.begin(), config.layers.end(),
-                   [](const auto& l) { return is_recurrent(l.type); }))
+                   [](const auto& l) { return l.type->recurrent; }))
     problems.push_back("tbptt_length: the network has no recurrent layer");
   return problems;
 }

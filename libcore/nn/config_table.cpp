@@ -2,32 +2,21 @@
 
 #include "libcore/nn/config_table.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 
-#include "libcore/nn/names.h"
+#include "libcore/nn/config.h"
+#include "libcore/nn/keys.h"
 
 namespace dl::nn {
 namespace {
 
-constexpr std::string_view kCount = "1..2147483647";
-constexpr std::string_view kSmall = "1..65535";
-constexpr std::string_view kAtLeast0 = "[0, inf)";
-constexpr std::string_view kOver0 = "(0, inf)";
-constexpr std::string_view kShare = "[0, 1)";
-constexpr std::string_view kAsAtTop = "(as at the top)";
-constexpr std::string_view kWeighty = "dense conv2d output lstm gru simple_rnn";
-constexpr std::string_view kTrained =
-    "dense conv2d batch_norm output lstm gru simple_rnn";
-constexpr std::string_view kRecurrent = "lstm gru simple_rnn";
-constexpr std::string_view kOfCells[] = {"identity", "relu", "sigmoid", "tanh"};
-constexpr std::string_view kWindowed = "conv2d max_pool2d average_pool2d";
-constexpr std::string_view kPools = "max_pool2d average_pool2d";
 constexpr std::string_view kBy[] = {"iteration", "epoch"};
 
 // Not a constant: the names are another file's.
-std::vector<Key> make_keys() {
-  const auto layers = names_of<LayerType>();
+std::vector<Key> other_keys() {
   const auto updaters = names_of<tensor::Updater>().subspan(1);  // not "none"
   const auto schedules = names_of<Schedule::Kind>().subspan(1);  // not "fixed"
   const auto inits = names_of<WeightInit>();
@@ -61,71 +50,6 @@ std::vector<Key> make_keys() {
       {"input", "", "shape", Kind::kShape, "required",
        "Extents of one example, [height, width, channels] for an image.",
        kCount},
-
-      {"layer", "", "type", Kind::kTag, "required", "What the layer does.", "",
-       "", layers},
-      {"layer", "", "name", Kind::kName, "(the type and a number)",
-       "Names the layer in messages and its tensors in model files."},
-      {"layer", "dense output lstm gru simple_rnn", "units", Kind::kInteger,
-       "required", "Outputs of the layer.", kCount},
-      {"layer", "conv2d", "filters", Kind::kInteger, "required",
-       "Channels of the output.", kCount},
-      {"layer", "conv2d", "kernel", Kind::kPair, "required",
-       "Size of the window, [height, width].", kSmall},
-      {"layer", kPools, "kernel", Kind::kPair, "[2, 2]",
-       "Size of the window, [height, width].", kSmall},
-      {"layer", "conv2d", "stride", Kind::kPair, "[1, 1]",
-       "Steps of the window.", kSmall},
-      {"layer", kPools, "stride", Kind::kPair, "(the kernel)",
-       "Steps of the window.", kSmall},
-      {"layer", "conv2d", "dilation", Kind::kPair, "[1, 1]",
-       "Distance of the window's points; 1 leaves no gaps.", kSmall},
-      {"layer", kWindowed, "padding", Kind::kOneOf, R"("valid")",
-       "What is done at the edges.", "", "", names_of<Padding>()},
-      {"layer", kWeighty, "bias", Kind::kBoolean, "true",
-       "Adds a bias to each output."},
-      {"layer", "dense conv2d", "activation", Kind::kTagOrObject,
-       R"("identity")", "Applied to the outputs.", "", "activation"},
-      {"layer", "activation", "activation", Kind::kTagOrObject, "required",
-       "Applied to the inputs.", "", "activation"},
-      {"layer", "output", "activation", Kind::kTagOrObject, "(by the loss)",
-       "Applied to the outputs.", "", "activation"},
-      {"layer", "output", "loss", Kind::kOneOf, "required",
-       "What training makes small.", "", "", names_of<tensor::Loss>()},
-      {"layer", kRecurrent, "activation", Kind::kOneOf, R"("tanh")",
-       "Applied to what goes into the state.", "", "", kOfCells},
-      {"layer", "lstm gru", "gate_activation", Kind::kOneOf, R"("sigmoid")",
-       "Applied to the gates.", "", "", kOfCells},
-      {"layer", kRecurrent, "return_sequences", Kind::kBoolean, "false",
-       "Gives the state after each step instead of the last alone."},
-      {"layer", kRecurrent, "bidirectional", Kind::kOneOf, R"("none")",
-       "Reads in both directions, and how their outputs are joined.", "", "",
-       names_of<Bidirectional>()},
-      {"layer", "dropout", "rate", Kind::kNumber, "0.5",
-       "The share of inputs that is dropped.", kShare},
-      {"layer", "batch_norm", "decay", Kind::kNumber, "0.9",
-       "What running statistics keep of themselves at a step.", kShare},
-      {"layer", "batch_norm", "epsilon", Kind::kNumber, "1e-5",
-       "Added to the variance.", kOver0},
-      {"layer", kTrained, "updater", Kind::kObject, kAsAtTop,
-       "The updater of this layer.", "", "updater"},
-      {"layer", kWeighty, "bias_updater", Kind::kObject, "(see NETWORK)",
-       "The updater of this layer's biases.", "", "updater"},
-      {"layer", kWeighty, "regularization", Kind::kObject, kAsAtTop,
-       "Regularization of this layer.", "", "regularization"},
-      {"layer", kWeighty, "weight_init", Kind::kTagOrObject, kAsAtTop,
-       "What this layer's weights start from.", "", "weight_init"},
-      {"layer", kRecurrent, "recurrent_init", Kind::kTagOrObject,
-       "(the weight_init)", "What this layer's recurrent weights start from.",
-       "", "weight_init"},
-      {"layer", "lstm", "forget_bias_init", Kind::kNumber, "1",
-       "What the biases of forget gates start from."},
-      {"layer", kWeighty, "bias_init", Kind::kNumber, kAsAtTop,
-       "What this layer's biases start from."},
-      {"layer", kTrained, "gradient_normalization", Kind::kOneOf, kAsAtTop,
-       "What is done to this layer's gradients.", "", "", gradients},
-      {"layer", kTrained, "gradient_threshold", Kind::kNumber, kAsAtTop,
-       "Its limit.", kOver0},
 
       {"updater", "", "type", Kind::kTag, "required", "The rule.", "", "",
        updaters},
@@ -208,6 +132,14 @@ std::string one_of(std::span<const std::string_view> values) {
 
 }  // namespace
 
+// But for the variants.
+bool Key::operator==(const Key& other) const {
+  return object == other.object && name == other.name && kind == other.kind &&
+         fallback == other.fallback && doc == other.doc &&
+         range == other.range && of == other.of &&
+         std::ranges::equal(values, other.values);
+}
+
 Json Key::default_value() const {
   if (required() || fallback.starts_with('(')) return nullptr;
   return parse_json(fallback, "a default", Code::kBug);
@@ -246,7 +178,7 @@ bool Key::belongs_to(std::string_view tag) const {
   if (variants.empty() || tag.empty()) return true;
   for (std::size_t at = 0; at < variants.size();) {
     const std::size_t end = std::min(variants.find(' ', at), variants.size());
-    if (variants.substr(at, end - at) == tag) return true;
+    if (std::string_view(variants).substr(at, end - at) == tag) return true;
     at = end + 1;
   }
   return false;
@@ -279,7 +211,11 @@ Interval interval_of(std::string_view range) {
 }
 
 std::span<const Key> all_keys() {
-  static const std::vector<Key> keys = make_keys();
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> all = other_keys();
+    std::ranges::move(layer_keys(), std::back_inserter(all));
+    return all;
+  }();
   return keys;
 }
 

@@ -1,7 +1,8 @@
-// The keys of a network configuration, as one table.
+// The keys of a network configuration, as one table: those of layers are their
+// types' (layer_type.h).
 //
-// It drives the checks (config_check.h), the defaults (config_build.cpp) and
-// the JSON Schema; a test compares it with the tables of dl-network(5).
+// It drives the checks (config_check.h), the defaults (settings.h) and the JSON
+// Schema; a test compares it with the tables of dl-network(5).
 
 #ifndef DL_LIBCORE_NN_CONFIG_TABLE_H_
 #define DL_LIBCORE_NN_CONFIG_TABLE_H_
@@ -33,8 +34,8 @@ enum class Kind {
 };
 
 struct Key {
-  std::string_view object;    // that the key is in: "layer"
-  std::string_view variants;  // tags that have it, "dense conv2d"; "": all
+  std::string_view object;  // that the key is in: "layer"
+  std::string variants;     // tags that have it, "dense conv2d"; "": all
   std::string_view name;
   Kind kind;
   std::string_view fallback;  // JSON; "required"; or a phrase in parentheses
@@ -44,6 +45,8 @@ struct Key {
   std::span<const std::string_view> values = {};
 
   bool required() const { return fallback == "required"; }
+  // Whether they say the same of what has them.
+  bool operator==(const Key& other) const;
   // The default as JSON; null where it is not one value.
   Json default_value() const;
   // "integer 1..65535", "number in [0, 1)": for messages and pages.

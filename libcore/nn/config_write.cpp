@@ -2,7 +2,7 @@
 
 #include "libcore/nn/config.h"
 #include "libcore/nn/config_table.h"
-#include "libcore/nn/names.h"
+#include "libcore/nn/layer_type.h"
 
 namespace dl::nn {
 namespace {
@@ -46,39 +46,15 @@ Json write_weight_init(WeightInit kind, double value) {
   return tag;
 }
 
-Json write_activation(const tensor::ActivationSpec& activation) {
-  const auto tag = spell(activation.kind);
-  if (find_key("activation", tag, "alpha"))
-    return {{"type", tag}, {"alpha", activation.alpha}};
-  return tag;
-}
-
 Json write_layer(const LayerConfig& layer) {
-  const auto tag = spell(layer.type);
+  const std::string_view tag = layer.type->name;
   const Training& training = layer.training;
-  Json json{{"type", tag}};
+  Json json = layer.settings.json();
   const auto put = [&](const char* name, Json value) {
     if (find_key("layer", tag, name)) json[name] = std::move(value);
   };
-  const auto pair = [](const std::int64_t(&p)[2]) {
-    return Json::array({p[0], p[1]});
-  };
+  put("type", tag);
   put("name", layer.name);
-  put("units", layer.units);
-  put("filters", layer.filters);
-  put("kernel", pair(layer.kernel));
-  put("stride", pair(layer.stride));
-  put("dilation", pair(layer.dilation));
-  put("padding", spell(layer.padding));
-  put("bias", layer.bias);
-  put("activation", write_activation(layer.activation));
-  put("gate_activation", write_activation(layer.gate_activation));
-  put("return_sequences", layer.return_sequences);
-  put("bidirectional", spell(layer.bidirectional));
-  put("loss", spell(layer.loss));
-  put("rate", layer.rate);
-  put("decay", layer.decay);
-  put("epsilon", layer.epsilon);
   put("updater", write_updater(training.updater));
   put("bias_updater", write_updater(training.bias_updater));
   put("regularization", {{"l1", training.regularization.l1},
@@ -89,7 +65,6 @@ Json write_layer(const LayerConfig& layer) {
       write_weight_init(training.weight_init, training.weight_value));
   put("recurrent_init",
       write_weight_init(training.recurrent_init, training.recurrent_value));
-  put("forget_bias_init", layer.forget_bias_init);
   put("bias_init", training.bias_init);
   put("gradient_normalization", spell(training.gradient_normalization));
   put("gradient_threshold", training.gradient_threshold);

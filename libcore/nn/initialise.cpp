@@ -20,14 +20,12 @@ Training recurrent(Training training) {
   return training;
 }
 
-void fill_bias(std::span<float> bias, const LayerConfig& layer) {
-  std::fill(bias.begin(), bias.end(),
-            static_cast<float>(layer.training.bias_init));
-  if (layer.type != LayerType::kLstm) return;
-  const auto units = static_cast<std::size_t>(layer.units);
-  const auto forget = bias.subspan(units, units);  // i, f, g, o
-  std::fill(forget.begin(), forget.end(),
-            static_cast<float>(layer.forget_bias_init));
+void fill_bias(std::span<float> bias, const Training& training,
+               const TensorSpec::Part& part) {
+  std::ranges::fill(bias, static_cast<float>(training.bias_init));
+  std::ranges::fill(bias.subspan(static_cast<std::size_t>(part.begin),
+                                 static_cast<std::size_t>(part.count)),
+                    static_cast<float>(part.start));
 }
 
 }  // namespace
@@ -81,9 +79,9 @@ tensor::Tensor initial_parameters(const NetworkConfig& config,
       draw_weights(part, segment.recurrent ? recurrent(training) : training,
                    segment.fan_in, segment.fan_out, config.seed, i);
     else if (segment.role == Role::kBias)
-      fill_bias(part, config.layers[segment.layer]);
-    else if (segment.role == Role::kGamma)
-      std::fill(part.begin(), part.end(), 1.0f);
+      fill_bias(part, training, segment.part);
+    else
+      std::ranges::fill(part, static_cast<float>(segment.start));
   }
   return all;
 }
@@ -91,11 +89,10 @@ tensor::Tensor initial_parameters(const NetworkConfig& config,
 tensor::Tensor initial_statistics(const Layout& layout) {
   tensor::Tensor all(tensor::DType::kF32, {layout.statistics_count});
   for (const Segment& segment : layout.statistics) {
-    if (segment.role != Role::kVariance) continue;
     const auto part =
         all.as<float>().subspan(static_cast<std::size_t>(segment.offset),
                                 static_cast<std::size_t>(segment.elements()));
-    std::fill(part.begin(), part.end(), 1.0f);
+    std::ranges::fill(part, static_cast<float>(segment.start));
   }
   return all;
 }

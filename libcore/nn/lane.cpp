@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "libcore/base/error.h"
+#include "libcore/nn/layers/conv2d.h"
 
 namespace dl::nn {
 namespace {
@@ -26,33 +27,6 @@ const Tensor& take_rows(Tensor& staged, const Tensor& all, std::int64_t begin,
               all.bytes().data() + static_cast<std::size_t>(begin) * bytes,
               static_cast<std::size_t>(count) * bytes);
   return staged;
-}
-
-std::unique_ptr<Layer> make_layer(const LayerSite& site, Memory& memory) {
-  switch (site.config->type) {
-    case LayerType::kDense:
-      return make_dense(site, memory);
-    case LayerType::kConv2d:
-      return make_conv2d(site, memory, false);
-    case LayerType::kMaxPool2d:
-    case LayerType::kAveragePool2d:
-      return make_pool2d(site);
-    case LayerType::kBatchNorm:
-      return make_batch_norm(site, memory);
-    case LayerType::kDropout:
-      return make_dropout(site, memory);
-    case LayerType::kActivation:
-      return make_activation(site);
-    case LayerType::kFlatten:
-      return make_flatten(site);
-    case LayerType::kLstm:
-    case LayerType::kGru:
-    case LayerType::kSimpleRnn:
-      return make_recurrent(site, memory);
-    case LayerType::kOutput:
-      break;
-  }
-  throw Error{Code::kBug, "internal error: an output layer in the middle"};
 }
 
 View upload(tensor::Device& device, Memory& memory,
@@ -89,14 +63,14 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   }
   if (common_.layout->layers.front().input_steps)
     steps_ = memory_.allocate({max_batch_, config.input[0]});
-  const std::int64_t units = config.layers.back().units;
+  units_ = output_of(config).units;
   const Shape& output = common_.layout->layers.back().output;
   staged_outputs_.resize(tensor::DType::kF32, output.with_first(max_batch_));
   gradient_ = memory_.allocate(
       {common_.training ? common_.layout->parameter_count : 0});
   if (common_.training) {
-    const std::int64_t rows = max_batch_ * output.elements() / units;
-    target_ = memory_.allocate({rows, units});
+    const std::int64_t rows = max_batch_ * output.elements() / units_;
+    target_ = memory_.allocate({rows, units_});
     mask_ = memory_.allocate({rows});
     if (!of_targets.changes_nothing()) {
       target_shift_ = upload(device, memory_, of_targets.shift);
@@ -109,50 +83,44 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
 void Lane::build_layers() {
   const auto& configs = common_.config->layers;
   const auto& layouts = common_.layout->layers;
-  std::int64_t widest = 0, channels = 0;
+  std::int64_t widest = 0, summed = 0;
   first_trained_ = 0;
   while (layouts[first_trained_].parameters_begin ==
          layouts[first_trained_].parameters_end)
     ++first_trained_;
   for (std::size_t i = 0; i < configs.size(); ++i) {
     layers_.push_back(make(i));
-    if (i >= first_trained_) widest = std::max(widest, output_of(i).elements());
-    if (configs[i].type == LayerType::kBatchNorm)
-      channels = std::max(channels, layouts[i].output.back());
+    if (i >= first_trained_) widest = std::max(widest, result_of(i).elements());
+    summed = std::max(summed, layouts[i].summed);
   }
+  output_ = dynamic_cast<OutputLayer*>(layers_.back().get());
+  require(output_ != nullptr, "a network that ends without a loss");
   if (!common_.training) return;
   for (View& flow : flow_) flow = memory_.allocate({max_batch_ * widest});
-  if (channels > 0) sum_scratch_ = memory_.allocate({2 * channels});
+  if (summed > 0) sum_scratch_ = memory_.allocate({summed});
 }
 
 std::unique_ptr<Layer> Lane::make(std::size_t i) {
-  if (i > 0 && pools_at_once(i - 1)) return make_passed();
-  if (pools_at_once(i)) return make_conv2d(site(i), memory_, true);
-  if (i + 1 < common_.config->layers.size())
-    return make_layer(site(i), memory_);
-  auto output = make_output(site(i), memory_);
-  output_ = output.get();
-  return output;
+  if (i > 0 && pools_at_once(i - 1)) return layers::make_passed();
+  if (pools_at_once(i)) return layers::make_conv2d_max_pool2d(site(i), memory_);
+  return common_.config->layers[i].type->make(site(i), memory_);
 }
 
 bool Lane::pools_at_once(std::size_t i) const {
   const auto& configs = common_.config->layers;
   return i + 1 < configs.size() &&
-         nn::pools_at_once(configs[i], configs[i + 1],
-                           common_.layout->layers[i].output);
+         layers::pools_at_once(configs[i], configs[i + 1],
+                               common_.layout->layers[i].output);
 }
 
-// Whether the layer has room for a result: flatten and, outside training,
-// dropout hand x on, and batch normalisation works in place.
 bool Lane::has_result(std::size_t i) const {
   if (i > 0 && pools_at_once(i - 1)) return false;
-  const LayerType type = common_.config->layers[i].type;
-  return type != LayerType::kFlatten &&
-         ((type != LayerType::kDropout && type != LayerType::kBatchNorm) ||
-          common_.training);
+  const Room room = common_.config->layers[i].type->room;
+  return room == Room::kAlways ||
+         (room == Room::kInTraining && common_.training);
 }
 
-const Shape& Lane::output_of(std::size_t i) const {
+const Shape& Lane::result_of(std::size_t i) const {
   return common_.layout->layers[pools_at_once(i) ? i + 1 : i].output;
 }
 
@@ -160,11 +128,11 @@ LayerSite Lane::site(std::size_t i) {
   const LayerLayout& layout = common_.layout->layers[i];
   LayerSite s;
   s.device = device_;
-  s.config = &common_.config->layers[i];
+  s.settings = &common_.config->layers[i].settings;
   s.index = static_cast<int>(i);
   s.seed = common_.config->seed;
   s.input = layout.input;
-  s.output = output_of(i);
+  s.output = result_of(i);
   s.steps = layout.input_steps ? layout.input[0] : 1;
   s.truncate = common_.config->tbptt_length;
   s.max_batch = max_batch_;
@@ -174,24 +142,16 @@ LayerSite Lane::site(std::size_t i) {
   for (std::size_t p = layout.parameters_begin; p < layout.parameters_end;
        ++p) {
     const Segment& segment = common_.layout->parameters[p];
-    const View parameter = common_.parameters.at(segment.offset, segment.shape);
-    const View gradient =
-        common_.training ? gradient_.at(segment.offset, segment.shape) : View{};
-    const bool first =
-        segment.role == Role::kWeight || segment.role == Role::kGamma;
-    if (is_recurrent(s.config->type)) {
-      s.parameters.push_back(parameter);
-      s.gradients.push_back(gradient);
-    } else {
-      (first ? s.weight : s.bias) = parameter;
-      (first ? s.weight_gradient : s.bias_gradient) = gradient;
-    }
+    s.parameters.push_back(
+        common_.parameters.at(segment.offset, segment.shape));
+    if (common_.training)
+      s.gradients.push_back(gradient_.at(segment.offset, segment.shape));
   }
   for (std::size_t p = layout.statistics_begin; p < layout.statistics_end;
        ++p) {
     const Segment& segment = common_.layout->statistics[p];
-    (segment.role == Role::kMean ? s.mean : s.variance) =
-        common_.statistics.at(segment.offset, segment.shape);
+    s.statistics.push_back(
+        common_.statistics.at(segment.offset, segment.shape));
   }
   return s;
 }
@@ -200,17 +160,17 @@ LayerSite Lane::site(std::size_t i) {
 View Lane::result_room(std::size_t i) {
   if (!has_result(i)) return {};
   if (common_.training)
-    return memory_.allocate(output_of(i).with_first(max_batch_));
+    return memory_.allocate(result_of(i).with_first(max_batch_));
   std::int64_t widest = 0;
   std::size_t turn = 0;
   for (std::size_t k = 0; k < common_.layout->layers.size(); ++k) {
     if (!has_result(k)) continue;
-    widest = std::max(widest, output_of(k).elements());
+    widest = std::max(widest, result_of(k).elements());
     if (k < i) ++turn;
   }
   View& room = room_[turn % 2];
   if (room.empty()) room = memory_.allocate({max_batch_ * widest});
-  return room.at(0, output_of(i).with_first(max_batch_));
+  return room.at(0, result_of(i).with_first(max_batch_));
 }
 
 Share Lane::share(std::int64_t total) const {
@@ -254,16 +214,15 @@ View Lane::load_steps(const Tensor* features_mask, Share rows) {
 }
 
 void Lane::load_labels(const Tensor& labels, Share rows) {
-  const std::int64_t units = common_.config->layers.back().units;
   const LayerLayout& last = common_.layout->layers.back();
   const std::int64_t steps = last.output_steps ? last.output[0] : 0;
   const bool classes =
-      are_classes(labels.dtype(), labels.shape(), units, steps);
+      are_classes(labels.dtype(), labels.shape(), units_, steps);
   const Shape row = !classes ? last.output : steps > 0 ? Shape{steps} : Shape{};
   const Tensor& part =
       take_rows(staged_labels_, labels, rows.first, rows.count, row);
   const View to =
-      target_.at(0, {rows.count * last.output.elements() / units, units});
+      target_.at(0, {rows.count * last.output.elements() / units_, units_});
   if (classes)
     device_->upload_one_hot(to, part);
   else if (target_shift_.empty())
@@ -305,8 +264,8 @@ View Lane::load_mask(const Batch& batch, View steps, Share rows) {
 
 View Lane::forward(const Step& step) {
   View x = features_.at(0, common_.config->input.with_first(step.examples));
-  for (const auto& layer : layers_)
-    if (step.examples > 0 || layer->collective()) x = layer->forward(x, step);
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    if (step.examples > 0 || sums(i)) x = layers_[i]->forward(x, step);
   return x;
 }
 
@@ -314,7 +273,7 @@ void Lane::backward(const Step& step) {
   View dy = flow_[0].at(
       0, common_.layout->layers.back().output.with_first(step.examples));
   for (std::size_t i = layers_.size(); i-- > first_trained_;) {
-    if (step.examples == 0 && !layers_[i]->collective()) continue;
+    if (step.examples == 0 && !sums(i)) continue;
     const View& other = flow_[dy.data == flow_[0].data ? 1 : 0];
     const Shape& input = common_.layout->layers[i].input;
     const View dx = i == first_trained_

@@ -62,7 +62,11 @@ class Lane final : private LaneSum {
   bool pools_at_once(std::size_t i) const;
   std::unique_ptr<Layer> make(std::size_t i);
   bool has_result(std::size_t i) const;
-  const tensor::Shape& output_of(std::size_t i) const;
+  const tensor::Shape& result_of(std::size_t i) const;
+  // Layer i sums over the lanes, so it runs without examples as well.
+  bool sums(std::size_t i) const {
+    return common_.layout->layers[i].summed > 0;
+  }
   LayerSite site(std::size_t i);
   tensor::View result_room(std::size_t i);
   Share share(std::int64_t total) const;
@@ -76,6 +80,7 @@ class Lane final : private LaneSum {
   Common common_;
   int index_;
   std::int64_t max_batch_;  // of the lane
+  std::int64_t units_ = 0;  // of the output
   tensor::Device* device_;
   Memory memory_;
   tensor::View gradient_, features_, target_, mask_;

@@ -12,9 +12,9 @@
 #include <memory>
 #include <vector>
 
-#include "libcore/nn/config.h"
-#include "libcore/nn/fold.h"
+#include "libcore/nn/layers/fold.h"
 #include "libcore/nn/network.h"
+#include "libcore/nn/settings.h"
 #include "libcore/tensor/device.h"
 
 namespace dl::nn {
@@ -32,7 +32,7 @@ class LaneSum {
 // One pass over the layers, as a lane sees it.
 struct Step {
   bool training = false;
-  std::int64_t examples = 0;  // of this lane; 0 only for collective() layers
+  std::int64_t examples = 0;  // of this lane; 0 only for layers that sum
   std::int64_t first = 0;     // place of its first one in the mini-batch
   std::int64_t total = 0;     // examples of the mini-batch
   Position at;
@@ -44,7 +44,7 @@ struct Step {
 // What a layer is built from.
 struct LayerSite {
   tensor::Device* device = nullptr;
-  const LayerConfig* config = nullptr;
+  const Settings* settings = nullptr;
   int index = 0;                  // place in the network
   std::uint64_t seed = 0;         // of the network
   tensor::Shape input, output;    // of one example
@@ -55,13 +55,17 @@ struct LayerSite {
   bool keeps_statistics = false;  // true for one of the lanes
 
   tensor::View result;  // room for the output, [max_batch, ...output]
-  // Empty where the layer has none.  batch_norm: gamma and beta.
-  tensor::View weight, bias;
-  tensor::View weight_gradient, bias_gradient;
-  tensor::View mean, variance;  // running statistics
-  // Recurrent layers have these instead, in the order of the layout.
-  std::vector<tensor::View> parameters, gradients;
+  // In the order of the blueprint.
+  std::vector<tensor::View> parameters, gradients, statistics;
 
+  // Empty where the layer has none, as a bias may be; gradients, outside
+  // training.
+  tensor::View parameter(std::size_t i) const {
+    return i < parameters.size() ? parameters[i] : tensor::View{};
+  }
+  tensor::View gradient(std::size_t i) const {
+    return i < gradients.size() ? gradients[i] : tensor::View{};
+  }
   tensor::View result_of(std::int64_t n) const {
     return result.at(0, output.with_first(n));
   }
@@ -117,12 +121,9 @@ class Layer {
     static_cast<void>(scaling);
     return false;
   }
-
-  // Takes part in all_reduce(): runs on lanes without examples as well.
-  virtual bool collective() const { return false; }
 };
 
-// The last layer: dense, activation and loss, for sequences at each step.  In
+// A layer with a loss, for sequences at each step.  In
 // training, forward() leaves what loss() starts from, and backward() takes what
 // loss() made.
 class OutputLayer : public Layer {
@@ -134,22 +135,11 @@ class OutputLayer : public Layer {
                       double scale) = 0;
 };
 
-std::unique_ptr<Layer> make_dense(const LayerSite& site, Memory& memory);
-std::unique_ptr<Layer> make_pool2d(const LayerSite& site);
-// Whether `layer` and `next`, which takes its output `between` [height, width,
-// channels], become one convolution that `pools`, made at the site of the first
-// with the output of the second, and a layer that passes it on.
-bool pools_at_once(const LayerConfig& layer, const LayerConfig& next,
-                   const tensor::Shape& between);
-std::unique_ptr<Layer> make_conv2d(const LayerSite& site, Memory& memory,
-                                   bool pools);
-std::unique_ptr<Layer> make_passed();
-std::unique_ptr<Layer> make_batch_norm(const LayerSite& site, Memory& memory);
-std::unique_ptr<Layer> make_dropout(const LayerSite& site, Memory& memory);
-std::unique_ptr<Layer> make_activation(const LayerSite& site);
-std::unique_ptr<Layer> make_flatten(const LayerSite& site);
-std::unique_ptr<Layer> make_recurrent(const LayerSite& site, Memory& memory);
-std::unique_ptr<OutputLayer> make_output(const LayerSite& site, Memory& memory);
+// What a type of layers whose class is L has for `make`.
+template <typename L>
+std::unique_ptr<Layer> make(const LayerSite& site, Memory& memory) {
+  return std::make_unique<L>(site, memory);
+}
 
 }  // namespace dl::nn
 

@@ -13,27 +13,17 @@
 #include <vector>
 
 #include "libcore/nn/config.h"
+#include "libcore/nn/layer_type.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::nn {
 
-// What a segment is to initialisation, regularization and updaters: l1, l2 and
-// weight_init concern weights, l1_bias, l2_bias, bias_init and bias_updater
-// biases.  gamma and beta (batch_norm) start at 1 and 0, are not regularized,
-// and follow `updater`.  Statistics start at 0 (mean) and 1 (variance).
-enum class Role { kWeight, kBias, kGamma, kBeta, kMean, kVariance };
-
-// A named range of one of the flat vectors.
-struct Segment {
-  std::string name;  // "conv1/weight", "bn1/running_mean"
-  tensor::Shape shape;
+// A named range of one of the flat vectors; its name has the layer's before it:
+// "conv1/weight", "bn1/running_mean".
+struct Segment : TensorSpec {
   std::int64_t offset = 0;  // in reals
-  Role role = Role::kWeight;
   std::size_t layer = 0;    // index into NetworkConfig::layers
-  std::int64_t fan_in = 0;  // of weights, as initialise.h uses them
-  std::int64_t fan_out = 0;
-  bool recurrent = false;  // a weight that starts by recurrent_init
   std::int64_t elements() const { return shape.elements(); }
 };
 
@@ -60,12 +50,12 @@ struct LayerLayout {
   // Whether these are sequences [steps, features]: dense and output then work
   // step by step.
   bool input_steps = false, output_steps = false;
-  // Segments [begin, end) of Layout::parameters and ::statistics.  parameters:
-  // weight, bias or gamma, beta, or, for each direction of a recurrent layer,
-  // weight, recurrent_weight, bias; statistics: running_mean, running_variance.
+  // Segments [begin, end) of Layout::parameters and ::statistics, in the order
+  // of the layer's blueprint.
   std::size_t parameters_begin = 0, parameters_end = 0;
   std::size_t statistics_begin = 0, statistics_end = 0;
   double flops = 0;
+  std::int64_t summed = 0;  // see Blueprint
 };
 
 struct Layout {
@@ -84,18 +74,6 @@ Layout layout_of(const NetworkConfig& config);
 
 std::vector<LayerSummary> summarise(const NetworkConfig& config,
                                     const Layout& layout);
-
-// The primitive of a conv2d or pooling layer over an input [height, width,
-// channels], its padding worked out.
-tensor::Conv2dSpec conv2d_spec(const LayerConfig& layer,
-                               const tensor::Shape& input);
-tensor::Pool2dSpec pool2d_spec(const LayerConfig& layer,
-                               const tensor::Shape& input);
-
-// That of a recurrent layer over an input [steps, features], of one direction.
-// What it writes of rows [steps, 2 units] is left to the caller.
-tensor::RecurrentSpec recurrent_spec(const LayerConfig& layer,
-                                     const tensor::Shape& input);
 
 // The name of component `index` of an updater's state: adam "m", "v".
 const char* state_name(tensor::Updater kind, int index);

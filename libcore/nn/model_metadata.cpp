@@ -41,7 +41,7 @@ data::Normalizer normalizer_at(const ModelStrings& metadata, const char* key) {
 // A single output tells two classes apart.
 void check_classes(const Model& model) {
   const std::size_t classes = model.data.classes.size();
-  const std::int64_t units = model.config.layers.back().units;
+  const std::int64_t units = output_of(model.config).units;
   if (std::cmp_greater(classes, std::max<std::int64_t>(units, 2)))
     damaged("has the names of " + std::to_string(classes) +
             " classes, its network " + std::to_string(units) + " outputs");
@@ -90,7 +90,7 @@ Model model_from(const ModelStrings& metadata) {
   if (metadata.contains("target_normalizer")) {
     model.target_normalizer = normalizer_at(metadata, "target_normalizer");
     const std::size_t columns = model.target_normalizer.shift.size();
-    const std::int64_t units = model.config.layers.back().units;
+    const std::int64_t units = output_of(model.config).units;
     if (columns != 1 && std::cmp_not_equal(columns, units))
       damaged("the normalizer of targets has " + std::to_string(columns) +
               " columns, the network " + std::to_string(units) + " outputs");

@@ -1,17 +1,10 @@
 // The spellings of enumerators, in the order of their declarations.
 
-#include "libcore/nn/names.h"
+#include "libcore/nn/config.h"
 
 namespace dl::nn {
 namespace {
 
-constexpr std::string_view kLayerTypes[] = {
-    "dense",      "conv2d",  "max_pool2d", "average_pool2d",
-    "batch_norm", "dropout", "activation", "flatten",
-    "output",     "lstm",    "gru",        "simple_rnn"};
-constexpr std::string_view kDirections[] = {"none", "concat", "add", "multiply",
-                                            "average"};
-constexpr std::string_view kPaddings[] = {"valid", "same"};
 constexpr std::string_view kWeightInits[] = {
     "xavier", "xavier_uniform", "he", "lecun", "normal", "zero", "constant"};
 constexpr std::string_view kGradientNormalizations[] = {
@@ -34,18 +27,6 @@ constexpr std::string_view kUpdaters[] = {"none", "sgd",     "nesterov",
 
 }  // namespace
 
-template <>
-std::span<const std::string_view> names_of<LayerType>() {
-  return kLayerTypes;
-}
-template <>
-std::span<const std::string_view> names_of<Padding>() {
-  return kPaddings;
-}
-template <>
-std::span<const std::string_view> names_of<Bidirectional>() {
-  return kDirections;
-}
 template <>
 std::span<const std::string_view> names_of<WeightInit>() {
   return kWeightInits;
@@ -71,7 +52,6 @@ std::span<const std::string_view> names_of<tensor::Updater>() {
   return kUpdaters;
 }
 
-std::string_view name_of(LayerType type) { return spell(type); }
 std::string_view name_of(tensor::Loss loss) { return spell(loss); }
 std::string_view name_of(tensor::Activation activation) {
   return spell(activation);

@@ -6,11 +6,12 @@
 #include <span>
 #include <string_view>
 
-#include "libcore/nn/config.h"
+#include "libcore/base/error.h"
+#include "libcore/tensor/device.h"
 
 namespace dl::nn {
 
-// The names of E's enumerators, in their order.
+// The names of E's enumerators, in their order.  Declared for an E where E is.
 template <typename E>
 std::span<const std::string_view> names_of();
 
@@ -28,18 +29,6 @@ E named(std::string_view name) {
   throw Error{Code::kBug, "internal error: no such name"};
 }
 
-template <>
-std::span<const std::string_view> names_of<LayerType>();
-template <>
-std::span<const std::string_view> names_of<Padding>();
-template <>
-std::span<const std::string_view> names_of<Bidirectional>();
-template <>
-std::span<const std::string_view> names_of<WeightInit>();
-template <>
-std::span<const std::string_view> names_of<GradientNormalization>();
-template <>
-std::span<const std::string_view> names_of<Schedule::Kind>();
 template <>
 std::span<const std::string_view> names_of<tensor::Activation>();
 template <>

@@ -32,7 +32,6 @@ struct Network::State {
         std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
         bool with_gradients, std::span<const float> given);
 
-  Wanted wanted() const { return wanted_by(config, layout); }
   void gradient_task(int lane);
   bool update(const Position& position, tensor::UpdateTo target,
               const UpdateSink& shown_to);
@@ -46,6 +45,7 @@ struct Network::State {
   std::int64_t max_batch;
   bool training;
   Layout layout;
+  Wanted wanted;
   UpdatePlan plan;
   Memory memory;
   View parameters, statistics, updater_state;
@@ -76,14 +76,12 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       max_batch(largest),
       training(with_gradients),
       layout(layout_of(config)),
+      wanted(wanted_by(config, layout)),
       plan(config, layout, static_cast<int>(devices.size())),
       memory(*devices.at(0)),
       team(static_cast<int>(devices.size())),
       losses(devices.size()) {
   require(max_batch > 0, "a network for empty mini-batches");
-  require(
-      !config.layers.empty() && config.layers.back().type == LayerType::kOutput,
-      "a network whose last layer is not an output layer");
   if (!given.empty()) parameters = devices[0]->adopt(given);
   if (parameters.empty())
     parameters = memory.allocate({layout.parameter_count});
@@ -146,9 +144,7 @@ const NetworkConfig& Network::config() const { return state_->config; }
 std::vector<LayerSummary> Network::summary() const {
   return summarise(state_->config, state_->layout);
 }
-std::int64_t Network::outputs() const {
-  return state_->config.layers.back().units;
-}
+std::int64_t Network::outputs() const { return state_->wanted.units; }
 tensor::Shape Network::output() const {
   return state_->layout.layers.back().output;
 }
@@ -163,7 +159,7 @@ std::size_t Network::memory_bytes() const {
 tensor::Device& Network::device() { return state_->device(0); }
 
 void Network::check_data(const data::Metadata& metadata) const {
-  check_metadata(metadata, state_->wanted(), state_->training);
+  check_metadata(metadata, state_->wanted, state_->training);
 }
 
 View Network::parameters() { return state_->parameters; }
@@ -200,7 +196,7 @@ double Network::compute_gradient(const Batch& batch, const Position& at) {
   require(batch.features != nullptr && batch.examples() > 0 &&
               batch.examples() <= s.max_batch,
           "a mini-batch larger than the network was compiled for");
-  check_batch(batch, s.wanted());
+  check_batch(batch, s.wanted);
   s.batch = batch;
   s.at = at;
   s.team.run(s.compute_gradient);
@@ -233,7 +229,7 @@ void Network::freeze() {
 void Network::predict(const Tensor& features, Tensor& outputs,
                       const Tensor* features_mask) {
   State& s = *state_;
-  check_features(features, features_mask, s.wanted());
+  check_features(features, features_mask, s.wanted);
   const std::int64_t n = features.shape()[0];
   outputs.resize(tensor::DType::kF32, output().with_first(n));
   s.features = &features;

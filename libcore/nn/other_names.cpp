@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "libcore/nn/layer_type.h"
+
 namespace dl::nn {
 namespace {
 
@@ -11,7 +13,8 @@ struct OtherName {
   std::string_view word, ours;  // the word as plain() leaves it
 };
 
-// A word may have several meanings: what is known where it stands decides.
+// Those of layers are their types'.  A word may have several meanings: what is
+// known where it stands decides.
 constexpr auto kOtherNames = std::to_array<OtherName>({
     // losses
     {"mcxent", "negative_log_likelihood"},
@@ -39,20 +42,6 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"rectify", "relu"},
     {"rectifier", "relu"},
     {"lrelu", "leaky_relu"},
-    // layers
-    {"linear", "dense"},
-    {"fullyconnected", "dense"},
-    {"convolution", "conv2d"},
-    {"convolution2d", "conv2d"},
-    {"conv", "conv2d"},
-    {"maxpooling2d", "max_pool2d"},
-    {"maxpooling", "max_pool2d"},
-    {"maxpool", "max_pool2d"},
-    {"averagepooling2d", "average_pool2d"},
-    {"avgpool2d", "average_pool2d"},
-    {"batchnormalization", "batch_norm"},
-    {"batchnorm2d", "batch_norm"},
-    {"rnnoutput", "output"},
     // weights
     {"glorot", "xavier"},
     {"glorotnormal", "xavier"},
@@ -82,10 +71,16 @@ std::string called_here(std::string_view word,
   if (wanted.empty()) return "";
   for (const std::string& name : known)
     if (plain(name) == wanted) return name;
+  const auto is_known = [&](std::string_view name) {
+    return std::ranges::find(known, name) != known.end();
+  };
   for (const OtherName& other : kOtherNames)
-    if (other.word == wanted &&
-        std::ranges::find(known, other.ours) != known.end())
+    if (other.word == wanted && is_known(other.ours))
       return std::string(other.ours);
+  for (const LayerType* type : layer_types())
+    if (std::ranges::count(type->other_names, wanted) > 0 &&
+        is_known(type->name))
+      return std::string(type->name);
   return "";
 }
 

@@ -43,8 +43,8 @@ void check_finite(const tensor::Tensor& outputs, std::int64_t first) {
 }
 
 PredictionLines::PredictionLines(const Model& model, std::int64_t top)
-    : units_(model.config.layers.back().units), top_(top) {
-  const tensor::Activation last = model.config.layers.back().activation.kind;
+    : units_(output_of(model.config).units), top_(top) {
+  const tensor::Activation last = output_of(model.config).activation.kind;
   std::vector<std::string> names = output_names(model.data);
   const bool pair = units_ == 1 && last == tensor::Activation::kSigmoid &&
                     model.data.classes.size() == 2;

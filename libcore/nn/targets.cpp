@@ -11,7 +11,7 @@ namespace {
 // Another activation bounds what the output can be, and other losses are on
 // probabilities.
 bool is_regression(const NetworkConfig& config, const data::Metadata& data) {
-  const LayerConfig& last = config.layers.back();
+  const OutputSpec last = output_of(config);
   const bool real = last.loss == tensor::Loss::kMeanSquaredError ||
                     last.loss == tensor::Loss::kMeanAbsoluteError;
   const bool named =
@@ -41,7 +41,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
         "want labels that are no classes, and an output layer with activation "
         "identity and loss mean_squared_error or mean_absolute_error");
   }
-  const auto units = config.layers.back().units;
+  const auto units = output_of(config).units;
   const auto& statistics = data.label_statistics;
   if (!statistics || statistics->count == 0 ||
       std::cmp_not_equal(statistics->mean.size(), units)) {

@@ -121,7 +121,8 @@ double flops_of_step(const dl::nn::Network& network, std::int64_t batch,
   double sum = 0, spared = 0;
   std::size_t i = 0;
   for (const dl::nn::LayerSummary& layer : network.summary()) {
-    const double units = static_cast<double>(config.layers[i++].units),
+    const dl::nn::Settings& settings = config.layers[i++].settings;
+    const double units = settings.has("units") ? settings.number("units") : 0,
                  inputs = static_cast<double>(config.input.back());
     const bool recurrent = layer.type == "lstm" || layer.type == "gru" ||
                            layer.type == "simple_rnn";

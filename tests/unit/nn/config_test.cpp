@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "libcore/nn/config_table.h"
+#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
 
 namespace {
@@ -67,9 +68,9 @@ TEST_CASE("the CIFAR-10 network is read as it is written") {
   REQUIRE(net.layers.size() == 15);
   const auto& conv = net.layers[0];
   CHECK(conv.name == "conv2d1");
-  CHECK(conv.padding == dl::nn::Padding::kSame);
-  CHECK(conv.kernel[0] == 4);
-  CHECK(conv.activation.kind == dl::tensor::Activation::kRelu);
+  CHECK(conv.settings.text("padding") == "same");
+  CHECK(conv.settings.pair("kernel")[0] == 4);
+  CHECK(conv.settings.text("activation") == "relu");
   CHECK(conv.training.updater.kind == dl::tensor::Updater::kAdam);
   CHECK(conv.training.updater.learning_rate.initial == 0.01);
   CHECK(conv.training.bias_updater.learning_rate.initial == 0.02);
@@ -85,9 +86,9 @@ TEST_CASE("the CIFAR-10 network is read as it is written") {
   CHECK(dense.name == "dense1");
   CHECK(dense.training.updater.learning_rate.initial == 0.001);
   CHECK(dense.training.bias_updater.learning_rate.initial == 0.02);
-  CHECK(net.layers[11].rate == 0.5);
+  CHECK(net.layers[11].settings.number("rate") == 0.5);
   CHECK(net.layers[12].training.updater.learning_rate.initial == 0.01);
-  CHECK(net.layers[14].loss == dl::tensor::Loss::kNegativeLogLikelihood);
+  CHECK(output_of(net).loss == dl::tensor::Loss::kNegativeLogLikelihood);
 }
 
 TEST_CASE("biases follow the nearest bias_updater, else the updater") {
@@ -123,20 +124,21 @@ TEST_CASE("defaults") {
                  {"type": "activation", "activation": {"type": "elu"}})"),
       "x");
   CHECK(net.seed == 0);
-  CHECK(net.layers[0].activation.kind == dl::tensor::Activation::kIdentity);
-  CHECK(net.layers[0].bias);
+  const auto settings = [&](std::size_t i) { return net.layers[i].settings; };
+  CHECK(settings(0).text("activation") == "identity");
+  CHECK(settings(0).flag("bias"));
   CHECK(net.layers[0].training.updater.kind == dl::tensor::Updater::kSgd);
   CHECK(net.layers[0].training.weight_init == dl::nn::WeightInit::kXavier);
-  CHECK(net.layers[1].stride[0] == 3);  // the kernel
-  CHECK(net.layers[1].stride[1] == 2);
-  CHECK(net.layers[2].kernel[0] == 2);
-  CHECK(net.layers[2].stride[0] == 1);
-  CHECK(net.layers[3].decay == 0.9);
-  CHECK(net.layers[3].epsilon == 1e-5);
-  CHECK(net.layers[4].rate == 0.5);
-  CHECK(net.layers[5].activation.alpha == 0.01);
-  CHECK(net.layers[6].activation.alpha == 1);
-  CHECK(net.layers[7].activation.kind == dl::tensor::Activation::kIdentity);
+  CHECK(settings(1).pair("stride")[0] == 3);  // the kernel
+  CHECK(settings(1).pair("stride")[1] == 2);
+  CHECK(settings(2).pair("kernel")[0] == 2);
+  CHECK(settings(2).pair("stride")[0] == 1);
+  CHECK(settings(3).number("decay") == 0.9);
+  CHECK(settings(3).number("epsilon") == 1e-5);
+  CHECK(settings(4).number("rate") == 0.5);
+  CHECK(settings(5).activation("activation").alpha == 0.01);
+  CHECK(settings(6).activation("activation").alpha == 1);
+  CHECK(output_of(net).activation.kind == dl::tensor::Activation::kIdentity);
 }
 
 TEST_CASE("updaters take Deeplearning4j's defaults") {
@@ -160,11 +162,10 @@ TEST_CASE("updaters take Deeplearning4j's defaults") {
 
 TEST_CASE("the activation of the output follows from its loss") {
   const auto output = [](const std::string& loss) {
-    return parse_network(R"({"input": {"shape": [4]}, "layers": [
+    return output_of(parse_network(R"({"input": {"shape": [4]}, "layers": [
         {"type": "output", "units": 3, "loss": ")" +
-                             loss + "\"}]}",
-                         "x")
-        .layers[0]
+                                       loss + "\"}]}",
+                                   "x"))
         .activation.kind;
   };
   using dl::tensor::Activation;
@@ -419,12 +420,12 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
       const auto& a = first.layers[i];
       const auto& b = second.layers[i];
       CHECK(a.name == b.name);
-      CHECK(a.activation.alpha == b.activation.alpha);
-      if (dl::nn::find_key("layer", name_of(a.type), "weight_init"))
+      CHECK(a.settings.json() == b.settings.json());
+      if (dl::nn::find_key("layer", a.type->name, "weight_init"))
         CHECK(a.training.weight_value == b.training.weight_value);
-      if (dl::nn::find_key("layer", name_of(a.type), "updater"))
+      if (dl::nn::find_key("layer", a.type->name, "updater"))
         CHECK(a.training.updater == b.training.updater);
-      if (dl::nn::find_key("layer", name_of(a.type), "bias_updater"))
+      if (dl::nn::find_key("layer", a.type->name, "bias_updater"))
         CHECK(a.training.bias_updater == b.training.bias_updater);
     }
   }

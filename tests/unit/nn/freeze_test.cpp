@@ -41,8 +41,8 @@ void fill(Network& network, std::uint64_t seed) {
   for (const Segment& segment : network.statistics_segments())
     for (std::int64_t i = 0; i < segment.elements(); ++i)
       statistics[static_cast<std::size_t>(segment.offset + i)] =
-          segment.role == Role::kMean ? random.normal()
-                                      : 0.1 + 2 * random.uniform();
+          segment.name.ends_with("mean") ? random.normal()
+                                         : 0.1 + 2 * random.uniform();
   assign(network, network.statistics(), statistics);
 }
 

@@ -129,8 +129,9 @@ TEST_CASE("gradients of every loss with every activation of the output",
       activation != tensor::Activation::kSigmoid)
     return;
   NetworkConfig config = sequence("[4]", dense(R"("tanh")") + kSoftmax);
-  config.layers.back().loss = loss;
-  config.layers.back().activation.kind = activation;
+  Settings& output = config.layers.back().settings;
+  output.set("loss", name_of(loss));
+  output.set("activation", name_of(activation));
   check_gradient(config);
   check_gradient(config, 5, 2, 40, true);
 }
@@ -348,10 +349,12 @@ TEST_CASE("gradients of the CIFAR-10 network at reduced size", "[gradient]") {
   config.input = {8, 8, 3};
   for (LayerConfig& layer : config.layers) {
     // Smooth, for of so many relus one is always at its kink.
-    if (layer.activation.kind == tensor::Activation::kRelu)
-      layer.activation.kind = tensor::Activation::kTanh;
-    if (layer.type == LayerType::kConv2d) layer.filters /= 16;
-    if (layer.type == LayerType::kDense) layer.units /= 64;
+    Settings& s = layer.settings;
+    if (s.has("activation") && s.at("activation") == "relu")
+      s.set("activation", "tanh");
+    if (layer.type->name == "conv2d")
+      s.set("filters", s.integer("filters") / 16);
+    if (layer.type->name == "dense") s.set("units", s.integer("units") / 64);
   }
   check_gradient(config, 3, 1, 6);
 }

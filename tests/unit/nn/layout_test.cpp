@@ -4,13 +4,15 @@
 
 #include <catch2/catch.hpp>
 
+#include "libcore/nn/layers/window.h"
+
 namespace {
 
-using dl::nn::LayerConfig;
-using dl::nn::LayerType;
+using dl::nn::layer_type;
 using dl::nn::Layout;
 using dl::nn::Padding;
 using dl::nn::Role;
+using dl::nn::layers::Window;
 using dl::tensor::Shape;
 
 dl::nn::NetworkConfig network(const std::string& layers,
@@ -31,19 +33,12 @@ std::string layout_error(const dl::nn::NetworkConfig& config) {
   return "fits";
 }
 
-LayerConfig window(std::int64_t kernel, std::int64_t stride,
-                   std::int64_t dilation, Padding padding) {
-  LayerConfig layer;
-  layer.type = LayerType::kConv2d;
-  layer.name.assign(1, 'c');
-  layer.filters = 1;
-  for (int i = 0; i < 2; ++i) {
-    layer.kernel[i] = kernel;
-    layer.stride[i] = stride;
-    layer.dilation[i] = dilation;
-  }
-  layer.padding = padding;
-  return layer;
+Window window(std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
+              Padding padding) {
+  return {.kernel = {kernel, kernel},
+          .stride = {stride, stride},
+          .dilation = {dilation, dilation},
+          .padding = padding};
 }
 
 }  // namespace
@@ -62,8 +57,9 @@ TEST_CASE("parameters lie one after the other, in the layers' order") {
                          "dense1/weight",     "output1/weight",
                          "output1/bias"};
   const Shape shapes[] = {{5, 3, 2, 3}, {5}, {5}, {5}, {6, 105}, {4, 6}, {4}};
-  const Role roles[] = {Role::kWeight, Role::kBias,   Role::kGamma, Role::kBeta,
-                        Role::kWeight, Role::kWeight, Role::kBias};
+  const Role roles[] = {Role::kWeight, Role::kBias,   Role::kOther,
+                        Role::kOther,  Role::kWeight, Role::kWeight,
+                        Role::kBias};
   const std::size_t layers[] = {0, 0, 1, 1, 3, 4, 4};
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < 7; ++i) {
@@ -145,7 +141,7 @@ TEST_CASE("windows are placed as the network page says") {
                          std::int64_t height, std::int64_t begin,
                          std::int64_t end) {
     const auto spec =
-        conv2d_spec(window(kernel, stride, dilation, padding), image);
+        conv2d_spec(window(kernel, stride, dilation, padding), image, 1);
     CHECK(spec.out_height() == height);
     CHECK(spec.pad_begin[0] == begin);
     CHECK(spec.pad_end[0] == end);
@@ -162,9 +158,8 @@ TEST_CASE("windows are placed as the network page says") {
   check(1, 2, 1, Padding::kSame, 4, 0, 0);
   check(3, 1, 2, Padding::kSame, 7, 2, 2);
 
-  LayerConfig pool = window(2, 2, 1, Padding::kSame);
-  pool.type = LayerType::kAveragePool2d;
-  const auto spec = pool2d_spec(pool, image);
+  const auto spec = pool2d_spec(window(2, 2, 1, Padding::kSame), image,
+                                dl::tensor::Pooling::kAverage);
   CHECK(spec.kind == dl::tensor::Pooling::kAverage);
   CHECK(spec.out_height() == 4);
   CHECK(spec.out_width() == 5);
@@ -173,14 +168,17 @@ TEST_CASE("windows are placed as the network page says") {
 }
 
 TEST_CASE("a layer that does not fit is named") {
-  auto config = network(R"({"type": "flatten"})");
-  config.layers[0] = window(5, 1, 2, Padding::kValid);
+  auto config = network(
+      R"({"type": "conv2d", "filters": 1, "kernel": [2, 2], "name": "c",
+          "dilation": [2, 2]})");
+  auto& layer = config.layers[0];
+  layer.settings.set("kernel", {5, 5});
   CHECK(layout_error(config) ==
         "layers[0] ('c'): kernel 5x5, dilated by 2x2, is larger than its input "
         "8x8x3");
-  config.layers[0].type = LayerType::kMaxPool2d;
-  config.layers[0].kernel[0] = 9;
-  config.layers[0].dilation[0] = config.layers[0].dilation[1] = 1;
+  layer.type = &layer_type("max_pool2d");
+  layer.settings.set("kernel", {9, 5});
+  layer.settings.set("dilation", {1, 1});
   CHECK(layout_error(config) ==
         "layers[0] ('c'): kernel 9x5 is larger than its input 8x8x3");
   config.input = {12};
@@ -192,11 +190,12 @@ TEST_CASE("a layer that does not fit is named") {
 }
 
 TEST_CASE("units beyond all memory are refused, and do not overflow") {
-  auto config = network(R"({"type": "flatten"})");
-  config.input = {8, 8};
-  config.layers[0].units = 2147483647;
-  for (const LayerType type : {LayerType::kLstm, LayerType::kGru}) {
-    config.layers[0].type = type;
+  for (const std::string type : {"lstm", "gru"}) {
+    auto config = network(R"({"type": "flatten"})");
+    config.input = {8, 8};
+    config.layers[0].type = &layer_type(type);
+    config.layers[0].settings =
+        dl::nn::Settings({{"type", type}, {"units", 2147483647}}, "layer");
     CHECK_THAT(layout_error(config), Catch::Contains("more than 2^40"));
   }
 }

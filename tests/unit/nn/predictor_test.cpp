@@ -250,7 +250,7 @@ void write_pairs(const std::string& path,
 TEST_CASE("columns and classes in another order are predicted as the model's") {
   const Folder folder;
   Model model = passing(2, "identity", "mean_squared_error");
-  model.config.layers.back().loss = tensor::Loss::kNegativeLogLikelihood;
+  model.config.layers.back().settings.set("loss", "negative_log_likelihood");
   model.data.columns = {"a", "b"};
   model.data.classes = {"no", "yes"};
   for (const bool at_end : {false, true}) {

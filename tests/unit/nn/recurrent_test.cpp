@@ -129,19 +129,19 @@ TEST_CASE("recurrent keys are read, spelt out and read again") {
   for (const NetworkConfig& c : {config, again}) {
     CHECK(c.tbptt_length == 4);
     const LayerConfig& lstm = c.layers[0];
-    CHECK(lstm.activation.kind == tensor::Activation::kRelu);
-    CHECK(lstm.gate_activation.kind == tensor::Activation::kTanh);
-    CHECK(lstm.return_sequences);
-    CHECK(lstm.bidirectional == Bidirectional::kMultiply);
-    CHECK(lstm.forget_bias_init == 3);
+    CHECK(lstm.settings.text("activation") == "relu");
+    CHECK(lstm.settings.text("gate_activation") == "tanh");
+    CHECK(lstm.settings.flag("return_sequences"));
+    CHECK(lstm.settings.text("bidirectional") == "multiply");
+    CHECK(lstm.settings.number("forget_bias_init") == 3);
     CHECK(lstm.training.weight_init == WeightInit::kXavier);
     CHECK(lstm.training.recurrent_init == WeightInit::kNormal);
     CHECK(lstm.training.recurrent_value == 0.5);
     const LayerConfig& gru = c.layers[1];
-    CHECK(gru.activation.kind == tensor::Activation::kTanh);
-    CHECK(gru.gate_activation.kind == tensor::Activation::kSigmoid);
-    CHECK_FALSE(gru.return_sequences);
-    CHECK(gru.bidirectional == Bidirectional::kNone);
+    CHECK(gru.settings.text("activation") == "tanh");
+    CHECK(gru.settings.text("gate_activation") == "sigmoid");
+    CHECK_FALSE(gru.settings.flag("return_sequences"));
+    CHECK(gru.settings.text("bidirectional") == "none");
     CHECK(gru.training.recurrent_init == WeightInit::kHe);
   }
   CHECK(to_json(again) == to_json(config));

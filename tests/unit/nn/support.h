@@ -65,8 +65,7 @@ inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
   Examples e;
   e.features = Tensor(DType::kF64, config.input.with_first(n));
   for (double& x : e.features.as<double>()) x = random.normal();
-  const std::int64_t units = config.layers.back().units;
-  const tensor::Loss loss = config.layers.back().loss;
+  const auto [units, loss, activation] = output_of(config);
   const LayerLayout last = layout_of(config).layers.back();
   if (loss == tensor::Loss::kNegativeLogLikelihood) {
     e.labels = Tensor(DType::kI32, {n});

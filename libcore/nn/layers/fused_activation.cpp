@@ -1,8 +1,10 @@
 // Activations in place.
 
-#include "libcore/nn/fused_activation.h"
+#include "libcore/nn/layers/fused_activation.h"
 
-namespace dl::nn {
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
 
 using tensor::Activation;
 using tensor::View;
@@ -11,8 +13,15 @@ bool gradient_needs_input(const tensor::ActivationSpec& f) {
   return f.kind == Activation::kGelu || f.kind == Activation::kSoftplus;
 }
 
-FusedActivation::FusedActivation(const LayerSite& site, Memory& memory)
-    : device_(site.device), f_(site.config->activation) {
+double activation_flops(const Settings& settings, const tensor::Shape& output) {
+  const Activation kind = settings.activation("activation").kind;
+  return kind == Activation::kIdentity ? 0 : numbers_in(output);
+}
+
+FusedActivation::FusedActivation(const LayerSite& site,
+                                 const tensor::ActivationSpec& f,
+                                 Memory& memory)
+    : device_(site.device), f_(f) {
   if (site.training && gradient_needs_input(f_))
     input_ = memory.allocate(site.output.with_first(site.max_batch));
 }
@@ -29,4 +38,4 @@ void FusedActivation::backward(View dy, View y) {
   device_->activate_gradient(f_, dy, dy, y, x);
 }
 
-}  // namespace dl::nn
+}  // namespace dl::nn::layers

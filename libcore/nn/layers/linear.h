@@ -1,12 +1,17 @@
 // y = x w' + b, the linear part of dense and output.
 
-#ifndef DL_LIBCORE_NN_DENSE_H_
-#define DL_LIBCORE_NN_DENSE_H_
+#ifndef DL_LIBCORE_NN_LAYERS_LINEAR_H_
+#define DL_LIBCORE_NN_LAYERS_LINEAR_H_
 
-#include "libcore/nn/fold.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+#include "libcore/nn/layers/fold.h"
 
-namespace dl::nn {
+namespace dl::nn::layers {
+
+// Of settings with `units` and `bias`: weight and perhaps bias; a sequence is
+// taken step by step, all else as one row.
+Blueprint plan_linear(const Settings& settings, const Form& input);
 
 // x: [n, inputs] and y: [n, units] in any shape with these elements, n being
 // examples or their steps; weight [units, inputs].
@@ -35,6 +40,6 @@ class Linear {
   tensor::View x_;  // of the last forward()
 };
 
-}  // namespace dl::nn
+}  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_DENSE_H_
+#endif  // DL_LIBCORE_NN_LAYERS_LINEAR_H_

@@ -6,16 +6,19 @@
 // never from the lane or host that computes it.
 
 #include "libcore/base/philox.h"
+#include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
 
-namespace dl::nn {
+namespace dl::nn::layers {
 namespace {
 
 using tensor::View;
 
 class Dropout final : public Layer {
  public:
-  Dropout(const LayerSite& site, Memory& memory) : site_(site) {
+  Dropout(const LayerSite& site, Memory& memory)
+      : site_(site), rate_(site.settings->number("rate")) {
     if (site.training)
       mask_ = memory.allocate(site.output.with_first(site.max_batch));
   }
@@ -25,8 +28,7 @@ class Dropout final : public Layer {
     const View y = site_.result_of(step.examples);
     const auto layer = static_cast<std::uint64_t>(site_.index);
     site_.device->dropout_mask(
-        mask_of(step), 1 - site_.config->rate, site_.seed,
-        mix({step.at.batch, layer}),
+        mask_of(step), 1 - rate_, site_.seed, mix({step.at.batch, layer}),
         static_cast<std::uint64_t>(step.first * site_.output.elements()));
     site_.device->multiply(y, x, mask_of(step));
     return y;
@@ -43,13 +45,25 @@ class Dropout final : public Layer {
   }
 
   LayerSite site_;
+  double rate_;
   View mask_;
 };
 
-}  // namespace
-
-std::unique_ptr<Layer> make_dropout(const LayerSite& site, Memory& memory) {
-  return std::make_unique<Dropout>(site, memory);
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  return {.output = inputs[0]};
 }
 
-}  // namespace dl::nn
+}  // namespace
+
+const LayerType& dropout() {
+  static const LayerType type{
+      .name = "dropout",
+      .keys = {key::number("rate", "0.5",
+                           "The share of inputs that is dropped.", kShare)},
+      .room = Room::kInTraining,
+      .plan = plan,
+      .make = make<Dropout>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

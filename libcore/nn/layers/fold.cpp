@@ -1,4 +1,4 @@
-#include "libcore/nn/fold.h"
+#include "libcore/nn/layers/fold.h"
 
 #include <algorithm>
 #include <cmath>

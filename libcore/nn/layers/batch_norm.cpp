@@ -5,16 +5,21 @@
 // by running = decay * running + (1 - decay) * batch.  Elsewhere the running
 // ones are used, folded into the layer before where that can take them.
 
+#include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
 
-namespace dl::nn {
+namespace dl::nn::layers {
 namespace {
 
 using tensor::View;
 
 class BatchNorm final : public Layer {
  public:
-  BatchNorm(const LayerSite& site, Memory& memory) : site_(site) {
+  BatchNorm(const LayerSite& site, Memory& memory)
+      : site_(site),
+        decay_(site.settings->number("decay")),
+        epsilon_(site.settings->number("epsilon")) {
     if (!site.training) return;
     const std::int64_t c = site.output.back();
     mean_ = memory.allocate({c});
@@ -24,13 +29,11 @@ class BatchNorm final : public Layer {
     sum_dy_ = sums_.at(c, {c});
   }
 
-  bool collective() const override { return true; }
-
   void freeze(Layer* before) override {
     absorbed_ = before != nullptr &&
-                before->absorb(scaling_of(*site_.device, site_.mean,
-                                          site_.variance, site_.weight,
-                                          site_.bias, site_.config->epsilon));
+                before->absorb(scaling_of(
+                    *site_.device, site_.statistics[0], site_.statistics[1],
+                    site_.parameters[0], site_.parameters[1], epsilon_));
   }
 
   View forward(View x, const Step& step) override {
@@ -38,34 +41,34 @@ class BatchNorm final : public Layer {
     // Compiled for prediction, it has no room for a result of its own.
     const View y = site_.training ? site_.result_of(step.examples) : x;
     if (!step.training) {
-      normalise(y, x, site_.mean, site_.variance);
+      normalise(y, x, site_.statistics[0], site_.statistics[1]);
       return y;
     }
     x_ = x;
     measure(step);
     if (step.examples > 0) normalise(y, x, mean_, variance_);
     if (site_.keeps_statistics) {
-      move(site_.mean, mean_);
-      move(site_.variance, variance_);
+      move(site_.statistics[0], mean_);
+      move(site_.statistics[1], variance_);
     }
     return y;
   }
 
   View backward(View dx, View dy, const Step& step) override {
     tensor::Device& device = *site_.device;
-    const double epsilon = site_.config->epsilon;
     if (step.examples > 0)
       device.batch_norm_sums(sum_dy_xhat_, sum_dy_, dy, x_, mean_, variance_,
-                             epsilon);
+                             epsilon_);
     else
       device.fill(sums_, 0);
-    device.copy(site_.weight_gradient, sum_dy_xhat_);
-    device.copy(site_.bias_gradient, sum_dy_);
+    device.copy(site_.gradients[0], sum_dy_xhat_);
+    device.copy(site_.gradients[1], sum_dy_);
     if (dx.empty()) return dx;
     step.lanes->all_reduce(sums_);
     if (step.examples > 0)
-      device.batch_norm_gradient(dx, dy, x_, mean_, variance_, site_.weight,
-                                 sum_dy_, sum_dy_xhat_, count(step), epsilon);
+      device.batch_norm_gradient(dx, dy, x_, mean_, variance_,
+                                 site_.parameters[0], sum_dy_, sum_dy_xhat_,
+                                 count(step), epsilon_);
     return dx;
   }
 
@@ -90,26 +93,60 @@ class BatchNorm final : public Layer {
   }
 
   void normalise(View y, View x, View mean, View variance) {
-    site_.device->batch_norm(y, x, mean, variance, site_.weight, site_.bias,
-                             site_.config->epsilon);
+    site_.device->batch_norm(y, x, mean, variance, site_.parameters[0],
+                             site_.parameters[1], epsilon_);
   }
 
   void move(View running, View batch) {
-    site_.device->scale(running, site_.config->decay);
-    site_.device->add(running, 1 - site_.config->decay, batch);
+    site_.device->scale(running, decay_);
+    site_.device->add(running, 1 - decay_, batch);
   }
 
   LayerSite site_;
+  double decay_, epsilon_;
   bool absorbed_ = false;  // the layer before does this one's work
   View mean_, variance_;   // of this mini-batch
   View sums_, sum_dy_xhat_, sum_dy_;
   View x_;
 };
 
-}  // namespace
-
-std::unique_ptr<Layer> make_batch_norm(const LayerSite& site, Memory& memory) {
-  return std::make_unique<BatchNorm>(site, memory);
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  const tensor::Shape columns{inputs[0].shape.back()};
+  return {
+      .output = inputs[0],
+      .parameters = {{.name = "gamma",
+                      .shape = columns,
+                      .role = Role::kOther,
+                      .start = 1},
+                     {.name = "beta", .shape = columns, .role = Role::kOther}},
+      .statistics = {{.name = "running_mean",
+                      .shape = columns,
+                      .role = Role::kStatistic},
+                     {.name = "running_variance",
+                      .shape = columns,
+                      .role = Role::kStatistic,
+                      .start = 1}},
+      .flops = 2 * numbers_in(inputs[0].shape),
+      .summed = 2 * columns[0]};
 }
 
-}  // namespace dl::nn
+}  // namespace
+
+const LayerType& batch_norm() {
+  static const LayerType type{
+      .name = "batch_norm",
+      .other_names = {"batchnormalization", "batchnorm2d"},
+      .keys = {key::number("decay", "0.9",
+                           "What running statistics keep of themselves at a "
+                           "step.",
+                           kShare),
+               key::number("epsilon", "1e-5", "Added to the variance.",
+                           kOver0)},
+      .trains = Trains::kOthers,
+      .room = Room::kInTraining,
+      .plan = plan,
+      .make = make<BatchNorm>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

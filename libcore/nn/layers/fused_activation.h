@@ -1,19 +1,24 @@
 // The activation at the end of dense, conv2d and output: in place, with the
 // input kept for the functions whose gradient needs it.
 
-#ifndef DL_LIBCORE_NN_FUSED_ACTIVATION_H_
-#define DL_LIBCORE_NN_FUSED_ACTIVATION_H_
+#ifndef DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
+#define DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
 
 #include "libcore/nn/layer.h"
+#include "libcore/nn/settings.h"
 
-namespace dl::nn {
+namespace dl::nn::layers {
 
 // gelu and softplus: the others' gradient follows from the output.
 bool gradient_needs_input(const tensor::ActivationSpec& f);
 
+// What the `activation` of the settings costs for such an output.
+double activation_flops(const Settings& settings, const tensor::Shape& output);
+
 class FusedActivation {
  public:
-  FusedActivation(const LayerSite& site, Memory& memory);
+  FusedActivation(const LayerSite& site, const tensor::ActivationSpec& f,
+                  Memory& memory);
 
   // y = f(y)
   void forward(tensor::View y, bool training);
@@ -26,6 +31,6 @@ class FusedActivation {
   tensor::View input_;  // empty where it is not needed
 };
 
-}  // namespace dl::nn
+}  // namespace dl::nn::layers
 
-#endif  // DL_LIBCORE_NN_FUSED_ACTIVATION_H_
+#endif  // DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_

@@ -1,0 +1,50 @@
+// Writing keys for the table (config_table.h): ranges, and what types of layers
+// have in common.
+
+#ifndef DL_LIBCORE_NN_KEYS_H_
+#define DL_LIBCORE_NN_KEYS_H_
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "libcore/nn/config_table.h"
+
+namespace dl::nn {
+
+inline constexpr std::string_view kAny = "";
+inline constexpr std::string_view kCount = "1..2147483647";
+inline constexpr std::string_view kSmall = "1..65535";
+inline constexpr std::string_view kAtLeast0 = "[0, inf)";
+inline constexpr std::string_view kOver0 = "(0, inf)";
+inline constexpr std::string_view kShare = "[0, 1)";
+
+// Keys of a type of layers.  fallback: as in Key.
+namespace key {
+
+Key integer(std::string_view name, std::string_view fallback,
+            std::string_view doc, std::string_view range = kCount);
+Key number(std::string_view name, std::string_view fallback,
+           std::string_view doc, std::string_view range);
+Key flag(std::string_view name, std::string_view fallback,
+         std::string_view doc);
+// [height, width]
+Key pair(std::string_view name, std::string_view fallback,
+         std::string_view doc);
+Key one_of(std::string_view name, std::string_view fallback,
+           std::string_view doc, std::span<const std::string_view> values);
+Key activation(std::string_view fallback,
+               std::string_view doc = "Applied to the outputs.");
+
+Key units();
+Key bias();
+
+}  // namespace key
+
+// The keys of layers: those that all have, then those of each type, one that
+// several have in the same words once, and then training's.
+std::vector<Key> layer_keys();
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_KEYS_H_

@@ -1,0 +1,43 @@
+// Long short-term memory; tensor/recurrent.h has the formulas.
+
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layers/recurrent.h"
+
+namespace dl::nn::layers {
+namespace {
+
+constexpr tensor::Cell kCell = tensor::Cell::kLstm;
+
+std::vector<Key> keys() {
+  std::vector<Key> keys = recurrent_keys(kCell);
+  keys.push_back(key::number("forget_bias_init", "1",
+                             "What the biases of forget gates start from.",
+                             kAny));
+  return keys;
+}
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  Blueprint plan = plan_recurrent(kCell, settings, inputs[0]);
+  const std::int64_t units = settings.integer("units");
+  for (TensorSpec& tensor : plan.parameters)
+    if (tensor.role == Role::kBias)  // i, f, g, o
+      tensor.part = {units, units, settings.number("forget_bias_init")};
+  return plan;
+}
+
+}  // namespace
+
+const LayerType& lstm() {
+  static const LayerType type{
+      .name = "lstm",
+      .keys = keys(),
+      .trains = Trains::kRecurrentWeights,
+      .recurrent = true,
+      .plan = plan,
+      .make = [](const LayerSite& site, Memory& memory) {
+        return make_recurrent(kCell, site, memory);
+      }};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,225 @@
+// The two directions read the same input; their outputs lie side by side
+// (concat), or are kept apart and joined number by number.
+
+#include "libcore/nn/layers/recurrent.h"
+
+#include "libcore/nn/keys.h"
+
+namespace dl::nn {
+
+template <>
+std::span<const std::string_view> names_of<Bidirectional>() {
+  static constexpr std::string_view kNames[] = {"none", "concat", "add",
+                                                "multiply", "average"};
+  return kNames;
+}
+
+namespace layers {
+namespace {
+
+using tensor::View;
+
+// That of one direction.  What it writes of rows [steps, 2 units] is left to
+// the caller.
+tensor::RecurrentSpec spec_of(tensor::Cell cell, const Settings& settings,
+                              const tensor::Shape& input) {
+  tensor::RecurrentSpec spec{
+      .cell = cell,
+      .steps = input[0],
+      .inputs = input[1],
+      .units = settings.integer("units"),
+      .activation = settings.one_of<tensor::Activation>("activation"),
+      .last = !settings.flag("return_sequences")};
+  if (settings.has("gate_activation"))
+    spec.gate_activation =
+        settings.one_of<tensor::Activation>("gate_activation");
+  return spec;
+}
+
+class Recurrent final : public Layer {
+ public:
+  Recurrent(tensor::Cell cell, const LayerSite& site, Memory& memory)
+      : site_(site),
+        cell_(cell),
+        bias_(site.settings->flag("bias")),
+        merge_(site.settings->one_of<Bidirectional>("bidirectional")) {
+    const bool both = merge_ != Bidirectional::kNone;
+    for (int i = 0; i < (both ? 2 : 1); ++i) directions_.push_back(make(i));
+    if (!both || merge_ == Bidirectional::kConcat) return;
+    for (Direction& direction : directions_)
+      direction.y = memory.allocate(site.output.with_first(site.max_batch));
+  }
+
+  void freeze(Layer*) override {
+    for (Direction& d : directions_) d.cell->freeze(d.weights);
+  }
+
+  View forward(View x, const Step& step) override {
+    x_ = x;
+    const View y = site_.result_of(step.examples);
+    for (Direction& d : directions_)
+      d.cell->forward(of(d, y), x, step.mask, d.weights);
+    join(y);
+    return y;
+  }
+
+  View backward(View dx, View dy, const Step& step) override {
+    part(dy);
+    bool add = false;
+    for (Direction& d : directions_) {
+      d.cell->backward(dx, add,
+                       merge_ == Bidirectional::kMultiply ? of(d, dy) : dy, x_,
+                       step.mask, d.weights, d.gradient);
+      add = true;
+    }
+    return dx;
+  }
+
+ private:
+  struct Direction {
+    std::unique_ptr<tensor::Recurrent> cell;
+    tensor::RecurrentWeights weights, gradient;
+    View y;  // its own output; empty where it goes into the layer's
+  };
+
+  Direction make(int i) const {
+    tensor::RecurrentSpec spec = spec_of(cell_, *site_.settings, site_.input);
+    spec.truncate = site_.truncate;
+    spec.reverse = i == 1;
+    if (merge_ == Bidirectional::kConcat) {
+      spec.row = 2 * spec.units;
+      spec.column = i * spec.units;
+    }
+    Direction d;
+    d.cell = site_.device->recurrent(spec, site_.max_batch);
+    d.weights = weights_of(site_.parameters, i);
+    if (site_.training) d.gradient = weights_of(site_.gradients, i);
+    return d;
+  }
+
+  // In the order of the layout: weight, recurrent_weight and maybe bias, of
+  // each direction.
+  tensor::RecurrentWeights weights_of(const std::vector<View>& views,
+                                      int direction) const {
+    const std::size_t each = bias_ ? 3 : 2;
+    const View* first = &views.at(static_cast<std::size_t>(direction) * each);
+    return {first[0], first[1], bias_ ? first[2] : View{}};
+  }
+
+  // Where a direction's output, or its gradient, goes.
+  static View of(const Direction& d, View y) {
+    return d.y.empty() ? y : d.y.at(0, y.shape);
+  }
+
+  void join(View y) {
+    if (directions_[0].y.empty()) return;
+    const View forward = of(directions_[0], y),
+               backward = of(directions_[1], y);
+    if (merge_ == Bidirectional::kMultiply)
+      return site_.device->multiply(y, forward, backward);
+    site_.device->copy(y, forward);
+    site_.device->add(y, 1, backward);
+    if (merge_ == Bidirectional::kAverage) site_.device->scale(y, 0.5);
+  }
+
+  // dy becomes what each direction's output gets, or, where that differs,
+  // their outputs do.
+  void part(View dy) {
+    if (merge_ == Bidirectional::kAverage) site_.device->scale(dy, 0.5);
+    if (merge_ != Bidirectional::kMultiply) return;
+    const View forward = of(directions_[0], dy),
+               backward = of(directions_[1], dy);
+    site_.device->multiply(forward, forward, dy);
+    site_.device->multiply(backward, backward, dy);
+    std::swap(directions_[0].y, directions_[1].y);
+  }
+
+  LayerSite site_;
+  tensor::Cell cell_;
+  bool bias_;
+  Bidirectional merge_;
+  std::vector<Direction> directions_;
+  View x_;
+};
+
+// The tensors of one direction.
+void add_direction(Blueprint& plan, const std::string& prefix,
+                   const tensor::RecurrentSpec& spec, bool bias) {
+  const std::int64_t rows = spec.gates() * spec.units;
+  // Deeplearning4j's fans: those of all that goes into a unit.
+  const bool simple = spec.cell == tensor::Cell::kSimple;
+  const std::int64_t in = simple ? spec.inputs : spec.units;
+  const std::int64_t out = simple ? spec.units : spec.inputs + spec.units;
+  plan.parameters.push_back(
+      {.name = prefix + "weight",
+       .shape = checked_shape({rows, spec.inputs}, "weight"),
+       .fan_in = in,
+       .fan_out = out});
+  plan.parameters.push_back(
+      {.name = prefix + "recurrent_weight",
+       .shape = checked_shape({rows, spec.units}, "recurrent_weight"),
+       .fan_in = spec.units,
+       .fan_out = out,
+       .recurrent = true});
+  if (bias)
+    plan.parameters.push_back({.name = prefix + "bias",
+                               .shape = {spec.biases()},
+                               .role = Role::kBias});
+}
+
+}  // namespace
+
+std::vector<Key> recurrent_keys(tensor::Cell cell) {
+  static constexpr std::string_view kOfCells[] = {"identity", "relu", "sigmoid",
+                                                  "tanh"};
+  std::vector<Key> keys{
+      key::units(), key::bias(),
+      key::one_of("activation", R"("tanh")",
+                  "Applied to what goes into the state.", kOfCells)};
+  if (cell != tensor::Cell::kSimple)
+    keys.push_back(key::one_of("gate_activation", R"("sigmoid")",
+                               "Applied to the gates.", kOfCells));
+  keys.push_back(
+      key::flag("return_sequences", "false",
+                "Gives the state after each step instead of the last alone."));
+  keys.push_back(
+      key::one_of("bidirectional", R"("none")",
+                  "Reads in both directions, and how their outputs are joined.",
+                  names_of<Bidirectional>()));
+  return keys;
+}
+
+Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
+                         const Form& input) {
+  if (input.shape.rank() != 2)
+    throw Error{Code::kConfig,
+                "wants a sequence [steps, features], its input is " +
+                    input.shape.to_string() +
+                    "; a recurrent layer before it gives one with "
+                    "\"return_sequences\": true"};
+  const tensor::RecurrentSpec spec = spec_of(cell, settings, input.shape);
+  const auto merge = settings.one_of<Bidirectional>("bidirectional");
+  const bool both = merge != Bidirectional::kNone;
+  Blueprint plan;
+  add_direction(plan, "", spec, settings.flag("bias"));
+  if (both) add_direction(plan, "backward_", spec, settings.flag("bias"));
+  const std::int64_t width =
+      merge == Bidirectional::kConcat ? 2 * spec.units : spec.units;
+  plan.output.steps = !spec.last;
+  plan.output.shape =
+      spec.last ? tensor::Shape{width} : tensor::Shape{spec.steps, width};
+  plan.flops = (both ? 4.0 : 2.0) * static_cast<double>(spec.steps) *
+               static_cast<double>(spec.gates() * spec.units) *
+               static_cast<double>(spec.inputs + spec.units);
+  if (spec.activation != tensor::Activation::kIdentity)
+    plan.flops += numbers_in(plan.output.shape);
+  return plan;
+}
+
+std::unique_ptr<Layer> make_recurrent(tensor::Cell cell, const LayerSite& site,
+                                      Memory& memory) {
+  return std::make_unique<Recurrent>(cell, site, memory);
+}
+
+}  // namespace layers
+}  // namespace dl::nn

@@ -1,0 +1,38 @@
+// What recurrent layers have in common: their keys, and how they run a cell of
+// the device in one direction or in both.
+
+#ifndef DL_LIBCORE_NN_LAYERS_RECURRENT_H_
+#define DL_LIBCORE_NN_LAYERS_RECURRENT_H_
+
+#include <memory>
+#include <vector>
+
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn {
+
+// How a recurrent layer that reads in both directions joins their outputs.
+enum class Bidirectional { kNone, kConcat, kAdd, kMultiply, kAverage };
+template <>
+std::span<const std::string_view> names_of<Bidirectional>();
+
+namespace layers {
+
+// units, bias, activation, gate_activation (where the cell has gates),
+// return_sequences and bidirectional.
+std::vector<Key> recurrent_keys(tensor::Cell cell);
+
+// Parameters: weight, recurrent_weight and perhaps bias; with both directions,
+// the same again as backward_weight, ...
+// Throws Error: kConfig, the input is no sequence.
+Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
+                         const Form& input);
+
+std::unique_ptr<Layer> make_recurrent(tensor::Cell cell, const LayerSite& site,
+                                      Memory& memory);
+
+}  // namespace layers
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_LAYERS_RECURRENT_H_
