@@ -1,5 +1,6 @@
 #include "libcore/cluster/coordinator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -84,6 +85,11 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     member.digests = context_.checks;
     if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
     if (phase_) phase_->forgive(member.hello.process);
+    if (replaced && member.returns) {
+      std::ranges::replace(context_.sharing_owners, replaced->number,
+                           member.number);
+      if (phase_) phase_->renumber(replaced->number, member);
+    }
     Welcome welcome = hooks_.welcome();
     welcome.run = context_.run;
     welcome.worker = member.number;

@@ -13,6 +13,15 @@ std::string process_of(const Hello& hello) {
   return hello.host + ":" + std::to_string(hello.pid);
 }
 
+// What stays with a process on another connection.
+Member former_self(const Member& old) {
+  Member member;
+  member.returns = old.ready || old.returns;
+  member.examples = old.examples;
+  member.statistics = old.statistics;
+  return member;
+}
+
 }  // namespace
 
 std::string Member::describe() const {
@@ -49,11 +58,12 @@ Member& Membership::admit(const std::string& peer, Hello hello, double now,
   if (alive(old) && old->peer != peer && old->hello.process != hello.process)
     throw Error{Code::kProtocol, "the name '" + hello.name + "' is in use by " +
                                      process_of(old->hello)};
+  Member member;
   if (old) {
+    if (old->hello.process == hello.process) member = former_self(*old);
     if (replaced) *replaced = *old;
     remove(std::string(old->peer));
   }
-  Member member;
   member.number = ++last_number_;
   member.peer = peer;
   member.hello = std::move(hello);
@@ -123,6 +133,13 @@ std::vector<Member*> Membership::workers() {
   std::vector<Member*> result;
   for (auto& [number, member] : members_)
     if (member.can_work()) result.push_back(&member);
+  return result;
+}
+
+std::vector<Member*> Membership::counted() {
+  std::vector<Member*> result;
+  for (auto& [number, member] : members_)
+    if (member.counts()) result.push_back(&member);
   return result;
 }
 

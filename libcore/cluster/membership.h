@@ -40,7 +40,8 @@ struct Member {
   std::uint64_t number = 0;  // in the run, from 1
   std::string peer;          // the connection's routing id
   Hello hello;
-  bool ready = false;  // it said Ready
+  bool ready = false;    // it said Ready
+  bool returns = false;  // a process that was a worker before
   bool silent = false;
   bool stuck = false;
   int rejections = 0;   // of its answers, in a row
@@ -68,16 +69,20 @@ struct Member {
   Seat seat;
 
   bool can_work() const { return ready && !silent && !stuck && !faulty; }
+  // It can work, or is on its way back to.
+  bool counts() const {
+    return (ready || returns) && !silent && !stuck && !faulty;
+  }
   std::string describe() const;  // "w3 (host:812)"
 };
 
 class Membership {
  public:
   // Takes in a worker that said Hello.  The same process on a new connection
-  // replaces its old self, which is moved to *replaced.  Who brings no name is
-  // called after its host and process, "host-812" or "host-812-2".
-  // Throws Error: kProtocol, a live member has the name: "the name 'a/7' is in
-  // use by host:812".
+  // replaces its old self, which is moved to *replaced, and goes on with what
+  // is known of its work.  Who brings no name is called after its host and
+  // process, "host-812" or "host-812-2". Throws Error: kProtocol, a live member
+  // has the name: "the name 'a/7' is in use by host:812".
   Member& admit(const std::string& peer, Hello hello, double now,
                 double lost_after, std::optional<Member>* replaced);
 
@@ -111,6 +116,7 @@ class Membership {
   // Those who can work, and all that are connected as far as we know, ready or
   // not; in the order in which they joined.
   std::vector<Member*> workers();
+  std::vector<Member*> counted();  // those and who will be again at once
   std::vector<Member*> present();
   bool anybody_works() const;
   // Those that get the feed from the master, likewise.

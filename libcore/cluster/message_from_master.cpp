@@ -114,20 +114,22 @@ Refuse Refuse::from_message(const Message& message) {
 }
 
 Message State::to_message() const {
-  return {MessageType::kState,
-          {{"version", version}, {"threshold", threshold}},
-          {floats_to_blob(parameters), floats_to_blob(statistics),
-           floats_to_blob(updater_state), floats_to_blob(velocity),
-           floats_to_blob(fasgd)}};
+  return {
+      MessageType::kState,
+      {{"version", version}, {"threshold", threshold}, {"averages", averages}},
+      {floats_to_blob(parameters), floats_to_blob(statistics),
+       floats_to_blob(updater_state), floats_to_blob(velocity),
+       floats_to_blob(fasgd)}};
 }
 
 State State::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kState, 5, {"version", "threshold"});
+  JsonView body = open_body(message, MessageType::kState, 5,
+                            {"version", "threshold", "averages"});
   State state;
   state.version = number_of(body, "version");
   state.threshold = body.at("threshold").number();
   if (state.threshold < 0) body.at("threshold").fail("a number >= 0");
+  state.averages = number_of(body, "averages");
   state.parameters = blob_to_floats(message, 0);
   state.statistics = blob_to_floats(message, 1);
   state.updater_state = blob_to_floats(message, 2);
@@ -212,6 +214,7 @@ Message Apply::to_message() const {
   return {MessageType::kApply,
           {{"sequence", sequence},
            {"origin", origin},
+           {"epoch", epoch},
            {"batch", batch},
            {"scale", scale}},
           {payload}};
@@ -219,10 +222,11 @@ Message Apply::to_message() const {
 
 Apply Apply::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kApply, 1,
-                            {"sequence", "origin", "batch", "scale"});
+                            {"sequence", "origin", "epoch", "batch", "scale"});
   Apply apply;
   apply.sequence = number_of(body, "sequence");
   apply.origin = number_of(body, "origin");
+  apply.epoch = count_of(body, "epoch");
   apply.batch = count_of(body, "batch");
   apply.scale = static_cast<float>(body.at("scale").number());
   if (!std::isfinite(apply.scale)) body.at("scale").fail("a finite float");
@@ -273,12 +277,14 @@ Check Check::from_message(const Message& message) {
 }
 
 Message Statistics::to_message() const {
-  return {MessageType::kStatistics, Json::object(), {floats_to_blob(values)}};
+  return {
+      MessageType::kStatistics, {{"number", number}}, {floats_to_blob(values)}};
 }
 
 Statistics Statistics::from_message(const Message& message) {
-  open_body(message, MessageType::kStatistics, 1, {});
-  return {blob_to_floats(message, 0)};
+  const JsonView body =
+      open_body(message, MessageType::kStatistics, 1, {"number"});
+  return {number_of(body, "number"), blob_to_floats(message, 0)};
 }
 
 Message Alive::to_message() const {

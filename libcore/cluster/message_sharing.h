@@ -35,8 +35,9 @@ struct Update {
 struct Apply {
   std::uint64_t sequence = 0;
   std::uint64_t origin = 0;  // the worker whose update it is; 0: from the log
-  std::int64_t batch = 0;    // Update.batch
-  float scale = 1;           // parameters -= scale * update
+  std::int64_t epoch = 0;    // of the update, and Update.batch
+  std::int64_t batch = 0;
+  float scale = 1;                 // parameters -= scale * update
   std::vector<std::byte> payload;  // may be left out to the origin
 
   Message to_message() const;
@@ -69,6 +70,7 @@ struct Digest {
 // master -> worker, sharing: the average of all replicas' running statistics,
 // to go on from.
 struct Statistics {
+  std::uint64_t number = 0;  // 1, 2, ... in this start of the master
   std::vector<float> values;
 
   Message to_message() const;

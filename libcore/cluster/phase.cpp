@@ -9,6 +9,8 @@ void Phase::release(Member& member, const std::string& why, bool failed) {
   }
 }
 
+void Phase::renumber(std::uint64_t, Member&) {}
+
 bool Phase::working(const Member& member) const {
   return table().held_by(member.number) > 0;
 }

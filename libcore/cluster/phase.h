@@ -32,6 +32,9 @@ class Phase {
 
   // The member's leases end.  failed: it died or stood still over them.
   virtual void release(Member& member, const std::string& why, bool failed);
+  // The member that had this number, and whose leases have ended, is back as
+  // another one: the same process on a new connection.
+  virtual void renumber(std::uint64_t old, Member& member);
   virtual bool working(const Member& member) const;
 
   // No new work; done() once what was begun is in.

@@ -96,6 +96,7 @@ bool RunContext::bring_up_to_date(Member& member) {
   State message;
   message.version = state.version;
   message.threshold = state.threshold;
+  message.averages = averages;
   message.parameters = state.parameters;
   message.statistics = state.statistics;
   message.updater_state = state.updater_state;
@@ -113,6 +114,8 @@ bool RunContext::catch_up(Member& member) {
   const auto send_one = [&](const LogEntry& entry) {
     Apply apply;
     apply.sequence = entry.sequence;
+    apply.epoch = entry.epoch;
+    apply.batch = entry.first;
     apply.scale = entry.scale;
     apply.payload.assign(entry.payload.begin(), entry.payload.end());
     sent = sent && send(member, apply.to_message());
@@ -129,6 +132,7 @@ bool RunContext::catch_up(Member& member) {
   // Running statistics are averaged outside of the log.
   State there;
   there.version = state.version;
+  there.averages = averages;
   there.statistics = state.statistics;
   if (!sent || !send(member, there.to_message(), feed.number())) return false;
   member.in_step = true;

@@ -81,9 +81,11 @@ class RunContext {
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
-  std::uint64_t checks = 0;          // sharing: comparisons of replicas so far
-  std::size_t updater_elements = 0;  // sharing: of a worker's updater
-  eval::Subject subject;             // of evaluations
+  std::uint64_t checks = 0;    // sharing: comparisons of replicas so far
+  std::uint64_t averages = 0;  // ... and Statistics told
+  std::vector<std::uint64_t> sharing_owners;  // sharing_rounds.h
+  std::size_t updater_elements = 0;           // sharing: of a worker's updater
+  eval::Subject subject;                      // of evaluations
 
   // False: it did not go out; the member is left alone for a moment.
   // feed: as Envelope's.

@@ -13,19 +13,43 @@ void SharingEpoch::begin_check() {
   unchecked_ = 0;
   check_.emplace(state.parameters, state.version, context_.now);
   ++context_.checks;
-  Check message;
-  message.epoch = state.epoch;
-  message.sequence = check_->sequence();
-  message.digest = check_->digest();
+  updater_of_ = 0;
   const Member* busiest = nullptr;
   for (const Member* member : context_.members.workers())
     if (member->in_step && (!busiest || member->examples > busiest->examples))
       busiest = member;
-  if (stage_ == Stage::kDraining && busiest)
-    message.updater_of = updater_of_ = busiest->number;
-  context_.tell_all(message.to_message());
+  if (stage_ == Stage::kDraining && busiest) updater_of_ = busiest->number;
+  context_.tell_all(check_message().to_message());
   for (const Member* member : context_.members.workers())
     if (member->in_step) check_->ask(member->number);
+  // Those on their way back are asked when they are here.
+  for (const Member* member : context_.members.counted())
+    if (!member->ready) check_->ask(member->number);
+}
+
+Check SharingEpoch::check_message() const {
+  Check message;
+  message.epoch = context_.state.epoch;
+  message.sequence = check_->sequence();
+  message.digest = check_->digest();
+  message.updater_of = updater_of_;
+  return message;
+}
+
+// One whose answer was lost with its connection, if it can still be had.
+bool SharingEpoch::ask_again(Member& member) {
+  if (!check_ || !check_->awaited().contains(member.number) ||
+      context_.state.version != check_->sequence())
+    return false;
+  member.digests = context_.checks - 1;
+  return context_.send(member, check_message().to_message());
+}
+
+void SharingEpoch::renumber(std::uint64_t old, Member& member) {
+  if (!check_ || !check_->awaited().contains(old)) return;
+  check_->forget(old);
+  check_->ask(member.number);
+  if (updater_of_ == old) updater_of_ = member.number;
 }
 
 void SharingEpoch::take_digest(Member& member, Digest answer) {
@@ -62,7 +86,7 @@ void SharingEpoch::follow_check() {
   const std::set<std::uint64_t> awaited = check_->awaited();
   for (const std::uint64_t number : awaited) {
     const Member* member = context_.members.find(number);
-    if (!member || !member->can_work()) check_->forget(number);
+    if (!member || !member->counts()) check_->forget(number);
   }
   if (check_->awaited().empty() ||
       context_.now - check_->began() > context_.limits.stuck_after)
@@ -92,7 +116,8 @@ void SharingEpoch::end_check() {
   }
   // Running statistics are averaged: every replica goes on from the average.
   if (state.statistics.empty()) return;
-  context_.tell_all(Statistics{state.statistics}.to_message());
+  context_.tell_all(
+      Statistics{++context_.averages, state.statistics}.to_message());
 }
 
 // Running statistics as workers last told them.

@@ -7,7 +7,6 @@
 // did (Dean et al., NIPS 2012).
 
 #include <algorithm>
-#include <deque>
 #include <utility>
 
 #include "libcore/base/clock.h"
@@ -15,6 +14,7 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/learner.h"
+#include "libcore/cluster/sent_updates.h"
 #include "libcore/cluster/update_coder.h"
 #include "libcore/exchange/fasgd.h"
 #include "libcore/io/digest.h"
@@ -57,20 +57,18 @@ class SharingLearner : public Learner {
   // way is bounded by the round.
   bool can_train() const override {
     return settings_.staleness == 0 ||
-           std::cmp_less(pending_.size(), settings_.in_flight);
+           std::cmp_less(sent_.pending(), settings_.in_flight);
   }
   bool has(std::uint64_t version) const override {
     return !known_ || sequence_ >= version;
   }
 
   double patience() const override {
-    if (pending_.empty() || settings_.staleness == 0) return 0;
+    if (sent_.pending() == 0 || settings_.staleness == 0) return 0;
     return answer_due_ - monotonic_seconds();
   }
 
-  void begin(const Task&) override {
-    if (!known_) throw OutOfStep{"a task without parameters"};
-  }
+  void begin(const Task& task) override;
   void settle() override;
   std::string train(Work& work, const nn::Batch& batch) override;
   void cut_short(const Work& work) override;
@@ -78,12 +76,6 @@ class SharingLearner : public Learner {
   Replica& replica() override { return *replica_; }
 
  private:
-  struct Pending {
-    std::uint64_t lease;
-    std::int64_t batch;
-    std::vector<std::byte> payload;
-  };
-
   void take_parameters(const State& state);
   void apply(Apply apply);
   void refused(const Stale& stale);
@@ -94,8 +86,11 @@ class SharingLearner : public Learner {
   bool completes_update(const Work& work) const;
   Replica::Step compute_by_pieces(const nn::Batch& batch,
                                   const nn::Position& at);
+  bool answer_again(const Work& work);
   void begin_update(const Work& work);
   void send_update(std::span<const float> prepared, bool by_pieces);
+  void give_back(const SentUpdate& sent);
+  void take_statistics(std::uint64_t number, std::span<const float> values);
   void count(ExchangeStats& stats);
 
   std::unique_ptr<Replica> replica_;
@@ -123,21 +118,23 @@ class SharingLearner : public Learner {
   std::uint64_t fetched_ = 0;     // sequence_ that they came from
   std::int64_t since_fetch_ = 0;  // mini-batches; 0: fetch before the next
 
-  Update unsent_;                // of mini-batches trained since the last one
-  std::deque<Pending> pending_;  // sent and not yet answered
-  ExchangeStats stats_;          // not yet told to mail_.meter
-  double answer_due_ = 0;        // until then it is worth waiting for
-  double sampled_ = 0;           // when the residual was looked at
+  std::int64_t epoch_ = 0;      // of the last task
+  std::uint64_t averages_ = 0;  // Statistics::number of those that it has
+  Update unsent_;               // of mini-batches trained since the last one
+  SentUpdates sent_;
+  // Mini-batches of this lease below it have their answer.
+  std::uint64_t answered_lease_ = 0;
+  std::int64_t answered_ = 0;
+  ExchangeStats stats_;    // not yet told to mail_.meter
+  double answer_due_ = 0;  // until then it is worth waiting for
+  double sampled_ = 0;     // when the residual was looked at
 };
 
-// Whether the last master applied what was pending is not known, and its
-// batches are leased again if not: they are forgotten.
 void SharingLearner::begin_session(const Welcome& welcome, Ready& ready) {
-  if (!pending_.empty())
-    log_(Level::kDetail, std::to_string(pending_.size()) +
-                             " updates of unknown fate forgotten");
-  pending_.clear();
+  sent_.lose_answers();
+  if (run_ != welcome.run) averages_ = 0;
   unsent_ = {};
+  answered_lease_ = 0;
   run_ = welcome.run;
   number_ = welcome.worker;
   ready.run = known_ ? parameters_run_ : "";
@@ -145,19 +142,30 @@ void SharingLearner::begin_session(const Welcome& welcome, Ready& ready) {
 }
 
 void SharingLearner::take_state(State state) {
+  const bool first = !known_;
   if (!state.parameters.empty())
     take_parameters(state);
   else if (!known_ || state.version != sequence_)
     throw OutOfStep{"sent no parameters for update " +
                     std::to_string(state.version)};
-  pending_.clear();  // it answers them all
+  sent_.lose_answers();
   unsent_ = {};
+  answered_lease_ = 0;
   since_fetch_ = 0;
   parameters_run_ = run_;
-  if (!state.statistics.empty()) replica_->set_statistics(state.statistics);
+  // What a worker has of its own it keeps, but for averages that it missed.
+  if (first || state.averages > averages_)
+    take_statistics(state.averages, state.statistics);
+  if (!first) return;
   if (!state.updater_state.empty())
     replica_->set_updater_state(state.updater_state);
   if (state.threshold > 0) coder_.start_from(state.threshold);
+}
+
+void SharingLearner::take_statistics(std::uint64_t number,
+                                     std::span<const float> values) {
+  averages_ = number;
+  if (!values.empty()) replica_->set_statistics(values);
 }
 
 void SharingLearner::take_parameters(const State& state) {
@@ -183,8 +191,10 @@ void SharingLearner::take(const Message& message) {
       return refused(Stale::from_message(message));
     case MessageType::kCheck:
       return answer(Check::from_message(message));
-    case MessageType::kStatistics:
-      return replica_->set_statistics(Statistics::from_message(message).values);
+    case MessageType::kStatistics: {
+      const Statistics statistics = Statistics::from_message(message);
+      return take_statistics(statistics.number, statistics.values);
+    }
     default:
       return;
   }
@@ -192,7 +202,37 @@ void SharingLearner::take(const Message& message) {
 
 // --- A mini-batch -----------------------------------------------------------
 
+void SharingLearner::begin(const Task& task) {
+  if (!known_) throw OutOfStep{"a task without parameters"};
+  epoch_ = task.epoch;
+  for (const SentUpdate& sent : sent_.leave_other_epochs(epoch_))
+    if (sent.refused) give_back(sent);
+}
+
+// Whether the mini-batch was trained before, and its update is the answer.
+bool SharingLearner::answer_again(const Work& work) {
+  if (answered_lease_ == work.task.lease && work.batch() < answered_)
+    return true;
+  if (unsent_.count > 0 && unsent_.lease == work.task.lease) return false;
+  auto sent = sent_.take_again(work.task.epoch, work.batch(),
+                               work.task.count - work.done);
+  if (!sent) return false;
+  Update& update = sent->update;
+  update.lease = answered_lease_ = work.task.lease;
+  update.fence = work.task.fence;
+  update.version = std::min(update.version, sequence_);
+  answered_ = update.batch + update.count;
+  mail_.outbox.push(update.to_message());
+  sent_.add(std::move(*sent));
+  return true;
+}
+
 std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
+  if (answer_again(work)) {
+    ++work.done;
+    work.examples += batch.examples();
+    return {};
+  }
   if (since_fetch_ == 0) fetch();
   const nn::Position at = work.position();
   const double before = stats_.compute;
@@ -306,10 +346,10 @@ void SharingLearner::send_update(std::span<const float> prepared,
     unsent_.threshold = coder_.threshold();
   }
   count(stats_);
-  pending_.push_back({unsent_.lease, unsent_.batch, unsent_.payload});
   failpoint("worker.before_update");
   mail_.outbox.push(unsent_.to_message());
   failpoint("worker.after_update");
+  sent_.add({epoch_, std::move(unsent_)});
   unsent_ = {};
   unsent_.count = 0;
 }
@@ -341,12 +381,11 @@ void SharingLearner::finish(const Work& work) {
 void SharingLearner::apply(Apply apply) {
   if (!known_ || apply.sequence <= sequence_) return;  // the State had it
   if (apply.origin == number_) {
-    const auto mine = std::ranges::find(pending_, apply.batch, &Pending::batch);
-    if (mine == pending_.end())
+    auto mine = sent_.applied(apply.batch);
+    if (!mine)
       throw OutOfStep{"update " + std::to_string(apply.sequence) +
                       " said to be ours is not"};
-    apply.payload = std::move(mine->payload);
-    pending_.erase(mine);
+    apply.payload = std::move(*mine);
   }
   if (apply.sequence != sequence_ + 1)
     throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
@@ -357,15 +396,16 @@ void SharingLearner::apply(Apply apply) {
   }
   sequence_ = apply.sequence;
   parameters_run_ = run_;
+  if (const auto other = sent_.settle(apply)) give_back(*other);
 }
 
 void SharingLearner::refused(const Stale& stale) {
-  const auto it = std::ranges::find_if(pending_, [&](const Pending& p) {
-    return p.lease == stale.lease && p.batch == stale.batch;
-  });
-  if (it == pending_.end()) return;  // a State answered it
-  if (!it->payload.empty()) coder_.give_back(it->payload);
-  pending_.erase(it);
+  if (const auto sent = sent_.refused(stale)) give_back(*sent);
+}
+
+// It was not applied, and will not be.
+void SharingLearner::give_back(const SentUpdate& sent) {
+  if (!sent.update.payload.empty()) coder_.give_back(sent.update.payload);
 }
 
 void SharingLearner::answer(const Check& check) {

@@ -45,12 +45,13 @@ SharingEpoch::SharingEpoch(RunContext& context)
   const Settings& settings = context.settings;
   if (!settings.sharing.staleness) return;
   const auto there =
-      static_cast<std::int64_t>(context.members.workers().size());
+      static_cast<std::int64_t>(context.members.counted().size());
   rounds_.emplace(
       *settings.sharing.staleness,
       std::max<std::int64_t>(
           settings.averaging.workers > 0 ? settings.averaging.workers : there,
-          1));
+          1),
+      context.sharing_owners);
 }
 
 void SharingEpoch::tick() {
@@ -69,12 +70,12 @@ void SharingEpoch::tick() {
 // Replicas start, and start again, from State.
 void SharingEpoch::bring_up_to_date() {
   const std::vector<Member*> workers = context_.members.workers();
-  workers_ = workers.size();
+  workers_ = context_.members.counted().size();
   for (Member* member : workers) {
     if (member->in_step || !reachable(*member)) continue;
     release(*member, "it is sent the state anew", false);
+    if (context_.bring_up_to_date(*member) && ask_again(*member)) continue;
     if (check_) check_->forget(member->number);
-    context_.bring_up_to_date(*member);
   }
 }
 
@@ -132,9 +133,10 @@ void SharingEpoch::hand_out_rounds() {
       }
     return;
   }
+  // Nobody gets the slots of one that is on its way back.
   std::vector<std::uint64_t> numbers;
-  numbers.reserve(workers.size());
-  for (const Member* member : workers) numbers.push_back(member->number);
+  for (const Member* member : context_.members.counted())
+    numbers.push_back(member->number);
   rounds_->assign(numbers);
   for (std::int64_t b = table_.prefix(); b < std::min(limit, table_.batches());
        ++b)
@@ -352,6 +354,7 @@ void SharingEpoch::spread(const Member& origin, const Update& update,
   Apply apply;
   apply.sequence = context_.state.version;
   apply.origin = origin.number;
+  apply.epoch = context_.state.epoch;
   apply.batch = update.batch;
   apply.scale = scale;
   const Message for_origin = apply.to_message();

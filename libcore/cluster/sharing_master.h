@@ -28,6 +28,7 @@ class SharingEpoch : public Phase {
   bool at_boundary() const override { return true; }
   void settle() override;
   void wind_up() override;
+  void renumber(std::uint64_t old, Member& member) override;
   Ranges committed() const override { return table_.committed_ranges(); }
 
  protected:
@@ -67,6 +68,8 @@ class SharingEpoch : public Phase {
   void take_done(Member& member, TaskDone done);
 
   void begin_check();
+  Check check_message() const;
+  bool ask_again(Member& member);
   void take_digest(Member& member, Digest answer);
   void follow_check();
   void end_check();

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "libcore/cluster/lease.h"
@@ -26,11 +27,14 @@ namespace dl::cluster {
 
 class SharingRounds {
  public:
-  // width >= 1.
-  SharingRounds(std::int64_t staleness, std::int64_t width)
-      : staleness_(staleness),
-        width_(width),
-        owners_(static_cast<std::size_t>(width), 0) {}
+  // width >= 1.  owners: whose the slots are; outlives this, and the next epoch
+  // goes on with it, unless its width is another.
+  SharingRounds(std::int64_t staleness, std::int64_t width,
+                std::vector<std::uint64_t>& owners)
+      : staleness_(staleness), width_(width), owners_(owners) {
+    if (std::cmp_not_equal(owners.size(), width))
+      owners.assign(static_cast<std::size_t>(width), 0);
+  }
 
   bool synchronous() const { return staleness_ == 0; }
   // Mini-batches below it may be begun when those below `prefix` are committed.
@@ -64,8 +68,8 @@ class SharingRounds {
 
  private:
   std::int64_t staleness_, width_;
-  std::vector<std::uint64_t> owners_;  // of the slots
-  std::map<std::int64_t, Held> held_;  // by mini-batch
+  std::vector<std::uint64_t>& owners_;  // of the slots
+  std::map<std::int64_t, Held> held_;   // by mini-batch
 };
 
 }  // namespace dl::cluster

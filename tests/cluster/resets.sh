@@ -1,7 +1,7 @@
 #!/bin/bash
 # Connections are reset in the middle of whatever passes, again and again: the
-# workers join again each time, every example counts once, and the model of
-# --mode averaging is that of a run without resets.
+# workers join again each time, every example counts once, and the models of
+# --mode averaging and of --staleness 0 are those of runs without resets.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 # like_calm NAME OPTION...: the model of NAME is that of a run without resets
@@ -16,5 +16,6 @@ like_calm() {
 }
 through_proxy sharing 1 12 reset 3 --mode sharing
 through_proxy synchronous 2 12 reset 3 --mode sharing --staleness 0
+like_calm synchronous --mode sharing --staleness 0
 through_proxy averaging 3 12 reset 3 --mode averaging --workers 3
 like_calm averaging --mode averaging --workers 3

@@ -136,7 +136,8 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Check{1, 2, UINT64_MAX, 3}).digest == UINT64_MAX);
   refuses(Check{}, "digest", 5);
   refuses(Check{}, "updater_of", true);
-  CHECK(through(Statistics{{1, 2.5F}}).values == std::vector<float>{1, 2.5F});
+  CHECK(through(Statistics{3, {1, 2.5F}}).values ==
+        std::vector<float>{1, 2.5F});
   CHECK(through(Stop{75, "again"}).code == 75);
   CHECK(through(Probe{20, bytes(3)}).batches == 20);
   refuses(Probe{}, "batches", -1);
@@ -281,7 +282,7 @@ TEST_CASE("Update, Apply, TaskDone and Digest") {
   refuses(update, "count", INT64_MAX);  // batch + count would overflow
   refuses(update, "version", -1);
 
-  CHECK(through(Apply{9, 3, 0, 0.25F, bytes(9)}).origin == 3);
+  CHECK(through(Apply{9, 3, 2, 0, 0.25F, bytes(9)}).origin == 3);
   refuses(Apply{}, "scale", 1e300);
 
   TaskDone done{1, 2, 64, {Json{{"kind", "roc"}}}, {1, 2, 3}};

@@ -27,6 +27,44 @@ TEST_CASE("sharing without staleness gives the same bits whoever works") {
   CHECK(undisturbed(bounded(0), 5).parameters == want);
 }
 
+TEST_CASE(
+    "slots stay with a process that connects again, in later epochs too") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = bounded(0);
+  s.averaging.workers = 0;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  for (const char* name : {"a", "b", "c"}) master.join(name);
+  master.turn();
+  const auto owner = [&](std::size_t slot) {
+    const auto number = master.context.sharing_owners.at(slot);
+    return master.context.members.find(number)->hello.name;
+  };
+  const std::vector<std::string> before = {owner(0), owner(1), owner(2)};
+  for (const std::string& name : before) {
+    // Between Hello and Ready nobody gets its slots.
+    Worker& worker = master.link.workers.at(name);
+    worker.tasks.clear();
+    worker.pending.clear();
+    worker.out.clear();
+    worker.done = 0;
+    worker.branch = std::make_shared<Branch>(master.link, name);
+    master.deliver(worker, worker.hello.to_message());
+    for (int i = 0; i < 3; ++i) master.coordinator->tick(master.now += 0.1);
+    CHECK(master.context.sharing_owners.size() == 3);
+    CHECK(std::vector{owner(0), owner(1), owner(2)} == before);
+    master.flush(worker);
+    const std::int64_t epoch = master.context.state.epoch;
+    for (int i = 0; i < 4; ++i) master.turn();
+    CHECK(master.context.state.epoch == epoch);
+  }
+  while (master.context.state.epoch == 0) master.turn();
+  master.turn();
+  CHECK(std::vector{owner(0), owner(1), owner(2)} == before);
+  while (!master.over()) master.turn();
+  check_exactly_once(folder, 2);
+}
+
 TEST_CASE("sharing with bounded staleness survives what dies") {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     INFO("seed " << seed);

@@ -17,16 +17,18 @@ Update update_of(const Lease& lease) {
 }  // namespace
 
 TEST_CASE("a bound lets rounds begin") {
-  const SharingRounds two(2, 4);
+  std::vector<std::uint64_t> owners;
+  const SharingRounds two(2, 4, owners);
   CHECK(two.limit(0) == 12);  // rounds 0, 1 and 2
   CHECK(two.limit(3) == 12);
   CHECK(two.limit(4) == 16);
   CHECK_FALSE(two.synchronous());
-  CHECK(SharingRounds(0, 4).limit(7) == 8);
+  CHECK(SharingRounds(0, 4, owners).limit(7) == 8);
 }
 
 TEST_CASE("slots stick to workers that live") {
-  SharingRounds rounds(0, 4);
+  std::vector<std::uint64_t> owners;
+  SharingRounds rounds(0, 4, owners);
   rounds.assign({1, 2});
   CHECK(rounds.owner(0) == 1);
   CHECK(rounds.owner(1) == 2);
@@ -48,7 +50,8 @@ TEST_CASE("slots stick to workers that live") {
 TEST_CASE("a round is complete when all of it is there") {
   std::uint64_t next = 1;
   LeaseTable table(5, next);
-  SharingRounds rounds(0, 2);
+  std::vector<std::uint64_t> owners;
+  SharingRounds rounds(0, 2, owners);
   const Lease one = *table.grant_at(1, 1, 1);
   const Lease zero = *table.grant_at(2, 0, 1);
   CHECK_FALSE(table.grant_at(2, 0, 1));

@@ -299,6 +299,75 @@ TEST_CASE("a missed update makes a sharing worker join again") {
   CHECK(play.hear_as<Update>().batch == 0);
 }
 
+TEST_CASE("an update whose answer was lost is sent again, not trained again") {
+  const auto same = [](const Update& a, const Update& b) {
+    return a.batch == b.batch && a.payload == b.payload &&
+           a.loss_sum == b.loss_sum && a.examples == b.examples;
+  };
+  Play play(Mode::kSharing);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(10);
+  play.task(1, 0, 1, 10);
+  const Update first = play.hear_as<Update>();
+  play.hear_as<TaskDone>();
+  // The connection is lost, and the State has not got it.
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(10);
+  play.task(2, 0, 2, 10);
+  Update again = play.hear_as<Update>();
+  CHECK(again.lease == 2);
+  CHECK(same(again, first));
+  const Update next = play.hear_as<Update>();
+  CHECK(next.batch == 1);
+  CHECK(play.hear_as<TaskDone>().examples == 8);
+  // The lease is revoked, and given to this worker again.
+  play.say(Stale{2, 1, 0}.to_message());
+  play.say(Stale{2, 1, 1}.to_message());
+  play.task(3, 0, 1, 10);
+  CHECK(same(play.hear_as<Update>(), first));
+  play.hear_as<TaskDone>();
+  // Refused twice: it is wrong, and what it had is trained again.
+  play.say(Stale{3, 1, 0}.to_message());
+  play.task(4, 0, 1, 10);
+  again = play.hear_as<Update>();
+  CHECK_FALSE(again.payload == first.payload);
+  play.hear_as<TaskDone>();
+  // Another one's update of the mini-batch that is adrift is applied.
+  Apply other;
+  other.sequence = 11;
+  other.batch = 1;
+  std::vector<float> theirs(kParameters, 0.25F);
+  dl::exchange::encode_threshold(theirs, 0.25F, other.payload);
+  dl::exchange::decode_threshold(other.payload, -1, play.parameters);
+  play.say(other.to_message());
+  play.task(5, 1, 1, 11);
+  CHECK_FALSE(play.hear_as<Update>().payload == next.payload);
+}
+
+TEST_CASE("a worker that joins again keeps what it has of its own") {
+  Play play(Mode::kSharing);
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(10);
+  play.task(1, 0, 1, 10);
+  play.hear_as<Update>();
+  play.hear_as<TaskDone>();
+  play.say(Check{0, 10, play.digest(), 1}.to_message());
+  const auto before = play.hear_as<Digest>().updater_state;
+  play.welcome();
+  play.hear_as<Ready>();
+  State state;
+  state.version = 10;
+  state.parameters = play.parameters;
+  state.updater_state.assign(before.size(), 7);
+  state.threshold = 0.5;
+  play.say(state.to_message());
+  play.say(Check{0, 10, play.digest(), 1}.to_message());
+  CHECK(play.hear_as<Digest>().updater_state == before);
+}
+
 TEST_CASE("no more updates are under way than allowed") {
   Play play(Mode::kSharing);
   play.settings.sharing.in_flight = 2;
