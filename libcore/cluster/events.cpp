@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
@@ -13,12 +15,11 @@ namespace dl::cluster {
 
 namespace {
 
-// A line that a crash cut short is closed, so that ours starts a new one.
-void close_torn_line(int file) {
+// Whether a crash cut the last line short.
+bool ends_in_torn_line(int file) {
   const off_t size = ::lseek(file, 0, SEEK_END);
   char last = '\n';
-  if (size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n')
-    if (::write(file, "\n", 1) != 1) return;  // write() will report it
+  return size > 0 && ::pread(file, &last, 1, size - 1) == 1 && last != '\n';
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ EventLog::EventLog(const std::string& path, std::string run,
   if (file_ < 0)
     throw Error{Code::kCantCreate,
                 "cannot open '" + path + "': " + std::strerror(errno)};
-  close_torn_line(file_);
+  torn_ = ends_in_torn_line(file_);
 }
 
 EventLog::~EventLog() { ::close(file_); }
@@ -44,14 +45,31 @@ void EventLog::write(std::string_view event, Json fields) {
   fields["mono"] = monotonic_seconds();
   fields["run"] = run_;
   fields["incarnation"] = incarnation_;
-  const std::string line = dump_json(fields) + "\n";
+  // One that was cut short is closed, so that ours starts a new one.
+  const std::string line = (torn_ ? "\n" : "") + dump_json(fields) + "\n";
   const ssize_t written = ::write(file_, line.data(), line.size());
+  if (written > 0) torn_ = line[static_cast<std::size_t>(written) - 1] != '\n';
   if (written == static_cast<ssize_t>(line.size()) || complained_) return;
   complained_ = true;
   log_(Level::kWarning,
        "cannot write '" + path_ +
            "': " + std::strerror(written < 0 ? errno : ENOSPC) +
            "; the history of this run has gaps, training continues");
+}
+
+std::string last_event(const std::string& path) {
+  constexpr std::streamoff kTail = 4 << 20;
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = in ? std::streamoff(in.tellg()) : 0;
+  in.seekg(std::max<std::streamoff>(0, size - kTail));
+  std::string last;
+  for (std::string line; std::getline(in, line);) {
+    const Json event = Json::parse(line, nullptr, false);
+    if (event.is_object() && event.contains("event") &&
+        event["event"].is_string())
+      last = event["event"].get<std::string>();
+  }
+  return last;
 }
 
 }  // namespace dl::cluster

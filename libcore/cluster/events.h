@@ -35,8 +35,12 @@ class EventLog {
   std::uint64_t incarnation_;
   Log log_;
   int file_ = -1;
+  bool torn_ = false;  // the last line is not whole
   bool complained_ = false;
 };
+
+// The kind of the last whole event in a history; "": there is none.
+std::string last_event(const std::string& path);
 
 }  // namespace dl::cluster
 

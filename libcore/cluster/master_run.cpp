@@ -61,7 +61,7 @@ class Master {
  private:
   Report begun() const;
   Sizes sizes() const;
-  Outcome finished() const;
+  Outcome finished();
   void begin_history();
   std::unique_ptr<RouterSocket> listen();
   int threads_of_worker() const;
@@ -112,6 +112,8 @@ Outcome Master::run() {
   state_ = store_.take_up(plan_);
   if (state_.finished) return finished();
   begin_history();
+  if (store_.known())
+    log_(Level::kInfo, "going on with " + store_.describe(state_));
   if (!socket) {
     socket = listen();
     first = start_workers(*socket);
@@ -187,7 +189,7 @@ Report Master::begun() const {
 }
 
 // What to say of a run with nothing left to do.
-Outcome Master::finished() const {
+Outcome Master::finished() {
   Report report = begun();
   report.model = options_.output;
   log_(Level::kInfo,
@@ -197,7 +199,13 @@ Outcome Master::finished() const {
                       "; more --epochs go on with it"
                 : ": " + state_.reason + "; with another limit it goes on") +
            ", --fresh starts over");
-  return {"", report.to_json(state_)};
+  const Json json = report.to_json(state_);
+  // A start that ended just before it could tell.
+  if (!options_.estimate && last_event(store_.events()) != "report") {
+    begin_history();
+    events_->write("report", json);
+  }
+  return {"", json};
 }
 
 void Master::begin_history() {
@@ -213,8 +221,6 @@ void Master::begin_history() {
                   {"epochs", plan_.settings.epochs},
                   {"mode", plan_.settings.to_json()["mode"]},
                   {"pid", ::getpid()}});
-  if (store_.known())
-    log_(Level::kInfo, "going on with " + store_.describe(state_));
 }
 
 // As many as the cores allow and the work of a mini-batch keeps busy.

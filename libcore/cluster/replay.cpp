@@ -19,6 +19,7 @@ namespace dl::cluster {
 
 namespace {
 
+constexpr const char* kInCheckpoint = "; the checkpoint has what was in it";
 constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -117,6 +118,13 @@ std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
   return result;
 }
 
+// Whether the i-th log can have what follows `version`: the next one does not
+// begin there.
+bool is_needed(const std::vector<LogFile>& files, std::size_t i,
+               std::uint64_t version) {
+  return i + 1 == files.size() || files[i + 1].base > version;
+}
+
 std::string text_of(const Steps& steps) {
   std::string text;
   for (const auto& [first, last] : steps) {
@@ -162,8 +170,21 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
                                  std::to_string(state.version));
       break;
     }
-    LogInMemory memory(file);
-    UpdateLogReader& reader = memory.reader();
+    if (is_cut_short(file)) {
+      log(Level::kWarning,
+          "'" + file.path + "' is cut short: there is no update in it");
+      continue;
+    }
+    std::optional<LogInMemory> memory;
+    try {
+      memory.emplace(file);
+    } catch (const Error& error) {
+      if (error.code() != Code::kData || is_needed(files, i, state.version))
+        throw;
+      log(Level::kWarning, error.what() + std::string(kInCheckpoint));
+      continue;
+    }
+    UpdateLogReader& reader = memory->reader();
     if (reader.header().identity != identity)
       fail("'" + file.path + "' is the log of another run");
     try {
@@ -175,6 +196,10 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
       }
     } catch (Error& error) {
       if (error.code() == Code::kIo) throw;
+      if (!is_needed(files, i, state.version)) {
+        log(Level::kWarning, error.what() + std::string(kInCheckpoint));
+        continue;
+      }
       const std::string where = "'" + file.path + "'";
       std::string what = error.what();
       if (!what.starts_with(where))
@@ -207,6 +232,7 @@ Steps replayable_steps(const std::string& folder, const Log& log) {
   const std::vector<Saved> checkpoints = saved_in(folder, log);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> logs;
   for (const LogFile& file : update_logs(folder)) {
+    if (is_cut_short(file)) continue;
     LogInMemory memory(file);
     while (memory.reader().next()) {
     }

@@ -28,6 +28,32 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
 
+// Who has the run directory, by its lock file.
+struct Holder {
+  unsigned long long pid = 0, incarnation = 0;
+  std::string host;
+
+  std::string describe() const {
+    return "process " + (pid > 0 ? std::to_string(pid) : "(unknown)") +
+           (host.empty() ? "" : " on " + host);
+  }
+};
+
+Holder read_holder(int file) {
+  char text[320] = {}, host[257] = {};
+  Holder holder;
+  if (::pread(file, text, sizeof text - 1, 0) <= 0) return holder;
+  if (std::sscanf(text, "%llu %llu %256s", &holder.pid, &holder.incarnation,
+                  host) == 3)
+    holder.host = host;
+  return holder;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
 // Numbers of the checkpoints in the folder, ascending.
 std::vector<std::int64_t> checkpoints(const std::string& path) {
   std::vector<std::int64_t> result;
@@ -165,33 +191,37 @@ std::string RunDirectory::file(const std::string& name) const {
   return path_ + "/" + name;
 }
 
-// The lock file says who holds it and how many held it: "PID INCARNATION".
+// The lock file says who holds it and how many held it: "PID INCARNATION HOST".
+// The system gives the lock back when its holder dies.
 void RunDirectory::lock() {
   const std::string name = file("lock");
   lock_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_ < 0)
     throw Error{Code::kCantCreate,
                 "cannot open '" + name + "': " + std::strerror(errno)};
-  char text[64] = {};
-  const ssize_t size = ::pread(lock_, text, sizeof text - 1, 0);
-  unsigned long long pid = 0, before = 0;
-  const int fields =
-      size > 0 ? std::sscanf(text, "%llu %llu", &pid, &before) : 0;
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+  const bool locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  const int why = errno;
+  const Holder before = read_holder(lock_);
+  if (!locked) {
     ::close(lock_);
-    throw Error{Code::kUnavailable,
-                "the run directory '" + path_ + "' is in use by process " +
-                    (fields > 0 ? std::to_string(pid) : "(unknown)")};
+    if (why != EWOULDBLOCK)
+      throw Error{Code::kUnavailable,
+                  "cannot lock '" + name + "': " + std::strerror(why) +
+                      "; give a --run on storage that can lock files"};
+    throw Error{Code::kUnavailable, "the run directory '" + path_ +
+                                        "' is in use by " + before.describe()};
   }
-  incarnation_ = fields == 2 ? before + 1 : 1;
-  const int length = std::snprintf(
-      text, sizeof text, "%lld %llu\n", static_cast<long long>(::getpid()),
-      static_cast<unsigned long long>(incarnation_));
-  if (::ftruncate(lock_, 0) != 0 ||
-      ::pwrite(lock_, text, length, 0) != length) {
-    const std::string why = std::strerror(errno);
+  incarnation_ = before.incarnation + 1;
+  const std::string text = std::to_string(::getpid()) + " " +
+                           std::to_string(incarnation_) + " " + host_name() +
+                           "\n";
+  const auto size = static_cast<ssize_t>(text.size());
+  // Never empty in between: the count must not be lost.
+  if (::pwrite(lock_, text.data(), text.size(), 0) != size ||
+      ::ftruncate(lock_, size) != 0) {
+    const std::string error = std::strerror(errno);
     ::close(lock_);
-    throw Error{Code::kIo, "cannot write '" + name + "': " + why};
+    throw Error{Code::kIo, "cannot write '" + name + "': " + error};
   }
 }
 

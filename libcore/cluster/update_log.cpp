@@ -80,6 +80,11 @@ std::vector<LogFile> update_logs(const std::string& folder) {
   return result;
 }
 
+bool is_cut_short(const LogFile& file) {
+  std::error_code error;
+  return fs::file_size(file.path, error) < kLogHeaderBytes && !error;
+}
+
 LogInMemory::LogInMemory(const LogFile& file)
     : mapping_(io::map_file(file.path)) {
   if (!mapping_) throw Error{Code::kIo, "cannot read '" + file.path + "'"};
@@ -132,11 +137,18 @@ void UpdateLog::go_on(std::uint64_t version) {
     fs::remove(files.back().path);
     files.pop_back();
   }
-  if (files.empty()) return begin(version);
-  LogInMemory last(files.back());
-  UpdateLogReader& reader = last.reader();
-  while (reader.next()) {
+  if (files.empty() || is_cut_short(files.back())) return begin(version);
+  std::optional<LogInMemory> last;
+  try {
+    last.emplace(files.back());
+    while (last->reader().next()) {
+    }
+  } catch (const Error& error) {
+    // replay() did not need it, or said what is missing.
+    if (error.code() != Code::kData) throw;
+    return begin(version);
   }
+  const UpdateLogReader& reader = last->reader();
   if (reader.sequence() != version) return begin(version);
   base_ = files.back().base;
   open(files.back().path);

@@ -41,6 +41,9 @@ struct LogFile {
 // In the order of their bases.
 std::vector<LogFile> update_logs(const std::string& folder);
 
+// Whether it has less than a header, as a machine that lost power leaves it.
+bool is_cut_short(const LogFile& file);
+
 // One of them, opened for reading.
 class LogInMemory {
  public:

@@ -9,6 +9,7 @@
 #include "libcore/base/philox.h"
 #include "libcore/data/contradiction.h"
 #include "libcore/data/older_shards.h"
+#include "libcore/data/prefix_lock.h"
 #include "libcore/data/rows.h"
 #include "libcore/data/set_statistics.h"
 #include "libcore/data/shard_names.h"
@@ -312,6 +313,7 @@ std::vector<Dealt> Dealer::write(const std::vector<std::string>& old) {
 std::vector<Dealt> deal(const std::vector<std::string>& inputs,
                         const DealOptions& options,
                         const DealProgress& progress) {
+  const PrefixLock lock(options.prefix);
   Dealer dealer(options, progress);
   const std::vector<std::string> old = dealer.find_old_shards();
   for (const std::string& path : old)

@@ -8,7 +8,7 @@ until [ -s f.json ]; do
   kill -0 $pid || exit 1
   sleep 0.02
 done
-master -o m.safetensors 2>&1 | sed "s/process $pid$/process of the first/"
+master -o m.safetensors 2>&1 | sed "s/process $pid on .*/process of the first/"
 echo "${PIPESTATUS[0]}"
 kill -TERM $pid
 wait $pid

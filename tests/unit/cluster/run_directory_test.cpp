@@ -1,8 +1,11 @@
 #include "libcore/cluster/run_directory.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -200,6 +203,49 @@ TEST_CASE("events are whole lines, also after one that was cut short") {
   CHECK(join.contains("mono"));
   std::getline(in, line);
   CHECK(Json::parse(line)["event"] == "lost");
+}
+
+TEST_CASE("an event that a full disk cut short does not take the next one") {
+  Folder folder;
+  const std::string path = folder.path + "/events.jsonl";
+  int warnings = 0;
+  EventLog events(path, "r1", 2,
+                  [&](dl::Level, const std::string&) { ++warnings; });
+  events.write("join");
+  // As on a disk with room for 20 more bytes.
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &old) == 0);
+  rlimit full = old;
+  full.rlim_cur = fs::file_size(path) + 20;
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
+  events.write("lost");
+  events.write("lost");
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &old) == 0);
+  ::signal(SIGXFSZ, before);
+  CHECK(last_event(path) == "join");
+  events.write("report");
+  events.write("stop");
+  CHECK(warnings == 1);
+  CHECK(last_event(path) == "stop");
+  std::ifstream in(path);
+  std::vector<std::string> whole;
+  for (std::string line; std::getline(in, line);)
+    if (const Json event = Json::parse(line, nullptr, false); event.is_object())
+      whole.push_back(event["event"]);
+  CHECK(whole == std::vector<std::string>{"join", "report", "stop"});
+}
+
+TEST_CASE("a lock that was cut short still counts the starts") {
+  Folder folder;
+  const std::string path = folder.path + "/m.run";
+  RunDirectory(path).settle(kRun);
+  {
+    RunDirectory second(path);
+    CHECK_THROWS_WITH(RunDirectory(path), Catch::Contains(" on "));
+  }
+  std::ofstream(path + "/lock") << "812 7\n";  // of version 0.1
+  CHECK(RunDirectory(path).incarnation() == 8);
 }
 
 TEST_CASE("where a run stands survives its checkpoint") {

@@ -184,6 +184,43 @@ TEST_CASE("damage elsewhere is an error that names file and offset") {
       Catch::Contains("of another run"));
 }
 
+TEST_CASE("damage before the newest checkpoint does not stop a run") {
+  Folder folder;
+  write_three(folder);
+  change(folder.log(5), 20);                   // its header
+  change(folder.log(0), kLogHeaderBytes + 4);  // needed less still
+  RunState state = state_at(9);
+  CHECK(replayed(folder, state) == 3);
+  CHECK(state.parameters == state_at(12).parameters);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("the checkpoint has what was in it"));
+  // Entries rather than the header.
+  change(folder.log(5), 20);
+  change(folder.log(5), kLogHeaderBytes + 4);
+  state = state_at(9);
+  CHECK(replayed(folder, state) == 3);
+  // It is needed from an older checkpoint on.
+  state = state_at(5);
+  CHECK_THROWS_WITH(replayed(folder, state), Catch::Contains("offset"));
+}
+
+TEST_CASE("a log that is cut below its header has no update") {
+  for (const std::uintmax_t size : {0, 17}) {
+    Folder folder;
+    write_three(folder);
+    fs::resize_file(folder.log(9), size);
+    RunState state = state_at(9);
+    CHECK(replayed(folder, state) == 0);
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0], Catch::Contains("cut short"));
+    UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+    log.go_on(9);
+    append(log, 10);
+    state = state_at(9);
+    CHECK(replayed(folder, state) == 1);
+  }
+}
+
 TEST_CASE("a log that lost its beginning gives what it can") {
   Folder folder;
   write_three(folder);
