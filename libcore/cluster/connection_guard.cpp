@@ -224,6 +224,9 @@ void ConnectionGuard::let_in(const std::string& peer, std::uint64_t bytes) {
 
 void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
   const std::lock_guard lock(mutex_);
+  if (keys_)
+    for (const auto& [key, name] : *keys_)
+      removed_ = removed_ || !keys.contains(key);
   keys_ = std::move(keys);
   take_events();
   for (auto& [fd, connection] : connections_)
@@ -231,10 +234,9 @@ void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
       shut(fd, connection, "its key was removed");
 }
 
-void ConnectionGuard::end(const std::string& peer, const std::string& why) {
+bool ConnectionGuard::take_removed() {
   const std::lock_guard lock(mutex_);
-  int fd = -1;
-  if (Connection* connection = find(peer, &fd)) shut(fd, *connection, why);
+  return std::exchange(removed_, false);
 }
 
 std::vector<ConnectionGuard::Ended> ConnectionGuard::take_ended() {

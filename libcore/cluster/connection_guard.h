@@ -57,8 +57,8 @@ class ConnectionGuard {
   void let_in(const std::string& peer, std::uint64_t bytes);
   // From now on only these keys are good; with their names.
   void allow_only(std::map<std::string, std::string> keys);
-  // Ends the connection; why: for take_ended().
-  void end(const std::string& peer, const std::string& why);
+  // Whether a key that was good is not any more, since the last call.
+  bool take_removed();
 
   struct Ended {
     std::string peer;  // "": it had sent no message
@@ -97,6 +97,7 @@ class ConnectionGuard {
   std::optional<std::map<std::string, std::string>> keys_;
   std::vector<Ended> ended_;
   std::uint64_t failed_ = 0;
+  bool removed_ = false;
   std::thread thread_;
 };
 

@@ -282,6 +282,11 @@ void Coordinator::lost_process(const std::string& name, std::int64_t pid,
       return lose(*member, how, true);
 }
 
+void Coordinator::join_again() {
+  for (Member* member : context_.members.present())
+    context_.send(*member, Rejoin{}.to_message());
+}
+
 // The others go on without it.
 void Coordinator::put_out(Member& member) {
   Refuse refuse;

@@ -45,6 +45,8 @@ class Coordinator {
   // Saves and ends as soon as what was begun is in, at the latest after the
   // time of grace.
   void stop(const std::string& reason, double now);
+  // All members are to say Hello again: the tree has another key.
+  void join_again();
   // A process of this host that was the worker of that name is no more.
   void lost_process(const std::string& name, std::int64_t pid,
                     const std::string& how, double now);

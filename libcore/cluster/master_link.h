@@ -25,6 +25,9 @@ class MasterLink {
   // Those of tests have no connections.
   virtual void let_in(const std::string&) {}
   virtual std::vector<RouterSocket::Ended> take_ended() { return {}; }
+  virtual bool take_removed_key() { return false; }
+  virtual bool idle(const std::string&) const { return true; }
+  virtual void forget_feed(const std::string&) {}
   virtual std::uint64_t bytes_in() const = 0;
   virtual std::uint64_t bytes_out() const = 0;
   virtual std::uint64_t dropped() const = 0;
@@ -44,6 +47,13 @@ class SocketLink : public MasterLink {
   void let_in(const std::string& peer) override { socket_.let_in(peer); }
   std::vector<RouterSocket::Ended> take_ended() override {
     return socket_.take_ended();
+  }
+  bool take_removed_key() override { return socket_.take_removed_key(); }
+  bool idle(const std::string& peer) const override {
+    return socket_.idle(peer);
+  }
+  void forget_feed(const std::string& peer) override {
+    socket_.forget_feed(peer);
   }
   std::uint64_t bytes_in() const override { return socket_.bytes_in(); }
   std::uint64_t bytes_out() const override { return socket_.bytes_out(); }

@@ -72,6 +72,7 @@ class Master {
   void see_off(int code, const std::string& reason);
   void receive();
   void look_after_local_workers();
+  void renew_tree_key();
   MasterData& data_of(const Fetch& fetch);
   Hooks hooks();
   Outcome outcome();
@@ -305,6 +306,7 @@ void Master::loop() {
     }
     receive();
     look_after_local_workers();
+    renew_tree_key();
     coordinator_->tick(monotonic_seconds());
     progress_.observe(*context_);
     if (options_.progress)
@@ -312,6 +314,13 @@ void Master::loop() {
         return progress_.text(*context_, *coordinator_, options_.detail);
       });
   }
+}
+
+// Who had a key that was removed may know the one of the tree.
+void Master::renew_tree_key() {
+  if (!link_->take_removed_key()) return;
+  tree_key_ = make_key_pair().secret_key;
+  coordinator_->join_again();
 }
 
 // Tells the workers, and stays until they have heard it.

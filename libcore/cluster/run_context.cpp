@@ -90,7 +90,15 @@ void RunContext::unseat(Member& member) {
 }
 
 bool RunContext::bring_up_to_date(Member& member) {
-  if (member.in_step || catch_up(member)) return true;
+  if (member.in_step) return true;
+  // The State has what waits of the feed; and while it would have to wait
+  // itself, it would only grow old.
+  link.forget_feed(member.peer);
+  if (!link.idle(member.peer)) {
+    member.retry = now + kRetry;
+    return false;
+  }
+  if (catch_up(member)) return true;
   // What else comes to it must not be ahead of the State.
   unseat(member);
   State message;

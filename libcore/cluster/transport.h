@@ -114,6 +114,13 @@ class RouterSocket : public Socket {
     std::string peer, why;
   };
   std::vector<Ended> take_ended();
+  // Whether a key was removed, since the last call.
+  bool take_removed_key();
+
+  // Nothing waits here for the peer, which may then take a message at once.
+  bool idle(const std::string& peer) const;
+  // What waits for the peer of the feed is not sent any more.
+  void forget_feed(const std::string& peer);
 
   Waiting waiting() const override;
 

@@ -63,8 +63,12 @@ bool is_answered(const std::string& file) {
 }
 
 struct RouterSocket::State {
+  struct Waiting {
+    Frames frames;
+    bool of_feed = false;
+  };
   struct Queue {
-    std::deque<Frames> messages;
+    std::deque<Waiting> messages;
     std::size_t bytes = 0;
   };
 
@@ -96,7 +100,7 @@ struct RouterSocket::State {
   void drop() { ++dropped; }
   void report();
   void refuse(const std::string& peer, int protocol);
-  bool post(const std::string& peer, Frames frames);
+  bool post(const std::string& peer, Frames frames, bool of_feed = false);
   Received decode_from(const std::string& peer, std::span<const Frame> frames);
   std::optional<Incoming> next();
 };
@@ -199,8 +203,8 @@ void RouterSocket::State::flush() {
     Queue& queue = at->second;
     Sent sent = Sent::kYes;
     while (sent == Sent::kYes && !queue.messages.empty()) {
-      std::size_t bytes = bytes_of(queue.messages.front());
-      sent = send_raw(socket, at->first, queue.messages.front());
+      std::size_t bytes = bytes_of(queue.messages.front().frames);
+      sent = send_raw(socket, at->first, queue.messages.front().frames);
       if (sent != Sent::kYes) break;
       queue.messages.pop_front();
       queue.bytes -= bytes;
@@ -211,7 +215,8 @@ void RouterSocket::State::flush() {
   }
 }
 
-bool RouterSocket::State::post(const std::string& peer, Frames frames) {
+bool RouterSocket::State::post(const std::string& peer, Frames frames,
+                               bool of_feed) {
   std::size_t bytes = bytes_of(frames);
   auto queued = queues.find(peer);
   if (queued == queues.end()) {
@@ -222,7 +227,7 @@ bool RouterSocket::State::post(const std::string& peer, Frames frames) {
     return false;
   }
   Queue& queue = queues[peer];
-  queue.messages.push_back(std::move(frames));
+  queue.messages.push_back({std::move(frames), of_feed});
   queue.bytes += bytes;
   return true;
 }
@@ -331,8 +336,30 @@ Socket::Waiting RouterSocket::waiting() const {
 
 bool RouterSocket::send(const std::string& peer, const Message& message,
                         const Envelope& envelope) {
-  return state_->post(peer, encode(message, envelope, kMaxFrame));
+  // What would not be taken is not made.
+  const auto queued = state_->queues.find(peer);
+  if (queued != state_->queues.end() &&
+      queued->second.bytes + size_of(message) > kMaxQueued)
+    return false;
+  const bool of_feed = envelope.feed > 0 && message.type != MessageType::kState;
+  return state_->post(peer, encode(message, envelope, kMaxFrame), of_feed);
 }
+
+bool RouterSocket::idle(const std::string& peer) const {
+  return !state_->queues.contains(peer);
+}
+
+void RouterSocket::forget_feed(const std::string& peer) {
+  const auto found = state_->queues.find(peer);
+  if (found == state_->queues.end()) return;
+  auto& [messages, bytes] = found->second;
+  std::erase_if(messages, [](const auto& each) { return each.of_feed; });
+  bytes = 0;
+  for (const auto& each : messages) bytes += bytes_of(each.frames);
+  if (messages.empty()) state_->queues.erase(found);
+}
+
+bool RouterSocket::take_removed_key() { return state_->guard.take_removed(); }
 
 void RouterSocket::expect(const Expected& expected) {
   state_->expected = expected;

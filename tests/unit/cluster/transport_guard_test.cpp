@@ -134,3 +134,24 @@ TEST_CASE("keys: one that is removed ends its connection, and the way back") {
              Contains("does not know this worker's key"));
   meet(master, b);
 }
+
+TEST_CASE("what waits for a slow peer of the feed can be taken back") {
+  RouterSocket master(kAny, {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
+  const std::string peer = meet(master, worker);
+  CHECK(master.idle(peer));
+  Apply apply;
+  apply.payload.resize(std::size_t{16} << 20);
+  const Message message = apply.to_message();
+  int sent = 0;
+  while (sent < 100 && master.send(peer, message, {.feed = 1})) ++sent;
+  CHECK(sent < 100);
+  CHECK_FALSE(master.idle(peer));
+  REQUIRE_FALSE(master.send(peer, message, {.feed = 1}));
+  master.forget_feed(peer);
+  CHECK(master.idle(peer));
+  REQUIRE(master.send(peer, Stop{}.to_message(), {}));
+  int received = 0;
+  while (next(worker, master).message.type != MessageType::kStop) ++received;
+  CHECK(received < sent);
+}
