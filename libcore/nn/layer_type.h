@@ -4,6 +4,10 @@
 // backward as well; layers/list.inc names them all.  The checks of documents,
 // their resolved form, the JSON Schema and the tables of dl-network(5) follow
 // from `keys`, the layout of a network from `plan`.
+//
+// To add one: its file, its line in list.inc, a test of its gradient, and its
+// words in dl-network(5); the tests of that page print the entries and the
+// schema that are missing.
 
 #ifndef DL_LIBCORE_NN_LAYER_TYPE_H_
 #define DL_LIBCORE_NN_LAYER_TYPE_H_

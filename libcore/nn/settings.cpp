@@ -73,10 +73,12 @@ std::array<std::int64_t, 2> Settings::pair(std::string_view name) const {
 }
 
 tensor::ActivationSpec Settings::activation(std::string_view name) const {
-  const Settings given(at(name), "activation");
+  const Json& value = at(name);
+  const bool plain = value.is_string();
   tensor::ActivationSpec spec;
-  spec.kind = given.one_of<tensor::Activation>("type");
-  if (given.has("alpha")) spec.alpha = given.number("alpha");
+  spec.kind = named<tensor::Activation>(
+      (plain ? value : value.at("type")).get_ref<const std::string&>());
+  if (!plain) spec.alpha = value.at("alpha").get<double>();
   return spec;
 }
 

@@ -1,0 +1,147 @@
+// What holds of every type of layers, and what is said of each in one place
+// alone.
+
+#include "libcore/nn/layer_type.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "tests/unit/nn/support.h"
+
+namespace dl::nn {
+namespace {
+
+// A value that a key without a default may have.
+Json some_value(const Key& key) {
+  switch (key.kind) {
+    case Kind::kInteger:
+      return 2;
+    case Kind::kPair:
+      return {2, 2};
+    case Kind::kOneOf:
+      return key.values.back();
+    case Kind::kTagOrObject:
+      return tag_of(key.of)->values.front();
+    default:
+      FAIL("no value for " << key.name);
+      return {};
+  }
+}
+
+// A layer that says no more than it must.
+Json least_of(const LayerType& type) {
+  Json layer{{"type", type.name}};
+  for (const Key& key : type.keys)
+    if (key.required()) layer[std::string(key.name)] = some_value(key);
+  return layer;
+}
+
+// A network with it, and what it needs.
+NetworkConfig network_with(const LayerType& type) {
+  const bool window = type.name.ends_with("2d");
+  Json layers = Json::array({least_of(type)});
+  if (type.output == nullptr)
+    layers.push_back(
+        {{"type", "output"}, {"units", 2}, {"loss", "mean_squared_error"}});
+  return testing::sequence(window ? "[4, 4, 3]" : "[4, 3]",
+                           layers.dump().substr(1, layers.dump().size() - 2));
+}
+
+}  // namespace
+
+TEST_CASE("a type of layers is whole") {
+  std::set<std::string_view> names;
+  for (const LayerType* type : layer_types()) {
+    CAPTURE(type->name);
+    CHECK(names.insert(type->name).second);
+    CHECK(&layer_type(type->name) == type);
+    CHECK(type->plan != nullptr);
+    CHECK(type->make != nullptr);
+    std::set<std::string_view> keys;
+    for (const Key& key : type->keys) {
+      CAPTURE(key.name);
+      CHECK(key.object == "layer");
+      CHECK(keys.insert(key.name).second);
+      // type, name and those of training are not the type's.
+      std::size_t found = 0;
+      for (const Key* known : keys_of("layer", type->name))
+        found += known->name == key.name;
+      CHECK(found == 1);
+    }
+  }
+  CHECK_THROWS_AS(layer_type("no such type"), Error);
+}
+
+TEST_CASE("a layer has a setting for each key of its type") {
+  for (const LayerType* type : layer_types()) {
+    CAPTURE(type->name);
+    const LayerConfig layer = network_with(*type).layers.front();
+    CHECK(layer.settings.json().size() == type->keys.size());
+    for (const Key& key : type->keys) CHECK(layer.settings.has(key.name));
+  }
+}
+
+TEST_CASE("a layer's tensors are learnt as its keys of training say") {
+  for (const LayerType* type : layer_types()) {
+    CAPTURE(type->name);
+    const Layout layout = layout_of(network_with(*type));
+    const LayerLayout& layer = layout.layers.front();
+    CHECK((layer.parameters_end > layer.parameters_begin) ==
+          (type->trains > Trains::kNothing));
+    for (std::size_t i = layer.parameters_begin; i < layer.parameters_end;
+         ++i) {
+      const Segment& segment = layout.parameters[i];
+      CAPTURE(segment.name);
+      CHECK(segment.role != Role::kStatistic);
+      if (segment.role == Role::kWeight) {
+        CHECK(type->trains >= Trains::kWeights);
+        CHECK(segment.fan_in > 0);
+        CHECK(segment.fan_out > 0);
+      }
+      if (segment.recurrent) CHECK(type->trains == Trains::kRecurrentWeights);
+    }
+    for (std::size_t i = layer.statistics_begin; i < layer.statistics_end; ++i)
+      CHECK(layout.statistics[i].role == Role::kStatistic);
+  }
+}
+
+TEST_CASE(
+    "a layer of any type learns on the cpu what it does on the reference") {
+  for (const LayerType* type : layer_types()) {
+    const NetworkConfig config = network_with(*type);
+    const auto data = testing::random_examples(config, 5);
+    const auto run = [&](const char* device) {
+      Network network = testing::compile(config, 5, device, 2);
+      for (int i = 0; i < 3; ++i) testing::train(network, data.batch(), i);
+      return testing::predict(network, data.features);
+    };
+    CAPTURE(type->name);
+    CHECK(testing::distance(run("cpu"), run("reference")) < 1e-5);
+  }
+}
+
+// So that a type is added, changed and removed in its file.
+TEST_CASE("types of layers are named in their own files alone") {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::path(DL_SOURCE_DIR) / "libcore/nn";
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const fs::path& path = entry.path();
+    if (!entry.is_regular_file() || path.parent_path() == root / "layers")
+      continue;
+    std::ifstream file(path);
+    std::string code;
+    for (std::string line; std::getline(file, line);)
+      code += line.substr(0, line.find("//")) + "\n";
+    for (const LayerType* type : layer_types()) {
+      // Words that the rest of the code has other uses for.
+      if (type->name == "activation" || type->name == "output") continue;
+      INFO(path.filename().string() << " knows " << type->name);
+      CHECK(code.find("\"" + std::string(type->name) + "\"") ==
+            std::string::npos);
+    }
+  }
+}
+
+}  // namespace dl::nn
