@@ -30,6 +30,7 @@ class AveragingLearner : public Learner {
   void take(const Message& message) override {
     if (message.type == MessageType::kRound)
       keeper_.take(Round::from_message(message));
+    tell_difference();
   }
   bool has(std::uint64_t version) const override {
     return keeper_.has(version);
@@ -38,6 +39,7 @@ class AveragingLearner : public Learner {
   void begin(const Task& task) override {
     const Stopwatch watch(stats_.decode);
     const auto start = keeper_.begin(task);
+    tell_difference();
     if (!start) throw Superseded{};
     replica_->set_parameters(start->parameters);
     replica_->set_statistics(start->statistics);
@@ -88,6 +90,11 @@ class AveragingLearner : public Learner {
   Replica& replica() override { return *replica_; }
 
  private:
+  void tell_difference() {
+    if (const auto digest = keeper_.take_difference())
+      mail_.outbox.push(digest->to_message());
+  }
+
   std::unique_ptr<Replica> replica_;
   SlotKeeper keeper_;
   bool needs_updater_;  // to send or to keep

@@ -9,6 +9,7 @@
 #include "libcore/cluster/number_format.h"
 #include "libcore/cluster/step_bound.h"
 #include "libcore/exchange/delta.h"
+#include "libcore/io/digest.h"
 
 namespace dl::cluster {
 
@@ -429,6 +430,10 @@ Round AveragingEpoch::average(const OpenRound& round,
   std::vector<float> residual = state.residual;
   exchange::encode_delta(round.deltas.result(), format, residual, coded.delta);
   take_step(coded.delta, outer, state);
+  coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
+  context_.round_digests[coded.version] = coded.digest;
+  while (context_.round_digests.size() > RunContext::kRoundDigests)
+    context_.round_digests.erase(context_.round_digests.begin());
   state.residual = std::move(residual);
   state.statistics = coded.statistics;
   if (averages_updater()) state.updater_state = coded.updater_state;

@@ -170,6 +170,8 @@ struct Task {
   bool careful = false;
   std::vector<std::uint32_t> without;  // bad shards that the epoch leaves out
   std::vector<std::int64_t> passed_over;  // of the mini-batches, ascending
+  // The newest message of the feed as it was given: that comes first.
+  std::uint64_t feed = 0;
 
   Message to_message() const;
   static Task from_message(const Message& message);

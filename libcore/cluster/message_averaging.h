@@ -47,6 +47,7 @@ struct Round {
   double momentum = 0;                           // of the outer optimizer
   std::vector<std::byte> delta;                  // exchange/delta.h
   std::vector<float> statistics, updater_state;  // updater state: if averaged
+  std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
 
   Message to_message() const;
   static Round from_message(const Message& message);

@@ -140,18 +140,21 @@ State State::from_message(const Message& message) {
 
 Message Round::to_message() const {
   return {MessageType::kRound,
-          {{"version", version}, {"momentum", momentum}},
+          {{"version", version},
+           {"momentum", momentum},
+           {"digest", hex_field(digest)}},
           {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
 Round Round::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kRound, 3, {"version", "momentum"});
+  JsonView body = open_body(message, MessageType::kRound, 3,
+                            {"version", "momentum", "digest"});
   Round round;
   round.version = number_of(body, "version");
   round.momentum = body.at("momentum").number();
   if (!(round.momentum >= 0 && round.momentum < 1))
     body.at("momentum").fail("a number from 0 to below 1");
+  round.digest = hex_of(body, "digest");
   round.delta = message.blobs[0];
   round.statistics = blob_to_floats(message, 1);
   round.updater_state = blob_to_floats(message, 2);
@@ -172,6 +175,7 @@ Message Task::to_message() const {
            {"round", slot.round},
            {"follows", slot.follows},
            {"reducer", slot.reducer},
+           {"feed", feed},
            {"evaluations", evaluations},
            {"careful", careful},
            {"without", without},
@@ -183,7 +187,7 @@ Task Task::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kTask, 0,
                 {"kind", "lease", "fence", "version", "epoch", "first", "count",
-                 "iteration", "slot", "round", "follows", "reducer",
+                 "iteration", "slot", "round", "follows", "reducer", "feed",
                  "evaluations", "careful", "without", "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
@@ -202,6 +206,7 @@ Task Task::from_message(const Message& message) {
   task.slot.round = number_of(body, "round");
   task.slot.follows = number_of(body, "follows");
   task.slot.reducer = endpoint_of(body, "reducer");
+  task.feed = number_of(body, "feed");
   task.evaluations = body.at("evaluations").strings();
   task.careful = body.at("careful").boolean();
   for (const std::int64_t shard : body.at("without").integers(0, UINT32_MAX))

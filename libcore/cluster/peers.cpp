@@ -35,12 +35,8 @@ std::vector<Message> Peers::from_master(Received received) {
     case MessageType::kListen:
       reducer_.listens_at(relay_.listen());
       return {};
-    case MessageType::kState:
-      return pass(relay_.from_master(std::move(received)));
     default:
-      if (received.envelope.feed > 0)
-        return pass(relay_.from_master(std::move(received)));
-      return pass({std::move(message)});
+      return pass(relay_.from_master(std::move(received)));
   }
 }
 

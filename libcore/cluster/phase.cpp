@@ -35,12 +35,24 @@ void Phase::refuse_late(Member& member, const Message& message) {
     return context_.require_given(Fault::from_message(message).lease);
   if (message.type == MessageType::kDigest && sharing)
     return context_.count_digest(member);
+  if (message.type == MessageType::kDigest)
+    return take_difference(member, Digest::from_message(message));
   if (message.type == MessageType::kReduced && !sharing &&
       context_.feed.keeps() &&
       Reduced::from_message(message).round <= context_.state.version)
     return;
   throw Error{Code::kProtocol,
               std::string(name_of(message.type)) + ": not expected now"};
+}
+
+void Phase::take_difference(Member& member, const Digest& digest) {
+  const auto round = context_.round_digests.find(digest.sequence);
+  if (round == context_.round_digests.end() || round->second == digest.digest ||
+      !digest.statistics.empty() || !digest.updater_state.empty())
+    throw Error{Code::kProtocol, "Digest: not of a round, or no other"};
+  context_.note_difference(member, "round " + std::to_string(digest.sequence),
+                           digest.digest, round->second);
+  release(member, "its replica differs", false);
 }
 
 void Phase::take_fault(Member& member, const Fault& fault) {

@@ -74,6 +74,8 @@ class Phase {
   // one, and passes over what else may come late.
   // Throws Error: kProtocol, no worker that goes by the protocol sends it.
   void refuse_late(Member& member, const Message& message);
+  // Averaging: a Digest says that the member's replica differs.
+  void take_difference(Member& member, const Digest& digest);
   // Takes in a Fault: counts it and gives the work back.  If the record is of
   // no use here either, its shard is bad; otherwise the worker is unfit.
   void take_fault(Member& member, const Fault& fault);

@@ -10,14 +10,18 @@ void Relay::begin_session(const std::string& run, std::uint64_t number) {
   feed_.forget();
   children_.clear();
   for_master_.clear();
+  tasks_.clear();
   if (std::exchange(parent_, 0) != 0) link_.connect("");
 }
 
 std::vector<Message> Relay::from_master(Received received) {
   const std::uint64_t number = received.envelope.feed;
   Message& message = received.message;
+  if (number == 0 && message.type != MessageType::kState)
+    return take_single(std::move(message));
   if (message.type != MessageType::kState)
     return hand_on(feed_.take({number, std::move(message)}));
+  tasks_.clear();  // it has ended them
   std::vector<FeedItem> next = feed_.restart(number);
   // What the State has is not sent on.
   tell_children(0, Feeding{number}.to_message());
@@ -25,6 +29,26 @@ std::vector<Message> Relay::from_master(Received received) {
   for (Message& each : hand_on(std::move(next)))
     turn.push_back(std::move(each));
   return turn;
+}
+
+std::vector<Message> Relay::take_single(Message message) {
+  if (message.type == MessageType::kStale) {
+    const Stale stale = Stale::from_message(message);
+    std::erase_if(tasks_, [&](const Task& task) {
+      return task.lease == stale.lease && task.fence == stale.fence;
+    });
+  }
+  if (message.type != MessageType::kTask) return {std::move(message)};
+  tasks_.push_back(Task::from_message(message));
+  std::vector<Message> turn;
+  release_tasks(turn);
+  return turn;
+}
+
+void Relay::release_tasks(std::vector<Message>& turn) {
+  for (; !tasks_.empty() && tasks_.front().feed <= position();
+       tasks_.pop_front())
+    turn.push_back(tasks_.front().to_message());
 }
 
 std::vector<Message> Relay::from_parent(Received received) {
@@ -84,6 +108,7 @@ std::vector<Message> Relay::hand_on(std::vector<FeedItem> items) {
     tell_children(item.number, item.message);
     turn.push_back(std::move(item.message));
   }
+  release_tasks(turn);
   return turn;
 }
 

@@ -9,6 +9,7 @@
 #define DL_LIBCORE_CLUSTER_RELAY_H_
 
 #include <cstdint>
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,8 +41,9 @@ class Relay {
   // This worker is `number` in a run: no parent, no children, no position.
   void begin_session(const std::string& run, std::uint64_t number);
 
-  // Each returns the messages whose turn it is now.  From the master: a State
-  // or a message of the feed; its parent: Feeding, or a message of the feed.
+  // Each returns the messages whose turn it is now.  From the master: anything
+  // but Place and Listen, where a Task waits for the feed that it follows; its
+  // parent: Feeding, or a message of the feed.
   std::vector<Message> from_master(Received received);
   std::vector<Message> from_parent(Received received);
   // An Attach.
@@ -61,6 +63,8 @@ class Relay {
 
  private:
   std::vector<Message> hand_on(std::vector<FeedItem> items);
+  std::vector<Message> take_single(Message message);
+  void release_tasks(std::vector<Message>& turn);
   void tell_children(std::uint64_t number, const Message& message);
   Envelope envelope(std::uint64_t number);
 
@@ -71,6 +75,9 @@ class Relay {
   std::uint64_t parent_ = 0;  // 0: the master
   std::set<std::string> children_;
   std::vector<Message> for_master_;
+  // Tasks that follow messages of the feed which are not here; a worker has few
+  // leases at a time.
+  std::deque<Task> tasks_;
 };
 
 }  // namespace dl::cluster

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/io/digest.h"
 
 namespace dl::cluster {
 
@@ -176,6 +177,7 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
   task.count = lease.count;
   task.iteration = iteration;
   task.slot = slot;
+  task.feed = feed.number();
   task.careful = lease.careful;
   if (kind == TaskKind::kEvaluate) {
     task.evaluations = settings.evaluations;
@@ -246,6 +248,20 @@ void RunContext::count_digest(Member& member) const {
   if (member.digests >= checks)
     throw Error{Code::kProtocol, "Digest: nobody asked for it"};
   ++member.digests;
+}
+
+void RunContext::note_difference(Member& member, const std::string& what,
+                                 std::uint64_t digest, std::uint64_t want) {
+  ++report.resyncs;
+  member.in_step = false;
+  events.write("fault", {{"worker", member.number},
+                         {"epoch", state.epoch},
+                         {"why", "its replica differs"},
+                         {"digest", io::hex(digest)},
+                         {"want", io::hex(want)}});
+  log(Level::kWarning, "the replica of " + member.describe() + " differs at " +
+                           what + ", epoch " + std::to_string(state.epoch + 1) +
+                           "; it is sent the state anew");
 }
 
 bool RunContext::anybody_but(const Member& member) {

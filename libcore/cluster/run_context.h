@@ -84,8 +84,12 @@ class RunContext {
   std::uint64_t checks = 0;    // sharing: comparisons of replicas so far
   std::uint64_t averages = 0;  // ... and Statistics told
   std::vector<std::uint64_t> sharing_owners;  // sharing_rounds.h
-  std::size_t updater_elements = 0;           // sharing: of a worker's updater
-  eval::Subject subject;                      // of evaluations
+  // Averaging: what parameters digest to after the last rounds, by version.
+  // Two are open, and one is told of later by who waits with it.
+  static constexpr std::size_t kRoundDigests = 8;
+  std::map<std::uint64_t, std::uint64_t> round_digests;
+  std::size_t updater_elements = 0;  // sharing: of a worker's updater
+  eval::Subject subject;             // of evaluations
 
   // False: it did not go out; the member is left alone for a moment.
   // feed: as Envelope's.
@@ -131,6 +135,10 @@ class RunContext {
   // for no other Digest.
   void require_given(std::uint64_t lease) const;
   void count_digest(Member& member) const;
+  // A replica is not what it should be: counts it, and takes the member out of
+  // step.  what: "update 7".
+  void note_difference(Member& member, const std::string& what,
+                       std::uint64_t digest, std::uint64_t want);
 
   // A loss, an update or a replica that is not finite, or not what it should
   // be; batch -1: a message as such.  Others get the work first then, and after

@@ -68,18 +68,9 @@ void SharingEpoch::take_digest(Member& member, Digest answer) {
   if (!updater_state.empty() && all_finite(updater_state))
     context_.state.updater_state = std::move(updater_state);
   if (digest == check_->digest()) return;
-  ++context_.report.resyncs;
-  member.in_step = false;
-  context_.events.write("fault", {{"worker", member.number},
-                                  {"epoch", context_.state.epoch},
-                                  {"why", "its replica differs"},
-                                  {"digest", io::hex(digest)},
-                                  {"want", io::hex(check_->digest())}});
-  context_.log(Level::kWarning,
-               "the replica of " + member.describe() + " differs at update " +
-                   std::to_string(check_->sequence()) + ", epoch " +
-                   std::to_string(context_.state.epoch + 1) +
-                   "; it is sent the state anew");
+  context_.note_difference(member,
+                           "update " + std::to_string(check_->sequence()),
+                           digest, check_->digest());
 }
 
 void SharingEpoch::follow_check() {

@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
 #include "libcore/cluster/learner.h"
 #include "libcore/exchange/delta.h"
+#include "libcore/io/digest.h"
 
 namespace dl::cluster {
 
@@ -34,6 +36,12 @@ void SlotKeeper::take(State state) {
   state_ = std::move(state);
   waiting_.clear();
   known_ = true;
+  differs_ = false;
+  difference_.reset();
+}
+
+std::optional<Digest> SlotKeeper::take_difference() {
+  return std::exchange(difference_, std::nullopt);
 }
 
 std::uint64_t SlotKeeper::newest() const {
@@ -63,6 +71,15 @@ void SlotKeeper::apply(const Round& round) {
   exchange::OuterOptimizer outer = settings_.outer;
   outer.momentum = round.momentum;
   outer.step(state_.parameters, average_, state_.velocity);
+  if (failpoint("worker.flip")) state_.parameters.front() += 1;
+  const std::uint64_t digest =
+      io::digest(std::as_bytes(std::span(state_.parameters)));
+  if (round.digest != 0 && digest != round.digest && !differs_) {
+    differs_ = true;
+    difference_.emplace();
+    difference_->sequence = round.version;
+    difference_->digest = digest;
+  }
   state_.statistics = round.statistics;
   state_.updater_state = round.updater_state;
   state_.version = round.version;
@@ -73,6 +90,7 @@ std::optional<SlotKeeper::Start> SlotKeeper::begin(const Task& task) {
   if (!known_ || state_.version != task.version)
     throw OutOfStep{"task of round " + std::to_string(task.version) +
                     " without its parameters"};
+  if (differs_) return std::nullopt;
   Start start{state_.parameters, state_.statistics, state_.updater_state, 0};
   from_ = start.parameters;
   if (task.kind == TaskKind::kEvaluate) return start;

@@ -39,6 +39,10 @@ class SlotKeeper {
   // version than this worker has.
   void take(Round round);
 
+  // Its parameters after a round are not what the Round said: what to tell the
+  // master, once.  Nothing begins then until State comes.
+  std::optional<Digest> take_difference();
+
   // Whether a task of this version may begin: it is here, or will never be.
   bool has(std::uint64_t version) const;
 
@@ -72,6 +76,8 @@ class SlotKeeper {
 
   AveragingSettings settings_;
   bool known_ = false;
+  std::optional<Digest> difference_;  // not told yet
+  bool differs_ = false;
   State state_;
   std::deque<Round> waiting_;  // that follow state_
   std::vector<float> average_, base_;

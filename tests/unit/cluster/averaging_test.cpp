@@ -132,6 +132,31 @@ TEST_CASE("workers follow the master's steps to the last bit") {
     }
 }
 
+TEST_CASE("who says that its replica differs is sent the State") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(averaging(), Limits{}, folder, saved, 1, kExamples);
+  Worker& a = master.join("a");
+  for (const char* name : {"b", "c"}) master.join(name);
+  while (master.context.state.version < 2) master.turn();
+  Digest digest;
+  digest.sequence = 2;
+  digest.digest = master.context.round_digests.at(2);
+  master.deliver(a, digest.to_message());  // no difference
+  CHECK(master.context.report.rejected == 1);
+  for (int i = 0; i < 5; ++i) master.turn();
+  const int states = a.states;
+  digest.sequence = master.context.state.version;
+  digest.digest = 7;
+  master.deliver(a, digest.to_message());
+  CHECK(master.context.report.resyncs == 1);
+  while (!master.over()) master.turn();
+  CHECK(a.states == states + 1);
+  CHECK(master.context.report.rejected == 1);
+  check_exactly_once(folder, 2);
+  check_equal(master.context.state, undisturbed(averaging(), 3));
+}
+
 TEST_CASE("State goes out once, then rounds") {
   AveragingSettings how;
   how.outer = {OuterOptimizer::Kind::kNesterov, 0.7, 0.9};

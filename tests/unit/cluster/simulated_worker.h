@@ -208,6 +208,8 @@ inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
 inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
   tasks.pop_front();
   const auto start = keeper->begin(task);
+  if (const auto difference = keeper->take_difference())
+    out.push_back(difference->to_message());
   if (!start) return;  // the master has taken it back
   const auto copy = [](std::span<const float> v) {
     return std::vector<float>(v.begin(), v.end());

@@ -181,8 +181,6 @@ inline void Worker::receive(Received received, Mode mode) {
     default:
       break;
   }
-  if (received.envelope.feed == 0 && message.type != MessageType::kState)
-    return branch->pass(message, *this);
   for (const Message& turn : branch->relay.from_master(std::move(received)))
     branch->pass(turn, *this);
 }

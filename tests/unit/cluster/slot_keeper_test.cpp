@@ -9,6 +9,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/learner.h"
 #include "libcore/exchange/delta.h"
+#include "libcore/io/digest.h"
 
 using namespace dl::cluster;
 using dl::exchange::DeltaFormat;
@@ -73,6 +74,31 @@ TEST_CASE("rounds make of the State what the master has") {
   // Many that nobody asks for.
   for (std::uint64_t v = 6; v < 20; ++v) keeper.take(round(v, {1, 0}));
   CHECK(copy(keeper.begin(task(19, 20, 0))->parameters) == Floats{16, 1});
+}
+
+TEST_CASE("parameters that are not what a round says are told of once") {
+  const auto digest = [](const Floats& v) {
+    return dl::io::digest(std::as_bytes(std::span(v)));
+  };
+  SlotKeeper keeper(how("f32", UpdaterState::kReset));
+  keeper.take(state(4, {1, 2}));
+  Round next = round(5, {1, -1});
+  next.digest = digest({2, 1});
+  keeper.take(next);
+  CHECK(keeper.begin(task(5, 6, 0)));
+  CHECK_FALSE(keeper.take_difference());
+  next = round(6, {1, 0});
+  next.digest = digest({3, 2});
+  keeper.take(next);
+  CHECK_FALSE(keeper.begin(task(6, 7, 0)));
+  const auto difference = keeper.take_difference();
+  REQUIRE(difference);
+  CHECK(difference->sequence == 6);
+  CHECK(difference->digest == digest({3, 1}));
+  CHECK_FALSE(keeper.take_difference());
+  CHECK_FALSE(keeper.begin(task(6, 7, 0)));
+  keeper.take(state(6, {3, 2}));
+  CHECK(keeper.begin(task(6, 7, 0)));
 }
 
 TEST_CASE("a round of the wrong size changes nothing") {

@@ -110,6 +110,46 @@ TEST_CASE("a feed hands out each message once, in its turn") {
   CHECK_FALSE(feed.position().has_value());
 }
 
+TEST_CASE("a task waits for the feed that it follows") {
+  struct NoLink : RelayLink {
+    std::string listen() override { return ""; }
+    void connect(const std::string&) override {}
+    void send_to_parent(const Message&, const Envelope&) override {}
+    bool send_to_child(const std::string&, const Message&,
+                       const Envelope&) override {
+      return true;
+    }
+  } link;
+  Relay relay(link);
+  relay.begin_session("", 1);
+  const auto types = [&](const Message& message, std::uint64_t feed) {
+    Envelope envelope;
+    envelope.feed = feed;
+    std::string names;
+    for (const Message& turn : relay.from_master({envelope, message}))
+      names += std::string(name_of(turn.type)) + " ";
+    return names;
+  };
+  const auto task = [](std::uint64_t lease, std::uint64_t feed) {
+    Task task;
+    task.lease = lease;
+    task.count = 1;
+    task.feed = feed;
+    return task.to_message();
+  };
+  const Message statistics = Statistics{1, {2}}.to_message();
+  CHECK(types(State{}.to_message(), 3) == "State ");
+  CHECK(types(task(1, 3), 0) == "Task ");
+  CHECK(types(task(2, 5), 0).empty());
+  CHECK(types(task(3, 5), 0).empty());
+  CHECK(types(Stale{3, 0, -1}.to_message(), 0) == "Stale ");
+  CHECK(types(statistics, 5).empty());
+  CHECK(types(statistics, 4) == "Statistics Statistics Task ");
+  // A State ends all tasks.
+  CHECK(types(task(4, 7), 0).empty());
+  CHECK(types(State{}.to_message(), 7) == "State ");
+}
+
 TEST_CASE("a feed's source keeps the latest messages") {
   FeedSource source;
   CHECK(source.add(item(0).message) == 1);
