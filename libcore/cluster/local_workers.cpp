@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include "libcore/base/clock.h"
@@ -34,16 +35,27 @@ std::string find_program() {
 // Between fork and exec only calls that are safe after a fork of a process
 // with threads.
 [[noreturn]] void become(const char* program, char* const* arguments,
-                         pid_t parent, int report) {
+                         char* const* environment, pid_t parent, int report) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(75);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE})
     ::signal(signal, SIG_DFL);
-  ::execvp(program, arguments);
+  ::execvpe(program, arguments, environment);
   const int why = errno;
   [[maybe_unused]] const auto n = ::write(report, &why, sizeof why);
   ::_exit(69);
+}
+
+// Without the defaults of dl-worker's options: they are for workers that the
+// user starts.
+std::vector<char*> environment_of_worker() {
+  std::vector<char*> result;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (!std::string_view(*entry).starts_with("DL_WORKER_"))
+      result.push_back(*entry);
+  result.push_back(nullptr);
+  return result;
 }
 
 // Returns the child.
@@ -52,13 +64,15 @@ pid_t spawn(std::vector<std::string> words) {
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
+  const std::vector<char*> environment = environment_of_worker();
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0)
     throw Error{Code::kUnavailable,
                 std::string("cannot make a pipe: ") + std::strerror(errno)};
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child == 0) become(arguments[0], arguments.data(), parent, pipe[1]);
+  if (child == 0)
+    become(arguments[0], arguments.data(), environment.data(), parent, pipe[1]);
   const int fork_error = errno;
   ::close(pipe[1]);
   int why = 0;

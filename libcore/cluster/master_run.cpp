@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/failpoint.h"
 #include "libcore/base/parallel.h"
 #include "libcore/base/unique.h"
 #include "libcore/cluster/batches.h"
@@ -19,6 +20,7 @@
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
 #include "libcore/cluster/run_store.h"
+#include "libcore/cluster/watchdog.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -98,6 +100,7 @@ class Master {
   std::vector<HostFigures> measured_;  // with --estimate
   double began_ = monotonic_seconds();
   ProgressLine progress_;
+  std::optional<Watchdog> watchdog_;  // while there is a loop
 };
 
 Outcome Master::run() {
@@ -127,6 +130,7 @@ Outcome Master::run() {
     if (coordinator_->finished() && !options_.estimate)
       store_.write_model(context_->state);
   } catch (const Error& error) {
+    watchdog_.reset();
     see_off(static_cast<int>(error.code()), error.what());
     events_->write("stop", {{"why", error.what()},
                             {"code", static_cast<int>(error.code())}});
@@ -296,6 +300,8 @@ void Master::announce(const RouterSocket& socket) {
 }
 
 void Master::loop() {
+  watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
+                    end_at_once);
   while (!coordinator_->finished() && !coordinator_->stopped()) {
     pollfd stop{options_.stop, POLLIN, 0};
     if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
@@ -305,6 +311,8 @@ void Master::loop() {
       coordinator_->stop(name, monotonic_seconds());
     }
     receive();
+    watchdog_->turn("looking after workers and work");
+    failpoint("master.spin");
     look_after_local_workers();
     renew_tree_key();
     coordinator_->tick(monotonic_seconds());
@@ -314,6 +322,7 @@ void Master::loop() {
         return progress_.text(*context_, *coordinator_, options_.detail);
       });
   }
+  watchdog_.reset();
 }
 
 // Who had a key that was removed may know the one of the tree.
@@ -338,8 +347,10 @@ void Master::receive() {
                                         : std::span(&options_.stop, 1);
   milliseconds wait = kPause;
   for (int i = 0; i < kMessagesAtOnce; ++i) {
+    watchdog_->turn("waiting for messages");
     const auto incoming = link_->receive(wait, wake);
     if (!incoming) return;
+    watchdog_->turn("taking in ", name_of(incoming->received.message.type));
     coordinator_->handle(*incoming, monotonic_seconds());
     wait = milliseconds(0);
   }
@@ -398,7 +409,10 @@ Hooks Master::hooks() {
     welcome.tree_key = tree_key_;
     return welcome;
   };
-  hooks.save = [this] { return store_.save(context_->state); };
+  hooks.save = [this] {
+    if (watchdog_) watchdog_->turn("writing a checkpoint");
+    return store_.save(context_->state);
+  };
   if (plan_.keep_best)
     hooks.keep_best = [this] { store_.keep_best(context_->state); };
   hooks.record = [this](const Fetch& fetch) {
