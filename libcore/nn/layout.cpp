@@ -9,8 +9,6 @@
 namespace dl::nn {
 namespace {
 
-using tensor::Shape;
-
 // Adds segments and counts what they hold.
 class Builder {
  public:

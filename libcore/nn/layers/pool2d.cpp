@@ -52,9 +52,9 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 
 template <Pooling kind>
 LayerType pooling(std::string_view name,
-                  std::vector<std::string_view> other_names) {
+                  const std::vector<std::string_view>& other_names) {
   return {.name = name,
-          .other_names = std::move(other_names),
+          .other_names = other_names,
           .keys = {key::pair("kernel", "[2, 2]",
                              "Size of the window, [height, width]."),
                    key::pair("stride", "(the kernel)", "Steps of the window."),
