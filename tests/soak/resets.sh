@@ -21,10 +21,12 @@ for mode in "${!how[@]}"; do
 done
 for ((done = 0; done < faults; )); do
   for mode in "${!how[@]}"; do
-    kinds='reset delay duplicate'
     few=18
-    # One that goes dead takes seconds to be missed.
-    if [ $((seed % 5)) = 0 ]; then kinds='cut halve' few=3; fi
+    case $((seed % 5)) in
+      0) kinds='cut halve' few=3 ;;  # which take seconds to be missed
+      1 | 2) kinds=reset ;;
+      *) kinds='reset delay duplicate' ;;
+    esac
     # shellcheck disable=SC2086  # words
     through_proxy "$mode-$seed" "$seed" $few "$kinds" 3 ${how[$mode]} >checked
     ! grep ': status [^0]' checked || fail "a status with seed $seed"
