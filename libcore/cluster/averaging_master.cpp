@@ -8,6 +8,7 @@
 #include "libcore/cluster/averaging_log.h"
 #include "libcore/cluster/number_format.h"
 #include "libcore/cluster/step_bound.h"
+#include "libcore/cluster/stragglers.h"
 #include "libcore/exchange/delta.h"
 #include "libcore/io/digest.h"
 
@@ -171,6 +172,7 @@ void AveragingEpoch::hand_out() {
       if (!table_.any_free(first, count)) continue;
       Member* member = worker_for(slot);
       if (!member) continue;
+      if (!working(*member)) note_begun(*member, context_.now);
       const auto lease = table_.grant_at(member->number, first, count);
       context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
                         round.iteration, slot_for(round, slot, *member));
@@ -317,6 +319,8 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   if (result.round != round.version || !std::cmp_equal(result.slot, slot) ||
       (result.elsewhere && round.appointed.empty()))
     throw Error{Code::kProtocol, "Result: it does not fit its Task"};
+  if (!elsewhere_.contains(lease.id))
+    note_trained(member, lease.work, context_.now);
   if (result.elsewhere) {
     if (!round.groups.empty()) elsewhere_.insert(lease.id);
     return;

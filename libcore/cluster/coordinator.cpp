@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "libcore/cluster/number_format.h"
+#include "libcore/cluster/stragglers.h"
 #include "libcore/device/instructions.h"
 
 namespace dl::cluster {
@@ -327,6 +329,19 @@ void Coordinator::watch_members() {
          "it beats but does not move for " +
              seconds(context_.now - member->moved) + doing,
          false);
+  }
+}
+
+// The others wait for it, or train on what it did not know of.
+void Coordinator::watch_stragglers() {
+  for (const Straggler& slow :
+       find_stragglers(context_.members.workers(), context_.now)) {
+    context_.events.write("straggler", {{"worker", slow.member->number},
+                                        {"factor", slow.factor},
+                                        {"epoch", context_.state.epoch}});
+    context_.log(Level::kWarning, slow.member->describe() + " is " +
+                                      format("%.1f", slow.factor) +
+                                      "x slower than the median of the others");
   }
 }
 

@@ -82,6 +82,7 @@ class Coordinator {
 
   void put_out(Member& member);
   void watch_members();
+  void watch_stragglers();
   bool gathered();
   void settle_bad_data();
   void watch_for_workers();

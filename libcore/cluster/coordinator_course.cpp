@@ -37,6 +37,7 @@ void Coordinator::tick(double now) {
   context_.now = now;
   if (finished() || stopped_) return;
   watch_members();
+  watch_stragglers();
   settle_bad_data();
   feed_tree_.tick();
   if (stop_reason_.empty()) {

@@ -19,6 +19,9 @@ Member former_self(const Member& old) {
   member.returns = old.ready || old.returns;
   member.examples = old.examples;
   member.statistics = old.statistics;
+  member.batch_seconds = old.batch_seconds;
+  member.measured = old.measured;
+  member.told_slower = old.told_slower;
   return member;
 }
 

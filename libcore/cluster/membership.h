@@ -64,8 +64,11 @@ struct Member {
   std::uint64_t digests = 0;  // ... the last comparison that it may answer
   std::int64_t examples = 0;  // committed of it in this epoch
   std::vector<float> statistics;  // sharing: its latest
-  double batch_seconds = 0;       // sharing: smoothed; 0: not known
-  double last_commit = 0;         // ... in this epoch; 0: none
+  double batch_seconds = 0;       // to train one, smoothed; 0: not known
+  std::int64_t measured = 0;      // so many of them
+  double busy_since = 0;          // it got work, or trained one; 0: it did not
+  double slow_since = 0;          // a straggler; 0: it is none
+  double told_slower = 0;         // the factor that was told last; 0: none was
   Seat seat;
 
   bool can_work() const { return ready && !silent && !stuck && !faulty; }

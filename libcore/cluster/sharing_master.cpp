@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/stragglers.h"
 
 namespace dl::cluster {
 
@@ -15,20 +16,6 @@ constexpr double kLeaseSeconds = 1.5;
 constexpr std::int64_t kFirstLease = 4;  // while the speed is unknown
 constexpr std::int64_t kLongestLease = 64;
 constexpr std::int64_t kLeasesAhead = 2;  // held by a worker at a time
-constexpr double kSmooth = 0.2;
-
-// How long the worker needs for a mini-batch, from one commit to the next.
-void measure_speed(Member& member, std::int64_t batches, double now) {
-  if (member.last_commit > 0) {
-    const double seconds =
-        (now - member.last_commit) / static_cast<double>(batches);
-    member.batch_seconds =
-        member.batch_seconds > 0
-            ? member.batch_seconds + kSmooth * (seconds - member.batch_seconds)
-            : seconds;
-  }
-  member.last_commit = now;
-}
 
 }  // namespace
 
@@ -41,7 +28,6 @@ SharingEpoch::SharingEpoch(RunContext& context)
   table_.restore(context.state.committed);
   condemn_bad();
   context.update_check.start_from(context.state.threshold);
-  for (Member* member : context.members.present()) member->last_commit = 0;
   const Settings& settings = context.settings;
   if (!settings.sharing.staleness) return;
   const auto there =
@@ -146,15 +132,20 @@ void SharingEpoch::hand_out_rounds() {
 }
 
 bool SharingEpoch::has_room(const Member& member) const {
-  if (!reachable(member) || !member.in_step) return false;
-  auto leases = static_cast<std::int64_t>(table_.held_by(member.number));
-  if (rounds_) leases -= rounds_->held_by(member.number);
-  return leases < kLeasesAhead;
+  return reachable(member) && member.in_step &&
+         leases_to_do(member) < kLeasesAhead;
+}
+
+// But for those whose update is held until its round is complete.
+std::int64_t SharingEpoch::leases_to_do(const Member& member) const {
+  const auto leases = static_cast<std::int64_t>(table_.held_by(member.number));
+  return rounds_ ? leases - rounds_->held_by(member.number) : leases;
 }
 
 // False: there is no lease, or it did not go out.
 bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
   if (!lease) return false;
+  if (leases_to_do(member) == 1) note_begun(member, context_.now);
   return context_.hand_out(member, table_, *lease, TaskKind::kTrain,
                            iteration_of(lease->first));
 }
@@ -237,6 +228,7 @@ void SharingEpoch::take_update(Member& member, Update update) {
   if (!held || held->worker != member.number ||
       !table_.holds(update.lease, update.fence, update.batch, update.count))
     return context_.refuse(member, update.lease, update.fence, update.batch);
+  note_trained(member, update.count, context_.now);
   if (!rounds_ || !rounds_->synchronous())
     return apply_or_reject(member, update, context_.state.version);
   rounds_->hold(member.number, std::move(update));
@@ -303,7 +295,6 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
                   {{"version", state.version}, {"staleness", staleness}});
   record(origin, update, scale, staleness);
   spread(origin, update, scale);
-  measure_speed(origin, update.count, context_.now);
   unchecked_ += update.count;
   const std::int64_t every = context_.settings.sharing.agree_every;
   if (every > 0 && unchecked_ >= every && !check_) begin_check();

@@ -46,6 +46,7 @@ class SharingEpoch : public Phase {
   void hand_out();
   void hand_out_rounds();
   bool has_room(const Member& member) const;
+  std::int64_t leases_to_do(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);
   std::int64_t iteration_of(std::int64_t batch) const;
   std::int64_t lease_size(const Member& member, std::size_t workers,

@@ -69,7 +69,9 @@ struct Worker {
   std::uint64_t progress = 0;
   int stop = -1, refused = -1;
   std::size_t in_flight = 1;
-  bool poison = false;    // its next answer has NaN in it
+  bool poison = false;  // its next answer has NaN in it
+  int period = 1;       // it does something each so many-th turn
+  int turns = 0;
   float exaggerates = 0;  // its next answer is so large, unless 0
   std::vector<Message> out;
 

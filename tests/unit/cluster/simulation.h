@@ -320,7 +320,8 @@ struct Master {
     for (auto& [name, worker] : link.workers) {
       if (!worker.alive || worker.deaf || worker.refused >= 0) continue;
       worker.branch->step(worker, lag());
-      worker.work(context.settings.mode, order);
+      if (++worker.turns % worker.period == 0)
+        worker.work(context.settings.mode, order);
       Beat beat;
       beat.progress = worker.progress;
       beat.feed = worker.branch->relay.position();
