@@ -84,6 +84,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     Member& member =
         context_.members.admit(incoming.peer, refused.hello, context_.now,
                                context_.limits.lost_after, &replaced);
+    member.key = incoming.key;
     member.digests = context_.checks;
     if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
     if (phase_) phase_->forgive(member.hello.process);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/io/digest.h"
 
 namespace dl::cluster {
 
@@ -29,6 +30,11 @@ Member former_self(const Member& old) {
 
 std::string Member::describe() const {
   return "w" + std::to_string(number) + " (" + hello.name + ")";
+}
+
+std::uint64_t Member::party() const {
+  return key.empty() ? hello.process
+                     : io::digest(std::as_bytes(std::span(key)));
 }
 
 const Member* Membership::of_process(std::uint64_t process) const {

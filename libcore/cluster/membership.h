@@ -40,6 +40,7 @@ struct Member {
   std::uint64_t number = 0;  // in the run, from 1
   std::string peer;          // the connection's routing id
   Hello hello;
+  std::string key;       // the connection's public key, Z85; "" without CURVE
   bool ready = false;    // it said Ready
   bool returns = false;  // a process that was a worker before
   bool silent = false;
@@ -77,6 +78,9 @@ struct Member {
     return (ready || returns) && !silent && !stuck && !faulty;
   }
   std::string describe() const;  // "w3 (host:812)"
+  // Whose answers they are: those of a key where there are keys, for a peer
+  // chooses the number of its process itself.
+  std::uint64_t party() const;
 };
 
 class Membership {

@@ -293,7 +293,7 @@ void RunContext::reject(Member& member, std::int64_t batch,
                                             " of epoch " +
                                             std::to_string(state.epoch + 1);
   if (std::exchange(doubts_epoch_, state.epoch) != state.epoch) doubts_.clear();
-  if (batch >= 0) doubts_[batch].insert(member.hello.process);
+  if (batch >= 0) doubts_[batch].insert(member.party());
   const bool all_fail = batch >= 0 && doubts_[batch].size() >= kMostDoubts;
   const int times = std::max(member.rejections, member.violations);
   const bool too_often = times >= kMostRejections;

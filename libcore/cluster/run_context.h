@@ -167,7 +167,7 @@ class RunContext {
   bool anybody_but(const Member& member);
 
   std::uint64_t sequence_ = 0;
-  // Of this epoch: of which processes the answer for a mini-batch was rejected.
+  // Of this epoch: of which parties the answer for a mini-batch was rejected.
   std::int64_t doubts_epoch_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> doubts_;
 };

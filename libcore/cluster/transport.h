@@ -85,6 +85,7 @@ class RouterSocket : public Socket {
   struct Incoming {
     std::string peer;
     Received received;
+    std::string key = "";  // its public key, Z85; "" without CURVE
   };
   // What peers may send; without it, anything.  A connection with more of
   // messages that are not whole is ended, connection_guard.h.  If they are to

@@ -270,7 +270,8 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
       continue;
     }
     try {
-      return Incoming{raw->peer, decode_from(raw->peer, frames)};
+      return Incoming{raw->peer, decode_from(raw->peer, frames),
+                      raw->origin.key};
     } catch (const Error&) {
       drop();
     }

@@ -365,6 +365,26 @@ TEST_CASE("answers that are rejected of all workers end the run") {
   CHECK_THROWS_WITH(all_fail(), Catch::Contains("were rejected"));
 }
 
+TEST_CASE("a peer cannot end the run by calling itself several processes") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kAveraging), Limits{}, folder, saved, 1,
+                kExamples);
+  for (const char* name : {"x", "y", "z"}) {
+    Worker& worker = master.join(name);
+    worker.key = "its only key";
+    master.deliver(worker, worker.hello.to_message());
+  }
+  master.join("good");
+  for (int turn = 0; turn < 5000 && !master.over(); ++turn) {
+    for (const char* name : {"x", "y", "z"})
+      master.link.workers.at(name).poison = true;
+    master.turn();
+  }
+  CHECK(master.over());
+  check_exactly_once(folder, 2);
+}
+
 TEST_CASE("a second worker of a name is refused while the first one lives") {
   Folder folder;
   std::optional<RunState> saved;
