@@ -114,6 +114,8 @@ void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
                "of silence, a worker's work is given to others");
   opt.duration("stuck-after", &m.stuck_after, "TIME",
                "without progress, likewise");
+  opt.flag("speculate", &m.speculate,
+           "give what a slow worker has to an idle one as well");
   opt.add("skip-bad-shards", &m.skip_bad_shards, "COUNT",
           "shards that may be left out as damaged or deadly");
 

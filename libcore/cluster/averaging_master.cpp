@@ -108,6 +108,7 @@ void AveragingEpoch::tick() {
     if (may_open()) open_round();
     pass_over_slots();
     hand_out();
+    speculate();
   } while (may_open());
 }
 
@@ -177,6 +178,28 @@ void AveragingEpoch::hand_out() {
       context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
                         round.iteration, slot_for(round, slot, *member));
     }
+}
+
+// Not where a slot depends on the worker that did it before.
+void AveragingEpoch::speculate() {
+  if (how().keeps_history()) return;
+  const std::vector<Member*> workers = context_.members.workers();
+  const auto usual = [&](const Member& member) {
+    return median_of_others(workers, member);
+  };
+  for (const Lease& lease : overdue(usual)) {
+    if (elsewhere_.contains(lease.id)) continue;
+    Member* member = idle_worker();
+    if (!member) return;
+    OpenRound& round = *round_of(lease);
+    go_direct(round, "a slot is given to a second worker");
+    if (!member->in_step) return;
+    const auto copy = table_.copy(lease.id, member->number);
+    if (!copy) continue;
+    note_begun(*member, context_.now);
+    context_.hand_out(*member, table_, *copy, TaskKind::kTrain, round.iteration,
+                      slot_for(round, slot_of(round, lease), *member));
+  }
 }
 
 // Who may do the slot now: one that has nothing to do; or its owner, which is
@@ -361,6 +384,7 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
     if (table_.is_passed_over(i)) more["passed_over"].push_back(i);
   context_.accept(*member, lease, lease.first, lease.count, examples, loss_sum,
                   bytes, more);
+  end_twin(*table_.find(lease.id, lease.fence));
   table_.finish(lease.id);
   context_.slots.learnt(slot, member->number, round.version);
 }

@@ -94,6 +94,7 @@ class AveragingEpoch : public Phase {
   std::int64_t examples_of(const Lease& lease) const;
   void assign_slots(bool rebalance);
   void hand_out();
+  void speculate();
   Member* worker_for(std::size_t slot);
   Slot slot_for(const OpenRound& round, std::size_t slot,
                 const Member& member) const;

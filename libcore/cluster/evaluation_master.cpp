@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "libcore/cluster/stragglers.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -19,13 +21,36 @@ EvaluationRound::EvaluationRound(RunContext& context)
 void EvaluationRound::tick() {
   if (winding_up_) return;
   for (Member* member : context_.members.workers()) {
-    if (!table_.any_free()) return;
+    if (!table_.any_free()) return speculate();
     if (!reachable(*member) || working(*member)) continue;
     if (!context_.bring_up_to_date(*member)) continue;
     const auto lease = table_.grant(member->number, kLease);
+    note_begun(*member, context_.now);
     context_.hand_out(*member, table_, *lease, TaskKind::kEvaluate,
                       context_.state.iteration);
   }
+}
+
+void EvaluationRound::speculate() {
+  const auto usual = [&](const Member&) { return median_seconds(); };
+  for (const Lease& lease : overdue(usual)) {
+    Member* member = idle_worker();
+    if (!member) return;
+    const auto copy = table_.copy(lease.id, member->number);
+    if (!copy) continue;
+    note_begun(*member, context_.now);
+    context_.hand_out(*member, table_, *copy, TaskKind::kEvaluate,
+                      context_.state.iteration);
+  }
+}
+
+// Of what is done; 0: nothing is.
+double EvaluationRound::median_seconds() {
+  if (seconds_.empty()) return 0;
+  const auto middle =
+      seconds_.begin() + static_cast<std::ptrdiff_t>(seconds_.size() / 2);
+  std::ranges::nth_element(seconds_, middle);
+  return *middle;
 }
 
 void EvaluationRound::take(Member& member, const Message& message) {
@@ -59,6 +84,9 @@ void EvaluationRound::take_done(Member& member, const TaskDone& done) {
     return context_.reject(member, lease.first, error.what());
   }
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
+  seconds_.push_back((context_.now - member.busy_since) /
+                     static_cast<double>(lease.count));
+  end_twin(lease);
   table_.finish(lease.id);
   parts_[lease.first] = std::move(part);
 }

@@ -37,10 +37,13 @@ class EvaluationRound : public Phase {
 
  private:
   void take_done(Member& member, const TaskDone& done);
+  void speculate();
+  double median_seconds();
 
   data::Epoch order_;
   LeaseTable table_;
   std::map<std::int64_t, Evaluations> parts_;  // by first mini-batch
+  std::vector<double> seconds_;  // a mini-batch took, by the leases done
 };
 
 // The metric that stands for an evaluation where only one is shown.

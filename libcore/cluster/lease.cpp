@@ -109,17 +109,34 @@ Lease LeaseTable::lease_out(std::uint64_t worker, std::int64_t first,
     const auto at = static_cast<std::size_t>(i);
     lease.fence = std::max<std::uint64_t>(lease.fence, fences_[at] + 1);
     if (states_[at] == State::kPassedOver) continue;
+    if (states_[at] == State::kFree) ++leased_;
     states_[at] = State::kLeased;
     lease.careful = lease.careful || careful_[at];
     ++lease.work;
   }
   std::fill_n(fences_.begin() + lease.first, lease.count, lease.fence);
-  leased_ += lease.work;
   leases_.emplace(lease.id, lease);
   Held& held = held_[worker];
   held.leases.push_back(lease.id);
   held.left += lease.work;
   return lease;
+}
+
+std::optional<Lease> LeaseTable::copy(std::uint64_t id, std::uint64_t worker) {
+  const auto found = leases_.find(id);
+  if (found == leases_.end()) return std::nullopt;
+  Lease& original = found->second;
+  if (original.twin != 0 || original.worker == worker) return std::nullopt;
+  // Mini-batches are committed in order.
+  const auto begin = states_.begin() + original.first;
+  const auto end = begin + original.count;
+  const auto left = std::find(begin, end, State::kLeased);
+  if (left == end || std::find(left, end, State::kCommitted) != end)
+    return std::nullopt;
+  Lease copy = lease_out(worker, left - states_.begin(), end - left);
+  original.twin = copy.id;
+  copy.twin = leases_.at(copy.id).twin = id;
+  return copy;
 }
 
 std::int64_t LeaseTable::prefix() const {
@@ -158,13 +175,16 @@ void LeaseTable::finish(std::uint64_t id, bool failed) {
   const auto found = leases_.find(id);
   if (found == leases_.end()) return;
   const Lease& lease = found->second;
+  const auto twin = leases_.find(lease.twin);
+  if (twin != leases_.end()) twin->second.twin = 0;
   for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i) {
     const auto at = static_cast<std::size_t>(i);
     if (states_[at] != State::kLeased) continue;
+    if (failed) careful_[at] = true;
+    if (twin != leases_.end() && twin->second.has(i)) continue;
     states_[at] = State::kFree;
     --leased_;
     lowest_free_ = std::min(lowest_free_, i);
-    if (failed) careful_[at] = true;
     if (condemned_[at]) condemn(i);
   }
   Held& held = held_.at(lease.worker);

@@ -5,7 +5,8 @@
 // and a fencing number that grows each time one of its mini-batches is granted
 // again.  What a lease has not committed when it ends becomes free and is
 // granted before anything later.  A mini-batch is committed exactly once:
-// commit() answers for a late or repeated report that it is stale.
+// commit() answers for a late or repeated report that it is stale.  Work may be
+// leased to two workers at a time, see copy().
 //
 // Pure bookkeeping: no clock, no messages.  Not thread-safe.
 
@@ -30,6 +31,7 @@ struct Lease {
   std::int64_t work = 0;       // of these, not passed over when it was granted
   std::int64_t committed = 0;  // of this work
   bool careful = false;        // a worker was lost over one of its mini-batches
+  std::uint64_t twin = 0;  // another lease of the same work; 0: there is none
 
   bool has(std::int64_t batch) const {
     return batch >= first && batch < first + count;
@@ -62,6 +64,10 @@ class LeaseTable {
   std::optional<Lease> grant_at(std::uint64_t worker, std::int64_t first,
                                 std::int64_t count);
 
+  // Leases what is left of a lease once more, to another worker: either may
+  // commit it.  Nothing: it has a copy, or nothing is left.
+  std::optional<Lease> copy(std::uint64_t id, std::uint64_t worker);
+
   // Whether [first, first + count) may be committed: there is such a lease, its
   // fence is this one, and the mini-batches are in it and not committed yet.
   bool holds(std::uint64_t id, std::uint64_t fence, std::int64_t first,
@@ -70,7 +76,8 @@ class LeaseTable {
   bool commit(std::uint64_t id, std::uint64_t fence, std::int64_t first,
               std::int64_t count);
 
-  // The lease is over; the rest of it becomes free.  Unknown ids are ignored.
+  // The lease is over; the rest of it becomes free, but for what a copy of it
+  // has.  Unknown ids are ignored.
   // failed: its worker died or stood still over it; the next leases of that
   // work are careful.
   void finish(std::uint64_t id, bool failed = false);

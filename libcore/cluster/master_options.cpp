@@ -142,6 +142,7 @@ Limits limits_of(const MasterOptions& options) {
                            : std::max<std::int64_t>(options.local, 1);
   limits.skip_bad_shards =
       in_range("--skip-bad-shards", options.skip_bad_shards, 0);
+  limits.speculate = options.speculate;
   in_range("--threads", options.threads, 0, 4096);
   if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
   if (!(limits.lost_after > limits.heartbeat))

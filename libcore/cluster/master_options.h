@@ -63,6 +63,7 @@ struct MasterOptions {
   std::chrono::milliseconds stuck_after{60000};
   std::chrono::milliseconds grace{25000};
   std::int64_t skip_bad_shards = 0;
+  bool speculate = false;
 
   // Checkpoints.
   std::chrono::milliseconds checkpoint_every{300000};

@@ -5,6 +5,7 @@
 #define DL_LIBCORE_CLUSTER_PHASE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -79,6 +80,16 @@ class Phase {
   // Takes in a Fault: counts it and gives the work back.  If the record is of
   // no use here either, its shard is bad; otherwise the worker is unfit.
   void take_fault(Member& member, const Fault& fault);
+
+  // speculation.cpp.  Leases without a copy whose workers need much longer for
+  // them than usual.  usual: seconds for a mini-batch, by others than this
+  // member; 0: not known.
+  std::vector<Lease> overdue(const std::function<double(const Member&)>& usual);
+  // The fastest of those that have nothing to do, up to date; null: there is
+  // none.
+  Member* idle_worker();
+  // Some of the lease was committed: its copy ends.  Before it ends itself.
+  void end_twin(const Lease& lease);
 
   RunContext& context_;
   bool winding_up_ = false;

@@ -192,14 +192,15 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
   }
   member.moved = now;
   ++report.leases;
-  events.write("lease",
-               {{"kind", kind == TaskKind::kTrain ? "train" : "evaluate"},
-                {"lease", lease.id},
-                {"fence", lease.fence},
-                {"worker", member.number},
-                {"epoch", state.epoch},
-                {"first", lease.first},
-                {"count", lease.count}});
+  Json fields = {{"kind", kind == TaskKind::kTrain ? "train" : "evaluate"},
+                 {"lease", lease.id},
+                 {"fence", lease.fence},
+                 {"worker", member.number},
+                 {"epoch", state.epoch},
+                 {"first", lease.first},
+                 {"count", lease.count}};
+  if (lease.twin != 0) fields["copy_of"] = lease.twin;
+  events.write("lease", std::move(fields));
   failpoint("master.after_lease");
   return true;
 }
@@ -217,7 +218,9 @@ void RunContext::revoke(Member& member, LeaseTable& table, const Lease& lease,
                           {"committed", lease.committed},
                           {"why", why}});
   log(Level::kDetail, range_of(lease) + " of " + member.describe() +
-                          " go back to the queue: " + why);
+                          (lease.twin == 0 ? " go back to the queue: "
+                                           : " are left to another: ") +
+                          why);
 }
 
 void RunContext::refuse(Member& member, std::uint64_t lease,

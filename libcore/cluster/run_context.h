@@ -46,6 +46,7 @@ struct Limits {
   double max_time = 0;       // of the run, all starts together
   std::int64_t min_workers = 1;      // before training starts
   std::int64_t skip_bad_shards = 0;  // so many may go bad
+  bool speculate = false;            // work that is overdue is leased twice
 };
 
 class RunContext {

@@ -84,7 +84,14 @@ void SharingEpoch::take(Member& member, const Message& message) {
 
 void SharingEpoch::hand_out() {
   if (winding_up_) return;
-  if (rounds_) return hand_out_rounds();
+  if (rounds_)
+    hand_out_rounds();
+  else
+    hand_out_freely();
+  speculate();
+}
+
+void SharingEpoch::hand_out_freely() {
   const std::vector<Member*> workers = context_.members.workers();
   if (workers.empty()) return;
   const double end = seconds_left(workers);  // whoever gets what is free
@@ -103,6 +110,21 @@ void SharingEpoch::hand_out() {
     Member* first = *std::ranges::min_element(workers, {}, finish);
     if (!has_room(*first) || !grant(*first, table_.grant(first->number, 1)))
       return;
+  }
+}
+
+// At the end of an epoch, or of what the bound lets anybody begin.  Not where
+// the result depends on who trains what.
+void SharingEpoch::speculate() {
+  if (rounds_ ? rounds_->synchronous() : table_.any_free()) return;
+  const std::vector<Member*> workers = context_.members.workers();
+  const auto usual = [&](const Member& member) {
+    return median_of_others(workers, member);
+  };
+  for (const Lease& lease : overdue(usual)) {
+    Member* member = idle_worker();
+    if (!member) return;
+    grant(*member, table_.copy(lease.id, member->number));
   }
 }
 
@@ -290,6 +312,7 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   context_.report.staleness.add(staleness);
   context_.report.exchange.applied(origin.number, staleness);
   table_.commit(lease.id, lease.fence, update.batch, update.count);
+  end_twin(lease);
   context_.accept(origin, lease, update.batch, update.count, update.examples,
                   update.loss_sum, update.payload.size(),
                   {{"version", state.version}, {"staleness", staleness}});

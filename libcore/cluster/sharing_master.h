@@ -44,7 +44,9 @@ class SharingEpoch : public Phase {
 
   void bring_up_to_date();
   void hand_out();
+  void hand_out_freely();
   void hand_out_rounds();
+  void speculate();
   bool has_room(const Member& member) const;
   std::int64_t leases_to_do(const Member& member) const;
   bool grant(Member& member, const std::optional<Lease>& lease);

@@ -34,6 +34,12 @@ void note_trained(Member& member, std::int64_t batches, double now) {
   member.busy_since = now;
 }
 
+void note_at_least(Member& member, std::int64_t batches, double now) {
+  if (now - member.busy_since >
+      member.batch_seconds * static_cast<double>(batches))
+    note_trained(member, batches, now);
+}
+
 double median_of_others(const std::vector<Member*>& workers,
                         const Member& member) {
   std::vector<double> others;

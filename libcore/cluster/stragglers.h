@@ -19,6 +19,9 @@ void note_begun(Member& member, double now);
 // It has trained so many mini-batches, >= 1, since then or the last time.
 void note_trained(Member& member, std::int64_t batches, double now);
 
+// It has not trained them yet, as far as is known.
+void note_at_least(Member& member, std::int64_t batches, double now);
+
 // The median of what the others need for a mini-batch, in seconds; 0: none of
 // them is known well.
 double median_of_others(const std::vector<Member*>& workers,

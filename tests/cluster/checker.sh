@@ -28,3 +28,8 @@ try fence 'e[commits[5]]["fence"] += 1'
 try other 'e[commits[5]]["worker"] += 1'
 try outside 'e[commits[5]]["first"] += 1000'
 try short 'e[commits[5]]["examples"] -= 1'
+twice='l = [x["event"] for x in e].index("lease"); x = dict(e[l]); x["lease"] = 999
+x["fence"] += 1; e.insert(l + 1, x)'
+try leased-twice "$twice"
+try copied-to-itself "$twice; x['copy_of'] = e[l]['lease']"
+try copy-of-nothing "$twice; x['copy_of'] = 998"

@@ -179,3 +179,46 @@ TEST_CASE("every mini-batch is committed exactly once whatever happens") {
     CHECK(table.committed_ranges() == Ranges{{0, batches}});
   }
 }
+
+TEST_CASE("of a lease and its copy either may commit, once") {
+  std::uint64_t next = 1;
+  LeaseTable table(10, next);
+  const auto a = table.grant(1, 6);
+  CHECK(table.commit(a->id, a->fence, 0, 2));
+  CHECK_FALSE(table.copy(a->id, 1));  // its own
+  const auto b = table.copy(a->id, 2);
+  REQUIRE(b);
+  CHECK(b->first == 2);
+  CHECK(b->count == 4);
+  CHECK(b->fence > a->fence);
+  CHECK(b->twin == a->id);
+  CHECK(table.find(a->id, a->fence)->twin == b->id);
+  CHECK_FALSE(table.copy(a->id, 3));  // there is one
+  CHECK_FALSE(table.copy(b->id, 3));
+  CHECK(table.leased() == 4);
+  CHECK(table.free() == 4);
+  CHECK(table.commit(b->id, b->fence, 2, 1));
+  CHECK_FALSE(table.holds(a->id, a->fence, 2, 1));
+  CHECK(table.commit(a->id, a->fence, 3, 1));
+  CHECK(table.leased() == 2);
+
+  SECTION("what one leaves, the other has") {
+    const bool original = GENERATE(true, false);
+    table.finish(original ? a->id : b->id);
+    CHECK(table.leased() == 2);
+    const Lease left = table.leases().begin()->second;
+    CHECK(left.twin == 0);
+    CHECK(table.copy(left.id, 3));
+  }
+  SECTION("what both leave is free") {
+    table.finish(a->id);
+    table.finish(b->id, true);
+    CHECK(table.leased() == 0);
+    CHECK(table.free() == 6);
+    const auto again = table.grant(3, 10);
+    CHECK(again->first == 4);
+    CHECK(again->fence > b->fence);
+    CHECK(again->careful);
+  }
+  CHECK(table.left_of(1) + table.left_of(2) >= 0);
+}

@@ -109,6 +109,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
           std::next(there.begin(),
                     static_cast<std::ptrdiff_t>(random.below(there.size())))
               ->second;
+      if (limits.speculate && random.below(2) == 0) unlucky.period = 20;
       switch (random.below(limits.topology == Topology::kTree ? 5 : 4)) {
         case 0:  // leaves
           master->deliver(unlucky, Leave{"test"}.to_message());
