@@ -47,8 +47,10 @@ Received MasterLine::join(const Hello& hello, bool first,
 }
 
 void MasterLine::give_up(bool first) const {
-  const std::string where =
-      endpoint_.empty() ? options_.master.name() : endpoint_;
+  std::string where = endpoint_.empty() ? options_.master.name() : endpoint_;
+  // It may be what a master left that is long gone.
+  if (!endpoint_.empty() && !options_.master.file.empty())
+    where += " (from " + options_.master.name() + ")";
   const std::string limit =
       in_seconds(first ? options_.wait : options_.wait_lost) + " (" + status_ +
       ")";

@@ -1,0 +1,5 @@
+#!/bin/sh
+# The file of a master that is gone: it is named, as nobody else told the
+# address.
+echo "{\"endpoint\": \"ipc://$PWD/none\"}" >m.json
+dl-worker --master-file m.json --wait 300ms
