@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kSmooth = 0.2;
 constexpr double kMuchSlower = 3;
-constexpr double kFor = 2;               // seconds, before it is told of
+constexpr double kFor = 5;               // seconds, before it is told of
 constexpr double kOtherwise = 2;         // a factor that has changed by so much
 constexpr std::int64_t kKnownAfter = 8;  // mini-batches
 

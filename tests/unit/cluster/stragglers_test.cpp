@@ -70,9 +70,9 @@ TEST_CASE("what a worker waits for others is not its own slowness") {
   const std::vector<Member*> both = {&quick, &slow};
   CHECK(median_of_others(both, slow) == Approx(0.25));
   CHECK(find_stragglers(both, now).empty());
-  const auto found = find_stragglers(both, now + 3);
+  const auto found = find_stragglers(both, now + 6);
   REQUIRE(found.size() == 1);
   CHECK(found[0].member == &slow);
   CHECK(found[0].factor == Approx(8));
-  CHECK(find_stragglers(both, now + 4).empty());
+  CHECK(find_stragglers(both, now + 7).empty());
 }
