@@ -14,29 +14,45 @@ namespace {
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-keygen",
     .summary = "Make the keys with which masters and workers know each other.",
-    .usage = "dl-keygen [OPTION]... DIR",
+    .usage =
+        "dl-keygen [OPTION]... DIR\n"
+        "dl-keygen DIR --once NAME",
     .examples =
         "dl-keygen keys --worker gpu1 --worker gpu2\n"
         "scp -r keys/hand-out/gpu1 gpu1:keys\n"
-        "dl-worker --keys keys --master tcp://boss:7000",
+        "dl-worker --keys keys --master tcp://boss:7000\n"
+        "dl-keygen keys --once gpu7 |\n"
+        "  ssh gpu7 dl-worker --keys - --master tcp://boss:7000",
 };
 
 struct Args {
   std::vector<std::string> folders, workers;
+  std::string once;
   bool force = false;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
   opt.add("worker,w", &a.workers, "NAME",
           "make keys for a worker of this name");
+  opt.add("once", &a.once, "NAME",
+          "print keys for one process of this name, for dl-worker --keys -");
   opt.flag("force,f", &a.force, "replace keys that exist");
   opt.rest(&a.folders);
 }
 
-// Writes the files, then their names to standard output.
+// Writes the files, then their names to standard output; or the keys that are
+// in no file.
 void run(const Args& args) {
   if (args.folders.size() != 1 || args.folders[0].empty())
     throw dl::Error{dl::Code::kUsage, "want one folder for the keys"};
+  if (!args.once.empty()) {
+    if (!args.workers.empty())
+      throw dl::Error{dl::Code::kUsage, "--once does not go with --worker"};
+    const auto keys =
+        dl::cluster::make_once(args.folders[0], args.once, args.force);
+    std::cout << keys.server << '\n' << keys.own.secret_key << '\n';
+    return;
+  }
   for (const std::string& path :
        dl::cluster::make_keys(args.folders[0], args.workers, args.force))
     std::cout << path << '\n';

@@ -51,7 +51,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.duration("wait-lost", &a.worker.wait_lost, "TIME",
                "how long to wait for a master that was lost");
   opt.add("keys", &a.worker.security.keys, "DIR",
-          "folder with server.pub and worker.key");
+          "folder with server.pub and worker.key; -: standard input");
   opt.flag("insecure", &a.worker.security.insecure,
            "talk to other hosts without encryption");
 
@@ -99,6 +99,8 @@ void run(Args& args) {
     throw dl::Error{dl::Code::kUsage, "--threads: want 0 to 4096"};
   if (worker.trainer.prefetch < 0 || worker.trainer.prefetch > 1024)
     throw dl::Error{dl::Code::kUsage, "--prefetch: want 0 to 1024"};
+  if (worker.security.keys == "-")
+    worker.security.given = dl::cluster::read_worker_keys_from(STDIN_FILENO);
   worker.version = DL_VERSION;
   worker.trainer.threads =
       args.threads > 0 ? static_cast<int>(args.threads) : dl::available_cores();

@@ -165,7 +165,8 @@ void ConnectionGuard::check() {
   }
 }
 
-// Through a copy of the descriptor, which stays what it is meanwhile.
+// Through a copy of the descriptor, which stays what it is meanwhile.  why: ""
+// is not told.
 void ConnectionGuard::shut(int fd, Connection& connection,
                            const std::string& why) {
   if (connection.over) return;
@@ -174,7 +175,7 @@ void ConnectionGuard::shut(int fd, Connection& connection,
   if (copy < 0) return;
   if (cookie_of(copy) == connection.cookie) {
     ::shutdown(copy, SHUT_RDWR);
-    ended_.push_back({connection.peer, connection.who, why});
+    if (!why.empty()) ended_.push_back({connection.peer, connection.who, why});
   }
   ::close(copy);
 }
@@ -224,14 +225,26 @@ void ConnectionGuard::let_in(const std::string& peer, std::uint64_t bytes) {
 
 void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
   const std::lock_guard lock(mutex_);
-  if (keys_)
-    for (const auto& [key, name] : *keys_)
-      removed_ = removed_ || !keys.contains(key);
+  for (const auto& [key, name] : keys_ ? *keys_ : keys)
+    removed_ = removed_ || (!retired_.contains(key) && !keys.contains(key));
   keys_ = std::move(keys);
   take_events();
   for (auto& [fd, connection] : connections_)
     if (!connection.key.empty() && !keys_->contains(connection.key))
-      shut(fd, connection, "its key was removed");
+      shut(fd, connection,
+           retired_.contains(connection.key) ? "" : "its key was removed");
+}
+
+std::string ConnectionGuard::name_of(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  if (!keys_) return "";
+  const auto found = keys_->find(key);
+  return found == keys_->end() ? "" : found->second;
+}
+
+void ConnectionGuard::retire(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  retired_.insert(key);
 }
 
 bool ConnectionGuard::take_removed() {

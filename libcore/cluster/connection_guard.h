@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -57,6 +58,10 @@ class ConnectionGuard {
   void let_in(const std::string& peer, std::uint64_t bytes);
   // From now on only these keys are good; with their names.
   void allow_only(std::map<std::string, std::string> keys);
+  // The name of the key; "": it is not good.
+  std::string name_of(const std::string& key);
+  // The key is used up, and will not be good any more: nothing to tell of.
+  void retire(const std::string& key);
   // Whether a key that was good is not any more, since the last call.
   bool take_removed();
 
@@ -95,6 +100,7 @@ class ConnectionGuard {
   bool done_ = false;
   std::map<int, Connection> connections_;  // by descriptor
   std::optional<std::map<std::string, std::string>> keys_;
+  std::set<std::string> retired_;  // keys
   std::vector<Ended> ended_;
   std::uint64_t failed_ = 0;
   bool removed_ = false;

@@ -75,6 +75,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
   refused.peer = incoming.peer;
   try {
     refused.hello = Hello::from_message(incoming.received.message);
+    if (!incoming.once.empty()) claim_key(incoming.once, refused.hello.process);
     probe_namesake(refused);
     std::optional<Member> replaced;
     if (Member* old = context_.members.find(incoming.peer)) {
@@ -114,7 +115,8 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
                      (member.hello.threads == 1 ? " thread" : " threads"));
     note_instructions(member);
   } catch (const Error& error) {
-    if (error.code() != Code::kProtocol) throw;
+    if (error.code() != Code::kProtocol && error.code() != Code::kNotAuthorised)
+      throw;
     Refuse answer;
     answer.code = static_cast<int>(error.code());
     answer.reason = error.what();
@@ -122,6 +124,30 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     context_.log(Level::kWarning,
                  std::string("a worker was refused: ") + error.what());
   }
+}
+
+void Coordinator::claim_key(const std::string& key, std::uint64_t process) {
+  if (once_.emplace(key, process).first->second != process)
+    throw Error{Code::kNotAuthorised,
+                "this key is for one process, and another one has it; "
+                "dl-keygen --once makes one for each"};
+}
+
+void Coordinator::retire_key(const std::string& key) {
+  try {
+    context_.link.retire(key);
+  } catch (const Error& error) {
+    context_.log(Level::kWarning, error.what());
+  }
+}
+
+void Coordinator::retire_key_of(std::uint64_t process) {
+  for (const auto& [key, owner] : once_)
+    if (owner == process) retire_key(key);
+}
+
+void Coordinator::retire_keys() {
+  for (const auto& [key, process] : once_) retire_key(key);
 }
 
 std::string Coordinator::instructions_of(const Member& member) const {
@@ -223,6 +249,7 @@ void Coordinator::take(Member& member, const Message& message) {
       context_.log(Level::kInfo,
                    member.describe() + " leaves: " + leave.reason);
       if (phase_) phase_->release(member, "its worker left", false);
+      if (!leave.returns) retire_key_of(member.hello.process);
       return context_.members.remove(member.peer);
     }
     default:

@@ -9,6 +9,7 @@
 #define DL_LIBCORE_CLUSTER_COORDINATOR_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,6 +62,8 @@ class Coordinator {
   bool all_left() const;
   // After dismiss(): instead of handle().
   void take_farewell(const RouterSocket::Incoming& incoming);
+  // The keys of one use that were used are of no use any more.
+  void retire_keys();
 
   std::int64_t batches_left() const { return phase_ ? phase_->left() : 0; }
   bool evaluating() const { return evaluation_ != nullptr; }
@@ -68,6 +71,9 @@ class Coordinator {
  private:
   void send_away(const RouterSocket::Incoming& incoming);
   void admit(const RouterSocket::Incoming& incoming);
+  void claim_key(const std::string& key, std::uint64_t process);
+  void retire_key_of(std::uint64_t process);
+  void retire_key(const std::string& key);
   std::string instructions_of(const Member& member) const;
   void note_instructions(const Member& newcomer);
   void probe_namesake(const Member& newcomer);
@@ -103,6 +109,8 @@ class Coordinator {
   Hooks hooks_;
   EarlyStopping early_stopping_;
   FeedTree feed_tree_;
+  // Keys of one use, and whose they are, or were: Hello.process.
+  std::map<std::string, std::uint64_t> once_;
   std::unique_ptr<Phase> phase_;
   EvaluationRound* evaluation_ = nullptr;  // phase_, if it is one
   Json passed_over_;                       // of the epoch, once it is trained

@@ -8,6 +8,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/transport_socket.h"
 
 namespace dl::cluster {
 namespace {
@@ -27,6 +28,10 @@ std::string in_seconds(milliseconds time) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.10g s", seconds(time));
   return text.data();
+}
+
+std::string text_of(const WorkerKeys& keys) {
+  return keys.server + keys.own.public_key;
 }
 
 }  // namespace
@@ -68,10 +73,24 @@ void MasterLine::open(const std::string& endpoint) {
   endpoint_ = endpoint;
   envelope_ = Envelope{};
   greeted_ = false;
-  if (!endpoint_.empty())
-    socket_ =
-        std::make_unique<DealerSocket>(endpoint_, options_.security, log_);
-  if (socket_) socket_->expect({.from = kFromMaster});
+  if (endpoint_.empty()) return;
+  Security security = options_.security;
+  if (has_keys(security)) {
+    security.given = keys_ = read_keys();
+    security.proven = text_of(keys_) == proven_;
+  }
+  socket_ = std::make_unique<DealerSocket>(endpoint_, security, log_);
+  socket_->expect({.from = kFromMaster});
+}
+
+// They may be others by now.
+WorkerKeys MasterLine::read_keys() const {
+  const Security& security = options_.security;
+  return security.given ? *security.given : read_worker_keys(security.keys);
+}
+
+bool MasterLine::keys_changed() const {
+  return has_keys(options_.security) && text_of(read_keys()) != text_of(keys_);
 }
 
 // Waits at one address until a master answers there; false when the address
@@ -92,7 +111,12 @@ bool MasterLine::try_endpoint(const Hello& hello, double deadline,
       look = monotonic_seconds() + kLookUpSeconds;
     }
     if (socket_) {
-      if (greet(hello, answer)) return true;
+      try {
+        if (greet(hello, answer)) return true;
+      } catch (const Error& error) {
+        if (error.code() != Code::kNotAuthorised || !keys_changed()) throw;
+        open(std::string(endpoint_));
+      }
     } else {
       pollfd p{options_.stop, POLLIN, 0};
       ::poll(&p, options_.stop >= 0 ? 1 : 0, static_cast<int>(kLook.count()));
@@ -113,6 +137,7 @@ bool MasterLine::greet(const Hello& hello, Received& answer) {
     if (message.type == MessageType::kRefuse) refuse(message);
     if (message.type == MessageType::kWelcome) {
       const Welcome welcome = Welcome::from_message(message);
+      proven_ = text_of(keys_);
       envelope_.fence = received->envelope.fence;
       envelope_.run = welcome.run;
       envelope_.worker = welcome.worker;

@@ -48,6 +48,8 @@ class MasterLine {
 
  private:
   void open(const std::string& endpoint);
+  WorkerKeys read_keys() const;
+  bool keys_changed() const;
   bool try_endpoint(const Hello& hello, double deadline, double& notice,
                     const std::function<void()>& check, Received& answer);
   bool greet(const Hello& hello, Received& answer);
@@ -58,6 +60,8 @@ class MasterLine {
   const Log& log_;
   std::unique_ptr<DealerSocket> socket_;
   std::string endpoint_, status_;
+  WorkerKeys keys_;     // as of open()
+  std::string proven_;  // the keys with which a master let us in
   Envelope envelope_;
   bool greeted_ = false;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections

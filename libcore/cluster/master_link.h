@@ -26,6 +26,7 @@ class MasterLink {
   virtual void let_in(const std::string&) {}
   virtual std::vector<RouterSocket::Ended> take_ended() { return {}; }
   virtual bool take_removed_key() { return false; }
+  virtual void retire(const std::string&) {}
   virtual bool idle(const std::string&) const { return true; }
   virtual void forget_feed(const std::string&) {}
   virtual std::uint64_t bytes_in() const = 0;
@@ -49,6 +50,7 @@ class SocketLink : public MasterLink {
     return socket_.take_ended();
   }
   bool take_removed_key() override { return socket_.take_removed_key(); }
+  void retire(const std::string& key) override { socket_.retire(key); }
   bool idle(const std::string& peer) const override {
     return socket_.idle(peer);
   }

@@ -70,7 +70,7 @@ class Master {
   std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
   void start(RouterSocket& socket);
   void announce(const RouterSocket& socket);
-  void loop();
+  void loop(RouterSocket& socket);
   void see_off(int code, const std::string& reason);
   void receive();
   void look_after_local_workers();
@@ -126,7 +126,7 @@ Outcome Master::run() {
   try {
     for (const RouterSocket::Incoming& incoming : first)
       coordinator_->handle(incoming, monotonic_seconds());
-    loop();
+    loop(*socket);
     if (coordinator_->finished() && !options_.estimate)
       store_.write_model(context_->state);
   } catch (const Error& error) {
@@ -299,7 +299,7 @@ void Master::announce(const RouterSocket& socket) {
                                        "\n");
 }
 
-void Master::loop() {
+void Master::loop(RouterSocket& socket) {
   watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
                     end_at_once);
   while (!coordinator_->finished() && !coordinator_->stopped()) {
@@ -315,6 +315,10 @@ void Master::loop() {
     failpoint("master.spin");
     look_after_local_workers();
     renew_tree_key();
+    if (socket.renew_server_key()) {
+      log_(Level::kInfo, "server.key is another one; workers join again");
+      announce(socket);
+    }
     coordinator_->tick(monotonic_seconds());
     progress_.observe(*context_);
     if (options_.progress)
@@ -339,6 +343,7 @@ void Master::see_off(int code, const std::string& reason) {
   while (!coordinator_->all_left() && monotonic_seconds() < end)
     if (const auto incoming = link_->receive(kPause, {}))
       coordinator_->take_farewell(*incoming);
+  coordinator_->retire_keys();
 }
 
 void Master::receive() {

@@ -274,6 +274,7 @@ struct Stop {
 // worker -> master: it goes; its leases return to the queue at once.
 struct Leave {
   std::string reason;
+  bool returns = false;  // it will say Hello again
 
   Message to_message() const;
   static Leave from_message(const Message& message);

@@ -238,12 +238,15 @@ Digest Digest::from_message(const Message& message) {
 }
 
 Message Leave::to_message() const {
-  return {MessageType::kLeave, {{"reason", printable(reason, kMaxReason)}}, {}};
+  return {MessageType::kLeave,
+          {{"reason", printable(reason, kMaxReason)}, {"returns", returns}},
+          {}};
 }
 
 Leave Leave::from_message(const Message& message) {
-  JsonView body = open_body(message, MessageType::kLeave, 0, {"reason"});
-  return {text_of(body, "reason", kMaxReason)};
+  JsonView body =
+      open_body(message, MessageType::kLeave, 0, {"reason", "returns"});
+  return {text_of(body, "reason", kMaxReason), body.at("returns").boolean()};
 }
 
 }  // namespace dl::cluster

@@ -38,14 +38,18 @@ constexpr int kMessagesHeld = 2;
 // always wait.
 constexpr std::size_t kMaxQueued = std::size_t{256} << 20;
 
-// Where keys are, dl-keygen(1): a master's folder holds server.key and
-// workers/*.pub; a worker's holds server.pub and worker.key.
+// Where keys are, dl-keygen(1): a master's folder holds server.key and what is
+// in workers; a worker's holds server.pub and worker.key.
 struct Security {
   std::string keys = "";  // folder; or none
   bool insecure = false;
   // In place of a folder: a key pair that all of a run's peers have.  It is the
   // only key that is let in, and the server's as well.
   std::optional<KeyPair> shared = std::nullopt;
+  // A worker's, in place of a folder.
+  std::optional<WorkerKeys> given = std::nullopt;
+  // A worker was let in with them: a handshake that dies is no refusal.
+  bool proven = false;
 };
 
 // What wait_for_any() takes.
@@ -86,6 +90,7 @@ class RouterSocket : public Socket {
     std::string peer;
     Received received;
     std::string key = "";  // its public key, Z85; "" without CURVE
+    bool once = false;     // of a Hello: the key is for one process
   };
   // What peers may send; without it, anything.  A connection with more of
   // messages that are not whole is ended, connection_guard.h.  If they are to
@@ -117,6 +122,13 @@ class RouterSocket : public Socket {
   std::vector<Ended> take_ended();
   // Whether a key was removed, since the last call.
   bool take_removed_key();
+  // Removes a key of one use, if it is there.  Throws Error: kIo.
+  void retire(const std::string& key);
+  // If there is another server.key, binds again with it, which ends all
+  // connections; true: it did.  Looks once a second.  A key that is of no use
+  // is reported and passed over.  Throws Error: kUnavailable, the address is
+  // taken meanwhile.
+  bool renew_server_key();
 
   // Nothing waits here for the peer, which may then take a message at once.
   bool idle(const std::string& peer) const;

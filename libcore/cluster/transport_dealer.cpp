@@ -10,9 +10,12 @@ namespace dl::cluster {
 namespace {
 
 // A connection may die in the middle of a handshake without being refused;
-// not so often in a row.
+// not so often in a row, if the keys were never of use.
 constexpr int kRefusals = 3;
 constexpr Milliseconds kProbeEvery{1000};
+constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
 }  // namespace
 
@@ -25,7 +28,7 @@ struct DealerSocket::State {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::dealer};
   SocketMonitor monitor{context, socket};
-  bool curve = false, shared = false;
+  bool curve = false, shared = false, proven = false;
   bool reached = false;  // a connection, with or without a handshake
   bool connected = false, lost = false;
   int refusals = 0;
@@ -40,10 +43,12 @@ struct DealerSocket::State {
 };
 
 void DealerSocket::State::set_keys(const Security& security) {
-  WorkerKeys keys = security.shared ? WorkerKeys{security.shared->public_key,
+  WorkerKeys keys = security.shared  ? WorkerKeys{security.shared->public_key,
                                                  *security.shared}
-                                    : read_worker_keys(security.keys);
+                    : security.given ? *security.given
+                                     : read_worker_keys(security.keys);
   curve = true;
+  proven = security.proven;
   shared = security.shared.has_value();
   socket.set(zmq::sockopt::curve_serverkey, keys.server);
   socket.set(zmq::sockopt::curve_publickey, keys.own.public_key);
@@ -59,6 +64,8 @@ void DealerSocket::State::refused(const std::string& sentence) {
 
 void DealerSocket::State::serve() {
   while (auto event = monitor.next()) {
+    // Whoever is there next is not the one that was lost.
+    if (lost && (event->what & kHandshakeFailed) != 0) continue;
     switch (event->what) {
       case ZMQ_EVENT_CONNECTED:
         reached = true;
@@ -86,7 +93,9 @@ void DealerSocket::State::serve() {
                           "--keys DIR");
         [[fallthrough]];
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-        if (curve && !lost && ++refusals >= kRefusals)
+        if (!curve || ++refusals < kRefusals) break;
+        lost = proven;  // another connection may fare better
+        if (!lost)
           refused(
               // Which of the two depends on who hung up first.
               "server key does not match, or the master uses no keys "

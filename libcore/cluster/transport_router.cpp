@@ -21,6 +21,8 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::chrono::seconds kReportEvery{60};
+constexpr std::chrono::seconds kLookEvery{1};
+constexpr std::chrono::seconds kRebindLimit{5};
 constexpr std::size_t kMostTold = 1000;
 constexpr Milliseconds kFlushEvery{5};  // libzmq does not say when one drains
 
@@ -86,6 +88,9 @@ struct RouterSocket::State {
   std::vector<Ended> ended;
   std::set<std::string> told_ended;  // who and why
   std::string public_key;
+  std::string keys;   // the folder
+  std::string stamp;  // of its server.key
+  Clock::time_point next_look = Clock::now();
   std::string path;  // of an ipc: address
   std::uint64_t dropped = 0, reported = 0;
   std::uint64_t told_strangers = 0;  // failed handshakes
@@ -93,6 +98,8 @@ struct RouterSocket::State {
   Clock::time_point next_report = Clock::now();
 
   void set_keys(const Security& security);
+  bool renew_server_key();
+  void bind_again();
   void bind(const std::string& endpoint);
   void take_path(const std::string& endpoint);
   void serve();
@@ -106,16 +113,60 @@ struct RouterSocket::State {
 };
 
 void RouterSocket::State::set_keys(const Security& security) {
+  if (!security.shared) {
+    keys = security.keys;
+    stamp = server_key_stamp(keys);
+  }
   KeyPair own =
       security.shared ? *security.shared : read_server_keys(security.keys);
   zap.emplace(context,
               security.shared ? Allowed{"", own.public_key}
                               : Allowed{security.keys, ""},
-              log, [this](const Names& keys) { guard.allow_only(keys); });
+              log, [this](const Names& names) { guard.allow_only(names); });
   socket.set(zmq::sockopt::zap_domain, "dl-tools");
   socket.set(zmq::sockopt::curve_server, true);
   socket.set(zmq::sockopt::curve_secretkey, own.secret_key);
   public_key = own.public_key;
+}
+
+bool RouterSocket::State::renew_server_key() {
+  if (keys.empty() || !path.empty() || Clock::now() < next_look) return false;
+  next_look = Clock::now() + kLookEvery;
+  const std::string now = server_key_stamp(keys);
+  if (now.empty() || now == stamp) return false;
+  stamp = now;
+  try {
+    const KeyPair own = read_server_keys(keys);
+    if (own.public_key == public_key) return false;
+    socket.set(zmq::sockopt::curve_secretkey, own.secret_key);
+    public_key = own.public_key;
+  } catch (const Error& error) {
+    if (log)
+      log(Level::kWarning,
+          std::string(error.what()) + "; going on with the one before");
+    return false;
+  }
+  bind_again();
+  return true;
+}
+
+// A listener keeps the keys that it was made with.  libzmq ends its connections
+// with it, and gives the port back a little later.
+void RouterSocket::State::bind_again() {
+  const auto end = Clock::now() + kRebindLimit;
+  const auto address = socket.get(zmq::sockopt::last_endpoint);
+  socket.unbind(address);
+  for (;;) {
+    try {
+      return socket.bind(address);
+    } catch (const zmq::error_t& error) {
+      if (Clock::now() >= end)
+        throw Error{Code::kUnavailable,
+                    "cannot bind " + address +
+                        " again with the new server.key: " + error.what()};
+      usleep(1000);
+    }
+  }
 }
 
 // libzmq binds a path whatever is there.
@@ -270,8 +321,11 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
       continue;
     }
     try {
-      return Incoming{raw->peer, decode_from(raw->peer, frames),
-                      raw->origin.key};
+      Incoming incoming{raw->peer, decode_from(raw->peer, frames),
+                        raw->origin.key};
+      incoming.once = incoming.received.message.type == MessageType::kHello &&
+                      is_once(guard.name_of(incoming.key));
+      return incoming;
     } catch (const Error&) {
       drop();
     }
@@ -361,6 +415,15 @@ void RouterSocket::forget_feed(const std::string& peer) {
 }
 
 bool RouterSocket::take_removed_key() { return state_->guard.take_removed(); }
+
+void RouterSocket::retire(const std::string& key) {
+  const std::string name = state_->guard.name_of(key);
+  if (name.empty()) return;
+  state_->guard.retire(key);
+  remove_once(state_->keys, name);
+}
+
+bool RouterSocket::renew_server_key() { return state_->renew_server_key(); }
 
 void RouterSocket::expect(const Expected& expected) {
   state_->expected = expected;

@@ -67,7 +67,8 @@ void check_security(const std::string& endpoint, const Security& security) {
 }
 
 bool has_keys(const Security& security) {
-  return !security.insecure && (security.shared || !security.keys.empty());
+  return !security.insecure &&
+         (security.shared || security.given || !security.keys.empty());
 }
 
 void set_limits(zmq::socket_t& socket) {

@@ -68,7 +68,7 @@ class Worker {
   std::optional<End> deliver(std::vector<Message> messages);
   void wait(double most);
   bool flush();
-  void leave(const std::string& reason);
+  void leave(const std::string& reason, bool returns = false);
   void check() const;
   void report();
 
@@ -181,7 +181,7 @@ Worker::End Worker::session() {
       return end_session();
     }
     if (mail_.rejoin) {
-      leave("joins again: " + mail_.doing());
+      leave("joins again: " + mail_.doing(), true);
       log_(Level::kWarning, "joining again: " + mail_.doing());
       return end_session();
     }
@@ -300,7 +300,7 @@ std::optional<Worker::End> Worker::deliver(std::vector<Message> messages) {
   for (Message& message : messages)
     room = room && mail_.inbox.push(std::move(message));
   if (room) return std::nullopt;
-  leave("fell too far behind");
+  leave("fell too far behind", true);
   log_(Level::kWarning, "fell too far behind; joining again");
   mail_.fetcher.close();
   return End::kLost;
@@ -339,8 +339,8 @@ bool Worker::flush() {
   return sent;
 }
 
-void Worker::leave(const std::string& reason) {
-  line_.send(Leave{reason}.to_message(), milliseconds(1000));
+void Worker::leave(const std::string& reason, bool returns) {
+  line_.send(Leave{reason, returns}.to_message(), milliseconds(1000));
 }
 
 void Worker::report() {

@@ -23,9 +23,19 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kZ85 = 40;
 constexpr std::size_t kLongestName = 64;
+constexpr std::string_view kOnce = ".once";
 
 [[noreturn]] void unusable(const std::string& path, const std::string& why) {
   throw Error{Code::kNotAuthorised, "key file '" + path + "': " + why};
+}
+
+// path: for messages.
+std::string check_key(std::string text, const std::string& path) {
+  if (text.size() == kZ85 + 1 && text.back() == '\n') text.pop_back();
+  std::array<std::uint8_t, 32> raw{};
+  if (text.size() != kZ85 || !zmq_z85_decode(raw.data(), text.c_str()))
+    unusable(path, "is no key: want 40 characters of Z85");
+  return text;
 }
 
 std::string read_key(const std::string& path, bool secret) {
@@ -40,13 +50,8 @@ std::string read_key(const std::string& path, bool secret) {
   close(fd);
   if (secret && shared)
     unusable(path, "others can read it; chmod 600 '" + path + "'");
-  std::string text(buffer.data(),
-                   size > 0 ? static_cast<std::size_t>(size) : 0);
-  if (text.size() == kZ85 + 1 && text.back() == '\n') text.pop_back();
-  std::array<std::uint8_t, 32> raw{};
-  if (text.size() != kZ85 || !zmq_z85_decode(raw.data(), text.c_str()))
-    unusable(path, "is no key: want 40 characters of Z85");
-  return text;
+  return check_key(
+      {buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0}, path);
 }
 
 std::string public_of(const std::string& secret, const std::string& path) {
@@ -92,6 +97,15 @@ void write_key(const KeyFile& file) {
   if (rename(temporary.c_str(), file.path.c_str()) != 0) fail(temporary);
 }
 
+// "" if it is not there.
+std::string stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return "";
+  return std::to_string(status.st_ino) + " " +
+         std::to_string(status.st_mtim.tv_sec) + "." +
+         std::to_string(status.st_mtim.tv_nsec);
+}
+
 void make_folder(const fs::path& path, bool secret) {
   std::error_code error;
   bool made = fs::create_directories(path, error);
@@ -134,6 +148,31 @@ WorkerKeys read_worker_keys(const std::string& folder) {
           {public_of(secret, path), secret}};
 }
 
+WorkerKeys read_worker_keys_from(int fd) {
+  const std::string name = "-";
+  std::array<std::string, 2> keys;
+  for (std::string& key : keys) {
+    char c = 0;
+    while (key.size() <= kZ85 && c != '\n' && read(fd, &c, 1) == 1) key += c;
+    if (key.empty())
+      unusable(name,
+               "ends before two keys; `dl-keygen DIR --once NAME` makes "
+               "them");
+    key = check_key(key, name);
+  }
+  return {keys[0], {public_of(keys[1], name), keys[1]}};
+}
+
+bool is_once(const std::string& name) { return name.ends_with(kOnce); }
+
+void remove_once(const std::string& folder, const std::string& name) {
+  std::error_code error;
+  fs::remove(folder + "/workers/" + name, error);
+  if (error)
+    throw Error{Code::kIo, "cannot remove '" + folder + "/workers/" + name +
+                               "': " + error.message()};
+}
+
 std::map<std::string, std::string> read_allowed_keys(
     const std::string& folder,
     const std::function<void(const Error&)>& damaged) {
@@ -142,16 +181,21 @@ std::map<std::string, std::string> read_allowed_keys(
   fs::directory_iterator files(folder + "/workers", error);
   if (error) return allowed;
   for (const fs::directory_entry& file : files) {
-    if (file.path().extension() != ".pub") continue;
+    const bool once = file.path().extension() == kOnce;
+    if (!once && file.path().extension() != ".pub") continue;
     try {
       allowed[read_key(file.path().string(), false)] =
-          file.path().stem().string();
+          (once ? file.path().filename() : file.path().stem()).string();
     } catch (const Error& bad) {
       if (!damaged) throw;
       damaged(bad);
     }
   }
   return allowed;
+}
+
+std::string server_key_stamp(const std::string& folder) {
+  return stamp_of(folder + "/server.key");
 }
 
 std::string allowed_keys_stamp(const std::string& folder) {
@@ -161,12 +205,9 @@ std::string allowed_keys_stamp(const std::string& folder) {
   std::vector<std::string> stamps;
   for (const fs::directory_iterator end; !error && files != end;
        files.increment(error)) {
-    struct stat status {};
-    if (::stat(files->path().c_str(), &status) != 0) continue;
-    stamps.push_back(files->path().filename().string() + " " +
-                     std::to_string(status.st_ino) + " " +
-                     std::to_string(status.st_mtim.tv_sec) + "." +
-                     std::to_string(status.st_mtim.tv_nsec));
+    const std::string stamp = stamp_of(files->path().string());
+    if (!stamp.empty())
+      stamps.push_back(files->path().filename().string() + " " + stamp);
   }
   if (error) return "";
   std::ranges::sort(stamps);
@@ -175,37 +216,46 @@ std::string allowed_keys_stamp(const std::string& folder) {
   return stamp;
 }
 
-std::vector<std::string> make_keys(const std::string& folder,
-                                   const std::vector<std::string>& workers,
-                                   bool force) {
-  for (const std::string& name : workers)
-    if (!name_ok(name))
-      throw Error{Code::kUsage, "worker name '" + name +
-                                    "': want up to 64 letters, digits, '.', "
-                                    "'_' and '-'"};
-  const std::string server_path = folder + "/server.key";
-  const bool have_server = fs::exists(server_path);
-  std::vector<KeyFile> files;
-  std::string server;
-  if (have_server && !workers.empty()) {
-    server = read_server_keys(folder).public_key;
-  } else {
-    KeyPair keys = make_key_pair();
-    server = keys.public_key;
-    files.push_back({server_path, keys.secret_key, true});
-    files.push_back({folder + "/server.pub", server, false});
+namespace {
+
+void check_name(const std::string& name) {
+  if (!name_ok(name) || is_once(name))
+    throw Error{Code::kUsage, "worker name '" + name +
+                                  "': want up to 64 letters, digits, '.', "
+                                  "'_' and '-', and no end '.once'"};
+}
+
+// The server's public key.  One that is made is added to `files`.
+std::string server_key(const std::string& folder, bool make,
+                       std::vector<KeyFile>& files) {
+  const std::string path = folder + "/server.key";
+  if (!make && fs::exists(path)) return read_server_keys(folder).public_key;
+  KeyPair keys = make_key_pair();
+  files.push_back({path, keys.secret_key, true});
+  files.push_back({folder + "/server.pub", keys.public_key, false});
+  return keys.public_key;
+}
+
+// The copies in hand-out, of other workers than those in `files`.
+std::vector<KeyFile> copies(const std::string& folder,
+                            const std::string& server,
+                            const std::vector<KeyFile>& files) {
+  std::vector<KeyFile> result;
+  std::error_code error;
+  fs::directory_iterator workers(folder + "/hand-out", error);
+  if (error) return result;
+  for (const fs::directory_entry& worker : workers) {
+    const std::string path = worker.path().string() + "/server.pub";
+    if (fs::exists(path, error) &&
+        std::ranges::find(files, path, &KeyFile::path) == files.end())
+      result.push_back({path, server, false});
   }
-  for (const std::string& name : workers) {
-    KeyPair keys = make_key_pair();
-    const std::string hand_out = folder + "/hand-out/" + name;
-    files.push_back({folder + "/workers/" + name + ".pub", keys.public_key});
-    files.push_back({hand_out + "/server.pub", server});
-    files.push_back({hand_out + "/worker.key", keys.secret_key, true});
-  }
-  for (const KeyFile& file : files)
-    if (!force && fs::exists(file.path))
-      throw Error{Code::kCantCreate,
-                  "'" + file.path + "' exists; --force replaces it"};
+  std::ranges::sort(result, {}, &KeyFile::path);
+  return result;
+}
+
+std::vector<std::string> write_keys(const std::string& folder,
+                                    const std::vector<KeyFile>& files) {
   make_folder(folder, true);
   make_folder(folder + "/workers", false);
   std::vector<std::string> written;
@@ -215,6 +265,48 @@ std::vector<std::string> make_keys(const std::string& folder,
     written.push_back(file.path);
   }
   return written;
+}
+
+void check_new(const std::vector<KeyFile>& files, bool force) {
+  for (const KeyFile& file : files)
+    if (!force && fs::exists(file.path))
+      throw Error{Code::kCantCreate,
+                  "'" + file.path + "' exists; --force replaces it"};
+}
+
+}  // namespace
+
+std::vector<std::string> make_keys(const std::string& folder,
+                                   const std::vector<std::string>& workers,
+                                   bool force) {
+  for (const std::string& name : workers) check_name(name);
+  std::vector<KeyFile> files;
+  const std::string server = server_key(folder, workers.empty(), files);
+  for (const std::string& name : workers) {
+    KeyPair keys = make_key_pair();
+    const std::string hand_out = folder + "/hand-out/" + name;
+    files.push_back({hand_out + "/server.pub", server});
+    files.push_back({hand_out + "/worker.key", keys.secret_key, true});
+    // Last: a master that sees it ends the connections of the one before.
+    files.push_back({folder + "/workers/" + name + ".pub", keys.public_key});
+  }
+  check_new(files, force);
+  if (files[0].path == folder + "/server.key")
+    for (KeyFile& copy : copies(folder, server, files))
+      files.push_back(std::move(copy));
+  return write_keys(folder, files);
+}
+
+WorkerKeys make_once(const std::string& folder, const std::string& name,
+                     bool force) {
+  check_name(name);
+  std::vector<KeyFile> files;
+  WorkerKeys keys{server_key(folder, false, files), make_key_pair()};
+  files.push_back(
+      {folder + "/workers/" + name + std::string(kOnce), keys.own.public_key});
+  check_new(files, force);
+  write_keys(folder, files);
+  return keys;
 }
 
 }  // namespace dl::cluster

@@ -25,6 +25,10 @@ struct WorkerKeys {
   KeyPair own;
 };
 
+// What `dl-keygen --once` prints: the master's public key and a secret key, a
+// line each.  Reads no more than that.  Throws Error: kNotAuthorised.
+WorkerKeys read_worker_keys_from(int fd);
+
 // The pair of a secret key.  Throws Error: kNotAuthorised, it is none.
 KeyPair key_pair_of(const std::string& secret);
 
@@ -35,23 +39,34 @@ KeyPair read_server_keys(const std::string& folder);
 // FOLDER/server.pub and FOLDER/worker.key.  Throws like read_server_keys().
 WorkerKeys read_worker_keys(const std::string& folder);
 
-// The public keys of FOLDER/workers/NAME.pub, and the names.
+// The public keys of FOLDER/workers/NAME.pub and NAME.once, and the names: for
+// the latter, is_once(), with the ending.
 // Throws Error: kNotAuthorised, a file is damaged; with `damaged`, that is told
 // of it and the file left out.
 std::map<std::string, std::string> read_allowed_keys(
     const std::string& folder,
     const std::function<void(const Error&)>& damaged = nullptr);
+bool is_once(const std::string& name);
+// Of a key of that name, for one process, which is gone.
+void remove_once(const std::string& folder, const std::string& name);
 // Another text once files there are others; "": it cannot be read now.
 std::string allowed_keys_stamp(const std::string& folder);
+// The same of FOLDER/server.key.
+std::string server_key_stamp(const std::string& folder);
 
 // What dl-keygen does: makes the master's keys (if `workers` is empty, or
 // there are none yet) and those of each worker, and returns the files written.
-// Without `force` a file that exists is an error, and nothing is written.
-// Throws Error: kUsage, a name that cannot be part of a file name;
-// kCantCreate; kNotAuthorised, server.key is there but damaged.
+// Copies of the server's key for workers follow it.  Without `force` a file
+// that exists is an error, and nothing is written. Throws Error: kUsage, a name
+// that cannot be part of a file name; kCantCreate; kNotAuthorised, server.key
+// is there but damaged.
 std::vector<std::string> make_keys(const std::string& folder,
                                    const std::vector<std::string>& workers,
                                    bool force);
+// Likewise for one process that will be called so: its secret key is in no
+// file.
+WorkerKeys make_once(const std::string& folder, const std::string& name,
+                     bool force);
 
 }  // namespace dl::cluster
 
