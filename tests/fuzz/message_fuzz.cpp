@@ -29,6 +29,29 @@ void read_as_each(const Message& message) {
   (read_as<T>(message), ...);
 }
 
+// As a receiver takes it: nothing but errors of the protocol.
+void decode_as(std::span<const Frame> frames, const Expected& expected) {
+  try {
+    const Received received = decode(frames, expected);
+    check_sender(received.message.type, expected.from);
+  } catch (const dl::Error& error) {
+    if (error.code() != dl::Code::kProtocol) __builtin_trap();
+  }
+}
+
+// Both sides, before Welcome, when no sizes are known, and after.
+void decode_as_each(std::span<const Frame> frames) {
+  Sizes sizes;
+  sizes.parameters = 1000;
+  sizes.statistics = sizes.updater_state = 10;
+  sizes.shards = 4;
+  sizes.load = sizes.evaluations = 1000;
+  for (const unsigned from :
+       {kFromMaster, kFromWorker, kFromChild, kFromParent})
+    for (const Sizes& known : {Sizes{}, sizes})
+      decode_as(frames, {.from = from, .sizes = known});
+}
+
 void mend(std::vector<std::vector<std::byte>>& frames) {
   if (frames.empty() || frames[0].size() < kHeaderBytes) return;
   dl::io::Digest digest;
@@ -55,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data,
   }
   mend(frames);
   std::vector<Frame> views(frames.begin(), frames.end());
+  decode_as_each(views);
   try {
     Received received = decode(views, {.most = 1 << 20});
     read_as_each<Hello, Welcome, Refuse, Ready, State, Task, Result, Round,

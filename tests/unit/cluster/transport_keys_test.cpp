@@ -88,6 +88,35 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
   meet(locked, good);
 }
 
+TEST_CASE("keys: with good ones, a handshake that dies is no refusal") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  make_keys(folder / "b", {"w"}, false);
+  RouterSocket other(kAny, {folder / "a", false}, {});
+  Security before{folder / "b/hand-out/w", false};
+  before.proven = true;
+  DealerSocket worker(other.endpoint(), before, {});
+  CHECK(turn([&] {
+    (void)worker.receive(5ms);
+    return worker.lost();
+  }));
+}
+
+TEST_CASE("keys: another server.key is bound to the same port") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  RouterSocket master(kAny, {folder / "a", false}, {});
+  const std::string endpoint = master.endpoint();
+  const std::string before = master.public_key();
+  CHECK_FALSE(master.renew_server_key());
+  make_keys(folder / "a", {}, true);
+  CHECK(turn([&] { return master.renew_server_key(); }));
+  CHECK(master.endpoint() == endpoint);
+  CHECK(master.public_key() != before);
+  DealerSocket worker(endpoint, {folder / "a/hand-out/w", false}, {});
+  meet(master, worker);
+}
+
 TEST_CASE("keys: a shared pair lets in who has it, and nobody else") {
   const KeyPair pair = make_key_pair();
   Lines log;
