@@ -75,7 +75,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
   refused.peer = incoming.peer;
   try {
     refused.hello = Hello::from_message(incoming.received.message);
-    if (!incoming.once.empty()) claim_key(incoming.once, refused.hello.process);
+    if (incoming.once) claim_key(incoming.key, refused.hello.process);
     probe_namesake(refused);
     std::optional<Member> replaced;
     if (Member* old = context_.members.find(incoming.peer)) {
