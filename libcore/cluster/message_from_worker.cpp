@@ -217,7 +217,7 @@ Message Digest::to_message() const {
           {{"sequence", sequence},
            {"digest", hex_field(digest)},
            {"residual_norm", residual_norm},
-           {"clipped", clipped},
+           {"mass", mass.to_json()},
            {"exchange", exchange}},
           {floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
@@ -225,12 +225,12 @@ Message Digest::to_message() const {
 Digest Digest::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kDigest, 2,
-                {"sequence", "digest", "residual_norm", "clipped", "exchange"});
+                {"sequence", "digest", "residual_norm", "mass", "exchange"});
   Digest answer;
   answer.sequence = number_of(body, "sequence");
   answer.digest = hex_of(body, "digest");
   answer.residual_norm = body.at("residual_norm").number();
-  answer.clipped = body.at("clipped").number();
+  answer.mass = MassLedger::from_json(body.at("mass"));
   answer.exchange = object_of(body, "exchange");
   answer.statistics = blob_to_floats(message, 0);
   answer.updater_state = blob_to_floats(message, 1);

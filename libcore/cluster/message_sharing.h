@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "libcore/cluster/mass_ledger.h"
 #include "libcore/cluster/message_type.h"
 
 namespace dl::cluster {
@@ -60,7 +61,7 @@ struct Digest {
   std::uint64_t sequence = 0;
   std::uint64_t digest = 0;
   double residual_norm = 0;
-  double clipped = 0;              // mass cut off residuals so far
+  MassLedger mass;                 // of the process; in averaging nothing
   Json exchange = Json::object();  // as in Beat
   std::vector<float> statistics, updater_state;
 

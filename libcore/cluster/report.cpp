@@ -27,6 +27,27 @@ std::string quoted(const std::vector<std::string>& names) {
   return text;
 }
 
+MassLedger total(const std::map<std::uint64_t, MassLedger>& masses) {
+  MassLedger sum;
+  for (const auto& [process, ledger] : masses) sum.add(ledger);
+  return sum;
+}
+
+// "": nothing was lost or counted twice.
+std::string mass_text(const MassLedger& all) {
+  if (!(all.returned.size + all.dropped.size + all.residual.size > 0))
+    return "";
+  const auto number = [](double value) { return format("%.3g", value); };
+  std::string text = number(all.sent.size) + " sent";
+  if (all.returned.size > 0)
+    text += ", " + number(all.returned.size) + " refused and learnt again";
+  if (all.dropped.size > 0)
+    text += ", " + number(all.dropped.size) + " dropped";
+  if (all.clipped.size > 0)
+    text += ", " + number(all.clipped.size) + " clipped";
+  return text + ", " + number(all.residual.size) + " left in residuals";
+}
+
 // The epoch that the model is of; null: none is over.
 const EpochScore* score_of_model(const RunState& state, bool keeps_best) {
   if (state.history.empty()) return nullptr;
@@ -67,6 +88,13 @@ double Report::payload_share() const {
   return payload_per_batch() / (4.0 * static_cast<double>(parameters));
 }
 
+Json Report::mass() const {
+  if (masses.empty()) return {};
+  Json json = total(masses).to_json();
+  json["applied"] = {applied.sum, applied.size};
+  return json;
+}
+
 Json Report::to_json(const RunState& state) const {
   Json history = state.to_json()["history"];
   const EpochScore* score = score_of_model(state, keeps_best);
@@ -98,6 +126,7 @@ Json Report::to_json(const RunState& state) const {
         {"dense_update", 4 * parameters}}},
       {"staleness", staleness.to_json()},
       {"exchange", exchange.to_json()},
+      {"mass", mass()},
       {"resyncs", resyncs},
       {"histories_lost", histories_lost},
       {"foreign_messages", foreign},
@@ -147,6 +176,8 @@ std::string Report::to_text(const RunState& state) const {
     if (exchange.shares()) text += line("exchange", exchange.sent_text());
     text += line("workers' time", exchange.time_text());
   }
+  if (const std::string left = mass_text(total(masses)); !left.empty())
+    text += line("mass", left);
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
   text += line("time",

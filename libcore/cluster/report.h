@@ -4,11 +4,13 @@
 #define DL_LIBCORE_CLUSTER_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/cluster/exchange_report.h"
+#include "libcore/cluster/mass_ledger.h"
 #include "libcore/cluster/run_state.h"
 #include "libcore/cluster/staleness_summary.h"
 
@@ -27,6 +29,11 @@ struct Report {
   double seconds = 0;
   StalenessSummary staleness;  // sharing
   ExchangeReport exchange;
+  // Sharing: of each worker's process, as it told last; and what was applied.
+  std::map<std::uint64_t, MassLedger> masses;
+  exchange::Mass applied;
+  // All of it; null: nobody told any.
+  Json mass() const;
 
   // What is known at the end.
   std::int64_t expected_per_epoch = 0;  // examples

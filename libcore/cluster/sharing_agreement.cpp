@@ -62,6 +62,7 @@ void SharingEpoch::take_digest(Member& member, Digest answer) {
         updater_state.size() != context_.updater_elements)))
     throw Error{Code::kProtocol, "Digest: its vectors do not fit"};
   context_.note_exchange(member, answer.exchange);
+  context_.report.masses[member.hello.process] = answer.mass;
   if (!check_ ||
       !check_->take(member.number, std::move(answer), member.examples))
     return;
@@ -86,17 +87,15 @@ void SharingEpoch::follow_check() {
 
 void SharingEpoch::end_check() {
   RunState& state = context_.state;
-  double residual = 0, clipped = 0;
-  for (const auto& [number, answer] : check_->answers()) {
+  double residual = 0;
+  for (const auto& [number, answer] : check_->answers())
     residual += answer.digest.residual_norm;
-    clipped += answer.digest.clipped;
-  }
   context_.events.write("round", {{"epoch", state.epoch},
                                   {"sequence", check_->sequence()},
                                   {"digest", io::hex(check_->digest())},
                                   {"replicas", check_->answers().size()},
                                   {"residual", residual},
-                                  {"clipped", clipped},
+                                  {"mass", context_.report.mass()},
                                   {"staleness", staleness_.to_json()}});
   state.statistics = check_->statistics(std::move(state.statistics));
   check_.reset();

@@ -206,7 +206,10 @@ void SharingLearner::begin(const Task& task) {
   if (!known_) throw OutOfStep{"a task without parameters"};
   epoch_ = task.epoch;
   for (const SentUpdate& sent : sent_.leave_other_epochs(epoch_))
-    if (sent.refused) give_back(sent);
+    if (sent.refused)
+      give_back(sent);
+    else if (!sent.update.payload.empty())
+      coder_.drop(sent.update.payload);
 }
 
 // Whether the mini-batch was trained before, and its update is the answer.
@@ -416,7 +419,7 @@ void SharingLearner::answer(const Check& check) {
   answer.sequence = check.sequence;
   answer.digest = io::digest(std::as_bytes(std::span(parameters_)));
   answer.residual_norm = coder_.residual_norm();
-  answer.clipped = coder_.clipped();
+  answer.mass = coder_.ledger();
   answer.exchange = mail_.tell_exchange();
   answer.statistics = replica_->statistics();
   if (check.updater_of == number_)

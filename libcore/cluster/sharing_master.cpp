@@ -304,6 +304,7 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   const Lease lease = *table_.find(update.lease, update.fence);
   exchange::add_update(update.payload, -scale, state.fasgd, state.parameters);
   context_.update_check.accepted(update);
+  context_.report.applied.add(context_.update_check.mass());
   ++state.version;
   state.examples += update.examples;
   state.loss_sum += update.loss_sum;

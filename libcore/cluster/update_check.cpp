@@ -46,6 +46,7 @@ std::string UpdateCheck::fault_of(const Update& update, double times,
   if (info.mean > kRounding * update.threshold)
     return "its quanta are of " + number(info.mean) +
            " on average, and its threshold is " + number(update.threshold);
+  mass_ = info.mass;
   step_ = times * static_cast<double>(info.largest);
   return bound_.fault_of(step_, parameters);
 } catch (const Error& error) {

@@ -32,12 +32,16 @@ class UpdateCheck {
                        std::span<const float> parameters);
   // The update that fault_of() passed last was applied.
   void accepted(const Update& update);
+  // Of that update.
+  const exchange::Mass& mass() const { return mass_; }
 
  private:
   // The largest threshold of late; 0: not known, as the rule's first one says
   // nothing.
   double usual_ = 0;
-  double step_ = 0;  // of the update that was looked at last
+  // Of the update that was looked at last.
+  double step_ = 0;
+  exchange::Mass mass_;
   StepBound bound_;
 };
 

@@ -31,7 +31,7 @@ std::span<const float> UpdateCoder::prepare(std::span<const float> update) {
 }
 
 void UpdateCoder::keep(std::span<const float> prepared) {
-  exchange::accumulate(encoder_.residual(), prepared);
+  ledger_.given += exchange::accumulate(encoder_.residual(), prepared);
 }
 
 std::int64_t UpdateCoder::encode(std::span<const float> prepared,
@@ -61,6 +61,7 @@ void UpdateCoder::sent(std::int64_t batches, std::span<const std::byte> message,
                        std::span<const float> thresholds) {
   ++messages_;
   sent_threshold_ = control_.mean();
+  ledger_.sent.add(exchange::inspect_threshold(message).mass);
   if (momentum_) momentum_->sent(message);
   unclipped_ += batches;
   if (clip_every_ > 0 && unclipped_ >= clip_every_) clip(thresholds);
@@ -72,15 +73,27 @@ void UpdateCoder::clip(std::span<const float> thresholds) {
   std::span<float> rest = encoder_.residual();
   for (std::size_t p = 0; p < encoder_.parts().size(); ++p) {
     const std::size_t elements = encoder_.parts()[p];
-    clipped_ += exchange::clip_residual(
+    ledger_.clipped.add(exchange::clip_residual(
         rest.first(elements),
-        static_cast<float>(clip_multiple_ * thresholds[p]));
+        static_cast<float>(clip_multiple_ * thresholds[p])));
     rest = rest.subspan(elements);
   }
 }
 
 void UpdateCoder::give_back(std::span<const std::byte> message) {
   exchange::decode_threshold(message, 1.0F, encoder_.residual());
+  ledger_.returned.add(exchange::inspect_threshold(message).mass);
+}
+
+void UpdateCoder::drop(std::span<const std::byte> message) {
+  ledger_.dropped.add(exchange::inspect_threshold(message).mass);
+}
+
+MassLedger UpdateCoder::ledger() {
+  MassLedger ledger = ledger_;
+  ledger.given += encoder_.given();
+  ledger.residual = exchange::mass_of(encoder_.residual());
+  return ledger;
 }
 
 void UpdateCoder::start_from(double threshold) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "libcore/cluster/mass_ledger.h"
 #include "libcore/cluster/sharing_settings.h"
 #include "libcore/exchange/momentum_correction.h"
 #include "libcore/exchange/threshold.h"
@@ -51,12 +52,14 @@ class UpdateCoder {
 
   // Nobody applied the message: its quanta go back where they came from.
   void give_back(std::span<const std::byte> message);
+  // What became of the message will never be known.
+  void drop(std::span<const std::byte> message);
 
   std::size_t elements() { return encoder_.residual().size(); }
   double threshold() const { return sent_threshold_; }  // of the last message
   // Where others are; only before the first message.
   void start_from(double threshold);
-  double clipped() const { return clipped_; }  // mass cut off so far
+  MassLedger ledger();  // one pass over the residual
   double residual_norm();
   // Quantiles of a sample of |residual|, at ExchangeStats::kQuantiles.
   std::array<double, 4> residual_quantiles();
@@ -75,7 +78,7 @@ class UpdateCoder {
   double sent_threshold_ = 0;
   std::int64_t messages_ = 0;
   std::int64_t unclipped_ = 0;  // mini-batches since the last clipping
-  double clipped_ = 0;
+  MassLedger ledger_;  // but for what the encoder and the residual know
   std::vector<float> sample_;
 };
 

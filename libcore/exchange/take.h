@@ -30,9 +30,11 @@ inline std::size_t to_line(const float* x) {
 // r += update (empty: nothing); then |r| -= threshold where |r| >= threshold:
 // the sign stays, of zero too.  NaN never is.  Writes the words that have hits
 // to `out`, in order, and returns how many; `out` has room for
-// most_words(r.size()).  The first element is called `first`.
+// most_words(r.size()).  The first element is called `first`.  Adds the sum of
+// the update to `given`.
 std::size_t take_over(std::span<float> r, std::span<const float> update,
-                      float threshold, std::uint64_t first, HitWord* out);
+                      float threshold, std::uint64_t first, HitWord* out,
+                      double& given);
 
 // The same hits, but x stays.
 std::size_t select_over(std::span<const float> x, float threshold,
@@ -54,11 +56,13 @@ void for_each_hit(std::span<const HitWord> words, const Visit& visit) {
 }
 
 // The ways there are on this processor, the best one first; each works on
-// `words` times 64 elements and gives the same bits.  update may be null.
+// `words` times 64 elements and gives the same bits, but for rounding of the
+// sum.  update may be null.
 struct TakeWay {
   const char* name;
   std::size_t (*take)(float* r, const float* update, float threshold,
-                      std::size_t words, std::uint64_t first, HitWord* out);
+                      std::size_t words, std::uint64_t first, HitWord* out,
+                      double& given);
   std::size_t (*select)(const float* x, float threshold, std::size_t words,
                         std::uint64_t first, HitWord* out);
 };

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -25,9 +26,9 @@ class PartPass {
   PartPass(std::span<HitWord> hits, std::vector<std::byte>& code)
       : hits_(hits), code_(code) {}
 
-  // Returns the quanta.
+  // Returns the quanta; adds the sum of the update to `given`.
   std::uint64_t run(std::span<float> part, std::span<const float> update,
-                    float threshold, std::uint64_t expected) {
+                    float threshold, std::uint64_t expected, double& given) {
     part_ = part;
     const std::size_t n = part.size();
     const std::uint64_t most = std::min<std::uint64_t>(2 * expected + 64, n);
@@ -51,7 +52,7 @@ class PartPass {
          at += size, size = std::min(kBlock, n - at)) {
       words_ += take_over(part.subspan(at, size),
                           update.empty() ? update : update.subspan(at, size),
-                          threshold, at, hits_.data() + words_);
+                          threshold, at, hits_.data() + words_, given);
       if (words_ - done >= kAtOnce) code();
     }
     if (words_ > done) code();
@@ -118,7 +119,7 @@ std::int64_t ThresholdEncoder::encode(std::span<const float> update,
     PartPass pass(hits_, code_);
     const std::uint64_t quanta =
         pass.run(of_part(residual()), of_part(update), thresholds[p],
-                 static_cast<std::uint64_t>(quanta_[p]));
+                 static_cast<std::uint64_t>(quanta_[p]), given_);
     message.add(pass.taken(quanta, thresholds[p]));
     quanta_[p] = static_cast<std::int64_t>(quanta);
     total += quanta_[p];
@@ -146,7 +147,8 @@ std::int64_t encode_threshold(std::span<float> residual, float threshold,
   std::vector<HitWord> hits(most_words(residual.size()));
   std::vector<std::byte> code;
   PartPass pass(hits, code);
-  const std::uint64_t quanta = pass.run(residual, {}, threshold, 0);
+  double given = 0;
+  const std::uint64_t quanta = pass.run(residual, {}, threshold, 0, given);
   ThresholdWriter(residual.size(), out).add(pass.taken(quanta, threshold));
   return static_cast<std::int64_t>(quanta);
 }
@@ -157,6 +159,12 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message) {
   std::size_t counted = 0;  // segments
   while (reader.next()) {
     info.quanta += reader.quanta().size();
+    std::size_t negative = 0;
+    for (const Quantum& quantum : reader.quanta()) negative += quantum.negative;
+    const auto count = static_cast<double>(reader.quanta().size());
+    const auto threshold = static_cast<double>(reader.threshold());
+    info.mass.add({threshold * (count - 2 * static_cast<double>(negative)),
+                   threshold * count});
     if (reader.opened() == counted) continue;
     counted = reader.opened();
     info.largest = std::max(info.largest, reader.threshold());
@@ -203,20 +211,39 @@ void add_quanta(std::span<const std::byte> message, float scale,
   apply();
 }
 
-void accumulate(std::span<float> residual, std::span<const float> update) {
+double accumulate(std::span<float> residual, std::span<const float> update) {
   require(residual.size() == update.size(), "size of the update");
-  for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += update[i];
+  constexpr std::size_t kAtOnce = 4096;  // elements
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  std::array<HitWord, most_words(kAtOnce)> no_hits;
+  double given = 0;
+  for (std::size_t at = 0; at < residual.size(); at += kAtOnce) {
+    const std::size_t n = std::min(kAtOnce, residual.size() - at);
+    take_over(residual.subspan(at, n), update.subspan(at, n), kNone, at,
+              no_hits.data(), given);
+  }
+  return given;
 }
 
-double clip_residual(std::span<float> residual, float limit) {
-  double cut = 0;
+Mass clip_residual(std::span<float> residual, float limit) {
+  Mass cut;
   for (float& r : residual) {
     float size = std::fabs(r);
     if (!(size > limit)) continue;
-    cut += static_cast<double>(size) - static_cast<double>(limit);
+    const double more = static_cast<double>(size) - static_cast<double>(limit);
+    cut.add({r < 0 ? -more : more, more});
     r = std::copysign(limit, r);
   }
   return cut;
+}
+
+Mass mass_of(std::span<const float> values) {
+  Mass mass;
+  for (const float value : values) {
+    const auto v = static_cast<double>(value);
+    mass.add({v, std::fabs(v)});
+  }
+  return mass;
 }
 
 }  // namespace dl::exchange

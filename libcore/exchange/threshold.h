@@ -27,6 +27,16 @@
 
 namespace dl::exchange {
 
+// A vector by two numbers: the sum of its elements, which adds up over vectors,
+// and that of their sizes.
+struct Mass {
+  double sum = 0, size = 0;
+  void add(const Mass& more) {
+    sum += more.sum;
+    size += more.size;
+  }
+};
+
 // A residual and its coding.  One thread at a time.
 class ThresholdEncoder {
  public:
@@ -63,6 +73,8 @@ class ThresholdEncoder {
 
   // Of each part, by the last message.
   std::span<const std::int64_t> quanta() const { return quanta_; }
+  // Sum of all updates that were encoded, but for rounding.
+  double given() const { return given_; }
 
  private:
   struct alignas(64) Line {
@@ -73,6 +85,7 @@ class ThresholdEncoder {
   struct Taken {
     std::size_t at, elements, part;
     std::size_t first_hits, hits;  // in taken_hits_
+    double given;                  // sum of the piece
   };
 
   void require_thresholds(std::span<const float> thresholds) const;
@@ -84,6 +97,7 @@ class ThresholdEncoder {
   std::size_t elements_ = 0;
   std::vector<Line> lines_;  // the residual
   std::vector<std::int64_t> quanta_;
+  double given_ = 0;
   std::vector<HitWord> hits_;    // of one part
   std::vector<std::byte> code_;  // of one part
 
@@ -111,6 +125,7 @@ struct ThresholdInfo {
   std::size_t segments = 0;  // parts that have quanta
   float largest = 0;         // threshold of any of them
   double mean = 0;           // by elements of all; 0 of those without quanta
+  Mass mass;                 // of the update
 };
 // Checks the whole message; throws Error as decode_threshold() does.
 ThresholdInfo inspect_threshold(std::span<const std::byte> message);
@@ -139,12 +154,13 @@ void for_each_quantum(std::span<const std::byte> message, const Visit& visit) {
             quantum.negative ? -reader.threshold() : reader.threshold());
 }
 
-// residual += update, of equal sizes.
-void accumulate(std::span<float> residual, std::span<const float> update);
+// residual += update, of equal sizes; returns the sum of the update.
+double accumulate(std::span<float> residual, std::span<const float> update);
 
-// r clamped to +-limit; returns the sum of what was cut off (absolute).
-// limit >= 0.
-double clip_residual(std::span<float> residual, float limit);
+// r clamped to +-limit; returns what was cut off.  limit >= 0.
+Mass clip_residual(std::span<float> residual, float limit);
+
+Mass mass_of(std::span<const float> values);
 
 }  // namespace dl::exchange
 

@@ -26,11 +26,12 @@ void ThresholdEncoder::take(std::size_t at, std::span<const float> piece) {
   require(at + piece.size() <= start + parts_[part], "a piece of two parts");
   while (!piece.empty()) {
     const std::size_t n = std::min(piece.size(), kAtOnce);
+    double given = 0;
     const std::size_t count =
         take_over(residual().subspan(at, n), piece.first(n), thresholds_[part],
-                  at - start, words.data());
+                  at - start, words.data(), given);
     const std::lock_guard lock(*mutex_);
-    taken_.push_back({at, n, part, taken_hits_.size(), count});
+    taken_.push_back({at, n, part, taken_hits_.size(), count, given});
     taken_hits_.insert(taken_hits_.end(), words.begin(), words.begin() + count);
     at += n;
     piece = piece.subspan(n);
@@ -49,6 +50,7 @@ std::int64_t ThresholdEncoder::finish(std::vector<std::byte>& out) {
       const auto hits = hits_of(*piece);
       hits_.insert(hits_.end(), hits.begin(), hits.end());
       covered += piece->elements;
+      given_ += piece->given;
     }
     require(covered == parts_[p], "pieces that are not the whole update");
     const std::uint64_t quanta = count_hits(hits_);

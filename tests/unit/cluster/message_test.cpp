@@ -289,8 +289,10 @@ TEST_CASE("Update, Apply, TaskDone and Digest") {
   CHECK(through(done).evaluations.at(0).at("kind") == "roc");
   refuses(done, "evaluations", Json::array({1}));
 
-  Digest digest{1, 0xfeed, 0.5, 0.25, {{"batches", 3}}, {1}, {2, 3}};
+  Digest digest{1, 0xfeed, 0.5, {}, {{"batches", 3}}, {1}, {2, 3}};
+  digest.mass.sent = {0.25, 7};
   CHECK(through(digest).digest == 0xfeed);
+  CHECK(through(digest).mass.sent.size == 7);
   refuses(digest, "digest", "fee");
   refuses(digest, "exchange", Json::array());
 }

@@ -85,8 +85,9 @@ class Play {
     say(s.to_message());
   }
   void task(std::uint64_t lease, std::int64_t first, std::int64_t count,
-            std::uint64_t version = 1) {
+            std::uint64_t version = 1, std::int64_t epoch = 0) {
     Task t;
+    t.epoch = epoch;
     t.lease = lease;
     t.fence = 1;
     t.version = version;
@@ -275,6 +276,8 @@ TEST_CASE("a sharing replica stays the master's, whatever is refused") {
   CHECK(answer.sequence == 13);
   CHECK(answer.digest == play.digest());
   CHECK(answer.residual_norm > 0);
+  CHECK(answer.mass.sent.size > 0);
+  CHECK(answer.mass.returned.size == 0);  // it is kept, and may be sent again
   CHECK(answer.updater_state.size() == 2 * kParameters);
   play.say(Check{0, 13, play.digest(), 0}.to_message());
   CHECK(play.hear_as<Digest>().updater_state.empty());
@@ -343,7 +346,35 @@ TEST_CASE("an update whose answer was lost is sent again, not trained again") {
   dl::exchange::decode_threshold(other.payload, -1, play.parameters);
   play.say(other.to_message());
   play.task(5, 1, 1, 11);
-  CHECK_FALSE(play.hear_as<Update>().payload == next.payload);
+  const Update last = play.hear_as<Update>();
+  CHECK_FALSE(last.payload == next.payload);
+  play.hear_as<TaskDone>();
+  play.say(Check{0, 11, play.digest(), 0}.to_message());
+  const MassLedger ledger = play.hear_as<Digest>().mass;
+  const auto size = [](const Update& update) {
+    return dl::exchange::inspect_threshold(update.payload).mass.size;
+  };
+  CHECK(ledger.returned.size == Approx(size(first) + size(next)));
+  CHECK(ledger.sent.size ==
+        Approx(size(first) + size(next) + size(again) + size(last)));
+  CHECK(ledger.dropped.size == 0);
+  CHECK(ledger.given + ledger.returned.sum ==
+        Approx(ledger.sent.sum + ledger.clipped.sum + ledger.residual.sum));
+  // A lost answer that no later epoch can bring is counted too.
+  play.say(Stale{5, 1, 1}.to_message());
+  play.task(6, 2, 1, 11);
+  const Update unknown = play.hear_as<Update>();
+  play.hear_as<TaskDone>();
+  play.welcome();
+  play.hear_as<Ready>();
+  play.state(11);
+  play.task(7, 0, 1, 11, 1);
+  play.hear_as<Update>();
+  play.hear_as<TaskDone>();
+  play.say(Check{1, 11, play.digest(), 0}.to_message());
+  const MassLedger later = play.hear_as<Digest>().mass;
+  CHECK(later.dropped.size == Approx(size(again) + size(unknown)));
+  CHECK(later.returned.size == Approx(ledger.returned.size + size(last)));
 }
 
 TEST_CASE("a worker that joins again keeps what it has of its own") {

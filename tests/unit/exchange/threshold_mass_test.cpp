@@ -63,7 +63,7 @@ struct Peer {
   void clip(float limit) {
     const std::vector<float> before(encoder.residual().begin(),
                                     encoder.residual().end());
-    const double cut = clip_residual(encoder.residual(), limit);
+    const double cut = clip_residual(encoder.residual(), limit).size;
     double sum = 0;
     for (std::size_t i = 0; i < kN; ++i) {
       const double gone = static_cast<double>(before[i]) -
@@ -119,6 +119,50 @@ TEST_CASE("mass: what is applied, kept and clipped is what was meant") {
     for (std::size_t i = 0; i < kN; ++i)
       REQUIRE(static_cast<double>(peers[0].parameters[i]) + kept[i] ==
               meant[i]);
+  }
+}
+
+TEST_CASE("mass: the sum of what is given rides on the pass, in every way") {
+  Philox random(43, 1);
+  ThresholdEncoder encoder(kParts);
+  double want = 0;
+  for (int step = 0; step < 20; ++step) {
+    const std::vector<float> update = dyadic(random);
+    double sum = 0;
+    for (const float x : update) sum += static_cast<double>(x);
+    const std::vector<float> thresholds(kParts.size(), 0.25F);
+    Bytes message;
+    if (step % 3 == 0) {
+      encoder.encode(update, thresholds, message);
+    } else if (step % 3 == 1) {
+      encoder.begin(thresholds);
+      std::size_t at = 0;
+      for (const std::size_t part : kParts) {
+        encoder.take(at, std::span(update).subspan(at, part));
+        at += part;
+      }
+      encoder.finish(message);
+    } else {
+      CHECK(accumulate(encoder.residual(), update) == sum);
+      continue;
+    }
+    want += sum;
+    CHECK(encoder.given() == want);
+    // What a message says of itself is what it decodes to.
+    std::vector<float> dense(kN);
+    decode_threshold(message, 1, dense);
+    CHECK(inspect_threshold(message).mass.sum == mass_of(dense).sum);
+    CHECK(inspect_threshold(message).mass.size == mass_of(dense).size);
+  }
+  std::vector<float> r(640), x(640);
+  for (float& v : x) v = static_cast<float>(random.below(9)) - 3;
+  std::vector<HitWord> words(most_words(r.size()));
+  for (const TakeWay& way : take_ways()) {
+    double given = 1;
+    way.take(r.data(), x.data(), 1, r.size() / 64, 0, words.data(), given);
+    CHECK(given == 1 + mass_of(x).sum);
+    way.take(r.data(), nullptr, 1, r.size() / 64, 0, words.data(), given);
+    CHECK(given == 1 + mass_of(x).sum);
   }
 }
 
