@@ -223,6 +223,12 @@ void ConnectionGuard::let_in(const std::string& peer, std::uint64_t bytes) {
   if (Connection* connection = find(peer, &fd)) connection->limit = bytes;
 }
 
+void ConnectionGuard::end(const std::string& peer, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  int fd = -1;
+  if (Connection* connection = find(peer, &fd)) shut(fd, *connection, why);
+}
+
 void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
   const std::lock_guard lock(mutex_);
   for (const auto& [key, name] : keys_ ? *keys_ : keys)

@@ -56,6 +56,8 @@ class ConnectionGuard {
   void limit_strangers(std::uint64_t bytes);
   // The peer was let in: so much of its messages may be there.
   void let_in(const std::string& peer, std::uint64_t bytes);
+  // Ends the peer's connection; why: for take_ended().
+  void end(const std::string& peer, const std::string& why);
   // From now on only these keys are good; with their names.
   void allow_only(std::map<std::string, std::string> keys);
   // The name of the key; "": it is not good.

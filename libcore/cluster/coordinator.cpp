@@ -12,6 +12,9 @@ namespace dl::cluster {
 
 namespace {
 
+// Of an honest worker one, and its evaluation's.
+constexpr std::size_t kMostFetches = 8;
+constexpr int kMostHellos = 8;      // of a process on one connection
 constexpr double kSayWaiting = 10;  // seconds between two such lines
 
 std::string seconds(double value) {
@@ -75,10 +78,20 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
   refused.peer = incoming.peer;
   try {
     refused.hello = Hello::from_message(incoming.received.message);
+    Member* old = context_.members.find(incoming.peer);
+    if (old && (old->hello.process != refused.hello.process ||
+                old->hellos >= kMostHellos)) {
+      const std::string why =
+          "a connection is of one process, which says Hello "
+          "once";
+      context_.link.end(incoming.peer, why);
+      throw Error{Code::kProtocol, why};
+    }
     if (incoming.once) claim_key(incoming.key, refused.hello.process);
     probe_namesake(refused);
     std::optional<Member> replaced;
-    if (Member* old = context_.members.find(incoming.peer)) {
+    if (old) {
+      refused.hellos = old->hellos;
       old->in_step = false;
       if (phase_) phase_->release(*old, "it starts again", false);
     }
@@ -86,6 +99,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
         context_.members.admit(incoming.peer, refused.hello, context_.now,
                                context_.limits.lost_after, &replaced);
     member.key = incoming.key;
+    member.hellos = refused.hellos + 1;
     member.digests = context_.checks;
     if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
     if (phase_) phase_->forgive(member.hello.process);
@@ -226,7 +240,9 @@ void Coordinator::take(Member& member, const Message& message) {
         throw Error{Code::kProtocol, "Beat: its feed is ahead of ours"};
       context_.note_exchange(member, beat.exchange);
       feed_tree_.heard(member, beat.feed);
-      context_.send(member, Alive{beat.lease, beat.batch}.to_message());
+      // What waits for it tells it as much.
+      if (beat.batch >= 0 || context_.link.idle(member.peer))
+        context_.send(member, Alive{beat.lease, beat.batch}.to_message());
       if (context_.members.beat(member, beat, context_.now)) {
         ++context_.report.returned;
         context_.events.write("return", {{"worker", member.number}});
@@ -240,7 +256,7 @@ void Coordinator::take(Member& member, const Message& message) {
     case MessageType::kFed:
       return feed_tree_.take(member, Fed::from_message(message));
     case MessageType::kFetch:
-      return serve(member, Fetch::from_message(message));
+      return take_fetch(member, Fetch::from_message(message));
     case MessageType::kLeave: {
       const Leave leave = Leave::from_message(message);
       ++context_.report.left;
@@ -267,8 +283,26 @@ void Coordinator::require_record(bool evaluation, std::uint32_t shard,
                                      std::to_string(shard)};
 }
 
-void Coordinator::serve(Member& member, const Fetch& fetch) {
+// Not before it has taken the last one: who asks and does not listen must not
+// fill our memory.
+void Coordinator::take_fetch(Member& member, const Fetch& fetch) {
   require_record(fetch.evaluation, fetch.shard, fetch.record);
+  if (member.wanted.size() >= kMostFetches)
+    throw Error{Code::kProtocol,
+                "Fetch: it asks for more records than it takes"};
+  member.wanted.push_back(fetch);
+  serve(member);
+}
+
+void Coordinator::serve(Member& member) {
+  while (!member.wanted.empty() && context_.link.idle(member.peer)) {
+    const Fetch fetch = member.wanted.front();
+    member.wanted.erase(member.wanted.begin());
+    serve(member, fetch);
+  }
+}
+
+void Coordinator::serve(Member& member, const Fetch& fetch) {
   Record record;
   record.evaluation = fetch.evaluation;
   record.shard = fetch.shard;
@@ -339,8 +373,10 @@ void Coordinator::watch_members() {
   for (const RouterSocket::Ended& ended : context_.link.take_ended())
     if (Member* member = context_.members.find(ended.peer))
       lose(*member, ended.why, true, false);
-  for (Member* member : context_.members.present())
+  for (Member* member : context_.members.present()) {
+    serve(*member);
     if (member->faulty) put_out(*member);
+  }
   for (Member* member :
        context_.members.silent(context_.now, limits.lost_after))
     lose(*member,

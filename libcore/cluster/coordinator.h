@@ -81,6 +81,8 @@ class Coordinator {
   // Throws Error: kProtocol, there is no such record.
   void require_record(bool evaluation, std::uint32_t shard,
                       std::uint32_t record) const;
+  void take_fetch(Member& member, const Fetch& fetch);
+  void serve(Member& member);
   void serve(Member& member, const Fetch& fetch);
   // failed: it may have been its work.
   void lose(Member& member, const std::string& why, bool gone,

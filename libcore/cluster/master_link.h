@@ -24,6 +24,7 @@ class MasterLink {
                     const Envelope& envelope) = 0;
   // Those of tests have no connections.
   virtual void let_in(const std::string&) {}
+  virtual void end(const std::string&, const std::string&) {}
   virtual std::vector<RouterSocket::Ended> take_ended() { return {}; }
   virtual bool take_removed_key() { return false; }
   virtual void retire(const std::string&) {}
@@ -46,6 +47,9 @@ class SocketLink : public MasterLink {
     return socket_.send(peer, message, envelope);
   }
   void let_in(const std::string& peer) override { socket_.let_in(peer); }
+  void end(const std::string& peer, const std::string& why) override {
+    socket_.end(peer, why);
+  }
   std::vector<RouterSocket::Ended> take_ended() override {
     return socket_.take_ended();
   }

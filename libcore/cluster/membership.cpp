@@ -10,6 +10,9 @@ namespace dl::cluster {
 
 namespace {
 
+// What it had begun before it joined may end after that.
+constexpr std::uint64_t kSlack = 4;
+
 std::string process_of(const Hello& hello) {
   return hello.host + ":" + std::to_string(hello.pid);
 }
@@ -120,8 +123,13 @@ bool Membership::beat(Member& member, const Beat& beat, double now) {
     member.lease_at_hand = beat.lease;
     member.batch_at_hand = beat.batch;
   }
+  if (!member.first_progress) member.first_progress = beat.progress;
+  const std::uint64_t first = *member.first_progress;
   if (beat.progress == member.progress) return false;
   member.progress = beat.progress;
+  // It counts more than it was given.
+  if (beat.progress < first || beat.progress - first > member.leased + kSlack)
+    return false;
   member.moved = now;
   const bool was_stuck = member.stuck;
   member.stuck = false;

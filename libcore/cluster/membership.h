@@ -41,6 +41,7 @@ struct Member {
   std::string peer;          // the connection's routing id
   Hello hello;
   std::string key;       // the connection's public key, Z85; "" without CURVE
+  int hellos = 0;        // on this connection
   bool ready = false;    // it said Ready
   bool returns = false;  // a process that was a worker before
   bool silent = false;
@@ -53,12 +54,15 @@ struct Member {
   double heard = 0;  // when, monotonic seconds
   double moved = 0;  // when its progress changed or it got work
   std::uint64_t progress = 0;
+  std::optional<std::uint64_t> first_progress;  // that it told
+  std::uint64_t leased = 0;  // mini-batches since then, of any kind
   double examples_per_second = 0;
   // Of a careful task: what it was about to do when it last said so.
   std::uint64_t lease_at_hand = 0;
   std::int64_t batch_at_hand = -1;
   std::string doing;
-  double retry = 0;  // nothing is sent before, after a failed send
+  std::vector<Fetch> wanted;  // records, while something else waits for it
+  double retry = 0;           // nothing is sent before, after a failed send
 
   bool in_step = false;       // it has the run's State, or is sure to get it
   Ready had;                  // sharing: what it came with

@@ -202,6 +202,8 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
       }
       const std::string where = "'" + file.path + "'";
       std::string what = error.what();
+      if (what.ends_with("is damaged"))
+        what += "; remove this log to go on from the checkpoint before it";
       if (!what.starts_with(where))
         what = where + ": offset " + std::to_string(reader.offset()) +
                ", before it: " + what;

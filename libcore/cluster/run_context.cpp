@@ -191,6 +191,7 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
     return false;
   }
   member.moved = now;
+  member.leased += static_cast<std::uint64_t>(lease.count);
   ++report.leases;
   Json fields = {{"kind", kind == TaskKind::kTrain ? "train" : "evaluate"},
                  {"lease", lease.id},

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "libcore/base/failpoint.h"
@@ -27,6 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kKept = 2;
+constexpr int kLockTries = 40;
+constexpr std::chrono::milliseconds kLockPause{50};
 
 // Who has the run directory, by its lock file.
 struct Holder {
@@ -199,8 +203,15 @@ void RunDirectory::lock() {
   if (lock_ < 0)
     throw Error{Code::kCantCreate,
                 "cannot open '" + name + "': " + std::strerror(errno)};
-  const bool locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
-  const int why = errno;
+  // The system takes a moment to end a process that was killed.
+  bool locked = false;
+  int why = 0;
+  for (int tries = 0; tries < kLockTries; ++tries) {
+    locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+    why = errno;
+    if (locked || why != EWOULDBLOCK) break;
+    std::this_thread::sleep_for(kLockPause);
+  }
   const Holder before = read_holder(lock_);
   if (!locked) {
     ::close(lock_);

@@ -71,6 +71,13 @@ RunState RunStore::take_up(Plan& plan) {
     checkpoint_ = found->name;
     last_saved_ = state.version;
   } else {
+    const auto logs = update_logs(path());
+    if (!logs.empty() && logs.front().base > 0)
+      throw Error{Code::kData,
+                  "no checkpoint is left in '" + path() +
+                      "', and its update log begins after update " +
+                      std::to_string(logs.front().base) +
+                      "; bring them back, or --fresh starts over"};
     state.parameters = plan.model.parameters;
     state.statistics = plan.model.statistics;
     state.updater_state = plan.model.updater_state;

@@ -80,9 +80,29 @@ void SharingEpoch::follow_check() {
     const Member* member = context_.members.find(number);
     if (!member || !member->counts()) check_->forget(number);
   }
-  if (check_->awaited().empty() ||
-      context_.now - check_->began() > context_.limits.stuck_after)
-    end_check();
+  const bool over =
+      context_.now - check_->began() > context_.limits.stuck_after;
+  if (over) miss(check_->awaited());
+  if (over || check_->awaited().empty()) end_check();
+}
+
+// Who beats and does not answer gets no work until it moves.
+void SharingEpoch::miss(const std::set<std::uint64_t>& silent) {
+  for (const std::uint64_t number : silent) {
+    Member* member = context_.members.find(number);
+    if (!member) continue;
+    const std::string why = "it does not say what its replica digests to";
+    context_.events.write("lost", {{"worker", number},
+                                   {"why", why},
+                                   {"doing", member->doing},
+                                   {"epoch", context_.state.epoch}});
+    context_.log(Level::kWarning,
+                 "worker " + member->describe() + " lost: " + why);
+    ++context_.report.lost;
+    member->in_step = false;
+    member->stuck = true;
+    release(*member, why, false);
+  }
 }
 
 void SharingEpoch::end_check() {

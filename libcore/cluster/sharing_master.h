@@ -75,6 +75,7 @@ class SharingEpoch : public Phase {
   bool ask_again(Member& member);
   void take_digest(Member& member, Digest answer);
   void follow_check();
+  void miss(const std::set<std::uint64_t>& silent);
   void end_check();
 
   data::Epoch order_;

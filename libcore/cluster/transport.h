@@ -36,7 +36,7 @@ constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 constexpr int kMessagesHeld = 2;
 // What RouterSocket keeps for a peer that is slow to take it; one message may
 // always wait.
-constexpr std::size_t kMaxQueued = std::size_t{256} << 20;
+constexpr std::size_t kMaxQueued = std::size_t{64} << 20;
 
 // Where keys are, dl-keygen(1): a master's folder holds server.key and what is
 // in workers; a worker's holds server.pub and worker.key.
@@ -115,6 +115,8 @@ class RouterSocket : public Socket {
 
   // The peer may send all that is expected from now on.
   void let_in(const std::string& peer);
+  // Ends the peer's connection; take_ended() tells of it, with the reason.
+  void end(const std::string& peer, const std::string& why);
   // Peers whose connections were ended here, since the last call.
   struct Ended {
     std::string peer, why;

@@ -238,11 +238,11 @@ void RouterSocket::State::report() {
     text += std::to_string(failed) +
             (failed == 1 ? " connection" : " connections") + " failed: " +
             (public_key.empty()
-                 ? "from a worker that uses --keys, as this master does not, "
-                   "or from what is no worker"
-                 : "from a worker without --keys, or with those for another "
-                   "master, or from what is no worker; dl-keygen makes a "
-                   "folder of keys for each worker of this one");
+                 ? "broken off, or from a worker that uses --keys, as this "
+                   "master does not, or from what is no worker"
+                 : "broken off, or from a worker without --keys, or with those "
+                   "for another master, or from what is no worker; dl-keygen "
+                   "makes a folder of keys for each worker of this one");
   if (log) log(Level::kWarning, text);
   reported = dropped;
   told_strangers = strangers;
@@ -434,6 +434,10 @@ void RouterSocket::expect(const Expected& expected) {
 void RouterSocket::let_in(const std::string& peer) {
   state_->let_in.insert(peer);
   state_->guard.let_in(peer, bytes_held(state_->expected));
+}
+
+void RouterSocket::end(const std::string& peer, const std::string& why) {
+  state_->guard.end(peer, why);
 }
 
 std::vector<RouterSocket::Ended> RouterSocket::take_ended() {

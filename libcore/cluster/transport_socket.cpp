@@ -11,6 +11,7 @@ namespace {
 // Messages that libzmq holds in each direction for a peer.  A message counts
 // once, however many frames it has, so few: what is beyond waits at the sender,
 // counted in bytes (kMaxQueued).
+constexpr std::int64_t kCurveBytes = 64;  // at most; RFC 26
 constexpr int kHighWater = 8;
 
 bool starts_with(const std::string& text, std::string_view start) {
@@ -73,7 +74,8 @@ bool has_keys(const Security& security) {
 
 void set_limits(zmq::socket_t& socket) {
   using namespace zmq::sockopt;
-  socket.set(maxmsgsize, static_cast<std::int64_t>(kMaxFrame));
+  // libzmq counts what CURVE adds to a frame.
+  socket.set(maxmsgsize, static_cast<std::int64_t>(kMaxFrame) + kCurveBytes);
   socket.set(linger, static_cast<int>(kLinger.count()));
   socket.set(sndhwm, kHighWater);
   socket.set(rcvhwm, kHighWater);

@@ -57,3 +57,4 @@ part() { # NAME OPTION...
 part sharing --mode sharing
 part averaging --mode averaging --workers 3
 kill -KILL "${pid[near]}" "${pid[far]}"
+for w in near far; do finish $w >/dev/null; done

@@ -4,7 +4,7 @@
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 for mode in sharing averaging; do
-  master "$mode" --mode "$mode" --epochs 200 --min-workers 2 \
+  master "$mode" --mode "$mode" --epochs 1000 --min-workers 2 \
     --lost-after 60s
   worker a "$mode"
   worker b "$mode"

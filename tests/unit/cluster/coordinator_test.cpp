@@ -371,9 +371,8 @@ TEST_CASE("a peer cannot end the run by calling itself several processes") {
   Master master(settings(Mode::kAveraging), Limits{}, folder, saved, 1,
                 kExamples);
   for (const char* name : {"x", "y", "z"}) {
-    Worker& worker = master.join(name);
-    worker.key = "its only key";
-    master.deliver(worker, worker.hello.to_message());
+    master.join(name);
+    master.context.members.find(std::string(name))->key = "its only key";
   }
   master.join("good");
   for (int turn = 0; turn < 5000 && !master.over(); ++turn) {
@@ -430,6 +429,22 @@ TEST_CASE("who is not of this run is told to say hello again") {
   master.deliver(a, Beat{}.to_message());
   REQUIRE(sent.size() == 2);
   CHECK(sent.back() == MessageType::kRejoin);
+}
+
+TEST_CASE("a connection is of one process") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  Worker& a = master.join("a");
+  Hello other = a.hello;
+  other.process += 1;
+  other.name = "b";
+  master.deliver(a, other.to_message());
+  CHECK(a.refused == 76);
+  CHECK(master.context.members.joined() == 1);
+  for (int i = 0; i < 100; ++i) master.deliver(a, a.hello.to_message());
+  CHECK(master.context.members.joined() < 10);
 }
 
 TEST_CASE("messages of another run are ignored") {

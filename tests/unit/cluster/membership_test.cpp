@@ -115,6 +115,22 @@ TEST_CASE("a worker that beats without progress is stuck until it moves") {
   CHECK(a.can_work());
 }
 
+TEST_CASE("who counts more mini-batches than it was given does not move") {
+  Membership members;
+  Member& a = members.admit("p1", hello("a", 1), 0, 6, nullptr);
+  a.ready = true;
+  a.leased = 10;
+  const auto working = [](const Member&) { return true; };
+  Beat beat;
+  beat.progress = 1000;  // as many as it did for another master
+  for (int second = 1; second < 100; ++second) {
+    members.beat(a, beat, second);
+    ++beat.progress;
+    if (second < 60) CHECK(members.stuck(second, 60, working).empty());
+  }
+  CHECK(members.stuck(99, 60, working).size() == 1);
+}
+
 TEST_CASE("workers come in the order in which they joined") {
   Membership members;
   for (const char* peer : {"z", "y", "x"})

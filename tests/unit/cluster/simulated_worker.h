@@ -47,7 +47,6 @@ class Branch;
 // A worker: takes what the master sends and, when told to work, answers.
 struct Worker {
   std::string peer;
-  std::string key;  // of its connection
   Hello hello;
   std::shared_ptr<Branch> branch;  // its place in the tree
   std::uint64_t number = 0;

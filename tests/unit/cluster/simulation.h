@@ -292,7 +292,7 @@ struct Master {
   void deliver(const Worker& worker, const Message& message) {
     Envelope envelope;
     envelope.run = worker.run;
-    coordinator->handle({worker.peer, {envelope, message}, worker.key}, now);
+    coordinator->handle({worker.peer, {envelope, message}}, now);
   }
   void flush(Worker& worker) {
     const auto add = [&](std::vector<Message> messages) {

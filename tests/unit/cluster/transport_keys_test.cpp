@@ -49,6 +49,22 @@ TEST_CASE("keys: who has the right ones talks") {
   CHECK(master.dropped() == 0);
 }
 
+TEST_CASE("keys: a message of many whole frames goes both ways") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  RouterSocket master(kAny, {folder / "a", false}, {});
+  DealerSocket worker(master.endpoint(), {folder / "a/hand-out/w", false}, {});
+  const std::string peer = meet(master, worker);
+  Record record;
+  record.packed.assign(3 * kMaxFrame, std::byte{7});
+  REQUIRE(master.send(peer, record.to_message(), {}));
+  CHECK(next(worker, master).message.blobs.at(0) == record.packed);
+  Result result;
+  result.delta = record.packed;
+  REQUIRE(turn([&] { return worker.send(result.to_message(), {}, 10ms); }));
+  CHECK(next(master, worker).received.message.blobs.at(0) == result.delta);
+}
+
 TEST_CASE("keys: every wrong pair ends with its sentence") {
   Folder folder;
   make_keys(folder / "a", {"w"}, false);

@@ -131,11 +131,11 @@ TEST_CASE("a task waits for the feed that it follows") {
     return names;
   };
   const auto task = [](std::uint64_t lease, std::uint64_t feed) {
-    Task task;
-    task.lease = lease;
-    task.count = 1;
-    task.feed = feed;
-    return task.to_message();
+    Task one;
+    one.lease = lease;
+    one.count = 1;
+    one.feed = feed;
+    return one.to_message();
   };
   const Message statistics = Statistics{1, {2}}.to_message();
   CHECK(types(State{}.to_message(), 3) == "State ");
