@@ -21,8 +21,8 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-keygen keys --worker gpu1 --worker gpu2\n"
         "scp -r keys/hand-out/gpu1 gpu1:keys\n"
         "dl-worker --keys keys --master tcp://boss:7000\n"
-        "dl-keygen keys --once gpu7 |\n"
-        "  ssh gpu7 dl-worker --keys - --master tcp://boss:7000",
+        "dl-keygen keys --once g7 | ssh g7 dl-worker --keys - --master "
+        "tcp://b:7",
 };
 
 struct Args {

@@ -176,8 +176,8 @@ std::string Report::to_text(const RunState& state) const {
     if (exchange.shares()) text += line("exchange", exchange.sent_text());
     text += line("workers' time", exchange.time_text());
   }
-  if (const std::string left = mass_text(total(masses)); !left.empty())
-    text += line("mass", left);
+  if (const std::string told = mass_text(total(masses)); !told.empty())
+    text += line("mass", told);
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
   text += line("time",

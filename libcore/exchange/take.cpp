@@ -146,10 +146,12 @@ __attribute__((target("avx512f,avx512bw"))) std::size_t avx512(
     const __mmask32 high = _mm512_kunpackw(over[3], over[2]);
     append(out, count, first + 64 * w, _mm512_kunpackd(high, low));
     if (!kAdd) continue;
+    // With masks, as gcc 12 takes the plain ones for uses of no value.
+    const __m512d both = _mm512_castps_pd(sum);
     const __m256 half = _mm256_add_ps(
-        _mm512_castps512_ps256(sum),
-        _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(sum), 1)));
-    sums = _mm512_add_pd(sums, _mm512_cvtps_pd(half));
+        _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(0xf, both, 0)),
+        _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(0xf, both, 1)));
+    sums = _mm512_add_pd(sums, _mm512_maskz_cvtps_pd(0xff, half));
   }
   for (int i = 0; kAdd && i < 8; ++i) given += sums[i];
   return count;

@@ -125,7 +125,7 @@ struct ThresholdInfo {
   std::size_t segments = 0;  // parts that have quanta
   float largest = 0;         // threshold of any of them
   double mean = 0;           // by elements of all; 0 of those without quanta
-  Mass mass;                 // of the update
+  Mass mass = {};            // of the update
 };
 // Checks the whole message; throws Error as decode_threshold() does.
 ThresholdInfo inspect_threshold(std::span<const std::byte> message);

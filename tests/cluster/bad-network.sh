@@ -2,6 +2,7 @@
 # Lines that are delayed, replayed, and go dead without a word, in one direction
 # or both: every example counts once, in a star and in a tree, with and without
 # keys, and the model of --mode averaging does not depend on it.
+limit=180
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 averaging=(--mode averaging --workers 3)

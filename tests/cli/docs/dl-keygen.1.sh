@@ -2,4 +2,5 @@
 page man/dl-keygen.1.scd
 run_next 'dl-keygen keys --worker'
 skip_next 'scp -r' 'other hosts'
+skip_next '--once gpu7' 'other hosts'
 page_ends

@@ -58,4 +58,5 @@ help_of dl-keygen
 run_next '--worker gpu1'
 skip_next 'scp' 'other hosts'
 skip_next 'tcp://boss' 'other hosts'
+skip_next '--once g7' 'other hosts'
 page_ends

@@ -10,7 +10,8 @@ for file in images.gz labels.gz; do
   echo "sha256:$(sha256sum <"site/mnist/$file" | cut -d ' ' -f 1) $file"
 done >sums
 
-python3 -u -m http.server --bind 127.0.0.1 --directory site 0 >server.log 2>&1 &
+: >server.log  # it may be looked at before the server has made it
+python3 -u -m http.server --bind 127.0.0.1 --directory site 0 >>server.log 2>&1 &
 server=$!
 trap 'kill $server' EXIT
 # The server's first line names its port.

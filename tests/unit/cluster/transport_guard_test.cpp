@@ -143,11 +143,13 @@ TEST_CASE("what waits for a slow peer of the feed can be taken back") {
   Apply apply;
   apply.payload.resize(std::size_t{16} << 20);
   const Message message = apply.to_message();
+  Envelope of_feed;
+  of_feed.feed = 1;
   int sent = 0;
-  while (sent < 100 && master.send(peer, message, {.feed = 1})) ++sent;
+  while (sent < 100 && master.send(peer, message, of_feed)) ++sent;
   CHECK(sent < 100);
   CHECK_FALSE(master.idle(peer));
-  REQUIRE_FALSE(master.send(peer, message, {.feed = 1}));
+  REQUIRE_FALSE(master.send(peer, message, of_feed));
   master.forget_feed(peer);
   CHECK(master.idle(peer));
   REQUIRE(master.send(peer, Stop{}.to_message(), {}));

@@ -79,7 +79,9 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
     CHECK_THAT(end_of(locked, worker), Contains("server key does not match"));
     CHECK(turn([&] {
       (void)locked.receive(5ms);
-      return log.has("failed: from a worker without --keys, or with those for");
+      return log.has(
+          "failed: broken off, or from a worker without --keys, or with those "
+          "for");
     }));
   }
   {
@@ -91,7 +93,8 @@ TEST_CASE("keys: every wrong pair ends with its sentence") {
     CHECK_THAT(end_of(open, worker), Contains("the master uses no keys"));
     CHECK(turn([&] {
       (void)open.receive(5ms);
-      return said_openly.has("failed: from a worker that uses --keys, as this");
+      return said_openly.has(
+          "failed: broken off, or from a worker that uses --keys, as this");
     }));
   }
   // The right server key, but a worker that is not on the list.
