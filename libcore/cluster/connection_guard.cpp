@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLook{20};
 constexpr std::size_t kManyConnections = 200;  // more are looked at less often
-// Handshake and heartbeats, which belong to no message.
+// Handshake, and heartbeats that libzmq answers: they belong to no message.
 constexpr std::uint64_t kHandshakeBytes = 8192, kHeartbeatBytes = 128;
 
 // The kernel's own number of a socket; nothing: there is none.

@@ -19,6 +19,7 @@ constexpr double kNoticeSeconds = 10;   // between two lines of waiting
 constexpr milliseconds kLook{200};      // between two looks at the socket
 constexpr double kLookUpSeconds = 0.5;  // ... at the master's file
 constexpr milliseconds kHelloLimit{1000};
+constexpr double kAnswerSeconds = 10;  // then the line may be dead: another
 
 double seconds(milliseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -155,11 +156,16 @@ bool MasterLine::greet(const Hello& hello, Received& answer) {
     open(std::string(endpoint_));
     return false;
   }
+  if (greeted_ && monotonic_seconds() - greeted_at_ > kAnswerSeconds) {
+    open(std::string(endpoint_));
+    return false;
+  }
   const bool connected = socket_->connected();
   status_ = connected ? "connected, but it does not answer" : socket_->status();
   if (!connected || greeted_) return false;
   if (failpoint("worker.other_version")) ++envelope_.protocol;
   greeted_ = send(hello.to_message(), kHelloLimit);
+  greeted_at_ = monotonic_seconds();
   return false;
 }
 

@@ -64,6 +64,7 @@ class MasterLine {
   std::string proven_;  // the keys with which a master let us in
   Envelope envelope_;
   bool greeted_ = false;
+  double greeted_at_ = 0;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
 };
 

@@ -2,7 +2,7 @@
 // and what libzmq keeps to itself (bind failures, refused handshakes, lost
 // peers) as events.
 //
-// Limits, water marks and heartbeats are set on every socket; every wait ends.
+// Limits, water marks and time-outs are set on every socket; every wait ends.
 // With keys CURVE is on.  Without them only loopback and ipc: addresses are
 // allowed, unless `insecure` is set, which turns CURVE off.
 // Each object belongs to one thread, which may have several and wait for them
@@ -30,7 +30,8 @@ namespace dl::cluster {
 // So long a worker tries to reach another one.
 constexpr double kReachSeconds = 5;
 
-// A frame must pass a slow line well within the 6 s of the heartbeats.
+// A frame must pass a slow line well within the time of --lost-after, as beats
+// queue behind it.
 constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 // Messages that libzmq holds of a peer until they are received.
 constexpr int kMessagesHeld = 2;

@@ -14,6 +14,9 @@ namespace {
 constexpr std::int64_t kCurveBytes = 64;  // at most; RFC 26
 constexpr int kHighWater = 8;
 
+// A connection ends where the other host does not answer for so long.
+constexpr Milliseconds kUnanswered{8000};
+
 bool starts_with(const std::string& text, std::string_view start) {
   return text.compare(0, start.size(), start) == 0;
 }
@@ -82,14 +85,19 @@ void set_limits(zmq::socket_t& socket) {
   // Calls here never wait in libzmq; should one, then not for ever.
   socket.set(sndtimeo, 1000);
   socket.set(rcvtimeo, 1000);
-  socket.set(heartbeat_ivl, 2000);
-  socket.set(heartbeat_timeout, 6000);
   socket.set(handshake_ivl, 5000);
   socket.set(reconnect_ivl, 100);
   socket.set(reconnect_ivl_max, 5000);
   socket.set(connect_timeout, 5000);
+  // The kernel notices a host that is gone.  libzmq's heartbeats would too, but
+  // they abort the process where a peer dies while its messages wait (4.3.4:
+  // its timer writes to a connection that had an error), and end connections
+  // that are merely full.
   socket.set(tcp_keepalive, 1);
-  socket.set(tcp_keepalive_idle, 60);
+  socket.set(tcp_keepalive_idle, 2);
+  socket.set(tcp_keepalive_intvl, 2);
+  socket.set(tcp_keepalive_cnt, 3);
+  socket.set(tcp_maxrt, static_cast<int>(kUnanswered.count()));
   socket.set(ipv6, true);
 }
 

@@ -38,10 +38,12 @@ class RawPeer {
     greeting.resize(64);
     std::string ready("\4\x29\5READY\x0bSocket-Type\0\0\0\6DEALER", 30);
     ready += std::string("\x08Identity\0\0\0\0", 13);
+    const timeval limit{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     // The other end takes each part once it has said its own.
-    put(greeting);
+    say(greeting);
     hear(64);
-    put(ready);
+    say(ready);
     hear(static_cast<unsigned char>(hear(2).back()));
   }
   ~RawPeer() { ::close(fd_); }
@@ -82,6 +84,11 @@ class RawPeer {
       got += static_cast<std::size_t>(alive_ ? more : 0);
     }
     return heard;
+  }
+  // Short, so that there is room for it.
+  void say(std::string_view bytes) {
+    alive_ = alive_ && ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+                           static_cast<ssize_t>(bytes.size());
   }
   // Takes what comes meanwhile, and forgets it.
   void put(std::string_view bytes) {

@@ -84,6 +84,27 @@ TEST_CASE("who sends whole messages is never ended, however many wait") {
   CHECK(master.dropped() == 0);
 }
 
+TEST_CASE("a peer may die while its messages wait") {
+  RouterSocket master(kAny, {}, {});
+  DealerSocket other(master.endpoint(), {}, {});
+  {
+    RawPeer peer(master.endpoint());
+    for (int i = 0; i < 100 * kMessagesHeld; ++i)
+      REQUIRE(peer.message(beat(i), {}));
+    const linger reset{.l_onoff = 1, .l_linger = 0};
+    REQUIRE(::setsockopt(peer.descriptor(), SOL_SOCKET, SO_LINGER, &reset,
+                         sizeof reset) == 0);
+  }
+  // Not long, but longer than any timer of libzmq for a connection like that:
+  // its heartbeats' abort in the state that this is (4.3.4).
+  CHECK_FALSE(other.receive(3s));
+  REQUIRE(turn([&] { return other.send(hello(), {}, 10ms); }));
+  REQUIRE(turn([&] {
+    const auto got = master.receive(10ms);
+    return got && got->received.message.type == MessageType::kHello;
+  }));
+}
+
 TEST_CASE("before it is let in, a peer is heard with its Hello only") {
   RouterSocket master(kAny, {}, {});
   const Sizes sizes{.parameters = 1000};
