@@ -28,15 +28,12 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 }  // namespace
 
 const LayerType& lstm() {
-  static const LayerType type{
-      .name = "lstm",
-      .keys = keys(),
-      .trains = Trains::kRecurrentWeights,
-      .recurrent = true,
-      .plan = plan,
-      .make = [](const LayerSite& site, Memory& memory) {
-        return make_recurrent(kCell, site, memory);
-      }};
+  static const LayerType type = [] {
+    LayerType lstm = recurrent_type<kCell>("lstm");
+    lstm.keys = keys();
+    lstm.plan = plan;
+    return lstm;
+  }();
   return type;
 }
 

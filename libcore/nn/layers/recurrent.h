@@ -32,6 +32,23 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
 std::unique_ptr<Layer> make_recurrent(tensor::Cell cell, const LayerSite& site,
                                       Memory& memory);
 
+// The type of layers of such a cell.
+template <tensor::Cell cell>
+LayerType recurrent_type(std::string_view name) {
+  return {.name = name,
+          .keys = recurrent_keys(cell),
+          .trains = Trains::kRecurrentWeights,
+          .recurrent = true,
+          .plan =
+              [](const Settings& settings, std::span<const Form> inputs) {
+                return plan_recurrent(cell, settings, inputs[0]);
+              },
+          .make =
+              [](const LayerSite& site, Memory& memory) {
+                return make_recurrent(cell, site, memory);
+              }};
+}
+
 }  // namespace layers
 }  // namespace dl::nn
 

@@ -3,26 +3,10 @@
 #include "libcore/nn/layers/recurrent.h"
 
 namespace dl::nn::layers {
-namespace {
-
-constexpr tensor::Cell kCell = tensor::Cell::kSimple;
-
-}  // namespace
 
 const LayerType& simple_rnn() {
-  static const LayerType type{
-      .name = "simple_rnn",
-      .keys = recurrent_keys(kCell),
-      .trains = Trains::kRecurrentWeights,
-      .recurrent = true,
-      .plan =
-          [](const Settings& settings, std::span<const Form> inputs) {
-            return plan_recurrent(kCell, settings, inputs[0]);
-          },
-      .make =
-          [](const LayerSite& site, Memory& memory) {
-            return make_recurrent(kCell, site, memory);
-          }};
+  static const LayerType type =
+      recurrent_type<tensor::Cell::kSimple>("simple_rnn");
   return type;
 }
 
