@@ -76,7 +76,7 @@ peers-distributed: bootstrap-test
 soak: bootstrap-test
 	$(MAKE) configure
 	$(build) all
-	tests/run --bin $(BUILD)/bin tests/soak
+	tests/run --bin $(BUILD)/bin --limit 2000 tests/soak
 
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan

@@ -95,6 +95,19 @@ make_data() {
 JSON
 }
 
+# damage FILE: one bit in the middle, within a record.
+damage() {
+  python3 - "$1" <<'PY'
+import sys
+with open(sys.argv[1], 'r+b') as file:
+    middle = file.seek(0, 2) // 2
+    file.seek(middle)
+    byte = file.read(1)[0] ^ 1
+    file.seek(middle)
+    file.write(bytes([byte]))
+PY
+}
+
 # master NAME OPTION...: a master with its files under NAME.*, at $bind if that
 # is set.
 master() {

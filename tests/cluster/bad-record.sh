@@ -5,18 +5,6 @@
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 mkdir everywhere unfit held-out
-# damage FILE: one bit in the middle, within a record.
-damage() {
-  python3 - "$1" <<'PY'
-import sys
-with open(sys.argv[1], 'r+b') as file:
-    middle = file.seek(0, 2) // 2
-    file.seek(middle)
-    byte = file.read(1)[0] ^ 1
-    file.seek(middle)
-    file.write(bytes([byte]))
-PY
-}
 # attempt NAME MODE OPTION...: with two workers; what the master says at last.
 attempt() {
   local name=$1 mode=$2

@@ -3,16 +3,7 @@
 # shard and not the run, which is the same when it is stopped and goes on.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
-# One bit within record 2 of the shard.
-python3 - train-001.dls <<'PY'
-import sys
-with open(sys.argv[1], 'r+b') as file:
-    middle = file.seek(0, 2) // 2
-    file.seek(middle)
-    byte = file.read(1)[0] ^ 1
-    file.seek(middle)
-    file.write(bytes([byte]))
-PY
+damage train-001.dls  # record 2
 # attempt NAME MODE OPTION...: with two local workers.
 attempt() {
   local name=$1 mode=$2
