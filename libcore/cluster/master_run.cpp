@@ -270,6 +270,11 @@ void Master::start(RouterSocket& socket) {
       context_->evaluation_files.push_back(shard.path);
   }
   context_->state = std::move(state_);
+  for (const BadShard& bad : context_->state.bad_shards)
+    log_(Level::kWarning, "'" + context_->training_files.at(bad.shard) +
+                              "' was bad in epoch " +
+                              std::to_string(bad.epoch + 1) +
+                              " and stays out; --fresh takes it back");
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
   if (!plan_.shared_updater)

@@ -8,7 +8,7 @@ damage train-001.dls  # record 2
 attempt() {
   local name=$1 mode=$2
   shift 2
-  bind='' master "$name" --local 2 --mode "$mode" --epochs 3 "$@"
+  bind='' master "$name" --local 2 --mode "$mode" --epochs "${epochs:-3}" "$@"
   finish "$name"
   if [ -e "$name.safetensors" ]; then
     # How far others were when the shard went bad is up to time in sharing.
@@ -24,6 +24,11 @@ for mode in sharing averaging; do
   attempt again-$mode $mode --skip-bad-shards 1
 done
 cmp damaged-averaging.safetensors again-averaging.safetensors && echo "same bytes"
+epochs=4 attempt damaged-averaging averaging --skip-bad-shards 1
+grep -o "train-001.dls' was bad in epoch 1 .*" damaged-averaging.err
+attempt synchronous sharing --skip-bad-shards 1 --staleness 0
+attempt overlap averaging --skip-bad-shards 1 --overlap
+attempt tree averaging --skip-bad-shards 1 --topology tree
 
 # Record 3 of train-003 kills whoever reads it, and train-001 is damaged.
 export DL_FAILPOINTS='worker.record=kill#18'
