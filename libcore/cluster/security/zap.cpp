@@ -88,7 +88,10 @@ void answer(zmq::socket_t& door, Doorman& doorman) {
   if (understood) {
     std::array<char, 41> text{};
     zmq_z85_encode(text.data(), request[6].data<std::uint8_t>(), 32);
-    if (doorman.admit(text.data(), request[3].to_string())) key = text.data();
+    std::string address = request[3].to_string();
+    constexpr std::string_view kMapped = "::ffff:";  // IPv4, to such a socket
+    if (address.rfind(kMapped, 0) == 0) address.erase(0, kMapped.size());
+    if (doorman.admit(text.data(), address)) key = text.data();
   }
   std::string id = request.size() > 1 ? request[1].to_string() : "";
   const std::array<std::string, 6> reply = {"1.0",

@@ -153,6 +153,7 @@ TEST_CASE("keys: one that is removed ends its connection, and the way back") {
   DealerSocket again(master.endpoint(), with_a, {});
   CHECK_THAT(end_of(master, again),
              Contains("does not know this worker's key"));
+  CHECK(log.has("refused 127.0.0.1: its key "));
   meet(master, b);
 }
 
