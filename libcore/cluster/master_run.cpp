@@ -36,7 +36,8 @@ constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
 constexpr int kMostRestarts = 4;     // of each local worker, without progress
 // A master that says nothing for so many times --lost-after is lost itself.
 constexpr int kSilence = 10;
-constexpr double kFarewellSeconds = 2;  // for their Leave, after Stop
+// For their Leave, after Stop, also of those that are connecting again.
+constexpr double kFarewellSeconds = 5;
 // What a thread must have to do in a mini-batch, forward, to be worth waking:
 // below it two threads took longer than one.
 constexpr double kFlopsForThread = 500'000;

@@ -87,7 +87,7 @@ void set_limits(zmq::socket_t& socket) {
   socket.set(rcvtimeo, 1000);
   socket.set(handshake_ivl, 5000);
   socket.set(reconnect_ivl, 100);
-  socket.set(reconnect_ivl_max, 5000);
+  socket.set(reconnect_ivl_max, 1000);
   socket.set(connect_timeout, 5000);
   // The kernel notices a host that is gone.  libzmq's heartbeats would too, but
   // they abort the process where a peer dies while its messages wait (4.3.4:

@@ -45,7 +45,8 @@ class Line:
     def reset(self):
         for _, writer in (self.near, self.far):
             end = writer.get_extra_info("socket")
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if end.fileno() >= 0:  # it may be over
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
 
     async def duplicate(self):
