@@ -87,6 +87,9 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
       context_.link.end(incoming.peer, why);
       throw Error{Code::kProtocol, why};
     }
+    Welcome welcome = hooks_.welcome();
+    check_takes("this worker", refused.hello.takes,
+                {.from = kFromMaster, .sizes = welcome.sizes});
     if (incoming.once) claim_key(incoming.key, refused.hello.process);
     probe_namesake(refused);
     std::optional<Member> replaced;
@@ -108,7 +111,6 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
                            member.number);
       if (phase_) phase_->renumber(replaced->number, member);
     }
-    Welcome welcome = hooks_.welcome();
     welcome.run = context_.run;
     welcome.worker = member.number;
     welcome.name = member.hello.name;

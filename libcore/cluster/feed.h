@@ -36,7 +36,8 @@ class Feed {
   // Takes in a message, and returns those whose turn it is now.
   std::vector<FeedItem> take(FeedItem item);
   // More waits for what came before it than can be kept.
-  bool overfull() const { return bytes_ > kMaxBytes; }
+  // One message may always wait.
+  bool overfull() const { return early_.size() > 1 && bytes_ > kMaxBytes; }
 
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 

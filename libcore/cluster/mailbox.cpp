@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -22,8 +23,12 @@ void Inbox::begin_session(std::uint64_t session, Message welcome) {
 bool Inbox::push(Message message) {
   const std::lock_guard lock(mutex_);
   const std::size_t bytes = size_of(message);
-  // A single message may be of any size that the transport lets through.
-  if (!queue_.empty() && bytes_ + bytes > kMaxBytes) return false;
+  if (bytes_ + bytes > most_) {
+    std::size_t largest = bytes;
+    for (const Message& each : queue_)
+      largest = std::max(largest, size_of(each));
+    if (bytes_ + bytes - largest > most_) return false;
+  }
   bytes_ += bytes;
   queue_.push_back(std::move(message));
   changed_.notify_one();

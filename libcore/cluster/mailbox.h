@@ -38,9 +38,13 @@ struct Delivered {
 // Messages for the compute thread, in the order of their arrival.  Thread-safe.
 class Inbox {
  public:
+  // most: bytes that may wait, beside the largest message, as a State may be of
+  // any size.
+  explicit Inbox(std::size_t most = std::size_t{1} << 30) : most_(most) {}
+
   // Forgets what waits and begins a session with its Welcome.
   void begin_session(std::uint64_t session, Message welcome);
-  // False: more than kMaxBytes wait; the worker has fallen too far behind.
+  // False: more than that would wait; the worker has fallen too far behind.
   bool push(Message message);
   // The next message.  Nothing: there is none now, or (wait) wake() was called.
   std::optional<Delivered> pop(bool wait);
@@ -49,11 +53,10 @@ class Inbox {
   void wake();  // makes a waiting pop() return, once
   std::size_t size();
 
-  static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
-
  private:
   std::optional<Delivered> take();  // with the lock
 
+  const std::size_t most_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Message> queue_;

@@ -81,7 +81,7 @@ void MasterLine::open(const std::string& endpoint) {
     security.proven = text_of(keys_) == proven_;
   }
   socket_ = std::make_unique<DealerSocket>(endpoint_, security, log_);
-  socket_->expect({.from = kFromMaster});
+  socket_->expect({.from = kFromMaster}, {.from = kFromWorker});
 }
 
 // They may be others by now.
@@ -142,9 +142,7 @@ bool MasterLine::greet(const Hello& hello, Received& answer) {
       envelope_.fence = received->envelope.fence;
       envelope_.run = welcome.run;
       envelope_.worker = welcome.worker;
-      Sizes sizes = welcome.sizes;
-      sizes.load = kLongestLoad;
-      socket_->expect({.from = kFromMaster, .sizes = sizes});
+      agree(welcome);
     }
     if (message.type == MessageType::kWelcome ||
         message.type == MessageType::kStop) {
@@ -169,6 +167,22 @@ bool MasterLine::greet(const Hello& hello, Received& answer) {
   return false;
 }
 
+// On what messages may be.  The master hears why if that cannot be.
+void MasterLine::agree(const Welcome& welcome) {
+  Sizes sizes = welcome.sizes;
+  sizes.shards = welcome.training.size();
+  sizes.load = kLongestLoad;
+  if (!welcome.evaluation.empty()) sizes.evaluations = kMaxBody;
+  const Expected sent{.from = kFromWorker, .sizes = sizes};
+  socket_->expect({.from = kFromMaster, .sizes = sizes}, sent);
+  try {
+    check_takes("the master at " + endpoint_, welcome.takes, sent);
+  } catch (const Error& error) {
+    send(Leave{error.what()}.to_message(), kHelloLimit);
+    throw;
+  }
+}
+
 void MasterLine::refuse(const Message& message) const {
   const Refuse refuse = Refuse::from_message(message);
   throw Error{static_cast<Code>(refuse.code),
@@ -177,7 +191,15 @@ void MasterLine::refuse(const Message& message) const {
 
 bool MasterLine::send(const Message& message, milliseconds wait) {
   ++envelope_.sequence;
-  return socket_->send(message, envelope_, wait);
+  try {
+    return socket_->send(message, envelope_, wait);
+  } catch (const Error& error) {
+    const bool unfit =
+        error.code() == Code::kConfig || error.code() == Code::kBug;
+    if (unfit && message.type != MessageType::kLeave)
+      send(Leave{error.what()}.to_message(), kHelloLimit);
+    throw;
+  }
 }
 
 bool MasterLine::is_of_this_run(const Received& received) const {

@@ -35,7 +35,8 @@ class MasterLine {
   // After join():
   const std::string& endpoint() const { return endpoint_; }
   DealerSocket& socket() const { return *socket_; }
-  // False: it did not go out in that time.
+  // False: it did not go out in that time.  Throws Error: as
+  // DealerSocket::send(); the master was told if it is more than it takes.
   bool send(const Message& message, std::chrono::milliseconds wait);
   // False: left over from another run.
   bool is_of_this_run(const Received& received) const;
@@ -52,6 +53,7 @@ class MasterLine {
   bool keys_changed() const;
   bool try_endpoint(const Hello& hello, double deadline, double& notice,
                     const std::function<void()>& check, Received& answer);
+  void agree(const Welcome& welcome);
   bool greet(const Hello& hello, Received& answer);
   [[noreturn]] void give_up(bool first) const;
   void note_waiting(double deadline, double& notice) const;

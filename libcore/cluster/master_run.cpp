@@ -163,7 +163,8 @@ std::unique_ptr<RouterSocket> Master::listen() {
     sizes.shards = plan_.training->shards().size();
     if (options_.estimate) sizes.load = kLongestLoad;
     if (plan_.evaluation) sizes.evaluations = kMaxBody;
-    socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true});
+    socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true},
+                   {.from = kFromMaster, .sizes = sizes});
     return socket;
   } catch (const Error& error) {
     if (!endpoint.empty() || error.code() != Code::kUsage) throw;
@@ -415,7 +416,6 @@ Hooks Master::hooks() {
     if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
     welcome.heartbeat_ms = options_.heartbeat.count();
     welcome.silence_ms = kSilence * options_.lost_after.count();
-    welcome.max_frame = static_cast<std::int64_t>(kMaxFrame);
     welcome.sizes = sizes();
     welcome.tree_key = tree_key_;
     return welcome;

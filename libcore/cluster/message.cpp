@@ -134,6 +134,13 @@ std::string text_of(const JsonView& body, std::string_view key,
   return text;
 }
 
+Takes takes_of(const JsonView& body) {
+  return {static_cast<std::uint64_t>(
+              body.at("max_frame").integer(4096, UINT32_MAX)),
+          static_cast<std::uint64_t>(
+              body.at("max_message").integer(1, kMaxInteger))};
+}
+
 std::string endpoint_of(const JsonView& body, std::string_view key) {
   std::string endpoint = text_of(body, key, kMaxEndpoint);
   if (!endpoint.empty() && !endpoint.starts_with("tcp://"))

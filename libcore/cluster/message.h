@@ -71,6 +71,7 @@ struct Hello {
   int threads = 1;
   std::string previous_run;  // run id it worked in before, or ""
   std::string instructions;  // device/instructions.h; "": not known
+  Takes takes;
   bool operator==(const Hello&) const = default;
 
   Message to_message() const;
@@ -100,7 +101,7 @@ struct Welcome {
   std::int64_t heartbeat_ms = 2000;
   // A master that says nothing for so long is lost.
   std::int64_t silence_ms = 60000;
-  std::int64_t max_frame = 0;  // bytes of one frame; larger blobs are cut
+  Takes takes;
   Sizes sizes;  // of a replica: what messages may be follows from them
   // Secret key that all workers of the run share, Z85; "" without CURVE.
   std::string tree_key;

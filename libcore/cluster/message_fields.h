@@ -31,6 +31,9 @@ std::string text_of(const JsonView& body, std::string_view key,
 // The same for a sender: control characters replaced, the rest cut off.
 std::string printable(std::string text, std::size_t longest);
 
+// "max_frame" and "max_message".
+Takes takes_of(const JsonView& body);
+
 // Where a worker listens for others, "tcp://ADDRESS:PORT", or "".
 std::string endpoint_of(const JsonView& body, std::string_view key);
 

@@ -55,7 +55,8 @@ Message Welcome::to_message() const {
            {"evaluation", shards_to_json(evaluation)},
            {"heartbeat_ms", heartbeat_ms},
            {"silence_ms", silence_ms},
-           {"max_frame", max_frame},
+           {"max_frame", takes.frame},
+           {"max_message", takes.message},
            {"parameters", sizes.parameters},
            {"statistics", sizes.statistics},
            {"updater_state", sizes.updater_state},
@@ -64,12 +65,12 @@ Message Welcome::to_message() const {
 }
 
 Welcome Welcome::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kWelcome, 0,
-                {"run", "worker", "name", "network", "normalizer",
-                 "target_normalizer", "settings", "metadata", "training",
-                 "evaluation", "heartbeat_ms", "silence_ms", "max_frame",
-                 "parameters", "statistics", "updater_state", "tree_key"});
+  JsonView body = open_body(
+      message, MessageType::kWelcome, 0,
+      {"run", "worker", "name", "network", "normalizer", "target_normalizer",
+       "settings", "metadata", "training", "evaluation", "heartbeat_ms",
+       "silence_ms", "max_frame", "max_message", "parameters", "statistics",
+       "updater_state", "tree_key"});
   Welcome welcome;
   welcome.run = body.at("run").string();
   if (welcome.run.size() != 32 ||
@@ -86,7 +87,7 @@ Welcome Welcome::from_message(const Message& message) {
   welcome.evaluation = shards_from_json(body.at("evaluation"));
   welcome.heartbeat_ms = body.at("heartbeat_ms").integer(1, 3'600'000);
   welcome.silence_ms = body.at("silence_ms").integer(1, INT64_C(1) << 40);
-  welcome.max_frame = body.at("max_frame").integer(1024, INT64_C(1) << 31);
+  welcome.takes = takes_of(body);
   const auto reals = [&](std::string_view key) {
     return static_cast<std::uint64_t>(body.at(key).integer(0, kMostReals));
   };

@@ -140,6 +140,14 @@ std::uint64_t bytes_of(Blob blob, const Sizes& sizes) {
   return 0;
 }
 
+// What makes the body of such a message shorter.
+std::string remedy(MessageType type) {
+  if (type == kWelcome)
+    return "; make fewer shards, with more examples in each record";
+  if (type == kTaskDone) return "; ask for fewer kinds of evaluation";
+  return "";
+}
+
 [[noreturn]] void fail(MessageType type, const std::string& what) {
   throw Error{Code::kProtocol, std::string(name_of(type)) + ": " + what};
 }
@@ -154,6 +162,14 @@ void check_length(MessageType type, const std::string& of, std::uint64_t bytes,
 }  // namespace
 
 std::size_t most_values(MessageType type) { return rule_of(type).values; }
+
+std::size_t count_values(const Json& body) {
+  constexpr std::size_t kContainer = 8;
+  if (!body.is_structured()) return 1;
+  std::size_t count = kContainer;
+  for (const Json& each : body) count += count_values(each);
+  return count;
+}
 
 void check_sender(MessageType type, unsigned from) {
   if ((rule_of(type).from & from) == 0)
@@ -177,6 +193,40 @@ void check_lengths(MessageType type, const Lengths& lengths,
                  bytes_of(rule.blobs[i], expected.sizes));
   }
   check_length(type, "message", sum, expected.most);
+}
+
+void check_sent(MessageType type, const Lengths& lengths, std::size_t values,
+                const Expected& sent) {
+  const Rule& rule = rule_of(type);
+  const bool too_long = lengths.body > body_of(rule, sent.sizes);
+  const std::string cannot =
+      "cannot send a message, as its receiver would "
+      "refuse it: ";
+  if (values > rule.values)
+    throw Error{Code::kConfig, cannot + std::string(name_of(type)) + ": " +
+                                   std::to_string(values) + " values > limit " +
+                                   std::to_string(rule.values) + remedy(type)};
+  try {
+    check_lengths(type, lengths, sent);
+  } catch (const Error& error) {
+    throw Error{too_long ? Code::kConfig : Code::kBug,
+                cannot + error.what() + (too_long ? remedy(type) : "")};
+  }
+}
+
+void check_takes(const std::string& who, const Takes& takes,
+                 const Expected& sent) {
+  const auto check = [&](const char* what, std::uint64_t limit,
+                         std::uint64_t most) {
+    if (limit < most)
+      throw Error{Code::kProtocol,
+                  who + " takes " + what + " of up to " +
+                      std::to_string(limit) + " bytes, and they have up to " +
+                      std::to_string(most) +
+                      "; run the same version of dl-tools on both sides"};
+  };
+  check("frames", takes.frame, kMaxFrame);
+  check("messages", takes.message, largest_message(sent));
 }
 
 std::uint64_t largest_message(const Expected& expected) {

@@ -20,7 +20,7 @@ void Peers::begin_session(const std::string& endpoint, const Welcome& welcome,
   Envelope envelope;
   envelope.run = welcome.run;
   envelope.worker = welcome.worker;
-  reducer_sockets_.begin_session(envelope, security);
+  reducer_sockets_.begin_session(envelope, security, welcome.sizes);
   relay_sockets_.begin_session(endpoint, std::move(security), welcome.sizes);
   relay_.begin_session(welcome.run, welcome.worker);
   reducer_.begin_session();

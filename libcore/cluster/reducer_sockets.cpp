@@ -11,10 +11,12 @@ constexpr std::chrono::milliseconds kNow{0};
 
 }  // namespace
 
-void ReducerSockets::begin_session(Envelope envelope, Security security) {
+void ReducerSockets::begin_session(Envelope envelope, Security security,
+                                   const Sizes& sizes) {
   ways_.clear();
   envelope_ = std::move(envelope);
   security_ = std::move(security);
+  sizes_ = sizes;
 }
 
 void ReducerSockets::send_to_reducer(const std::string& endpoint,
@@ -22,9 +24,12 @@ void ReducerSockets::send_to_reducer(const std::string& endpoint,
   auto it = ways_.find(endpoint);
   if (it == ways_.end())
     it = ways_
-             .emplace(
-                 endpoint,
-                 Way{{endpoint, security_, {.from = kFromParent}, log_}, {}})
+             .emplace(endpoint, Way{{endpoint,
+                                     security_,
+                                     {.from = kFromParent},
+                                     {.from = kFromChild, .sizes = sizes_},
+                                     log_},
+                                    {}})
              .first;
   Way& way = it->second;
   way.waiting.push_back(std::move(message));

@@ -20,8 +20,8 @@ class ReducerSockets : public ReducerLink {
  public:
   explicit ReducerSockets(Log log) : log_(std::move(log)) {}
 
-  // envelope: of what is sent.
-  void begin_session(Envelope envelope, Security security);
+  // envelope: of what is sent; sizes: of the run's network.
+  void begin_session(Envelope envelope, Security security, const Sizes& sizes);
 
   void send_to_reducer(const std::string& endpoint,
                        SharedMessage message) override;
@@ -44,6 +44,7 @@ class ReducerSockets : public ReducerLink {
   Log log_;
   Envelope envelope_;
   Security security_;
+  Sizes sizes_;
   std::map<std::string, Way> ways_;  // by endpoint
   std::uint64_t bytes_out_ = 0;
 };

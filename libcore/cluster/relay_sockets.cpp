@@ -36,7 +36,8 @@ std::string RelaySockets::listen() {
   try {
     if (!children_) {
       children_.emplace(place_to_listen(master_), security_, log_);
-      children_->expect({.from = kFromChild, .sizes = sizes_});
+      children_->expect({.from = kFromChild, .sizes = sizes_},
+                        {.from = kFromParent, .sizes = sizes_});
     }
     return children_->endpoint();
   } catch (const Error& error) {
@@ -50,7 +51,8 @@ void RelaySockets::connect(const std::string& endpoint) {
   leave_parent();
   if (!endpoint.empty())
     parent_.emplace(endpoint, security_,
-                    Expected{.from = kFromParent, .sizes = sizes_}, log_);
+                    Expected{.from = kFromParent, .sizes = sizes_},
+                    Expected{.from = kFromChild, .sizes = sizes_}, log_);
 }
 
 void RelaySockets::leave_parent() {

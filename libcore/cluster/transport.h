@@ -30,9 +30,6 @@ namespace dl::cluster {
 // So long a worker tries to reach another one.
 constexpr double kReachSeconds = 5;
 
-// A frame must pass a slow line well within the time of --lost-after, as beats
-// queue behind it.
-constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 // Messages that libzmq holds of a peer until they are received.
 constexpr int kMessagesHeld = 2;
 // What RouterSocket keeps for a peer that is slow to take it; one message may
@@ -93,11 +90,12 @@ class RouterSocket : public Socket {
     std::string key = "";  // its public key, Z85; "" without CURVE
     bool once = false;     // of a Hello: the key is for one process
   };
-  // What peers may send; without it, anything.  A connection with more of
+  // What peers may send, and may be sent; without it, anything.  A connection
+  // with more of
   // messages that are not whole is ended, connection_guard.h.  If they are to
   // greet first: before a peer is let in, only its Hello comes whole, and of
   // other messages just type and envelope.
-  void expect(const Expected& expected);
+  void expect(const Expected& expected, const Expected& sent = {});
 
   // The next good message, or nothing within the time.  Foreign and damaged
   // ones, and others than expected, are counted and reported once a minute,
@@ -110,7 +108,7 @@ class RouterSocket : public Socket {
 
   // Never waits: what the connection does not take at once is queued, and
   // goes out during receive().  False: the peer is gone or its queue is full;
-  // nothing was sent.
+  // nothing was sent.  Throws Error: as encode(), it is more than peers take.
   bool send(const std::string& peer, const Message& message,
             const Envelope& envelope);
 
@@ -158,8 +156,8 @@ class DealerSocket : public Socket {
   DealerSocket(const std::string& endpoint, const Security& security, Log log);
   ~DealerSocket() override;  // waits at most 2 s for what is unsent
 
-  // What the other end may send; without it, anything.
-  void expect(const Expected& expected);
+  // What the other end may send, and may be sent; without it, anything.
+  void expect(const Expected& expected, const Expected& sent = {});
   // The next message, or nothing within the time.  Returns early, with
   // nothing, on a signal and when a descriptor of `wake` is readable.  A master
   // of another version answers with a Refuse (envelope.protocol is 0).
@@ -168,7 +166,7 @@ class DealerSocket : public Socket {
   std::optional<Received> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
   // False: not connected, or the queue stayed full, for `wait` or until a
-  // signal; nothing was sent.  Throws like receive().
+  // signal; nothing was sent.  Throws like receive(), and like encode().
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
   Waiting waiting() const override;

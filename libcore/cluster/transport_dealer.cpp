@@ -34,7 +34,7 @@ struct DealerSocket::State {
   int refusals = 0;
   std::string why;  // what the last probe found
   Clock::time_point next_probe;
-  Expected expected;
+  Expected expected, outgoing;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
   void set_keys(const Security& security);
@@ -127,8 +127,9 @@ DealerSocket::DealerSocket(const std::string& endpoint,
 
 DealerSocket::~DealerSocket() = default;
 
-void DealerSocket::expect(const Expected& expected) {
+void DealerSocket::expect(const Expected& expected, const Expected& sent) {
   state_->expected = expected;
+  state_->outgoing = sent;
 }
 
 std::optional<Received> DealerSocket::receive(Milliseconds wait,
@@ -162,7 +163,7 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
 bool DealerSocket::send(const Message& message, const Envelope& envelope,
                         Milliseconds wait) {
   const auto end = Clock::now() + wait;
-  Frames frames = encode(message, envelope, kMaxFrame);
+  Frames frames = encode(message, envelope, kMaxFrame, state_->outgoing);
   const std::size_t bytes = bytes_of(frames);
   for (;;) {
     state_->serve();

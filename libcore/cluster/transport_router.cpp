@@ -83,7 +83,7 @@ struct RouterSocket::State {
   ConnectionGuard guard{monitor};
   std::optional<ZapServer> zap;         // tells the guard
   std::map<std::string, Queue> queues;  // of peers that are slow
-  Expected expected;
+  Expected expected, outgoing;
   std::set<std::string> let_in;
   std::vector<Ended> ended;
   std::set<std::string> told_ended;  // who and why
@@ -397,7 +397,8 @@ bool RouterSocket::send(const std::string& peer, const Message& message,
       queued->second.bytes + size_of(message) > kMaxQueued)
     return false;
   const bool of_feed = envelope.feed > 0 && message.type != MessageType::kState;
-  return state_->post(peer, encode(message, envelope, kMaxFrame), of_feed);
+  return state_->post(
+      peer, encode(message, envelope, kMaxFrame, state_->outgoing), of_feed);
 }
 
 bool RouterSocket::idle(const std::string& peer) const {
@@ -425,8 +426,9 @@ void RouterSocket::retire(const std::string& key) {
 
 bool RouterSocket::renew_server_key() { return state_->renew_server_key(); }
 
-void RouterSocket::expect(const Expected& expected) {
+void RouterSocket::expect(const Expected& expected, const Expected& sent) {
   state_->expected = expected;
+  state_->outgoing = sent;
   state_->guard.limit_strangers(expected.greets ? kStrangerBytes
                                                 : bytes_held(expected));
 }

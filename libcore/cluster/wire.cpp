@@ -137,12 +137,21 @@ void check_cut(const Plan& plan, std::span<const Frame> frames) {
   if (at != frames.size()) fail("more frames than the header announces");
 }
 
+Lengths lengths_of(const Message& message, std::uint64_t body) {
+  Lengths lengths{body, {}};
+  for (const auto& blob : message.blobs) lengths.blobs.push_back(blob.size());
+  return lengths;
+}
+
 }  // namespace
 
 Frames encode(const Message& message, const Envelope& envelope,
-              std::size_t max_frame) {
+              std::size_t max_frame, const Expected& sent) {
   require(max_frame >= kSmallestFrame, "max_frame");
   std::vector<std::uint8_t> packed = Json::to_msgpack(message.body);
+  if (sent.from != kAnybody)
+    check_sent(message.type, lengths_of(message, packed.size()),
+               count_values(message.body), sent);
   require(packed.size() <= kMaxBody, "message body within its limit");
   require(message.blobs.size() <= kMaxBlobs, "number of blobs");
   std::vector<Frame> parts = {std::as_bytes(std::span(packed))};

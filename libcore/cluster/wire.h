@@ -38,9 +38,11 @@ using Frame = std::span<const std::byte>;
 using Frames = std::vector<std::vector<std::byte>>;
 
 // The frames of a message, each at most max_frame bytes (at least 4096).
-// Throws Error: kBug, a body over kMaxBody or more than kMaxBlobs blobs.
+// sent: what it may be, for its receiver takes no more; without it, anything.
+// Throws Error: as check_sent(); kBug, a body over kMaxBody or more than
+// kMaxBlobs blobs.
 Frames encode(const Message& message, const Envelope& envelope,
-              std::size_t max_frame);
+              std::size_t max_frame, const Expected& sent = {});
 
 // A Refuse that every version of the protocol reads (version 0; one frame).
 Frames encode_refusal(const Refuse& refuse);

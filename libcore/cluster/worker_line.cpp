@@ -8,12 +8,13 @@
 namespace dl::cluster {
 
 WorkerLine::WorkerLine(std::string endpoint, const Security& security,
-                       const Expected& expected, const Log& log)
+                       const Expected& expected, const Expected& sent,
+                       const Log& log)
     : endpoint_(std::move(endpoint)),
       deadline_(monotonic_seconds() + kReachSeconds) {
   try {
     socket_ = std::make_unique<DealerSocket>(endpoint_, security, log);
-    socket_->expect(expected);
+    socket_->expect(expected, sent);
   } catch (const Error& error) {
     failure_ = error.what();
   }

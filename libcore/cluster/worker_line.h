@@ -15,9 +15,9 @@ namespace dl::cluster {
 class WorkerLine {
  public:
   // Begins to connect.  What stands in the way of that is told by socket().
-  // expected: of the other worker.
+  // expected: of the other worker; sent: to it.
   WorkerLine(std::string endpoint, const Security& security,
-             const Expected& expected, const Log& log);
+             const Expected& expected, const Expected& sent, const Log& log);
 
   const std::string& endpoint() const { return endpoint_; }
   // Throws Error: kUnavailable, there is none, with the reason.

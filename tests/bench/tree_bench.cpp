@@ -22,7 +22,6 @@ namespace {
 
 using namespace simulation;
 
-constexpr std::size_t kMaxFrame = std::size_t{1} << 20;
 constexpr int kMessagesAtOnce = 64;  // that the master takes in between ticks
 constexpr int kSettleEvery = 8;      // ... before workers look at theirs
 constexpr int kBeatEvery = 20;       // turns

@@ -58,17 +58,34 @@ TEST_CASE("the inbox begins anew with each Welcome") {
 }
 
 TEST_CASE("the inbox is bounded and can be woken") {
-  Inbox in;
+  constexpr std::size_t kMost = 1 << 20;
+  Inbox in(kMost);
   Message big = leave("big");
-  big.blobs.emplace_back(Inbox::kMaxBytes / 2 + 1);
+  big.blobs.emplace_back(kMost / 2 + 1);
   CHECK(in.push(big));
-  CHECK_FALSE(in.push(std::move(big)));
+  CHECK(in.push(big));
+  CHECK_FALSE(in.push(big));
+  CHECK(in.pop(false));
   CHECK(in.pop(false));
   CHECK(in.push(leave("small")));
   in.pop(false);
   std::thread waker([&] { in.wake(); });
   CHECK_FALSE(in.pop(true));
   waker.join();
+}
+
+TEST_CASE("one message may be larger than all that may wait") {
+  constexpr std::size_t kMost = 1 << 20;
+  Inbox in(kMost);
+  Message state = leave("state");
+  state.blobs.emplace_back(5 * kMost);
+  in.begin_session(1, leave("welcome"));
+  CHECK(in.push(state));
+  CHECK(in.push(leave("task")));
+  CHECK(in.push(leave("another")));
+  Message rest = leave("rest");
+  rest.blobs.emplace_back(kMost);
+  CHECK_FALSE(in.push(rest));
 }
 
 TEST_CASE("a fetch gets its record, or the reason why not") {

@@ -63,8 +63,17 @@ TEST_CASE("types have names, other numbers have none") {
 }
 
 TEST_CASE("Hello") {
-  Hello hello{
-      1, "0.1.0", "n1/42", "n1", 42, 7, "cpu", 8, std::string(32, 'a'), "avx2"};
+  Hello hello{1,
+              "0.1.0",
+              "n1/42",
+              "n1",
+              42,
+              7,
+              "cpu",
+              8,
+              std::string(32, 'a'),
+              "avx2",
+              {4096, UINT64_C(5) << 32}};
   CHECK(through(hello) == hello);
   refuses(hello, "process", "12");
   refuses(hello, "pid", -1);
@@ -75,6 +84,8 @@ TEST_CASE("Hello") {
   refuses(hello, "host", 5);
   refuses(hello, "hots", "misspelt");
   refuses(hello, "instructions", "two\nlines");
+  refuses(hello, "max_frame", 4095);
+  refuses(hello, "max_message", -1);
 }
 
 TEST_CASE("Welcome") {
@@ -89,11 +100,12 @@ TEST_CASE("Welcome") {
   welcome.evaluation = {{"/data/t.dls", 0, {}}};
   welcome.evaluation[0].alignment.columns = {2, 0};
   welcome.evaluation[0].alignment.classes = {1};
-  welcome.max_frame = 1 << 24;
+  welcome.takes = {1 << 24, UINT64_C(5) << 32};
   Welcome copy = through(welcome);
   CHECK(copy.training[0].digest == UINT64_MAX);
   CHECK(copy.training[0].records == std::vector<std::int64_t>{32, 32, 7});
   CHECK(copy.network == welcome.network);
+  CHECK(copy.takes == welcome.takes);
   CHECK(copy.name == "n1-42-2");
   CHECK(copy.target_normalizer == welcome.target_normalizer);
   CHECK(copy.training[0].alignment.changes_nothing());

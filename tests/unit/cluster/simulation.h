@@ -250,7 +250,6 @@ struct Master {
 
   static Welcome welcome() {
     Welcome welcome;
-    welcome.max_frame = 1 << 20;
     welcome.run = std::string(32, '0');
     return welcome;
   }

@@ -71,7 +71,6 @@ class Play {
     w.metadata = shard.metadata().to_strings();
     w.training = {{folder_ / "a.dls", shard.digest(), shard.records()}};
     w.evaluation = w.training;
-    w.max_frame = 1 << 20;
     mail.inbox.begin_session(++session_, w.to_message());
   }
   void say(const Message& message) { REQUIRE(mail.inbox.push(message)); }
