@@ -67,7 +67,9 @@ void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
 // Of an earlier start of this master, or given up: what it has is of no use,
 // and it might wait for us for ever.
 void Coordinator::send_away(const RouterSocket::Incoming& incoming) {
-  if (incoming.received.message.type == MessageType::kLeave) return;
+  if (incoming.received.message.type == MessageType::kLeave ||
+      !context_.link.idle(incoming.peer))
+    return;
   Member stranger;
   stranger.peer = incoming.peer;
   context_.send(stranger, Rejoin{}.to_message());
@@ -104,7 +106,11 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     member.key = incoming.key;
     member.hellos = refused.hellos + 1;
     member.digests = context_.checks;
-    if (replaced && phase_) phase_->release(*replaced, "it reconnected", false);
+    if (replaced) {
+      context_.events.write(
+          "leave", {{"worker", replaced->number}, {"why", "it joins again"}});
+      if (phase_) phase_->release(*replaced, "it reconnected", false);
+    }
     if (phase_) phase_->forgive(member.hello.process);
     if (replaced && member.returns) {
       std::ranges::replace(context_.sharing_owners, replaced->number,
@@ -136,7 +142,8 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     Refuse answer;
     answer.code = static_cast<int>(error.code());
     answer.reason = error.what();
-    context_.send(refused, answer.to_message());
+    if (context_.link.idle(incoming.peer))
+      context_.send(refused, answer.to_message());
     context_.log(Level::kWarning,
                  std::string("a worker was refused: ") + error.what());
   }

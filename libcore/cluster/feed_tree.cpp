@@ -38,7 +38,7 @@ void FeedTree::tick() {
   for (std::size_t i = 0; i < tree_.members().size(); ++i) {
     Member& member = *members.at(tree_.members()[i]);
     if (tree_.has_children(i) && !std::exchange(member.seat.asked, true))
-      context_.send(member, Listen{}.to_message());
+      context_.send(member, Listen{context_.limits.fan_out}.to_message());
     seat(member, tree_.parent(i), members);
   }
 }
@@ -82,11 +82,17 @@ void FeedTree::take(Member& member, const Listening& listening) {
 void FeedTree::take(Member& member, const Fed& fed) {
   Seat& seat = member.seat;
   const std::uint64_t newest = context_.feed.number();
-  if (!seat.placed || fed.have > newest || fed.after > newest ||
+  if (!seat.placed || fed.have > newest ||
       fed.parent > context_.members.joined())
     throw Error{Code::kProtocol, "Fed: it was sent to no such parent"};
   if (fed.parent == 0) return take_over(member, fed.have, fed.why);
   if (fed.parent != seat.parent) return;  // it is sent to another meanwhile
+  // It tells what its parent said.
+  if (fed.after > newest) {
+    take_over(member, fed.have, "its parent says what cannot be");
+    context_.send(member, Place{}.to_message());
+    return;
+  }
   // What its parent left out; at first the master has sent it that.
   if (context_.members.set_feeder(member, fed.parent) == fed.parent)
     return context_.refill(member, fed.have, fed.after);

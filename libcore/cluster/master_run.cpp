@@ -89,6 +89,7 @@ class Master {
 
   std::string run_ = new_run_id();
   std::string tree_key_;  // Welcome::tree_key
+  bool some_have_old_key_ = false;
   std::optional<LocalSocket> local_socket_;
   std::optional<SocketLink> link_;
   std::optional<EventLog> events_;
@@ -289,7 +290,9 @@ void Master::start(RouterSocket& socket) {
     data_of(fetch).examine(fetch.shard, fetch.record,
                            check_for(plan_.model.config));
   };
-  if (!socket.public_key().empty()) tree_key_ = make_key_pair().secret_key;
+  if (!socket.public_key().empty() &&
+      context_->limits.topology != Topology::kStar)
+    tree_key_ = make_key_pair().secret_key;
   coordinator_.emplace(*context_, hooks(), monotonic_seconds());
   const std::string advice = plan_.advice();
   if (!advice.empty() && options_.local != 1 && !options_.estimate)
@@ -336,11 +339,15 @@ void Master::loop(RouterSocket& socket) {
   watchdog_.reset();
 }
 
-// Who had a key that was removed may know the one of the tree.
+// Who had a key that was removed may know the one of the tree; while there is
+// no tree it is of no use, and the others need not join again for a new one.
 void Master::renew_tree_key() {
-  if (!link_->take_removed_key()) return;
-  tree_key_ = make_key_pair().secret_key;
-  coordinator_->join_again();
+  if (link_->take_removed_key() && !tree_key_.empty()) {
+    tree_key_ = make_key_pair().secret_key;
+    some_have_old_key_ = true;
+  }
+  if (context_->feed.keeps() && std::exchange(some_have_old_key_, false))
+    coordinator_->join_again();
 }
 
 // Tells the workers, and stays until they have heard it.

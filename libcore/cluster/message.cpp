@@ -88,8 +88,25 @@ std::string_view name_of(MessageType type) {
   return "";
 }
 
+namespace {
+
+// Near enough: allocations have a head, and nodes of maps have pointers.
+std::size_t size_of(const Json& value) {
+  constexpr std::size_t kNode = 64;
+  std::size_t bytes = sizeof(Json);
+  if (value.is_string()) bytes += value.get_ref<const std::string&>().size();
+  if (value.is_object())
+    for (const auto& [key, each] : value.items())
+      bytes += kNode + key.size() + size_of(each);
+  if (value.is_array())
+    for (const Json& each : value) bytes += size_of(each);
+  return bytes;
+}
+
+}  // namespace
+
 std::size_t size_of(const Message& message) {
-  std::size_t bytes = 256;
+  std::size_t bytes = 256 + size_of(message.body);
   for (const auto& blob : message.blobs) bytes += blob.size();
   return bytes;
 }

@@ -21,12 +21,13 @@ Place Place::from_message(const Message& message) {
 }
 
 Message Listen::to_message() const {
-  return {MessageType::kListen, Json::object(), {}};
+  return {MessageType::kListen, {{"children", children}}, {}};
 }
 
 Listen Listen::from_message(const Message& message) {
-  open_body(message, MessageType::kListen, 0, {});
-  return {};
+  const JsonView body =
+      open_body(message, MessageType::kListen, 0, {"children"});
+  return {body.at("children").integer(1, kMaxInteger)};
 }
 
 Message Listening::to_message() const {

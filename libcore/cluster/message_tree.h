@@ -23,6 +23,8 @@ struct Place {
 
 // master -> worker: it will get children.
 struct Listen {
+  std::int64_t children = 1;  // so many at most, at a time
+
   Message to_message() const;
   static Listen from_message(const Message& message);
 };

@@ -23,7 +23,7 @@ void Peers::begin_session(const std::string& endpoint, const Welcome& welcome,
   reducer_sockets_.begin_session(envelope, security, welcome.sizes);
   relay_sockets_.begin_session(endpoint, std::move(security), welcome.sizes);
   relay_.begin_session(welcome.run, welcome.worker);
-  reducer_.begin_session();
+  reducer_.begin_session(welcome.sizes);
 }
 
 std::vector<Message> Peers::from_master(Received received) {
@@ -33,7 +33,7 @@ std::vector<Message> Peers::from_master(Received received) {
       relay_.place(Place::from_message(message));
       return {};
     case MessageType::kListen:
-      reducer_.listens_at(relay_.listen());
+      reducer_.listens_at(relay_.listen(Listen::from_message(message)));
       return {};
     default:
       return pass(relay_.from_master(std::move(received)));

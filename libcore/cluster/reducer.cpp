@@ -1,5 +1,6 @@
 #include "libcore/cluster/reducer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,12 @@
 namespace dl::cluster {
 
 namespace {
+
+// A reducer may hear of a round from other workers before the master's word of
+// it comes; two are open at most.
+constexpr std::uint64_t kRoundsAhead = 2;
+// So many parts may come before the order to sum them: of two sums.
+constexpr std::uint64_t kEarlyParts = 2 * exchange::kAverageGroup;
 
 // Slots of a part at this level.
 std::int64_t slots_at(std::int64_t level) {
@@ -109,16 +116,20 @@ Reduced reduce(const Reduce& order, std::vector<SharedMessage> parts) {
 
 }  // namespace
 
-void Reducer::begin_session() {
+void Reducer::begin_session(const Sizes& sizes) {
+  early_most_ =
+      kEarlyParts * largest_message({.from = kFromChild, .sizes = sizes});
   own_.clear();
   slots_.clear();
   kept_.clear();
   orders_.clear();
   parts_.clear();
+  early_.clear();
+  early_bytes_ = 0;
   running_.clear();
   sent_.clear();
   direct_.clear();
-  over_ = 0;
+  over_ = newest_ = 0;
   for_master_.clear();
 }
 
@@ -126,15 +137,12 @@ void Reducer::from_master(const Message& message) {
   switch (message.type) {
     case MessageType::kTask: {
       const Task task = Task::from_message(message);
+      newest_ = std::max(newest_, task.slot.round);
       if (!task.slot.reducer.empty()) slots_[task.lease] = task.slot;
       return;
     }
-    case MessageType::kReduce: {
-      const Reduce order = Reduce::from_message(message);
-      const Key key{order.round, order.level, order.first};
-      orders_[key] = order;
-      return try_to_reduce(key);
-    }
+    case MessageType::kReduce:
+      return take_order(Reduce::from_message(message));
     case MessageType::kDirect:
       return go_direct(Direct::from_message(message).round);
     case MessageType::kState:
@@ -170,31 +178,89 @@ void Reducer::take_result(Message message) {
     link_.send_to_reducer(endpoint, shared);
 }
 
-void Reducer::from_worker(Message message) {
-  Key key;
-  key.round = field(message, "round");
-  if (message.type == MessageType::kResult) {
-    key.first = static_cast<std::int64_t>(field(message, "slot"));
-  } else if (message.type == MessageType::kReduced) {
-    key.first = static_cast<std::int64_t>(field(message, "first"));
-    key.level = static_cast<std::int64_t>(field(message, "level"));
+void Reducer::take_order(const Reduce& order) {
+  newest_ = std::max(newest_, order.round);
+  const Key key{order.round, order.level, order.first};
+  orders_[key] = {order};
+  std::map<Key, SharedMessage> here;
+  for (auto at = early_.begin(); at != early_.end();) {
+    const auto early = at++;
+    if (sum_of(early->first) < key || key < sum_of(early->first)) continue;
+    early_bytes_ -= size_of(*early->second);
+    here.insert(early_.extract(early));
   }
-  if (message.blobs.size() != 3 || key.level >= kMostLevels)
-    throw Error{Code::kProtocol, "neither a Result nor a Reduced"};
+  for (auto& [part, message] : here) take_part(part, std::move(message));
+}
+
+// What a part is of, by its body alone.
+Reducer::Key Reducer::key_of(const Message& part) {
+  const Message body{part.type, part.body,
+                     std::vector<std::vector<std::byte>>(part.blobs.size())};
+  if (part.type == MessageType::kResult) {
+    const Result result = Result::from_message(body);
+    return {result.round, 0, result.slot};
+  }
+  const Reduced sum = Reduced::from_message(body);
+  const std::int64_t slots = slots_at(sum.level);
+  if (!sum.why.empty() || sum.level >= kMostLevels || sum.first % slots != 0 ||
+      std::cmp_greater(sum.counts.size(), slots))
+    throw Error{Code::kProtocol, "Reduced: no part of a sum"};
+  return {sum.round, sum.level, sum.first};
+}
+
+Reducer::Key Reducer::sum_of(const Key& part) {
+  const std::int64_t slots = slots_at(part.level + 1);
+  return {part.round, part.level + 1, part.first / slots * slots};
+}
+
+void Reducer::from_worker(Message message) {
+  const Key key = key_of(message);
   take_part(key, std::make_shared<const Message>(std::move(message)));
 }
 
 void Reducer::take_part(const Key& key, SharedMessage message) {
-  if (is_over(key.round)) return;
+  if (is_over(key.round) || key.round > std::max(over_, newest_) + kRoundsAhead)
+    return;
+  const Key sum = sum_of(key);
+  const auto found = orders_.find(sum);
+  if (found == orders_.end()) return take_early(key, std::move(message));
+  const auto& [order, summed] = found->second;
+  if (summed || key.first - order.first >= order.count) return;
   parts_[key] = std::move(message);
-  const std::int64_t whole = slots_at(key.level + 1);
-  try_to_reduce({key.round, key.level + 1, key.first / whole * whole});
+  try_to_reduce(sum);
+}
+
+void Reducer::take_early(const Key& key, SharedMessage message) {
+  const auto there = early_.find(key);
+  const std::uint64_t before =
+      there == early_.end() ? 0 : size_of(*there->second);
+  const std::uint64_t after = early_bytes_ - before + size_of(*message);
+  if (after > early_most_) return;
+  early_bytes_ = after;
+  early_[key] = std::move(message);
+}
+
+template <typename Which>
+void Reducer::forget_early(const Which& which) {
+  std::erase_if(early_, which);
+  early_bytes_ = 0;
+  for (const auto& [key, part] : early_) early_bytes_ += size_of(*part);
+}
+
+std::uint64_t Reducer::kept_bytes() const {
+  std::uint64_t bytes = early_bytes_;
+  for (const auto& [key, part] : parts_) bytes += size_of(*part);
+  return bytes;
+}
+
+bool Reducer::is_over(const Message& part) const {
+  return is_over(field(part, "round"));
 }
 
 void Reducer::try_to_reduce(const Key& key) {
   const auto found = orders_.find(key);
-  if (found == orders_.end()) return;
-  const Reduce order = found->second;
+  if (found == orders_.end() || found->second.summed) return;
+  const Reduce& order = found->second.reduce;
   std::vector<SharedMessage> parts;
   const std::int64_t end = order.first + order.count;
   for (Key part{key.round, key.level - 1, key.first}; part.first < end;
@@ -203,7 +269,7 @@ void Reducer::try_to_reduce(const Key& key) {
     if (there == parts_.end()) return;
     parts.push_back(there->second);
   }
-  orders_.erase(found);
+  found->second.summed = true;
   std::erase_if(parts_, [&](const auto& entry) {
     return entry.first.round == key.round &&
            entry.first.level == key.level - 1 &&
@@ -271,6 +337,7 @@ void Reducer::go_direct(std::uint64_t round) {
   const auto of_round = [&](const auto& e) { return e.first.round == round; };
   std::erase_if(orders_, of_round);
   std::erase_if(parts_, of_round);
+  forget_early(of_round);
   std::erase_if(sent_, of_round);
 }
 
@@ -279,6 +346,7 @@ void Reducer::end_rounds(std::uint64_t version) {
   const auto over = [&](const auto& e) { return e.first.round <= version; };
   std::erase_if(orders_, over);
   std::erase_if(parts_, over);
+  forget_early(over);
   std::erase_if(sent_, over);
   std::erase_if(kept_,
                 [&](const auto& e) { return e.second.round <= version; });

@@ -5,7 +5,14 @@
 // is sent to the master in the end: reducing saves it work, and nothing
 // depends on it.
 //
-// Without sockets, peer_sockets.h has them.  One thread, theirs.
+// Who sends it parts has the run's key and may be anybody who takes part, so
+// what is kept of them is bound: parts of rounds that may be open; one for each
+// slot or sum that the master told it to sum, which the last to come replaces,
+// as a slot that was leased again has another Result; and of those that come
+// before the master's word, early_most() bytes.  All others are passed over, as
+// if they were lost.
+//
+// Without sockets, reducer_sockets.h has them.  One thread, theirs.
 
 #ifndef DL_LIBCORE_CLUSTER_REDUCER_H_
 #define DL_LIBCORE_CLUSTER_REDUCER_H_
@@ -20,6 +27,7 @@
 #include <vector>
 
 #include "libcore/cluster/message.h"
+#include "libcore/cluster/message_limits.h"
 
 namespace dl::cluster {
 
@@ -39,7 +47,8 @@ class Reducer {
  public:
   explicit Reducer(ReducerLink& link) : link_(link) {}
 
-  void begin_session();
+  // sizes: of the run's network.
+  void begin_session(const Sizes& sizes);
   void listens_at(const std::string& endpoint) { own_ = endpoint; }
 
   // What the master says: Task, Reduce, Direct; and Round and State, which end
@@ -47,8 +56,8 @@ class Reducer {
   void from_master(const Message& message);
   // This worker's own Result.
   void take_result(Message message);
-  // A Result or Reduced of another worker.  Throws Error: kProtocol, it is
-  // neither.  What its vectors lack is reported to the master.
+  // A Result or Reduced of another worker.  Throws Error: kProtocol, it is no
+  // good one.  What its vectors lack is reported to the master.
   void from_worker(Message message);
   // What was sent there may not have arrived.
   void lost(const std::string& endpoint);
@@ -56,6 +65,11 @@ class Reducer {
   // Sums are made in threads of their own; this sends on those that are done.
   void poll();
   bool busy() const { return !running_.empty(); }
+  // Nobody wants the Result or Reduced any more: its round is over.
+  bool is_over(const Message& part) const;
+  // Bytes that parts may have which come before the master's word of them.
+  std::uint64_t early_most() const { return early_most_; }
+  std::uint64_t kept_bytes() const;  // of all parts
 
   // What is to be said to the master; forgets it.
   std::vector<Message> take_for_master();
@@ -76,13 +90,24 @@ class Reducer {
     std::string endpoint;
     SharedMessage message;
   };
+  // What the master told it to sum; it is summed once.
+  struct Order {
+    Reduce reduce;
+    bool summed = false;
+  };
   struct Running {
     Key key;
     std::string up;
     std::future<Reduced> sum;
   };
 
+  static Key key_of(const Message& part);
+  static Key sum_of(const Key& part);
+  void take_order(const Reduce& order);
   void take_part(const Key& key, SharedMessage message);
+  void take_early(const Key& key, SharedMessage message);
+  template <typename Which>  // of entries of early_
+  void forget_early(const Which& which);
   void try_to_reduce(const Key& key);
   void send_up(const Key& key, const std::string& up, const Reduced& sum);
   bool is_over(std::uint64_t round) const {
@@ -95,12 +120,15 @@ class Reducer {
   std::string own_;                      // where this worker listens
   std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks to be reduced
   std::map<std::uint64_t, Kept> kept_;   // by lease
-  std::map<Key, Reduce> orders_;
-  std::map<Key, SharedMessage> parts_;
+  std::map<Key, Order> orders_;          // by what they make
+  std::map<Key, SharedMessage> parts_;   // of orders_
+  std::map<Key, SharedMessage> early_;   // of others
+  std::uint64_t early_bytes_ = 0, early_most_ = 0;
   std::vector<Running> running_;
   std::map<Key, std::string> sent_;  // sums, and where they went
   std::set<std::uint64_t> direct_;   // rounds in which nothing is reduced
   std::uint64_t over_ = 0;           // as are all up to this one
+  std::uint64_t newest_ = 0;         // round that the master spoke of
   std::vector<Message> for_master_;
 };
 

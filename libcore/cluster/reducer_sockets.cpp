@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libcore/base/error.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -43,6 +45,9 @@ void ReducerSockets::serve(Reducer& reducer) {
   std::vector<std::string> lost;
   for (auto& [endpoint, way] : ways_) {
     try {
+      std::erase_if(way.waiting, [&](const SharedMessage& message) {
+        return reducer.is_over(*message);
+      });
       serve(way);
     } catch (const Error& error) {
       log_(Level::kDetail, endpoint + ": " + error.what());
@@ -56,8 +61,8 @@ void ReducerSockets::serve(Reducer& reducer) {
 }
 
 void ReducerSockets::serve(Way& way) {
-  while (way.line.socket().receive(kNow)) {
-  }
+  if (way.line.socket().receive(kNow))
+    throw Error{Code::kProtocol, "a reducer has nothing to say"};
   if (way.line.connected()) send_waiting(way);
 }
 

@@ -4,6 +4,13 @@
 
 namespace dl::cluster {
 
+namespace {
+
+// Those that went away are seen to be gone when something is sent to them.
+constexpr std::size_t kRoom = 2;
+
+}  // namespace
+
 void Relay::begin_session(const std::string& run, std::uint64_t number) {
   run_ = run;
   number_ = number;
@@ -66,13 +73,18 @@ std::vector<Message> Relay::from_parent(Received received) {
 
 void Relay::from_child(const std::string& child, const Received& received) {
   if (received.envelope.run != run_) return;
-  children_.insert(child);
+  // One that is not taken is fed by the master.
+  if (children_.size() >= kRoom * most_children_) return;
+  if (!children_.insert(child).second) return;
   // Without a position it is told once there is one.
-  if (feed_.position())
-    link_.send_to_child(child, Feeding{position()}.to_message(), envelope(0));
+  if (feed_.position() &&
+      !link_.send_to_child(child, Feeding{position()}.to_message(),
+                           envelope(0)))
+    children_.erase(child);
 }
 
-std::string Relay::listen() {
+std::string Relay::listen(const Listen& listen) {
+  most_children_ = static_cast<std::size_t>(listen.children);
   std::string endpoint = link_.listen();
   if (!endpoint.empty())
     for_master_.push_back(Listening{endpoint}.to_message());

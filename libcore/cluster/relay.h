@@ -49,7 +49,8 @@ class Relay {
   // An Attach.
   void from_child(const std::string& child, const Received& received);
 
-  std::string listen();  // returns where, or "": it cannot
+  // For so many children as the master says.
+  std::string listen(const Listen& listen);  // returns where, or "": it cannot
   void place(const Place& place);
   void parent_connected();  // its link to a parent is there
   void parent_lost(const std::string& why);
@@ -74,6 +75,7 @@ class Relay {
   Feed feed_;
   std::uint64_t parent_ = 0;  // 0: the master
   std::set<std::string> children_;
+  std::size_t most_children_ = 0;  // that the master gives it
   std::vector<Message> for_master_;
   // Tasks that follow messages of the feed which are not here; a worker has few
   // leases at a time.

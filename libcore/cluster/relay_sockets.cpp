@@ -10,7 +10,7 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr int kMessagesAtOnce = 64;  // of the parent, before others are served
+constexpr int kMessagesAtOnce = 64;  // of one side, before others are served
 
 // Where other workers find this one: at the address that leads to the master.
 std::string place_to_listen(const std::string& master) {
@@ -71,7 +71,10 @@ bool RelaySockets::send_to_child(const std::string& child,
                                  const Message& message,
                                  const Envelope& envelope) {
   failpoint("worker.before_relay");
-  return children_->send(child, message, envelope);
+  if (children_->send(child, message, envelope)) return true;
+  // What waits for it would wait for as long as it likes.
+  children_->end(child, "it does not take what it is sent");
+  return false;
 }
 
 std::vector<Message> RelaySockets::serve(Relay& relay, Reducer& reducer) {
@@ -82,7 +85,10 @@ std::vector<Message> RelaySockets::serve(Relay& relay, Reducer& reducer) {
 }
 
 void RelaySockets::serve_children(Relay& relay, Reducer& reducer) {
-  while (auto incoming = children_->receive(Milliseconds(0))) {
+  children_->take_ended();  // sending to them fails
+  for (int i = 0; i < kMessagesAtOnce; ++i) {
+    auto incoming = children_->receive(Milliseconds(0));
+    if (!incoming) return;
     Received& received = incoming->received;
     if (received.message.type == MessageType::kAttach) {
       relay.from_child(incoming->peer, received);

@@ -283,7 +283,9 @@ bool RouterSocket::State::post(const std::string& peer, Frames frames,
   return true;
 }
 
+// Who takes no answer is not to fill our memory with them.
 void RouterSocket::State::refuse(const std::string& peer, int protocol) {
+  if (queues.contains(peer)) return;
   post(peer, encode_refusal({static_cast<int>(Code::kProtocol),
                              "worker speaks protocol " +
                                  std::to_string(protocol) + ", this master " +

@@ -73,7 +73,7 @@ std::vector<Message> from_master() {
       Task{}.to_message(),    Apply{}.to_message(),   Stale{}.to_message(),
       Record{}.to_message(),  Check{}.to_message(),   Statistics{}.to_message(),
       Round{}.to_message(),   Probe{}.to_message(),   Place{}.to_message(),
-      Listen{}.to_message(),  Reduce{}.to_message(),  Direct{}.to_message(),
+      Listen{2}.to_message(), Reduce{}.to_message(),  Direct{}.to_message(),
       Rejoin{}.to_message(),  Alive{}.to_message(),   Stop{}.to_message(),
       Attach{}.to_message(),  Feeding{5}.to_message()};
 }

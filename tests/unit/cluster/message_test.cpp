@@ -165,7 +165,7 @@ TEST_CASE("messages of the tree") {
   refuses(place, "endpoint", "ipc:///tmp/x");
   refuses(place, "endpoint", "");
   refuses(place, "parent", -1);
-  through(Listen{});
+  through(Listen{8});
   CHECK(through(Listening{place.endpoint}).endpoint == place.endpoint);
   refuses(Listening{place.endpoint}, "endpoint", "");
   const Fed fed = through(Fed{3, 17, 18, "gone"});

@@ -51,7 +51,7 @@ TEST_CASE("a parent feeds those of its run, and lets nobody else in") {
   const std::string key = make_key_pair().secret_key;
   Node parent(1, key);
   parent.hear(State{}.to_message(), 7);
-  parent.hear(Listen{}.to_message());
+  parent.hear(Listen{2}.to_message());
   const std::vector<Message> told = parent.peers.take_for_master();
   REQUIRE(told.size() == 1);
   const Place place{1, Listening::from_message(told[0]).endpoint};

@@ -59,6 +59,10 @@ class Link : public MasterLink {
       worker->receive({envelope, message}, mode_);
     return true;
   }
+  std::set<std::string> full;  // what is for these peers waits
+  bool idle(const std::string& peer) const override {
+    return !full.contains(peer);
+  }
   std::uint64_t bytes_in() const override { return 0; }
   std::uint64_t bytes_out() const override { return 0; }
   std::uint64_t dropped() const override { return 0; }
@@ -171,11 +175,12 @@ inline void Worker::receive(Received received, Mode mode) {
     case MessageType::kPlace:
       return branch->relay.place(Place::from_message(message));
     case MessageType::kListen:
-      return branch->reducer.listens_at(branch->relay.listen());
+      return branch->reducer.listens_at(
+          branch->relay.listen(Listen::from_message(message)));
     case MessageType::kWelcome: {
       const Welcome welcome = Welcome::from_message(message);
       branch->relay.begin_session(welcome.run, welcome.worker);
-      branch->reducer.begin_session();
+      branch->reducer.begin_session(welcome.sizes);
       return take(message, mode);
     }
     default:
@@ -205,6 +210,7 @@ struct Master {
   std::optional<Coordinator> coordinator;
   dl::data::Epoch order;
   double now = 100;
+  int records = 0;  // that were read for workers
   // How many messages of its parent a worker takes in at a time.
   std::function<std::size_t()> lag = [] { return std::size_t{1000}; };
 
@@ -245,6 +251,10 @@ struct Master {
       return "checkpoint";
     };
     hooks.keep_best = [] {};
+    hooks.record = [this](const Fetch&) {
+      ++records;
+      return std::vector<std::byte>(1);
+    };
     coordinator.emplace(context, hooks, now);
   }
 

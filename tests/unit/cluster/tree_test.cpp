@@ -38,6 +38,20 @@ int count_events(const Folder& folder, const std::string& name) {
   return count;
 }
 
+struct NoLink : RelayLink {
+  int told = 0;                // messages to children
+  std::set<std::string> gone;  // children
+  std::string listen() override { return ""; }
+  void connect(const std::string&) override {}
+  void send_to_parent(const Message&, const Envelope&) override {}
+  bool send_to_child(const std::string& child, const Message&,
+                     const Envelope&) override {
+    if (gone.contains(child)) return false;
+    ++told;
+    return true;
+  }
+};
+
 Limits tree_limits(std::int64_t fan_out) {
   Limits limits;
   limits.topology = Topology::kTree;
@@ -110,16 +124,32 @@ TEST_CASE("a feed hands out each message once, in its turn") {
   CHECK_FALSE(feed.position().has_value());
 }
 
+TEST_CASE("a relay feeds as many as the master gives it") {
+  NoLink link;
+  Relay relay(link);
+  relay.begin_session("", 1);
+  relay.listen(Listen{2});
+  Envelope envelope;
+  envelope.feed = 3;
+  relay.from_master({envelope, State{}.to_message()});
+  const Received attach{{}, Attach{}.to_message()};
+  const auto told = [&] { return std::exchange(link.told, 0); };
+  CHECK(told() == 0);
+  for (int i = 0; i < 1000; ++i) relay.from_child(std::to_string(i), attach);
+  CHECK(told() == 4);
+  for (int i = 0; i < 1000; ++i) relay.from_child("0", attach);
+  CHECK(told() == 0);  // it was told
+  // Those that are gone make room.
+  link.gone = {"0", "1"};
+  envelope.feed = 4;
+  relay.from_master({envelope, Statistics{1, {2}}.to_message()});
+  CHECK(told() == 2);
+  relay.from_child("new", attach);
+  CHECK(told() == 1);
+}
+
 TEST_CASE("a task waits for the feed that it follows") {
-  struct NoLink : RelayLink {
-    std::string listen() override { return ""; }
-    void connect(const std::string&) override {}
-    void send_to_parent(const Message&, const Envelope&) override {}
-    bool send_to_child(const std::string&, const Message&,
-                       const Envelope&) override {
-      return true;
-    }
-  } link;
+  NoLink link;
   Relay relay(link);
   relay.begin_session("", 1);
   const auto types = [&](const Message& message, std::uint64_t feed) {

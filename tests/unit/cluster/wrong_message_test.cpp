@@ -171,6 +171,28 @@ TEST_CASE("a Digest has the vectors that were asked for") {
   }
 }
 
+TEST_CASE("a worker that does not tell its digest gets no work") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kSharing);
+  s.epochs = 4;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  master.join("a");
+  Worker& mute = master.join("mute");
+  mute.mute = true;
+  while (master.context.state.epoch < 1) master.turn();
+  Member& member = *master.context.members.find("mute");
+  CHECK(member.stuck);
+  CHECK(master.context.report.lost == 1);
+  CHECK(mute.tasks.empty());
+  // The others do not wait for it again.
+  const double then = master.now;
+  while (!master.over()) master.turn();
+  CHECK(master.now - then < master.context.limits.stuck_after);
+  CHECK(master.context.report.lost == 1);
+  check_exactly_once(folder, 4);
+}
+
 TEST_CASE("messages out of place are refused in averaging") {
   Folder folder;
   std::optional<RunState> saved;
@@ -236,6 +258,79 @@ TEST_CASE("in a tree a sum is taken of its reducer alone") {
   lie.round = master.context.state.version;  // comes late
   master.deliver(rogue, lie.to_message());
   CHECK(master.context.report.rejected == rejected + 1);
+}
+
+TEST_CASE("who takes no records is sent few") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings s = settings(Mode::kSharing);
+  s.epochs = 40;
+  Master master(s, Limits{}, folder, saved, 1, kExamples);
+  Worker& rogue = master.join("rogue");
+  master.join("b");
+  master.turn();
+  const Fetch fetch{false, 0, 0};
+  master.deliver(rogue, fetch.to_message());
+  CHECK(master.records == 1);
+  master.link.full = {"rogue"};
+  for (int i = 0; i < 8; ++i) master.deliver(rogue, fetch.to_message());
+  CHECK(master.context.report.rejected == 0);
+  CHECK(master.records == 1);
+  master.deliver(rogue, fetch.to_message());
+  CHECK(master.context.report.rejected == 1);
+  CHECK(master.context.members.find("rogue")->wanted.size() == 8);
+  CHECK(master.records == 1);
+  master.link.full.clear();
+  master.turn();
+  CHECK(master.records == 9);
+}
+
+TEST_CASE("who takes no answers is sent few") {
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
+                kExamples);
+  std::map<std::string, int> sent;
+  master.join("b");
+  Worker& rogue = master.link.workers["rogue"];
+  rogue.peer = "rogue";
+  rogue.hello.name = "b";  // is taken
+  int answers = 0;
+  master.link.carry = [&](const std::string&, const Worker& to, Received) {
+    answers += to.peer == "rogue";
+  };
+  const auto say = [&] {
+    master.deliver(rogue, rogue.hello.to_message());
+    master.deliver(rogue, Beat{}.to_message());
+    return std::exchange(answers, 0);
+  };
+  CHECK(say() == 2);
+  master.link.full = {"rogue"};
+  CHECK(say() == 0);
+}
+
+TEST_CASE("what a parent says is not held against its child") {
+  Settings s = settings(Mode::kSharing);
+  s.epochs = 40;
+  Limits limits;
+  limits.topology = Topology::kTree;
+  limits.fan_out = 2;
+  Folder folder;
+  std::optional<RunState> saved;
+  Master master(s, limits, folder, saved, 1, kExamples);
+  for (int i = 0; i < 4; ++i) master.join("w" + std::to_string(i));
+  for (int i = 0; i < 20; ++i) master.turn();
+  Member& child = *master.context.members.find("w2");
+  REQUIRE(child.seat.fed_by == 1);
+  const auto rejected = master.context.report.rejected;
+  master.deliver(master.link.workers.at("w2"),
+                 Fed{1, 0, 1'000'000, ""}.to_message());
+  CHECK(master.context.report.rejected == rejected);
+  CHECK(child.violations == 0);
+  CHECK(child.seat.fed_by == 0);
+  CHECK(child.seat.parent == 0);
+  while (!master.over()) master.turn();
+  check_exactly_once(folder, 40);
 }
 
 TEST_CASE("evaluations that cannot be merged are refused as they come") {
