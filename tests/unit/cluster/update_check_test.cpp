@@ -61,6 +61,10 @@ TEST_CASE("an update's threshold is like those of late") {
 TEST_CASE("a rule of densities says nothing of the first threshold") {
   UpdateCheck check(ThresholdRule::parse("quantile:1e-2"));
   CHECK(fault_of(check, update_of(300, 300)).empty());
+  // But the step is bounded, with what applying it multiplies.
+  check_refused(check, update_of(4e6F, 4e6), "move a parameter by 4e+06");
+  CHECK_THAT(check.fault_of(update_of(300, 300), 1e4, kOnes),
+             Catch::Contains("move a parameter by 3e+06"));
   check.accepted(update_of(300, 300));
   check_refused(check, update_of(4e5F, 4e5), "out of all proportion");
   UpdateCheck later(ThresholdRule::parse("quantile:1e-2"));
