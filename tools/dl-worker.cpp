@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
+#include "libcore/cluster/message.h"
 #include "libcore/cluster/worker.h"
 #include "libcore/device/open.h"
 
@@ -99,6 +101,13 @@ void run(Args& args) {
     throw dl::Error{dl::Code::kUsage, "--threads: want 0 to 4096"};
   if (worker.trainer.prefetch < 0 || worker.trainer.prefetch > 1024)
     throw dl::Error{dl::Code::kUsage, "--prefetch: want 0 to 1024"};
+  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  if (worker.name.size() > dl::cluster::kLongestWorkerName ||
+      std::ranges::any_of(worker.name, control))
+    throw dl::Error{dl::Code::kUsage,
+                    "--name: want at most " +
+                        std::to_string(dl::cluster::kLongestWorkerName) +
+                        " bytes without control characters"};
   if (worker.security.keys == "-")
     worker.security.given = dl::cluster::read_worker_keys_from(STDIN_FILENO);
   worker.version = DL_VERSION;

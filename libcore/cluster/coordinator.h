@@ -71,6 +71,7 @@ class Coordinator {
  private:
   void send_away(const RouterSocket::Incoming& incoming);
   void admit(const RouterSocket::Incoming& incoming);
+  void tell_refusal(const std::string& why);
   void claim_key(const std::string& key, std::uint64_t process);
   void retire_key_of(std::uint64_t process);
   void retire_key(const std::string& key);
@@ -122,6 +123,9 @@ class Coordinator {
   bool gathered_ = false;
   double said_waiting_ = 0;
   double last_checkpoint_;
+  double refusals_since_ = 0;  // of this minute: told, and not told
+  int refusals_told_ = 0;
+  std::uint64_t refusals_untold_ = 0;
   std::uint64_t batches_at_checkpoint_ = 0;
   std::uint64_t logged_at_checkpoint_ = 0;  // bytes of the log
   int failed_checkpoints_ = 0;              // in a row

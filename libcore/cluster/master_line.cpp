@@ -42,6 +42,7 @@ MasterLine::MasterLine(const WorkerOptions& options, const Log& log)
 
 Received MasterLine::join(const Hello& hello, bool first,
                           const std::function<void()>& check) {
+  if (first && has_keys(options_.security)) read_keys();  // good ones are there
   const double begin = monotonic_seconds();
   const double deadline =
       begin + seconds(first ? options_.wait : options_.wait_lost);

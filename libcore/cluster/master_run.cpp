@@ -110,20 +110,19 @@ Outcome Master::run() {
   std::unique_ptr<RouterSocket> socket;
   std::vector<RouterSocket::Incoming> first;
   // What fails leaves an earlier run as it is, and no new one.
-  if (options_.fresh || !store_.holds_run()) {
+  const bool anew = options_.fresh || !store_.holds_run();
+  if (anew) {
     socket = listen();
     first = start_workers(*socket);
     if (options_.fresh) store_.start_over(plan_);
   }
   state_ = store_.take_up(plan_);
   if (state_.finished) return finished();
+  if (!anew) socket = listen();
   begin_history();
   if (store_.known())
     log_(Level::kInfo, "going on with " + store_.describe(state_));
-  if (!socket) {
-    socket = listen();
-    first = start_workers(*socket);
-  }
+  if (!anew) first = start_workers(*socket);
   start(*socket);
   try {
     for (const RouterSocket::Incoming& incoming : first)
@@ -139,6 +138,7 @@ Outcome Master::run() {
     if (local_) local_->finish(kWorkersLeave);
     throw;
   }
+  context_->report.seconds = monotonic_seconds() - began_;
   see_off(coordinator_->finished() ? 0 : 75, coordinator_->finished()
                                                  ? "the run is finished"
                                                  : coordinator_->stop_reason());
@@ -452,7 +452,6 @@ Outcome Master::outcome() {
     report.bad_files.push_back(context_->training_files.at(bad.shard));
   std::ranges::sort(report.bad_files);
   report.histories_lost = context_->slots.lost();
-  report.seconds = monotonic_seconds() - began_;
   if (coordinator_->finished()) report.model = options_.output;
   return {report.to_text(context_->state), report.to_json(context_->state)};
 }

@@ -59,6 +59,8 @@
 
 namespace dl::cluster {
 
+constexpr std::size_t kLongestWorkerName = 256;  // bytes
+
 // worker -> master, first on a connection.
 struct Hello {
   int protocol = kProtocolVersion;

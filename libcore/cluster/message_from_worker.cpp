@@ -30,7 +30,7 @@ Hello Hello::from_message(const Message& message) {
   Hello hello;
   hello.protocol = static_cast<int>(body.at("protocol").integer(1, 65535));
   hello.version = text_of(body, "version", 64);
-  hello.name = text_of(body, "name", 256);
+  hello.name = text_of(body, "name", kLongestWorkerName);
   hello.host = text_of(body, "host", 256);
   hello.pid = count_of(body, "pid");
   hello.process = hex_of(body, "process");

@@ -94,7 +94,7 @@ constexpr Rule kRules[] = {
      kLong,
      kLongValues,
      {Blob::kDelta, Blob::kStatistics, Blob::kUpdaterState}},
-    {kDirect, kFromMaster},
+    {kDirect, kDown},
     {kRejoin, kFromMaster},
     {kAlive, kFromMaster},
 };

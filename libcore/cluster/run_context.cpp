@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/message_limits.h"
 #include "libcore/io/digest.h"
 
 namespace dl::cluster {
@@ -60,6 +61,7 @@ std::vector<Member*> RunContext::tell_all(const Message& message) {
 std::vector<Member*> RunContext::tell_all(const Message& message,
                                           std::uint64_t origin,
                                           const Message& for_origin) {
+  check_sender(message.type, kFromParent);  // as it is in a tree
   const std::uint64_t number = feed.add(message);
   std::vector<Member*> missed;
   for (Member* member : members.fed_by_master()) {

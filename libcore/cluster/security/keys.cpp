@@ -39,15 +39,18 @@ std::string check_key(std::string text, const std::string& path) {
 }
 
 std::string read_key(const std::string& path, bool secret) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting: it may be a pipe.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0)
     unusable(path,
              std::string(std::strerror(errno)) + "; dl-keygen makes key files");
   struct stat status {};
   std::array<char, kZ85 + 2> buffer{};
   bool shared = fstat(fd, &status) != 0 || (status.st_mode & 077) != 0;
-  ssize_t size = read(fd, buffer.data(), buffer.size());
+  const bool file = S_ISREG(status.st_mode);
+  ssize_t size = file ? read(fd, buffer.data(), buffer.size()) : 0;
   close(fd);
+  if (!file) unusable(path, "is no file");
   if (secret && shared)
     unusable(path, "others can read it; chmod 600 '" + path + "'");
   return check_key(

@@ -14,6 +14,7 @@ try dl-worker --master ipc://
 try dl-worker --master tcp://a:1 --threads -1
 try dl-worker --master tcp://a:1 --prefetch 9999
 try dl-worker --master tcp://a:1 --wait 5
+try dl-worker --master tcp://a:1 --name "$(printf 'a\nb')"
 try dl-worker --master tcp://boss.example:7000
 try dl-worker --bogus
 try dl-worker --master tcp://127.0.0.1:1 operand

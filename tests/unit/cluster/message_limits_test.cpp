@@ -102,6 +102,14 @@ TEST_CASE("the remedy for a Welcome that is too long is told") {
              Contains("make fewer shards, with more examples in each record"));
 }
 
+TEST_CASE("what all are told, a parent in the tree may pass on") {
+  using enum MessageType;
+  for (const MessageType type : {kApply, kCheck, kStatistics, kRound, kDirect})
+    for (const unsigned from : {kFromMaster, kFromParent})
+      CHECK_NOTHROW(check_sender(type, from));
+  CHECK_THROWS_AS(check_sender(kTask, kFromParent), Error);
+}
+
 TEST_CASE("a sender counts values as a receiver does") {
   const Json value = {{"a", {1, 2, {{"b", nullptr}}}}, {"c", Json::array()}};
   const std::vector<std::uint8_t> packed = Json::to_msgpack(value);

@@ -1,5 +1,7 @@
 // Who may connect: keys in files, a pair that all have, and none.
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -220,6 +222,10 @@ TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
   fs::permissions(folder / "k/server.key", fs::perms(0600));
   std::ofstream(folder / "k/workers/n1.pub") << "too short\n";
   refused("n1.pub");
+  fs::remove(folder / "k/workers/n1.pub");
+  REQUIRE(::mkfifo((folder / "k/workers/n1.pub").c_str(), 0600) == 0);
+  refused("n1.pub': is no file");
+  fs::remove(folder / "k/workers/n1.pub");
   std::ofstream(folder / "k/server.key") << std::string(40, '"') << '\n';
   refused("Z85");
   fs::remove(folder / "k/server.key");
