@@ -406,28 +406,6 @@ TEST_CASE("a second worker of a name is refused while the first one lives") {
   CHECK(master.link.workers["twin"].run == run_id(1));
 }
 
-TEST_CASE("who is refused again and again does not fill the log") {
-  Folder folder;
-  std::optional<RunState> saved;
-  Master master(settings(Mode::kSharing), Limits{}, folder, saved, 1,
-                kExamples);
-  Worker& a = master.join("a");
-  Message nonsense = a.hello.to_message();
-  nonsense.body["name"] = std::string(kLongestWorkerName + 1, 'a');
-  const auto told = [&] {
-    return std::ranges::count_if(master.said, [](const std::string& line) {
-      return line.find("a worker was refused: Hello.name") == 0;
-    });
-  };
-  for (int i = 0; i < 1000; ++i) master.deliver(a, nonsense);
-  CHECK(told() == 20);
-  master.now += 61;
-  master.coordinator->tick(master.now);
-  master.deliver(a, nonsense);
-  CHECK(told() == 21);
-  CHECK_THAT(master.said.back(), Catch::Contains("980 others before it"));
-}
-
 TEST_CASE("who is not of this run is told to say hello again") {
   Folder folder;
   std::optional<RunState> saved;
