@@ -92,8 +92,10 @@ TEST_CASE("storage that fails the master is told as that") {
 namespace {
 
 // A new worker gets a lease, says before which of its mini-batches it stands
-// (if it is to be careful), and its process is lost.  Returns its Task.
-Task lose_one(Master& master, int number, std::int64_t at) {
+// (if it is to be careful; perhaps of an older lease), and its process is lost.
+// Returns its Task.
+Task lose_one(Master& master, int number, std::int64_t at,
+              std::uint64_t older = 0) {
   const std::string name = "x" + std::to_string(number);
   Worker& worker = master.join(name);
   worker.in_flight = 0;
@@ -103,7 +105,7 @@ Task lose_one(Master& master, int number, std::int64_t at) {
   const Task task = worker.tasks.front();
   if (task.careful) {
     Beat beat;
-    beat.lease = task.lease;
+    beat.lease = task.lease - older;
     beat.batch = task.first + at % task.count;
     master.deliver(worker, beat.to_message());
   }
@@ -127,6 +129,17 @@ TEST_CASE("three workers lost over one mini-batch make it bad") {
         Catch::Contains("mini-batch 1 of epoch 1 was lost with 3 workers") &&
             Catch::Contains("it has examples of record 0 of shard 0"));
     CHECK(saved.has_value());
+  }
+}
+
+TEST_CASE("what a worker did under an older lease says nothing of its loss") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
+    lose_one(master, 0, 0);
+    for (int n = 1; n <= 9; ++n) CHECK(lose_one(master, n, 1, 1).careful);
+    CHECK_NOTHROW(master.turn());
   }
 }
 
