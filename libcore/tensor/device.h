@@ -24,58 +24,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "libcore/tensor/activation.h"
+#include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/dtype.h"
+#include "libcore/tensor/loss.h"
+#include "libcore/tensor/pool2d.h"
 #include "libcore/tensor/recurrent.h"
 #include "libcore/tensor/shape.h"
 #include "libcore/tensor/tensor.h"
+#include "libcore/tensor/updater.h"
 #include "libcore/tensor/view.h"
 
 namespace dl::tensor {
-
-enum class Loss {
-  kNegativeLogLikelihood,  // -sum t log y
-  kBinaryCrossEntropy,     // -sum t log y + (1 - t) log(1 - y)
-  kMeanSquaredError,       // mean over outputs of (y - t)^2
-  kMeanAbsoluteError       // mean over outputs of |y - t|
-};
-
-struct Conv2dSpec {
-  std::int64_t height = 0, width = 0, channels = 0;  // of the input
-  std::int64_t filters = 0;
-  std::int64_t kernel[2] = {1, 1};  // height, width
-  std::int64_t stride[2] = {1, 1};
-  std::int64_t dilation[2] = {1, 1};   // 1 = dense kernel
-  std::int64_t pad_begin[2] = {0, 0};  // top, left
-  std::int64_t pad_end[2] = {0, 0};    // bottom, right
-  std::int64_t out_height() const;     // 0 where the kernel does not fit
-  std::int64_t out_width() const;
-};
-
-// The batch is read off the first dimension of the views and may be anything
-// from 1 to the max_batch given at creation.
-class Conv2d {
- public:
-  virtual ~Conv2d() = default;
-  // y = conv(x, w) + b.  An empty b is left out.  b: [filters].
-  virtual void forward(View y, View x, View w, View b) = 0;
-  // freeze(w, b, f), true: forward(), with empty w and b, returns
-  // f(conv(x, w) + b) from now on, an example's to the bit the same in every
-  // batch.  w and b are copied, into the form that is fastest.
-  // false: this device gains nothing by it.
-  virtual bool freeze(View, View, const ActivationSpec&) { return false; }
-  // Shares what freeze() of `other` made: of the same spec and kind of device,
-  // and with freeze() true.  The two may then run on different threads.
-  virtual void freeze_like(const Conv2d& other) { static_cast<void>(other); }
-  virtual void backward_data(View dx, View dy, View w) = 0;
-  // An empty db is left out.
-  virtual void backward_weights(View dw, View db, View x, View dy) = 0;
-};
 
 // The forward pass of a fully connected layer, for any batch.
 class Dense {
@@ -88,51 +52,6 @@ class Dense {
   virtual bool freeze(View, View, const ActivationSpec&) { return false; }
   virtual void freeze_like(const Dense& other) { static_cast<void>(other); }
 };
-
-enum class Pooling { kMax, kAverage };  // average: padding does not count
-struct Pool2dSpec {
-  Pooling kind = Pooling::kMax;
-  std::int64_t height = 0, width = 0, channels = 0;
-  std::int64_t kernel[2] = {2, 2};
-  std::int64_t stride[2] = {2, 2};
-  std::int64_t pad_begin[2] = {0, 0};
-  std::int64_t pad_end[2] = {0, 0};
-  std::int64_t out_height() const;
-  std::int64_t out_width() const;
-};
-
-class Pool2d {
- public:
-  virtual ~Pool2d() = default;
-  // `training`: remembers what backward() needs.
-  virtual void forward(View y, View x, bool training) = 0;
-  virtual void backward(View dx, View dy) = 0;
-};
-
-enum class Updater { kNone, kSgd, kNesterov, kAdam, kAdaGrad, kRmsProp };
-
-// One step of training a range of parameters w with gradient g.  First
-//   g' = clip(scale g) + l2 w + l1 sign(w),
-// clipped to [-limit, limit]; then the updater makes the update u of g'
-// (Deeplearning4j's formulas, dl-network(5)); kNone: u = g'.
-struct UpdaterStep {
-  double scale = 1;
-  double limit = std::numeric_limits<double>::infinity();
-  double l1 = 0, l2 = 0;
-  Updater kind = Updater::kSgd;
-  double learning_rate = 0;           // after its schedule
-  double momentum = 0.9;              // nesterov
-  double beta1 = 0.9, beta2 = 0.999;  // adam; beta2 is the decay of rmsprop
-  double epsilon = 1e-8;
-  std::int64_t step = 1;  // 1 at the first step: adam's bias correction
-};
-// Where an update goes: written over the gradient, or subtracted from the
-// parameters at once, which leaves the gradient as it was.
-enum class UpdateTo { kGradient, kParameters };
-// Reals of state a parameter needs: adam 2, none and sgd 0, others 1.
-int state_per_parameter(Updater kind);
-// Where state starts: epsilon for adagrad and rmsprop, else 0.
-double initial_state(const UpdaterStep& step);
 
 class Device {
  public:

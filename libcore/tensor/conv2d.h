@@ -1,0 +1,50 @@
+// The primitive under convolutions.
+//
+// Images are [batch, height, width, channels], weights [filters, kernel height,
+// kernel width, channels].
+
+#ifndef DL_LIBCORE_TENSOR_CONV2D_H_
+#define DL_LIBCORE_TENSOR_CONV2D_H_
+
+#include <cstdint>
+
+#include "libcore/tensor/activation.h"
+#include "libcore/tensor/view.h"
+
+namespace dl::tensor {
+
+struct Conv2dSpec {
+  std::int64_t height = 0, width = 0, channels = 0;  // of the input
+  std::int64_t filters = 0;
+  std::int64_t kernel[2] = {1, 1};  // height, width
+  std::int64_t stride[2] = {1, 1};
+  std::int64_t dilation[2] = {1, 1};   // 1 = dense kernel
+  std::int64_t pad_begin[2] = {0, 0};  // top, left
+  std::int64_t pad_end[2] = {0, 0};    // bottom, right
+  std::int64_t out_height() const;     // 0 where the kernel does not fit
+  std::int64_t out_width() const;
+};
+
+// The batch is read off the first dimension of the views and may be anything
+// from 1 to the max_batch given at creation.
+class Conv2d {
+ public:
+  virtual ~Conv2d() = default;
+  // y = conv(x, w) + b.  An empty b is left out.  b: [filters].
+  virtual void forward(View y, View x, View w, View b) = 0;
+  // freeze(w, b, f), true: forward(), with empty w and b, returns
+  // f(conv(x, w) + b) from now on, an example's to the bit the same in every
+  // batch.  w and b are copied, into the form that is fastest.
+  // false: this device gains nothing by it.
+  virtual bool freeze(View, View, const ActivationSpec&) { return false; }
+  // Shares what freeze() of `other` made: of the same spec and kind of device,
+  // and with freeze() true.  The two may then run on different threads.
+  virtual void freeze_like(const Conv2d& other) { static_cast<void>(other); }
+  virtual void backward_data(View dx, View dy, View w) = 0;
+  // An empty db is left out.
+  virtual void backward_weights(View dw, View db, View x, View dy) = 0;
+};
+
+}  // namespace dl::tensor
+
+#endif  // DL_LIBCORE_TENSOR_CONV2D_H_

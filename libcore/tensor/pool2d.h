@@ -1,0 +1,34 @@
+// The primitive under pooling layers.
+
+#ifndef DL_LIBCORE_TENSOR_POOL2D_H_
+#define DL_LIBCORE_TENSOR_POOL2D_H_
+
+#include <cstdint>
+
+#include "libcore/tensor/view.h"
+
+namespace dl::tensor {
+
+enum class Pooling { kMax, kAverage };  // average: padding does not count
+struct Pool2dSpec {
+  Pooling kind = Pooling::kMax;
+  std::int64_t height = 0, width = 0, channels = 0;
+  std::int64_t kernel[2] = {2, 2};
+  std::int64_t stride[2] = {2, 2};
+  std::int64_t pad_begin[2] = {0, 0};
+  std::int64_t pad_end[2] = {0, 0};
+  std::int64_t out_height() const;
+  std::int64_t out_width() const;
+};
+
+class Pool2d {
+ public:
+  virtual ~Pool2d() = default;
+  // `training`: remembers what backward() needs.
+  virtual void forward(View y, View x, bool training) = 0;
+  virtual void backward(View dx, View dy) = 0;
+};
+
+}  // namespace dl::tensor
+
+#endif  // DL_LIBCORE_TENSOR_POOL2D_H_
