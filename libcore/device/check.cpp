@@ -46,6 +46,11 @@ void check_reals(tensor::DType real, std::initializer_list<View> views) {
   }
 }
 
+void check_integers(const View& view) {
+  require(!view.empty(), "a view is missing");
+  require(view.dtype == tensor::DType::kI32, "a view that holds no integers");
+}
+
 void check_equal_elements(const View& a, const View& b) {
   require(a.elements() == b.elements(), "views differ in their elements");
 }

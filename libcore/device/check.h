@@ -14,6 +14,9 @@ namespace dl::device {
 // The views are present and hold `real`s.
 void check_reals(tensor::DType real, std::initializer_list<tensor::View> views);
 
+// The view is present and holds integers.
+void check_integers(const tensor::View& view);
+
 void check_equal_elements(const tensor::View& a, const tensor::View& b);
 void check_same_shape(const tensor::View& a, const tensor::View& b);
 void check_shape(const tensor::View& view, const tensor::Shape& shape);
@@ -23,6 +26,23 @@ struct Rows {
   std::int64_t count, length;
 };
 Rows rows_of(const tensor::View& view);
+
+// Every element that copy_strided() would touch lies in its view, and extents
+// without a stride on y are summed over.
+void check_strided(const tensor::Strided& s, const tensor::View& y,
+                   const tensor::View& x, bool add);
+
+void check_extreme(tensor::DType real, const tensor::View& y,
+                   const tensor::View& which,
+                   std::span<const tensor::View> inputs);
+void check_take(tensor::DType real, const tensor::View& dx,
+                const tensor::View& dy, const tensor::View& which);
+// x and s of dot_rows() and scale_rows().
+Rows check_row_values(tensor::DType real, const tensor::View& x,
+                      const tensor::View& s);
+// gather() and scatter_add(): the rows of y, not of the table.
+Rows check_gather(tensor::DType real, const tensor::View& y,
+                  const tensor::View& table, const tensor::View& index);
 
 // upload_scaled(): src has as many elements as dst, shift and scale are [1] or
 // [channels].

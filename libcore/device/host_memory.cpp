@@ -1,7 +1,10 @@
 #include "libcore/device/host_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -27,8 +30,30 @@ class HostBuffer final : public tensor::Buffer {
 
 }  // namespace
 
-std::unique_ptr<tensor::Buffer> allocate_host(DType real, tensor::Shape shape) {
-  return std::make_unique<HostBuffer>(real, shape);
+std::unique_ptr<tensor::Buffer> allocate_host(DType real, DType dtype,
+                                              tensor::Shape shape) {
+  require(dtype == real || dtype == DType::kI32,
+          "memory of a type that no primitive takes");
+  return std::make_unique<HostBuffer>(dtype, shape);
+}
+
+void upload_integers(const View& dst, const Tensor& src) {
+  require(dst.elements() == src.elements(), "upload of another size");
+  constexpr double kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  visit_dtype(src.dtype(), [&]<typename T>() {
+    std::transform(src.as<T>().begin(), src.as<T>().end(),
+                   dst.as<std::int32_t>(), [](T x) {
+                     // Every other integer of 64 bits is far out of range.
+                     const auto value = static_cast<double>(x);
+                     if (!(kLeast <= value && value <= kMost) ||
+                         value != std::trunc(value))
+                       throw Error{Code::kData,
+                                   "'" + std::to_string(x) +
+                                       "' is not a whole number of 32 bits"};
+                     return static_cast<std::int32_t>(x);
+                   });
+  });
 }
 
 void download_host(Tensor& dst, const View& src) {

@@ -9,10 +9,14 @@
 
 namespace dl::device {
 
-// Zeros, 64-byte aligned.
+// Zeros, 64-byte aligned; dtype: `real` or kI32.
 // Throws Error: kUnavailable, not enough memory.
 std::unique_ptr<tensor::Buffer> allocate_host(tensor::DType real,
+                                              tensor::DType dtype,
                                               tensor::Shape shape);
+
+// What Device::upload() promises for integers.
+void upload_integers(const tensor::View& dst, const tensor::Tensor& src);
 
 // What Device::download() promises.
 void download_host(tensor::Tensor& dst, const tensor::View& src);

@@ -2,6 +2,10 @@
 
 #include "libcore/tensor/device.h"
 
+#include <utility>
+
+#include "libcore/base/error.h"
+
 namespace dl::tensor {
 namespace {
 
@@ -38,6 +42,22 @@ std::int64_t RecurrentSpec::gates() const {
 
 std::int64_t RecurrentSpec::biases() const {
   return (cell == Cell::kSimple ? 1 : 4) * units;
+}
+
+Strided& Strided::over(std::int64_t n, std::int64_t y, std::int64_t x) {
+  require(rank < kMaxRank, "strides over too many extents");
+  extent[rank] = n;
+  y_stride[rank] = y;
+  x_stride[rank] = x;
+  ++rank;
+  return *this;
+}
+
+Strided Strided::exchanged() const {
+  Strided other = *this;
+  std::swap(other.y_offset, other.x_offset);
+  std::swap(other.y_stride, other.x_stride);
+  return other;
 }
 
 int state_per_parameter(Updater kind) {

@@ -3,7 +3,8 @@
 // `reference` computes in float64, naively, and is the oracle of the tests;
 // `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) compute in float32.  A
 // View therefore does not say double or float: it holds "reals" of its device,
-// Device::real() tells which.
+// Device::real() tells which.  Where a primitive says so, it holds integers
+// (kI32).
 //
 // A Device is one stream of execution: one thread uses it at a time, and calls
 // take effect in order.  CPU work is spread by giving each thread a Device of
@@ -35,6 +36,7 @@
 #include "libcore/tensor/pool2d.h"
 #include "libcore/tensor/recurrent.h"
 #include "libcore/tensor/shape.h"
+#include "libcore/tensor/strided.h"
 #include "libcore/tensor/tensor.h"
 #include "libcore/tensor/updater.h"
 #include "libcore/tensor/view.h"
@@ -53,6 +55,8 @@ class Dense {
   virtual void freeze_like(const Dense& other) { static_cast<void>(other); }
 };
 
+enum class Extreme { kMax, kMin };
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -60,8 +64,11 @@ class Device {
   virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
   virtual DType real() const = 0;        // kF32 or kF64
 
-  // Memory.  allocate() gives zeros, 64-byte aligned.
-  virtual std::unique_ptr<Buffer> allocate(Shape shape) = 0;
+  // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real() or kI32.
+  virtual std::unique_ptr<Buffer> allocate(Shape shape, DType dtype) = 0;
+  std::unique_ptr<Buffer> allocate(Shape shape) {
+    return allocate(shape, real());
+  }
   // The same memory seen as the device's, to be read only and for as long as
   // its owner keeps it; empty where the device cannot.
   virtual View adopt(std::span<const float> host) {
@@ -74,7 +81,8 @@ class Device {
     static_cast<void>(v);
     return {};
   }
-  // Host to device with conversion of any dtype: dst = src.
+  // Host to device with conversion of any dtype: dst = src.  Into integers it
+  // is exact.  Throws Error: kData, a number that is not whole or not in range.
   virtual void upload(View dst, const Tensor& src) = 0;
   // dst[i, c] = (src[i, c] - shift[c]) * scale[c] with the last dimension
   // as c; shift and scale are [1] (for all) or [channels].
@@ -97,6 +105,19 @@ class Device {
   virtual double sum_squares(View x) = 0;
   virtual double sum_absolute(View x) = 0;
   virtual bool all_finite(View x) = 0;
+  virtual void divide(View y, View a, View b) = 0;  // y = a / b; y may be a, b
+  // y = sqrt(x + shift); y = 1 / (x + shift).  y may be x.
+  virtual void square_root(View y, View x, double shift) = 0;
+  virtual void reciprocal(View y, View x, double shift) = 0;
+  // y = the largest, or smallest, of 1 or more inputs; which (integers) = the
+  // first that has it.  A NaN beats numbers.
+  virtual void extreme(View y, View which, std::span<const View> inputs,
+                       Extreme kind) = 0;
+  // Its gradient: dx = dy where which == j, else 0.  dx may be dy.
+  virtual void take_where(View dx, View dy, View which, std::int32_t j) = 0;
+  // strided.h: y = x, or with `add` y += x, for the pairs of elements of s.
+  // Sums over an extent run in its order, in double.
+  virtual void copy_strided(const Strided& s, View y, View x, bool add) = 0;
 
   // C = op(A) op(B) + beta C, matrices row-major of rank 2.  On the cpu an
   // element's bits do not depend on how many rows and columns there are.
@@ -105,6 +126,20 @@ class Device {
   // Over all but the last dimension: y[.., c] += b[c];  s[c] = sum of x[.., c].
   virtual void add_bias(View y, View b) = 0;
   virtual void sum_rows(View s, View x) = 0;
+  // Over the last dimension, s has an element a row: s[i] = sum of a[i, j]
+  // b[i, j]; y[i, j] = (with `add` +=) x[i, j] s[i], where y may be x.
+  virtual void dot_rows(View s, View a, View b) = 0;
+  virtual void scale_rows(View y, View x, View s, bool add) = 0;
+  // y[i, t, :] *= mask[i, t]
+  void mask_steps(View y, View mask) { scale_rows(y, y, mask, false); }
+
+  // Rows of a table [rows, width] by index [n] (integers in 0..rows-1, already
+  // checked): y[i] = table[index[i]], y [n, width].
+  virtual void gather(View y, View table, View index) = 0;
+  // Its gradient: dtable[index[i]] += dy[i] in the order of i, but for those of
+  // index `padding` (-1: for all).
+  virtual void scatter_add(View dtable, View dy, View index,
+                           std::int32_t padding) = 0;
 
   virtual std::unique_ptr<Dense> dense() = 0;
   virtual std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,

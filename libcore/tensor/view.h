@@ -11,10 +11,11 @@
 
 namespace dl::tensor {
 
-// Reals in device memory, not owned.
+// Reals in device memory, or integers where that is said; not owned.
 struct View {
   std::byte* data = nullptr;
-  DType dtype = DType::kF32;  // Device::real() of the device it lies on
+  DType dtype =
+      DType::kF32;  // Device::real() of the device it lies on, or kI32
   Shape shape;
 
   bool empty() const { return data == nullptr; }

@@ -43,8 +43,9 @@ CpuDevice::CpuDevice()
 
 CpuDevice::~CpuDevice() = default;
 
-std::unique_ptr<tensor::Buffer> CpuDevice::allocate(tensor::Shape shape) {
-  return allocate_host(DType::kF32, shape);
+std::unique_ptr<tensor::Buffer> CpuDevice::allocate(tensor::Shape shape,
+                                                    DType dtype) {
+  return allocate_host(DType::kF32, dtype, shape);
 }
 
 tensor::View CpuDevice::adopt(std::span<const float> host) {
@@ -59,6 +60,7 @@ std::span<float> CpuDevice::on_host(View v) {
 }
 
 void CpuDevice::upload(View dst, const Tensor& src) {
+  if (dst.dtype == DType::kI32) return upload_integers(dst, src);
   check_reals(DType::kF32, {dst});
   require(dst.elements() == src.elements(), "upload of another size");
   visit_dtype(src.dtype(), [&]<typename T>() {

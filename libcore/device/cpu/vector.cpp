@@ -28,6 +28,24 @@ DL_VECTOR void multiply(float* y, const float* a, const float* b,
   for (std::int64_t i = 0; i < n; ++i) y[i] = a[i] * b[i];
 }
 
+DL_VECTOR void divide(float* y, const float* a, const float* b,
+                      std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] = a[i] / b[i];
+}
+
+DL_VECTOR void square_root(float* y, const float* x, float shift,
+                           std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] = std::sqrt(x[i] + shift);
+}
+
+DL_VECTOR void reciprocal(float* y, const float* x, float shift,
+                          std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] = 1.0f / (x[i] + shift);
+}
+
 // Sums run in kLanes interleaved parts in double, added up at the end.
 constexpr std::int64_t kLanes = 16;
 
@@ -96,6 +114,27 @@ void CpuDevice::multiply(View y, View a, View b) {
   check_equal_elements(y, a);
   check_equal_elements(y, b);
   kernels::multiply(y.as<float>(), a.as<float>(), b.as<float>(), y.elements());
+}
+
+void CpuDevice::divide(View y, View a, View b) {
+  check_reals(tensor::DType::kF32, {y, a, b});
+  check_equal_elements(y, a);
+  check_equal_elements(y, b);
+  kernels::divide(y.as<float>(), a.as<float>(), b.as<float>(), y.elements());
+}
+
+void CpuDevice::square_root(View y, View x, double shift) {
+  check_reals(tensor::DType::kF32, {y, x});
+  check_equal_elements(y, x);
+  kernels::square_root(y.as<float>(), x.as<float>(), static_cast<float>(shift),
+                       y.elements());
+}
+
+void CpuDevice::reciprocal(View y, View x, double shift) {
+  check_reals(tensor::DType::kF32, {y, x});
+  check_equal_elements(y, x);
+  kernels::reciprocal(y.as<float>(), x.as<float>(), static_cast<float>(shift),
+                      y.elements());
 }
 
 double CpuDevice::sum_squares(View x) {

@@ -12,11 +12,13 @@ namespace dl::device {
 using tensor::DType;
 using tensor::Tensor;
 
-std::unique_ptr<tensor::Buffer> ReferenceDevice::allocate(tensor::Shape shape) {
-  return allocate_host(DType::kF64, shape);
+std::unique_ptr<tensor::Buffer> ReferenceDevice::allocate(tensor::Shape shape,
+                                                          DType dtype) {
+  return allocate_host(DType::kF64, dtype, shape);
 }
 
 void ReferenceDevice::upload(View dst, const Tensor& src) {
+  if (dst.dtype == DType::kI32) return upload_integers(dst, src);
   check_reals(DType::kF64, {dst});
   require(dst.elements() == src.elements(), "upload of another size");
   double* to = dst.as<double>();

@@ -21,7 +21,9 @@ class ReferenceDevice final : public tensor::Device {
   tensor::DType real() const override { return tensor::DType::kF64; }
 
   // memory.cpp
-  std::unique_ptr<tensor::Buffer> allocate(tensor::Shape shape) override;
+  using Device::allocate;
+  std::unique_ptr<tensor::Buffer> allocate(tensor::Shape shape,
+                                           tensor::DType dtype) override;
   void upload(View dst, const tensor::Tensor& src) override;
   void upload_scaled(View dst, const tensor::Tensor& src, View shift,
                      View scale) override;
@@ -38,8 +40,25 @@ class ReferenceDevice final : public tensor::Device {
   double sum_squares(View x) override;
   double sum_absolute(View x) override;
   bool all_finite(View x) override;
+  void divide(View y, View a, View b) override;
+  void square_root(View y, View x, double shift) override;
+  void reciprocal(View y, View x, double shift) override;
   void dropout_mask(View mask, double keep, std::uint64_t key,
                     std::uint64_t stream, std::uint64_t first) override;
+
+  // strided.cpp
+  void copy_strided(const tensor::Strided& s, View y, View x,
+                    bool add) override;
+
+  // rows.cpp
+  void extreme(View y, View which, std::span<const View> inputs,
+               tensor::Extreme kind) override;
+  void take_where(View dx, View dy, View which, std::int32_t j) override;
+  void dot_rows(View s, View a, View b) override;
+  void scale_rows(View y, View x, View s, bool add) override;
+  void gather(View y, View table, View index) override;
+  void scatter_add(View dtable, View dy, View index,
+                   std::int32_t padding) override;
 
   // matrix.cpp
   void matmul(View c, View a, bool transpose_a, View b, bool transpose_b,

@@ -42,6 +42,28 @@ void ReferenceDevice::multiply(View y, View a, View b) {
     y.as<double>()[i] = a.as<double>()[i] * b.as<double>()[i];
 }
 
+void ReferenceDevice::divide(View y, View a, View b) {
+  check_reals(DType::kF64, {y, a, b});
+  check_equal_elements(y, a);
+  check_equal_elements(y, b);
+  for (std::int64_t i = 0; i < y.elements(); ++i)
+    y.as<double>()[i] = a.as<double>()[i] / b.as<double>()[i];
+}
+
+void ReferenceDevice::square_root(View y, View x, double shift) {
+  check_reals(DType::kF64, {y, x});
+  check_equal_elements(y, x);
+  for (std::int64_t i = 0; i < y.elements(); ++i)
+    y.as<double>()[i] = std::sqrt(x.as<double>()[i] + shift);
+}
+
+void ReferenceDevice::reciprocal(View y, View x, double shift) {
+  check_reals(DType::kF64, {y, x});
+  check_equal_elements(y, x);
+  for (std::int64_t i = 0; i < y.elements(); ++i)
+    y.as<double>()[i] = 1 / (x.as<double>()[i] + shift);
+}
+
 double ReferenceDevice::sum_squares(View x) {
   check_reals(DType::kF64, {x});
   double sum = 0;
