@@ -81,6 +81,7 @@ const char* default_kind(const dl::nn::Model& model) {
   const Activation last = output_of(model.config).activation.kind;
   if (last == Activation::kSigmoid) return "binary";
   const bool classes = last == Activation::kSoftmax ||
+                       last == Activation::kLogSoftmax ||
                        dl::nn::are_classes(model.data, model.config);
   return classes ? "classification" : "regression";
 }

@@ -71,10 +71,26 @@ void check_data(const nn::Model& model, const MasterData& data,
   }
 }
 
+bool is_never_negative(tensor::Activation activation) {
+  using tensor::Activation;
+  switch (activation) {
+    case Activation::kRelu:
+    case Activation::kRelu6:
+    case Activation::kThresholdedRelu:
+    case Activation::kSoftplus:
+    case Activation::kSigmoid:
+    case Activation::kHardSigmoid:
+    case Activation::kRectifiedTanh:
+    case Activation::kExp:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // What the network cannot learn, or does not need, of data that fit it.
 void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
-  using tensor::Activation;
   const nn::OutputSpec output = output_of(network);
   const std::size_t classes = metadata.classes.size();
   if (classes > 0 && nn::are_classes(metadata, network) &&
@@ -91,9 +107,7 @@ void tell_oddities(const nn::NetworkConfig& network,
         "which learns slowly; see updater in dl-network(5)");
   const auto& labels = metadata.label_statistics;
   if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
-      (output.activation.kind == Activation::kRelu ||
-       output.activation.kind == Activation::kSoftplus ||
-       output.activation.kind == Activation::kSigmoid))
+      is_never_negative(output.activation.kind))
     log(Level::kInfo,
         "the output layer has the activation " +
             std::string(nn::name_of(output.activation.kind)) +

@@ -139,7 +139,9 @@ void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch) {
   require(spec.truncate >= 0, "a negative length of segments");
   for (const Activation f : {spec.activation, spec.gate_activation})
     require(f == Activation::kIdentity || f == Activation::kRelu ||
-                f == Activation::kSigmoid || f == Activation::kTanh,
+                f == Activation::kSigmoid || f == Activation::kTanh ||
+                f == Activation::kHardSigmoid || f == Activation::kHardTanh ||
+                f == Activation::kSoftsign,
             "an activation that recurrent cells do not have");
 }
 
@@ -184,11 +186,6 @@ std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
   check_shape(y, Shape{batch, spec.out_height() / 2, spec.out_width() / 2,
                        spec.filters});
   return batch;
-}
-
-bool needs_input(tensor::Activation kind) {
-  return kind == tensor::Activation::kGelu ||
-         kind == tensor::Activation::kSoftplus;
 }
 
 Rows check_loss(tensor::DType real, const View& grad, const View& y,

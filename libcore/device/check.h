@@ -78,7 +78,7 @@ std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
                                    const tensor::View& x,
                                    const tensor::View& y);
 
-// The four activations that a recurrent cell may have, and sensible extents.
+// An activation that a recurrent cell may have, and sensible extents.
 void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch);
 // x, y, mask, weights and biases of a call.  Returns the batch.
 std::int64_t check_recurrent(tensor::DType real,
@@ -86,9 +86,6 @@ std::int64_t check_recurrent(tensor::DType real,
                              std::int64_t max_batch, const tensor::View& y,
                              const tensor::View& x, const tensor::View& mask,
                              const tensor::RecurrentWeights& w);
-
-// True for activations whose gradient cannot be had from the output.
-bool needs_input(tensor::Activation kind);
 
 // y, target [n, units]; grad likewise or empty; mask [n] or empty.
 Rows check_loss(tensor::DType real, const tensor::View& grad,

@@ -108,6 +108,20 @@ std::vector<Key> other_keys() {
        "The slope under 0.", kAtLeast0},
       {"activation", "elu", "alpha", Kind::kNumber, "1",
        "Where the function ends under 0 is -alpha.", kAtLeast0},
+      {"activation", "gelu", "approximate", Kind::kBoolean, "(false)",
+       "Computes the form with tanh."},
+      {"activation", "capped_relu", "max", Kind::kNumber, "required",
+       "The largest value.", kOver0},
+      {"activation", "capped_relu", "negative_slope", Kind::kNumber, "0",
+       "The slope below the threshold.", kAtLeast0},
+      {"activation", "capped_relu", "threshold", Kind::kNumber, "0",
+       "From where on x is handed on.", kAtLeast0},
+      {"activation", "thresholded_relu", "theta", Kind::kNumber, "1",
+       "Up to where the function is 0.", kAtLeast0},
+      {"activation", "swish", "beta", Kind::kNumber, "1",
+       "The factor within the sigmoid."},
+      {"activation", "hard_sigmoid", "slope", Kind::kNumber, "0.2",
+       "The slope between the ends.", kOver0},
   };
 }
 

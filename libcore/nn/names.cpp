@@ -17,8 +17,12 @@ constexpr std::string_view kGradientNormalizations[] = {
 constexpr std::string_view kSchedules[] = {"fixed", "step", "exponential",
                                            "polynomial"};
 constexpr std::string_view kActivations[] = {
-    "identity", "relu", "leaky_relu", "elu",    "gelu",
-    "sigmoid",  "tanh", "softplus",   "softmax"};
+    "identity",       "relu",         "leaky_relu",  "elu",
+    "gelu",           "sigmoid",      "tanh",        "softplus",
+    "softmax",        "relu6",        "capped_relu", "thresholded_relu",
+    "selu",           "swish",        "mish",        "softsign",
+    "cube",           "hard_sigmoid", "hard_tanh",   "rational_tanh",
+    "rectified_tanh", "exp",          "log_softmax"};
 constexpr std::string_view kLosses[] = {
     "negative_log_likelihood", "binary_cross_entropy", "mean_squared_error",
     "mean_absolute_error"};

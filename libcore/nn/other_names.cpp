@@ -42,6 +42,10 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"rectify", "relu"},
     {"rectifier", "relu"},
     {"lrelu", "leaky_relu"},
+    {"silu", "swish"},
+    {"exponential", "exp"},
+    {"threshold", "thresholded_relu"},
+    {"relumax", "capped_relu"},
     // weights
     {"glorot", "xavier"},
     {"glorotnormal", "xavier"},

@@ -78,7 +78,15 @@ tensor::ActivationSpec Settings::activation(std::string_view name) const {
   tensor::ActivationSpec spec;
   spec.kind = named<tensor::Activation>(
       (plain ? value : value.at("type")).get_ref<const std::string&>());
-  if (!plain) spec.alpha = value.at("alpha").get<double>();
+  // Each kind's own names for what the devices know by one.
+  const auto read = [&](double& to, std::initializer_list<const char*> names) {
+    for (const char* key : names)
+      if (!plain && value.contains(key)) to = value.at(key).get<double>();
+  };
+  read(spec.alpha, {"alpha", "beta", "slope", "negative_slope"});
+  read(spec.threshold, {"theta", "threshold"});
+  read(spec.limit, {"max"});
+  spec.approximate = !plain && value.value("approximate", false);
   return spec;
 }
 

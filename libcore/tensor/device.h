@@ -157,8 +157,9 @@ class Device {
 
   // y = f(x); y may be x.
   virtual void activate(const ActivationSpec& f, View y, View x) = 0;
-  // dx = dy f'(x), given y = f(x).  dx may be dy.  x may be empty for all but
-  // gelu and softplus, which need it.
+  // dx = dy f'(x), given y = f(x).  dx may be dy.  x may be empty unless
+  // gradient_needs_input().  At a kink the slope is that of its flatter or its
+  // left side.
   virtual void activate_gradient(const ActivationSpec& f, View dx, View dy,
                                  View y, View x) = 0;
 

@@ -11,25 +11,34 @@
 namespace dl::device {
 namespace kernels {
 
+// The numbers of an ActivationSpec.
+struct Numbers {
+  float alpha, threshold, limit;
+};
+
+constexpr float kSeluScale = 1.05070098735548F, kSeluAlpha = 1.67326324235438F;
+
 // A kernel y[i] = VALUE of x[i] (as v); one gradient dx[i] = dy[i] * SLOPE of
-// y[i] or x[i] (as v).  `alpha` is at hand.
-#define DL_ACTIVATION(NAME, VALUE)                              \
-  DL_VECTOR void NAME(float* y, const float* x, std::int64_t n, \
-                      [[maybe_unused]] float alpha) {           \
-    DL_INDEPENDENT                                              \
-    for (std::int64_t i = 0; i < n; ++i) {                      \
-      const float v = x[i];                                     \
-      y[i] = VALUE;                                             \
-    }                                                           \
+// y[i] or x[i] (as v).  The Numbers are at hand.
+#define DL_ACTIVATION(NAME, VALUE)                                   \
+  DL_VECTOR void NAME(float* y, const float* x, std::int64_t n,      \
+                      Numbers numbers) {                             \
+    [[maybe_unused]] const auto [alpha, threshold, limit] = numbers; \
+    DL_INDEPENDENT                                                   \
+    for (std::int64_t i = 0; i < n; ++i) {                           \
+      const float v = x[i];                                          \
+      y[i] = VALUE;                                                  \
+    }                                                                \
   }
-#define DL_GRADIENT(NAME, SLOPE)                                      \
-  DL_VECTOR void NAME(float* dx, const float* dy, const float* from,  \
-                      std::int64_t n, [[maybe_unused]] float alpha) { \
-    DL_INDEPENDENT                                                    \
-    for (std::int64_t i = 0; i < n; ++i) {                            \
-      const float v = from[i];                                        \
-      dx[i] = dy[i] * (SLOPE);                                        \
-    }                                                                 \
+#define DL_GRADIENT(NAME, SLOPE)                                     \
+  DL_VECTOR void NAME(float* dx, const float* dy, const float* from, \
+                      std::int64_t n, Numbers numbers) {             \
+    [[maybe_unused]] const auto [alpha, threshold, limit] = numbers; \
+    DL_INDEPENDENT                                                   \
+    for (std::int64_t i = 0; i < n; ++i) {                           \
+      const float v = from[i];                                       \
+      dx[i] = dy[i] * (SLOPE);                                       \
+    }                                                                \
   }
 
 DL_ACTIVATION(relu, v < 0 ? 0.0f : v)
@@ -39,6 +48,22 @@ DL_ACTIVATION(gelu, v* normal_at(v).below)
 DL_ACTIVATION(sigmoid_of, sigmoid(v))
 DL_ACTIVATION(tanh_each, tanh_of(v))
 DL_ACTIVATION(softplus_of, softplus(v))
+DL_ACTIVATION(relu6, v<0 ? 0.0f : v> 6.0f ? 6.0f : v)
+DL_ACTIVATION(capped_relu, v >= limit      ? limit
+                           : v < threshold ? alpha * (v - threshold)
+                                           : v)
+DL_ACTIVATION(thresholded_relu, v <= threshold ? 0.0f : v)
+DL_ACTIVATION(selu, kSeluScale*(v < 0 ? kSeluAlpha * expm1_down(v) : v))
+DL_ACTIVATION(swish, v* sigmoid(alpha* v))
+DL_ACTIVATION(mish, v* mish_at(v).value)
+DL_ACTIVATION(softsign_of, softsign(v))
+DL_ACTIVATION(cube, v* v* v)
+DL_ACTIVATION(hard_sigmoid_of, hard_sigmoid(alpha, v))
+DL_ACTIVATION(hard_tanh_of, hard_tanh(v))
+DL_ACTIVATION(rational_tanh, rational_tanh_at(v).value)
+DL_ACTIVATION(rectified_tanh, v < 0 ? 0.0f : tanh_of(v))
+DL_ACTIVATION(exp_each, exp_of(v))
+DL_ACTIVATION(gelu_tanh, v* gelu_tanh_at(v).share)
 
 DL_GRADIENT(relu_gradient, v > 0 ? 1.0f : 0.0f)
 DL_GRADIENT(leaky_relu_gradient, v > 0 ? 1.0f : alpha)
@@ -47,6 +72,20 @@ DL_GRADIENT(gelu_gradient, normal_at(v).below + v * normal_at(v).density)
 DL_GRADIENT(sigmoid_gradient, v*(1.0f - v))
 DL_GRADIENT(tanh_gradient, 1.0f - v * v)
 DL_GRADIENT(softplus_gradient, sigmoid(v))
+DL_GRADIENT(relu6_gradient, v > 0 && v < 6.0f ? 1.0f : 0.0f)
+DL_GRADIENT(capped_relu_gradient, v >= limit ? 0.0f : v > 0 ? 1.0f : alpha)
+DL_GRADIENT(selu_gradient, v > 0 ? kSeluScale : v + kSeluScale * kSeluAlpha)
+DL_GRADIENT(swish_gradient,
+            sigmoid(alpha* v) * (1.0f + alpha * v * sigmoid(-alpha * v)))
+DL_GRADIENT(mish_gradient, mish_at(v).value + v * mish_at(v).slope)
+DL_GRADIENT(softsign_gradient, (1.0f - std::fabs(v)) * (1.0f - std::fabs(v)))
+DL_GRADIENT(cube_gradient, 3.0f * v * v)
+DL_GRADIENT(hard_sigmoid_gradient, v > 0 && v < 1.0f ? alpha : 0.0f)
+DL_GRADIENT(hard_tanh_gradient, v > -1.0f && v < 1.0f ? 1.0f : 0.0f)
+DL_GRADIENT(rational_tanh_gradient, rational_tanh_at(v).slope)
+DL_GRADIENT(rectified_tanh_gradient, v <= 0 ? 0.0f : 1.0f - v * v)
+DL_GRADIENT(exp_gradient, v)
+DL_GRADIENT(gelu_tanh_gradient, gelu_tanh_at(v).slope)
 
 #undef DL_ACTIVATION
 #undef DL_GRADIENT
@@ -71,82 +110,135 @@ DL_VECTOR void softmax_row_gradient(float* dx, const float* dy, const float* y,
   for (std::int64_t i = 0; i < n; ++i) dx[i] = y[i] * (dy[i] - dot);
 }
 
+DL_VECTOR void log_softmax_row(float* y, const float* x, std::int64_t n) {
+  const float top = *std::max_element(x, x + n);
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] = x[i] - top;
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += exp_down(y[i]);
+  const auto log_sum = static_cast<float>(std::log(sum));
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) y[i] -= log_sum;
+}
+
+DL_VECTOR void log_softmax_row_gradient(float* dx, const float* dy,
+                                        const float* y, std::int64_t n) {
+  double total = 0;
+  for (std::int64_t i = 0; i < n; ++i) total += dy[i];
+  const auto sum = static_cast<float>(total);
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < n; ++i) dx[i] = dy[i] - exp_down(y[i]) * sum;
+}
+
 }  // namespace kernels
 
 namespace {
 
 using tensor::Activation;
+using tensor::ActivationSpec;
 
-using Forward = void (*)(float*, const float*, std::int64_t, float);
-using Gradient = void (*)(float*, const float*, const float*, std::int64_t,
-                          float);
+// Of one number, and of a row.
+struct Kernels {
+  void (*forward)(float*, const float*, std::int64_t, kernels::Numbers);
+  void (*gradient)(float*, const float*, const float*, std::int64_t,
+                   kernels::Numbers);
+};
+struct RowKernels {
+  void (*forward)(float*, const float*, std::int64_t);
+  void (*gradient)(float*, const float*, const float*, std::int64_t);
+};
 
-Forward forward_of(Activation kind) {
-  switch (kind) {
+Kernels kernels_of(const ActivationSpec& f) {
+  using namespace kernels;
+  switch (f.kind) {
     case Activation::kRelu:
-      return kernels::relu;
+      return {relu, relu_gradient};
     case Activation::kLeakyRelu:
-      return kernels::leaky_relu;
+      return {leaky_relu, leaky_relu_gradient};
     case Activation::kElu:
-      return kernels::elu;
+      return {elu, elu_gradient};
     case Activation::kGelu:
-      return kernels::gelu;
+      return f.approximate ? Kernels{gelu_tanh, gelu_tanh_gradient}
+                           : Kernels{gelu, gelu_gradient};
     case Activation::kSigmoid:
-      return kernels::sigmoid_of;
+      return {sigmoid_of, sigmoid_gradient};
     case Activation::kTanh:
-      return kernels::tanh_each;
+      return {tanh_each, tanh_gradient};
+    case Activation::kSoftplus:
+      return {softplus_of, softplus_gradient};
+    case Activation::kRelu6:
+      return {relu6, relu6_gradient};
+    case Activation::kCappedRelu:
+      return {capped_relu, capped_relu_gradient};
+    case Activation::kThresholdedRelu:
+      return {thresholded_relu, relu_gradient};
+    case Activation::kSelu:
+      return {selu, selu_gradient};
+    case Activation::kSwish:
+      return {swish, swish_gradient};
+    case Activation::kMish:
+      return {mish, mish_gradient};
+    case Activation::kSoftsign:
+      return {softsign_of, softsign_gradient};
+    case Activation::kCube:
+      return {cube, cube_gradient};
+    case Activation::kHardSigmoid:
+      return {hard_sigmoid_of, hard_sigmoid_gradient};
+    case Activation::kHardTanh:
+      return {hard_tanh_of, hard_tanh_gradient};
+    case Activation::kRationalTanh:
+      return {rational_tanh, rational_tanh_gradient};
+    case Activation::kRectifiedTanh:
+      return {rectified_tanh, rectified_tanh_gradient};
     default:
-      require(kind == Activation::kSoftplus, "an unknown activation");
-      return kernels::softplus_of;
+      require(f.kind == Activation::kExp, "an unknown activation");
+      return {exp_each, exp_gradient};
   }
 }
 
-Gradient gradient_of(Activation kind) {
-  switch (kind) {
-    case Activation::kRelu:
-      return kernels::relu_gradient;
-    case Activation::kLeakyRelu:
-      return kernels::leaky_relu_gradient;
-    case Activation::kElu:
-      return kernels::elu_gradient;
-    case Activation::kGelu:
-      return kernels::gelu_gradient;
-    case Activation::kSigmoid:
-      return kernels::sigmoid_gradient;
-    case Activation::kTanh:
-      return kernels::tanh_gradient;
-    default:
-      require(kind == Activation::kSoftplus, "an unknown activation");
-      return kernels::softplus_gradient;
-  }
+// Null where the function goes number by number.
+const RowKernels* row_kernels_of(Activation kind) {
+  static constexpr RowKernels kSoftmax{kernels::softmax_row,
+                                       kernels::softmax_row_gradient};
+  static constexpr RowKernels kLogSoftmax{kernels::log_softmax_row,
+                                          kernels::log_softmax_row_gradient};
+  if (kind == Activation::kSoftmax) return &kSoftmax;
+  return kind == Activation::kLogSoftmax ? &kLogSoftmax : nullptr;
+}
+
+kernels::Numbers numbers_of(const ActivationSpec& f) {
+  return {static_cast<float>(f.alpha), static_cast<float>(f.threshold),
+          static_cast<float>(f.limit)};
 }
 
 }  // namespace
 
-void CpuDevice::activate(const tensor::ActivationSpec& f, View y, View x) {
+void CpuDevice::activate(const ActivationSpec& f, View y, View x) {
   check_reals(tensor::DType::kF32, {y, x});
   check_same_shape(y, x);
   if (f.kind == Activation::kIdentity) {
     if (y.data != x.data) copy(y, x);
     return;
   }
-  if (f.kind != Activation::kSoftmax) {
-    forward_of(f.kind)(y.as<float>(), x.as<float>(), x.elements(),
-                       static_cast<float>(f.alpha));
+  const RowKernels* rows = row_kernels_of(f.kind);
+  if (rows == nullptr) {
+    kernels_of(f).forward(y.as<float>(), x.as<float>(), x.elements(),
+                          numbers_of(f));
     return;
   }
   const auto [count, length] = rows_of(x);
   for (std::int64_t i = 0; i < count; ++i)
-    kernels::softmax_row(y.as<float>() + i * length, x.as<float>() + i * length,
-                         length);
+    rows->forward(y.as<float>() + i * length, x.as<float>() + i * length,
+                  length);
 }
 
-void CpuDevice::activate_gradient(const tensor::ActivationSpec& f, View dx,
-                                  View dy, View y, View x) {
+void CpuDevice::activate_gradient(const ActivationSpec& f, View dx, View dy,
+                                  View y, View x) {
   check_reals(tensor::DType::kF32, {dx, dy, y});
   check_same_shape(dx, dy);
   check_same_shape(dx, y);
-  if (needs_input(f.kind)) {
+  const bool of_input = gradient_needs_input(f.kind);
+  if (of_input) {
     check_reals(tensor::DType::kF32, {x});
     check_same_shape(dx, x);
   }
@@ -154,17 +246,17 @@ void CpuDevice::activate_gradient(const tensor::ActivationSpec& f, View dx,
     if (dx.data != dy.data) copy(dx, dy);
     return;
   }
-  if (f.kind != Activation::kSoftmax) {
-    const View& from = needs_input(f.kind) ? x : y;
-    gradient_of(f.kind)(dx.as<float>(), dy.as<float>(), from.as<float>(),
-                        dx.elements(), static_cast<float>(f.alpha));
+  const RowKernels* rows = row_kernels_of(f.kind);
+  if (rows == nullptr) {
+    const View& from = of_input ? x : y;
+    kernels_of(f).gradient(dx.as<float>(), dy.as<float>(), from.as<float>(),
+                           dx.elements(), numbers_of(f));
     return;
   }
   const auto [count, length] = rows_of(y);
   for (std::int64_t i = 0; i < count; ++i)
-    kernels::softmax_row_gradient(dx.as<float>() + i * length,
-                                  dy.as<float>() + i * length,
-                                  y.as<float>() + i * length, length);
+    rows->gradient(dx.as<float>() + i * length, dy.as<float>() + i * length,
+                   y.as<float>() + i * length, length);
 }
 
 }  // namespace dl::device

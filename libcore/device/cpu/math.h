@@ -35,6 +35,27 @@ DL_INLINE float exp_down(float x) {
   return p * std::bit_cast<float>(exponent);
 }
 
+// exp(x); 1e-38 where it would be less, infinity where it would be too large.
+DL_INLINE float exp_of(float x) {
+  // Above 0 as 2 exp(x - log 2), for 2^128 is no float32.
+  x = x > 89.0f ? 89.0f : x < -87.0f ? -87.0f : x;
+  constexpr float kRound = 12582912.0f;
+  const float shifted = x * 1.44269504f + kRound;
+  const float k = shifted - kRound;
+  const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  const std::uint32_t exponent =
+      (std::bit_cast<std::uint32_t>(shifted) + (x > 0 ? 126u : 127u)) << 23;
+  return p * std::bit_cast<float>(exponent) * (x > 0 ? 2.0f : 1.0f);
+}
+
 DL_INLINE float sigmoid(float x) {
   const float e = exp_down(-std::fabs(x));
   return (x < 0 ? e : 1.0f) / (1.0f + e);
@@ -80,6 +101,64 @@ DL_INLINE float softplus(float x) {
   p = p * q + 1.0f / 5;
   p = p * q + 1.0f / 3;
   return (x > 0 ? x : 0.0f) + 2.0f * (s + s * q * p);
+}
+
+// tanh(log(1 + exp(x))), and its derivative.
+struct Mish {
+  float value, slope;
+};
+DL_INLINE Mish mish_at(float x) {
+  // ((1 + e)^2 - 1) / ((1 + e)^2 + 1) with e = exp(x); above 0 both divided by
+  // e^2.
+  const float u = exp_down(-std::fabs(x));
+  const bool below = x < 0;
+  const float rest = below ? 2.0f : 2.0f * u * u;  // bottom - top
+  const float top = below ? u * u + 2.0f * u : 1.0f + 2.0f * u;
+  const float bottom = top + rest;
+  // (1 - value^2) sigmoid(x)
+  const float share = (below ? u : 1.0f) / (1.0f + u);
+  return {top / bottom, rest / bottom * ((bottom + top) / bottom) * share};
+}
+
+DL_INLINE float softsign(float x) { return x / (1.0f + std::fabs(x)); }
+
+DL_INLINE float hard_tanh(float x) {
+  return x < -1.0f ? -1.0f : x > 1.0f ? 1.0f : x;
+}
+
+DL_INLINE float hard_sigmoid(float slope, float x) {
+  const float y = slope * x + 0.5f;
+  return y < 0.0f ? 0.0f : y > 1.0f ? 1.0f : y;
+}
+
+// 1.7159 sgn(v) (1 - 1 / (1 + a)), a = |v| + v^2 + 1.41645 v^4, v = 2 x / 3,
+// and its derivative.
+struct RationalTanh {
+  float value, slope;
+};
+DL_INLINE RationalTanh rational_tanh_at(float x) {
+  const float far = std::fabs(x) * (2.0f / 3);
+  const float v = far > 1e6f ? 1e6f : far;  // v^4 is to be finite
+  const float s = v * v;
+  const float a = v + s + 1.41645f * s * s;
+  const float b = 1.0f + a;
+  const float rise = 1.0f + 2.0f * v + 4.0f * 1.41645f * v * s;
+  return {std::copysign(1.7159f * (a / b), x),
+          1.7159f * (2.0f / 3) * (rise / b / b)};
+}
+
+// The share of x in gelu by tanh, x sigmoid(2 u), and its derivative.
+struct GeluTanh {
+  float share, slope;
+};
+DL_INLINE GeluTanh gelu_tanh_at(float x) {
+  constexpr float kScale = 1.59576912f;  // 2 sqrt(2 / pi)
+  const float s = x * x;
+  const float u = kScale * x * (1.0f + 0.044715f * s);
+  const float y = sigmoid(u);
+  // y (1 - y) from the side where it keeps its digits.
+  const float rest = sigmoid(-u);
+  return {y, y + x * y * rest * kScale * (1.0f + 3.0f * 0.044715f * s)};
 }
 
 // The standard normal distribution and its density.  Abramowitz and Stegun,

@@ -20,6 +20,12 @@ DL_INLINE float apply(Activation f, float x) {
       return sigmoid(x);
     case Activation::kTanh:
       return tanh_of(x);
+    case Activation::kHardSigmoid:
+      return hard_sigmoid(static_cast<float>(tensor::kCellSlope), x);
+    case Activation::kHardTanh:
+      return hard_tanh(x);
+    case Activation::kSoftsign:
+      return softsign(x);
     default:
       return x;
   }
@@ -34,6 +40,12 @@ DL_INLINE float slope(Activation f, float y) {
       return y * (1.0f - y);
     case Activation::kTanh:
       return 1.0f - y * y;
+    case Activation::kHardSigmoid:
+      return y > 0 && y < 1 ? static_cast<float>(tensor::kCellSlope) : 0.0f;
+    case Activation::kHardTanh:
+      return y > -1 && y < 1 ? 1.0f : 0.0f;
+    case Activation::kSoftsign:
+      return (1.0f - std::fabs(y)) * (1.0f - std::fabs(y));
     default:
       return 1.0f;
   }

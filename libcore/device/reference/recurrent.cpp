@@ -25,6 +25,12 @@ double apply(Activation f, double x) {
       return 1 / (1 + std::exp(-x));
     case Activation::kTanh:
       return std::tanh(x);
+    case Activation::kHardSigmoid:
+      return std::clamp(tensor::kCellSlope * x + 0.5, 0.0, 1.0);
+    case Activation::kHardTanh:
+      return std::clamp(x, -1.0, 1.0);
+    case Activation::kSoftsign:
+      return x / (1 + std::abs(x));
     default:
       return x;
   }
@@ -39,6 +45,12 @@ double slope(Activation f, double y) {
       return y * (1 - y);
     case Activation::kTanh:
       return 1 - y * y;
+    case Activation::kHardSigmoid:
+      return y > 0 && y < 1 ? tensor::kCellSlope : 0;
+    case Activation::kHardTanh:
+      return y > -1 && y < 1 ? 1 : 0;
+    case Activation::kSoftsign:
+      return (1 - std::abs(y)) * (1 - std::abs(y));
     default:
       return 1;
   }

@@ -112,12 +112,26 @@ bool never_decreases(const tensor::ActivationSpec& f) {
     case Activation::kSigmoid:
     case Activation::kTanh:
     case Activation::kSoftplus:
+    case Activation::kRelu6:
+    case Activation::kThresholdedRelu:
+    case Activation::kSelu:
+    case Activation::kSoftsign:
+    case Activation::kCube:
+    case Activation::kHardTanh:
+    case Activation::kRationalTanh:
+    case Activation::kRectifiedTanh:
+    case Activation::kExp:
       return true;
     case Activation::kLeakyRelu:
     case Activation::kElu:
+    case Activation::kCappedRelu:
+    case Activation::kHardSigmoid:
       return f.alpha >= 0;
     case Activation::kGelu:
+    case Activation::kSwish:
+    case Activation::kMish:
     case Activation::kSoftmax:
+    case Activation::kLogSoftmax:
       return false;
   }
   return false;

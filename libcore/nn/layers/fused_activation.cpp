@@ -9,10 +9,6 @@ namespace dl::nn::layers {
 using tensor::Activation;
 using tensor::View;
 
-bool gradient_needs_input(const tensor::ActivationSpec& f) {
-  return f.kind == Activation::kGelu || f.kind == Activation::kSoftplus;
-}
-
 double activation_flops(const Settings& settings, const tensor::Shape& output) {
   const Activation kind = settings.activation("activation").kind;
   return kind == Activation::kIdentity ? 0 : numbers_in(output);
@@ -22,7 +18,7 @@ FusedActivation::FusedActivation(const LayerSite& site,
                                  const tensor::ActivationSpec& f,
                                  Memory& memory)
     : device_(site.device), f_(f) {
-  if (site.training && gradient_needs_input(f_))
+  if (site.training && tensor::gradient_needs_input(f_.kind))
     input_ = memory.allocate(site.output.with_first(site.max_batch));
 }
 

@@ -9,9 +9,6 @@
 
 namespace dl::nn::layers {
 
-// gelu and softplus: the others' gradient follows from the output.
-bool gradient_needs_input(const tensor::ActivationSpec& f);
-
 // What the `activation` of the settings costs for such an output.
 double activation_flops(const Settings& settings, const tensor::Shape& output);
 

@@ -104,6 +104,8 @@ void check(const Settings& settings, const Complaint& complain) {
                                std::string(name_of(activation)) + "'");
   if (activation == Activation::kSoftmax && spec.units == 1)
     complain("units", "softmax over one unit is always 1; want 2 or more");
+  if (activation == Activation::kLogSoftmax && spec.units == 1)
+    complain("units", "log_softmax over one unit is always 0; want 2 or more");
 }
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {

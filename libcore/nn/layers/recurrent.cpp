@@ -170,8 +170,9 @@ void add_direction(Blueprint& plan, const std::string& prefix,
 }  // namespace
 
 std::vector<Key> recurrent_keys(tensor::Cell cell) {
-  static constexpr std::string_view kOfCells[] = {"identity", "relu", "sigmoid",
-                                                  "tanh"};
+  static constexpr std::string_view kOfCells[] = {
+      "identity",     "relu",      "sigmoid", "tanh",
+      "hard_sigmoid", "hard_tanh", "softsign"};
   std::vector<Key> keys{
       key::units(), key::bias(),
       key::one_of("activation", R"("tanh")",

@@ -55,6 +55,11 @@ std::vector<Case> cases() {
     s.activation = Activation::kRelu;
     s.gate_activation = Activation::kIdentity;
     all.push_back({"relu and identity", s, 3});
+    s.activation = Activation::kHardTanh;
+    s.gate_activation = Activation::kHardSigmoid;
+    all.push_back({"hard_tanh and hard_sigmoid", s, 3});
+    s.activation = Activation::kSoftsign;
+    all.push_back({"softsign and hard_sigmoid", s, 3});
     all.push_back({"larger",
                    {.cell = cell, .steps = 12, .inputs = 33, .units = 50},
                    7,

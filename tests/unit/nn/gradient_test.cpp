@@ -102,11 +102,20 @@ std::string dense(const std::string& activation) {
 }
 
 TEST_CASE("gradients of dense with every activation", "[gradient]") {
-  const std::string activation =
-      GENERATE(as<std::string>{}, R"("identity")", R"("relu")",
-               R"("leaky_relu")", R"({"type": "leaky_relu", "alpha": 0.3})",
-               R"("elu")", R"({"type": "elu", "alpha": 0.7})", R"("gelu")",
-               R"("sigmoid")", R"("tanh")", R"("softplus")", R"("softmax")");
+  const std::string activation = GENERATE(
+      as<std::string>{}, R"("identity")", R"("relu")", R"("leaky_relu")",
+      R"({"type": "leaky_relu", "alpha": 0.3})", R"("elu")",
+      R"({"type": "elu", "alpha": 0.7})", R"("gelu")", R"("sigmoid")",
+      R"("tanh")", R"("softplus")", R"("softmax")", R"("relu6")", R"("selu")",
+      R"("swish")", R"("mish")", R"({"type": "swish", "beta": 1.702})",
+      R"("softsign")", R"("cube")",
+      R"({"type": "thresholded_relu", "theta": 0.25})",
+      R"({"type": "capped_relu", "max": 1.5})",
+      R"({"type": "capped_relu", "max": 1.5, "threshold": 0.1,
+                   "negative_slope": 0.3})",
+      R"("hard_sigmoid")", R"({"type": "hard_sigmoid", "slope": 0.5})",
+      R"("hard_tanh")", R"("rational_tanh")", R"("rectified_tanh")", R"("exp")",
+      R"("log_softmax")", R"({"type": "gelu", "approximate": true})");
   check_gradient(sequence("[4]", dense(activation) + kSoftmax));
   check_gradient(sequence(
       "[4]", dense(R"("tanh")") + R"({"type": "activation", "activation": )" +
@@ -220,8 +229,9 @@ TEST_CASE("gradients of recurrent layers", "[gradient]") {
       GENERATE(as<std::string>{}, "lstm", "gru", "simple_rnn");
   const std::string more = GENERATE(
       as<std::string>{}, "", R"(, "bias": false, "activation": "sigmoid")",
-      R"(, "bidirectional": "concat")", R"(, "bidirectional": "add")",
-      R"(, "bidirectional": "multiply")", R"(, "bidirectional": "average")");
+      R"(, "activation": "softsign")", R"(, "bidirectional": "concat")",
+      R"(, "bidirectional": "add")", R"(, "bidirectional": "multiply")",
+      R"(, "bidirectional": "average")");
   const auto recurrent = [&](int units, bool sequences) {
     return R"({"type": ")" + type + R"(", "units": )" + std::to_string(units) +
            R"(, "weight_init": {"type": "normal", "deviation": 0.8},

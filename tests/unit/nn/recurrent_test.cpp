@@ -108,7 +108,7 @@ TEST_CASE("recurrent layers are refused where they do not fit") {
       "activation": "softmax"}, )" +
                               kSoftmax) ==
         "'test.json': layers[0].activation: want one of identity, relu, "
-        "sigmoid, tanh, got \"softmax\"");
+        "sigmoid, tanh, hard_sigmoid, hard_tanh, softsign, got \"softmax\"");
   CHECK(refusal("[8, 3]", R"({"type": "simple_rnn", "units": 2,
       "forget_bias_init": 2}, )" +
                               kSoftmax)

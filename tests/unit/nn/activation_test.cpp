@@ -1,0 +1,100 @@
+// Activations in configurations, and where they meet other layers.
+
+#include <catch2/catch.hpp>
+
+#include "libcore/nn/layout.h"
+#include "tests/unit/nn/support.h"
+
+namespace dl::nn {
+namespace {
+
+using Catch::Matchers::Message;
+using tensor::Activation;
+using testing::compile;
+using testing::sequence;
+
+const std::string kSoftmax =
+    R"({"type": "output", "units": 3, "loss": "negative_log_likelihood"})";
+
+NetworkConfig with_activation(const std::string& activation) {
+  return sequence("[4]", R"({"type": "dense", "units": 5, "activation": )" +
+                             activation + "}, " + kSoftmax);
+}
+
+tensor::ActivationSpec spec_of(const std::string& activation) {
+  return with_activation(activation)
+      .layers[0]
+      .settings.activation("activation");
+}
+
+Json resolved(const std::string& activation) {
+  return to_json(with_activation(activation))["layers"][0]["activation"];
+}
+
+TEST_CASE("activations have the parameters that the document says") {
+  CHECK(spec_of(R"("leaky_relu")").alpha == 0.01);
+  CHECK(spec_of(R"("elu")").alpha == 1);
+  CHECK_FALSE(spec_of(R"("gelu")").approximate);
+  CHECK(spec_of(R"({"type": "gelu", "approximate": true})").approximate);
+  CHECK(spec_of(R"("swish")").alpha == 1);
+  CHECK(spec_of(R"({"type": "swish", "beta": 1.5})").alpha == 1.5);
+  CHECK(spec_of(R"("hard_sigmoid")").alpha == 0.2);
+  CHECK(spec_of(R"({"type": "hard_sigmoid", "slope": 0.25})").alpha == 0.25);
+  CHECK(spec_of(R"("thresholded_relu")").threshold == 1);
+  CHECK(spec_of(R"({"type": "thresholded_relu", "theta": 2})").threshold == 2);
+  const auto capped = spec_of(
+      R"({"type": "capped_relu", "max": 5, "negative_slope": 0.1,
+          "threshold": 0.5})");
+  CHECK(capped.alpha == 0.1);
+  CHECK(capped.threshold == 0.5);
+  CHECK(capped.limit == 5);
+}
+
+TEST_CASE("resolved activations say what has a default alone") {
+  for (const char* name : {"relu", "gelu", "relu6", "log_softmax"})
+    CHECK(resolved('"' + std::string(name) + '"') == name);
+  CHECK(resolved(R"("swish")") == Json({{"type", "swish"}, {"beta", 1.0}}));
+  const Json tanh_form{{"type", "gelu"}, {"approximate", true}};
+  CHECK(resolved(tanh_form.dump()) == tanh_form);
+}
+
+TEST_CASE("activations that others call otherwise") {
+  CHECK_THROWS_WITH(spec_of(R"("SiLU")"),
+                    Catch::EndsWith("here it is called 'swish'"));
+  CHECK_THROWS_WITH(spec_of(R"("hardsigmoid")"),
+                    Catch::EndsWith("here it is called 'hard_sigmoid'"));
+  CHECK_THROWS_MATCHES(spec_of(R"("capped_relu")"), Error,
+                       Message("'test.json': layers[0].activation.max: "
+                               "missing; want number > 0"));
+}
+
+// Pooling first and then the function must be no other than the function first.
+TEST_CASE("max pooling behind a convolution with any activation") {
+  for (const std::string_view name : names_of<Activation>()) {
+    std::string activation = '"' + std::string(name) + '"';
+    if (name == "capped_relu")
+      activation = R"({"type": "capped_relu", "max": 1.5,
+                       "negative_slope": 0.2, "threshold": 0.1})";
+    INFO(activation);
+    const std::string conv =
+        R"({"type": "conv2d", "filters": 3, "kernel": [2, 2], "activation": )" +
+        activation + "}, ";
+    const std::string rest =
+        R"({"type": "max_pool2d", "name": "pool"}, )" + kSoftmax;
+    const NetworkConfig fused = sequence("[5, 5, 2]", conv + rest);
+    const NetworkConfig apart =
+        sequence("[5, 5, 2]", conv + R"({"type": "activation",
+                                         "activation": "identity"}, )" +
+                                  rest);
+    const testing::Examples data = testing::random_examples(fused, 4);
+    Network a = compile(fused, 4), b = compile(apart, 4);
+    testing::assign(b, b.parameters(), testing::values(a, a.parameters()));
+    CHECK(a.compute_gradient(data.batch(), {}) ==
+          Approx(b.compute_gradient(data.batch(), {})));
+    CHECK(testing::distance(testing::values(a, a.update()),
+                            testing::values(b, b.update())) < 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace dl::nn
