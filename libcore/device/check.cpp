@@ -3,41 +3,8 @@
 #include "libcore/base/error.h"
 
 namespace dl::device {
-namespace {
-
 using tensor::Shape;
 using tensor::View;
-
-template <typename Spec>
-void check_window(const Spec& spec, std::int64_t max_batch) {
-  require(max_batch > 0, "no batch to compile for");
-  require(spec.height > 0 && spec.width > 0 && spec.channels > 0,
-          "images without extent");
-  for (int axis = 0; axis < 2; ++axis) {
-    require(spec.kernel[axis] > 0 && spec.stride[axis] > 0,
-            "kernel and stride must be positive");
-    require(spec.pad_begin[axis] >= 0 && spec.pad_end[axis] >= 0,
-            "negative padding");
-  }
-  require(spec.out_height() > 0 && spec.out_width() > 0,
-          "the kernel is larger than its input");
-}
-
-template <typename Spec>
-std::int64_t check_image_shapes(const Spec& spec, std::int64_t out_channels,
-                                std::int64_t max_batch, const View& x,
-                                const View& y) {
-  require(x.shape.rank() == 4,
-          "images must be [batch, height, width, channels]");
-  const std::int64_t batch = x.shape[0];
-  require(0 < batch && batch <= max_batch, "batch outside what was compiled");
-  check_shape(x, Shape{batch, spec.height, spec.width, spec.channels});
-  check_shape(y,
-              Shape{batch, spec.out_height(), spec.out_width(), out_channels});
-  return batch;
-}
-
-}  // namespace
 
 void check_reals(tensor::DType real, std::initializer_list<View> views) {
   for (const View& view : views) {
@@ -90,44 +57,6 @@ MatmulExtents check_matmul(const View& c, const View& a, bool transpose_a,
   check_shape(a, transpose_a ? Shape{k, m} : Shape{m, k});
   check_shape(b, transpose_b ? Shape{n, k} : Shape{k, n});
   return extents;
-}
-
-void check_spec(const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
-  require(spec.filters > 0, "convolution without filters");
-  require(spec.dilation[0] > 0 && spec.dilation[1] > 0,
-          "dilation must be positive");
-  check_window(spec, max_batch);
-}
-
-void check_spec(const tensor::Pool2dSpec& spec, std::int64_t max_batch) {
-  for (int axis = 0; axis < 2; ++axis) {
-    require(spec.pad_begin[axis] < spec.kernel[axis] &&
-                spec.pad_end[axis] < spec.kernel[axis],
-            "pooling windows of nothing but padding");
-  }
-  check_window(spec, max_batch);
-}
-
-std::int64_t check_images(const tensor::Conv2dSpec& spec,
-                          std::int64_t max_batch, const View& x,
-                          const View& y) {
-  return check_image_shapes(spec, spec.filters, max_batch, x, y);
-}
-
-std::int64_t check_images(const tensor::Pool2dSpec& spec,
-                          std::int64_t max_batch, const View& x,
-                          const View& y) {
-  return check_image_shapes(spec, spec.channels, max_batch, x, y);
-}
-
-void check_weights(tensor::DType real, const tensor::Conv2dSpec& spec,
-                   const View& w, const View& b) {
-  check_reals(real, {w});
-  check_shape(
-      w, Shape{spec.filters, spec.kernel[0], spec.kernel[1], spec.channels});
-  if (b.empty()) return;
-  check_reals(real, {b});
-  check_shape(b, Shape{spec.filters});
 }
 
 void check_spec(const tensor::RecurrentSpec& spec, std::int64_t max_batch) {

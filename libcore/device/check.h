@@ -59,17 +59,27 @@ MatmulExtents check_matmul(const tensor::View& c, const tensor::View& a,
 
 // Creation: the kernel fits and every extent is sensible.
 void check_spec(const tensor::Conv2dSpec& spec, std::int64_t max_batch);
+void check_spec(const tensor::Conv3dSpec& spec, std::int64_t max_batch);
 void check_spec(const tensor::Pool2dSpec& spec, std::int64_t max_batch);
+void check_spec(const tensor::Pool3dSpec& spec, std::int64_t max_batch);
 
 // x and y of a call have the shapes that the spec says.  Returns the batch.
 std::int64_t check_images(const tensor::Conv2dSpec& spec,
                           std::int64_t max_batch, const tensor::View& x,
                           const tensor::View& y);
+std::int64_t check_images(const tensor::Conv3dSpec& spec,
+                          std::int64_t max_batch, const tensor::View& x,
+                          const tensor::View& y);
 std::int64_t check_images(const tensor::Pool2dSpec& spec,
+                          std::int64_t max_batch, const tensor::View& x,
+                          const tensor::View& y);
+std::int64_t check_images(const tensor::Pool3dSpec& spec,
                           std::int64_t max_batch, const tensor::View& x,
                           const tensor::View& y);
 // Weights, or their gradient; an empty b is left out.
 void check_weights(tensor::DType real, const tensor::Conv2dSpec& spec,
+                   const tensor::View& w, const tensor::View& b);
+void check_weights(tensor::DType real, const tensor::Conv3dSpec& spec,
                    const tensor::View& w, const tensor::View& b);
 // The same for conv2d_max_pool().
 void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch);

@@ -1,7 +1,9 @@
 // The primitive under convolutions.
 //
 // Images are [batch, height, width, channels], weights [filters, kernel height,
-// kernel width, channels].
+// kernel width, channels / groups]: filters and channels are cut into as many
+// groups, and a filter sees the channels of its own.  As many groups as
+// channels is a depthwise convolution.
 
 #ifndef DL_LIBCORE_TENSOR_CONV2D_H_
 #define DL_LIBCORE_TENSOR_CONV2D_H_
@@ -21,10 +23,12 @@ struct Conv2dSpec {
   std::int64_t dilation[2] = {1, 1};   // 1 = dense kernel
   std::int64_t pad_begin[2] = {0, 0};  // top, left
   std::int64_t pad_end[2] = {0, 0};    // bottom, right
+  std::int64_t groups = 1;             // divides channels and filters
   std::int64_t out_height() const;     // 0 where the kernel does not fit
   std::int64_t out_width() const;
 };
 
+// Of images, or of volumes (conv3d.h): shapes are those of the specification.
 // The batch is read off the first dimension of the views and may be anything
 // from 1 to the max_batch given at creation.
 class Conv2d {
@@ -40,6 +44,8 @@ class Conv2d {
   // Shares what freeze() of `other` made: of the same spec and kind of device,
   // and with freeze() true.  The two may then run on different threads.
   virtual void freeze_like(const Conv2d& other) { static_cast<void>(other); }
+  // Needs no forward() before it.  With x and y exchanged, this is a transposed
+  // convolution and forward() its gradient.
   virtual void backward_data(View dx, View dy, View w) = 0;
   // An empty db is left out.
   virtual void backward_weights(View dw, View db, View x, View dy) = 0;

@@ -36,6 +36,61 @@ std::int64_t Pool2dSpec::out_width() const {
   return extent(width, kernel[1], stride[1], 1, pad_begin[1] + pad_end[1]);
 }
 
+std::int64_t Conv3dSpec::out_depth() const {
+  return extent(depth, kernel[0], stride[0], dilation[0],
+                pad_begin[0] + pad_end[0]);
+}
+
+std::int64_t Conv3dSpec::out_height() const {
+  return extent(height, kernel[1], stride[1], dilation[1],
+                pad_begin[1] + pad_end[1]);
+}
+
+std::int64_t Conv3dSpec::out_width() const {
+  return extent(width, kernel[2], stride[2], dilation[2],
+                pad_begin[2] + pad_end[2]);
+}
+
+std::int64_t Pool3dSpec::out_depth() const {
+  return extent(depth, kernel[0], stride[0], 1, pad_begin[0] + pad_end[0]);
+}
+
+std::int64_t Pool3dSpec::out_height() const {
+  return extent(height, kernel[1], stride[1], 1, pad_begin[1] + pad_end[1]);
+}
+
+std::int64_t Pool3dSpec::out_width() const {
+  return extent(width, kernel[2], stride[2], 1, pad_begin[2] + pad_end[2]);
+}
+
+Conv3dSpec volume_of(const Conv2dSpec& s) {
+  return {.depth = 1,
+          .height = s.height,
+          .width = s.width,
+          .channels = s.channels,
+          .filters = s.filters,
+          .kernel = {1, s.kernel[0], s.kernel[1]},
+          .stride = {1, s.stride[0], s.stride[1]},
+          .dilation = {1, s.dilation[0], s.dilation[1]},
+          .pad_begin = {0, s.pad_begin[0], s.pad_begin[1]},
+          .pad_end = {0, s.pad_end[0], s.pad_end[1]},
+          .groups = s.groups};
+}
+
+Pool3dSpec volume_of(const Pool2dSpec& s) {
+  return {.kind = s.kind,
+          .depth = 1,
+          .height = s.height,
+          .width = s.width,
+          .channels = s.channels,
+          .kernel = {1, s.kernel[0], s.kernel[1]},
+          .stride = {1, s.stride[0], s.stride[1]},
+          .pad_begin = {0, s.pad_begin[0], s.pad_begin[1]},
+          .pad_end = {0, s.pad_end[0], s.pad_end[1]},
+          .p = s.p,
+          .count_padding = s.count_padding};
+}
+
 std::int64_t RecurrentSpec::gates() const {
   return cell == Cell::kLstm ? 4 : cell == Cell::kGru ? 3 : 1;
 }

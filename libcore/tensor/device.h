@@ -31,6 +31,7 @@
 
 #include "libcore/tensor/activation.h"
 #include "libcore/tensor/conv2d.h"
+#include "libcore/tensor/conv3d.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/loss.h"
 #include "libcore/tensor/pool2d.h"
@@ -151,6 +152,10 @@ class Device {
   virtual std::unique_ptr<Conv2d> conv2d_max_pool(const Conv2dSpec& spec,
                                                   std::int64_t max_batch) = 0;
   virtual std::unique_ptr<Pool2d> pool2d(const Pool2dSpec& spec,
+                                         std::int64_t max_batch) = 0;
+  virtual std::unique_ptr<Conv3d> conv3d(const Conv3dSpec& spec,
+                                         std::int64_t max_batch) = 0;
+  virtual std::unique_ptr<Pool3d> pool3d(const Pool3dSpec& spec,
                                          std::int64_t max_batch) = 0;
   virtual std::unique_ptr<Recurrent> recurrent(const RecurrentSpec& spec,
                                                std::int64_t max_batch) = 0;

@@ -9,7 +9,8 @@
 
 namespace dl::tensor {
 
-enum class Pooling { kMax, kAverage };  // average: padding does not count
+// Of the elements of a window; kPNorm: (sum of |x|^p)^(1/p).
+enum class Pooling { kMax, kAverage, kPNorm };
 struct Pool2dSpec {
   Pooling kind = Pooling::kMax;
   std::int64_t height = 0, width = 0, channels = 0;
@@ -17,10 +18,13 @@ struct Pool2dSpec {
   std::int64_t stride[2] = {2, 2};
   std::int64_t pad_begin[2] = {0, 0};
   std::int64_t pad_end[2] = {0, 0};
+  double p = 2;                // of kPNorm, at least 1
+  bool count_padding = false;  // kAverage: as zeros; else it does not count
   std::int64_t out_height() const;
   std::int64_t out_width() const;
 };
 
+// Of images, or of volumes (conv3d.h): shapes are those of the specification.
 class Pool2d {
  public:
   virtual ~Pool2d() = default;

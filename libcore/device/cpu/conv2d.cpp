@@ -1,7 +1,7 @@
-// Convolution by oneDNN.  Its fast kernels want weights in blocks of their own
-// making, so weights are reordered on the way in and gradients on the way out;
-// that is a hundredth of the work or less.  Primitives are made for a batch
-// size, at its first use.
+// Convolution of images and volumes by oneDNN.  Its fast kernels want weights
+// in blocks of their own making, so weights are reordered on the way in and
+// gradients on the way out; that is a hundredth of the work or less. Primitives
+// are made for a batch size, at its first use.
 //
 // Frozen, weights are reordered once, and a primitive for one example runs over
 // the batch: it is as fast as one for many.  The activation follows while the
@@ -21,6 +21,7 @@ namespace {
 
 using dnnl::memory;
 using tensor::Conv2dSpec;
+using tensor::Conv3dSpec;
 using tensor::DType;
 using tensor::Shape;
 using tensor::View;
@@ -28,26 +29,55 @@ using tensor::View;
 constexpr auto kF32 = memory::data_type::f32;
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
-memory::dims pair(const std::int64_t (&values)[2]) {
-  return {values[0], values[1]};
+using Tag = memory::format_tag;
+
+template <std::size_t kAxes>
+memory::dims dims_of(const std::int64_t (&values)[kAxes],
+                     std::int64_t less = 0) {
+  memory::dims dims;
+  for (const std::int64_t value : values) dims.push_back(value - less);
+  return dims;
+}
+
+memory::dims input_of(const Conv2dSpec& s, std::int64_t batch) {
+  return {batch, s.channels, s.height, s.width};
+}
+memory::dims input_of(const Conv3dSpec& s, std::int64_t batch) {
+  return {batch, s.channels, s.depth, s.height, s.width};
+}
+memory::dims output_of(const Conv2dSpec& s, std::int64_t batch) {
+  return {batch, s.filters, s.out_height(), s.out_width()};
+}
+memory::dims output_of(const Conv3dSpec& s, std::int64_t batch) {
+  return {batch, s.filters, s.out_depth(), s.out_height(), s.out_width()};
+}
+
+template <typename Spec>
+memory::dims weights_of(const Spec& s) {
+  memory::dims dims{s.filters, s.channels};
+  if (s.groups > 1)
+    dims = {s.groups, s.filters / s.groups, s.channels / s.groups};
+  for (const std::int64_t extent : s.kernel) dims.push_back(extent);
+  return dims;
 }
 
 // Descriptions of the arrays of a convolution with a given batch.
 struct Descriptions {
-  Descriptions(const Conv2dSpec& s, std::int64_t batch)
-      : x({batch, s.channels, s.height, s.width}, kF32,
-          memory::format_tag::nhwc),
-        y({batch, s.filters, s.out_height(), s.out_width()}, kF32,
-          memory::format_tag::nhwc),
-        w({s.filters, s.channels, s.kernel[0], s.kernel[1]}, kF32,
-          memory::format_tag::ohwi),
-        blocked_w({s.filters, s.channels, s.kernel[0], s.kernel[1]}, kF32,
-                  memory::format_tag::any),
-        b({s.filters}, kF32, memory::format_tag::x),
-        stride(pair(s.stride)),
-        dilation{s.dilation[0] - 1, s.dilation[1] - 1},
-        begin(pair(s.pad_begin)),
-        end(pair(s.pad_end)) {
+  template <typename Spec>
+  Descriptions(const Spec& s, std::int64_t batch)
+      : stride(dims_of(s.stride)),
+        dilation(dims_of(s.dilation, 1)),
+        begin(dims_of(s.pad_begin)),
+        end(dims_of(s.pad_end)) {
+    const bool volumes = stride.size() == 3;
+    const Tag images = volumes ? Tag::ndhwc : Tag::nhwc;
+    const Tag one_group = volumes ? Tag::odhwi : Tag::ohwi;
+    const Tag grouped = volumes ? Tag::godhwi : Tag::gohwi;
+    x = {input_of(s, batch), kF32, images};
+    y = {output_of(s, batch), kF32, images};
+    w = {weights_of(s), kF32, s.groups > 1 ? grouped : one_group};
+    blocked_w = {weights_of(s), kF32, Tag::any};
+    b = {{s.filters}, kF32, Tag::x};
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   }
 
@@ -168,10 +198,11 @@ struct Frozen {
   tensor::ActivationSpec f;
 };
 
-class CpuConv2d final : public tensor::Conv2d {
+template <typename Spec>
+class CpuConv final : public tensor::Conv2d {
  public:
-  CpuConv2d(const Conv2dSpec& spec, std::int64_t max_batch, CpuDevice& device,
-            OneDnn& dnn)
+  CpuConv(const Spec& spec, std::int64_t max_batch, CpuDevice& device,
+          OneDnn& dnn)
       : spec_(spec), max_batch_(max_batch), device_(device), dnn_(dnn) {
     check_spec(spec, max_batch);
   }
@@ -186,7 +217,7 @@ class CpuConv2d final : public tensor::Conv2d {
   }
 
   void freeze_like(const Conv2d& other) override {
-    const auto& twin = dynamic_cast<const CpuConv2d&>(other);
+    const auto& twin = dynamic_cast<const CpuConv&>(other);
     require(twin.frozen_.has_value(), "a convolution that is not frozen");
     make_frozen(Descriptions(spec_, 1), twin.frozen_->f, &*twin.frozen_);
   }
@@ -307,7 +338,7 @@ class CpuConv2d final : public tensor::Conv2d {
     return check_images(spec_, max_batch_, x, y);
   }
 
-  Conv2dSpec spec_;
+  Spec spec_;
   std::int64_t max_batch_;
   CpuDevice& device_;
   OneDnn& dnn_;
@@ -319,7 +350,12 @@ class CpuConv2d final : public tensor::Conv2d {
 
 std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
                                                   std::int64_t max_batch) {
-  return std::make_unique<CpuConv2d>(spec, max_batch, *this, *dnn_);
+  return std::make_unique<CpuConv<Conv2dSpec>>(spec, max_batch, *this, *dnn_);
+}
+
+std::unique_ptr<tensor::Conv3d> CpuDevice::conv3d(const Conv3dSpec& spec,
+                                                  std::int64_t max_batch) {
+  return std::make_unique<CpuConv<Conv3dSpec>>(spec, max_batch, *this, *dnn_);
 }
 
 }  // namespace dl::device

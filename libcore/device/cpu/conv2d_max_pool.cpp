@@ -367,7 +367,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d_max_pool(
     const Conv2dSpec& spec, std::int64_t max_batch) {
   check_max_pool(spec, max_batch);
-  if (spec.dilation[0] != 1 || spec.dilation[1] != 1)
+  if (spec.dilation[0] != 1 || spec.dilation[1] != 1 || spec.groups != 1)
     return conv2d_then_max_pool(*this, spec, max_batch);
   return std::make_unique<CpuConv2dMaxPool>(spec, max_batch, *this);
 }

@@ -88,6 +88,10 @@ class CpuDevice final : public tensor::Device {
       const tensor::Conv2dSpec& spec, std::int64_t max_batch) override;
   std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
                                          std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Conv3d> conv3d(const tensor::Conv3dSpec& spec,
+                                         std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Pool3d> pool3d(const tensor::Pool3dSpec& spec,
+                                         std::int64_t max_batch) override;
 
   // recurrent.cpp
   std::unique_ptr<tensor::Recurrent> recurrent(

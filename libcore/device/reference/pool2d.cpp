@@ -12,50 +12,72 @@ namespace dl::device {
 namespace {
 
 using tensor::DType;
-using tensor::Pool2dSpec;
+using tensor::Pool3dSpec;
 using tensor::Pooling;
 using tensor::View;
 
-class ReferencePool2d final : public tensor::Pool2d {
+// The spec of volumes, which that of images is one of.
+const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
+using tensor::volume_of;
+
+template <typename Spec>
+class ReferencePool final : public tensor::Pool2d {
  public:
-  ReferencePool2d(const Pool2dSpec& spec, std::int64_t max_batch)
-      : spec_(spec), max_batch_(max_batch) {
+  ReferencePool(const Spec& spec, std::int64_t max_batch)
+      : given_(spec), spec_(volume_of(spec)), max_batch_(max_batch) {
     check_spec(spec, max_batch);
-    chosen_.reserve(static_cast<std::size_t>(max_batch * spec.out_height() *
-                                             spec.out_width() * spec.channels));
+    const auto outputs = static_cast<std::size_t>(
+        max_batch * spec_.out_depth() * spec_.out_height() * spec_.out_width() *
+        spec_.channels);
+    const auto inputs = static_cast<std::size_t>(
+        max_batch * spec_.depth * spec_.height * spec_.width * spec_.channels);
+    if (spec_.kind == Pooling::kMax) chosen_.resize(outputs);
+    if (spec_.kind != Pooling::kPNorm) return;
+    x_.resize(inputs);
+    y_.resize(outputs);
   }
 
   void forward(View y, View x, bool training) override {
     check_reals(DType::kF64, {x, y});
-    const std::int64_t batch = check_images(spec_, max_batch_, x, y);
-    if (training) {
-      trained_ = batch;
-      chosen_.clear();
-    }
+    const std::int64_t batch = check_images(given_, max_batch_, x, y);
+    if (training) trained_ = batch;
     for (std::int64_t i = 0; i < y.elements(); ++i) {
+      double& to = y.as<double>()[i];
       if (spec_.kind == Pooling::kAverage) {
-        y.as<double>()[i] = average(x, i);
+        to = sum(i, [&](auto at) { return x.as<double>()[at]; }) / share_of(i);
+      } else if (spec_.kind == Pooling::kPNorm) {
+        to = std::pow(sum(i,
+                          [&](auto at) {
+                            return std::pow(std::abs(x.as<double>()[at]),
+                                            spec_.p);
+                          }),
+                      1 / spec_.p);
       } else {
         const std::int64_t at = largest(x, i);
-        y.as<double>()[i] = x.as<double>()[at];
-        if (training) chosen_.push_back(at);
+        to = x.as<double>()[at];
+        if (training) chosen_[static_cast<std::size_t>(i)] = at;
       }
     }
+    if (!training || spec_.kind != Pooling::kPNorm) return;
+    std::copy_n(x.as<double>(), x.elements(), x_.begin());
+    std::copy_n(y.as<double>(), y.elements(), y_.begin());
   }
 
   void backward(View dx, View dy) override {
     check_reals(DType::kF64, {dx, dy});
-    const std::int64_t batch = check_images(spec_, max_batch_, dx, dy);
+    const std::int64_t batch = check_images(given_, max_batch_, dx, dy);
     require(batch == trained_, "pooling backward without its forward");
     std::fill_n(dx.as<double>(), dx.elements(), 0.0);
-    if (spec_.kind == Pooling::kMax) {
-      for (std::size_t i = 0; i < chosen_.size(); ++i)
-        dx.as<double>()[chosen_[i]] += dy.as<double>()[i];
-      return;
-    }
     for (std::int64_t i = 0; i < dy.elements(); ++i) {
-      const double share = dy.as<double>()[i] / window_size(i);
-      for_each_in_window(i, [&](auto at) { dx.as<double>()[at] += share; });
+      const double slope = dy.as<double>()[i];
+      if (spec_.kind == Pooling::kMax)
+        dx.as<double>()[chosen_[static_cast<std::size_t>(i)]] += slope;
+      else
+        for_each_in_window(i, [&](auto at) {
+          dx.as<double>()[at] +=
+              slope * (spec_.kind == Pooling::kAverage ? 1 / share_of(i)
+                                                       : norm_slope(i, at));
+        });
     }
   }
 
@@ -63,32 +85,51 @@ class ReferencePool2d final : public tensor::Pool2d {
   // Calls f with each input element that output element i looks at.
   template <typename F>
   void for_each_in_window(std::int64_t i, F f) const {
-    const std::int64_t c = i % spec_.channels;
-    const std::int64_t ow = i / spec_.channels % spec_.out_width();
-    const std::int64_t oh =
-        i / spec_.channels / spec_.out_width() % spec_.out_height();
-    const std::int64_t n =
-        i / spec_.channels / spec_.out_width() / spec_.out_height();
-    for (std::int64_t kh = 0; kh < spec_.kernel[0]; ++kh)
-      for (std::int64_t kw = 0; kw < spec_.kernel[1]; ++kw) {
-        const std::int64_t ih = oh * spec_.stride[0] + kh - spec_.pad_begin[0];
-        const std::int64_t iw = ow * spec_.stride[1] + kw - spec_.pad_begin[1];
-        if (ih < 0 || ih >= spec_.height || iw < 0 || iw >= spec_.width)
-          continue;
-        f(((n * spec_.height + ih) * spec_.width + iw) * spec_.channels + c);
+    const std::int64_t in[] = {spec_.depth, spec_.height, spec_.width};
+    const std::int64_t out[] = {spec_.out_depth(), spec_.out_height(),
+                                spec_.out_width()};
+    const std::int64_t pixel = i / spec_.channels;
+    const std::int64_t at[] = {pixel / out[2] / out[1] % out[0],
+                               pixel / out[2] % out[1], pixel % out[2]};
+    for (std::int64_t w = 0; w < window_size(); ++w) {
+      const std::int64_t tap[] = {w / spec_.kernel[2] / spec_.kernel[1],
+                                  w / spec_.kernel[2] % spec_.kernel[1],
+                                  w % spec_.kernel[2]};
+      std::int64_t x = pixel / out[2] / out[1] / out[0];
+      bool inside = true;
+      for (int k = 0; k < 3; ++k) {
+        const std::int64_t place =
+            at[k] * spec_.stride[k] + tap[k] - spec_.pad_begin[k];
+        inside = inside && 0 <= place && place < in[k];
+        x = x * in[k] + place;
       }
+      if (inside) f(x * spec_.channels + i % spec_.channels);
+    }
   }
 
-  double window_size(std::int64_t i) const {
-    double size = 0;
-    for_each_in_window(i, [&](auto) { ++size; });
-    return size;
+  std::int64_t window_size() const {
+    return spec_.kernel[0] * spec_.kernel[1] * spec_.kernel[2];
   }
 
-  double average(const View& x, std::int64_t i) const {
-    double sum = 0;
-    for_each_in_window(i, [&](auto at) { sum += x.as<double>()[at]; });
-    return sum / window_size(i);
+  template <typename F>
+  double sum(std::int64_t i, F term) const {
+    double total = 0;
+    for_each_in_window(i, [&](auto at) { total += term(at); });
+    return total;
+  }
+
+  // What an average divides by.
+  double share_of(std::int64_t i) const {
+    return spec_.count_padding ? static_cast<double>(window_size())
+                               : sum(i, [](auto) { return 1.0; });
+  }
+
+  // dy_i / dx_at = sign(x) (|x| / y)^(p - 1); 0 where all are 0.
+  double norm_slope(std::int64_t i, std::int64_t at) const {
+    const double x = x_[static_cast<std::size_t>(at)];
+    const double y = y_[static_cast<std::size_t>(i)];
+    if (y == 0 || x == 0) return 0;
+    return std::copysign(std::pow(std::abs(x) / y, spec_.p - 1), x);
   }
 
   // The first of equals; a NaN before any number.
@@ -103,18 +144,26 @@ class ReferencePool2d final : public tensor::Pool2d {
     return best;
   }
 
-  Pool2dSpec spec_;
+  Spec given_;
+  Pool3dSpec spec_;
   std::int64_t max_batch_;
-  // Of the last forward() for training: its batch, and each maximum's place.
+  // Of the last forward() for training: its batch, and each maximum's place or
+  // what a norm was taken of.
   std::int64_t trained_ = 0;
   std::vector<std::int64_t> chosen_;
+  std::vector<double> x_, y_;
 };
 
 }  // namespace
 
 std::unique_ptr<tensor::Pool2d> ReferenceDevice::pool2d(
     const tensor::Pool2dSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<ReferencePool2d>(spec, max_batch);
+  return std::make_unique<ReferencePool<tensor::Pool2dSpec>>(spec, max_batch);
+}
+
+std::unique_ptr<tensor::Pool3d> ReferenceDevice::pool3d(
+    const Pool3dSpec& spec, std::int64_t max_batch) {
+  return std::make_unique<ReferencePool<Pool3dSpec>>(spec, max_batch);
 }
 
 }  // namespace dl::device

@@ -49,6 +49,14 @@ const std::vector<Case> kCases = {
       .kernel = {3, 3},
       .dilation = {2, 3}},
      2},
+    {"groups",
+     {.height = 8,
+      .width = 9,
+      .channels = 4,
+      .filters = 6,
+      .kernel = {3, 3},
+      .groups = 2},
+     2},
     {"several chunks",
      {.height = 28,
       .width = 28,
@@ -77,8 +85,9 @@ const std::vector<Case> kCases = {
 struct Arrays {
   Arrays(Lab& lab, const Conv2dSpec& s, std::int64_t n)
       : x(lab.random(Shape{n, s.height, s.width, s.channels}, 1)),
-        w(lab.random(Shape{s.filters, s.kernel[0], s.kernel[1], s.channels},
-                     2)),
+        w(lab.random(
+            Shape{s.filters, s.kernel[0], s.kernel[1], s.channels / s.groups},
+            2)),
         b(lab.random(Shape{s.filters}, 3)) {
     const Shape pooled{n, s.out_height() / 2, s.out_width() / 2, s.filters};
     // As a relu leaves it: a good part is zero.

@@ -17,7 +17,7 @@ Shape y_shape(const Conv2dSpec& s, std::int64_t n) {
   return {n, s.out_height(), s.out_width(), s.filters};
 }
 Shape w_shape(const Conv2dSpec& s) {
-  return {s.filters, s.kernel[0], s.kernel[1], s.channels};
+  return {s.filters, s.kernel[0], s.kernel[1], s.channels / s.groups};
 }
 
 struct Case {
@@ -108,6 +108,65 @@ const std::vector<Case> kCases = {
       .kernel = {3, 3},
       .pad_begin = {2, 2},
       .pad_end = {2, 2}},
+     2},
+    {"groups",
+     {.height = 7,
+      .width = 6,
+      .channels = 6,
+      .filters = 4,
+      .kernel = {3, 2},
+      .stride = {2, 1},
+      .pad_begin = {1, 0},
+      .groups = 2},
+     3},
+    {"groups of one filter",
+     {.height = 5,
+      .width = 5,
+      .channels = 6,
+      .filters = 3,
+      .kernel = {2, 2},
+      .dilation = {2, 1},
+      .groups = 3},
+     2},
+    {"groups as wide as vectors",
+     {.height = 6,
+      .width = 6,
+      .channels = 64,
+      .filters = 32,
+      .kernel = {3, 3},
+      .pad_begin = {1, 1},
+      .pad_end = {1, 1},
+      .groups = 2},
+     2},
+    {"depthwise",
+     {.height = 9,
+      .width = 8,
+      .channels = 5,
+      .filters = 5,
+      .kernel = {3, 3},
+      .stride = {2, 2},
+      .pad_begin = {1, 1},
+      .pad_end = {1, 1},
+      .groups = 5},
+     3},
+    {"depthwise, dilated, 40 channels",
+     {.height = 9,
+      .width = 8,
+      .channels = 40,
+      .filters = 40,
+      .kernel = {3, 3},
+      .dilation = {2, 2},
+      .pad_begin = {2, 2},
+      .pad_end = {2, 2},
+      .groups = 40},
+     3},
+    {"depthwise, two filters a channel",
+     {.height = 6,
+      .width = 7,
+      .channels = 4,
+      .filters = 8,
+      .kernel = {3, 3},
+      .groups = 4},
      2},
     {"lenet, first",
      {.height = 28,
@@ -292,6 +351,47 @@ TEST_CASE("a convolution may be frozen without bias, and NaN passes") {
   CHECK_FALSE(lab.device().all_finite(frozen));
 }
 
+TEST_CASE("a group of filters sees its own channels") {
+  // 1x1, two groups of two channels and one filter each.
+  const Conv2dSpec s{
+      .height = 1, .width = 1, .channels = 4, .filters = 2, .groups = 2};
+  check_close(forward(s, {1, 2, 3, 4}, {10, 100, 1000, 10000}, {0, 0}, 1),
+              {210, 43000}, 1e-12);
+}
+
+TEST_CASE("a convolution's backward_data is a transposed one, by itself") {
+  // Three pixels, a kernel of two, stride 2: each input pixel writes its own
+  // two of the six.
+  const Conv2dSpec s{.height = 1,
+                     .width = 6,
+                     .channels = 1,
+                     .filters = 1,
+                     .kernel = {1, 2},
+                     .stride = {1, 2}};
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const auto conv = lab.device().conv2d(s, 1);
+    const View y = lab.blank(x_shape(s, 1));
+    const View x = lab.put(y_shape(s, 1), {1, 2, 3});
+    conv->backward_data(y, x, lab.put(w_shape(s), {10, 1}));
+    check_close(lab.get(y), {10, 1, 20, 2, 30, 3}, 1e-6);
+  }
+  for (const Case& c : kCases) {
+    CAPTURE(c.name);
+    check_like_reference(
+        [&](Lab& lab) {
+          Arrays a(lab, c.spec, c.max_batch);
+          const View dx = lab.blank(a.x.shape);
+          lab.device()
+              .conv2d(c.spec, c.max_batch)
+              ->backward_data(dx, a.dy, a.w);
+          return lab.get(dx);
+        },
+        4e-6);
+  }
+}
+
 TEST_CASE("NaN passes through a convolution") {
   for (const char* name : {"cpu", "reference"}) {
     Lab lab(name);
@@ -325,6 +425,11 @@ TEST_CASE("convolution refuses what does not fit") {
     Conv2dSpec large = s;
     large.kernel[0] = 5;
     CHECK_THROWS_AS(lab.device().conv2d(large, 2), Error);
+    Conv2dSpec uneven = s;
+    uneven.groups = 2;
+    CHECK_THROWS_AS(lab.device().conv2d(uneven, 2), Error);
+    uneven.groups = 0;
+    CHECK_THROWS_AS(lab.device().conv2d(uneven, 2), Error);
     Lab other(std::string_view(name) == "cpu" ? "reference" : "cpu");
     CHECK_THROWS_AS(conv->forward(y, other.random(a.x.shape, 1), a.w, a.b),
                     Error);

@@ -49,6 +49,21 @@ const std::vector<Pool2dSpec> kSpecs = {
      .stride = {2, 2}},
 };
 
+// A kind and what belongs to it.
+struct Way {
+  Pooling kind;
+  double p = 2;
+  bool count_padding = false;
+  void set(Pool2dSpec& s) const {
+    s.kind = kind;
+    s.p = p;
+    s.count_padding = count_padding;
+  }
+};
+const std::vector<Way> kWays = {
+    {Pooling::kMax},      {Pooling::kAverage},    {Pooling::kPNorm},
+    {Pooling::kPNorm, 1}, {Pooling::kPNorm, 3.5}, {Pooling::kAverage, 2, true}};
+
 Values forward(const Pool2dSpec& s, const Values& x, std::int64_t n) {
   Lab lab("reference");
   const View y = lab.blank(y_shape(s, n));
@@ -70,6 +85,15 @@ TEST_CASE("reference pooling, by hand") {
   s.kind = Pooling::kAverage;  // what lies outside does not count
   check_close(forward(s, image, 1), {0.5, 4.5, 7.5, 9}, 1e-12);
 
+  s.count_padding = true;  // or as zeros
+  check_close(forward(s, image, 1), {0.5, 2.25, 3.75, 2.25}, 1e-12);
+  s.kind = Pooling::kPNorm;
+  check_close(forward(s, {3, 0, -4, 4, 0, 3, 0, 0, -2}, 1), {5, 5, 0, 2},
+              1e-12);
+  s.p = 3;
+  check_close(forward(s, {3, 0, -4, -4, 5, 3, 0, 0, -2}, 1),
+              {6, std::cbrt(91), 0, 2}, 1e-12);
+
   // Maxima of negative numbers are not the zeros of the padding.
   s.kind = Pooling::kMax;
   check_close(forward(s, {-1, -2, -3, -4, -5, -6, -7, -8, -9}, 1),
@@ -78,10 +102,10 @@ TEST_CASE("reference pooling, by hand") {
 
 TEST_CASE("reference pooling's gradient is that of its forward") {
   for (Pool2dSpec s : kSpecs)
-    for (const Pooling kind : {Pooling::kMax, Pooling::kAverage}) {
+    for (const Way& way : kWays) {
       if (s.height * s.channels > 200) continue;
-      s.kind = kind;
-      CAPTURE(s.height, s.width, s.channels, static_cast<int>(kind));
+      way.set(s);
+      CAPTURE(s.height, s.width, s.channels, static_cast<int>(s.kind), s.p);
       Lab lab("reference");
       const View x = lab.random(x_shape(s, 2), 1);
       const View dy = lab.random(y_shape(s, 2), 2);
@@ -98,13 +122,14 @@ TEST_CASE("reference pooling's gradient is that of its forward") {
 
 TEST_CASE("cpu pooling agrees with the reference") {
   for (Pool2dSpec s : kSpecs)
-    for (const Pooling kind : {Pooling::kMax, Pooling::kAverage}) {
-      s.kind = kind;
+    for (const Way& way : kWays) {
+      way.set(s);
       Lab cpu("cpu"), reference("reference");
       const auto fast = cpu.device().pool2d(s, 4);
       const auto exact = reference.device().pool2d(s, 4);
       for (const std::int64_t n : {4, 1, 3, 4}) {
-        CAPTURE(s.height, s.width, s.channels, static_cast<int>(kind), n);
+        CAPTURE(s.height, s.width, s.channels, static_cast<int>(s.kind), s.p,
+                n);
         const auto run = [&](Lab& lab, Pool2d& pool) {
           // Few values, as after relu: ties must go the same way.
           Values values = random_values(x_shape(s, n).elements(), 5);
@@ -129,7 +154,8 @@ TEST_CASE("cpu pooling agrees with the reference") {
 
 TEST_CASE("NaN passes through pooling") {
   for (const char* name : {"cpu", "reference"})
-    for (const Pooling kind : {Pooling::kMax, Pooling::kAverage})
+    for (const Pooling kind :
+         {Pooling::kMax, Pooling::kAverage, Pooling::kPNorm})
       for (std::int64_t at = 0; at < 4 * 17; at += 17) {
         CAPTURE(name, static_cast<int>(kind), at);
         Lab lab(name);
@@ -156,6 +182,9 @@ TEST_CASE("pooling refuses what does not fit") {
     CHECK_THROWS_AS(pool->backward(one, y.at(0, y_shape(s, 1))), Error);
     Pool2dSpec wide = s;
     wide.pad_end[0] = 2;  // a window of nothing but padding
+    CHECK_THROWS_AS(lab.device().pool2d(wide, 2), Error);
+    wide = s;
+    wide.p = 0.5;
     CHECK_THROWS_AS(lab.device().pool2d(wide, 2), Error);
   }
 }
