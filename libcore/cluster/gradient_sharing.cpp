@@ -20,9 +20,20 @@ void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
   }
 }
 
+// Those of adam's kin have a beta1.
 double momentum_of(const nn::UpdaterConfig& updater) {
-  if (updater.kind == tensor::Updater::kNesterov) return updater.momentum;
-  return updater.kind == tensor::Updater::kAdam ? updater.beta1 : 0;
+  switch (updater.kind) {
+    case tensor::Updater::kNone:
+    case tensor::Updater::kSgd:
+    case tensor::Updater::kAdaGrad:
+    case tensor::Updater::kRmsProp:
+    case tensor::Updater::kAdaDelta:
+      return 0;
+    case tensor::Updater::kNesterov:
+      return updater.momentum.largest();
+    default:
+      return updater.beta1;
+  }
 }
 
 }  // namespace
@@ -39,6 +50,9 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
     if (updater.kind != tensor::Updater::kSgd &&
         updater.kind != tensor::Updater::kNesterov)
       refuse("is neither sgd nor nesterov");
+    if (updater.kind == tensor::Updater::kNesterov &&
+        updater.momentum.kind != nn::Schedule::Kind::kFixed)
+      refuse("has a momentum that changes");
     if (common && !(updater == *common))
       refuse("differs from that of the layers before");
     common = &updater;
@@ -46,7 +60,7 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
   for_each_updater(network, check);
   require(common != nullptr, "a network without parameters");
   nn::UpdaterConfig updater = *common;
-  if (updater.kind == tensor::Updater::kSgd) updater.momentum = 0;
+  if (updater.kind == tensor::Updater::kSgd) updater.momentum = {};
   return updater;
 }
 

@@ -87,9 +87,8 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
 bool is_adaptive(const nn::NetworkConfig& network) {
   return std::ranges::any_of(network.layers, [](const nn::LayerConfig& layer) {
     const tensor::Updater kind = layer.training.updater.kind;
-    return kind == tensor::Updater::kAdam ||
-           kind == tensor::Updater::kAdaGrad ||
-           kind == tensor::Updater::kRmsProp;
+    return kind != tensor::Updater::kNone && kind != tensor::Updater::kSgd &&
+           kind != tensor::Updater::kNesterov;
   });
 }
 

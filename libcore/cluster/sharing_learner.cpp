@@ -38,7 +38,7 @@ class SharingLearner : public Learner {
         mail_(mail),
         log_(std::move(log)),
         coder_(settings_, replica_->tensors(),
-               updater_ ? updater_->momentum : 0),
+               updater_ ? updater_->momentum.initial : 0),
         parameters_(replica_->parameters_in_place()),
         sees_pieces_(!parameters_.empty() && settings_.fetch == 1) {
     if (parameters_.empty() || settings_.fetch > 1) {

@@ -135,21 +135,21 @@ Rows check_loss(tensor::DType real, const View& grad, const View& y,
 
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
                   tensor::UpdateTo to, const View& g, const View& w,
-                  const View& m, const View& v) {
+                  const tensor::StateViews& state) {
   check_reals(real, {g});
   if (!w.empty() || to == tensor::UpdateTo::kParameters || step.l1 != 0 ||
-      step.l2 != 0) {
+      step.l2 != 0 || step.decay != 0) {
     check_reals(real, {w});
     check_equal_elements(g, w);
   }
   const int components = tensor::state_per_parameter(step.kind);
   int given = 0;
-  for (const View& state : {m, v}) {
+  for (const View& component : state) {
     if (given++ < components) {
-      check_reals(real, {state});
-      check_equal_elements(g, state);
+      check_reals(real, {component});
+      check_equal_elements(g, component);
     } else {
-      require(state.empty() || state.elements() == 0,
+      require(component.empty() || component.elements() == 0,
               "state for an updater that has none");
     }
   }

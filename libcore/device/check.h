@@ -102,12 +102,11 @@ Rows check_loss(tensor::DType real, const tensor::View& grad,
                 const tensor::View& y, const tensor::View& target,
                 const tensor::View& mask);
 
-// w, m and v have the elements of g, or are empty: w where it is not needed, m
-// and v where the updater has no such component of state.
+// w and state have the elements of g, or are empty: w where it is not needed, a
+// component of state where the updater has none.
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,
                   tensor::UpdateTo to, const tensor::View& g,
-                  const tensor::View& w, const tensor::View& m,
-                  const tensor::View& v);
+                  const tensor::View& w, const tensor::StateViews& state);
 
 }  // namespace dl::device
 

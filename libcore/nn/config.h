@@ -12,32 +12,21 @@
 
 #include "libcore/base/json.h"
 #include "libcore/nn/names.h"
+#include "libcore/nn/schedule.h"
 #include "libcore/nn/settings.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::nn {
 
-// A number that may change in the course of training.
-struct Schedule {
-  enum class Kind { kFixed, kStep, kExponential, kPolynomial };
-  Kind kind = Kind::kFixed;
-  bool by_epoch = false;  // counts epochs instead of iterations
-  double initial = 0;
-  double decay = 0;  // step: initial * decay^floor(i / every)
-  double every = 1;  // exponential: initial * decay^i
-  double power = 1;  // polynomial: initial * (1 - i / limit)^power,
-  double limit = 1;  //             0 from i = limit on
-  double at(std::int64_t iteration, std::int64_t epoch) const;
-  bool operator==(const Schedule&) const = default;
-};
-
 struct UpdaterConfig {
   tensor::Updater kind = tensor::Updater::kSgd;
   Schedule learning_rate;
-  double momentum = 0.9;
-  double beta1 = 0.9, beta2 = 0.999;  // beta2 is the decay of rmsprop
+  Schedule momentum{.initial = 0.9};
+  // beta2 is the decay of rmsprop and adadelta.
+  double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
+  double weight_decay = 0;  // of weights, adamw's
   bool operator==(const UpdaterConfig&) const = default;
   tensor::UpdaterStep step(std::int64_t iteration, std::int64_t epoch) const;
 };
@@ -129,8 +118,6 @@ template <>
 std::span<const std::string_view> names_of<WeightInit>();
 template <>
 std::span<const std::string_view> names_of<GradientNormalization>();
-template <>
-std::span<const std::string_view> names_of<Schedule::Kind>();
 
 }  // namespace dl::nn
 

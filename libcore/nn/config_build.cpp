@@ -15,33 +15,19 @@ namespace {
 
 constexpr std::size_t kMaxProblemsShown = 100;
 
-Schedule read_schedule(const Json& json) {
-  Schedule schedule;
-  if (json.is_number()) {
-    schedule.initial = json.get<double>();
-    return schedule;
-  }
-  const Settings given(json, "schedule");
-  schedule.kind = given.one_of<Schedule::Kind>("schedule");
-  schedule.by_epoch = given.at("by") == "epoch";
-  schedule.initial = given.number("initial");
-  if (given.has("decay")) schedule.decay = given.number("decay");
-  if (given.has("every")) schedule.every = given.number("every");
-  if (given.has("power")) schedule.power = given.number("power");
-  if (given.has("limit")) schedule.limit = given.number("limit");
-  return schedule;
-}
-
 UpdaterConfig read_updater(const Json& json) {
   const Settings given(json, "updater");
   UpdaterConfig updater;
   updater.kind = given.one_of<tensor::Updater>("type");
-  updater.learning_rate = read_schedule(given.at("learning_rate"));
-  if (given.has("momentum")) updater.momentum = given.number("momentum");
+  updater.learning_rate = schedule_of(given.at("learning_rate"));
+  if (given.has("momentum"))
+    updater.momentum = schedule_of(given.at("momentum"));
   if (given.has("beta1")) updater.beta1 = given.number("beta1");
   if (given.has("beta2")) updater.beta2 = given.number("beta2");
   if (given.has("decay")) updater.beta2 = given.number("decay");
   if (given.has("epsilon")) updater.epsilon = given.number("epsilon");
+  if (given.has("weight_decay"))
+    updater.weight_decay = given.number("weight_decay");
   return updater;
 }
 

@@ -3,6 +3,8 @@
 #include "libcore/nn/config_check.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -76,6 +78,8 @@ class Checker {
   void layers(const Json& value, const Key& key, const std::string& path);
   void pair_or_shape(const Json& value, const Key& key,
                      const std::string& path);
+  void schedule(const Json& value, const Key& key, const std::string& path);
+  void map(const Json& value, const Key& key, const std::string& path);
   void unknown(const std::string& name, std::string_view object,
                std::string_view tag, const std::string& path);
   void missing(const Json& value, std::string_view object, std::string_view tag,
@@ -181,6 +185,31 @@ void Checker::layers(const Json& value, const Key& key,
     object(value[i], key.of, path + "[" + std::to_string(i) + "]");
 }
 
+void Checker::schedule(const Json& value, const Key& key,
+                       const std::string& path) {
+  const std::size_t before = problems.size();
+  object(value, key.of, path);
+  const Interval range = interval_of(key.range);
+  if (problems.size() == before && std::isfinite(range.high) &&
+      !range.contains(schedule_of(value).largest()))
+    add(path, "leaves " + std::string(key.range));
+}
+
+void Checker::map(const Json& value, const Key& key, const std::string& path) {
+  if (!value.is_object() || !value.contains("0"))
+    return mismatch(value, key, path);
+  Key one = key;
+  one.kind = Kind::kNumber;
+  for (const auto& [name, number] : value.items()) {
+    std::int64_t count = 0;
+    const auto [end, error] =
+        std::from_chars(name.data(), name.data() + name.size(), count);
+    if (error != std::errc() || count < 0 || std::to_string(count) != name)
+      add(join(path, name), "want an integer from 0 on as the name");
+    this->value(number, one, join(path, name));
+  }
+}
+
 void Checker::value(const Json& value, const Key& key,
                     const std::string& path) {
   const auto expect = [&](bool fits) {
@@ -211,7 +240,9 @@ void Checker::value(const Json& value, const Key& key,
     case Kind::kObject:
       return object(value, key.of, path);
     case Kind::kNumberOrObject:
-      return value.is_object() ? object(value, key.of, path) : expect(number());
+      return value.is_object() ? schedule(value, key, path) : expect(number());
+    case Kind::kMap:
+      return map(value, key, path);
     case Kind::kTagOrObject: {
       if (value.is_object()) return object(value, key.of, path);
       if (!value.is_string()) return expect(false);

@@ -73,6 +73,12 @@ Json value_schema(const Key& key) {
       return {{"type", "array"}, {"items", reference(key.of)}, {"minItems", 1}};
     case Kind::kNumberOrObject:
       return {{"anyOf", {ranged("number", key.range), reference(key.of)}}};
+    case Kind::kMap:
+      return {{"type", "object"},
+              {"patternProperties",
+               {{"^(0|[1-9][0-9]*)$", ranged("number", key.range)}}},
+              {"additionalProperties", false},
+              {"required", {"0"}}};
     case Kind::kTagOrObject:
       return {
           {"anyOf", {Json{{"enum", plain_tags(key.of)}}, reference(key.of)}}};

@@ -18,7 +18,7 @@ constexpr std::string_view kBy[] = {"iteration", "epoch"};
 // Not a constant: the names are another file's.
 std::vector<Key> other_keys() {
   const auto updaters = names_of<tensor::Updater>().subspan(1);  // not "none"
-  const auto schedules = names_of<Schedule::Kind>().subspan(1);  // not "fixed"
+  const auto schedules = names_of<Schedule::Kind>();
   const auto inits = names_of<WeightInit>();
   const auto activations = names_of<tensor::Activation>();
   const auto gradients = names_of<GradientNormalization>();
@@ -53,36 +53,70 @@ std::vector<Key> other_keys() {
 
       {"updater", "", "type", Kind::kTag, "required", "The rule.", "", "",
        updaters},
-      {"updater", "sgd adam", "learning_rate", Kind::kNumberOrObject, "0.001",
-       "How far a step goes.", kAtLeast0, "schedule"},
+      {"updater", "sgd adam adamw amsgrad adamax nadam adabelief",
+       "learning_rate", Kind::kNumberOrObject, "0.001", "How far a step goes.",
+       kAtLeast0, "schedule"},
       {"updater", "nesterov adagrad rmsprop", "learning_rate",
        Kind::kNumberOrObject, "0.1", "How far a step goes.", kAtLeast0,
        "schedule"},
-      {"updater", "nesterov", "momentum", Kind::kNumber, "0.9",
-       "What the velocity keeps of itself.", kShare},
-      {"updater", "adam", "beta1", Kind::kNumber, "0.9",
-       "Decay of the mean of gradients.", kShare},
-      {"updater", "adam", "beta2", Kind::kNumber, "0.999",
+      {"updater", "adadelta", "learning_rate", Kind::kNumberOrObject, "1",
+       "How far a step goes.", kAtLeast0, "schedule"},
+      {"updater", "nesterov", "momentum", Kind::kNumberOrObject, "0.9",
+       "What the velocity keeps of itself.", kShare, "schedule"},
+      {"updater", "adam adamw amsgrad adamax nadam adabelief", "beta1",
+       Kind::kNumber, "0.9", "Decay of the mean of gradients.", kShare},
+      {"updater", "adam adamw amsgrad nadam adabelief", "beta2", Kind::kNumber,
+       "0.999", "Decay of the mean of squared gradients.", kShare},
+      {"updater", "adamax", "beta2", Kind::kNumber, "0.999",
+       "Decay of the largest gradient.", kShare},
+      {"updater", "rmsprop adadelta", "decay", Kind::kNumber, "0.95",
        "Decay of the mean of squared gradients.", kShare},
-      {"updater", "rmsprop", "decay", Kind::kNumber, "0.95",
-       "Decay of the mean of squared gradients.", kShare},
-      {"updater", "adam rmsprop", "epsilon", Kind::kNumber, "1e-8",
+      {"updater", "adam rmsprop adamw amsgrad adamax nadam", "epsilon",
+       Kind::kNumber, "1e-8", "Keeps the divisor from zero.", kOver0},
+      {"updater", "adagrad adadelta", "epsilon", Kind::kNumber, "1e-6",
        "Keeps the divisor from zero.", kOver0},
-      {"updater", "adagrad", "epsilon", Kind::kNumber, "1e-6",
+      {"updater", "adabelief", "epsilon", Kind::kNumber, "1e-14",
        "Keeps the divisor from zero.", kOver0},
+      {"updater", "adamw", "weight_decay", Kind::kNumber, "0.01",
+       "What each step takes of a weight, times the learning rate.", kAtLeast0},
 
       {"schedule", "", "schedule", Kind::kTag, "required", "The rule.", "", "",
        schedules},
-      {"schedule", "", "initial", Kind::kNumber, "required",
-       "The value at the start.", kAtLeast0},
+      {"schedule",
+       "fixed step exponential polynomial inverse sigmoid cosine cycle",
+       "initial", Kind::kNumber, "required", "The value at the start.",
+       kAtLeast0},
       {"schedule", "step exponential", "decay", Kind::kNumber, "required",
        "The factor.", kOver0},
+      {"schedule", "inverse sigmoid", "decay", Kind::kNumber, "required",
+       "How fast the value falls.", kOver0},
+      {"schedule", "cycle", "decay", Kind::kNumber, "0.1",
+       "What the end of a cycle leaves of the initial value.", "(0, 1]"},
       {"schedule", "step", "every", Kind::kInteger, "required",
        "How long a step is.", kCount},
       {"schedule", "polynomial", "power", Kind::kNumber, "1",
        "The exponent; 1 is a straight line.", kOver0},
+      {"schedule", "inverse", "power", Kind::kNumber, "1", "The exponent.",
+       kOver0},
       {"schedule", "polynomial", "limit", Kind::kInteger, "required",
        "When the value has come down to 0.", kCount},
+      {"schedule", "cosine", "limit", Kind::kInteger, "required",
+       "When the value has come to final.", kCount},
+      {"schedule", "cosine", "final", Kind::kNumber, "0",
+       "The value at the end.", kAtLeast0},
+      {"schedule", "sigmoid", "middle", Kind::kInteger, "required",
+       "When the value has come down to half.", kCount},
+      {"schedule", "cycle", "peak", Kind::kNumber, "required",
+       "The value between rise and fall.", kAtLeast0},
+      {"schedule", "cycle", "length", Kind::kInteger, "required",
+       "How long a cycle is.", kCount},
+      {"schedule", "cycle", "annealing", Kind::kNumber, "0.1",
+       "The share of a cycle, at its end, that goes below the initial value.",
+       kShare},
+      {"schedule", "map", "values", Kind::kMap, "required",
+       "Values, each by what is counted when it begins to hold.", kAtLeast0},
+      {"schedule", "", "warmup", Kind::kInteger, "0",
+       "For how long the value first rises from 0.", "0..2147483647"},
       {"schedule", "", "by", Kind::kOneOf, R"("iteration")",
        "What is counted, from 0.", "", "", kBy},
 
@@ -182,6 +216,9 @@ std::string Key::wanted() const {
       return "array of one or more " + std::string(of) + " objects";
     case Kind::kNumberOrObject:
       return number_in(range) + ", or " + std::string(of) + " object";
+    case Kind::kMap:
+      return "object of numbers" + number_in(range).substr(6) +
+             " by integer, one for 0";
     case Kind::kTagOrObject:
       return std::string(of) + " name or object";
   }

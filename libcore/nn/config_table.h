@@ -27,8 +27,9 @@ enum class Kind {
   kPair,    // [height, width], integers of `range`
   kObject,  // the object `of`
   kLayers,  // one or more of the object `of`
-  // A number of `range`, or the object `of`.
+  // A number of `range`, or the object `of`, a schedule within it.
   kNumberOrObject,
+  kMap,  // numbers of `range` by what is counted, one of them for 0
   // The object `of`, or its tag alone where that says everything.
   kTagOrObject
 };

@@ -7,34 +7,18 @@
 namespace dl::nn {
 namespace {
 
-Json write_schedule(const Schedule& schedule) {
-  using Kind = Schedule::Kind;
-  if (schedule.kind == Kind::kFixed) return schedule.initial;
-  Json json{{"schedule", spell(schedule.kind)},
-            {"initial", schedule.initial},
-            {"by", schedule.by_epoch ? "epoch" : "iteration"}};
-  if (schedule.kind != Kind::kPolynomial) json["decay"] = schedule.decay;
-  if (schedule.kind == Kind::kStep)
-    json["every"] = static_cast<std::int64_t>(schedule.every);
-  if (schedule.kind == Kind::kPolynomial) {
-    json["power"] = schedule.power;
-    json["limit"] = static_cast<std::int64_t>(schedule.limit);
-  }
-  return json;
-}
-
 Json write_updater(const UpdaterConfig& updater) {
   const std::string tag(spell(updater.kind));
-  Json json{{"type", tag},
-            {"learning_rate", write_schedule(updater.learning_rate)}};
-  const auto put = [&](const char* name, double value) {
-    if (find_key("updater", tag, name)) json[name] = value;
+  Json json{{"type", tag}, {"learning_rate", to_json(updater.learning_rate)}};
+  const auto put = [&](const char* name, Json value) {
+    if (find_key("updater", tag, name)) json[name] = std::move(value);
   };
-  put("momentum", updater.momentum);
+  put("momentum", to_json(updater.momentum));
   put("beta1", updater.beta1);
   put("beta2", updater.beta2);
   put("decay", updater.beta2);
   put("epsilon", updater.epsilon);
+  put("weight_decay", updater.weight_decay);
   return json;
 }
 

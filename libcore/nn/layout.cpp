@@ -118,7 +118,17 @@ std::vector<LayerSummary> summarise(const NetworkConfig& config,
 const char* state_name(tensor::Updater kind, int index) {
   switch (kind) {
     case tensor::Updater::kAdam:
+    case tensor::Updater::kAdamW:
+    case tensor::Updater::kNadam:
       return index == 0 ? "m" : "v";
+    case tensor::Updater::kAmsGrad:
+      return index == 0 ? "m" : index == 1 ? "v" : "x";
+    case tensor::Updater::kAdaMax:
+      return index == 0 ? "m" : "n";
+    case tensor::Updater::kAdaBelief:
+      return index == 0 ? "m" : "s";
+    case tensor::Updater::kAdaDelta:
+      return index == 0 ? "d" : "s";
     case tensor::Updater::kNesterov:
       return "v";
     case tensor::Updater::kAdaGrad:

@@ -14,8 +14,9 @@ constexpr std::string_view kGradientNormalizations[] = {
     "clip_elementwise",
     "clip_l2_per_layer",
     "clip_l2_per_parameter"};
-constexpr std::string_view kSchedules[] = {"fixed", "step", "exponential",
-                                           "polynomial"};
+constexpr std::string_view kSchedules[] = {
+    "fixed",   "step",   "exponential", "polynomial", "inverse",
+    "sigmoid", "cosine", "cycle",       "map"};
 constexpr std::string_view kActivations[] = {
     "identity",       "relu",         "leaky_relu",  "elu",
     "gelu",           "sigmoid",      "tanh",        "softplus",
@@ -26,8 +27,9 @@ constexpr std::string_view kActivations[] = {
 constexpr std::string_view kLosses[] = {
     "negative_log_likelihood", "binary_cross_entropy", "mean_squared_error",
     "mean_absolute_error"};
-constexpr std::string_view kUpdaters[] = {"none", "sgd",     "nesterov",
-                                          "adam", "adagrad", "rmsprop"};
+constexpr std::string_view kUpdaters[] = {
+    "none",  "sgd",     "nesterov", "adam",  "adagrad",   "rmsprop",
+    "adamw", "amsgrad", "adamax",   "nadam", "adabelief", "adadelta"};
 
 }  // namespace
 

@@ -36,6 +36,17 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"l1loss", "mean_absolute_error"},
     // updaters
     {"nesterovs", "nesterov"},
+    {"rho", "decay"},
+    // schedules
+    {"poly", "polynomial"},
+    {"invdecay", "inverse"},
+    {"inversetimedecay", "inverse"},
+    {"cosineannealing", "cosine"},
+    {"cosinedecay", "cosine"},
+    {"1cycle", "cycle"},
+    {"onecycle", "cycle"},
+    {"piecewiseconstant", "map"},
+    {"gamma", "decay"},
     // activations
     {"linear", "identity"},
     {"logistic", "sigmoid"},

@@ -1,31 +1,150 @@
-// Schedules: numbers that change in the course of training.
+#include "libcore/nn/schedule.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
 
 #include "libcore/nn/config.h"
+#include "libcore/nn/config_table.h"
 
 namespace dl::nn {
+namespace {
+
+// One rise and one fall of equal length, then below initial to the share
+// `decay` of it.
+double cycle(const Schedule& s, double i) {
+  const double annealing = s.annealing * s.length;
+  const double half = (s.length - annealing) / 2;
+  const double at = std::fmod(i, s.length);
+  if (at < half) return s.initial + (s.peak - s.initial) * at / half;
+  if (at < 2 * half) return s.peak - (s.peak - s.initial) * (at - half) / half;
+  return s.initial * std::pow(s.decay, (at - 2 * half) / annealing);
+}
+
+double cosine(const Schedule& s, double i) {
+  if (i >= s.limit) return s.last;
+  const double share = (1 + std::cos(std::numbers::pi * i / s.limit)) / 2;
+  return s.last + (s.initial - s.last) * share;
+}
+
+double mapped(const Schedule& s, std::int64_t i) {
+  const auto after = std::ranges::upper_bound(
+      s.values, i, {}, [](const auto& value) { return value.first; });
+  return std::prev(after)->second;
+}
+
+double without_warmup(const Schedule& s, std::int64_t count) {
+  const auto i = static_cast<double>(count);
+  switch (s.kind) {
+    case Schedule::Kind::kFixed:
+      break;
+    case Schedule::Kind::kStep:
+      return s.initial * std::pow(s.decay, std::floor(i / s.every));
+    case Schedule::Kind::kExponential:
+      return s.initial * std::pow(s.decay, i);
+    case Schedule::Kind::kPolynomial:
+      return i >= s.limit ? 0 : s.initial * std::pow(1 - i / s.limit, s.power);
+    case Schedule::Kind::kInverse:
+      return s.initial / std::pow(1 + s.decay * i, s.power);
+    case Schedule::Kind::kSigmoid:
+      return s.initial / (1 + std::exp(s.decay * (i - s.middle)));
+    case Schedule::Kind::kCosine:
+      return cosine(s, i);
+    case Schedule::Kind::kCycle:
+      return cycle(s, i);
+    case Schedule::Kind::kMap:
+      return mapped(s, count);
+  }
+  return s.initial;
+}
+
+// The members that keys of schedules are, but for those of other types.
+struct Member {
+  const char* key;
+  double Schedule::*number;
+};
+constexpr Member kMembers[] = {
+    {"initial", &Schedule::initial}, {"decay", &Schedule::decay},
+    {"every", &Schedule::every},     {"power", &Schedule::power},
+    {"limit", &Schedule::limit},     {"middle", &Schedule::middle},
+    {"final", &Schedule::last},      {"peak", &Schedule::peak},
+    {"length", &Schedule::length},   {"annealing", &Schedule::annealing}};
+
+}  // namespace
 
 double Schedule::at(std::int64_t iteration, std::int64_t epoch) const {
-  const auto i = static_cast<double>(by_epoch ? epoch : iteration);
+  const std::int64_t i = by_epoch ? epoch : iteration;
+  const double value = without_warmup(*this, i);
+  if (i + 1 >= warmup) return value;
+  return value * static_cast<double>(i + 1) / static_cast<double>(warmup);
+}
+
+double Schedule::largest() const {
   switch (kind) {
-    case Kind::kFixed:
-      return initial;
     case Kind::kStep:
-      return initial * std::pow(decay, std::floor(i / every));
     case Kind::kExponential:
-      return initial * std::pow(decay, i);
-    case Kind::kPolynomial:
-      return i >= limit ? 0 : initial * std::pow(1 - i / limit, power);
+      return decay > 1 && initial > 0 ? std::numeric_limits<double>::infinity()
+                                      : initial;
+    case Kind::kCosine:
+      return std::max(initial, last);
+    case Kind::kCycle:
+      return std::max(initial, peak);
+    case Kind::kMap:
+      return std::ranges::max_element(
+                 values, {}, [](const auto& value) { return value.second; })
+          ->second;
+    default:
+      return initial;
   }
-  return initial;
+}
+
+Schedule schedule_of(const Json& json) {
+  Schedule schedule;
+  if (json.is_number()) {
+    schedule.initial = json.get<double>();
+    return schedule;
+  }
+  const Settings given(json, "schedule");
+  schedule.kind = given.one_of<Schedule::Kind>("schedule");
+  schedule.by_epoch = given.at("by") == "epoch";
+  schedule.warmup = given.integer("warmup");
+  for (const Member& member : kMembers)
+    if (given.has(member.key))
+      schedule.*member.number = given.number(member.key);
+  if (given.has("values"))
+    for (const auto& [key, value] : given.at("values").items())
+      schedule.values.emplace_back(std::stoll(key), value.get<double>());
+  std::ranges::sort(schedule.values);
+  return schedule;
+}
+
+Json to_json(const Schedule& schedule) {
+  if (schedule.kind == Schedule::Kind::kFixed && schedule.warmup == 0)
+    return schedule.initial;
+  const std::string tag(spell(schedule.kind));
+  Json json{{"schedule", tag},
+            {"by", schedule.by_epoch ? "epoch" : "iteration"}};
+  if (schedule.warmup > 0) json["warmup"] = schedule.warmup;
+  for (const Member& member : kMembers)
+    if (const Key* key = find_key("schedule", tag, member.key)) {
+      const double value = schedule.*member.number;
+      if (key->kind == Kind::kInteger)
+        json[member.key] = static_cast<std::int64_t>(value);
+      else
+        json[member.key] = value;
+    }
+  for (const auto& [from, value] : schedule.values)
+    json["values"][std::to_string(from)] = value;
+  return json;
 }
 
 tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
                                         std::int64_t epoch) const {
   return {.kind = kind,
           .learning_rate = learning_rate.at(iteration, epoch),
-          .momentum = momentum,
+          .momentum = momentum.at(iteration, epoch),
           .beta1 = beta1,
           .beta2 = beta2,
           .epsilon = epsilon,

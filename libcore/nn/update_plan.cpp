@@ -68,12 +68,14 @@ UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
             .threshold = training.gradient_threshold,
             .l1 = 0,
             .l2 = 0,
+            .decay = 0,
             .group_begin = 0,
             .group_end = 0,
             .range = nullptr};
   if (tensor.role == Role::kWeight) {
     rule.l1 = training.regularization.l1;
     rule.l2 = training.regularization.l2;
+    rule.decay = training.updater.weight_decay;
   } else if (tensor.role == Role::kBias) {
     rule.l1 = training.regularization.l1_bias;
     rule.l2 = training.regularization.l2_bias;
@@ -107,13 +109,17 @@ double UpdatePlan::factor(const Rule& rule) const {
   return norm > rule.threshold ? rule.threshold / norm : 1;
 }
 
-View UpdatePlan::component(View state, const Rule& rule, const Piece& piece,
-                           int index) const {
+tensor::StateViews UpdatePlan::components(View state, const Rule& rule,
+                                          const Piece& piece) const {
   const StateRange& range = *rule.range;
-  if (index >= range.per_parameter) return {};
-  return state.at(range.offset + index * (range.end - range.begin) +
-                      piece.begin - range.begin,
-                  {piece.end - piece.begin});
+  tensor::StateViews views;
+  std::int64_t at = range.offset + piece.begin - range.begin;
+  for (int i = 0; i < range.per_parameter; ++i) {
+    views[static_cast<std::size_t>(i)] =
+        state.at(at, {piece.end - piece.begin});
+    at += range.end - range.begin;
+  }
+  return views;
 }
 
 void UpdatePlan::gather(int lane, tensor::Device& device,
@@ -145,6 +151,7 @@ tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
     step.limit = rule.threshold;
   step.l1 = rule.l1;
   step.l2 = rule.l2;
+  step.decay = step.learning_rate * rule.decay;
   return step;
 }
 
@@ -161,9 +168,9 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
       rule = &rules_[piece.segment];
       step = step_of(*rule, at);
     }
-    const bool good = device.update(
-        step, to, piece.part_of(gradient), piece.part_of(parameters),
-        component(state, *rule, piece, 0), component(state, *rule, piece, 1));
+    const bool good = device.update(step, to, piece.part_of(gradient),
+                                    piece.part_of(parameters),
+                                    components(state, *rule, piece));
     if (good && sink) sink(piece.begin, piece.part_of(gradient));
     finite = good && finite;
   }

@@ -65,6 +65,7 @@ class UpdatePlan {
   struct Rule {
     GradientNormalization normalization;
     double threshold, l1, l2;
+    double decay;  // of weights, without the learning rate
     std::size_t group_begin, group_end;  // pieces its norm is taken over
     const StateRange* range;
   };
@@ -75,8 +76,8 @@ class UpdatePlan {
   // What to multiply the gradient with.
   double factor(const Rule& rule) const;
   tensor::UpdaterStep step_of(const Rule& rule, const Position& at) const;
-  tensor::View component(tensor::View state, const Rule& rule,
-                         const Piece& piece, int index) const;
+  tensor::StateViews components(tensor::View state, const Rule& rule,
+                                const Piece& piece) const;
 
   std::vector<Piece> pieces_;
   std::vector<Rule> rules_;        // by segment

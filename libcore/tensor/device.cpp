@@ -120,10 +120,14 @@ int state_per_parameter(Updater kind) {
     case Updater::kNone:
     case Updater::kSgd:
       return 0;
-    case Updater::kAdam:
-      return 2;
-    default:
+    case Updater::kNesterov:
+    case Updater::kAdaGrad:
+    case Updater::kRmsProp:
       return 1;
+    case Updater::kAmsGrad:
+      return 3;
+    default:
+      return 2;
   }
 }
 

@@ -203,14 +203,12 @@ class Device {
   virtual void dropout_mask(View mask, double keep, std::uint64_t key,
                             std::uint64_t stream, std::uint64_t first) = 0;
 
-  // One step of training in one pass over memory.  m and v: the first and
-  // second component of the updater's state for the same parameters (adam: both
-  // moments; nesterov, adagrad, rmsprop: m alone), empty where it has none. Two
-  // views, so that a range may be cut into pieces.  w may be empty where it is
-  // neither regularised nor written.
+  // One step of training in one pass over memory.  The components of state are
+  // views of their own, so that a range may be cut into pieces.  w may be empty
+  // where it is neither regularised, decayed nor written.
   // Returns whether all that was written, state included, is finite.
   virtual bool update(const UpdaterStep& step, UpdateTo to, View g, View w,
-                      View m, View v) = 0;
+                      const StateViews& state) = 0;
 };
 
 }  // namespace dl::tensor

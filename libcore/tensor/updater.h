@@ -3,35 +3,58 @@
 #ifndef DL_LIBCORE_TENSOR_UPDATER_H_
 #define DL_LIBCORE_TENSOR_UPDATER_H_
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
+#include "libcore/tensor/view.h"
+
 namespace dl::tensor {
 
-enum class Updater { kNone, kSgd, kNesterov, kAdam, kAdaGrad, kRmsProp };
+enum class Updater {
+  kNone,
+  kSgd,
+  kNesterov,
+  kAdam,
+  kAdaGrad,
+  kRmsProp,
+  kAdamW,
+  kAmsGrad,
+  kAdaMax,
+  kNadam,
+  kAdaBelief,
+  kAdaDelta
+};
 
 // One step of training a range of parameters w with gradient g.  First
 //   g' = clip(scale g) + l2 w + l1 sign(w),
-// clipped to [-limit, limit]; then the updater makes the update u of g'
-// (Deeplearning4j's formulas, dl-network(5)); kNone: u = g'.
+// clipped to [-limit, limit]; then the updater makes the update u of g' by its
+// formula, dl-network(5) (kNone: u = g', kAdamW: as kAdam); and at last
+//   u' = u + decay w.
 struct UpdaterStep {
   double scale = 1;
   double limit = std::numeric_limits<double>::infinity();
   double l1 = 0, l2 = 0;
   Updater kind = Updater::kSgd;
-  double learning_rate = 0;           // after its schedule
-  double momentum = 0.9;              // nesterov
-  double beta1 = 0.9, beta2 = 0.999;  // adam; beta2 is the decay of rmsprop
+  double learning_rate = 0;  // after its schedule
+  double momentum = 0.9;     // nesterov
+  // Of adam and its kin; beta2 is the decay of rmsprop and adadelta.
+  double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
   std::int64_t step = 1;  // 1 at the first step: adam's bias correction
+  double decay = 0;       // the learning rate times the decay of weights
 };
 // Where an update goes: written over the gradient, or subtracted from the
 // parameters at once, which leaves the gradient as it was.
 enum class UpdateTo { kGradient, kParameters };
-// Reals of state a parameter needs: adam 2, none and sgd 0, others 1.
+// Reals of state a parameter needs: none and sgd 0, adam 2, amsgrad 3.
+constexpr int kMaxState = 3;
 int state_per_parameter(Updater kind);
 // Where state starts: epsilon for adagrad and rmsprop, else 0.
 double initial_state(const UpdaterStep& step);
+// The components of the state of the same parameters, in the order of
+// nn::state_name(); empty where there are no more.
+using StateViews = std::array<View, kMaxState>;
 
 }  // namespace dl::tensor
 

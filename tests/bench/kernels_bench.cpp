@@ -210,6 +210,11 @@ void add_updaters() {
     for (const Case& c : {Case{"sgd", Updater::kSgd, 0},
                           Case{"nesterov", Updater::kNesterov, 1},
                           Case{"adam", Updater::kAdam, 2},
+                          Case{"amsgrad", Updater::kAmsGrad, 3},
+                          Case{"adamax", Updater::kAdaMax, 2},
+                          Case{"nadam", Updater::kNadam, 2},
+                          Case{"adabelief", Updater::kAdaBelief, 2},
+                          Case{"adadelta", Updater::kAdaDelta, 2},
                           Case{"adagrad", Updater::kAdaGrad, 1},
                           Case{"rmsprop", Updater::kRmsProp, 1}})
       for (const bool apply : {true, false})
@@ -218,13 +223,14 @@ void add_updaters() {
             [=](State& state) {
               Bench b;
               const View g = b.array({n}), w = b.array({n});
-              const View m = c.state > 0 ? b.array({n}) : View{};
-              const View v = c.state > 1 ? b.array({n}) : View{};
+              dl::tensor::StateViews views;
+              for (int i = 0; i < c.state; ++i)
+                views[static_cast<std::size_t>(i)] = b.array({n});
               for (auto _ : state)
                 benchmark::DoNotOptimize(b.device->update(
                     {.l2 = 1e-4, .kind = c.kind, .learning_rate = 1e-3},
                     apply ? UpdateTo::kParameters : UpdateTo::kGradient, g, w,
-                    m, v));
+                    views));
               // Both read g and w and write one; state is read and written.
               report_bytes(state,
                            4.0 * (3 + 2 * c.state) * static_cast<double>(n));

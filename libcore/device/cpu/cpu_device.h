@@ -120,7 +120,7 @@ class CpuDevice final : public tensor::Device {
 
   // updater.cpp
   bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
-              View w, View m, View v) override;
+              View w, const tensor::StateViews& state) override;
 
  private:
   std::unique_ptr<OneDnn> dnn_;

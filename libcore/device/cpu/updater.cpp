@@ -14,53 +14,110 @@ namespace dl::device {
 namespace kernels {
 
 // What a step says, in float32.  `mean` and `square` weigh a gradient and its
-// square against the state, whose own weights are beta1 and beta2.
+// square against the state, whose own weights are beta1 and beta2; `nudge` is
+// the rate of the gradient itself in nadam.
 struct Numbers {
   float scale, limit, l1, l2;
-  float rate, momentum, beta1, mean, beta2, square, epsilon;
+  float rate, momentum, beta1, mean, beta2, square, epsilon, nudge, decay;
+};
+
+// A parameter's state: what it was, and then what it is.
+struct State {
+  float m, v, x;
 };
 
 // Each makes an update of a gradient and moves the state, which kState says
-// how much of there is.
+// how much of there is.  What overflows in the state before kWatched shows in
+// the update.
 struct Sgd {
-  static constexpr int kState = 0;
-  static DL_INLINE float update(const Numbers& p, float g, float&, float&) {
+  static constexpr int kState = 0, kWatched = 0;
+  static DL_INLINE float update(const Numbers& p, float g, State&) {
     return p.rate * g;
   }
 };
 
 // v' = momentum v - rate g;  u = momentum v - (1 + momentum) v'
 struct Nesterov {
-  static constexpr int kState = 1;
-  static DL_INLINE float update(const Numbers& p, float g, float& v, float&) {
-    const float carried = p.momentum * v;
-    v = carried - p.rate * g;
-    return carried - (1.0f + p.momentum) * v;
+  static constexpr int kState = 1, kWatched = 0;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    const float carried = p.momentum * s.m;
+    s.m = carried - p.rate * g;
+    return carried - (1.0f + p.momentum) * s.m;
   }
 };
 
 struct AdaGrad {
-  static constexpr int kState = 1;
-  static DL_INLINE float update(const Numbers& p, float g, float& h, float&) {
-    h += g * g;
-    return p.rate * g / (std::sqrt(h) + p.epsilon);
+  static constexpr int kState = 1, kWatched = 0;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m += g * g;
+    return p.rate * g / (std::sqrt(s.m) + p.epsilon);
   }
 };
 
 struct RmsProp {
-  static constexpr int kState = 1;
-  static DL_INLINE float update(const Numbers& p, float g, float& s, float&) {
-    s = p.beta2 * s + p.square * g * g;
-    return p.rate * g / (std::sqrt(s) + p.epsilon);
+  static constexpr int kState = 1, kWatched = 0;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.beta2 * s.m + p.square * g * g;
+    return p.rate * g / (std::sqrt(s.m) + p.epsilon);
   }
 };
 
 struct Adam {
-  static constexpr int kState = 2;
-  static DL_INLINE float update(const Numbers& p, float g, float& m, float& v) {
-    m = p.beta1 * m + p.mean * g;
-    v = p.beta2 * v + p.square * g * g;
-    return p.rate * m / (std::sqrt(v) + p.epsilon);
+  static constexpr int kState = 2, kWatched = 1;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.beta1 * s.m + p.mean * g;
+    s.v = p.beta2 * s.v + p.square * g * g;
+    return p.rate * s.m / (std::sqrt(s.v) + p.epsilon);
+  }
+};
+
+struct AmsGrad {
+  static constexpr int kState = 3, kWatched = 1;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.beta1 * s.m + p.mean * g;
+    s.v = p.beta2 * s.v + p.square * g * g;
+    s.x = s.v > s.x ? s.v : s.x;
+    return p.rate * s.m / (std::sqrt(s.x) + p.epsilon);
+  }
+};
+
+struct AdaMax {
+  static constexpr int kState = 2, kWatched = 1;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.beta1 * s.m + p.mean * g;
+    const float before = p.beta2 * s.v, now = std::fabs(g) + p.epsilon;
+    s.v = before > now ? before : now;
+    return p.rate * s.m / s.v;
+  }
+};
+
+struct Nadam {
+  static constexpr int kState = 2, kWatched = 1;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.beta1 * s.m + p.mean * g;
+    s.v = p.beta2 * s.v + p.square * g * g;
+    return (p.rate * s.m + p.nudge * g) / (std::sqrt(s.v) + p.epsilon);
+  }
+};
+
+struct AdaBelief {
+  static constexpr int kState = 2, kWatched = 1;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.beta1 * s.m + p.mean * g;
+    const float surprise = g - s.m;
+    s.v = p.beta2 * s.v + p.square * surprise * surprise + p.epsilon;
+    return p.rate * s.m / (std::sqrt(s.v) + p.epsilon);
+  }
+};
+
+// m: the mean of squared updates.
+struct AdaDelta {
+  static constexpr int kState = 2, kWatched = 0;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.v = p.beta2 * s.v + p.square * g * g;
+    const float u = g * std::sqrt(s.m + p.epsilon) / std::sqrt(s.v + p.epsilon);
+    s.m = p.beta2 * s.m + p.square * u * u;
+    return p.rate * u;
   }
 };
 
@@ -75,10 +132,20 @@ enum class Form {
   kApply               // w -= u
 };
 
-template <typename Updater, Form kForm>
-DL_VECTOR bool pass(const Numbers& numbers, float* g, float* w, float* m,
-                    float* v, std::int64_t n) {
+// Where a step's arrays lie.
+struct Arrays {
+  float *g, *w, *m, *v, *x;
+  std::int64_t n;
+};
+
+// kDecay: decay w is added to the update.
+template <typename Updater, Form kForm, bool kDecay>
+DL_VECTOR bool pass(const Numbers& numbers, const Arrays& arrays) {
+  static_assert(!kDecay || kForm != Form::kUpdate);
   const Numbers p = numbers;
+  float *const g = arrays.g, *const w = arrays.w;
+  float *const m = arrays.m, *const v = arrays.v, *const x = arrays.x;
+  const std::int64_t n = arrays.n;
   std::int32_t largest = 0;
   DL_INDEPENDENT
   for (std::int64_t i = 0; i < n; ++i) {
@@ -89,16 +156,19 @@ DL_VECTOR bool pass(const Numbers& numbers, float* g, float* w, float* m,
       const float sign = w[i] > 0 ? 1.0f : w[i] < 0 ? -1.0f : 0.0f;
       gradient += p.l2 * w[i] + p.l1 * sign;
     }
-    float first = 0, second = 0;
-    if constexpr (Updater::kState > 0) first = m[i];
-    if constexpr (Updater::kState > 1) second = v[i];
-    const float update = Updater::update(p, gradient, first, second);
-    // An infinite adam m shows in the update.
-    if constexpr (Updater::kState > 0) m[i] = first;
-    if constexpr (Updater::kState > 1) v[i] = second;
-    if constexpr (Updater::kState > 0)
-      largest =
-          std::max(largest, magnitude(Updater::kState > 1 ? second : first));
+    State s{};
+    if constexpr (Updater::kState > 0) s.m = m[i];
+    if constexpr (Updater::kState > 1) s.v = v[i];
+    if constexpr (Updater::kState > 2) s.x = x[i];
+    float update = Updater::update(p, gradient, s);
+    if constexpr (kDecay) update += p.decay * w[i];
+    if constexpr (Updater::kState > 0) m[i] = s.m;
+    if constexpr (Updater::kState > 1) v[i] = s.v;
+    if constexpr (Updater::kState > 2) x[i] = s.x;
+    if constexpr (Updater::kState > 0 && Updater::kWatched <= 0)
+      largest = std::max(largest, magnitude(s.m));
+    if constexpr (Updater::kState > 1)
+      largest = std::max(largest, magnitude(s.v));
     const float written = kForm == Form::kApply ? w[i] - update : update;
     (kForm == Form::kApply ? w : g)[i] = written;
     largest = std::max(largest, magnitude(written));
@@ -113,17 +183,56 @@ namespace {
 using kernels::Form;
 using tensor::Updater;
 using tensor::UpdaterStep;
-using Pass = bool (*)(const kernels::Numbers&, float*, float*, float*, float*,
-                      std::int64_t);
+using Pass = bool (*)(const kernels::Numbers&, const kernels::Arrays&);
+
+// Nadam's momentum at step t, beta1 (1 - q^t / 2) with Dozat's q, and the
+// product of those of steps 1 to t.  The product's logarithm is t log(beta1)
+// and the sum of log(1 - q^i / 2); that of the series of each is a series of
+// geometric sums.
+struct NadamMomentum {
+  static constexpr int kTerms = 40;  // each less than half of that before
+  double now, next, product;
+
+  NadamMomentum(double beta1, double t) {
+    const double q = std::pow(0.96, 0.004), to = std::pow(q, t);
+    now = beta1 * (1 - 0.5 * to);
+    next = beta1 * (1 - 0.5 * to * q);
+    double sum = 0, half = 1, base = 1, end = 1;
+    for (int k = 1; k <= kTerms; ++k) {
+      half *= 0.5, base *= q, end *= to;
+      sum += half / k * base * (1 - end) / (1 - base);
+    }
+    product = std::pow(beta1, t) * std::exp(-sum);
+  }
+};
 
 // Shares are rounded from doubles: 1 - 0.999f has lost digits.
 kernels::Numbers numbers_of(const UpdaterStep& step) {
-  double rate = step.learning_rate;
-  if (step.kind == Updater::kNone) rate = 1;
-  if (step.kind == Updater::kAdam) {
-    const auto t = static_cast<double>(step.step);
-    rate *=
-        std::sqrt(1 - std::pow(step.beta2, t)) / (1 - std::pow(step.beta1, t));
+  double rate = step.learning_rate, nudge = 0;
+  const auto t = static_cast<double>(step.step);
+  switch (step.kind) {
+    case Updater::kNone:
+      rate = 1;
+      break;
+    case Updater::kAdam:
+    case Updater::kAdamW:
+    case Updater::kAmsGrad:
+    case Updater::kAdaBelief:
+      rate *= std::sqrt(1 - std::pow(step.beta2, t)) /
+              (1 - std::pow(step.beta1, t));
+      break;
+    case Updater::kAdaMax:
+      rate /= 1 - std::pow(step.beta1, t);
+      break;
+    case Updater::kNadam: {
+      const NadamMomentum momentum(step.beta1, t);
+      const double alpha = rate * std::sqrt(1 - std::pow(step.beta2, t));
+      rate = alpha * momentum.next / (1 - momentum.product * momentum.next);
+      nudge = alpha * (1 - momentum.now) / (1 - momentum.product);
+      break;
+    }
+    default:
+      break;
   }
   const auto real = [](double x) { return static_cast<float>(x); };
   return {.scale = real(step.scale),
@@ -136,37 +245,60 @@ kernels::Numbers numbers_of(const UpdaterStep& step) {
           .mean = real(1 - step.beta1),
           .beta2 = real(step.beta2),
           .square = real(1 - step.beta2),
-          .epsilon = real(step.epsilon)};
+          .epsilon = real(step.epsilon),
+          .nudge = real(nudge),
+          .decay = real(step.decay)};
 }
 
-template <Form kForm>
+template <Form kForm, bool kDecay>
 Pass pass_of(Updater kind) {
   switch (kind) {
     case Updater::kNesterov:
-      return kernels::pass<kernels::Nesterov, kForm>;
+      return kernels::pass<kernels::Nesterov, kForm, kDecay>;
     case Updater::kAdaGrad:
-      return kernels::pass<kernels::AdaGrad, kForm>;
+      return kernels::pass<kernels::AdaGrad, kForm, kDecay>;
     case Updater::kRmsProp:
-      return kernels::pass<kernels::RmsProp, kForm>;
+      return kernels::pass<kernels::RmsProp, kForm, kDecay>;
     case Updater::kAdam:
-      return kernels::pass<kernels::Adam, kForm>;
-    default:
-      return kernels::pass<kernels::Sgd, kForm>;
+    case Updater::kAdamW:
+      return kernels::pass<kernels::Adam, kForm, kDecay>;
+    case Updater::kAmsGrad:
+      return kernels::pass<kernels::AmsGrad, kForm, kDecay>;
+    case Updater::kAdaMax:
+      return kernels::pass<kernels::AdaMax, kForm, kDecay>;
+    case Updater::kNadam:
+      return kernels::pass<kernels::Nadam, kForm, kDecay>;
+    case Updater::kAdaBelief:
+      return kernels::pass<kernels::AdaBelief, kForm, kDecay>;
+    case Updater::kAdaDelta:
+      return kernels::pass<kernels::AdaDelta, kForm, kDecay>;
+    case Updater::kNone:
+    case Updater::kSgd:
+      break;
   }
+  return kernels::pass<kernels::Sgd, kForm, kDecay>;
+}
+
+Pass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
+  const bool decay = step.decay != 0;
+  if (to == tensor::UpdateTo::kParameters)
+    return decay ? pass_of<Form::kApply, true>(step.kind)
+                 : pass_of<Form::kApply, false>(step.kind);
+  if (decay) return pass_of<Form::kUpdateRegularized, true>(step.kind);
+  return step.l1 != 0 || step.l2 != 0
+             ? pass_of<Form::kUpdateRegularized, false>(step.kind)
+             : pass_of<Form::kUpdate, false>(step.kind);
 }
 
 }  // namespace
 
 bool CpuDevice::update(const UpdaterStep& step, tensor::UpdateTo to, View g,
-                       View w, View m, View v) {
-  check_update(tensor::DType::kF32, step, to, g, w, m, v);
-  const Pass pass = to == tensor::UpdateTo::kParameters
-                        ? pass_of<Form::kApply>(step.kind)
-                    : step.l1 != 0 || step.l2 != 0
-                        ? pass_of<Form::kUpdateRegularized>(step.kind)
-                        : pass_of<Form::kUpdate>(step.kind);
-  return pass(numbers_of(step), g.as<float>(), w.as<float>(), m.as<float>(),
-              v.as<float>(), g.elements());
+                       View w, const tensor::StateViews& state) {
+  check_update(tensor::DType::kF32, step, to, g, w, state);
+  return pass_of(step, to)(
+      numbers_of(step),
+      {g.as<float>(), w.as<float>(), state[0].as<float>(), state[1].as<float>(),
+       state[2].as<float>(), g.elements()});
 }
 
 }  // namespace dl::device

@@ -107,7 +107,7 @@ class ReferenceDevice final : public tensor::Device {
 
   // updater.cpp
   bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
-              View w, View m, View v) override;
+              View w, const tensor::StateViews& state) override;
 };
 
 }  // namespace dl::device

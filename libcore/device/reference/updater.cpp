@@ -21,7 +21,25 @@ double prepared(const UpdaterStep& step, double g, double w) {
   return g + step.l2 * w + step.l1 * sign;
 }
 
-double update_of(const UpdaterStep& step, double g, double& m, double& v) {
+// Dozat's, which Keras and PyTorch use.
+double nadam_momentum(double beta1, double t) {
+  return beta1 * (1 - 0.5 * std::pow(0.96, 0.004 * t));
+}
+
+double nadam(const UpdaterStep& step, double g, double m, double v) {
+  const auto t = static_cast<double>(step.step);
+  double product = 1;
+  for (double i = 1; i <= t; ++i) product *= nadam_momentum(step.beta1, i);
+  const double now = nadam_momentum(step.beta1, t);
+  const double next = nadam_momentum(step.beta1, t + 1);
+  const double mean =
+      next * m / (1 - product * next) + (1 - now) * g / (1 - product);
+  return step.learning_rate * std::sqrt(1 - std::pow(step.beta2, t)) * mean /
+         (std::sqrt(v) + step.epsilon);
+}
+
+double update_of(const UpdaterStep& step, double g, double& m, double& v,
+                 double& x) {
   const double lr = step.learning_rate;
   const auto t = static_cast<double>(step.step);
   switch (step.kind) {
@@ -40,35 +58,56 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v) {
     case Updater::kRmsProp:
       m = step.beta2 * m + (1 - step.beta2) * g * g;
       return lr * g / (std::sqrt(m) + step.epsilon);
-    case Updater::kAdam: {
-      m = step.beta1 * m + (1 - step.beta1) * g;
+    case Updater::kAdaDelta: {  // m: of squared updates, v: of gradients
       v = step.beta2 * v + (1 - step.beta2) * g * g;
-      const double alpha = lr * std::sqrt(1 - std::pow(step.beta2, t)) /
-                           (1 - std::pow(step.beta1, t));
-      return alpha * m / (std::sqrt(v) + step.epsilon);
+      const double u =
+          g * std::sqrt(m + step.epsilon) / std::sqrt(v + step.epsilon);
+      m = step.beta2 * m + (1 - step.beta2) * u * u;
+      return lr * u;
     }
+    default:
+      break;
   }
-  return g;
+  if (step.kind == Updater::kNone) return g;
+  // Adam and its kin.
+  m = step.beta1 * m + (1 - step.beta1) * g;
+  if (step.kind == Updater::kAdaMax) {
+    v = std::max(step.beta2 * v, std::abs(g) + step.epsilon);
+    return lr / (1 - std::pow(step.beta1, t)) * m / v;
+  }
+  if (step.kind == Updater::kAdaBelief)
+    v = step.beta2 * v + (1 - step.beta2) * (g - m) * (g - m) + step.epsilon;
+  else
+    v = step.beta2 * v + (1 - step.beta2) * g * g;
+  x = std::max(x, v);
+  if (step.kind == Updater::kNadam) return nadam(step, g, m, v);
+  const double alpha = lr * std::sqrt(1 - std::pow(step.beta2, t)) /
+                       (1 - std::pow(step.beta1, t));
+  const double root =
+      std::sqrt(step.kind == Updater::kAmsGrad ? x : v) + step.epsilon;
+  return alpha * m / root;
 }
 
 }  // namespace
 
 bool ReferenceDevice::update(const UpdaterStep& step, tensor::UpdateTo to,
-                             View gradient, View parameters, View first,
-                             View second) {
-  check_update(DType::kF64, step, to, gradient, parameters, first, second);
+                             View gradient, View parameters,
+                             const tensor::StateViews& state) {
+  check_update(DType::kF64, step, to, gradient, parameters, state);
   bool finite = true;
   for (std::int64_t i = 0; i < gradient.elements(); ++i) {
-    double none = 0;
-    const auto at = [&](View view) -> double& {
-      return view.empty() ? none : view.as<double>()[i];
+    double none[] = {0, 0, 0, 0};
+    const auto at = [&](View view, int which) -> double& {
+      return view.empty() ? none[which] : view.as<double>()[i];
     };
-    double &g = at(gradient), &w = at(parameters);
-    double &m = at(first), &v = at(second);
-    const double u = update_of(step, prepared(step, g, w), m, v);
+    double &g = at(gradient, 0), &w = at(parameters, 0);
+    double &m = at(state[0], 1), &v = at(state[1], 2), &x = at(state[2], 3);
+    const double u =
+        update_of(step, prepared(step, g, w), m, v, x) + step.decay * w;
     double& target = to == tensor::UpdateTo::kGradient ? g : w;
     target = to == tensor::UpdateTo::kGradient ? u : w - u;
-    for (const double x : {target, m, v}) finite = finite && std::isfinite(x);
+    for (const double y : {target, m, v, x})
+      finite = finite && std::isfinite(y);
   }
   return finite;
 }

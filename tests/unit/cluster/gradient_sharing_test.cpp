@@ -27,9 +27,9 @@ const std::string kSgd = R"({"type": "sgd", "learning_rate": 0.5})";
 }  // namespace
 
 TEST_CASE("gradients are shared where all layers have one simple updater") {
-  CHECK(shared_updater(network(kNesterov, kNesterov)).momentum == 0.8);
+  CHECK(shared_updater(network(kNesterov, kNesterov)).momentum.initial == 0.8);
   const auto sgd = shared_updater(network(kSgd, kSgd));
-  CHECK(sgd.momentum == 0);
+  CHECK(sgd.momentum.initial == 0);
   CHECK(sgd.learning_rate.at(0, 0) == 0.5);
   const auto message = [](const std::string& a, const std::string& b) {
     try {
@@ -44,6 +44,10 @@ TEST_CASE("gradients are shared where all layers have one simple updater") {
              Catch::Contains("layer 'output1' differs"));
   CHECK_THAT(message(R"({"type": "adam"})", R"({"type": "adam"})"),
              Catch::Contains("layer 'dense1' is neither"));
+  const std::string changes = R"({"type": "nesterov", "momentum": {
+      "schedule": "map", "values": {"0": 0.5, "10": 0.9}}})";
+  CHECK_THAT(message(changes, changes),
+             Catch::Contains("layer 'dense1' has a momentum that changes"));
 }
 
 TEST_CASE("without updaters an update is the gradient") {
@@ -61,4 +65,8 @@ TEST_CASE("the largest momentum of any layer is found, adam's beta1 too") {
             network(R"({"type": "adam", "beta1": 0.85})", kNesterov)) == 0.85);
   CHECK(largest_momentum(
             network(R"({"type": "rmsprop"})", R"({"type": "adagrad"})")) == 0);
+  CHECK(largest_momentum(network(R"({"type": "adamw", "beta1": 0.7})",
+                                 R"({"type": "adadelta"})")) == 0.7);
+  CHECK(largest_momentum(network(kSgd, R"({"type": "nesterov", "momentum": {
+      "schedule": "map", "values": {"0": 0.5, "10": 0.95}}})")) == 0.95);
 }

@@ -85,8 +85,9 @@ class Step {
                 .l2 = 1e-2,
                 .kind = kind,
                 .learning_rate = 0.9},
-               to, dw_, w_, components > 0 ? m_ : View{},
-               components > 1 ? s_ : View{});
+               to, dw_, w_,
+               {components > 0 ? m_ : View{}, components > 1 ? s_ : View{},
+                components > 2 ? x_max_ : View{}});
     }
     d.add(w_, -0.01, dw_);
     d.copy(x2_, dx_);
@@ -124,9 +125,12 @@ class Step {
       tensor::Activation::kSigmoid, tensor::Activation::kSoftplus,
       tensor::Activation::kRelu};
   static constexpr tensor::Updater kUpdaters[] = {
-      tensor::Updater::kSgd,     tensor::Updater::kNesterov,
-      tensor::Updater::kRmsProp, tensor::Updater::kAdaGrad,
-      tensor::Updater::kAdam,    tensor::Updater::kNone};
+      tensor::Updater::kSgd,      tensor::Updater::kNesterov,
+      tensor::Updater::kRmsProp,  tensor::Updater::kAdaGrad,
+      tensor::Updater::kAdamW,    tensor::Updater::kAmsGrad,
+      tensor::Updater::kAdaMax,   tensor::Updater::kNadam,
+      tensor::Updater::kAdaDelta, tensor::Updater::kAdaBelief,
+      tensor::Updater::kAdam,     tensor::Updater::kNone};
 
   static constexpr tensor::Cell kCells[] = {
       tensor::Cell::kSimple, tensor::Cell::kLstm, tensor::Cell::kGru};
@@ -192,7 +196,8 @@ class Step {
   View z_ = array(Shape{kMaxBatch, 10}, 10), dz_ = array(z_.shape, 11),
        t_ = array(z_.shape, 12), mask_ = array(q_.shape, 13);
   View w_ = array(Shape{20, 4, 4, 3}, 14), dw_ = array(w_.shape, 15),
-       m_ = array(w_.shape, 16, 0, 1), s_ = array(w_.shape, 17, 0, 1);
+       m_ = array(w_.shape, 16, 0, 1), s_ = array(w_.shape, 17, 0, 1),
+       x_max_ = array(w_.shape, 40, 0, 1);
   View b_ = array(Shape{20}, 18), db_ = array(b_.shape, 19),
        mean_ = array(b_.shape, 20), variance_ = array(b_.shape, 21, 0, 1),
        gamma_ = array(b_.shape, 22), beta_ = array(b_.shape, 23),

@@ -7,28 +7,37 @@ using namespace dl::device::test;
 using dl::Error;
 using dl::tensor::initial_state;
 using dl::tensor::state_per_parameter;
+using dl::tensor::StateViews;
 using dl::tensor::Updater;
 using dl::tensor::UpdaterStep;
 using dl::tensor::UpdateTo;
 
 namespace {
 
-const std::vector<Updater> kUpdaters = {Updater::kNone,     Updater::kSgd,
-                                        Updater::kNesterov, Updater::kAdam,
-                                        Updater::kAdaGrad,  Updater::kRmsProp};
+const std::vector<Updater> kUpdaters = {
+    Updater::kNone,  Updater::kSgd,       Updater::kNesterov,
+    Updater::kAdam,  Updater::kAdaGrad,   Updater::kRmsProp,
+    Updater::kAdamW, Updater::kAmsGrad,   Updater::kAdaMax,
+    Updater::kNadam, Updater::kAdaBelief, Updater::kAdaDelta};
+
+// Each component of the state as make() has it.
+template <typename Make>
+StateViews state_for(Updater kind, const Make& make) {
+  StateViews state;
+  for (int i = 0; i < state_per_parameter(kind); ++i)
+    state[static_cast<std::size_t>(i)] = make();
+  return state;
+}
 
 // The updates of one parameter whose gradients are 0.5, then -0.25.
 Values two_steps(const char* name, UpdaterStep step) {
   Lab lab(name);
-  const auto state = [&](int component) {
-    if (component >= state_per_parameter(step.kind)) return View{};
-    return lab.put(Shape{1}, {initial_state(step)});
-  };
-  const View m = state(0), v = state(1);
+  const StateViews state = state_for(
+      step.kind, [&] { return lab.put(Shape{1}, {initial_state(step)}); });
   Values updates;
   for (const double gradient : {0.5, -0.25}) {
     const View g = lab.put(Shape{1}, {gradient});
-    CHECK(lab.device().update(step, UpdateTo::kGradient, g, {}, m, v));
+    CHECK(lab.device().update(step, UpdateTo::kGradient, g, {}, state));
     updates.push_back(lab.get(g)[0]);
     ++step.step;
   }
@@ -71,11 +80,136 @@ TEST_CASE("updaters, by hand") {
         .beta2 = 0.8,
         .epsilon = 0.01},
        {std::sqrt(0.2) * 0.05 / (std::sqrt(0.05) + 0.01),
-        0.1 * 0.6 / 0.19 * 0.02 / (std::sqrt(0.0525) + 0.01)}}};
+        0.1 * 0.6 / 0.19 * 0.02 / (std::sqrt(0.0525) + 0.01)}},
+      // v = .0525 is more than .05 here; with gradients .5 and -.25 and beta2
+      // .5 it falls, from .125 to .09375, and the larger stays.
+      {"amsgrad",
+       {.kind = Updater::kAmsGrad,
+        .learning_rate = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.5,
+        .epsilon = 0.01},
+       {0.1 * std::sqrt(0.5) / 0.1 * 0.05 / (std::sqrt(0.125) + 0.01),
+        0.1 * std::sqrt(0.75) / 0.19 * 0.02 / (std::sqrt(0.125) + 0.01)}},
+      // n = .5 + .01, then the larger of .8 * .51 and .26
+      {"adamax",
+       {.kind = Updater::kAdaMax,
+        .learning_rate = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.8,
+        .epsilon = 0.01},
+       {0.1 / 0.1 * 0.05 / 0.51, 0.1 / 0.19 * 0.02 / 0.408}},
+      // s = .2 * .45^2 + .01;  s = .8 s + .2 * .27^2 + .01
+      {"adabelief",
+       {.kind = Updater::kAdaBelief,
+        .learning_rate = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.8,
+        .epsilon = 0.01},
+       {std::sqrt(0.2) * 0.05 / (std::sqrt(0.0505) + 0.01),
+        0.1 * 0.6 / 0.19 * 0.02 / (std::sqrt(0.06498) + 0.01)}},
+      // s = .05, u = .5 sqrt(.01 / .06), d = .2 u^2; s = .0525
+      {"adadelta",
+       {.kind = Updater::kAdaDelta,
+        .learning_rate = 0.1,
+        .beta2 = 0.8,
+        .epsilon = 0.01},
+       {0.05 * std::sqrt(0.01 / 0.06),
+        -0.025 * std::sqrt((0.05 * 0.01 / 0.06 + 0.01) / 0.0625)}}};
   for (const Known& k : known) {
     CAPTURE(k.name);
     check_close(two_steps("reference", k.step), k.updates, 1e-12);
     check_close(two_steps("cpu", k.step), k.updates, 1e-6);
+  }
+}
+
+// A parameter that starts at 1 after 1, 2, 10 and 20 steps with gradients that
+// change their size and sign.
+Values course(const char* name, UpdaterStep step) {
+  Lab lab(name);
+  const StateViews state =
+      state_for(step.kind, [&] { return lab.put(Shape{1}, {0}); });
+  const View w = lab.put(Shape{1}, {1});
+  Values after;
+  for (step.step = 1; step.step <= 20; ++step.step) {
+    const auto t = static_cast<int>(step.step);
+    const View g =
+        lab.put(Shape{1}, {(t * 7 % 11 - 5) / 8.0 * (t < 6 ? 3 : 1)});
+    CHECK(lab.device().update(step, UpdateTo::kParameters, g, w, state));
+    if (t == 1 || t == 2 || t % 10 == 0) after.push_back(lab.get(w)[0]);
+  }
+  return after;
+}
+
+TEST_CASE("updaters are PyTorch's over 20 steps, where it has the rule") {
+  // Made with torch.optim of PyTorch 2.15 in float64; its epsilon stands after
+  // the correction of the bias.
+  struct Known {
+    const char* name;
+    UpdaterStep step;
+    Values after;
+  };
+  const Known known[] = {
+      {"Adam",
+       {.kind = Updater::kAdam, .learning_rate = 0.01},
+       {0.990000000133, 0.990526315916, 0.970843862875, 0.966221169676}},
+      {"AdamW, weight_decay 0.1",
+       {.kind = Updater::kAdamW, .learning_rate = 0.01, .decay = 0.001},
+       {0.989000000133, 0.988537315916, 0.961069170820, 0.946893145126}},
+      {"Adam, amsgrad",
+       {.kind = Updater::kAmsGrad, .learning_rate = 0.01},
+       {0.990000000133, 0.990526315916, 0.970844871991, 0.966222677251}},
+      {"Adamax",
+       {.kind = Updater::kAdaMax, .learning_rate = 0.01},
+       {0.990000000133, 0.990526315916, 0.979229966163, 0.977515769545}},
+      {"NAdam",
+       {.kind = Updater::kNadam, .learning_rate = 0.01},
+       {0.989435482357, 0.996380590101, 0.986166331760, 0.983098478400}},
+      {"Adadelta, rho 0.95",
+       {.kind = Updater::kAdaDelta,
+        .learning_rate = 1,
+        .beta2 = 0.95,
+        .epsilon = 1e-6},
+       {0.995527943548, 1.000056970137, 0.995151922829, 0.994486187840}}};
+  for (const Known& k : known) {
+    CAPTURE(k.name);
+    check_close(course("reference", k.step), k.after, 1e-7);
+    check_close(course("cpu", k.step), k.after, 3e-6);
+  }
+}
+
+TEST_CASE("nadam's momentum is that of all steps before, however many") {
+  for (const double beta1 : {0.0, 0.5, 0.9, 0.9999})
+    for (const std::int64_t t : {1, 2, 100, 5000}) {
+      CAPTURE(beta1, t);
+      check_like_reference(
+          [&](Lab& lab) {
+            const View g = lab.put(Shape{1}, {0.5}), m = lab.put(Shape{1}, {1}),
+                       v = lab.put(Shape{1}, {1});
+            CHECK(lab.device().update({.kind = Updater::kNadam,
+                                       .learning_rate = 1,
+                                       .beta1 = beta1,
+                                       .step = t},
+                                      UpdateTo::kGradient, g, {}, {m, v}));
+            return lab.get(g);
+          },
+          1e-5);
+    }
+}
+
+TEST_CASE("decay is added to the update, after the updater") {
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    const UpdaterStep step{
+        .kind = Updater::kSgd, .learning_rate = 0.5, .decay = 0.25};
+    const View g = lab.put(Shape{3}, {1, 2, 0}),
+               w = lab.put(Shape{3}, {4, -8, 2});
+    CHECK(lab.device().update(step, UpdateTo::kParameters, g, w, {}));
+    CHECK(lab.get(w) == Values{4 - 0.5 - 1, -8 - 1 + 2.0, 2 - 0.5});
+    const View again = lab.put(Shape{3}, {4, -8, 2});
+    CHECK(lab.device().update(step, UpdateTo::kGradient, g, again, {}));
+    CHECK(lab.get(g) == Values{1.5, -1, 0.5});
+    CHECK(lab.get(again) == Values{4, -8, 2});
   }
 }
 
@@ -92,22 +226,22 @@ TEST_CASE("cpu updaters agree with the reference over many steps") {
             step.limit = 0.4;
             step.l1 = 1e-2;
             step.l2 = 5e-2;
+            step.decay = 2e-3;
           }
           const Values start(static_cast<std::size_t>(n), initial_state(step));
-          const int components = state_per_parameter(kind);
           const View w = lab.random(Shape{n}, 99);
-          const View m = components > 0 ? lab.put(Shape{n}, start) : View{};
-          const View v = components > 1 ? lab.put(Shape{n}, start) : View{};
+          const StateViews state =
+              state_for(kind, [&] { return lab.put(Shape{n}, start); });
           Values all;
           for (step.step = 1; step.step <= 20; ++step.step) {
             const View g =
                 lab.random(Shape{n}, static_cast<std::uint64_t>(step.step));
             CHECK(lab.device().update(
                 step, apply ? UpdateTo::kParameters : UpdateTo::kGradient, g, w,
-                m, v));
+                state));
             all = lab.get(g);
           }
-          for (const View& view : {w, m, v})
+          for (const View& view : {w, state[0], state[1], state[2]})
             if (!view.empty())
               for (const double value : lab.get(view)) all.push_back(value);
           return all;
@@ -129,12 +263,12 @@ TEST_CASE("scale, clip, l2 and l1 come before the updater, in that order") {
     const Values update = {2 * (1 + 0.5 + 0.5), 2 * (2 - 0.75 - 0.5), 2 * -2.0,
                            2 * (1 + 0.25 + 0.5)};
     const View g = lab.put(Shape{4}, gradient), w = lab.put(Shape{4}, weights);
-    CHECK(lab.device().update(step, UpdateTo::kParameters, g, w, {}, {}));
+    CHECK(lab.device().update(step, UpdateTo::kParameters, g, w, {}));
     CHECK(lab.get(g) == gradient);
     for (std::size_t i = 0; i < 4; ++i)
       CHECK(lab.get(w)[i] == weights[i] - update[i]);
     const View again = lab.put(Shape{4}, weights);
-    CHECK(lab.device().update(step, UpdateTo::kGradient, g, again, {}, {}));
+    CHECK(lab.device().update(step, UpdateTo::kGradient, g, again, {}));
     CHECK(lab.get(g) == update);
     CHECK(lab.get(again) == weights);
   }
@@ -147,16 +281,13 @@ TEST_CASE("an update that is not finite is told, wherever it is") {
   for (const std::int64_t at : {0, 13, 16, 36}) {
     CAPTURE(name, static_cast<int>(kind), at);
     Lab lab(name);
-    const auto state = [&](int component) {
-      return component < state_per_parameter(kind)
-                 ? lab.random(Shape{37}, 2, 0.1, 1)
-                 : View{};
-    };
+    const StateViews state =
+        state_for(kind, [&] { return lab.random(Shape{37}, 2, 0.1, 1); });
     const View g = lab.random(Shape{37}, 1), w = lab.random(Shape{37}, 3);
     const UpdaterStep step{.kind = kind, .learning_rate = 0.1};
-    CHECK(lab.device().update(step, to, g, w, state(0), state(1)));
+    CHECK(lab.device().update(step, to, g, w, state));
     lab.device().fill(g.at(at, Shape{1}), kNan);
-    CHECK_FALSE(lab.device().update(step, to, g, w, state(0), state(1)));
+    CHECK_FALSE(lab.device().update(step, to, g, w, state));
   }
 }
 
@@ -165,20 +296,19 @@ TEST_CASE("a step that overflows is told, though its update be small") {
     Updater kind;
     double gradient, weight;
   };
-  for (const Case& c : {Case{Updater::kSgd, 3e38, -3e38},  // w - u
-                        Case{Updater::kAdaGrad, 1e30, 0},  // the square of g,
-                        Case{Updater::kRmsProp, 1e30, 0},  // and u = 0
-                        Case{Updater::kAdam, 1e30, 0}}) {
+  for (const Case& c :
+       {Case{Updater::kSgd, 3e38, -3e38},  // w - u
+        Case{Updater::kAdaGrad, 1e30, 0},  // the square of g,
+        Case{Updater::kRmsProp, 1e30, 0},  // and u = 0
+        Case{Updater::kAdam, 1e30, 0}, Case{Updater::kAmsGrad, 1e30, 0},
+        Case{Updater::kNadam, 1e30, 0}, Case{Updater::kAdaBelief, 1e30, 0},
+        Case{Updater::kAdaDelta, 1e30, 0}}) {
     CAPTURE(static_cast<int>(c.kind));
     Lab lab("cpu");
-    const auto state = [&](int component) {
-      return component < state_per_parameter(c.kind) ? lab.put(Shape{1}, {0})
-                                                     : View{};
-    };
     CHECK_FALSE(lab.device().update(
         {.kind = c.kind, .learning_rate = 0.9}, UpdateTo::kParameters,
         lab.put(Shape{1}, {c.gradient}), lab.put(Shape{1}, {c.weight}),
-        state(0), state(1)));
+        state_for(c.kind, [&] { return lab.put(Shape{1}, {0}); })));
   }
 }
 
@@ -188,15 +318,17 @@ TEST_CASE("updaters refuse what does not fit") {
     const View g = lab.random(Shape{4}, 1), w = lab.random(Shape{4}, 4),
                s = lab.random(Shape{4}, 2), bad = lab.random(Shape{3}, 3);
     const auto refused = [&](const UpdaterStep& step, UpdateTo to, View weights,
-                             View m, View v) {
-      CHECK_THROWS_AS(lab.device().update(step, to, g, weights, m, v), Error);
+                             const StateViews& state) {
+      CHECK_THROWS_AS(lab.device().update(step, to, g, weights, state), Error);
     };
-    refused({.kind = Updater::kSgd}, UpdateTo::kGradient, w, s, {});
-    refused({.kind = Updater::kAdam}, UpdateTo::kGradient, w, s, {});
-    refused({.kind = Updater::kAdam}, UpdateTo::kGradient, w, s, bad);
-    refused({.kind = Updater::kAdaGrad}, UpdateTo::kGradient, w, {}, {});
-    refused({.kind = Updater::kSgd}, UpdateTo::kGradient, bad, {}, {});
-    refused({.l2 = 1}, UpdateTo::kGradient, {}, {}, {});
-    refused({}, UpdateTo::kParameters, {}, {}, {});
+    refused({.kind = Updater::kSgd}, UpdateTo::kGradient, w, {s});
+    refused({.kind = Updater::kAdam}, UpdateTo::kGradient, w, {s});
+    refused({.kind = Updater::kAdam}, UpdateTo::kGradient, w, {s, bad});
+    refused({.kind = Updater::kAmsGrad}, UpdateTo::kGradient, w, {s, s});
+    refused({.kind = Updater::kAdaGrad}, UpdateTo::kGradient, w, {});
+    refused({.kind = Updater::kSgd}, UpdateTo::kGradient, bad, {});
+    refused({.decay = 1}, UpdateTo::kGradient, {}, {});
+    refused({.l2 = 1}, UpdateTo::kGradient, {}, {});
+    refused({}, UpdateTo::kParameters, {}, {});
   }
 }

@@ -150,7 +150,7 @@ TEST_CASE("updaters take Deeplearning4j's defaults") {
   };
   CHECK(updater("sgd").learning_rate.initial == 1e-3);
   CHECK(updater("nesterov").learning_rate.initial == 0.1);
-  CHECK(updater("nesterov").momentum == 0.9);
+  CHECK(updater("nesterov").momentum.initial == 0.9);
   CHECK(updater("adam").learning_rate.initial == 1e-3);
   CHECK(updater("adam").epsilon == 1e-8);
   CHECK(updater("adagrad").learning_rate.initial == 0.1);
@@ -158,6 +158,16 @@ TEST_CASE("updaters take Deeplearning4j's defaults") {
   CHECK(updater("rmsprop").learning_rate.initial == 0.1);
   CHECK(updater("rmsprop").beta2 == 0.95);
   CHECK(updater("rmsprop").epsilon == 1e-8);
+  CHECK(updater("adamw").learning_rate.initial == 1e-3);
+  CHECK(updater("adamw").weight_decay == 0.01);
+  CHECK(updater("adam").weight_decay == 0);
+  CHECK(updater("amsgrad").beta2 == 0.999);
+  CHECK(updater("adamax").beta2 == 0.999);
+  CHECK(updater("nadam").epsilon == 1e-8);
+  CHECK(updater("adabelief").epsilon == 1e-14);
+  CHECK(updater("adadelta").learning_rate.initial == 1);
+  CHECK(updater("adadelta").beta2 == 0.95);
+  CHECK(updater("adadelta").epsilon == 1e-6);
 }
 
 TEST_CASE("the activation of the output follows from its loss") {
@@ -267,17 +277,21 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
         "'x.json': bias_updatr: unknown key; did you mean 'bias_updater'?");
   CHECK(refusal(network("", R"("updater": {"type": "adamm"},)")) ==
-        "'x.json': updater.type: want one of sgd, nesterov, adam, adagrad, "
-        "rmsprop, got \"adamm\"; did you mean 'adam'?");
+        "'x.json': updater.type: want " + dl::nn::tag_of("updater")->wanted() +
+            ", got \"adamm\"; did you mean 'adam'?");
+  CHECK_THAT(dl::nn::tag_of("updater")->wanted(),
+             Catch::StartsWith("one of sgd, nesterov, adam, adagrad, "));
   CHECK(refusal(network("", R"("updater": {"type": "sgd", "lr": 0.1},)"))
             .starts_with("'x.json': updater.lr: unknown key; did you mean "
                          "'learning_rate'?"));
   // Of an updater whose type is not known: the keys of all, each once.
   CHECK(refusal(network("", R"("updater": {"speed": 1},)")) ==
         "'x.json': updater.speed: unknown key; the keys of updater are type, "
-        "learning_rate, momentum, beta1, beta2, decay, epsilon\n"
-        "'x.json': updater.type: missing; want one of sgd, nesterov, adam, "
-        "adagrad, rmsprop");
+        "learning_rate, momentum, beta1, beta2, decay, epsilon, weight_decay\n"
+        "'x.json': updater.type: missing; want " +
+            dl::nn::tag_of("updater")->wanted());
+  CHECK(refusal(network("", R"("updater": {"type": "adadelta", "rho": 0.9},)"))
+            .find("here it is called 'decay'") != std::string::npos);
   CHECK(refusal(network("", R"("updater": {"type": "sgd", "beta1": 0.9},)")) ==
         "'x.json': updater.beta1: not a key of sgd updater; the keys of sgd "
         "updater are type, learning_rate");
@@ -305,6 +319,37 @@ TEST_CASE("schedules are checked") {
         "got \"batch\"");
   CHECK(rate(R"({"schedule": "polynomial", "initial": 1, "limit": 10})") ==
         "accepted");
+  CHECK(rate(R"({"schedule": "map", "values": {"0": 1, "5": 0}})") ==
+        "accepted");
+  CHECK(rate(R"({"schedule": "map", "values": {"5": 0}})") ==
+        "'x.json': updater.learning_rate.values: want object of numbers >= 0 "
+        "by integer, one for 0, got {\"5\":0}");
+  for (const char* name : {"05", "-1", "5.0", "x", "99999999999999999999"})
+    CHECK_THAT(rate(std::string(R"({"schedule": "map", "values": {"0": 1, ")") +
+                    name + R"(": 1}})"),
+               Catch::Contains("want an integer from 0 on as the name"));
+  CHECK(rate(R"({"schedule": "map", "values": {"0": 1, "5": -1}})") ==
+        "'x.json': updater.learning_rate.values.5: want number >= 0, got -1");
+}
+
+TEST_CASE("a momentum's schedule stays within its range") {
+  const auto momentum = [](const std::string& schedule) {
+    return refusal(network(
+        "",
+        R"("updater": {"type": "nesterov", "momentum": )" + schedule + "},"));
+  };
+  CHECK(momentum("1") ==
+        "'x.json': updater.momentum: want number in [0, 1), or schedule "
+        "object, got 1");
+  CHECK(momentum(R"({"schedule": "map", "values": {"0": 0.5, "9": 0.99}})") ==
+        "accepted");
+  const std::string leaves = "'x.json': updater.momentum: leaves [0, 1)";
+  CHECK(momentum(R"({"schedule": "map", "values": {"0": 0.5, "9": 1}})") ==
+        leaves);
+  CHECK(momentum(R"({"schedule": "exponential", "initial": 0.5,
+                     "decay": 1.01})") == leaves);
+  CHECK(momentum(R"({"schedule": "cosine", "initial": 0.5, "limit": 9,
+                     "final": 1.5})") == leaves);
 }
 
 TEST_CASE("every mistake is listed") {

@@ -3,6 +3,7 @@
 #include "libcore/nn/layout.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "libcore/nn/layers/window.h"
 
@@ -202,10 +203,15 @@ TEST_CASE("units beyond all memory are refused, and do not overflow") {
 
 TEST_CASE("components of updater state have names") {
   using dl::tensor::Updater;
-  for (const Updater kind : {Updater::kSgd, Updater::kNesterov, Updater::kAdam,
-                             Updater::kAdaGrad, Updater::kRmsProp})
-    for (int i = 0; i < dl::tensor::state_per_parameter(kind); ++i)
-      CHECK(std::string(dl::nn::state_name(kind, i)).size() == 1);
+  for (std::size_t k = 1; k < dl::nn::names_of<Updater>().size(); ++k) {
+    const auto kind = static_cast<Updater>(k);
+    std::set<std::string> names;
+    for (int i = 0; i < dl::tensor::state_per_parameter(kind); ++i) {
+      const std::string name = dl::nn::state_name(kind, i);
+      CHECK(name.size() == 1);
+      CHECK(names.insert(name).second);
+    }
+  }
   CHECK(std::string(dl::nn::state_name(Updater::kAdam, 0)) == "m");
   CHECK(std::string(dl::nn::state_name(Updater::kAdam, 1)) == "v");
   CHECK_THROWS_AS(dl::nn::state_name(Updater::kSgd, 0), dl::Error);

@@ -183,6 +183,36 @@ TEST_CASE("updaters over three steps") {
                 want);
 }
 
+TEST_CASE("adamw decays weights, and neither biases nor batch_norm") {
+  const std::string rates = R"("learning_rate": 0.5, "beta1": 0.5})";
+  const std::string layers = R"({"type": "batch_norm"},
+      {"type": "output", "units": 1, "loss": "mean_squared_error"})";
+  Network plain = compile(
+      sequence("[2]", layers, R"(, "updater": {"type": "adam", )" + rates), 4);
+  Network decayed = compile(
+      sequence(
+          "[2]", layers,
+          R"(, "updater": {"type": "adamw", "weight_decay": 0.2, )" + rates),
+      4);
+  // gamma, gamma, beta, beta, weight, weight, bias
+  const std::vector<double> parameters = {1, 2, 3, 4, 5, -6, 7};
+  const std::vector<double> gradient = {1, -2, 3, 4, 5, 6, 7};
+  assign(decayed, decayed.parameters(), parameters);
+  std::vector<double> want = update_of(plain, gradient);
+  want[4] += 0.5 * 0.2 * 5;
+  want[5] -= 0.5 * 0.2 * 6;
+  check_close(update_of(decayed, gradient), want);
+  CHECK(decayed.regularization_score() == 0);
+}
+
+TEST_CASE("a momentum follows its schedule") {
+  // v: -0.1; 0.5 * -0.1 + 0.2 = 0.15; 0.9 * 0.15 - 0.05 = 0.085.
+  check_close(three_updates(R"({"type": "nesterov", "learning_rate": 0.1,
+                        "momentum": {"schedule": "map",
+                                     "values": {"0": 0.5, "2": 0.9}}})"),
+              {1.5 * 0.1, -0.05 - 1.5 * 0.15, 0.9 * 0.15 - 1.9 * 0.085});
+}
+
 TEST_CASE("schedules move the learning rate") {
   const std::string sgd = R"({"type": "sgd", "learning_rate": )";
   check_close(three_updates(sgd + R"({"schedule": "exponential",

@@ -165,6 +165,9 @@ TEST_CASE("updater state") {
   CHECK(state_per_parameter(Updater::kAdaGrad) == 1);
   CHECK(state_per_parameter(Updater::kRmsProp) == 1);
   CHECK(state_per_parameter(Updater::kAdam) == 2);
+  CHECK(state_per_parameter(Updater::kAdamW) == 2);
+  CHECK(state_per_parameter(Updater::kAmsGrad) == 3);
+  CHECK(state_per_parameter(Updater::kAdaDelta) == 2);
   CHECK(initial_state({.kind = Updater::kAdaGrad, .epsilon = 1e-6}) == 1e-6);
   CHECK(initial_state({.kind = Updater::kRmsProp, .epsilon = 1e-8}) == 1e-8);
   CHECK(initial_state({.kind = Updater::kAdam, .epsilon = 1e-8}) == 0.0);
