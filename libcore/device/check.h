@@ -97,6 +97,25 @@ std::int64_t check_recurrent(tensor::DType real,
                              const tensor::View& x, const tensor::View& mask,
                              const tensor::RecurrentWeights& w);
 
+// Queries and keys exist, and rows have room for the heads.
+void check_spec(const tensor::AttentionSpec& spec, std::int64_t max_batch);
+// y, or its gradient, and what it is made of.  Returns the batch.
+std::int64_t check_attention(tensor::DType real,
+                             const tensor::AttentionSpec& spec,
+                             std::int64_t max_batch, const tensor::View& y,
+                             const tensor::View& q, const tensor::View& k,
+                             const tensor::View& v, const tensor::View& mask);
+
+// group_norm(): x [n, s, c], statistics [n, g, 2]; `of_channels` are [c] or
+// empty.
+struct Groups {
+  std::int64_t n, s, c, g;
+  std::int64_t width() const { return c / g; }
+};
+Groups check_group_norm(tensor::DType real, const tensor::View& x,
+                        const tensor::View& statistics,
+                        std::initializer_list<tensor::View> of_channels);
+
 // y, target [n, units]; grad likewise or empty; mask [n] or empty.
 Rows check_loss(tensor::DType real, const tensor::View& grad,
                 const tensor::View& y, const tensor::View& target,

@@ -2,6 +2,7 @@
 
 #include "libcore/tensor/device.h"
 
+#include <cmath>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -89,6 +90,10 @@ Pool3dSpec volume_of(const Pool2dSpec& s) {
           .pad_end = {0, s.pad_end[0], s.pad_end[1]},
           .p = s.p,
           .count_padding = s.count_padding};
+}
+
+double AttentionSpec::factor() const {
+  return scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(head_size));
 }
 
 std::int64_t RecurrentSpec::gates() const {

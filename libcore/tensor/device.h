@@ -30,6 +30,7 @@
 #include <string>
 
 #include "libcore/tensor/activation.h"
+#include "libcore/tensor/attention.h"
 #include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/conv3d.h"
 #include "libcore/tensor/dtype.h"
@@ -160,6 +161,9 @@ class Device {
   virtual std::unique_ptr<Recurrent> recurrent(const RecurrentSpec& spec,
                                                std::int64_t max_batch) = 0;
 
+  virtual std::unique_ptr<Attention> attention(const AttentionSpec& spec,
+                                               std::int64_t max_batch) = 0;
+
   // y = f(x); y may be x.
   virtual void activate(const ActivationSpec& f, View y, View x) = 0;
   // dx = dy f'(x), given y = f(x).  dx may be dy.  x may be empty unless
@@ -197,6 +201,18 @@ class Device {
                                    View variance, View gamma, View sum_dy,
                                    View sum_dy_xhat, double count,
                                    double epsilon) = 0;
+
+  // Normalisation of x [n, s, c] over all s and the channels of each of g
+  // groups (channels side by side; g divides c) of an example by itself:
+  //   y = (x - mean) / sqrt(variance + epsilon) * gamma[c] + beta[c]
+  // gamma and beta [c] may be empty: 1 and 0.  statistics [n, g, 2] takes the
+  // mean and 1 / sqrt(variance + epsilon).  Layer norm: s and g are 1. Instance
+  // norm: g is c.  y may be x.
+  virtual void group_norm(View y, View statistics, View x, View gamma,
+                          View beta, double epsilon) = 0;
+  // From its statistics; empty dx, dgamma, dbeta are left out.  dx may be dy.
+  virtual void group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
+                                   View x, View gamma, View statistics) = 0;
 
   // Inverted dropout: mask[i] = 1 / keep with probability keep, else 0; the
   // i-th is kept where philox(key, first + i, stream)[0] * 2^-32 < keep.

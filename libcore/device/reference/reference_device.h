@@ -84,6 +84,10 @@ class ReferenceDevice final : public tensor::Device {
   std::unique_ptr<tensor::Recurrent> recurrent(
       const tensor::RecurrentSpec& spec, std::int64_t max_batch) override;
 
+  // attention.cpp
+  std::unique_ptr<tensor::Attention> attention(
+      const tensor::AttentionSpec& spec, std::int64_t max_batch) override;
+
   // activation.cpp
   void activate(const tensor::ActivationSpec& f, View y, View x) override;
   void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,
@@ -104,6 +108,12 @@ class ReferenceDevice final : public tensor::Device {
   void batch_norm_gradient(View dx, View dy, View x, View mean, View variance,
                            View gamma, View sum_dy, View sum_dy_xhat,
                            double count, double epsilon) override;
+
+  // group_norm.cpp
+  void group_norm(View y, View statistics, View x, View gamma, View beta,
+                  double epsilon) override;
+  void group_norm_gradient(View dx, View dgamma, View dbeta, View dy, View x,
+                           View gamma, View statistics) override;
 
   // updater.cpp
   bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
