@@ -116,6 +116,31 @@ Groups check_group_norm(tensor::DType real, const tensor::View& x,
                         const tensor::View& statistics,
                         std::initializer_list<tensor::View> of_channels);
 
+// local_norm(): y, or gradients, and x alike.
+Rows check_local_norm(tensor::DType real, const tensor::LocalNorm& spec,
+                      std::initializer_list<tensor::View> views);
+
+// pool_steps(): y [n, c], x [n, s, c], mask [n, s] or empty.
+struct Steps {
+  std::int64_t n, s, c;
+};
+Steps check_pool_steps(tensor::DType real, const tensor::PoolSteps& spec,
+                       const tensor::View& y, const tensor::View& x,
+                       const tensor::View& mask);
+
+// upsample_bilinear(): y is a whole number of times as high and wide as x.
+struct Upsampling {
+  std::int64_t n, height, width, channels;  // of x
+  std::int64_t factor[2];
+};
+Upsampling check_upsampling(tensor::DType real, const tensor::View& y,
+                            const tensor::View& x);
+
+// prelu(): views of equally many elements, of which k is a divisor.  Returns k.
+std::int64_t check_prelu(tensor::DType real,
+                         std::initializer_list<tensor::View> views,
+                         const tensor::View& slope);
+
 // y, target [n, units]; grad likewise or empty; mask [n] or empty.
 Rows check_loss(tensor::DType real, const tensor::View& grad,
                 const tensor::View& y, const tensor::View& target,

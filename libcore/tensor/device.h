@@ -34,8 +34,10 @@
 #include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/conv3d.h"
 #include "libcore/tensor/dtype.h"
+#include "libcore/tensor/local_norm.h"
 #include "libcore/tensor/loss.h"
 #include "libcore/tensor/pool2d.h"
+#include "libcore/tensor/pool_steps.h"
 #include "libcore/tensor/recurrent.h"
 #include "libcore/tensor/shape.h"
 #include "libcore/tensor/strided.h"
@@ -214,10 +216,39 @@ class Device {
   virtual void group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
                                    View x, View gamma, View statistics) = 0;
 
+  virtual void local_norm(const LocalNorm& spec, View y, View x) = 0;
+  virtual void local_norm_gradient(const LocalNorm& spec, View dx, View dy,
+                                   View x) = 0;
+
+  // y [n, c] = x [n, s, c] pooled over s.  A step whose mask [n, s] (empty:
+  // ones) is 0 does not count; where none does, y is 0.
+  virtual void pool_steps(const PoolSteps& spec, View y, View x, View mask) = 0;
+  // Given that y and x.  The first of equal maxima gets the gradient.
+  virtual void pool_steps_gradient(const PoolSteps& spec, View dx, View dy,
+                                   View y, View x, View mask) = 0;
+
+  // y [n, h a, w b, c] = x [n, h, w, c] between whose pixels are as many more:
+  // bilinear, pixels being squares, the outermost repeated; and its gradient.
+  virtual void upsample_bilinear(View y, View x) = 0;
+  virtual void upsample_bilinear_gradient(View dx, View dy) = 0;
+
+  // y = x, but slope[i % k] x where x < 0, i counted over all elements; slope
+  // [k], and k divides their number.  y may be x.
+  virtual void prelu(View y, View x, View slope) = 0;
+  // An empty dx or dslope is left out.  dx may be dy.
+  virtual void prelu_gradient(View dx, View dslope, View dy, View x,
+                              View slope) = 0;
+
   // Inverted dropout: mask[i] = 1 / keep with probability keep, else 0; the
   // i-th is kept where philox(key, first + i, stream)[0] * 2^-32 < keep.
   virtual void dropout_mask(View mask, double keep, std::uint64_t key,
                             std::uint64_t stream, std::uint64_t first) = 0;
+
+  // y[i] = mean + deviation sqrt(-2 log u) cos(2 pi v), of the first two words
+  // of philox(key, first + i, stream): u = ((words[0] >> 8) + 1) * 2^-24,
+  // v = (words[1] >> 8) * 2^-24.
+  virtual void normal(View y, double mean, double deviation, std::uint64_t key,
+                      std::uint64_t stream, std::uint64_t first) = 0;
 
   // One step of training in one pass over memory.  The components of state are
   // views of their own, so that a range may be cut into pieces.  w may be empty

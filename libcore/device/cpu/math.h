@@ -12,7 +12,7 @@
 
 namespace dl::device {
 
-// exp(x) for x <= 0; 1e-38 where it would be less.
+// exp(x) for x <= 87; 1e-38 where it would be less.
 DL_INLINE float exp_down(float x) {
   // x = k log 2 + r, |r| <= log(2) / 2; log 2 in two parts, the first exact
   // in products with k.
@@ -159,6 +159,48 @@ DL_INLINE GeluTanh gelu_tanh_at(float x) {
   // y (1 - y) from the side where it keeps its digits.
   const float rest = sigmoid(-u);
   return {y, y + x * y * rest * kScale * (1.0f + 3.0f * 0.044715f * s)};
+}
+
+// log(x) for finite x > 0 that is no denormal: of m 2^k, m about 1.
+// Coefficients from the Cephes library.
+DL_INLINE float log_of(float x) {
+  constexpr std::int32_t kRootHalf = 0x3f3504f3;
+  const auto bits = std::bit_cast<std::int32_t>(x);
+  const std::int32_t k = (bits - kRootHalf) >> 23;
+  const float f = std::bit_cast<float>(bits - k * (1 << 23)) - 1.0f;
+  const auto power = static_cast<float>(k);
+  float p = 7.0376836292e-2f;
+  p = p * f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  p = p * f * f * f - power * 2.12194440e-4f - 0.5f * f * f;
+  return x == x ? f + p + power * 0.693359375f : x;
+}
+
+// x^p for such x, where the result is neither above 1e37 nor below 1e-37.
+DL_INLINE float power_of(float x, float p) {
+  const float e = p * log_of(x);
+  return exp_down(e > 87.0f ? 87.0f : e);
+}
+
+// cos(2 pi x) for x in [0, 1): the Taylor series of the sine of what is left to
+// a quarter turn.
+DL_INLINE float cos_of_turns(float x) {
+  const float t = x < 0.5f ? x : 1.0f - x;
+  const float a = 6.28318531f * (0.25f - t);
+  const float s = a * a;
+  float p = 1.0f / 6227020800;
+  p = p * s - 1.0f / 39916800;
+  p = p * s + 1.0f / 362880;
+  p = p * s - 1.0f / 5040;
+  p = p * s + 1.0f / 120;
+  p = p * s - 1.0f / 6;
+  return a + a * s * p;
 }
 
 // The standard normal distribution and its density.  Abramowitz and Stegun,

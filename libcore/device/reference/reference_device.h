@@ -115,6 +115,30 @@ class ReferenceDevice final : public tensor::Device {
   void group_norm_gradient(View dx, View dgamma, View dbeta, View dy, View x,
                            View gamma, View statistics) override;
 
+  // local_norm.cpp
+  void local_norm(const tensor::LocalNorm& spec, View y, View x) override;
+  void local_norm_gradient(const tensor::LocalNorm& spec, View dx, View dy,
+                           View x) override;
+
+  // pool_steps.cpp
+  void pool_steps(const tensor::PoolSteps& spec, View y, View x,
+                  View mask) override;
+  void pool_steps_gradient(const tensor::PoolSteps& spec, View dx, View dy,
+                           View y, View x, View mask) override;
+
+  // upsample.cpp
+  void upsample_bilinear(View y, View x) override;
+  void upsample_bilinear_gradient(View dx, View dy) override;
+
+  // prelu.cpp
+  void prelu(View y, View x, View slope) override;
+  void prelu_gradient(View dx, View dslope, View dy, View x,
+                      View slope) override;
+
+  // normal.cpp
+  void normal(View y, double mean, double deviation, std::uint64_t key,
+              std::uint64_t stream, std::uint64_t first) override;
+
   // updater.cpp
   bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
               View w, const tensor::StateViews& state) override;

@@ -1,0 +1,16 @@
+// Pooling over all steps of a sequence, or all positions of an image.
+
+#ifndef DL_LIBCORE_TENSOR_POOL_STEPS_H_
+#define DL_LIBCORE_TENSOR_POOL_STEPS_H_
+
+namespace dl::tensor {
+
+enum class StepPooling { kMax, kAverage, kSum, kPNorm };
+struct PoolSteps {
+  StepPooling kind = StepPooling::kMax;
+  double p = 2;  // of kPNorm, (sum of |x|^p)^(1/p), at least 1
+};
+
+}  // namespace dl::tensor
+
+#endif  // DL_LIBCORE_TENSOR_POOL_STEPS_H_
