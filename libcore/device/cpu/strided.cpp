@@ -224,10 +224,12 @@ void CpuDevice::copy_strided(const tensor::Strided& s, View y, View x,
       axis.y = -axis.y;
       axis.x = -axis.x;
     }
-    written[count++] = axis;
+    // Sorted without the memory that std::stable_sort() would ask for.
+    std::size_t place = count++;
+    for (; place > 0 && written[place - 1].y < axis.y; --place)
+      written[place] = written[place - 1];
+    written[place] = axis;
   }
-  std::stable_sort(written.begin(), written.begin() + count,
-                   [](const Axis& a, const Axis& b) { return a.y > b.y; });
   for (std::size_t k = 0; k < count; ++k) kept.append(written[k]);
   if (terms.size() == 0)
     copy_axes(kept, to, from, add);

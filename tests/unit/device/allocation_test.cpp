@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/unit/allocations.h"
+#include "tests/unit/device/layer_step.h"
 #include "tests/unit/device/step.h"
 
 using namespace dl::device::test;
@@ -34,12 +35,15 @@ TEST_CASE("the second step of a batch size allocates nothing") {
   for (const char* name : {"cpu", "reference"}) {
     CAPTURE(name);
     Lab lab(name);
-    Step step(lab);
-    for (const std::int64_t n : {5, 2}) step.run(n);
-    const auto counted = dl::test::allocations_in([&] {
-      for (const std::int64_t n : {5, 2, 5}) step.run(n);
-    });
-    CHECK(counted.ours == 0);
+    const auto allocated = [](auto&& step) {
+      for (const std::int64_t n : {5, 2}) step.run(n);
+      const auto counted = dl::test::allocations_in([&] {
+        for (const std::int64_t n : {5, 2, 5}) step.run(n);
+      });
+      return counted.ours;
+    };
+    CHECK(allocated(Step(lab)) == 0);
+    CHECK(allocated(LayerStep(lab)) == 0);
   }
 }
 

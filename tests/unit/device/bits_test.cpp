@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "tests/unit/device/layer_step.h"
 #include "tests/unit/device/step.h"
 
 using namespace dl::device::test;
@@ -13,8 +14,14 @@ namespace {
 Values train(std::int64_t skew = 0) {
   Lab lab("cpu");
   Step step(lab, skew);
-  for (const std::int64_t n : {5, 5, 3, 1, 5}) step.run(n);
-  return step.results();
+  LayerStep layers(lab, skew);
+  for (const std::int64_t n : {5, 5, 3, 1, 5}) {
+    step.run(n);
+    layers.run(n);
+  }
+  Values all = step.results();
+  for (const double value : layers.results()) all.push_back(value);
+  return all;
 }
 
 bool same_bits(const Values& a, const Values& b) {
@@ -37,6 +44,17 @@ TEST_CASE("a step of the cpu follows the reference") {
     results[name == std::string_view("reference")] = step.results();
   }
   check_close(results[0], results[1], 1e-3);
+}
+
+TEST_CASE("a step through layers of the cpu follows the reference") {
+  Values results[2];
+  for (const char* name : {"cpu", "reference"}) {
+    Lab lab(name);
+    LayerStep step(lab);
+    step.run(4);
+    results[name == std::string_view("reference")] = step.results();
+  }
+  check_close(results[0], results[1], 1e-4);
 }
 
 TEST_CASE("a second run gives the same bits") {
@@ -67,7 +85,13 @@ TEST_CASE("a device may move from thread to thread") {
   const Values alone = train();
   Lab lab("cpu");
   Step step(lab);
+  LayerStep layers(lab);
   for (const std::int64_t n : {5, 5, 3, 1, 5})
-    std::thread([&] { step.run(n); }).join();
-  CHECK(same_bits(alone, step.results()));
+    std::thread([&] {
+      step.run(n);
+      layers.run(n);
+    }).join();
+  Values all = step.results();
+  for (const double value : layers.results()) all.push_back(value);
+  CHECK(same_bits(alone, all));
 }
