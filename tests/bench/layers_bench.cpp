@@ -1,6 +1,7 @@
 // Layers that are one primitive of the cpu device, on one thread: convolution
 // with max pooling and recurrent layers, at the shapes of the reference
-// networks.
+// networks; attention, depthwise convolution and normalisation at those of
+// small transformers and of MobileNet.
 //
 // of_peak counts the arithmetic of the plain definition.  Convolution with max
 // pooling does less of it backwards, so its gradients may exceed 1.
@@ -17,6 +18,7 @@ using namespace dl::tensor;
 using benchmark::State;
 using dl::bench::add;
 using dl::bench::Bench;
+using dl::bench::report_bytes;
 using dl::bench::report_flops;
 
 // A gradient as relu leaves it: every other number is zero.
@@ -140,12 +142,112 @@ void add_recurrent() {
     }
 }
 
+// Self-attention of one product [batch, steps, 3 * heads * size].
+void attend(State& state, std::int64_t batch, std::int64_t steps,
+            std::int64_t heads, std::int64_t size, bool backward) {
+  Bench b;
+  AttentionSpec spec{
+      .queries = steps, .keys = steps, .heads = heads, .head_size = size};
+  const std::int64_t width = spec.size();
+  spec.q = {3 * width, 0};
+  spec.k = {3 * width, width};
+  spec.v = {3 * width, 2 * width};
+  const View x = b.array({batch, steps, 3 * width}), dx = b.array(x.shape),
+             y = b.array({batch, steps, width});
+  const auto attention = b.device->attention(spec, batch);
+  attention->forward(y, x, x, x, {}, true);
+  for (auto _ : state) {
+    if (backward)
+      attention->backward(dx, dx, dx, y, x, x, x, {});
+    else
+      attention->forward(y, x, x, x, {}, true);
+  }
+  report_flops(state, (backward ? 10.0 : 4.0) *
+                          static_cast<double>(batch * steps * steps * width));
+}
+
+void add_attention() {
+  struct Case {
+    const char* name;
+    std::int64_t batch, steps, heads, size;
+  };
+  for (const Case& c : {Case{"attention/64x4x32", 32, 64, 4, 32},
+                        {"attention/256x8x64", 8, 256, 8, 64}})
+    for (const bool backward : {false, true})
+      add(std::string(c.name) + (backward ? "/backward" : "/forward"),
+          [c, backward](State& state) {
+            attend(state, c.batch, c.steps, c.heads, c.size, backward);
+          });
+}
+
+void convolve_depthwise(State& state, std::int64_t size, std::int64_t channels,
+                        Pass pass) {
+  Bench b;
+  constexpr std::int64_t kBatch = 8;
+  const Conv2dSpec s{.height = size,
+                     .width = size,
+                     .channels = channels,
+                     .filters = channels,
+                     .kernel = {3, 3},
+                     .pad_begin = {1, 1},
+                     .pad_end = {1, 1},
+                     .groups = channels};
+  const View x = b.array({kBatch, size, size, channels}), y = b.array(x.shape),
+             w = b.array({channels, 3, 3, 1}), bias = b.array({channels});
+  const auto conv = b.device->conv2d(s, kBatch);
+  for (auto _ : state) {
+    if (pass == Pass::kForward) conv->forward(y, x, w, bias);
+    if (pass == Pass::kData) conv->backward_data(x, y, w);
+    if (pass == Pass::kWeights) conv->backward_weights(w, bias, x, y);
+  }
+  report_bytes(state, 8.0 * static_cast<double>(x.elements()));
+}
+
+void normalise(State& state, std::int64_t s, std::int64_t groups,
+               bool backward) {
+  Bench b;
+  const std::int64_t n = 2048 / s;
+  const View x = b.array({n, s, 512}), y = b.array(x.shape),
+             has = b.array({n, groups, 2}), gamma = b.array({512}),
+             dgamma = b.array({512}), dbeta = b.array({512});
+  for (auto _ : state) {
+    if (backward)
+      b.device->group_norm_gradient(y, dgamma, dbeta, y, x, gamma, has);
+    else
+      b.device->group_norm(y, has, x, gamma, gamma, 1e-5);
+  }
+  report_bytes(state,
+               (backward ? 12.0 : 8.0) * static_cast<double>(x.elements()));
+}
+
+void add_normalisation() {
+  for (const auto& [name, pass] : {std::pair{"forward", Pass::kForward},
+                                   {"data", Pass::kData},
+                                   {"weights", Pass::kWeights}})
+    for (const auto& [size, channels] :
+         {std::pair<std::int64_t, std::int64_t>{14, 512}, {56, 128}})
+      add("depthwise/" + std::to_string(size) + "x" + std::to_string(channels) +
+              "/" + name,
+          [size = size, channels = channels, pass = pass](State& state) {
+            convolve_depthwise(state, size, channels, pass);
+          });
+  for (const bool backward : {false, true}) {
+    const std::string way = backward ? "/backward" : "/forward";
+    add("layer_norm/512" + way,
+        [backward](State& state) { normalise(state, 1, 1, backward); });
+    add("group_norm/256x512/32" + way,
+        [backward](State& state) { normalise(state, 256, 32, backward); });
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (!dl::bench::start(argc, argv)) return 64;
   add_pooling();
   add_recurrent();
+  add_attention();
+  add_normalisation();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
 }
