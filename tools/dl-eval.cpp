@@ -76,10 +76,12 @@ std::vector<std::string> inputs(const Args& a) {
 }
 
 // What suits the model's output and the labels that it was trained on.
-const char* default_kind(const dl::nn::Model& model) {
+std::string default_kind(const dl::nn::Model& model, bool with_threshold) {
   using dl::tensor::Activation;
   const Activation last = output_of(model.config).activation.kind;
   if (last == Activation::kSigmoid) return "binary";
+  if (dl::nn::sides_are_classes(model.data, model.config))
+    return with_threshold ? "binary" : "binary:threshold=0";
   const bool classes = last == Activation::kSoftmax ||
                        last == Activation::kLogSoftmax ||
                        dl::nn::are_classes(model.data, model.config);
@@ -88,7 +90,7 @@ const char* default_kind(const dl::nn::Model& model) {
 
 std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
   std::vector<std::string> all = a.kinds;
-  if (all.empty()) all = {default_kind(model)};
+  if (all.empty()) all = {default_kind(model, !a.threshold.empty())};
   dl::eval::set_top(all, a.top);
   dl::eval::set_threshold(all, a.threshold, output_of(model.config).units);
   return all;

@@ -30,14 +30,18 @@ double in_seconds(std::chrono::milliseconds time) {
 }
 
 // What held-out data is evaluated for when nothing is said.
-std::string evaluation_for(tensor::Loss loss, bool classes) {
-  switch (loss) {
+std::string evaluation_for(const nn::NetworkConfig& network,
+                           const data::Metadata& data) {
+  switch (output_of(network).loss.kind) {
     case tensor::Loss::kNegativeLogLikelihood:
+    case tensor::Loss::kFocal:
       return "classification";
     case tensor::Loss::kBinaryCrossEntropy:
+    case tensor::Loss::kBinaryFocal:
       return "binary";
     default:
-      return classes ? "classification" : "regression";
+      if (nn::sides_are_classes(data, network)) return "binary:threshold=0";
+      return nn::are_classes(data, network) ? "classification" : "regression";
   }
 }
 
@@ -68,7 +72,7 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   s.evaluations = options.evaluate;
   const bool classes = nn::are_classes(held_out, network);
   if (s.evaluations.empty())
-    s.evaluations = {evaluation_for(output_of(network).loss, classes)};
+    s.evaluations = {evaluation_for(network, held_out)};
   eval::Subject subject;
   subject.outputs = output_of(network).units;
   subject.names = data.classes.empty() ? data.targets : data.classes;

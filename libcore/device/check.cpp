@@ -117,10 +117,16 @@ std::int64_t check_max_pool_images(const tensor::Conv2dSpec& spec,
   return batch;
 }
 
-Rows check_loss(tensor::DType real, const View& grad, const View& y,
-                const View& target, const View& mask) {
+Rows check_loss(tensor::DType real, const tensor::LossSpec& f, const View& grad,
+                const View& y, const View& target, const View& mask) {
   check_reals(real, {y, target});
   require(y.shape.rank() == 2, "outputs must be [batch, units]");
+  require(f.kind != tensor::Loss::kCategoricalHinge || y.shape[1] > 1,
+          "one output tells no classes apart");
+  if (!f.weights.empty()) {
+    check_reals(real, {f.weights});
+    check_shape(f.weights, Shape{y.shape[1]});
+  }
   check_same_shape(y, target);
   if (!grad.empty()) {
     check_reals(real, {grad});
@@ -131,6 +137,12 @@ Rows check_loss(tensor::DType real, const View& grad, const View& y,
     check_shape(mask, Shape{y.shape[0]});
   }
   return {y.shape[0], y.shape[1]};
+}
+
+double smoothing_floor(const tensor::LossSpec& f, std::int64_t n) {
+  const bool binary = f.kind == tensor::Loss::kBinaryCrossEntropy ||
+                      f.kind == tensor::Loss::kBinaryFocal;
+  return f.smoothing / (binary ? 2.0 : static_cast<double>(n));
 }
 
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,

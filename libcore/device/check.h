@@ -141,10 +141,13 @@ std::int64_t check_prelu(tensor::DType real,
                          std::initializer_list<tensor::View> views,
                          const tensor::View& slope);
 
-// y, target [n, units]; grad likewise or empty; mask [n] or empty.
-Rows check_loss(tensor::DType real, const tensor::View& grad,
-                const tensor::View& y, const tensor::View& target,
-                const tensor::View& mask);
+// y, target [n, units]; grad likewise or empty; mask [n] or empty; so are the
+// weights [units] of f.
+Rows check_loss(tensor::DType real, const tensor::LossSpec& f,
+                const tensor::View& grad, const tensor::View& y,
+                const tensor::View& target, const tensor::View& mask);
+// What label smoothing adds to each of n targets.
+double smoothing_floor(const tensor::LossSpec& f, std::int64_t n);
 
 // w and state have the elements of g, or are empty: w where it is not needed, a
 // component of state where the updater has none.

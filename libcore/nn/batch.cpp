@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libcore/base/error.h"
+#include "libcore/nn/target_range.h"
 
 namespace dl::nn {
 namespace {
@@ -29,7 +30,13 @@ void check_example(const Shape& example, const Shape& input) {
 void check_label(DType dtype, const Shape& label, const Wanted& wanted) {
   if (wanted.steps == 0 || (label.rank() >= 1 && label[0] == wanted.steps)) {
     const Shape one = wanted.steps == 0 ? label : label.without_first();
-    if (are_classes(dtype, one.with_first(1), wanted.units, 0)) return;
+    if (are_classes(dtype, one.with_first(1), wanted.units, 0)) {
+      if (wanted.loss == Loss::kMeanAbsolutePercentageError)
+        refuse("labels are class numbers, '" +
+               std::string(name_of(wanted.loss)) +
+               "' wants numbers other than 0");
+      return;
+    }
     if (one.elements() == wanted.units && one.rank() <= 1) return;
   }
   std::string classes = "class numbers", row = Shape{wanted.units}.to_string();
@@ -75,7 +82,7 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
           .sequences = layout.layers.front().input_steps,
           .units = output.units,
           .steps = last.output_steps ? last.output[0] : 0,
-          .loss = output.loss};
+          .loss = output.loss.kind};
 }
 
 bool are_classes(DType dtype, const Shape& shape, std::int64_t units,
@@ -91,6 +98,14 @@ bool are_classes(const data::Metadata& data, const NetworkConfig& config) {
   const Wanted wanted = wanted_by(config, layout_of(config));
   return are_classes(labels->second.dtype, labels->second.shape.with_first(1),
                      wanted.units, wanted.steps);
+}
+
+bool sides_are_classes(const data::Metadata& data,
+                       const NetworkConfig& config) {
+  const OutputSpec output = output_of(config);
+  return output.units == 1 && data.classes.size() == 2 &&
+         (output.loss.kind == Loss::kHinge ||
+          output.loss.kind == Loss::kSquaredHinge);
 }
 
 void check_features(const Tensor& features, const Tensor* mask,
@@ -116,15 +131,19 @@ void check_batch(const Batch& batch, const Wanted& wanted) {
     refuse(std::to_string(n) + " examples have " +
            std::to_string(labels.shape()[0]) + " labels");
   check_label(labels.dtype(), labels.shape().without_first(), wanted);
-  if (are_classes(labels.dtype(), labels.shape(), wanted.units, wanted.steps))
-    check_range(labels, wanted.units);
-  else if (!tensor::is_real(labels.dtype()) &&
-           wanted.loss == Loss::kBinaryCrossEntropy)
-    check_range(labels, 2);
   if (batch.mask != nullptr && batch.mask->elements() != n &&
       (wanted.steps == 0 || batch.mask->shape() != Shape{n, wanted.steps}))
     refuse(std::to_string(n) + " examples have a mask of " +
            batch.mask->shape().to_string());
+  if (are_classes(labels.dtype(), labels.shape(), wanted.units, wanted.steps)) {
+    check_range(labels, wanted.units);
+    return;
+  }
+  if (!tensor::is_real(labels.dtype()) &&
+      (wanted.loss == Loss::kBinaryCrossEntropy ||
+       wanted.loss == Loss::kBinaryFocal))
+    check_range(labels, 2);
+  check_targets(batch, wanted);
 }
 
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,

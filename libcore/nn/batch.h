@@ -28,11 +28,15 @@ bool are_classes(tensor::DType dtype, const tensor::Shape& shape,
 // Whether that is so of the labels of these data.
 bool are_classes(const data::Metadata& data, const NetworkConfig& config);
 
+// Whether a single output tells two classes by its sign, as hinge losses have
+// it: 0 is the threshold then, not 1/2.
+bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config);
+
 // Throws Error: kData, features [n, ...] or their mask (or null) do not fit.
 void check_features(const tensor::Tensor& features, const tensor::Tensor* mask,
                     const Wanted& wanted);
 // Throws Error: kData, labels or mask that do not fit the features, a class
-// number outside 0..units-1.
+// number outside 0..units-1, a target that the loss has no use for.
 void check_batch(const Batch& batch, const Wanted& wanted);
 // As Network::check_data().
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,

@@ -93,7 +93,7 @@ struct NetworkConfig {
 // What a network gives and is trained for.
 struct OutputSpec {
   std::int64_t units = 0;  // numbers an example, or a step of one
-  tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
+  tensor::LossSpec loss;   // without the weights of several outputs
   tensor::ActivationSpec activation;
 };
 OutputSpec output_of(const NetworkConfig& config);

@@ -80,6 +80,7 @@ class Checker {
                      const std::string& path);
   void schedule(const Json& value, const Key& key, const std::string& path);
   void map(const Json& value, const Key& key, const std::string& path);
+  void numbers(const Json& value, const Key& key, const std::string& path);
   void unknown(const std::string& name, std::string_view object,
                std::string_view tag, const std::string& path);
   void missing(const Json& value, std::string_view object, std::string_view tag,
@@ -178,6 +179,15 @@ void Checker::pair_or_shape(const Json& value, const Key& key,
     add(path, "an example of more than 2^40 numbers");
 }
 
+void Checker::numbers(const Json& value, const Key& key,
+                      const std::string& path) {
+  if (!value.is_array() || value.empty()) return mismatch(value, key, path);
+  Key one = key;
+  one.kind = Kind::kNumber;
+  for (std::size_t i = 0; i < value.size(); ++i)
+    this->value(value[i], one, path + "[" + std::to_string(i) + "]");
+}
+
 void Checker::layers(const Json& value, const Key& key,
                      const std::string& path) {
   if (!value.is_array() || value.empty()) return mismatch(value, key, path);
@@ -235,6 +245,8 @@ void Checker::value(const Json& value, const Key& key,
     case Kind::kShape:
     case Kind::kPair:
       return pair_or_shape(value, key, path);
+    case Kind::kNumbers:
+      return numbers(value, key, path);
     case Kind::kLayers:
       return layers(value, key, path);
     case Kind::kObject:

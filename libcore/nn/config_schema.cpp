@@ -67,6 +67,10 @@ Json value_schema(const Key& key) {
               {"items", ranged("integer", key.range)},
               {"minItems", 2},
               {"maxItems", 2}};
+    case Kind::kNumbers:
+      return {{"type", "array"},
+              {"items", ranged("number", key.range)},
+              {"minItems", 1}};
     case Kind::kObject:
       return reference(key.of);
     case Kind::kLayers:

@@ -21,6 +21,7 @@ std::vector<Key> other_keys() {
   const auto schedules = names_of<Schedule::Kind>();
   const auto inits = names_of<WeightInit>();
   const auto activations = names_of<tensor::Activation>();
+  const auto losses = names_of<tensor::Loss>();
   const auto gradients = names_of<GradientNormalization>();
   return {
       {"network", "", "seed", Kind::kInteger, "0",
@@ -156,6 +157,15 @@ std::vector<Key> other_keys() {
        "The factor within the sigmoid."},
       {"activation", "hard_sigmoid", "slope", Kind::kNumber, "0.2",
        "The slope between the ends.", kOver0},
+
+      {"loss", "", "type", Kind::kTag, "required", "The loss.", "", "", losses},
+      {"loss", "huber", "delta", Kind::kNumber, "1",
+       "From which error on it grows like a line.", kOver0},
+      {"loss", "focal binary_focal", "gamma", Kind::kNumber, "2",
+       "How much less what is right already counts.", kAtLeast0},
+      {"loss", "focal", "alpha", Kind::kNumber, "1", "A factor.", kOver0},
+      {"loss", "binary_focal", "alpha", Kind::kNumber, "(1 for both)",
+       "What t counts; 1 - t then counts 1 - alpha.", "[0, 1]"},
   };
 }
 
@@ -169,6 +179,10 @@ std::string number_in(std::string_view range) {
   if (i.low == 0 && i.high == std::numeric_limits<double>::infinity())
     return i.low_open ? "number > 0" : "number >= 0";
   return "number in " + std::string(range);
+}
+
+std::string numbers_in(std::string_view range) {
+  return number_in(range).replace(0, 6, "numbers");
 }
 
 std::string one_of(std::span<const std::string_view> values) {
@@ -210,6 +224,8 @@ std::string Key::wanted() const {
       return "array of 1 to 7 " + integers(range);
     case Kind::kPair:
       return "[height, width], " + integers(range);
+    case Kind::kNumbers:
+      return "array of " + numbers_in(range);
     case Kind::kObject:
       return std::string(of) + " object";
     case Kind::kLayers:

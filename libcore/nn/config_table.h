@@ -21,12 +21,13 @@ enum class Kind {
   kInteger,  // `range` "1..65535"
   kNumber,   // `range` "[0, 1)"; "" is any
   kBoolean,
-  kName,    // a layer's: letters, digits, '_', '-', '.'
-  kOneOf,   // one of `values`
-  kShape,   // 1 to 7 integers of `range`
-  kPair,    // [height, width], integers of `range`
-  kObject,  // the object `of`
-  kLayers,  // one or more of the object `of`
+  kName,     // a layer's: letters, digits, '_', '-', '.'
+  kOneOf,    // one of `values`
+  kShape,    // 1 to 7 integers of `range`
+  kPair,     // [height, width], integers of `range`
+  kNumbers,  // one or more numbers of `range`
+  kObject,   // the object `of`
+  kLayers,   // one or more of the object `of`
   // A number of `range`, or the object `of`, a schedule within it.
   kNumberOrObject,
   kMap,  // numbers of `range` by what is counted, one of them for 0
@@ -39,7 +40,9 @@ struct Key {
   std::string variants;     // tags that have it, "dense conv2d"; "": all
   std::string_view name;
   Kind kind;
-  std::string_view fallback;  // JSON; "required"; or a phrase in parentheses
+  // JSON; "required"; or a phrase in parentheses, "(none)" where a resolved
+  // document does not have the key, either.
+  std::string_view fallback;
   std::string_view doc;
   std::string_view range = {};
   std::string_view of = {};

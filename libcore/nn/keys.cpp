@@ -44,9 +44,19 @@ Key one_of(std::string_view name, std::string_view fallback,
   return of_layer(name, Kind::kOneOf, fallback, doc, {}, {}, values);
 }
 
+Key numbers(std::string_view name, std::string_view fallback,
+            std::string_view doc, std::string_view range) {
+  return of_layer(name, Kind::kNumbers, fallback, doc, range);
+}
+
 Key activation(std::string_view fallback, std::string_view doc) {
   return of_layer("activation", Kind::kTagOrObject, fallback, doc, {},
                   "activation");
+}
+
+Key loss() {
+  return of_layer("loss", Kind::kTagOrObject, "required",
+                  "What training makes small.", {}, "loss");
 }
 
 Key units() { return integer("units", "required", "Outputs of the layer."); }

@@ -33,9 +33,13 @@ Key pair(std::string_view name, std::string_view fallback,
          std::string_view doc);
 Key one_of(std::string_view name, std::string_view fallback,
            std::string_view doc, std::span<const std::string_view> values);
+// A list of numbers of `range`.
+Key numbers(std::string_view name, std::string_view fallback,
+            std::string_view doc, std::string_view range);
 Key activation(std::string_view fallback,
                std::string_view doc = "Applied to the outputs.");
 
+Key loss();
 Key units();
 Key bias();
 

@@ -24,9 +24,26 @@ constexpr std::string_view kActivations[] = {
     "selu",           "swish",        "mish",        "softsign",
     "cube",           "hard_sigmoid", "hard_tanh",   "rational_tanh",
     "rectified_tanh", "exp",          "log_softmax"};
-constexpr std::string_view kLosses[] = {
-    "negative_log_likelihood", "binary_cross_entropy", "mean_squared_error",
-    "mean_absolute_error"};
+constexpr std::string_view kLosses[] = {"negative_log_likelihood",
+                                        "binary_cross_entropy",
+                                        "mean_squared_error",
+                                        "mean_absolute_error",
+                                        "l1",
+                                        "l2",
+                                        "huber",
+                                        "log_cosh",
+                                        "mean_absolute_percentage_error",
+                                        "mean_squared_logarithmic_error",
+                                        "kl_divergence",
+                                        "poisson",
+                                        "hinge",
+                                        "squared_hinge",
+                                        "categorical_hinge",
+                                        "cosine_proximity",
+                                        "wasserstein",
+                                        "focal",
+                                        "binary_focal",
+                                        "multi_label"};
 constexpr std::string_view kUpdaters[] = {
     "none",  "sgd",     "nesterov", "adam",  "adagrad",   "rmsprop",
     "adamw", "amsgrad", "adamax",   "nadam", "adabelief", "adadelta"};

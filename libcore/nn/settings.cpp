@@ -28,6 +28,27 @@ Json resolved(const Json& value, const Key& key) {
   }
 }
 
+// A resolved object with a tag, "type", or the tag alone.
+class Tagged {
+ public:
+  explicit Tagged(const Json& json) : json_(json) {}
+  const std::string& tag() const {
+    const Json& tag = json_.is_string() ? json_ : json_.at("type");
+    return tag.get_ref<const std::string&>();
+  }
+  bool has(const char* key) const {
+    return json_.is_object() && json_.contains(key);
+  }
+  // `to` stays as it is where there is no such key.
+  template <typename T>
+  void read(const char* key, T& to) const {
+    if (has(key)) to = json_.at(key).get<T>();
+  }
+
+ private:
+  const Json& json_;
+};
+
 }  // namespace
 
 Settings::Settings(const Json& given, std::string_view object) {
@@ -73,20 +94,28 @@ std::array<std::int64_t, 2> Settings::pair(std::string_view name) const {
 }
 
 tensor::ActivationSpec Settings::activation(std::string_view name) const {
-  const Json& value = at(name);
-  const bool plain = value.is_string();
+  const Tagged value(at(name));
   tensor::ActivationSpec spec;
-  spec.kind = named<tensor::Activation>(
-      (plain ? value : value.at("type")).get_ref<const std::string&>());
+  spec.kind = named<tensor::Activation>(value.tag());
   // Each kind's own names for what the devices know by one.
-  const auto read = [&](double& to, std::initializer_list<const char*> names) {
-    for (const char* key : names)
-      if (!plain && value.contains(key)) to = value.at(key).get<double>();
-  };
-  read(spec.alpha, {"alpha", "beta", "slope", "negative_slope"});
-  read(spec.threshold, {"theta", "threshold"});
-  read(spec.limit, {"max"});
-  spec.approximate = !plain && value.value("approximate", false);
+  for (const char* key : {"alpha", "beta", "slope", "negative_slope"})
+    value.read(key, spec.alpha);
+  for (const char* key : {"theta", "threshold"})
+    value.read(key, spec.threshold);
+  value.read("max", spec.limit);
+  value.read("approximate", spec.approximate);
+  return spec;
+}
+
+tensor::LossSpec Settings::loss(std::string_view name) const {
+  const Tagged value(at(name));
+  tensor::LossSpec spec;
+  spec.kind = named<tensor::Loss>(value.tag());
+  value.read("delta", spec.delta);
+  value.read("gamma", spec.gamma);
+  value.read("alpha", spec.positive);
+  if (spec.kind == tensor::Loss::kBinaryFocal && value.has("alpha"))
+    spec.negative = 1 - spec.positive;
   return spec;
 }
 

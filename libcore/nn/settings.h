@@ -11,6 +11,7 @@
 #include "libcore/base/json.h"
 #include "libcore/nn/names.h"
 #include "libcore/tensor/activation.h"
+#include "libcore/tensor/loss.h"
 
 namespace dl::nn {
 
@@ -30,6 +31,7 @@ class Settings {
   std::string text(std::string_view name) const;
   std::array<std::int64_t, 2> pair(std::string_view name) const;
   tensor::ActivationSpec activation(std::string_view name) const;
+  tensor::LossSpec loss(std::string_view name) const;
   template <typename E>
   E one_of(std::string_view name) const {
     return named<E>(text(name));

@@ -8,16 +8,23 @@
 namespace dl::nn {
 namespace {
 
+// These look at differences alone, which scale as their targets do.
+bool is_distance(tensor::Loss loss) {
+  using tensor::Loss;
+  return loss == Loss::kMeanSquaredError || loss == Loss::kMeanAbsoluteError ||
+         loss == Loss::kL1 || loss == Loss::kL2 || loss == Loss::kHuber ||
+         loss == Loss::kLogCosh;
+}
+
 // Another activation bounds what the output can be, and other losses are on
-// probabilities.
+// probabilities, signs or proportions.
 bool is_regression(const NetworkConfig& config, const data::Metadata& data) {
   const OutputSpec last = output_of(config);
-  const bool real = last.loss == tensor::Loss::kMeanSquaredError ||
-                    last.loss == tensor::Loss::kMeanAbsoluteError;
   const bool named =
       !data.classes.empty() && !tensor::is_real(data.schema.at("labels").dtype);
-  return real && last.activation.kind == tensor::Activation::kIdentity &&
-         !named && !are_classes(data, config);
+  return is_distance(last.loss.kind) &&
+         last.activation.kind == tensor::Activation::kIdentity && !named &&
+         !are_classes(data, config);
 }
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -39,7 +46,8 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
     if (automatic) return {};
     refuse(
         "want labels that are no classes, and an output layer with activation "
-        "identity and loss mean_squared_error or mean_absolute_error");
+        "identity and loss mean_squared_error, mean_absolute_error, l1, l2, "
+        "huber or log_cosh");
   }
   const auto units = output_of(config).units;
   const auto& statistics = data.label_statistics;

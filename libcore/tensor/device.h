@@ -177,16 +177,16 @@ class Device {
   // Loss of outputs y [n, units] (after the activation) against target
   // [n, units], example i weighted by mask[i] (empty: 1; an example of weight 0
   // is not looked at).  Returns the sum over examples.
-  // grad = scale * d(sum)/dy; an empty grad is left out.
+  // grad = scale * d(sum)/dy; an empty grad is left out.  Not for losses that
+  // needs_logits().
   // y is clipped to [1e-10, 1 - 1e-10] inside the logarithms, and the gradient
   // is the one at the clipped y.
-  virtual double loss(Loss kind, View grad, View y, View target, View mask,
-                      double scale) = 0;
-  // The same with the activation inside, stable for any z: softmax with
-  // kNegativeLogLikelihood, sigmoid with kBinaryCrossEntropy.  grad is with
-  // respect to z.
-  virtual double loss_with_logits(Loss kind, View grad, View z, View target,
-                                  View mask, double scale) = 0;
+  virtual double loss(const LossSpec& f, View grad, View y, View target,
+                      View mask, double scale) = 0;
+  // The same with the activation inside, see activation_inside(), stable for
+  // any z.  grad is with respect to z.
+  virtual double loss_with_logits(const LossSpec& f, View grad, View z,
+                                  View target, View mask, double scale) = 0;
 
   // Batch normalisation over all but the last dimension; statistics are [c].
   // sum_squares_about: s[c] = sum of (x - mean[c])^2.

@@ -3,14 +3,74 @@
 #ifndef DL_LIBCORE_TENSOR_LOSS_H_
 #define DL_LIBCORE_TENSOR_LOSS_H_
 
+#include <optional>
+
+#include "libcore/tensor/activation.h"
+#include "libcore/tensor/view.h"
+
 namespace dl::tensor {
 
+// The formulas are in dl-network(5), LOSSES.
 enum class Loss {
   kNegativeLogLikelihood,  // -sum t log y
   kBinaryCrossEntropy,     // -sum t log y + (1 - t) log(1 - y)
   kMeanSquaredError,       // mean over outputs of (y - t)^2
-  kMeanAbsoluteError       // mean over outputs of |y - t|
+  kMeanAbsoluteError,      // mean over outputs of |y - t|
+  kL1,                     // sums instead of means
+  kL2,
+  kHuber,
+  kLogCosh,
+  kMeanAbsolutePercentageError,
+  kMeanSquaredLogarithmicError,
+  kKlDivergence,
+  kPoisson,
+  kHinge,
+  kSquaredHinge,
+  kCategoricalHinge,
+  kCosineProximity,
+  kWasserstein,
+  kFocal,
+  kBinaryFocal,
+  kMultiLabel
 };
+
+// Of the numbers each loss looks at its own alone.
+struct LossSpec {
+  Loss kind = Loss::kNegativeLogLikelihood;
+  double delta = 1;  // huber: from where on it grows like a line, over 0
+  double gamma = 2;  // focal losses: at least 0
+  // What targets t and, in binary losses, 1 - t count; focal: t alone.
+  double positive = 1, negative = 1;
+  // Of losses of classes: t becomes (1 - smoothing) t + smoothing / n, n being
+  // the number of outputs; of binary ones 2.
+  double smoothing = 0;
+  // [units], what each output counts, or the target of each class; empty: 1.
+  // Not for those that look at all outputs at once: categorical_hinge,
+  // cosine_proximity and multi_label.
+  View weights = {};
+};
+
+// The activation that Device::loss_with_logits() has inside.
+constexpr std::optional<Activation> activation_inside(Loss kind) {
+  switch (kind) {
+    case Loss::kNegativeLogLikelihood:
+    case Loss::kKlDivergence:
+    case Loss::kFocal:
+      return Activation::kSoftmax;
+    case Loss::kBinaryCrossEntropy:
+    case Loss::kBinaryFocal:
+      return Activation::kSigmoid;
+    case Loss::kPoisson:
+      return Activation::kExp;
+    default:
+      return {};
+  }
+}
+
+// True for losses that are computed with their activation alone.
+constexpr bool needs_logits(Loss kind) {
+  return kind == Loss::kFocal || kind == Loss::kBinaryFocal;
+}
 
 }  // namespace dl::tensor
 

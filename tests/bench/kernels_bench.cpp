@@ -329,7 +329,7 @@ void add_ends() {
                  target = b.array(z.shape);
       for (auto _ : state)
         benchmark::DoNotOptimize(b.device->loss_with_logits(
-            Loss::kNegativeLogLikelihood, grad, z, target, {}, 1));
+            {Loss::kNegativeLogLikelihood}, grad, z, target, {}, 1));
       report_bytes(state, 12.0 * static_cast<double>(z.elements()));
     });
 }

@@ -107,10 +107,10 @@ class CpuDevice final : public tensor::Device {
                          View y, View x) override;
 
   // loss.cpp
-  double loss(tensor::Loss kind, View grad, View y, View target, View mask,
-              double scale) override;
-  double loss_with_logits(tensor::Loss kind, View grad, View z, View target,
-                          View mask, double scale) override;
+  double loss(const tensor::LossSpec& f, View grad, View y, View target,
+              View mask, double scale) override;
+  double loss_with_logits(const tensor::LossSpec& f, View grad, View z,
+                          View target, View mask, double scale) override;
 
   // batch_norm.cpp
   void sum_squares_about(View s, View x, View mean) override;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "libcore/tensor/device.h"
 
@@ -94,10 +95,10 @@ class ReferenceDevice final : public tensor::Device {
                          View y, View x) override;
 
   // loss.cpp
-  double loss(tensor::Loss kind, View grad, View y, View target, View mask,
-              double scale) override;
-  double loss_with_logits(tensor::Loss kind, View grad, View z, View target,
-                          View mask, double scale) override;
+  double loss(const tensor::LossSpec& f, View grad, View y, View target,
+              View mask, double scale) override;
+  double loss_with_logits(const tensor::LossSpec& f, View grad, View z,
+                          View target, View mask, double scale) override;
 
   // batch_norm.cpp
   void sum_squares_about(View s, View x, View mean) override;
@@ -142,6 +143,9 @@ class ReferenceDevice final : public tensor::Device {
   // updater.cpp
   bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
               View w, const tensor::StateViews& state) override;
+
+ private:
+  std::vector<double> loss_scratch_;
 };
 
 }  // namespace dl::device

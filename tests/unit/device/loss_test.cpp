@@ -1,32 +1,91 @@
-// Losses: values by hand, gradients by finite differences, the cpu device
-// against the reference.
+// Losses: values by hand and of PyTorch, gradients by finite differences, the
+// cpu device against the reference.
 
 #include "tests/unit/device/lab.h"
 
 using namespace dl::device::test;
 using dl::Error;
 using dl::tensor::Loss;
+using dl::tensor::LossSpec;
 
 namespace {
 
-constexpr Loss kAll[] = {Loss::kNegativeLogLikelihood,
-                         Loss::kBinaryCrossEntropy, Loss::kMeanSquaredError,
-                         Loss::kMeanAbsoluteError};
-constexpr Loss kOfLogits[] = {Loss::kNegativeLogLikelihood,
-                              Loss::kBinaryCrossEntropy};
+// Each loss with numbers that are not the defaults, too.
+const std::vector<LossSpec> kAll = {
+    {Loss::kNegativeLogLikelihood},
+    {Loss::kBinaryCrossEntropy},
+    {.kind = Loss::kBinaryCrossEntropy, .positive = 3, .negative = 0.5},
+    {Loss::kMeanSquaredError},
+    {Loss::kMeanAbsoluteError},
+    {Loss::kL1},
+    {Loss::kL2},
+    {Loss::kHuber},
+    {.kind = Loss::kHuber, .delta = 0.3},
+    {Loss::kLogCosh},
+    {Loss::kMeanAbsolutePercentageError},
+    {Loss::kMeanSquaredLogarithmicError},
+    {Loss::kKlDivergence},
+    {Loss::kPoisson},
+    {Loss::kHinge},
+    {Loss::kSquaredHinge},
+    {Loss::kCategoricalHinge},
+    {Loss::kCosineProximity},
+    {Loss::kWasserstein},
+    {Loss::kMultiLabel}};
+const std::vector<LossSpec> kOfLogits = {
+    {Loss::kNegativeLogLikelihood},
+    {.kind = Loss::kNegativeLogLikelihood, .smoothing = 0.1},
+    {Loss::kBinaryCrossEntropy},
+    {.kind = Loss::kBinaryCrossEntropy,
+     .positive = 3,
+     .negative = 0.5,
+     .smoothing = 0.1},
+    {Loss::kKlDivergence},
+    {Loss::kPoisson},
+    {Loss::kFocal},
+    {.kind = Loss::kFocal, .gamma = 0},
+    {.kind = Loss::kFocal, .gamma = 0.5, .positive = 0.25, .smoothing = 0.1},
+    {Loss::kBinaryFocal},
+    {.kind = Loss::kBinaryFocal,
+     .gamma = 1.5,
+     .positive = 0.25,
+     .negative = 0.75}};
 const Shape kShape{4, 5};
 
-double loss_of(const char* name, Loss kind, const Shape& shape, const Values& y,
-               const Values& target) {
-  Lab lab(name);
-  return lab.device().loss(kind, {}, lab.put(shape, y), lab.put(shape, target),
-                           {}, 1);
+bool takes_one_output(const LossSpec& f) {
+  return f.kind != Loss::kCategoricalHinge;
 }
 
-double loss_of_logits(const char* name, Loss kind, const Shape& shape,
-                      const Values& z, const Values& target) {
+bool takes_weights(const LossSpec& f) {
+  return f.kind != Loss::kCategoricalHinge &&
+         f.kind != Loss::kCosineProximity && f.kind != Loss::kMultiLabel;
+}
+
+// Of some losses either side of 0 is a class.
+double least_target(const LossSpec& f) {
+  return f.kind == Loss::kHinge || f.kind == Loss::kSquaredHinge ||
+                 f.kind == Loss::kMultiLabel
+             ? -1
+             : 0;
+}
+
+double loss_of(const char* name, const LossSpec& f, const Shape& shape,
+               const Values& y, const Values& target,
+               const Values& weights = {}) {
   Lab lab(name);
-  return lab.device().loss_with_logits(kind, {}, lab.put(shape, z),
+  LossSpec weighted = f;
+  if (!weights.empty()) weighted.weights = lab.put(Shape{shape[1]}, weights);
+  return lab.device().loss(weighted, {}, lab.put(shape, y),
+                           lab.put(shape, target), {}, 1);
+}
+
+double loss_of_logits(const char* name, const LossSpec& f, const Shape& shape,
+                      const Values& z, const Values& target,
+                      const Values& weights = {}) {
+  Lab lab(name);
+  LossSpec weighted = f;
+  if (!weights.empty()) weighted.weights = lab.put(Shape{shape[1]}, weights);
+  return lab.device().loss_with_logits(weighted, {}, lab.put(shape, z),
                                        lab.put(shape, target), {}, 1);
 }
 
@@ -39,21 +98,21 @@ TEST_CASE("losses, by hand") {
     const Values y = {0.25, 0.75, 0.5, 0.125}, t = {0, 1, 0.5, 0};
     const Shape shape{2, 2};
     // Sums over examples: -ln .75 - .5 ln .5
-    CHECK(loss_of(name, Loss::kNegativeLogLikelihood, shape, y, t) ==
+    CHECK(loss_of(name, {Loss::kNegativeLogLikelihood}, shape, y, t) ==
           Approx(0.6342556627317536).epsilon(tight));
     // -2 ln .75 - ln .5 - ln .875
-    CHECK(loss_of(name, Loss::kBinaryCrossEntropy, shape, y, t) ==
+    CHECK(loss_of(name, {Loss::kBinaryCrossEntropy}, shape, y, t) ==
           Approx(1.4020427180880297).epsilon(tight));
     // (.25^2 + .25^2) / 2 + .125^2 / 2
-    CHECK(loss_of(name, Loss::kMeanSquaredError, shape, y, t) ==
+    CHECK(loss_of(name, {Loss::kMeanSquaredError}, shape, y, t) ==
           Approx(0.0703125).epsilon(tight));
-    CHECK(loss_of(name, Loss::kMeanAbsoluteError, shape, y, t) ==
+    CHECK(loss_of(name, {Loss::kMeanAbsoluteError}, shape, y, t) ==
           Approx(0.3125).epsilon(tight));
     // Of logits: ln(1 + e^-1) and ln(1 + e^2) - 2.
-    CHECK(loss_of_logits(name, Loss::kNegativeLogLikelihood, Shape{1, 2},
+    CHECK(loss_of_logits(name, {Loss::kNegativeLogLikelihood}, Shape{1, 2},
                          {1, 0},
                          {1, 0}) == Approx(0.31326168751822286).epsilon(tight));
-    CHECK(loss_of_logits(name, Loss::kBinaryCrossEntropy, Shape{1, 1}, {2},
+    CHECK(loss_of_logits(name, {Loss::kBinaryCrossEntropy}, Shape{1, 1}, {2},
                          {1}) == Approx(0.12692801104297263).epsilon(tight));
   }
 }
@@ -63,74 +122,241 @@ TEST_CASE("losses at the ends of their range stay finite") {
     CAPTURE(name);
     const Shape shape{1, 2};
     const double clip = -std::log(1e-10);
-    CHECK(loss_of(name, Loss::kNegativeLogLikelihood, shape, {0, 1}, {1, 0}) ==
-          Approx(clip));
-    CHECK(loss_of(name, Loss::kBinaryCrossEntropy, shape, {0, 1}, {1, 0}) ==
+    CHECK(loss_of(name, {Loss::kNegativeLogLikelihood}, shape, {0, 1},
+                  {1, 0}) == Approx(clip));
+    CHECK(loss_of(name, {Loss::kBinaryCrossEntropy}, shape, {0, 1}, {1, 0}) ==
           Approx(2 * clip));
     for (const double z : {1000.0, -1000.0}) {
-      CHECK(loss_of_logits(name, Loss::kNegativeLogLikelihood, shape, {z, 0},
+      CHECK(loss_of_logits(name, {Loss::kNegativeLogLikelihood}, shape, {z, 0},
                            {1, 0}) == Approx(std::max(0.0, -z)).margin(1e-12));
-      CHECK(loss_of_logits(name, Loss::kBinaryCrossEntropy, shape, {z, z},
+      CHECK(loss_of_logits(name, {Loss::kBinaryCrossEntropy}, shape, {z, z},
                            {1, 1}) ==
             Approx(2 * std::max(0.0, -z)).margin(1e-12));
+      CHECK(loss_of_logits(name, {Loss::kFocal}, shape, {z, 0}, {1, 0}) ==
+            Approx(std::max(0.0, -z)).margin(1e-12));
+      CHECK(loss_of_logits(name, {Loss::kBinaryFocal}, shape, {z, z}, {1, 1}) ==
+            Approx(2 * std::max(0.0, -z)).margin(1e-12));
+      CHECK(loss_of_logits(name, {Loss::kKlDivergence}, shape, {z, 0},
+                           {1, 0}) == Approx(std::max(0.0, -z)).margin(1e-12));
+      for (const LossSpec& f : kOfLogits) {
+        if (f.kind == Loss::kPoisson) continue;  // exp(1000)
+        Lab lab(name);
+        const View grad = lab.blank(shape);
+        lab.device().loss_with_logits(f, grad, lab.put(shape, {z, 0}),
+                                      lab.put(shape, {1, 0}), {}, 1);
+        CAPTURE(static_cast<int>(f.kind), z);
+        CHECK(lab.device().all_finite(grad));
+      }
     }
   }
 }
 
-TEST_CASE("reference losses' gradients are those of their values") {
-  Lab lab("reference");
-  const Values y = random_values(20, 1, 0.1, 0.9),
-               z = random_values(20, 2, -3, 3), t = random_values(20, 3, 0, 1);
+TEST_CASE("losses of PyTorch and their gradients") {
+  // Made by PyTorch 2 in float64.
+  const Shape shape{2, 3};
+  const Values y = {0.25, 0.75, 2.5, -0.5, 0.125, 1}, t = {1, 0.5, 1, 0, 0, 3};
+  const Values classes = {0, 0, 1, 1, 0, 0}, soft = {.2, .3, .5, 1, 0, 0};
+  const Values labels = {1, 0, 1, 0, 0, 1}, weights = {2, 1, 0.5};
+  struct Known {
+    LossSpec f;
+    bool logits;
+    Values target, weights;
+    double loss;
+    Values slopes;
+  };
+  const Known known[] = {
+      {{.kind = Loss::kHuber, .delta = 0.75},
+       false,
+       t,
+       {},
+       0.8359375,
+       {-0.25, 0.08333333333333333, 0.25, -0.16666666666666666,
+        0.041666666666666664, -0.25}},
+      {{Loss::kPoisson},
+       true,
+       t,
+       {},
+       13.916480335242396,
+       {0.2840254166877414, 1.6170000166126748, 11.182493960703473,
+        0.6065306597126334, 1.1331484530668263, -0.2817181715409549}},
+      {{Loss::kCosineProximity},
+       false,
+       t,
+       {},
+       -1.683441046593549,
+       {-0.22536388473077634, -0.04044992802860088, 0.03467136688165795,
+        -0.3511659807956104, 0.0877914951989026, -0.18655692729766804}},
+      {{.kind = Loss::kNegativeLogLikelihood, .smoothing = 0.2},
+       true,
+       classes,
+       weights,
+       4.137869842203044,
+       {-0.0811489662032438, 0.019370809418736583, 0.061778156784507154,
+        -1.4838980218092936, 0.39933984572896775, 1.084558176080326}},
+      {{.kind = Loss::kNegativeLogLikelihood, .smoothing = 0.2},
+       true,
+       soft,
+       weights,
+       5.366506848621338,
+       {-0.3714862733082456, -0.17172367785903417, 0.5432099511672798,
+        -1.4838980218092936, 0.39933984572896775, 1.084558176080326}},
+      {{Loss::kKlDivergence},
+       true,
+       soft,
+       {},
+       2.1862523660794393,
+       {-0.11760363084722705, -0.16415135354936328, 0.2817549843965903,
+        -0.8639443755323419, 0.25418537039761874, 0.6097590051347233}},
+      {{.kind = Loss::kFocal, .gamma = 1.5},
+       true,
+       classes,
+       {},
+       1.6268888682913787,
+       {0.019514475435471912, 0.03217393073701768, -0.05168840617248961,
+        -1.020666227473104, 0.300295285703702, 0.720370941769402}},
+      {{.kind = Loss::kBinaryFocal, .positive = 0.25, .negative = 0.75},
+       true,
+       labels,
+       {},
+       0.6377099525986952,
+       {-0.05201409478121608, 0.48733824393285274, -0.0003188962321657229,
+        0.10345274801318578, 0.26275225512979433, -0.013145282494390155}},
+      {{.kind = Loss::kBinaryCrossEntropy, .positive = 3},
+       true,
+       labels,
+       {},
+       5.272819550681024,
+       {-1.313470497342606, 0.679178699175393, -0.22757454006373035,
+        0.3775406687981454, 0.5312093733737563, -0.8068242641099852}},
+      {{Loss::kHinge}, false, labels, {}, 4.125, {-1, 1, 0, 1, 1, 0}},
+      {{Loss::kSquaredHinge},
+       false,
+       labels,
+       {},
+       5.140625,
+       {-1.5, 3.5, 0, 1, 2.25, 0}}};
+  for (const char* name : {"cpu", "reference"})
+    for (const Known& k : known) {
+      CAPTURE(name, static_cast<int>(k.f.kind));
+      Lab lab(name);
+      LossSpec f = k.f;
+      if (!k.weights.empty()) f.weights = lab.put(Shape{3}, k.weights);
+      const View at = lab.put(shape, y), target = lab.put(shape, k.target);
+      const View grad = lab.blank(shape);
+      dl::tensor::Device& d = lab.device();
+      const double loss = k.logits
+                              ? d.loss_with_logits(f, grad, at, target, {}, 1)
+                              : d.loss(f, grad, at, target, {}, 1);
+      const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+      CHECK(loss == Approx(k.loss).epsilon(tight));
+      check_close(lab.get(grad), k.slopes, tight);
+    }
+}
+
+TEST_CASE("losses that PyTorch has not, by hand") {
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+    const auto check = [&](Loss kind, const Values& y, const Values& t,
+                           double expected) {
+      CAPTURE(static_cast<int>(kind));
+      const Shape shape{1, static_cast<std::int64_t>(y.size())};
+      CHECK(loss_of(name, {kind}, shape, y, t) ==
+            Approx(expected).epsilon(tight).margin(1e-12));
+    };
+    check(Loss::kL1, {1, -2}, {3, 0.5}, 4.5);
+    check(Loss::kL2, {1, -2}, {3, 0.5}, 10.25);
+    check(Loss::kLogCosh, {1, 0}, {0, 0}, std::log(std::cosh(1)) / 2);
+    check(Loss::kLogCosh, {1e4, 1}, {0, 1}, (1e4 - std::log(2)) / 2);
+    check(Loss::kMeanAbsolutePercentageError, {1, 3}, {2, -4},
+          (50.0 + 175.0) / 2);
+    check(Loss::kMeanSquaredLogarithmicError, {1, 3}, {0, 1},
+          (std::log(2) * std::log(2) + std::log(2) * std::log(2)) / 2);
+    // An output below 0 counts as 0.
+    check(Loss::kMeanSquaredLogarithmicError, {-5}, {1},
+          std::log(2) * std::log(2));
+    check(Loss::kKlDivergence, {0.25, 0.75}, {0.5, 0.5},
+          0.5 * std::log(2) + 0.5 * std::log(2.0 / 3));
+    check(Loss::kPoisson, {2, 1}, {3, 0}, 3 - 3 * std::log(2));
+    check(Loss::kCategoricalHinge, {0.5, 2, -1}, {1, 0, 0}, 2.5);
+    check(Loss::kCategoricalHinge, {0.5, 2, -1}, {0, 1, 0}, 0);
+    check(Loss::kWasserstein, {0.5, 2}, {1, -1}, -0.75);
+    check(Loss::kMultiLabel, {1, 0, -1}, {1, 0, 1},
+          (std::exp(-1) + std::exp(1)) / 2);
+    check(Loss::kMultiLabel, {1, 0, -1}, {1, 1, 1}, 0);
+    check(Loss::kMultiLabel, {1, 0, -1}, {0, 0, 0}, 0);
+    check(Loss::kMultiLabel, {800, 0}, {1, 0}, 0);
+    check(Loss::kCosineProximity, {0, 0}, {1, 2}, 0);
+    check(Loss::kCosineProximity, {1, 2}, {0, 0}, 0);
+  }
+}
+
+// Values of y or z, targets and weights for finite differences.
+void check_gradient(const LossSpec& f, bool logits, bool weighted) {
+  CAPTURE(static_cast<int>(f.kind), logits, weighted);
   const double scale = 0.25;
-  for (const Loss kind : kAll) {
-    CAPTURE(static_cast<int>(kind));
-    const View grad = lab.blank(kShape);
-    lab.device().loss(kind, grad, lab.put(kShape, y), lab.put(kShape, t), {},
-                      scale);
-    check_close(lab.get(grad),
-                numeric_gradient(
-                    [&](auto& v) {
-                      return Values{loss_of("reference", kind, kShape, v, t)};
-                    },
-                    y, {scale}),
-                1e-8);
-  }
-  for (const Loss kind : kOfLogits) {
-    CAPTURE(static_cast<int>(kind));
-    const View grad = lab.blank(kShape);
-    lab.device().loss_with_logits(kind, grad, lab.put(kShape, z),
-                                  lab.put(kShape, t), {}, scale);
-    check_close(
-        lab.get(grad),
-        numeric_gradient(
-            [&](auto& v) {
-              return Values{loss_of_logits("reference", kind, kShape, v, t)};
-            },
-            z, {scale}),
-        1e-8);
-  }
+  Lab lab("reference");
+  const Values at =
+      logits ? random_values(20, 2, -3, 3) : random_values(20, 1, 0.1, 0.9);
+  const Values t = random_values(20, 3, least_target(f), 1);
+  const Values weights = weighted ? random_values(5, 4, 0.25, 4) : Values{};
+  LossSpec of = f;
+  if (weighted) of.weights = lab.put(Shape{5}, weights);
+  const View grad = lab.blank(kShape);
+  const View y = lab.put(kShape, at), target = lab.put(kShape, t);
+  if (logits)
+    lab.device().loss_with_logits(of, grad, y, target, {}, scale);
+  else
+    lab.device().loss(of, grad, y, target, {}, scale);
+  check_close(lab.get(grad),
+              numeric_gradient(
+                  [&](auto& v) {
+                    return Values{(logits ? loss_of_logits : loss_of)(
+                        "reference", f, kShape, v, t, weights)};
+                  },
+                  at, {scale}),
+              1e-8);
+}
+
+TEST_CASE("reference losses' gradients are those of their values") {
+  for (const LossSpec& f : kAll) check_gradient(f, false, false);
+  for (const LossSpec& f : kOfLogits) check_gradient(f, true, false);
+}
+
+TEST_CASE("reference losses' gradients with weights of outputs") {
+  for (const LossSpec& f : kAll)
+    if (takes_weights(f)) check_gradient(f, false, true);
+  for (const LossSpec& f : kOfLogits) check_gradient(f, true, true);
 }
 
 TEST_CASE("cpu losses agree with the reference") {
   for (const Shape& shape : {Shape{1, 1}, Shape{4, 10}, Shape{33, 7}})
     for (const bool masked : {false, true}) {
-      const auto run = [&](Lab& lab, bool logits, Loss kind) {
+      const auto run = [&](Lab& lab, bool logits, LossSpec f) {
         const View y = logits ? lab.random(shape, 1, -8, 8)
                               : lab.random(shape, 1, 0.01, 0.99);
-        const View t = lab.random(shape, 2, 0, 1), grad = lab.blank(shape);
+        const View t = lab.random(shape, 2, least_target(f), 1);
+        const View grad = lab.blank(shape);
         const View mask =
             masked ? lab.random(Shape{shape[0]}, 3, 0, 2) : View{};
+        if (masked && takes_weights(f))
+          f.weights = lab.random(Shape{shape[1]}, 4, 0, 2);
         const double sum =
-            logits ? lab.device().loss_with_logits(kind, grad, y, t, mask, 0.5)
-                   : lab.device().loss(kind, grad, y, t, mask, 0.5);
+            logits ? lab.device().loss_with_logits(f, grad, y, t, mask, 0.5)
+                   : lab.device().loss(f, grad, y, t, mask, 0.5);
         Values all = lab.get(grad);
         all.push_back(sum);
         return all;
       };
-      for (const Loss kind : kAll)
-        check_like_reference([&](Lab& lab) { return run(lab, false, kind); });
-      for (const Loss kind : kOfLogits)
-        check_like_reference([&](Lab& lab) { return run(lab, true, kind); });
+      for (const LossSpec& f : kAll) {
+        CAPTURE(static_cast<int>(f.kind), shape.to_string(), masked);
+        if (shape[1] > 1 || takes_one_output(f))
+          check_like_reference([&](Lab& lab) { return run(lab, false, f); });
+      }
+      for (const LossSpec& f : kOfLogits) {
+        CAPTURE(static_cast<int>(f.kind), shape.to_string(), masked);
+        check_like_reference([&](Lab& lab) { return run(lab, true, f); });
+      }
     }
 }
 
@@ -141,19 +367,19 @@ TEST_CASE("an example of weight 0 is not looked at, others weigh") {
     const View y = lab.put(shape, {kNan, kNan, 0.5, 0.5});
     const View t = lab.put(shape, {1, 0, 0, 1});
     const View mask = lab.put(Shape{2}, {0, 3});
-    for (const Loss kind : kAll) {
+    for (const LossSpec& f : kAll) {
       const View grad = lab.blank(shape);
-      const double sum = lab.device().loss(kind, grad, y, t, mask, 1);
-      const double alone = lab.device().loss(kind, {}, y.at(2, Shape{1, 2}),
+      const double sum = lab.device().loss(f, grad, y, t, mask, 1);
+      const double alone = lab.device().loss(f, {}, y.at(2, Shape{1, 2}),
                                              t.at(2, Shape{1, 2}), {}, 1);
       CHECK(sum == Approx(3 * alone));
       CHECK(lab.get(grad)[0] == 0);
       CHECK(lab.device().all_finite(grad));
     }
-    for (const Loss kind : kOfLogits) {
+    for (const LossSpec& f : kOfLogits) {
       const View grad = lab.blank(shape);
-      CHECK(std::isfinite(
-          lab.device().loss_with_logits(kind, grad, y, t, mask, 1)));
+      CHECK(
+          std::isfinite(lab.device().loss_with_logits(f, grad, y, t, mask, 1)));
       CHECK(lab.device().all_finite(grad));
     }
   }
@@ -167,17 +393,16 @@ TEST_CASE("a NaN output shows in the loss and the gradient") {
       Values values = {0.2, 0.3, 0.5};
       values[at] = kNan;
       const View y = lab.put(shape, values), t = lab.put(shape, {0, 1, 0});
-      for (const Loss kind : kAll) {
-        CAPTURE(name, at, static_cast<int>(kind));
+      for (const LossSpec& f : kAll) {
+        CAPTURE(name, at, static_cast<int>(f.kind));
         const View grad = lab.random(shape, 1);
-        CHECK(std::isnan(lab.device().loss(kind, grad, y, t, {}, 1)));
+        CHECK(std::isnan(lab.device().loss(f, grad, y, t, {}, 1)));
         CHECK_FALSE(lab.device().all_finite(grad));
       }
-      for (const Loss kind : kOfLogits) {
-        CAPTURE(name, at, static_cast<int>(kind));
+      for (const LossSpec& f : kOfLogits) {
+        CAPTURE(name, at, static_cast<int>(f.kind));
         const View grad = lab.random(shape, 1);
-        CHECK(
-            std::isnan(lab.device().loss_with_logits(kind, grad, y, t, {}, 1)));
+        CHECK(std::isnan(lab.device().loss_with_logits(f, grad, y, t, {}, 1)));
         CHECK_FALSE(lab.device().all_finite(grad));
       }
     }
@@ -188,11 +413,20 @@ TEST_CASE("losses refuse what does not fit") {
     Lab lab(name);
     const View y = lab.random(Shape{2, 3}, 1), t = lab.random(Shape{2, 3}, 2);
     dl::tensor::Device& d = lab.device();
-    const Loss mse = Loss::kMeanSquaredError;
+    const LossSpec mse{Loss::kMeanSquaredError};
     CHECK_THROWS_AS(d.loss(mse, {}, y, lab.random(Shape{3, 2}, 1), {}, 1),
                     Error);
     CHECK_THROWS_AS(d.loss(mse, {}, y, t, lab.random(Shape{3}, 1), 1), Error);
     CHECK_THROWS_AS(d.loss(mse, lab.blank(Shape{2}), y, t, {}, 1), Error);
     CHECK_THROWS_AS(d.loss_with_logits(mse, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(d.loss({Loss::kFocal}, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(d.loss({Loss::kBinaryFocal}, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(
+        d.loss({Loss::kCategoricalHinge}, {}, lab.random(Shape{2, 1}, 1),
+               lab.random(Shape{2, 1}, 1), {}, 1),
+        Error);
+    LossSpec weighted = mse;
+    weighted.weights = lab.random(Shape{2}, 1);
+    CHECK_THROWS_AS(d.loss(weighted, {}, y, t, {}, 1), Error);
   }
 }

@@ -52,10 +52,10 @@ class Step {
     const View flat = q.reshaped(Shape{n, 180});
     d.matmul(z, flat, false, v_, true, 0);
     d.add_bias(z, c_);
-    sums_[0] = d.loss_with_logits(tensor::Loss::kNegativeLogLikelihood, dz, z,
+    sums_[0] = d.loss_with_logits({tensor::Loss::kNegativeLogLikelihood}, dz, z,
                                   t_.at(0, z.shape), {}, 1.0 / 7);
     d.activate({tensor::Activation::kSoftmax}, z, z);
-    sums_[1] = d.loss(tensor::Loss::kBinaryCrossEntropy, {}, z,
+    sums_[1] = d.loss({tensor::Loss::kBinaryCrossEntropy}, {}, z,
                       t_.at(0, z.shape), {}, 1);
     d.activate_gradient({tensor::Activation::kSoftmax}, z, dz, z, {});
     d.matmul(dv_, dz, true, flat, false, 0);

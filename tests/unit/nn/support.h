@@ -57,8 +57,18 @@ inline Tensor lengths_mask(std::int64_t n, std::int64_t steps) {
   return mask;
 }
 
-// Features from N(0, 1); classes for negative log likelihood, else reals in
-// [0, 1).
+// Whether a loss wants class numbers, or else 0 and 1 alone.
+inline bool wants_classes(tensor::Loss loss) {
+  return loss == tensor::Loss::kNegativeLogLikelihood ||
+         loss == tensor::Loss::kFocal ||
+         loss == tensor::Loss::kCategoricalHinge;
+}
+inline bool wants_sides(tensor::Loss loss) {
+  return loss == tensor::Loss::kHinge || loss == tensor::Loss::kSquaredHinge ||
+         loss == tensor::Loss::kMultiLabel;
+}
+
+// Features from N(0, 1); labels as the loss wants them, else reals in [0, 1).
 inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
                                 std::uint64_t stream = 1) {
   Philox random(99, stream);
@@ -67,7 +77,7 @@ inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
   for (double& x : e.features.as<double>()) x = random.normal();
   const auto [units, loss, activation] = output_of(config);
   const LayerLayout last = layout_of(config).layers.back();
-  if (loss == tensor::Loss::kNegativeLogLikelihood) {
+  if (wants_classes(loss.kind)) {
     e.labels = Tensor(DType::kI32, {n});
     if (last.output_steps) e.labels = Tensor(DType::kI32, {n, last.output[0]});
     for (std::int32_t& y : e.labels.as<std::int32_t>())
@@ -76,6 +86,8 @@ inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
   } else {
     e.labels = Tensor(DType::kF64, last.output.with_first(n));
     for (double& y : e.labels.as<double>()) y = random.uniform();
+    if (wants_sides(loss.kind))
+      for (double& y : e.labels.as<double>()) y = y < 0.5 ? 0 : 1;
   }
   return e;
 }

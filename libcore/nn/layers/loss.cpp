@@ -1,0 +1,147 @@
+#include "libcore/nn/layers/loss.h"
+
+#include <algorithm>
+
+#include "libcore/nn/keys.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::Activation;
+using tensor::Loss;
+using tensor::View;
+
+// Of probabilities of which each is for itself.
+bool is_binary(Loss kind) {
+  return kind == Loss::kBinaryCrossEntropy || kind == Loss::kBinaryFocal;
+}
+
+// Of classes, of which the targets say how likely they are.
+bool takes_smoothing(Loss kind) {
+  return is_binary(kind) || kind == Loss::kNegativeLogLikelihood ||
+         kind == Loss::kFocal;
+}
+
+bool looks_at_all_outputs(Loss kind) {
+  return kind == Loss::kCategoricalHinge || kind == Loss::kCosineProximity ||
+         kind == Loss::kMultiLabel;
+}
+
+bool needs_activation(Loss kind) {
+  return kind == Loss::kNegativeLogLikelihood ||
+         kind == Loss::kBinaryCrossEntropy || needs_logits(kind);
+}
+
+// Two weights, of no and yes, belong to the one output of a binary loss.
+bool has_two_classes(const Settings& settings) {
+  return settings.integer("units") == 1 &&
+         is_binary(settings.loss("loss").kind);
+}
+
+std::vector<double> class_weights(const Settings& settings) {
+  if (!settings.has("class_weights")) return {};
+  return settings.at("class_weights").get<std::vector<double>>();
+}
+
+std::string quoted(Loss kind) { return "'" + std::string(name_of(kind)) + "'"; }
+
+void check_weights(const Settings& settings, Loss kind,
+                   const Complaint& complain) {
+  const std::vector<double> weights = class_weights(settings);
+  if (looks_at_all_outputs(kind))
+    return complain("class_weights",
+                    quoted(kind) +
+                        " looks at all outputs at once, and has no "
+                        "weights");
+  const bool two = has_two_classes(settings);
+  const std::int64_t wanted = two ? 2 : settings.integer("units");
+  if (std::cmp_not_equal(weights.size(), wanted))
+    complain("class_weights",
+             "want " + std::to_string(wanted) +
+                 (wanted == 1 ? " number" : " numbers") +
+                 (two ? ", of the classes 0 and 1" : ", one for each output") +
+                 ", got " + std::to_string(weights.size()));
+  else if (std::ranges::all_of(weights, [](double w) { return w == 0; }))
+    complain("class_weights", "nothing would count: want one over 0");
+}
+
+void check_units(std::int64_t units, Loss kind, Activation activation,
+                 const Complaint& complain) {
+  if (units > 1) return;
+  if (activation == Activation::kSoftmax)
+    complain("units", "softmax over one unit is always 1; want 2 or more");
+  if (activation == Activation::kLogSoftmax)
+    complain("units", "log_softmax over one unit is always 0; want 2 or more");
+  if (looks_at_all_outputs(kind))
+    complain("units", quoted(kind) + " compares outputs; want 2 or more");
+}
+
+}  // namespace
+
+std::vector<Key> loss_keys() {
+  return {key::loss(),
+          key::number("label_smoothing", "(none)",
+                      "The share of each target that is spread over all "
+                      "classes.",
+                      kShare),
+          key::numbers("class_weights", "(none)",
+                       "What each class, or each output, counts; else 1.",
+                       kAtLeast0)};
+}
+
+tensor::LossSpec loss_of(const Settings& settings) {
+  tensor::LossSpec spec = settings.loss("loss");
+  if (settings.has("label_smoothing"))
+    spec.smoothing = settings.number("label_smoothing");
+  const std::vector<double> weights = class_weights(settings);
+  if (has_two_classes(settings) && weights.size() == 2) {
+    spec.negative *= weights[0];
+    spec.positive *= weights[1];
+  }
+  return spec;
+}
+
+Activation activation_for(Loss loss) {
+  return activation_inside(loss).value_or(Activation::kIdentity);
+}
+
+void check_loss(const Settings& settings, const Complaint& complain) {
+  const Loss kind = settings.loss("loss").kind;
+  const Activation activation = settings.activation("activation").kind;
+  if (needs_activation(kind) && activation_for(kind) != activation)
+    complain("activation", quoted(kind) + " needs '" +
+                               std::string(name_of(activation_for(kind))) +
+                               "', got '" + std::string(name_of(activation)) +
+                               "'");
+  check_units(settings.integer("units"), kind, activation, complain);
+  if (settings.has("label_smoothing") && !takes_smoothing(kind))
+    complain("label_smoothing",
+             quoted(kind) +
+                 " takes none; it is for negative_log_likelihood, "
+                 "binary_cross_entropy, focal and binary_focal");
+  if (settings.has("class_weights")) check_weights(settings, kind, complain);
+}
+
+OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
+    : device_(site.device),
+      spec_(loss_of(*site.settings)),
+      takes_logits_(activation_inside(spec_.kind) ==
+                    site.settings->activation("activation").kind) {
+  const std::vector<double> weights = class_weights(*site.settings);
+  if (!site.training || weights.empty() || has_two_classes(*site.settings))
+    return;
+  tensor::Tensor host(tensor::DType::kF64,
+                      {static_cast<std::int64_t>(weights.size())});
+  std::ranges::copy(weights, host.as<double>().begin());
+  spec_.weights = memory.allocate(host.shape());
+  device_->upload(spec_.weights, host);
+}
+
+double OutputLoss::compute(View grad, View y, View target, View mask,
+                           double scale) {
+  if (takes_logits_)
+    return device_->loss_with_logits(spec_, grad, y, target, mask, scale);
+  return device_->loss(spec_, grad, y, target, mask, scale);
+}
+
+}  // namespace dl::nn::layers

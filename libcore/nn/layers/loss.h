@@ -1,0 +1,45 @@
+// The loss of a layer: what layers with one have in common.
+
+#ifndef DL_LIBCORE_NN_LAYERS_LOSS_H_
+#define DL_LIBCORE_NN_LAYERS_LOSS_H_
+
+#include <memory>
+#include <vector>
+
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+
+// loss, label_smoothing and class_weights.
+std::vector<Key> loss_keys();
+
+// What they say, but for weights of outputs.
+tensor::LossSpec loss_of(const Settings& settings);
+
+// The activation that goes with the loss where none is said.
+tensor::Activation activation_for(tensor::Loss loss);
+
+// Finds what does not go together; settings has units, activation and
+// loss_keys().
+void check_loss(const Settings& settings, const Complaint& complain);
+
+class OutputLoss {
+ public:
+  OutputLoss(const LayerSite& site, Memory& memory);
+
+  // Whether compute() takes what goes into the activation, not what comes out.
+  bool takes_logits() const { return takes_logits_; }
+  // As OutputLayer::loss(), of outputs or logits y [n, units].
+  double compute(tensor::View grad, tensor::View y, tensor::View target,
+                 tensor::View mask, double scale);
+
+ private:
+  tensor::Device* device_;
+  tensor::LossSpec spec_;
+  bool takes_logits_;
+};
+
+}  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_LOSS_H_

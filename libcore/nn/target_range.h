@@ -1,0 +1,18 @@
+// Targets that a loss has no use for.
+
+#ifndef DL_LIBCORE_NN_TARGET_RANGE_H_
+#define DL_LIBCORE_NN_TARGET_RANGE_H_
+
+#include "libcore/nn/batch.h"
+
+namespace dl::nn {
+
+// Of a batch that is right in all else, and whose labels are numbers rather
+// than classes.  An example, or a step, whose mask is 0 is not looked at.
+// Throws Error: kData, "example 3 has the target -1, 'poisson' wants 0 or
+// more".
+void check_targets(const Batch& batch, const Wanted& wanted);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_TARGET_RANGE_H_
