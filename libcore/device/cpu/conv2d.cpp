@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
+#include "libcore/device/cpu/depthwise.h"
 #include "libcore/device/cpu/onednn.h"
 
 namespace dl::device {
@@ -267,6 +269,14 @@ class CpuConv final : public tensor::Conv2d {
 
   void backward_weights(View dw, View db, View x, View dy) override {
     const std::int64_t batch = check(x, dy, dw, db);
+    if constexpr (std::is_same_v<Spec, Conv2dSpec>) {
+      if (is_large_depthwise(spec_)) {
+        depthwise_weights(spec_, batch, dw.as<float>(), x.as<float>(),
+                          dy.as<float>());
+        if (!db.empty()) device_.sum_rows(db, dy);
+        return;
+      }
+    }
     const bool bias = !db.empty();
     Pass& pass = find(weights_, {batch, bias}, [&] {
       const Descriptions d(spec_, batch);

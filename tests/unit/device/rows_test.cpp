@@ -69,6 +69,39 @@ TEST_CASE("quotients and roots agree with the reference") {
   }
 }
 
+// y_i = x_i / |x_i| and its gradient (dy_i - (dy_i . y_i) y_i) / |x_i|, of the
+// primitives that layers have for it.
+TEST_CASE("rows are scaled to length 1, with a gradient") {
+  const Shape shape{4, 5}, rows{4};
+  const auto normalise = [&](Lab& lab, View y, View x, View inverse) {
+    lab.device().dot_rows(inverse, x, x);
+    lab.device().square_root(inverse, inverse, 1e-6);
+    lab.device().reciprocal(inverse, inverse, 0);
+    lab.device().scale_rows(y, x, inverse, false);
+  };
+  const auto forward = [&](const Values& values) {
+    Lab lab("reference");
+    const View y = lab.blank(shape);
+    normalise(lab, y, lab.put(shape, values), lab.blank(rows));
+    return lab.get(y);
+  };
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const View x = lab.random(shape, 1), dy = lab.random(shape, 2);
+    const View y = lab.blank(shape), dx = lab.blank(shape),
+               inverse = lab.blank(rows), dot = lab.blank(rows);
+    normalise(lab, y, x, inverse);
+    lab.device().dot_rows(dot, dy, y);
+    lab.device().scale_rows(dx, y, dot, false);
+    lab.device().scale(dx, -1);
+    lab.device().add(dx, 1, dy);
+    lab.device().scale_rows(dx, dx, inverse, false);
+    check_close(lab.get(dx), numeric_gradient(forward, lab.get(x), lab.get(dy)),
+                2e-6);
+  }
+}
+
 TEST_CASE("steps are masked") {
   for (const char* name : {"cpu", "reference"}) {
     Lab lab(name);
