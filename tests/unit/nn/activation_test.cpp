@@ -1,6 +1,8 @@
 // Activations in configurations, and where they meet other layers.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "libcore/nn/layout.h"
 #include "tests/unit/nn/support.h"
@@ -66,6 +68,57 @@ TEST_CASE("activations that others call otherwise") {
   CHECK_THROWS_MATCHES(spec_of(R"("capped_relu")"), Error,
                        Message("'test.json': layers[0].activation.max: "
                                "missing; want number > 0"));
+}
+
+constexpr char kSlopes[] = R"({"type": "rrelu", "lower": 0.25, "upper": 0.75},
+    {"type": "output", "units": 1, "activation": "identity",
+     "loss": "mean_absolute_error", "bias": false})";
+constexpr char kOnes[] = R"(, "weight_init": {"type": "constant", "value": 1})";
+
+TEST_CASE("rrelu draws its slopes by mini-batch and place of the example") {
+  const NetworkConfig config = sequence("[1000]", kSlopes, kOnes);
+  testing::Examples data = testing::random_examples(config, 3);
+  for (double& x : data.features.as<double>()) x = -1;
+  for (double& y : data.labels.as<double>()) y = 0;
+  Network network = compile(config, 3);
+  // The loss is the sum of the slopes, the gradient each of them.
+  const double sum = network.compute_gradient(data.batch(), {0, 0, 1});
+  CHECK(std::abs(sum - 500) < 15);
+  CHECK(network.compute_gradient(data.batch(), {9, 3, 1}) == sum);
+  CHECK(network.compute_gradient(data.batch(), {0, 0, 2}) != sum);
+  Network lanes = compile(config, 3, "reference", 2);
+  CHECK(lanes.compute_gradient(data.batch(), {0, 0, 1}) == Approx(sum));
+  Network cpu = compile(config, 3, "cpu", 2);
+  CHECK(cpu.compute_gradient(data.batch(), {0, 0, 1}) ==
+        Approx(sum).epsilon(1e-6));
+}
+
+TEST_CASE("rrelu has a slope for each number, and the mean for prediction") {
+  const NetworkConfig config = sequence("[1000]", kSlopes, kOnes);
+  testing::Examples data = testing::random_examples(config, 1);
+  for (double& x : data.features.as<double>()) x = -1;
+  data.labels.as<double>()[0] = 0;
+  Network network = compile(config, 1);
+  network.compute_gradient(data.batch(), {});
+  // dL/dw = -(the outputs) = slopes times the sign of the error.
+  std::vector<double> slopes = testing::values(network, network.update());
+  for (double& slope : slopes) slope = std::abs(slope);
+  const auto [least, most] = std::ranges::minmax(slopes);
+  CHECK(least >= 0.25);
+  CHECK(least < 0.26);
+  CHECK(most <= 0.75);
+  CHECK(most > 0.74);
+  std::ranges::sort(slopes);
+  CHECK(std::ranges::adjacent_find(slopes) == slopes.end());
+  Network still = compile(config, 1, "reference", 1, false);
+  testing::assign(still, still.parameters(), std::vector<double>(1000, 1.0));
+  CHECK(testing::predict(still, data.features)[0] == Approx(-500));
+}
+
+TEST_CASE("rrelu wants its slopes in order") {
+  CHECK_THROWS_MATCHES(
+      sequence("[4]", R"({"type": "rrelu", "lower": 0.5}, )" + kSoftmax), Error,
+      Message("'test.json': layers[0].lower: is larger than upper"));
 }
 
 // Pooling first and then the function must be no other than the function first.

@@ -28,7 +28,7 @@ std::vector<Case> cases() {
            testing::sequence("[4, 4, 2]", R"(
       {"type": "batch_norm"}, {"type": "activation", "activation": "elu"},
       {"type": "average_pool2d"}, {"type": "dropout", "rate": 0.3},
-      {"type": "dense", "units": 6, "activation": "gelu"},
+      {"type": "rrelu"}, {"type": "dense", "units": 6, "activation": "gelu"},
       {"type": "output", "units": 3, "loss": "mean_squared_error"})",
                              R"(,
       "updater": {"type": "nesterov", "learning_rate": 0.1}, 

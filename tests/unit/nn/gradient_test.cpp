@@ -260,6 +260,14 @@ TEST_CASE("gradients of batch_norm with more lanes than examples",
                  3, 5);
 }
 
+TEST_CASE("gradients of rrelu", "[gradient]") {
+  const int lanes = GENERATE(1, 2);
+  check_gradient(sequence("[4]", dense(R"("tanh")") + R"({"type": "rrelu"},
+      {"type": "rrelu", "lower": 0.2, "upper": 0.9}, )" +
+                                     kSoftmax),
+                 5, lanes);
+}
+
 TEST_CASE("gradients of dropout and flatten", "[gradient]") {
   const int lanes = GENERATE(1, 2);
   check_gradient(sequence("[3, 3, 2]", R"({"type": "dropout", "rate": 0.2},

@@ -1,0 +1,101 @@
+// Rectified linear units whose slope below 0 is drawn anew for each number in
+// training, and the mean otherwise (Xu et al. 2015).
+//
+// Slopes follow, as what dropout keeps, from the network's seed, the name of
+// the mini-batch, the layer and the place of the example in the mini-batch.
+
+#include <array>
+
+#include "libcore/base/philox.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::View;
+
+class Rrelu final : public Layer {
+ public:
+  Rrelu(const LayerSite& site, Memory& memory)
+      : site_(site),
+        lower_(site.settings->number("lower")),
+        upper_(site.settings->number("upper")) {
+    if (!site.training) return;
+    slopes_ = memory.allocate({site.max_batch * site.output.elements()});
+    drawn_.resize(tensor::DType::kF32, slopes_.shape);
+  }
+
+  View forward(View x, const Step& step) override {
+    x_ = x;
+    const View y = site_.result_of(step.examples);
+    if (step.training) {
+      draw(step);
+      site_.device->prelu(y, x, slopes_of(step));
+    } else {
+      site_.device->activate(
+          {tensor::Activation::kLeakyRelu, (lower_ + upper_) / 2}, y, x);
+    }
+    return y;
+  }
+
+  View backward(View, View dy, const Step& step) override {
+    site_.device->prelu_gradient(dy, {}, dy, x_, slopes_of(step));
+    return dy;
+  }
+
+ private:
+  View slopes_of(const Step& step) const {
+    return slopes_.at(0, {step.examples * site_.output.elements()});
+  }
+
+  // Number i of the mini-batch has word i % 4 of block i / 4.
+  void draw(const Step& step) {
+    const auto layer = static_cast<std::uint64_t>(site_.index);
+    const std::uint64_t stream = mix({step.at.batch, layer});
+    const auto each = static_cast<std::uint64_t>(site_.output.elements());
+    const std::uint64_t first = static_cast<std::uint64_t>(step.first) * each;
+    drawn_.resize(tensor::DType::kF32, slopes_of(step).shape);
+    const auto slopes = drawn_.as<float>();
+    std::array<std::uint32_t, 4> words{};
+    for (std::uint64_t i = 0; i < slopes.size(); ++i) {
+      const std::uint64_t at = first + i;
+      if (i == 0 || at % 4 == 0) words = philox(site_.seed, at / 4, stream);
+      slopes[i] = static_cast<float>(lower_ + (upper_ - lower_) * 0x1p-32 *
+                                                  words[at % 4]);
+    }
+    site_.device->upload(slopes_of(step), drawn_);
+  }
+
+  LayerSite site_;
+  double lower_, upper_;
+  View slopes_, x_;
+  tensor::Tensor drawn_;
+};
+
+void check(const Settings& settings, const Complaint& complain) {
+  if (settings.number("lower") > settings.number("upper"))
+    complain("lower", "is larger than upper");
+}
+
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  return {.output = inputs[0], .flops = numbers_in(inputs[0].shape)};
+}
+
+}  // namespace
+
+const LayerType& rrelu() {
+  static const LayerType type{
+      .name = "rrelu",
+      .keys = {key::number("lower", "0.125", "The least slope below 0.",
+                           kAtLeast0),
+               key::number("upper", "0.3333333333333333",
+                           "The largest slope below 0.", kAtLeast0)},
+      .check = check,
+      .plan = plan,
+      .make = make<Rrelu>};
+  return type;
+}
+
+}  // namespace dl::nn::layers
