@@ -37,7 +37,8 @@ Shape output_of(const Spec& s, std::int64_t n, std::int64_t channels) {
 template <typename Spec>
 void check_window(const Spec& spec, std::int64_t max_batch) {
   require(max_batch > 0, "no batch to compile for");
-  for (const std::int64_t extent : input_of(spec, 1).extents())
+  const Shape input = input_of(spec, 1);
+  for (const std::int64_t extent : input.extents())
     require(extent > 0, "images without extent");
   for (std::size_t axis = 0; axis < kAxes<Spec>; ++axis) {
     require(spec.kernel[axis] > 0 && spec.stride[axis] > 0,
