@@ -33,6 +33,8 @@ struct UpdaterConfig {
 
 struct Regularization {
   double l1 = 0, l2 = 0, l1_bias = 0, l2_bias = 0;
+  // Taken off by the update, times the learning rate.
+  double weight_decay = 0, weight_decay_bias = 0;
 };
 
 // Deeplearning4j's five, before l1/l2 and the updater; norms under 1e-5 are
@@ -53,7 +55,31 @@ enum class WeightInit {
   kLecun,
   kNormal,
   kZero,
-  kConstant
+  kConstant,
+  kHeUniform,
+  kLecunUniform,
+  kTruncatedNormal,
+  kUniform,
+  kLogNormal,
+  kVarianceScaling,
+  kOrthogonal,
+  kIdentity,
+  kOnes
+};
+
+// Of kVarianceScaling.
+enum class FanMode { kIn, kOut, kAverage };
+enum class ScaledDistribution { kTruncatedNormal, kNormal, kUniform };
+
+// What weights start from, dl-network(5).
+struct WeightStart {
+  WeightInit kind = WeightInit::kXavier;
+  // The value, deviation, limit or gain; 0 in its place: 1 / sqrt(fan in).
+  double value = 0;
+  double mean = 0;   // kLogNormal
+  double scale = 1;  // kVarianceScaling
+  FanMode mode = FanMode::kIn;
+  ScaledDistribution distribution = ScaledDistribution::kTruncatedNormal;
 };
 
 // What every layer with parameters has: the file's defaults, overridden by the
@@ -64,12 +90,8 @@ struct Training {
   Regularization regularization;
   GradientNormalization gradient_normalization = GradientNormalization::kNone;
   double gradient_threshold = 1.0;
-  WeightInit weight_init = WeightInit::kXavier;
-  double weight_value = 0;  // kConstant: the value; kNormal: the deviation,
-                            // 0 = 1 / sqrt(fan in)
-  // The same for recurrent weights; as weight_init where not given.
-  WeightInit recurrent_init = WeightInit::kXavier;
-  double recurrent_value = 0;
+  WeightStart weight_init;
+  WeightStart recurrent_init;  // as weight_init where not given
   double bias_init = 0;
 };
 
@@ -116,6 +138,10 @@ std::string_view name_of(tensor::Activation activation);
 
 template <>
 std::span<const std::string_view> names_of<WeightInit>();
+template <>
+std::span<const std::string_view> names_of<FanMode>();
+template <>
+std::span<const std::string_view> names_of<ScaledDistribution>();
 template <>
 std::span<const std::string_view> names_of<GradientNormalization>();
 

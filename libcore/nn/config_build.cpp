@@ -7,6 +7,7 @@
 
 #include "libcore/nn/config.h"
 #include "libcore/nn/config_check.h"
+#include "libcore/nn/initialise.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
 
@@ -33,16 +34,26 @@ UpdaterConfig read_updater(const Json& json) {
 
 Regularization read_regularization(const Json& json) {
   const Settings given(json, "regularization");
-  return {given.number("l1"), given.number("l2"), given.number("l1_bias"),
-          given.number("l2_bias")};
+  return {.l1 = given.number("l1"),
+          .l2 = given.number("l2"),
+          .l1_bias = given.number("l1_bias"),
+          .l2_bias = given.number("l2_bias"),
+          .weight_decay = given.number("weight_decay"),
+          .weight_decay_bias = given.number("weight_decay_bias")};
 }
 
-void read_weight_init(const Json& json, WeightInit& kind, double& value) {
+WeightStart read_weight_init(const Json& json) {
   const Settings given(json, "weight_init");
-  kind = given.one_of<WeightInit>("type");
-  value = 0;
-  if (given.has("value")) value = given.number("value");
-  if (given.has("deviation")) value = given.number("deviation");
+  WeightStart start;
+  start.kind = given.one_of<WeightInit>("type");
+  for (const char* key : {"value", "deviation", "limit", "gain"})
+    if (given.has(key)) start.value = given.number(key);
+  if (given.has("mean")) start.mean = given.number("mean");
+  if (given.has("scale")) start.scale = given.number("scale");
+  if (given.has("mode")) start.mode = given.one_of<FanMode>("mode");
+  if (given.has("distribution"))
+    start.distribution = given.one_of<ScaledDistribution>("distribution");
+  return start;
 }
 
 // Reads what `given` says; what it does not say stays as it is.
@@ -53,15 +64,11 @@ void read_training(const Settings& given, Training& training) {
     training.bias_updater = read_updater(given.at("bias_updater"));
   if (given.has("regularization"))
     training.regularization = read_regularization(given.at("regularization"));
-  if (given.has("weight_init")) {
-    read_weight_init(given.at("weight_init"), training.weight_init,
-                     training.weight_value);
-    training.recurrent_init = training.weight_init;
-    training.recurrent_value = training.weight_value;
-  }
+  if (given.has("weight_init"))
+    training.weight_init = training.recurrent_init =
+        read_weight_init(given.at("weight_init"));
   if (given.has("recurrent_init"))
-    read_weight_init(given.at("recurrent_init"), training.recurrent_init,
-                     training.recurrent_value);
+    training.recurrent_init = read_weight_init(given.at("recurrent_init"));
   if (given.has("bias_init")) training.bias_init = given.number("bias_init");
   if (given.has("gradient_normalization"))
     training.gradient_normalization =
@@ -140,7 +147,7 @@ NetworkConfig parse_network(std::string_view text, const std::string& name) {
   NetworkConfig config = build(document);
   refuse(check_meaning(config), name);
   try {
-    layout_of(config);
+    check_weight_inits(config, layout_of(config));
   } catch (Error& e) {
     e.add_context(name);
     throw;

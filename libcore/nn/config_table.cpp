@@ -20,6 +20,8 @@ std::vector<Key> other_keys() {
   const auto updaters = names_of<tensor::Updater>().subspan(1);  // not "none"
   const auto schedules = names_of<Schedule::Kind>();
   const auto inits = names_of<WeightInit>();
+  const auto fans = names_of<FanMode>();
+  const auto distributions = names_of<ScaledDistribution>();
   const auto activations = names_of<tensor::Activation>();
   const auto losses = names_of<tensor::Loss>();
   const auto gradients = names_of<GradientNormalization>();
@@ -129,13 +131,32 @@ std::vector<Key> other_keys() {
        kAtLeast0},
       {"regularization", "", "l2_bias", Kind::kNumber, "0", "l2 of the biases.",
        kAtLeast0},
+      {"regularization", "", "weight_decay", Kind::kNumber, "0",
+       "What each step takes of a weight, times the learning rate.", kAtLeast0},
+      {"regularization", "", "weight_decay_bias", Kind::kNumber, "0",
+       "weight_decay of the biases.", kAtLeast0},
 
       {"weight_init", "", "type", Kind::kTag, "required", "The distribution.",
        "", "", inits},
       {"weight_init", "constant", "value", Kind::kNumber, "required",
        "The value of every weight."},
-      {"weight_init", "normal", "deviation", Kind::kNumber,
+      {"weight_init", "normal truncated_normal", "deviation", Kind::kNumber,
        "(1 / sqrt(fan in))", "The standard deviation.", kOver0},
+      {"weight_init", "uniform", "limit", Kind::kNumber, "(1 / sqrt(fan in))",
+       "No weight is larger, nor less than its negative.", kOver0},
+      {"weight_init", "log_normal", "mean", Kind::kNumber, "0",
+       "The mean of the logarithm."},
+      {"weight_init", "log_normal", "deviation", Kind::kNumber, "1",
+       "The standard deviation of the logarithm.", kOver0},
+      {"weight_init", "variance_scaling", "scale", Kind::kNumber, "1",
+       "What the variance is, times the fan.", kOver0},
+      {"weight_init", "variance_scaling", "mode", Kind::kOneOf, R"("fan_in")",
+       "Which fan; fan_avg is the mean of both.", "", "", fans},
+      {"weight_init", "variance_scaling", "distribution", Kind::kOneOf,
+       R"("truncated_normal")", "What the weights are drawn from.", "", "",
+       distributions},
+      {"weight_init", "orthogonal", "gain", Kind::kNumber, "1",
+       "What the matrix is multiplied with.", kOver0},
 
       {"activation", "", "type", Kind::kTag, "required", "The function.", "",
        "", activations},

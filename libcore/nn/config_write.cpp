@@ -22,12 +22,37 @@ Json write_updater(const UpdaterConfig& updater) {
   return json;
 }
 
-Json write_weight_init(WeightInit kind, double value) {
-  const auto tag = spell(kind);
-  if (kind == WeightInit::kConstant) return {{"type", tag}, {"value", value}};
-  if (kind == WeightInit::kNormal && value > 0)
-    return {{"type", tag}, {"deviation", value}};
-  return tag;
+Json write_weight_init(const WeightStart& start) {
+  const std::string tag(spell(start.kind));
+  Json json{{"type", tag}};
+  const auto put = [&](const char* name, Json value) {
+    if (find_key("weight_init", tag, name)) json[name] = std::move(value);
+  };
+  put("value", start.value);
+  put("gain", start.value);
+  if (start.value > 0) {  // else it follows from the fan
+    put("deviation", start.value);
+    put("limit", start.value);
+  }
+  put("mean", start.mean);
+  put("scale", start.scale);
+  put("mode", spell(start.mode));
+  put("distribution", spell(start.distribution));
+  return json.size() > 1 ? json : Json(tag);
+}
+
+// A decay that there is not is left out.
+Json write_regularization(const Regularization& regularization) {
+  Json json{{"l1", regularization.l1},
+            {"l2", regularization.l2},
+            {"l1_bias", regularization.l1_bias},
+            {"l2_bias", regularization.l2_bias}};
+  const auto put = [&](const char* name, double value) {
+    if (value > 0) json[name] = value;
+  };
+  put("weight_decay", regularization.weight_decay);
+  put("weight_decay_bias", regularization.weight_decay_bias);
+  return json;
 }
 
 Json write_layer(const LayerConfig& layer) {
@@ -41,14 +66,9 @@ Json write_layer(const LayerConfig& layer) {
   put("name", layer.name);
   put("updater", write_updater(training.updater));
   put("bias_updater", write_updater(training.bias_updater));
-  put("regularization", {{"l1", training.regularization.l1},
-                         {"l2", training.regularization.l2},
-                         {"l1_bias", training.regularization.l1_bias},
-                         {"l2_bias", training.regularization.l2_bias}});
-  put("weight_init",
-      write_weight_init(training.weight_init, training.weight_value));
-  put("recurrent_init",
-      write_weight_init(training.recurrent_init, training.recurrent_value));
+  put("regularization", write_regularization(training.regularization));
+  put("weight_init", write_weight_init(training.weight_init));
+  put("recurrent_init", write_weight_init(training.recurrent_init));
   put("bias_init", training.bias_init);
   put("gradient_normalization", spell(training.gradient_normalization));
   put("gradient_threshold", training.gradient_threshold);

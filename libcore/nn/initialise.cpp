@@ -1,23 +1,18 @@
-// The values a network starts from; the formulas are Deeplearning4j's.
+// The values a network starts from.
 
 #include "libcore/nn/initialise.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "libcore/base/philox.h"
+#include "libcore/base/error.h"
 
 namespace dl::nn {
 namespace {
 
-// Keeps the streams of weights apart from those of other uses of the seed.
-constexpr std::uint64_t kWeightStreams = 0x7765696768747300;  // "weights"
-
-// What recurrent weights start from, as what weights do.
-Training recurrent(Training training) {
-  training.weight_init = training.recurrent_init;
-  training.weight_value = training.recurrent_value;
-  return training;
+const WeightStart& start_of(const NetworkConfig& config,
+                            const Segment& segment) {
+  const Training& training = config.layers[segment.layer].training;
+  return segment.recurrent ? training.recurrent_init : training.weight_init;
 }
 
 void fill_bias(std::span<float> bias, const Training& training,
@@ -30,39 +25,18 @@ void fill_bias(std::span<float> bias, const Training& training,
 
 }  // namespace
 
-void draw_weights(std::span<float> weights, const Training& training,
-                  std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
-                  std::uint64_t index) {
-  Philox random(seed, mix({kWeightStreams, index}));
-  const auto in = static_cast<double>(fan_in);
-  const auto both = in + static_cast<double>(fan_out);
-  const auto normal = [&](double deviation) {
-    for (float& w : weights)
-      w = static_cast<float>(deviation * random.normal());
-  };
-  switch (training.weight_init) {
-    case WeightInit::kXavier:
-      return normal(std::sqrt(2 / both));
-    case WeightInit::kXavierUniform: {
-      const double limit = std::sqrt(6 / both);
-      for (float& w : weights)
-        w = static_cast<float>(limit * (2 * random.uniform() - 1));
-      return;
-    }
-    case WeightInit::kHe:
-      return normal(std::sqrt(2 / in));
-    case WeightInit::kLecun:
-      return normal(std::sqrt(1 / in));
-    case WeightInit::kNormal:
-      return normal(training.weight_value > 0 ? training.weight_value
-                                              : std::sqrt(1 / in));
-    case WeightInit::kZero:
-      std::fill(weights.begin(), weights.end(), 0.0f);
-      return;
-    case WeightInit::kConstant:
-      std::fill(weights.begin(), weights.end(),
-                static_cast<float>(training.weight_value));
-      return;
+void check_weight_inits(const NetworkConfig& config, const Layout& layout) {
+  for (const Segment& segment : layout.parameters) {
+    if (segment.role != Role::kWeight ||
+        start_of(config, segment).kind != WeightInit::kIdentity)
+      continue;
+    const auto extents = segment.shape.extents();
+    if (extents.size() < 2 || extents.front() != extents.back())
+      throw Error{Code::kConfig,
+                  segment.name +
+                      ": weight_init identity wants as many outputs as "
+                      "inputs, the tensor is " +
+                      segment.shape.to_string()};
   }
 }
 
@@ -76,8 +50,7 @@ tensor::Tensor initial_parameters(const NetworkConfig& config,
         all.as<float>().subspan(static_cast<std::size_t>(segment.offset),
                                 static_cast<std::size_t>(segment.elements()));
     if (segment.role == Role::kWeight)
-      draw_weights(part, segment.recurrent ? recurrent(training) : training,
-                   segment.fan_in, segment.fan_out, config.seed, i);
+      draw_weights(part, start_of(config, segment), segment, config.seed, i);
     else if (segment.role == Role::kBias)
       fill_bias(part, training, segment.part);
     else

@@ -15,11 +15,16 @@
 
 namespace dl::nn {
 
-// Fills `weights` by training.weight_init, dl-network(5), from the stream
-// `index` of `seed`.
-void draw_weights(std::span<float> weights, const Training& training,
-                  std::int64_t fan_in, std::int64_t fan_out, std::uint64_t seed,
+// Fills `weights`, those of the tensor, by `start`, dl-network(5), from the
+// stream `index` of `seed`.
+void draw_weights(std::span<float> weights, const WeightStart& start,
+                  const TensorSpec& tensor, std::uint64_t seed,
                   std::uint64_t index);
+
+// Whether the weights of each layer can start as it says.
+// Throws Error: kConfig, "dense1/weight: weight_init identity wants as many
+// outputs as inputs, the tensor is [4, 6]".
+void check_weight_inits(const NetworkConfig& config, const Layout& layout);
 
 // The flat vectors of a new network, kF32 [parameter_count] and
 // [statistics_count]: tensor i of the layout is drawn from stream i.

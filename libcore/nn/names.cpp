@@ -5,8 +5,25 @@
 namespace dl::nn {
 namespace {
 
-constexpr std::string_view kWeightInits[] = {
-    "xavier", "xavier_uniform", "he", "lecun", "normal", "zero", "constant"};
+constexpr std::string_view kWeightInits[] = {"xavier",
+                                             "xavier_uniform",
+                                             "he",
+                                             "lecun",
+                                             "normal",
+                                             "zero",
+                                             "constant",
+                                             "he_uniform",
+                                             "lecun_uniform",
+                                             "truncated_normal",
+                                             "uniform",
+                                             "log_normal",
+                                             "variance_scaling",
+                                             "orthogonal",
+                                             "identity",
+                                             "ones"};
+constexpr std::string_view kFanModes[] = {"fan_in", "fan_out", "fan_avg"};
+constexpr std::string_view kScaledDistributions[] = {"truncated_normal",
+                                                     "normal", "uniform"};
 constexpr std::string_view kGradientNormalizations[] = {
     "none",
     "renormalize_l2_per_layer",
@@ -53,6 +70,14 @@ constexpr std::string_view kUpdaters[] = {
 template <>
 std::span<const std::string_view> names_of<WeightInit>() {
   return kWeightInits;
+}
+template <>
+std::span<const std::string_view> names_of<FanMode>() {
+  return kFanModes;
+}
+template <>
+std::span<const std::string_view> names_of<ScaledDistribution>() {
+  return kScaledDistributions;
 }
 template <>
 std::span<const std::string_view> names_of<GradientNormalization>() {

@@ -91,6 +91,14 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"kaimingnormal", "he"},
     {"lecunnormal", "lecun"},
     {"zeros", "zero"},
+    {"one", "ones"},
+    {"kaiminguniform", "he_uniform"},
+    {"reluuniform", "he_uniform"},
+    {"randomnormal", "normal"},
+    {"randomuniform", "uniform"},
+    {"truncnormal", "truncated_normal"},
+    {"xavierfanin", "lecun"},
+    {"eye", "identity"},
 });
 
 // Letters and digits alone, in lower case.

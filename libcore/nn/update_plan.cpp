@@ -75,10 +75,12 @@ UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
   if (tensor.role == Role::kWeight) {
     rule.l1 = training.regularization.l1;
     rule.l2 = training.regularization.l2;
-    rule.decay = training.updater.weight_decay;
+    rule.decay =
+        training.updater.weight_decay + training.regularization.weight_decay;
   } else if (tensor.role == Role::kBias) {
     rule.l1 = training.regularization.l1_bias;
     rule.l2 = training.regularization.l2_bias;
+    rule.decay = training.regularization.weight_decay_bias;
   }
   // Pieces are in the order of segments, and those in that of layers.
   const bool by_layer = over_layer(rule.normalization);

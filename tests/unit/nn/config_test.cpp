@@ -79,7 +79,7 @@ TEST_CASE("the CIFAR-10 network is read as it is written") {
   CHECK(conv.training.regularization.l2 == 5e-4);
   CHECK(conv.training.regularization.l1_bias == 0);
   CHECK(conv.training.bias_init == 0.01);
-  CHECK(conv.training.weight_init == dl::nn::WeightInit::kXavierUniform);
+  CHECK(conv.training.weight_init.kind == dl::nn::WeightInit::kXavierUniform);
   CHECK(conv.training.gradient_normalization ==
         dl::nn::GradientNormalization::kRenormalizeL2PerLayer);
   const auto& dense = net.layers[10];
@@ -128,7 +128,7 @@ TEST_CASE("defaults") {
   CHECK(settings(0).text("activation") == "identity");
   CHECK(settings(0).flag("bias"));
   CHECK(net.layers[0].training.updater.kind == dl::tensor::Updater::kSgd);
-  CHECK(net.layers[0].training.weight_init == dl::nn::WeightInit::kXavier);
+  CHECK(net.layers[0].training.weight_init.kind == dl::nn::WeightInit::kXavier);
   CHECK(settings(1).pair("stride")[0] == 3);  // the kernel
   CHECK(settings(1).pair("stride")[1] == 2);
   CHECK(settings(2).pair("kernel")[0] == 2);
@@ -332,6 +332,39 @@ TEST_CASE("schedules are checked") {
         "'x.json': updater.learning_rate.values.5: want number >= 0, got -1");
 }
 
+TEST_CASE("what weights start from is written as it is read") {
+  for (const char* text :
+       {R"("zero")", R"("ones")", R"("identity")", R"("he_uniform")",
+        R"("truncated_normal")", R"("uniform")",
+        R"({"deviation":0.5,"type":"truncated_normal"})",
+        R"({"limit":0.25,"type":"uniform"})",
+        R"({"deviation":2.0,"mean":-1.0,"type":"log_normal"})",
+        R"({"gain":2.0,"type":"orthogonal"})",
+        R"({"type":"constant","value":-1.0})",
+        R"({"distribution":"uniform","mode":"fan_avg","scale":3.0,)"
+        R"("type":"variance_scaling"})"}) {
+    const auto net = parse_network(
+        R"({"input": {"shape": [2]}, "layers": [{"type": "output", "units": 2,
+            "loss": "mean_squared_error", "weight_init": )" +
+            std::string(text) + "}]}",
+        "x");
+    CHECK(dl::dump_json(to_json(net)["layers"][0]["weight_init"]) == text);
+  }
+}
+
+TEST_CASE("a weight decay is written where there is one") {
+  const auto written = [](const std::string& regularization) {
+    const auto net = parse_network(
+        network("", R"("regularization": )" + regularization + ","), "x");
+    return to_json(net)["layers"][0]["regularization"];
+  };
+  CHECK_FALSE(written("{}").contains("weight_decay"));
+  const Json both =
+      written(R"({"weight_decay": 0.5, "weight_decay_bias": 0.25})");
+  CHECK(both["weight_decay"] == 0.5);
+  CHECK(both["weight_decay_bias"] == 0.25);
+}
+
 TEST_CASE("a momentum's schedule stays within its range") {
   const auto momentum = [](const std::string& schedule) {
     return refusal(network(
@@ -468,7 +501,7 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
       CHECK(a.name == b.name);
       CHECK(a.settings.json() == b.settings.json());
       if (dl::nn::find_key("layer", a.type->name, "weight_init"))
-        CHECK(a.training.weight_value == b.training.weight_value);
+        CHECK(a.training.weight_init.value == b.training.weight_init.value);
       if (dl::nn::find_key("layer", a.type->name, "updater"))
         CHECK(a.training.updater == b.training.updater);
       if (dl::nn::find_key("layer", a.type->name, "bias_updater"))

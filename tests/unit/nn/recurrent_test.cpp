@@ -134,15 +134,15 @@ TEST_CASE("recurrent keys are read, spelt out and read again") {
     CHECK(lstm.settings.flag("return_sequences"));
     CHECK(lstm.settings.text("bidirectional") == "multiply");
     CHECK(lstm.settings.number("forget_bias_init") == 3);
-    CHECK(lstm.training.weight_init == WeightInit::kXavier);
-    CHECK(lstm.training.recurrent_init == WeightInit::kNormal);
-    CHECK(lstm.training.recurrent_value == 0.5);
+    CHECK(lstm.training.weight_init.kind == WeightInit::kXavier);
+    CHECK(lstm.training.recurrent_init.kind == WeightInit::kNormal);
+    CHECK(lstm.training.recurrent_init.value == 0.5);
     const LayerConfig& gru = c.layers[1];
     CHECK(gru.settings.text("activation") == "tanh");
     CHECK(gru.settings.text("gate_activation") == "sigmoid");
     CHECK_FALSE(gru.settings.flag("return_sequences"));
     CHECK(gru.settings.text("bidirectional") == "none");
-    CHECK(gru.training.recurrent_init == WeightInit::kHe);
+    CHECK(gru.training.recurrent_init.kind == WeightInit::kHe);
   }
   CHECK(to_json(again) == to_json(config));
 }

@@ -205,6 +205,33 @@ TEST_CASE("adamw decays weights, and neither biases nor batch_norm") {
   CHECK(decayed.regularization_score() == 0);
 }
 
+TEST_CASE("weight_decay takes from weights and biases after the updater") {
+  Network network = compile(tiny(R"(, "regularization": {"weight_decay": 0.2,
+                                           "weight_decay_bias": 0.4},
+          "gradient_normalization": "clip_elementwise",
+          "gradient_threshold": 1,
+          "updater": {"type": "nesterov", "momentum": 0.5, "learning_rate":
+            {"schedule": "exponential", "initial": 0.5, "decay": 0.5}})"),
+                            4);
+  assign(network, network.parameters(), {4, -8, 2, 1, 1});
+  check_close(update_of(network, {7, 1, 1, 1, 1}, {1, 0, 0}),
+              {1.5 * 0.25 + 0.25 * 0.2 * 4, 1.5 * 0.25 - 0.25 * 0.2 * 8,
+               1.5 * 0.25 + 0.25 * 0.4 * 2, 1.5 * 0.25 + 0.25 * 0.2,
+               1.5 * 0.25 + 0.25 * 0.4});
+  CHECK(network.regularization_score() == 0);
+}
+
+TEST_CASE("adamw's decay adds to that of regularization") {
+  Network network = compile(tiny(R"(, "regularization": {"weight_decay": 0.3},
+          "updater": {"type": "adamw", "weight_decay": 0.2})"),
+                            4);
+  assign(network, network.parameters(), {4, 0, 0, 0, 0});
+  Network plain = compile(tiny(R"(, "updater": {"type": "adam"})"), 4);
+  auto want = update_of(plain, {1, 1, 1, 1, 1});
+  want[0] += 0.001 * 0.5 * 4;
+  check_close(update_of(network, {1, 1, 1, 1, 1}), want);
+}
+
 TEST_CASE("a momentum follows its schedule") {
   // v: -0.1; 0.5 * -0.1 + 0.2 = 0.15; 0.9 * 0.15 - 0.05 = 0.085.
   check_close(three_updates(R"({"type": "nesterov", "learning_rate": 0.1,
