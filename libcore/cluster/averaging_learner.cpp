@@ -17,7 +17,7 @@ class AveragingLearner : public Learner {
   AveragingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
                    Mailbox& mail)
       : replica_(std::move(replica)),
-        keeper_(settings.averaging),
+        keeper_(settings.averaging, Constrainer(replica_->network().config())),
         needs_updater_(settings.averaging.updater_state !=
                        UpdaterState::kReset),
         mail_(mail) {}

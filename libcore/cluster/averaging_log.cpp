@@ -77,6 +77,7 @@ void take_step(std::span<const std::byte> delta,
   std::vector<float> parameters = state.parameters, velocity = state.velocity;
   if (outer.has_velocity()) velocity.resize(average.size());
   outer.step(parameters, average, velocity);
+  state.constrain(parameters);
   if (!std::isfinite(largest_magnitude(parameters)) ||
       !std::isfinite(largest_magnitude(velocity)))
     throw Error{Code::kProtocol, "it makes the parameters overflow"};

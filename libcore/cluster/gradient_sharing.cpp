@@ -9,14 +9,14 @@ namespace dl::cluster {
 
 namespace {
 
-// Calls visit(updater, name of its layer) for each tensor of the parameters.
+// Calls visit(updater, its layer) for each tensor of the parameters.
 template <typename Visit>
 void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
   for (const nn::Segment& segment : nn::layout_of(network).parameters) {
     const nn::LayerConfig& layer = network.layers[segment.layer];
     visit(segment.role == nn::Role::kBias ? layer.training.bias_updater
                                           : layer.training.updater,
-          layer.name);
+          layer);
   }
 }
 
@@ -41,10 +41,10 @@ double momentum_of(const nn::UpdaterConfig& updater) {
 nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
   const nn::UpdaterConfig* common = nullptr;
   const auto check = [&](const nn::UpdaterConfig& updater,
-                         const std::string& layer) {
+                         const nn::LayerConfig& layer) {
     const auto refuse = [&](const std::string& why) {
       throw Error{Code::kConfig, "--share gradient: the updater of layer '" +
-                                     layer + "' " + why +
+                                     layer.name + "' " + why +
                                      "; use --share update"};
     };
     if (updater.kind != tensor::Updater::kSgd &&
@@ -53,6 +53,11 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
     if (updater.kind == tensor::Updater::kNesterov &&
         updater.momentum.kind != nn::Schedule::Kind::kFixed)
       refuse("has a momentum that changes");
+    const nn::Regularization& regularization = layer.training.regularization;
+    if (updater.kind == tensor::Updater::kNesterov &&
+        (regularization.weight_decay > 0 ||
+         regularization.weight_decay_bias > 0))
+      refuse("has a momentum, which its weight_decay may not go through");
     if (common && !(updater == *common))
       refuse("differs from that of the layers before");
     common = &updater;
@@ -66,10 +71,10 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
 
 double largest_momentum(const nn::NetworkConfig& network) {
   double largest = 0;
-  for_each_updater(network,
-                   [&](const nn::UpdaterConfig& updater, const std::string&) {
-                     largest = std::max(largest, momentum_of(updater));
-                   });
+  for_each_updater(
+      network, [&](const nn::UpdaterConfig& updater, const nn::LayerConfig&) {
+        largest = std::max(largest, momentum_of(updater));
+      });
   return largest;
 }
 

@@ -46,6 +46,7 @@ void apply_update(const LogEntry& entry, RunState& state, double& reach) {
          " is for mini-batches that are committed already");
   exchange::apply_update(entry.payload, -entry.scale, state.fasgd,
                          state.parameters);
+  if (!entry.payload.empty()) state.constrain(state.parameters);
   if (!entry.payload.empty())
     reach += exchange::kFasgdGrowth *
              std::fabs(static_cast<double>(entry.scale)) *
@@ -144,6 +145,7 @@ RunState state_of(nn::Model& model, const std::string& name) {
     error.add_context("'" + name + "'");
     throw;
   }
+  state.constrain = Constrainer(model.config);
   state.parameters = std::move(model.parameters);
   state.statistics = std::move(model.statistics);
   state.updater_state = std::move(model.updater_state);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/constrainer.h"
 #include "libcore/cluster/lease.h"
 #include "libcore/exchange/fasgd.h"
 
@@ -52,6 +53,7 @@ struct RunState {
   std::uint64_t version = 0;   // averaging: rounds; sharing: updates applied
   double threshold = 0;        // sharing: the last one seen
   std::optional<exchange::Fasgd> fasgd;  // sharing, with that staleness rule
+  Constrainer constrain;  // the parameters, after each update or round
 
   std::vector<BadShard> bad_shards;       // in the order in which they went bad
   std::vector<std::int64_t> bad_batches;  // of this epoch: passed over

@@ -78,6 +78,7 @@ RunState RunStore::take_up(Plan& plan) {
                       "', and its update log begins after update " +
                       std::to_string(logs.front().base) +
                       "; bring them back, or --fresh starts over"};
+    state.constrain = Constrainer(plan.model.config);
     state.parameters = plan.model.parameters;
     state.statistics = plan.model.statistics;
     state.updater_state = plan.model.updater_state;

@@ -12,6 +12,7 @@
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/constrainer.h"
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/learner.h"
 #include "libcore/cluster/sent_updates.h"
@@ -37,6 +38,7 @@ class SharingLearner : public Learner {
         updater_(updater),
         mail_(mail),
         log_(std::move(log)),
+        constrain_(replica_->network().config()),
         coder_(settings_, replica_->tensors(),
                updater_ ? updater_->momentum.initial : 0),
         parameters_(replica_->parameters_in_place()),
@@ -98,6 +100,7 @@ class SharingLearner : public Learner {
   std::optional<nn::UpdaterConfig> updater_;  // if gradients are shared
   Mailbox& mail_;
   Log log_;
+  const Constrainer constrain_;
   UpdateCoder coder_;
 
   // As of update number sequence_: the network's own or, where it trains on
@@ -322,6 +325,7 @@ void SharingLearner::step_alone(const nn::Position& at,
       updater_ ? updater_->learning_rate.at(at.iteration, at.epoch) : 1);
   for (std::size_t i = 0; i < working_.size(); ++i)
     working_[i] -= rate * update[i];
+  constrain_(working_);
   replica_->set_parameters(working_);
   changed_ = true;
 }
@@ -395,6 +399,7 @@ void SharingLearner::apply(Apply apply) {
   if (!apply.payload.empty()) {
     const Stopwatch watch(stats_.decode);
     exchange::apply_update(apply.payload, -apply.scale, fasgd_, parameters_);
+    constrain_(parameters_);
     changed_ = true;
   }
   sequence_ = apply.sequence;

@@ -303,6 +303,7 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   RunState& state = context_.state;
   const Lease lease = *table_.find(update.lease, update.fence);
   exchange::add_update(update.payload, -scale, state.fasgd, state.parameters);
+  if (!update.payload.empty()) state.constrain(state.parameters);
   context_.update_check.accepted(update);
   context_.report.applied.add(context_.update_check.mass());
   ++state.version;

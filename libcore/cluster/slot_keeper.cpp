@@ -71,6 +71,7 @@ void SlotKeeper::apply(const Round& round) {
   exchange::OuterOptimizer outer = settings_.outer;
   outer.momentum = round.momentum;
   outer.step(state_.parameters, average_, state_.velocity);
+  constrain_(state_.parameters);
   if (failpoint("worker.flip")) state_.parameters.front() += 1;
   const std::uint64_t digest =
       io::digest(std::as_bytes(std::span(state_.parameters)));

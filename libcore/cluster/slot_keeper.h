@@ -23,14 +23,16 @@
 #include <vector>
 
 #include "libcore/cluster/averaging_settings.h"
+#include "libcore/cluster/constrainer.h"
 #include "libcore/cluster/message.h"
 
 namespace dl::cluster {
 
 class SlotKeeper {
  public:
-  explicit SlotKeeper(const AveragingSettings& settings)
-      : settings_(settings) {}
+  explicit SlotKeeper(const AveragingSettings& settings,
+                      Constrainer constrain = {})
+      : settings_(settings), constrain_(std::move(constrain)) {}
 
   // A new conversation: nothing of the one before counts.
   void begin_session();
@@ -75,6 +77,7 @@ class SlotKeeper {
   void apply(const Round& round);
 
   AveragingSettings settings_;
+  Constrainer constrain_;
   bool known_ = false;
   std::optional<Digest> difference_;  // not told yet
   bool differs_ = false;

@@ -4,7 +4,9 @@
 #ifndef DL_LIBCORE_NN_CONFIG_H_
 #define DL_LIBCORE_NN_CONFIG_H_
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +37,16 @@ struct Regularization {
   double l1 = 0, l2 = 0, l1_bias = 0, l2_bias = 0;
   // Taken off by the update, times the learning rate.
   double weight_decay = 0, weight_decay_bias = 0;
+};
+
+// What the weights of each output have to keep, constraints.h.
+struct Constraint {
+  double min_norm = 0, max_norm = std::numeric_limits<double>::infinity();
+  double rate = 1;  // how far a norm is brought towards its bound
+  bool non_negative = false;
+  bool biases = false;  // the biases as well, as one vector
+  bool bounds_norm() const { return min_norm > 0 || std::isfinite(max_norm); }
+  bool any() const { return non_negative || bounds_norm(); }
 };
 
 // Deeplearning4j's five, before l1/l2 and the updater; norms under 1e-5 are
@@ -88,6 +100,7 @@ struct Training {
   UpdaterConfig updater;       // of weights
   UpdaterConfig bias_updater;  // of biases; the same where not given
   Regularization regularization;
+  Constraint constraint;
   GradientNormalization gradient_normalization = GradientNormalization::kNone;
   double gradient_threshold = 1.0;
   WeightStart weight_init;

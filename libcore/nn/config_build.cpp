@@ -7,6 +7,7 @@
 
 #include "libcore/nn/config.h"
 #include "libcore/nn/config_check.h"
+#include "libcore/nn/constraints.h"
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
@@ -42,6 +43,17 @@ Regularization read_regularization(const Json& json) {
           .weight_decay_bias = given.number("weight_decay_bias")};
 }
 
+Constraint read_constraint(const Json& json) {
+  const Settings given(json, "constraints");
+  Constraint constraint;
+  constraint.min_norm = given.number("min_norm");
+  if (given.has("max_norm")) constraint.max_norm = given.number("max_norm");
+  constraint.rate = given.number("rate");
+  constraint.non_negative = given.flag("non_negative");
+  constraint.biases = given.flag("biases");
+  return constraint;
+}
+
 WeightStart read_weight_init(const Json& json) {
   const Settings given(json, "weight_init");
   WeightStart start;
@@ -64,6 +76,8 @@ void read_training(const Settings& given, Training& training) {
     training.bias_updater = read_updater(given.at("bias_updater"));
   if (given.has("regularization"))
     training.regularization = read_regularization(given.at("regularization"));
+  if (given.has("constraints"))
+    training.constraint = read_constraint(given.at("constraints"));
   if (given.has("weight_init"))
     training.weight_init = training.recurrent_init =
         read_weight_init(given.at("weight_init"));
@@ -147,7 +161,9 @@ NetworkConfig parse_network(std::string_view text, const std::string& name) {
   NetworkConfig config = build(document);
   refuse(check_meaning(config), name);
   try {
-    check_weight_inits(config, layout_of(config));
+    const Layout layout = layout_of(config);
+    check_weight_inits(config, layout);
+    Constraints(config, layout);
   } catch (Error& e) {
     e.add_context(name);
     throw;

@@ -13,6 +13,8 @@
 namespace dl::nn {
 namespace {
 
+// Sums of steps to weights so held cannot overflow.
+constexpr std::string_view kNorm = "(0, 1000000]";
 constexpr std::string_view kBy[] = {"iteration", "epoch"};
 
 // Not a constant: the names are another file's.
@@ -37,6 +39,8 @@ std::vector<Key> other_keys() {
        "The updater of biases.", "", "updater"},
       {"network", "", "regularization", Kind::kObject, "{}",
        "What the size of parameters costs.", "", "regularization"},
+      {"network", "", "constraints", Kind::kObject, "{}",
+       "What weights have to keep.", "", "constraints"},
       {"network", "", "weight_init", Kind::kTagOrObject, R"("xavier")",
        "What weights start from.", "", "weight_init"},
       {"network", "", "bias_init", Kind::kNumber, "0",
@@ -135,6 +139,17 @@ std::vector<Key> other_keys() {
        "What each step takes of a weight, times the learning rate.", kAtLeast0},
       {"regularization", "", "weight_decay_bias", Kind::kNumber, "0",
        "weight_decay of the biases.", kAtLeast0},
+
+      {"constraints", "", "max_norm", Kind::kNumber, "(no limit)",
+       "The largest norm of the weights of one output.", kNorm},
+      {"constraints", "", "min_norm", Kind::kNumber, "0",
+       "The smallest norm of the weights of one output.", "[0, 1000000]"},
+      {"constraints", "", "rate", Kind::kNumber, "1",
+       "How far each update brings a norm towards its bound.", "(0, 1]"},
+      {"constraints", "", "non_negative", Kind::kBoolean, "false",
+       "Makes weights 0 that are less."},
+      {"constraints", "", "biases", Kind::kBoolean, "false",
+       "Holds a layer's biases to the same, as one vector."},
 
       {"weight_init", "", "type", Kind::kTag, "required", "The distribution.",
        "", "", inits},

@@ -55,6 +55,17 @@ Json write_regularization(const Regularization& regularization) {
   return json;
 }
 
+Json write_constraint(const Constraint& constraint) {
+  Json json = Json::object();
+  if (constraint.bounds_norm())
+    json = {{"min_norm", constraint.min_norm}, {"rate", constraint.rate}};
+  if (std::isfinite(constraint.max_norm))
+    json["max_norm"] = constraint.max_norm;
+  json["non_negative"] = constraint.non_negative;
+  json["biases"] = constraint.biases;
+  return json;
+}
+
 Json write_layer(const LayerConfig& layer) {
   const std::string_view tag = layer.type->name;
   const Training& training = layer.training;
@@ -67,6 +78,8 @@ Json write_layer(const LayerConfig& layer) {
   put("updater", write_updater(training.updater));
   put("bias_updater", write_updater(training.bias_updater));
   put("regularization", write_regularization(training.regularization));
+  if (training.constraint.any())
+    put("constraints", write_constraint(training.constraint));
   put("weight_init", write_weight_init(training.weight_init));
   put("recurrent_init", write_weight_init(training.recurrent_init));
   put("bias_init", training.bias_init);

@@ -9,6 +9,7 @@
 #include "libcore/base/error.h"
 #include "libcore/data/label_mask.h"
 #include "libcore/nn/batch.h"
+#include "libcore/nn/constraints.h"
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/lane.h"
 #include "libcore/nn/update_plan.h"
@@ -47,6 +48,7 @@ struct Network::State {
   Layout layout;
   Wanted wanted;
   UpdatePlan plan;
+  Constraints constraints;
   Memory memory;
   View parameters, statistics, updater_state;
   std::vector<View> gradients;  // of the lanes; the first becomes the sum
@@ -63,7 +65,7 @@ struct Network::State {
   std::vector<double> losses;
   bool gradient_finite = false;
 
-  std::function<void(int)> compute_gradient, step, measure, predict;
+  std::function<void(int)> compute_gradient, step, hold, measure, predict;
 };
 
 Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
@@ -78,6 +80,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       layout(layout_of(config)),
       wanted(wanted_by(config, layout)),
       plan(config, layout, static_cast<int>(devices.size())),
+      constraints(config, layout),
       memory(*devices.at(0)),
       team(static_cast<int>(devices.size())),
       losses(devices.size()) {
@@ -100,6 +103,9 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
   step = [this](int lane) {
     plan.step(lane, device(lane), at, to, *sink, gradients[0], parameters,
               updater_state);
+  };
+  hold = [this](int lane) {
+    constraints.apply(device(lane), parameters, lane, team.size());
   };
   measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
   predict = [this](int lane) {
@@ -125,7 +131,10 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
   to = target;
   sink = &shown_to;
   team.run(step);
-  return plan.finite();
+  const bool finite = plan.finite();
+  if (finite && to == tensor::UpdateTo::kParameters && !constraints.empty())
+    team.run(hold);
+  return finite;
 }
 
 Network::Network(NetworkConfig config, const data::Normalizers& normalizers,

@@ -133,7 +133,8 @@ class Network {
   // finite gradient they are unless something overflowed.  If not, neither is
   // of use.
   bool compute_update(const Position& at, const UpdateSink& sink = {});
-  // The same, subtracted from the parameters in the same pass instead.
+  // The same, subtracted from the parameters in the same pass instead, which
+  // are then held to their constraints (constraints.h).
   // Returns whether the parameters and the updater's state are finite; if not,
   // neither is of use.
   bool apply_update(const Position& at);

@@ -95,6 +95,30 @@ make_data() {
 JSON
 }
 
+# constrain_net: the weights of each unit in net.json have norm 1 throughout.
+constrain_net() {
+  sed -i 's/"seed": 7,/&\n  "constraints": {"min_norm": 1, "max_norm": 1},/' net.json
+}
+
+# norms_of MODEL: how many units of it have weights of norm 1, and how many not.
+norms_of() {
+  python3 - "$1" <<'PY'
+import json, math, struct, sys
+data = open(sys.argv[1], "rb").read()
+size = struct.unpack("<Q", data[:8])[0]
+one = other = 0
+for name, tensor in json.loads(data[8:8 + size]).items():
+    if not name.endswith("/weight") or name.startswith("updater/"): continue
+    begin, end = (8 + size + i for i in tensor["data_offsets"])
+    values = struct.unpack(f"<{(end - begin) // 4}f", data[begin:end])
+    columns = tensor["shape"][1]
+    for i in range(0, len(values), columns):
+        norm = math.sqrt(sum(v * v for v in values[i:i + columns]))
+        one, other = one + (abs(norm - 1) < 1e-6), other + (abs(norm - 1) >= 1e-6)
+print(f"{one} of norm 1, {other} of another")
+PY
+}
+
 # damage FILE: one bit in the middle, within a record.
 damage() {
   python3 - "$1" <<'PY'

@@ -50,6 +50,20 @@ TEST_CASE("gradients are shared where all layers have one simple updater") {
              Catch::Contains("layer 'dense1' has a momentum that changes"));
 }
 
+TEST_CASE("decoupled decay goes through no momentum") {
+  const auto decayed = [](const std::string& updater) {
+    return dl::nn::parse_network(
+        R"({"input": {"shape": [3]}, "regularization": {"weight_decay": 0.1},
+            "updater": )" +
+            updater + R"(, "layers": [{"type": "output", "units": 2,
+            "loss": "mean_squared_error"}]})",
+        "'net'");
+  };
+  CHECK(shared_updater(decayed(kSgd)).kind == dl::tensor::Updater::kSgd);
+  CHECK_THROWS_WITH(shared_updater(decayed(kNesterov)),
+                    Catch::Contains("'output1' has a momentum, which its"));
+}
+
 TEST_CASE("without updaters an update is the gradient") {
   const auto plain = without_updaters(network(kNesterov, kNesterov));
   for (const auto& layer : plain.layers) {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/averaging_log.h"
 #include "libcore/cluster/learner.h"
 #include "libcore/exchange/delta.h"
 #include "libcore/io/digest.h"
@@ -74,6 +75,23 @@ TEST_CASE("rounds make of the State what the master has") {
   // Many that nobody asks for.
   for (std::uint64_t v = 6; v < 20; ++v) keeper.take(round(v, {1, 0}));
   CHECK(copy(keeper.begin(task(19, 20, 0))->parameters) == Floats{16, 1});
+}
+
+TEST_CASE("parameters keep the network's constraints, as the master's do") {
+  const Constrainer constrain(dl::nn::parse_network(
+      R"({"input": {"shape": [1]}, "constraints": {"max_norm": 2},
+          "layers": [{"type": "output", "units": 1, "loss":
+          "mean_squared_error"}]})",
+      "'net'"));
+  SlotKeeper keeper(how("f32", UpdaterState::kReset), constrain);
+  keeper.take(state(0, {1, 5}));
+  keeper.take(round(1, {3, 1}));
+  CHECK(copy(keeper.begin(task(1, 2, 0))->parameters) == Floats{2, 6});
+  RunState master;
+  master.constrain = constrain;
+  master.parameters = {1, 5};
+  take_step(round(1, {3, 1}).delta, {}, master);
+  CHECK(master.parameters == Floats{2, 6});
 }
 
 TEST_CASE("parameters that are not what a round says are told of once") {

