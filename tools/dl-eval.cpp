@@ -103,17 +103,18 @@ dl::eval::Evaluations evaluate(const dl::nn::Model& model,
                                const std::string& spec,
                                const std::function<void(std::int64_t)>& seen) {
   auto all = dl::eval::make_evaluations(
-      chosen, {predictor.outputs(), dl::nn::output_names(model.data)});
+      chosen,
+      {output_of(model.config).units, dl::nn::output_names(model.data)});
   dl::tensor::Tensor product;
   predictor.run(
       spec, [](const dl::data::Metadata&) {},
-      [&](const dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {
-        const dl::nn::Batch batch{&set.get("features"), &set.get("labels"),
-                                  set.find("labels_mask"),
-                                  set.find("features_mask")};
+      [&](const dl::data::DataSet& set,
+          const std::vector<dl::tensor::Tensor>& outputs) {
+        dl::nn::Network& network = predictor.network();
+        const dl::nn::Batch& batch = network.batch_of(set);
         for (const auto& evaluation : all)
-          evaluation->add(outputs, *batch.labels,
-                          batch.weights(outputs, product));
+          evaluation->add(outputs[0], *batch.outputs[0].values,
+                          network.weights(batch, 0, product));
         seen(set.examples());
       });
   return all;

@@ -110,7 +110,8 @@ void run(const Args& a) {
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const dl::data::Metadata& metadata) { out->see(metadata); },
-        [&](dl::data::DataSet& set, const dl::tensor::Tensor& outputs) {
+        [&](dl::data::DataSet& set,
+            const std::vector<dl::tensor::Tensor>& outputs) {
           out->take(set, outputs);
           examples += set.examples();
           if (show)

@@ -7,30 +7,12 @@
 #include "libcore/nn/batch.h"
 
 namespace dl::cluster {
-namespace {
-
-// Masks may be stored as bytes; a network takes weights.
-void make_weights(const tensor::Tensor& mask, tensor::Tensor& weights) {
-  weights.resize(tensor::DType::kF32, mask.shape());
-  const auto to = weights.as<float>();
-  for (std::int64_t i = 0; i < mask.elements(); ++i)
-    to[static_cast<std::size_t>(i)] = static_cast<float>(mask.value(i));
-}
-
-}  // namespace
-
-nn::Batch LoadedBatch::view() const {
-  return {&set.get("features"), &set.get("labels"),
-          set.find("labels_mask") == nullptr ? nullptr : &weights,
-          set.find("features_mask")};
-}
-
 CheckRecord check_for(const nn::NetworkConfig& network) {
   return [wanted = nn::wanted_by(network, nn::layout_of(network))](
              const data::DataSet& record) {
-    nn::check_batch({&record.get("features"), &record.get("labels"), nullptr,
-                     record.find("features_mask")},
-                    wanted);
+    nn::Batch batch;
+    nn::fill_batch(record, wanted, batch);
+    nn::check_batch(batch, wanted);
   };
 }
 
@@ -46,8 +28,6 @@ void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
     filled += static_cast<std::int64_t>(piece.examples.size());
   }
   require(filled == examples, "a batch with holes");
-  if (const auto* mask = batch.set.find("labels_mask"))
-    make_weights(*mask, batch.weights);
 }
 
 BatchLoader::BatchLoader(BatchPlan plan, RecordStore& training,

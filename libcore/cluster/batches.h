@@ -24,10 +24,6 @@ struct LoadedBatch {
   bool evaluation = false;
   std::int64_t epoch = 0, index = 0;
   data::DataSet set;
-  tensor::Tensor weights;  // set's labels_mask, which may be bytes, as kF32
-
-  // Views of it; throws Error: kData, features or labels are missing.
-  nn::Batch view() const;
 };
 
 // What the network asks of a record; throws what check_batch() throws.

@@ -186,7 +186,7 @@ void compile(Plan& plan, bool dry) {
   plan.parameters = network.parameters().elements();
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
-  plan.outputs = network.outputs();
+  plan.outputs = output_of(network.config()).units;
   plan.memory = network.memory_bytes();
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||

@@ -173,7 +173,7 @@ void Trainer::set_up(const Welcome& welcome) {
             normalizer_of(welcome.target_normalizer, "target_normalizer")},
         settings_.batch, options_.device, options_.threads);
     replica->network().check_data(metadata);
-    subject_.outputs = replica->network().outputs();
+    subject_.outputs = output_of(replica->network().config()).units;
     subject_.names =
         metadata.classes.empty() ? metadata.targets : metadata.classes;
     learner_ =
@@ -312,7 +312,8 @@ void Trainer::step() {
 void Trainer::step_training(Work& work, const LoadedBatch& batch) {
   std::string fault;
   try {
-    fault = learner_->train(work, batch.view());
+    fault = learner_->train(work,
+                            learner_->replica().network().batch_of(batch.set));
   } catch (Error& e) {
     e.add_context("mini-batch " + std::to_string(batch.index) + " of epoch " +
                   std::to_string(batch.epoch + 1));
@@ -345,11 +346,12 @@ void Trainer::give_back(const std::string& why, const BadRecord* bad) {
 
 void Trainer::step_evaluation(Work& work, const LoadedBatch& batch) {
   learner_->settle();
-  const nn::Batch view = batch.view();
-  learner_->replica().network().predict(*view.features, outputs_,
-                                        view.features_mask);
+  nn::Network& network = learner_->replica().network();
+  const nn::Batch& view = network.batch_of(batch.set);
+  network.predict(view.inputs, outputs_);
   for (const auto& evaluation : work.evaluations)
-    evaluation->add(outputs_, *view.labels, view.weights(outputs_, product_));
+    evaluation->add(outputs_[0], *view.outputs[0].values,
+                    network.weights(view, 0, product_));
   ++work.done;
   work.examples += batch.set.examples();
   mail_.examples += batch.set.examples();

@@ -73,7 +73,8 @@ void Trainer::probe(const Probe& probe) {
     loader_->add({false, 0, i % batches, 1});
     const LoadedBatch& batch = loader_->next();
     const double begin = monotonic_seconds();
-    replica.compute(batch.view(), {i, 0, static_cast<std::uint64_t>(i)});
+    replica.compute(replica.network().batch_of(batch.set),
+                    {i, 0, static_cast<std::uint64_t>(i)});
     const auto update = replica.update();
     if (i >= kWarmUp) compute.push_back(monotonic_seconds() - begin);
     codec.run(update);

@@ -6,6 +6,7 @@
 #ifndef DL_LIBCORE_DATA_NORMALIZER_H_
 #define DL_LIBCORE_DATA_NORMALIZER_H_
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +43,21 @@ struct Normalizer {
   bool operator==(const Normalizer&) const = default;
 };
 
-// Those of a model.
+// Those of a model, by input and output of its network; those that there are
+// not change nothing.
 struct Normalizers {
-  Normalizers(Normalizer of_features = {}, Normalizer of_targets = {})
-      : features(std::move(of_features)), targets(std::move(of_targets)) {}
-  Normalizer features, targets;
+  Normalizers() = default;
+  // Of one input and one output.
+  Normalizers(Normalizer of_features, Normalizer of_targets = {})
+      : inputs{std::move(of_features)}, outputs{std::move(of_targets)} {}
+  std::vector<Normalizer> inputs, outputs;
+
+  Normalizer input(std::size_t i) const {
+    return i < inputs.size() ? inputs[i] : Normalizer{};
+  }
+  Normalizer output(std::size_t i) const {
+    return i < outputs.size() ? outputs[i] : Normalizer{};
+  }
 };
 
 }  // namespace dl::data

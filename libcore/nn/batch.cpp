@@ -3,6 +3,8 @@
 #include "libcore/nn/batch.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "libcore/base/error.h"
 #include "libcore/nn/target_range.h"
@@ -19,42 +21,69 @@ using tensor::Tensor;
   throw Error{Code::kData, what};
 }
 
-void check_example(const Shape& example, const Shape& input) {
+// "input 'left': " of one of several.
+std::string named(const char* what, const std::string& tensor) {
+  const std::size_t slash = tensor.find('/');
+  if (slash == std::string::npos) return "";
+  return std::string(what) + " '" + tensor.substr(slash + 1) + "': ";
+}
+
+void check_example(const Shape& example, const WantedInput& wanted) {
+  const Shape& input = wanted.shape;
   if (example == input) return;
   if (example.rank() == 1 && example.elements() == input.elements()) return;
-  refuse("examples are " + example.to_string() + ", the network wants " +
-         input.to_string());
+  refuse(named("input", wanted.tensor) + "examples are " + example.to_string() +
+         ", the network wants " + input.to_string());
+}
+
+bool starts_with(const Shape& shape, const Shape& places) {
+  return shape.rank() >= places.rank() &&
+         std::ranges::equal(
+             shape.extents().first(static_cast<std::size_t>(places.rank())),
+             places.extents());
+}
+
+Shape after(Shape shape, int dimensions) {
+  for (int i = 0; i < dimensions; ++i) shape = shape.without_first();
+  return shape;
+}
+
+Shape with_last(const Shape& places, std::int64_t units) {
+  std::vector<std::int64_t> extents(places.extents().begin(),
+                                    places.extents().end());
+  extents.push_back(units);
+  return Shape(std::span<const std::int64_t>(extents));
 }
 
 // `label`: the shape of one example's.
-void check_label(DType dtype, const Shape& label, const Wanted& wanted) {
-  if (wanted.steps == 0 || (label.rank() >= 1 && label[0] == wanted.steps)) {
-    const Shape one = wanted.steps == 0 ? label : label.without_first();
-    if (are_classes(dtype, one.with_first(1), wanted.units, 0)) {
+void check_label(DType dtype, const Shape& label, const WantedOutput& wanted) {
+  const Shape& places = wanted.places;
+  if (starts_with(label, places)) {
+    const Shape one = after(label, places.rank());
+    if (are_classes(dtype, one.with_first(1), wanted.units, {})) {
       if (wanted.loss == Loss::kMeanAbsolutePercentageError)
-        refuse("labels are class numbers, '" +
+        refuse(named("output", wanted.tensor) + "labels are class numbers, '" +
                std::string(name_of(wanted.loss)) +
                "' wants numbers other than 0");
       return;
     }
     if (one.elements() == wanted.units && one.rank() <= 1) return;
   }
-  std::string classes = "class numbers", row = Shape{wanted.units}.to_string();
-  if (wanted.steps > 0) {
-    classes += " " + Shape{wanted.steps}.to_string();
-    row = Shape{wanted.steps, wanted.units}.to_string();
-  }
-  refuse("labels are " + std::string(name_of(dtype)) + " " + label.to_string() +
+  const std::string classes =
+      "class numbers" + (places.rank() > 0 ? " " + places.to_string() : "");
+  const std::string row = with_last(places, wanted.units).to_string();
+  refuse(named("output", wanted.tensor) + "labels are " +
+         std::string(name_of(dtype)) + " " + label.to_string() +
          ", the network wants " +
          (wanted.units > 1 ? classes + " or " + row : row));
 }
 
 // `mask`: the shape of one example's.
-void check_steps(const Shape& mask, const Wanted& wanted) {
-  if (wanted.sequences && mask != Shape{wanted.input[0]})
-    refuse("the features' mask is " + mask.to_string() +
-           " an example, the network wants " +
-           Shape{wanted.input[0]}.to_string());
+void check_steps(const Shape& mask, const WantedInput& wanted) {
+  if (wanted.sequence && mask != Shape{wanted.shape[0]})
+    refuse(named("input", wanted.tensor) + "the features' mask is " +
+           mask.to_string() + " an example, the network wants " +
+           Shape{wanted.shape[0]}.to_string());
 }
 
 // Class numbers have to be 0..limit-1.
@@ -75,100 +104,175 @@ void check_range(const Tensor& labels, std::int64_t limit) {
 
 }  // namespace
 
+namespace {
+
+// The input whose mask output i has.
+std::optional<std::size_t> mask_input(const NetworkConfig& config,
+                                      const Layout& layout, std::size_t i) {
+  const LayerLayout& layer = layout.layers[config.outputs[i]];
+  if (!layer.output.steps || !layer.mask || *layer.mask >= config.inputs.size())
+    return {};
+  return *layer.mask;
+}
+
+}  // namespace
+
 Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
-  const LayerLayout& last = layout.layers.back();
-  const OutputSpec output = output_of(config);
-  return {.input = config.input,
-          .sequences = layout.layers.front().input_steps,
-          .units = output.units,
-          .steps = last.output_steps ? last.output[0] : 0,
-          .loss = output.loss.kind};
+  // The tensors of several are called by their names.
+  const auto named = [](const char* kind, const std::string& name, bool one) {
+    return one ? std::string(kind) : std::string(kind) + "/" + name;
+  };
+  Wanted wanted;
+  const bool one_input = config.inputs.size() == 1;
+  for (std::size_t i = 0; i < config.inputs.size(); ++i) {
+    const std::string& name = config.inputs[i].name;
+    wanted.inputs.push_back({named("features", name, one_input),
+                             named("features_mask", name, one_input),
+                             layout.inputs[i].shape, layout.inputs[i].steps});
+  }
+  const bool one_output = config.outputs.size() == 1;
+  for (std::size_t i = 0; i < config.outputs.size(); ++i) {
+    const std::string& name = config.layers[config.outputs[i]].name;
+    const OutputSpec output = output_of(config, i);
+    const Shape& shape = layout.layers[config.outputs[i]].output.shape;
+    wanted.outputs.push_back({named("labels", name, one_output),
+                              named("labels_mask", name, one_output),
+                              output.units, places_of(shape), output.loss.kind,
+                              mask_input(config, layout, i)});
+  }
+  return wanted;
+}
+
+Shape places_of(const Shape& output) {
+  return Shape(output.extents().first(
+      static_cast<std::size_t>(std::max(output.rank() - 1, 0))));
 }
 
 bool are_classes(DType dtype, const Shape& shape, std::int64_t units,
-                 std::int64_t steps) {
+                 const Shape& places) {
   return !tensor::is_real(dtype) && units > 1 &&
-         shape.rank() <= (steps > 0 ? 3 : 2) &&
-         shape.elements() == shape[0] * std::max<std::int64_t>(steps, 1);
+         shape.rank() <= places.rank() + 2 &&
+         shape.elements() == shape[0] * places.elements();
 }
 
-bool are_classes(const data::Metadata& data, const NetworkConfig& config) {
-  const auto labels = data.schema.find("labels");
+bool are_classes(const data::Metadata& data, const NetworkConfig& config,
+                 std::size_t i) {
+  const WantedOutput output =
+      wanted_by(config, layout_of(config)).outputs.at(i);
+  const auto labels = data.schema.find(output.tensor);
   if (labels == data.schema.end()) return false;
-  const Wanted wanted = wanted_by(config, layout_of(config));
   return are_classes(labels->second.dtype, labels->second.shape.with_first(1),
-                     wanted.units, wanted.steps);
+                     output.units, output.places);
 }
 
-bool sides_are_classes(const data::Metadata& data,
-                       const NetworkConfig& config) {
-  const OutputSpec output = output_of(config);
+bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
+                       std::size_t i) {
+  const OutputSpec output = output_of(config, i);
   return output.units == 1 && data.classes.size() == 2 &&
          (output.loss.kind == Loss::kHinge ||
           output.loss.kind == Loss::kSquaredHinge);
 }
 
-void check_features(const Tensor& features, const Tensor* mask,
-                    const Wanted& wanted) {
-  if (features.empty() || features.shape().rank() == 0)
-    refuse("examples are missing");
-  check_example(features.shape().without_first(), wanted.input);
-  if (mask == nullptr || !wanted.sequences) return;
-  if (mask->shape().rank() == 0 || mask->shape()[0] != features.shape()[0])
-    refuse(std::to_string(features.shape()[0]) +
-           " examples have a features' mask of " + mask->shape().to_string());
-  check_steps(mask->shape().without_first(), wanted);
+void check_inputs(std::span<const Part> inputs, const Wanted& wanted) {
+  require(inputs.size() == wanted.inputs.size(), "as many parts as inputs");
+  std::int64_t n = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto& [values, mask] = inputs[i];
+    const WantedInput& want = wanted.inputs[i];
+    const std::string name = named("input", want.tensor);
+    if (values == nullptr || values->empty() || values->shape().rank() == 0)
+      refuse(name + "examples are missing");
+    check_example(values->shape().without_first(), want);
+    if (i == 0) n = values->shape()[0];
+    if (values->shape()[0] != n)
+      refuse(name + "has " + std::to_string(values->shape()[0]) +
+             " examples, other inputs " + std::to_string(n));
+    if (mask == nullptr || !want.sequence) continue;
+    if (mask->shape().rank() == 0 || mask->shape()[0] != n)
+      refuse(name + std::to_string(n) + " examples have a features' mask of " +
+             mask->shape().to_string());
+    check_steps(mask->shape().without_first(), want);
+  }
 }
 
-void check_batch(const Batch& batch, const Wanted& wanted) {
-  check_features(*batch.features, batch.features_mask, wanted);
-  const std::int64_t n = batch.examples();
-  if (batch.labels == nullptr || batch.labels->empty() ||
-      batch.labels->shape().rank() == 0)
-    refuse("labels are missing");
-  const Tensor& labels = *batch.labels;
+namespace {
+
+// steps: the mask that the output has from an input, or null.
+void check_labels(const Part& part, std::int64_t n, const WantedOutput& want,
+                  const Tensor* steps) {
+  const std::string name = named("output", want.tensor);
+  if (part.values == nullptr || part.values->empty() ||
+      part.values->shape().rank() == 0)
+    refuse(name + "labels are missing");
+  const Tensor& labels = *part.values;
   if (labels.shape()[0] != n)
-    refuse(std::to_string(n) + " examples have " +
+    refuse(name + std::to_string(n) + " examples have " +
            std::to_string(labels.shape()[0]) + " labels");
-  check_label(labels.dtype(), labels.shape().without_first(), wanted);
-  if (batch.mask != nullptr && batch.mask->elements() != n &&
-      (wanted.steps == 0 || batch.mask->shape() != Shape{n, wanted.steps}))
-    refuse(std::to_string(n) + " examples have a mask of " +
-           batch.mask->shape().to_string());
-  if (are_classes(labels.dtype(), labels.shape(), wanted.units, wanted.steps)) {
-    check_range(labels, wanted.units);
-    return;
-  }
+  check_label(labels.dtype(), labels.shape().without_first(), want);
+  if (part.mask != nullptr && part.mask->elements() != n &&
+      (want.places.rank() == 0 ||
+       part.mask->shape() != want.places.with_first(n)))
+    refuse(name + std::to_string(n) + " examples have a mask of " +
+           part.mask->shape().to_string());
+  if (are_classes(labels.dtype(), labels.shape(), want.units, want.places))
+    return check_range(labels, want.units);
   if (!tensor::is_real(labels.dtype()) &&
-      (wanted.loss == Loss::kBinaryCrossEntropy ||
-       wanted.loss == Loss::kBinaryFocal))
+      (want.loss == Loss::kBinaryCrossEntropy ||
+       want.loss == Loss::kBinaryFocal))
     check_range(labels, 2);
-  check_targets(batch, wanted);
+  check_targets(part, want, steps);
+}
+
+}  // namespace
+
+void check_batch(const Batch& batch, const Wanted& wanted) {
+  check_inputs(batch.inputs, wanted);
+  require(batch.outputs.size() == wanted.outputs.size(),
+          "as many labels as outputs");
+  for (std::size_t i = 0; i < batch.outputs.size(); ++i)
+    check_labels(batch.outputs[i], batch.examples(), wanted.outputs[i],
+                 wanted.outputs[i].mask_input
+                     ? batch.inputs[*wanted.outputs[i].mask_input].mask
+                     : nullptr);
+}
+
+void fill_batch(const data::DataSet& set, const Wanted& wanted, Batch& batch) {
+  batch.inputs.clear();
+  batch.outputs.clear();
+  for (const WantedInput& input : wanted.inputs)
+    batch.inputs.push_back({set.find(input.tensor), set.find(input.mask)});
+  for (const WantedOutput& output : wanted.outputs)
+    batch.outputs.push_back({set.find(output.tensor), set.find(output.mask)});
 }
 
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
                     bool labels_needed) {
-  const auto features = metadata.schema.find("features");
-  if (features == metadata.schema.end())
-    refuse("the data have no tensor 'features'");
-  check_example(features->second.shape, wanted.input);
-  if (const auto mask = metadata.schema.find("features_mask");
-      mask != metadata.schema.end())
-    check_steps(mask->second.shape, wanted);
-  const auto labels = metadata.schema.find("labels");
-  if (labels == metadata.schema.end()) {
-    if (labels_needed) refuse("the data have no tensor 'labels'");
-    return;
+  for (const WantedInput& want : wanted.inputs) {
+    const auto features = metadata.schema.find(want.tensor);
+    if (features == metadata.schema.end())
+      refuse("the data have no tensor '" + want.tensor + "'");
+    check_example(features->second.shape, want);
+    if (const auto mask = metadata.schema.find(want.mask);
+        mask != metadata.schema.end())
+      check_steps(mask->second.shape, want);
   }
-  check_label(labels->second.dtype, labels->second.shape, wanted);
-  const auto classes = static_cast<std::int64_t>(metadata.classes.size());
-  const std::int64_t known = wanted.units > 1 ? wanted.units : 2;
-  if (classes > known)
-    refuse("the data have " + std::to_string(classes) + " classes, " +
-           (wanted.units > 1
-                ? "the network " + std::to_string(known)
-                : "the network's single output tells two; for numbers to be "
-                  "predicted, prepare them with --regression"));
+  for (const WantedOutput& want : wanted.outputs) {
+    const auto labels = metadata.schema.find(want.tensor);
+    if (labels == metadata.schema.end()) {
+      if (labels_needed)
+        refuse("the data have no tensor '" + want.tensor + "'");
+      continue;
+    }
+    check_label(labels->second.dtype, labels->second.shape, want);
+    const auto classes = static_cast<std::int64_t>(metadata.classes.size());
+    const std::int64_t known = want.units > 1 ? want.units : 2;
+    if (classes > known)
+      refuse("the data have " + std::to_string(classes) + " classes, " +
+             (want.units > 1
+                  ? "the network " + std::to_string(known)
+                  : "the network's single output tells two; for numbers to be "
+                    "predicted, prepare them with --regression"));
+  }
 }
 
 }  // namespace dl::nn

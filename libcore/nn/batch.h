@@ -3,39 +3,63 @@
 #ifndef DL_LIBCORE_NN_BATCH_H_
 #define DL_LIBCORE_NN_BATCH_H_
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "libcore/data/metadata.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 
 namespace dl::nn {
 
-// What a network wants of its data.
-struct Wanted {
-  tensor::Shape input;     // of one example
-  bool sequences = false;  // which is [steps, ...], with a mask or without
+// What a network wants of its data, by input and output.
+struct WantedInput {
+  std::string tensor, mask;  // their names: "features", "features/left"
+  tensor::Shape shape;       // of one example
+  bool sequence = false;     // which is [steps, ...], with a mask or without
+};
+struct WantedOutput {
+  std::string tensor, mask;  // "labels", "labels/right"
   std::int64_t units = 0;
-  std::int64_t steps = 0;  // of the output; 0: it is no sequence
+  // Labels of an example: [steps] of a sequence, [height, width] of an image,
+  // or one, [].
+  tensor::Shape places;
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
+  std::optional<std::size_t> mask_input = {};  // whose mask it has
+};
+struct Wanted {
+  std::vector<WantedInput> inputs;
+  std::vector<WantedOutput> outputs;
 };
 
 Wanted wanted_by(const NetworkConfig& config, const Layout& layout);
 
-// Whether labels of this kind, [n] or [n, 1], are class numbers to be expanded;
-// for sequences [n, steps].  A single output takes them as they are.
+// The mini-batch that a data set is, in the memory that `batch` has; tensors
+// that the set lacks are null.
+void fill_batch(const data::DataSet& set, const Wanted& wanted, Batch& batch);
+
+// The places of labels of such an output: all but its last dimension.
+tensor::Shape places_of(const tensor::Shape& output);
+
+// Whether labels of this kind, [n, ...places] or [n, ...places, 1], are class
+// numbers to be expanded.  A single output takes them as they are.
 bool are_classes(tensor::DType dtype, const tensor::Shape& shape,
-                 std::int64_t units, std::int64_t steps);
+                 std::int64_t units, const tensor::Shape& places);
 
-// Whether that is so of the labels of these data.
-bool are_classes(const data::Metadata& data, const NetworkConfig& config);
+// Whether that is so of the labels of output i in these data.
+bool are_classes(const data::Metadata& data, const NetworkConfig& config,
+                 std::size_t i = 0);
 
-// Whether a single output tells two classes by its sign, as hinge losses have
+// Whether a single output i tells two classes by its sign, as hinge losses have
 // it: 0 is the threshold then, not 1/2.
-bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config);
+bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
+                       std::size_t i = 0);
 
-// Throws Error: kData, features [n, ...] or their mask (or null) do not fit.
-void check_features(const tensor::Tensor& features, const tensor::Tensor* mask,
-                    const Wanted& wanted);
-// Throws Error: kData, labels or mask that do not fit the features, a class
+// Throws Error: kData, an input [n, ...] or its mask (or null) does not fit, or
+// they are not of as many examples.
+void check_inputs(std::span<const Part> inputs, const Wanted& wanted);
+// Throws Error: kData, labels or mask that do not fit the inputs, a class
 // number outside 0..units-1, a target that the loss has no use for.
 void check_batch(const Batch& batch, const Wanted& wanted);
 // As Network::check_data().

@@ -5,8 +5,10 @@
 #define DL_LIBCORE_NN_CONFIG_H_
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -110,19 +112,37 @@ struct Training {
 
 struct LayerType;  // layer_type.h
 
+// A value that flows through a network: inputs come first, in their order, and
+// then what each layer gives.
+using Value = std::size_t;
+
 struct LayerConfig {
   const LayerType* type = nullptr;
   std::string name;   // unique; default TYPE + number ("conv2d1")
   Settings settings;  // of the type's own keys
   Training training;
+  std::vector<Value> from;  // its inputs, all before it
+  // The layer whose parameters it has, an index before its own; or none.
+  std::optional<std::size_t> shares = {};
+  std::string place = {};  // in the document: "layers[2]", "nodes[5]"
 };
 
+struct InputConfig {
+  std::string name;     // of a graph; a sequence's only input has none
+  tensor::Shape shape;  // of one example
+};
+
+// Layers in topological order: a sequence is the graph that it is.
 struct NetworkConfig {
   std::uint64_t seed = 0;
-  std::int64_t tbptt_length = 0;    // 0: gradients cross all steps
-  tensor::Shape input;              // of one example
-  std::vector<LayerConfig> layers;  // the last one has a loss
-  Json source;                      // the document, as the model file keeps it
+  std::int64_t tbptt_length = 0;  // 0: gradients cross all steps
+  std::vector<InputConfig> inputs;
+  std::vector<LayerConfig> layers;
+  std::vector<std::size_t> outputs;  // layers with a loss, in their order
+  Json source;                       // the document, as the model file keeps it
+
+  bool is_graph() const { return !inputs.at(0).name.empty(); }
+  Value value_of(std::size_t layer) const { return inputs.size() + layer; }
 };
 
 // What a network gives and is trained for.
@@ -131,7 +151,7 @@ struct OutputSpec {
   tensor::LossSpec loss;   // without the weights of several outputs
   tensor::ActivationSpec activation;
 };
-OutputSpec output_of(const NetworkConfig& config);
+OutputSpec output_of(const NetworkConfig& config, std::size_t output = 0);
 
 // Reads a network configuration.
 // Throws Error: kConfig.  The message lists every mistake, one a line, each as

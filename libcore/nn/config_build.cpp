@@ -2,11 +2,13 @@
 // over from the top.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "libcore/nn/config.h"
 #include "libcore/nn/config_check.h"
+#include "libcore/nn/connect.h"
 #include "libcore/nn/constraints.h"
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/layer_type.h"
@@ -99,6 +101,7 @@ LayerConfig read_layer(const Json& json, const Training& top,
   LayerConfig layer;
   layer.type = &layer_type(given.text("type"));
   if (given.has("name")) layer.name = given.text("name");
+  if (json.contains("shares")) return layer;  // connect() does the rest
   for (const Key& key : layer.type->keys)
     if (given.has(key.name)) layer.settings.set(key.name, given.at(key.name));
   if (layer.type->complete) layer.type->complete(layer.settings);
@@ -123,21 +126,66 @@ void name_layers(std::vector<LayerConfig>& layers) {
     }
 }
 
-NetworkConfig build(const Json& document) {
+tensor::Shape read_shape(const Json& json) {
+  const auto shape = json.get<std::vector<std::int64_t>>();
+  return tensor::Shape(std::span<const std::int64_t>(shape));
+}
+
+std::vector<std::string> read_names(const Json& json) {
+  if (json.is_string()) return {json.get<std::string>()};
+  return json.get<std::vector<std::string>>();
+}
+
+Links read_links(const Json& node) {
+  Links links;
+  if (node.contains("from")) links.from = read_names(node["from"]);
+  if (node.contains("shares")) links.shares = node["shares"];
+  return links;
+}
+
+// A node that shares says nothing of its own.
+void check_shared(const Json& node, const std::string& place,
+                  std::vector<std::string>& problems) {
+  constexpr std::string_view kOwn[] = {"type", "name", "from", "shares"};
+  if (!node.contains("shares")) return;
+  for (const auto& [key, value] : node.items())
+    if (std::ranges::count(kOwn, key) == 0)
+      problems.push_back(place + "." + key + ": '" +
+                         node["shares"].get<std::string>() +
+                         "', whose parameters it shares, says that");
+}
+
+// problems: of how layers are joined.
+NetworkConfig build(const Json& document, std::vector<std::string>& problems) {
   const Settings given(document, "network");
   NetworkConfig config;
   config.source = document;
   config.seed = given.at("seed").get<std::uint64_t>();
   if (given.has("tbptt_length"))
     config.tbptt_length = given.integer("tbptt_length");
-  const auto shape =
-      given.at("input").at("shape").get<std::vector<std::int64_t>>();
-  config.input = tensor::Shape(std::span<const std::int64_t>(shape));
+  const bool graph = given.has("nodes");
+  if (graph)
+    for (const Json& input : given.at("inputs"))
+      config.inputs.push_back(
+          {input.at("name").get<std::string>(), read_shape(input.at("shape"))});
+  else
+    config.inputs.push_back({"", read_shape(given.at("input").at("shape"))});
   Training top;
   read_training(given, top);
-  for (const Json& layer : given.at("layers"))
+  const std::string list = graph ? "nodes" : "layers";
+  std::vector<Links> links;
+  for (const Json& layer : given.at(list)) {
     config.layers.push_back(read_layer(layer, top, given.has("bias_updater")));
+    const std::string place = list + "[" + std::to_string(links.size()) + "]";
+    config.layers.back().place = place;
+    links.push_back(read_links(layer));
+    check_shared(layer, place, problems);
+  }
   name_layers(config.layers);
+  std::vector<std::string> outputs;
+  if (graph) outputs = read_names(given.at("outputs"));
+  std::ranges::move(connect(config, links, outputs),
+                    std::back_inserter(problems));
   return config;
 }
 
@@ -158,8 +206,10 @@ void refuse(const std::vector<std::string>& problems, const std::string& name) {
 NetworkConfig parse_network(std::string_view text, const std::string& name) {
   const Json document = parse_json(text, name, Code::kConfig);
   refuse(check_document(document), name);
-  NetworkConfig config = build(document);
-  refuse(check_meaning(config), name);
+  std::vector<std::string> problems;
+  NetworkConfig config = build(document, problems);
+  std::ranges::move(check_meaning(config), std::back_inserter(problems));
+  refuse(problems, name);
   try {
     const Layout layout = layout_of(config);
     check_weight_inits(config, layout);

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "libcore/nn/config_table.h"
 #include "libcore/nn/layer_type.h"
@@ -28,6 +27,24 @@ bool is_name(std::string_view text) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
   return !text.empty() && text.size() <= 200 &&
          text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+// A name, or some.
+bool are_names(const Json& value) {
+  const auto one = [](const Json& name) {
+    return name.is_string() && is_name(name.get_ref<const std::string&>());
+  };
+  if (!value.is_array()) return one(value);
+  return !value.empty() && std::ranges::all_of(value, one);
+}
+
+// Whether another layer takes what this one gives.
+bool is_read(const NetworkConfig& config, const LayerConfig& layer) {
+  const Value own =
+      config.value_of(static_cast<std::size_t>(&layer - config.layers.data()));
+  return std::ranges::any_of(config.layers, [&](const LayerConfig& other) {
+    return std::ranges::count(other.from, own) > 0;
+  });
 }
 
 // "layers[2]" + "units"; a key that is no plain name is quoted.
@@ -75,7 +92,7 @@ class Checker {
  private:
   void value(const Json& value, const Key& key, const std::string& path);
   void one_of(const Json& value, const Key& key, const std::string& path);
-  void layers(const Json& value, const Key& key, const std::string& path);
+  void objects(const Json& value, const Key& key, const std::string& path);
   void pair_or_shape(const Json& value, const Key& key,
                      const std::string& path);
   void schedule(const Json& value, const Key& key, const std::string& path);
@@ -98,15 +115,8 @@ void Checker::object(const Json& value, std::string_view object,
   if (!value.is_object())
     return add(path,
                "want " + std::string(object) + " object, got " + shown(value));
-  std::string tag;
-  if (const Key* key = tag_of(object)) {
-    // Without a valid tag the other keys are checked against those of any.
-    const auto it = value.find(std::string(key->name));
-    if (it != value.end() && it->is_string() &&
-        std::count(key->values.begin(), key->values.end(),
-                   it->get_ref<const std::string&>()) == 1)
-      tag = it->get<std::string>();
-  }
+  // Without a valid tag the other keys are checked against those of any.
+  const std::string tag = kind_of(object, value);
   for (const auto& [name, member] : value.items()) {
     if (const Key* key = find_key(object, tag, name))
       this->value(member, *key, join(path, name));
@@ -118,17 +128,16 @@ void Checker::object(const Json& value, std::string_view object,
 
 void Checker::unknown(const std::string& name, std::string_view object,
                       std::string_view tag, const std::string& path) {
-  const std::string place = join(path, name);
-  if (object == "network" &&
-      (name == "inputs" || name == "nodes" || name == "outputs"))
-    return add(place, "graphs are not supported by this version");
   std::vector<std::string> known;
   // Without a tag, variants may have keys of the same name.
   for (const Key* key : keys_of(object, tag))
     if (std::ranges::find(known, key->name) == known.end())
       known.emplace_back(key->name);
-  const std::string kind =
-      std::string(tag) + (tag.empty() ? "" : " ") + std::string(object);
+  std::string kind(tag);
+  if (object == "network")
+    kind = tag == "graph" ? "a network with nodes" : "a network with layers";
+  else
+    kind.append(tag.empty() ? "" : " ").append(object);
   const bool elsewhere = find_key(object, "", name) != nullptr;
   std::string what = elsewhere ? "not a key of " + kind : "unknown key";
   std::string hint = suggest(name, known);
@@ -136,17 +145,17 @@ void Checker::unknown(const std::string& name, std::string_view object,
     for (const std::string& k : known) hint += (hint.empty() ? "" : ", ") + k;
     hint = "; the keys of " + kind + " are " + hint;
   }
-  add(place, what + hint);
+  add(join(path, name), what + hint);
 }
 
 void Checker::missing(const Json& value, std::string_view object,
                       std::string_view tag, const std::string& path) {
   const Key* tag_key = tag_of(object);
-  const bool graph = object == "network" && value.contains("nodes");
+  const bool shares = object == "node" && value.contains("shares");
   for (const Key* key : keys_of(object, tag)) {
     if (!key->required() || value.contains(std::string(key->name))) continue;
     if (tag.empty() && tag_key && key != tag_key) continue;  // not known yet
-    if (graph) continue;
+    if (shares && key != tag_key) continue;                  // it says them
     add(join(path, std::string(key->name)), "missing; want " + key->wanted());
   }
 }
@@ -188,8 +197,8 @@ void Checker::numbers(const Json& value, const Key& key,
     this->value(value[i], one, path + "[" + std::to_string(i) + "]");
 }
 
-void Checker::layers(const Json& value, const Key& key,
-                     const std::string& path) {
+void Checker::objects(const Json& value, const Key& key,
+                      const std::string& path) {
   if (!value.is_array() || value.empty()) return mismatch(value, key, path);
   for (std::size_t i = 0; i < value.size(); ++i)
     object(value[i], key.of, path + "[" + std::to_string(i) + "]");
@@ -247,8 +256,10 @@ void Checker::value(const Json& value, const Key& key,
       return pair_or_shape(value, key, path);
     case Kind::kNumbers:
       return numbers(value, key, path);
-    case Kind::kLayers:
-      return layers(value, key, path);
+    case Kind::kNames:
+      return expect(are_names(value));
+    case Kind::kObjects:
+      return objects(value, key, path);
     case Kind::kObject:
       return object(value, key.of, path);
     case Kind::kNumberOrObject:
@@ -269,10 +280,6 @@ void Checker::value(const Json& value, const Key& key,
   }
 }
 
-std::string place(std::size_t layer, std::string_view key) {
-  return "layers[" + std::to_string(layer) + "]." + std::string(key) + ": ";
-}
-
 }  // namespace
 
 std::vector<std::string> check_document(const Json& document) {
@@ -283,33 +290,30 @@ std::vector<std::string> check_document(const Json& document) {
 
 std::vector<std::string> check_meaning(const NetworkConfig& config) {
   std::vector<std::string> problems;
-  std::map<std::string, std::size_t> names;
-  for (std::size_t i = 0; i < config.layers.size(); ++i) {
-    const LayerConfig& layer = config.layers[i];
-    const auto [first, fresh] = names.emplace(layer.name, i);
-    if (!fresh)
-      problems.push_back(place(i, "name") + "'" + layer.name +
-                         "' is the name of layers[" +
-                         std::to_string(first->second) + "] already");
+  const auto add = [&](const LayerConfig& layer, std::string_view key,
+                       const std::string& what) {
+    problems.push_back(layer.place + "." + std::string(key) + ": " + what);
+  };
+  for (const LayerConfig& layer : config.layers) {
     if (layer.name == "updater" || layer.name == "training")
-      problems.push_back(place(i, "name") + "'" + layer.name +
-                         "' is reserved; choose another name");
-    const bool last = i + 1 == config.layers.size();
-    if (last != (layer.type->output != nullptr))
-      problems.push_back(place(i, "type") +
-                         (last ? "the last layer must be an output layer, got '"
-                               : "only the last layer may be of type '") +
-                         std::string(layer.type->name) + "'");
-    if (layer.type->check)
+      add(layer, "name",
+          "'" + layer.name + "' is reserved; choose another name");
+    if (layer.type->output != nullptr && is_read(config, layer) &&
+        tensor::needs_logits(layer.type->output(layer.settings).loss.kind))
+      add(layer, "loss",
+          "it is computed with its activation, so that no other node can take "
+          "the output of '" +
+              layer.name + "'");
+    if (layer.type->check && !layer.shares)
       layer.type->check(layer.settings,
                         [&](std::string_view key, const std::string& what) {
-                          problems.push_back(place(i, key) + what);
+                          add(layer, key, what);
                         });
   }
   if (config.tbptt_length > 0 &&
       std::none_of(config.layers.begin(), config.layers.end(),
                    [](const auto& l) { return l.type->recurrent; }))
-    problems.push_back("tbptt_length: the network has no recurrent layer");
+    problems.emplace_back("tbptt_length: the network has no recurrent layer");
   return problems;
 }
 

@@ -57,6 +57,11 @@ Json value_schema(const Key& key) {
       return {{"type", "string"},
               {"pattern", "^[A-Za-z0-9_.-]+$"},
               {"maxLength", 200}};
+    case Kind::kNames: {
+      const Json name{{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}};
+      return {{"anyOf",
+               {name, {{"type", "array"}, {"items", name}, {"minItems", 1}}}}};
+    }
     case Kind::kShape:
       return {{"type", "array"},
               {"items", ranged("integer", key.range)},
@@ -73,7 +78,7 @@ Json value_schema(const Key& key) {
               {"minItems", 1}};
     case Kind::kObject:
       return reference(key.of);
-    case Kind::kLayers:
+    case Kind::kObjects:
       return {{"type", "array"}, {"items", reference(key.of)}, {"minItems", 1}};
     case Kind::kNumberOrObject:
       return {{"anyOf", {ranged("number", key.range), reference(key.of)}}};
@@ -108,17 +113,22 @@ Json object_schema(std::string_view object, std::string_view tag) {
               {"properties", std::move(properties)},
               {"additionalProperties", false}};
   if (!tag.empty()) schema["title"] = tag;
-  if (!required.empty()) schema["required"] = std::move(required);
+  // What a node shares says all but its type.
+  if (object == "node" && required.size() > 1)
+    schema["anyOf"] = {Json{{"required", std::move(required)}},
+                       Json{{"required", {"type", "shares"}}}};
+  else if (!required.empty())
+    schema["required"] = std::move(required);
   return schema;
 }
 
 Json definition(std::string_view object) {
-  const Key* tag = tag_of(object);
-  if (!tag) return object_schema(object, "");
-  Json kinds = Json::array();
-  for (const std::string_view value : tag->values)
-    kinds.push_back(object_schema(object, value));
-  return {{"oneOf", std::move(kinds)}};
+  const std::vector<std::string_view> kinds = kinds_of(object);
+  if (kinds.size() == 1) return object_schema(object, kinds[0]);
+  Json schemas = Json::array();
+  for (const std::string_view kind : kinds)
+    schemas.push_back(object_schema(object, kind));
+  return {{"oneOf", std::move(schemas)}};
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::vector<Key> other_keys() {
       {"network", "", "seed", Kind::kInteger, "0",
        "Where all random numbers of the network start: weights and dropout.",
        "0..9223372036854775807"},
-      {"network", "", "input", Kind::kObject, "required",
+      {"network", "sequence", "input", Kind::kObject, "required",
        "What one example is.", "", "input"},
       {"network", "", "updater", Kind::kObject, R"({"type": "sgd"})",
        "Turns gradients into updates.", "", "updater"},
@@ -51,12 +51,28 @@ std::vector<Key> other_keys() {
        "The limit of the clipping normalizations.", kOver0},
       {"network", "", "tbptt_length", Kind::kInteger, "(the whole sequence)",
        "Steps that gradients go back through time.", kCount},
-      {"network", "", "layers", Kind::kLayers, "required",
+      {"network", "sequence", "layers", Kind::kObjects, "required",
        "The layers in their order, an output layer last.", "", "layer"},
+      {"network", "graph", "inputs", Kind::kObjects, "required",
+       "What one example is made of.", "", "graph_input"},
+      {"network", "graph", "nodes", Kind::kObjects, "required",
+       "The layers and what goes into each.", "", "node"},
+      {"network", "graph", "outputs", Kind::kNames, "required",
+       "The nodes whose values the network gives: layers with a loss."},
 
       {"input", "", "shape", Kind::kShape, "required",
        "Extents of one example, [height, width, channels] for an image.",
        kCount},
+
+      {"graph_input", "", "name", Kind::kName, "required",
+       "Names the input in nodes, and its tensor in data: features/NAME."},
+      {"graph_input", "", "shape", Kind::kShape, "required",
+       "Extents of one example of it.", kCount},
+
+      {"node", "", "from", Kind::kNames, "(the node before)",
+       "What goes in, inputs or nodes; of the first node, the first input."},
+      {"node", "", "shares", Kind::kName, "(its own)",
+       "A node of the type, whose settings and parameters this one has."},
 
       {"updater", "", "type", Kind::kTag, "required", "The rule.", "", "",
        updaters},
@@ -205,6 +221,11 @@ std::vector<Key> other_keys() {
   };
 }
 
+// A node has the keys of a layer as well.
+bool is_of(const Key& key, std::string_view object) {
+  return key.object == object || (object == "node" && key.object == "layer");
+}
+
 std::string integers(std::string_view range) {
   return "integers " + std::string(range);
 }
@@ -256,6 +277,8 @@ std::string Key::wanted() const {
       return "true or false";
     case Kind::kName:
       return "a name of letters, digits, '_', '-', '.'";
+    case Kind::kNames:
+      return "a name, or an array of names";
     case Kind::kShape:
       return "array of 1 to 7 " + integers(range);
     case Kind::kPair:
@@ -264,7 +287,7 @@ std::string Key::wanted() const {
       return "array of " + numbers_in(range);
     case Kind::kObject:
       return std::string(of) + " object";
-    case Kind::kLayers:
+    case Kind::kObjects:
       return "array of one or more " + std::string(of) + " objects";
     case Kind::kNumberOrObject:
       return number_in(range) + ", or " + std::string(of) + " object";
@@ -324,14 +347,36 @@ std::span<const Key> all_keys() {
 
 const Key* tag_of(std::string_view object) {
   for (const Key& key : all_keys())
-    if (key.object == object && key.kind == Kind::kTag) return &key;
+    if (is_of(key, object) && key.kind == Kind::kTag) return &key;
   return nullptr;
+}
+
+std::vector<std::string_view> kinds_of(std::string_view object) {
+  if (object == "network") return {"sequence", "graph"};
+  const Key* tag = tag_of(object);
+  if (tag == nullptr) return {""};
+  return {tag->values.begin(), tag->values.end()};
+}
+
+std::string kind_of(std::string_view object, const Json& value) {
+  if (object == "network") {
+    for (const char* key : {"inputs", "nodes", "outputs"})
+      if (value.contains(key)) return "graph";
+    return "sequence";
+  }
+  const Key* tag = tag_of(object);
+  if (tag == nullptr) return "";
+  const auto it = value.find(std::string(tag->name));
+  const bool known =
+      it != value.end() && it->is_string() &&
+      std::ranges::count(tag->values, it->get_ref<const std::string&>()) == 1;
+  return known ? it->get<std::string>() : "";
 }
 
 std::vector<const Key*> keys_of(std::string_view object, std::string_view tag) {
   std::vector<const Key*> found;
   for (const Key& key : all_keys())
-    if (key.object == object && key.belongs_to(tag)) found.push_back(&key);
+    if (is_of(key, object) && key.belongs_to(tag)) found.push_back(&key);
   return found;
 }
 

@@ -1,5 +1,5 @@
 // The keys of a network configuration, as one table: those of layers are their
-// types' (layer_type.h).
+// types' (layer_type.h).  A node of a graph is a layer that says what goes in.
 //
 // It drives the checks (config_check.h), the defaults (settings.h) and the JSON
 // Schema; a test compares it with the tables of dl-network(5).
@@ -26,8 +26,9 @@ enum class Kind {
   kShape,    // 1 to 7 integers of `range`
   kPair,     // [height, width], integers of `range`
   kNumbers,  // one or more numbers of `range`
+  kNames,    // a layer's or an input's name, or an array of them
   kObject,   // the object `of`
-  kLayers,   // one or more of the object `of`
+  kObjects,  // one or more of the object `of`
   // A number of `range`, or the object `of`, a schedule within it.
   kNumberOrObject,
   kMap,  // numbers of `range` by what is counted, one of them for 0
@@ -70,6 +71,13 @@ std::span<const Key> all_keys();
 
 // The key that says which kind of object this is, or null.
 const Key* tag_of(std::string_view object);
+
+// Which kind of the object a value is that may have mistakes: "" where it does
+// not say, or the object is of one kind.  A network is a "sequence" or, by the
+// keys that it has, a "graph".
+std::string kind_of(std::string_view object, const Json& value);
+// The kinds that the object is of: its tag's, or a network's, or "" alone.
+std::vector<std::string_view> kinds_of(std::string_view object);
 
 // Keys of an object of the kind `tag` ("": of any kind), in the table's order.
 std::vector<const Key*> keys_of(std::string_view object, std::string_view tag);

@@ -66,6 +66,22 @@ Json write_constraint(const Constraint& constraint) {
   return json;
 }
 
+// What a layer's `from` says: one name, or several.
+Json write_names(const NetworkConfig& config, const std::vector<Value>& from) {
+  Json names = Json::array();
+  for (const Value v : from)
+    names.push_back(v < config.inputs.size()
+                        ? config.inputs[v].name
+                        : config.layers[v - config.inputs.size()].name);
+  return names.size() == 1 ? names[0] : names;
+}
+
+Json write_shape(const tensor::Shape& shape) {
+  Json json = Json::array();
+  for (const std::int64_t extent : shape.extents()) json.push_back(extent);
+  return json;
+}
+
 Json write_layer(const LayerConfig& layer) {
   const std::string_view tag = layer.type->name;
   const Training& training = layer.training;
@@ -91,15 +107,29 @@ Json write_layer(const LayerConfig& layer) {
 }  // namespace
 
 Json to_json(const NetworkConfig& config) {
+  Json json{{"seed", config.seed}};
   Json layers = Json::array();
-  for (const LayerConfig& layer : config.layers)
+  for (const LayerConfig& layer : config.layers) {
     layers.push_back(write_layer(layer));
-  Json shape = Json::array();
-  for (const std::int64_t extent : config.input.extents())
-    shape.push_back(extent);
-  Json json{{"seed", config.seed},
-            {"input", {{"shape", std::move(shape)}}},
-            {"layers", std::move(layers)}};
+    if (!config.is_graph()) continue;
+    Json& node = layers.back();
+    if (layer.shares)
+      node = {{"type", layer.type->name},
+              {"name", layer.name},
+              {"shares", config.layers[*layer.shares].name}};
+    node["from"] = write_names(config, layer.from);
+  }
+  if (config.is_graph()) {
+    json["nodes"] = std::move(layers);
+    for (const InputConfig& input : config.inputs)
+      json["inputs"].push_back(
+          {{"name", input.name}, {"shape", write_shape(input.shape)}});
+    for (const std::size_t output : config.outputs)
+      json["outputs"].push_back(config.layers[output].name);
+  } else {
+    json["layers"] = std::move(layers);
+    json["input"] = {{"shape", write_shape(config.inputs[0].shape)}};
+  }
   if (config.tbptt_length > 0) json["tbptt_length"] = config.tbptt_length;
   return json;
 }

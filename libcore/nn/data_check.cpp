@@ -46,7 +46,8 @@ void DataCheck::check_normalizer(const data::Metadata& data,
   const auto has_columns = [&](const tensor::Shape& example) {
     return std::cmp_equal(example.rank() > 0 ? example.back() : 1, columns);
   };
-  if (columns > 1 && !has_columns(field.shape) && !has_columns(wanted_.input))
+  if (columns > 1 && !has_columns(field.shape) &&
+      !has_columns(wanted_.inputs[0].shape))
     refuse("the normalizer has " + std::to_string(columns) +
            " columns, the examples are " + field.shape.to_string());
 

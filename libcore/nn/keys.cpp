@@ -78,14 +78,15 @@ std::span<const std::string_view> type_names() {
   return names;
 }
 
-// The keys of training, and the least that a type with them trains.
+}  // namespace
+
 std::vector<std::pair<Trains, Key>> training_keys() {
   using key::of_layer;
   return {
       {Trains::kOthers, of_layer("updater", Kind::kObject, kAsAtTop,
                                  "The updater of this layer.", "", "updater")},
       {Trains::kWeights,
-       of_layer("bias_updater", Kind::kObject, "(see NETWORK)",
+       of_layer("bias_updater", Kind::kObject, "(see dl-network(5), NETWORK)",
                 "The updater of this layer's biases.", "", "updater")},
       {Trains::kWeights,
        of_layer("regularization", Kind::kObject, kAsAtTop,
@@ -110,6 +111,8 @@ std::vector<std::pair<Trains, Key>> training_keys() {
                                  "Its limit.", kOver0)},
   };
 }
+
+namespace {
 
 // Adds `key` of `type`, or `type` to the same key of others.
 void add(std::vector<Key>& keys, const Key& key, const LayerType& type) {

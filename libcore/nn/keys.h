@@ -6,9 +6,11 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libcore/nn/config_table.h"
+#include "libcore/nn/layer_type.h"
 
 namespace dl::nn {
 
@@ -44,6 +46,9 @@ Key units();
 Key bias();
 
 }  // namespace key
+
+// The keys of training, and the least that a type with them trains.
+std::vector<std::pair<Trains, Key>> training_keys();
 
 // The keys of layers: those that all have, then those of each type, one that
 // several have in the same words once, and then training's.

@@ -5,24 +5,19 @@
 #define DL_LIBCORE_NN_LANE_H_
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "libcore/data/normalizer.h"
-#include "libcore/nn/batch.h"
+#include "libcore/nn/lane_input.h"
+#include "libcore/nn/lane_output.h"
 #include "libcore/nn/lane_team.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
+#include "libcore/nn/plan.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {
-
-// The examples [first, first + count) of a mini-batch of `total`.
-struct Share {
-  std::int64_t first = 0, count = 0, total = 0;
-};
-// As even as can be, in the order of the examples, so that the first lane has
-// one whenever there is one.
-Share share_of(int lane, int lanes, std::int64_t total);
 
 class Lane final : private LaneSum {
  public:
@@ -30,6 +25,7 @@ class Lane final : private LaneSum {
   struct Common {
     const NetworkConfig* config;
     const Layout* layout;
+    const Plan* plan;
     const data::Normalizers* normalizers;
     std::int64_t max_batch;  // of the network
     bool training;
@@ -47,54 +43,49 @@ class Lane final : private LaneSum {
   void freeze(Lane& first);
   // Outputs of this lane's share, into their rows of `outputs`
   // [n, ...output], kF32.
-  void predict(const tensor::Tensor& features,
-               const tensor::Tensor* features_mask, tensor::Tensor& outputs);
+  void predict(std::span<const Part> inputs, std::span<tensor::Tensor> outputs);
 
   tensor::Device& device() { return *device_; }
   tensor::View gradient() const { return gradient_; }
   std::size_t bytes() const { return memory_.bytes(); }
 
  private:
+  // A layer where it stands in the plan, and the way back through it.
+  struct Node {
+    std::unique_ptr<Layer> layer;  // null: an alias
+    Flow flow;
+    tensor::View shared_gradient;  // of parameters that others set
+  };
+
   void all_reduce(tensor::View mine) override;
 
   void build_layers();
-  // Layer i, with the next one, is a convolution that pools at once.
-  bool pools_at_once(std::size_t i) const;
-  std::unique_ptr<Layer> make(std::size_t i);
-  bool has_result(std::size_t i) const;
-  const tensor::Shape& result_of(std::size_t i) const;
-  // Layer i sums over the lanes, so it runs without examples as well.
-  bool sums(std::size_t i) const {
-    return common_.layout->layers[i].summed > 0;
-  }
-  LayerSite site(std::size_t i);
-  tensor::View result_room(std::size_t i);
+  LayerSite site(std::size_t step);
+  tensor::View room_of(BufferIndex buffer) const;
+  tensor::View value(Value v, std::int64_t examples) const;
+  tensor::View in_buffer(BufferIndex buffer, Value v,
+                         std::int64_t examples) const;
   Share share(std::int64_t total) const;
-  void load_features(const tensor::Tensor& features, Share rows);
-  tensor::View load_steps(const tensor::Tensor* features_mask, Share rows);
-  void load_labels(const tensor::Tensor& labels, Share rows);
-  tensor::View load_mask(const Batch& batch, tensor::View steps, Share rows);
-  tensor::View forward(const Step& step);
+
+  void load(std::span<const Part> inputs, Share rows);
+  void forward(const Step& step);
+  double losses(const Batch& batch, Share rows);
   void backward(const Step& step);
+  void backward(const BackwardStep& back, const Step& step);
+  tensor::View mask_of(Value v) const;
 
   Common common_;
   int index_;
   std::int64_t max_batch_;  // of the lane
-  std::int64_t units_ = 0;  // of the output
   tensor::Device* device_;
   Memory memory_;
-  tensor::View gradient_, features_, target_, mask_;
-  tensor::View steps_;  // mask of the features, where they are sequences
-  // Of the normalizers; empty: nothing to do.
-  tensor::View shift_, scale_, target_shift_, target_scale_;
-  tensor::View flow_[2];  // gradients on their way back
-  tensor::View sum_scratch_;
-  std::vector<std::unique_ptr<Layer>> layers_;
-  OutputLayer* output_ = nullptr;
-  std::size_t first_trained_ = 0;  // no gradients are needed below it
-  tensor::View room_[2];           // of results, outside training
-  tensor::Tensor staged_features_, staged_labels_, staged_mask_, staged_steps_;
-  tensor::Tensor staged_outputs_;
+  tensor::View gradient_, arena_, sum_scratch_;
+  Places places_;
+  std::vector<LaneInput> inputs_;
+  std::vector<LaneOutput> outputs_;
+  std::vector<OutputLayer*> losses_;  // by output
+  std::vector<Node> nodes_;           // as the plan's steps
+  std::vector<tensor::View> made_;    // masks that layers made, by value
 };
 
 }  // namespace dl::nn

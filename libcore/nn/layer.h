@@ -2,8 +2,8 @@
 //
 // A layer is built once for the largest mini-batch of its lane, with views of
 // its parameters (shared by all lanes) and of its gradients (the lane's own),
-// and then runs without allocating.  The lane drives it: forward() through all
-// layers, then backward() from the last one to the first that has parameters.
+// and then runs without allocating.  The lane drives it along the plan
+// (plan.h), which says where values and their gradients lie.
 
 #ifndef DL_LIBCORE_NN_LAYER_H_
 #define DL_LIBCORE_NN_LAYER_H_
@@ -12,6 +12,8 @@
 #include <memory>
 #include <vector>
 
+#include "libcore/base/error.h"
+#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/fold.h"
 #include "libcore/nn/network.h"
 #include "libcore/nn/settings.h"
@@ -37,38 +39,49 @@ struct Step {
   std::int64_t total = 0;     // examples of the mini-batch
   Position at;
   LaneSum* lanes = nullptr;
-  // Of sequences, [examples, steps]: steps with 0 are padding.  Empty: none is.
-  tensor::View mask;
+};
+
+// What flows through a layer in a step: [n, ...] of inputs and output, n the
+// examples times the form's copies.
+struct Flow {
+  std::vector<tensor::View> x;
+  tensor::View y;
+  // Of inputs that are sequences, [n, steps]: steps with 0 are padding.  Empty:
+  // none is.
+  std::vector<tensor::View> masks;
+  // Where the gradients of the inputs go, empty where nobody needs one, and the
+  // gradient of the output.
+  std::vector<tensor::View> dx;
+  tensor::View dy;
 };
 
 // What a layer is built from.
 struct LayerSite {
   tensor::Device* device = nullptr;
   const Settings* settings = nullptr;
-  int index = 0;                  // place in the network
-  std::uint64_t seed = 0;         // of the network
-  tensor::Shape input, output;    // of one example
-  std::int64_t steps = 1;         // of the input, where dense goes through them
+  int index = 0;           // place in the network
+  std::uint64_t seed = 0;  // of the network
+  std::vector<Form> inputs;
+  Form output;
   std::int64_t truncate = 0;      // tbptt_length
-  std::int64_t max_batch = 0;     // of the lane
+  std::int64_t max_batch = 0;     // of the lane, times the copies of inputs
   bool training = false;          // else backward() is never called
   bool keeps_statistics = false;  // true for one of the lanes
+  // Of layers with a loss: nobody else reads the output.
+  bool read_by_loss_alone = false;
 
-  tensor::View result;  // room for the output, [max_batch, ...output]
   // In the order of the blueprint.
   std::vector<tensor::View> parameters, gradients, statistics;
 
   // Empty where the layer has none, as a bias may be; gradients, outside
-  // training.
+  // training and of what is not trained.
   tensor::View parameter(std::size_t i) const {
     return i < parameters.size() ? parameters[i] : tensor::View{};
   }
   tensor::View gradient(std::size_t i) const {
     return i < gradients.size() ? gradients[i] : tensor::View{};
   }
-  tensor::View result_of(std::int64_t n) const {
-    return result.at(0, output.with_first(n));
-  }
+  const tensor::Shape& input() const { return inputs[0].shape; }
 };
 
 // Device memory of a network; says how much it is.
@@ -77,6 +90,7 @@ class Memory {
   explicit Memory(tensor::Device& device) : device_(&device) {}
   // Zeros; they live as long as this.  Of no elements: an empty view.
   tensor::View allocate(tensor::Shape shape);
+  tensor::View allocate(tensor::Shape shape, tensor::DType dtype);
   std::size_t bytes() const { return bytes_; }
 
  private:
@@ -89,50 +103,51 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // Returns the output for x [n, ...input]: the site's result, or x itself,
-  // reshaped, where there is nothing to compute.  What backward() needs of x
-  // must stay as it is until then.
-  virtual tensor::View forward(tensor::View x, const Step& step) = 0;
+  // Computes y, and in training keeps what backward() needs besides x and y.
+  // With manners.in_place, y may be x[0].
+  virtual void forward(const Flow& flow, const Step& step) = 0;
 
-  // After forward(): sets the gradients of the parameters for dy, the gradient
-  // of the output, and returns that of the input, computed into dx (shaped as
-  // x was) or into dy, which is free to be overwritten.  dx is empty for the
-  // first layer with parameters: nobody needs it.
-  virtual tensor::View backward(tensor::View dx, tensor::View dy,
-                                const Step& step) = 0;
+  // After forward(), with the x and y that manners keep: sets the gradients of
+  // the parameters, and dx where it is not empty.  With
+  // manners.gradient_in_place, dx[0] may be dy.
+  virtual void backward(const Flow& flow, const Step& step) = 0;
+
+  // The mask of the output, where the blueprint says that the layer makes one;
+  // after forward().
+  virtual tensor::View mask(const Flow& flow) {
+    static_cast<void>(flow);
+    return {};
+  }
 
   // Outside training, when the parameters are in place and again when they have
-  // changed: prepares what forward() would otherwise do at each call.  Layers
-  // are frozen from the last to the first; `before` is the one whose output
-  // this one takes, null for the first.
-  virtual void freeze(Layer* before) { static_cast<void>(before); }
+  // changed: prepares what forward() would otherwise do at each call.
+  virtual void freeze() {}
 
   // The same on another lane: may share what freeze() of `twin`, this layer on
   // the first lane, has prepared.
-  virtual void freeze_like(Layer& twin, Layer* before) {
+  virtual void freeze_like(Layer& twin) {
     static_cast<void>(twin);
-    freeze(before);
+    freeze();
   }
 
-  // Within freeze() of the layer behind: takes the scaling over, so that
-  // forward() returns factor[c] * y[.., c] + offset[c] from this layer's own
-  // freeze() on, until the next.  false: cannot.
-  virtual bool absorb(const Scaling& scaling) {
+  // Before freeze(), of types that absorb: from then on, until the next
+  // freeze(), forward() gives f(factor[c] * y[.., c] + offset[c]).
+  virtual void absorb(const Scaling& scaling) {
     static_cast<void>(scaling);
-    return false;
+    throw Error{Code::kBug, "internal error: a layer that absorbs nothing"};
   }
 };
 
-// A layer with a loss, for sequences at each step.  In
-// training, forward() leaves what loss() starts from, and backward() takes what
-// loss() made.
+// A layer with a loss, for sequences at each step.  In training, forward() may
+// leave what loss() starts from, where the output is read by the loss alone,
+// and backward() takes what loss() made.
 class OutputLayer : public Layer {
  public:
   // The sum over the examples (of sequences: over all their steps, n being as
-  // many) of mask[i] times the loss against target [n, units]; grad = scale
-  // times its gradient.
-  virtual double loss(tensor::View grad, tensor::View target, tensor::View mask,
-                      double scale) = 0;
+  // many) of mask[i] times the loss of y against target [n, units]; grad =
+  // scale times its gradient, or is empty.
+  virtual double loss(tensor::View grad, tensor::View y, tensor::View target,
+                      tensor::View mask, double scale) = 0;
 };
 
 // What a type of layers whose class is L has for `make`.

@@ -28,10 +28,10 @@ const LayerType& layer_type(std::string_view name) {
   return **found;
 }
 
-OutputSpec output_of(const NetworkConfig& config) {
-  const LayerConfig& last = config.layers.back();
-  require(last.type->output != nullptr, "a network that ends without a loss");
-  return last.type->output(last.settings);
+OutputSpec output_of(const NetworkConfig& config, std::size_t output) {
+  const LayerConfig& layer = config.layers[config.outputs.at(output)];
+  require(layer.type->output != nullptr, "an output without a loss");
+  return layer.type->output(layer.settings);
 }
 
 double numbers_in(const tensor::Shape& shape) {

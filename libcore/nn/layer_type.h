@@ -34,7 +34,10 @@ struct LayerSite;
 // What flows between two layers, of one example.
 struct Form {
   tensor::Shape shape;
-  bool steps = false;  // a sequence [steps, features], which may have a mask
+  bool steps = false;  // a sequence [steps, ...], which may have a mask
+  // Examples that lie one behind another: all of one, then all of the next.
+  std::int64_t copies = 1;
+  bool operator==(const Form&) const = default;
 };
 
 // What a tensor is to initialisation, regularization and updaters: l1, l2 and
@@ -59,11 +62,32 @@ struct TensorSpec {
   } part = {};
 };
 
+// Which mask the output of a layer has: that of the first input that has one,
+// where both are sequences of as many steps; none; or one that it makes.
+enum class MaskRule { kPassed, kNone, kMade };
+
+// What the plan of memory may count on.  The defaults hold for every layer.
+struct Manners {
+  // The output is the first input, in another shape: nothing is computed.
+  bool alias = false;
+  // forward() may write its output over the first input, and backward() the
+  // first input's gradient over the output's.
+  bool in_place = false, gradient_in_place = false;
+  // What backward() reads again.
+  bool keeps_inputs = true, keeps_output = true;
+  // backward() may leave something else in the output's gradient.
+  bool spoils_gradient = false;
+  // The gradient of every input is that of the output.
+  bool passes_gradient = false;
+};
+
 // What becomes of a layer's inputs.
 struct Blueprint {
   Form output;
   std::vector<TensorSpec> parameters = {}, statistics = {};
   double flops = 0;  // forward, for one example; a multiply-add is 2
+  Manners manners = {};
+  MaskRule mask = MaskRule::kPassed;
   // Numbers that it has summed over the lanes at once (LaneSum): then it runs
   // on lanes without examples as well.
   std::int64_t summed = 0;
@@ -77,8 +101,11 @@ enum class Trains {
   kRecurrentWeights  // and recurrent_init
 };
 
-// When the output has room of its own: else it lies where the input does.
-enum class Room { kAlways, kInTraining, kNever };
+// How many inputs a layer takes.
+inline constexpr std::size_t kAnyNumber = static_cast<std::size_t>(-1);
+struct Arity {
+  std::size_t least = 1, most = 1;
+};
 
 // Is told of a mistake: a key of the layer, and what is wrong with it.
 using Complaint =
@@ -86,12 +113,14 @@ using Complaint =
 
 struct LayerType {
   std::string_view name;  // "conv2d"
+  // What it does, as dl-layers(5) has it: sentences in scdoc's format.
+  std::string_view words = {};
   // What others call it; in lower case, letters and digits alone.
   std::vector<std::string_view> other_names = {};
   std::vector<Key> keys = {};  // its own, beside type, name and training's
   Trains trains = Trains::kNothing;
   bool recurrent = false;  // makes an input of two dimensions a sequence
-  Room room = Room::kAlways;
+  Arity inputs = {};
 
   // Fills in the defaults that are phrases.
   void (*complete)(Settings&) = nullptr;
@@ -100,9 +129,16 @@ struct LayerType {
   // Of types with a loss, whose layers are OutputLayers.
   OutputSpec (*output)(const Settings&) = nullptr;
 
+  // Whether such a layer can take a scaling of its output over outside training
+  // (Layer::absorb()); null: none can.
+  bool (*absorbs)(const Settings&) = nullptr;
+  // Its key `activation` is what is done to the output last.
+  bool activates = false;
+
   // Throws Error: kConfig, "kernel 5x5 is larger than its input 4x4x50".  That
   // tensors and output are not too large is for the caller to check.
   Blueprint (*plan)(const Settings&, std::span<const Form> inputs) = nullptr;
+  // Null where the output is the input in another shape.
   std::unique_ptr<Layer> (*make)(const LayerSite&, Memory&) = nullptr;
 };
 

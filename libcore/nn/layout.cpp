@@ -3,6 +3,7 @@
 #include "libcore/nn/layout.h"
 
 #include <algorithm>
+#include <span>
 
 #include "libcore/base/error.h"
 
@@ -15,9 +16,16 @@ class Builder {
   Builder(const NetworkConfig& config, Layout& layout)
       : config_(config), layout_(layout) {}
 
-  void add_layer(const Form& input);
+  void add_input(const InputConfig& input);
+  void add_layer();
 
  private:
+  std::optional<Value> mask_of(const Blueprint& plan) const;
+  std::optional<Value> mask_of(Value v) const {
+    const std::size_t inputs = layout_.inputs.size();
+    if (v >= inputs) return layout_.layers[v - inputs].mask;
+    return layout_.inputs[v].steps ? std::optional(v) : std::nullopt;
+  }
   const LayerConfig& config() const {
     return config_.layers[layout_.layers.size()];
   }
@@ -31,6 +39,7 @@ class Builder {
       throw Error{Code::kConfig, "the network has more than 2^40 numbers"};
   }
   void extend_state(const Segment& segment);
+  void share(LayerLayout& layer, const Blueprint& plan) const;
 
   const NetworkConfig& config_;
   Layout& layout_;
@@ -52,26 +61,76 @@ void Builder::extend_state(const Segment& segment) {
   layout_.state_count += segment.elements() * ranges.back().per_parameter;
 }
 
-void Builder::add_layer(const Form& input) {
-  Blueprint plan = config().type->plan(config().settings, {&input, 1});
-  LayerLayout layer{.input = input.shape,
-                    .output = plan.output.shape,
-                    .input_steps = input.steps,
-                    .output_steps = plan.output.steps,
-                    .parameters_begin = layout_.parameters.size(),
-                    .statistics_begin = layout_.statistics.size(),
-                    .flops = plan.flops,
-                    .summed = plan.summed};
+// A network without recurrent layers takes [8, 8] as it always did.
+void Builder::add_input(const InputConfig& input) {
+  const std::string place =
+      config_.is_graph()
+          ? "inputs[" + std::to_string(layout_.inputs.size()) + "]"
+          : "input";
+  check_size(input.shape, place + ".shape");
+  layout_.inputs.push_back(
+      {input.shape, input.shape.rank() == 2 &&
+                        std::ranges::any_of(config_.layers, [](const auto& l) {
+                          return l.type->recurrent;
+                        })});
+}
+
+std::optional<Value> Builder::mask_of(const Blueprint& plan) const {
+  if (plan.mask == MaskRule::kMade)
+    return config_.value_of(layout_.layers.size());
+  if (plan.mask == MaskRule::kNone || !plan.output.steps) return {};
+  for (const Value v : config().from)
+    if (layout_.form(v).steps && mask_of(v) &&
+        layout_.form(v).shape[0] == plan.output.shape[0])
+      return mask_of(v);
+  return {};
+}
+
+// Shapes that what is shared does not fit are refused.
+void Builder::share(LayerLayout& layer, const Blueprint& plan) const {
+  const LayerLayout& owner = layout_.layers[*config().shares];
+  const auto segments =
+      std::span(layout_.parameters)
+          .subspan(owner.parameters_begin,
+                   owner.parameters_end - owner.parameters_begin);
+  if (!std::ranges::equal(segments, plan.parameters,
+                          [](const Segment& a, const TensorSpec& b) {
+                            return a.shape == b.shape;
+                          }))
+    throw Error{Code::kConfig, "its input does not fit the parameters of '" +
+                                   config_.layers[*config().shares].name + "'"};
+  layer.parameters_begin = owner.parameters_begin;
+  layer.parameters_end = owner.parameters_end;
+  layer.statistics_begin = owner.statistics_begin;
+  layer.statistics_end = owner.statistics_end;
+}
+
+void Builder::add_layer() {
+  LayerLayout layer;
+  for (const Value v : config().from) layer.inputs.push_back(layout_.form(v));
+  Blueprint plan = config().type->plan(config().settings, layer.inputs);
+  check_size(plan.output.shape, "its output");
+  layer.output = plan.output;
+  layer.mask = mask_of(plan);
+  layer.flops = plan.flops;
+  layer.summed = plan.summed;
+  layer.manners = plan.manners;
+  if (config().shares) {
+    share(layer, plan);
+    layout_.layers.push_back(std::move(layer));
+    return;
+  }
+  layer.parameters_begin = layout_.parameters.size();
+  layer.statistics_begin = layout_.statistics.size();
   for (TensorSpec& tensor : plan.parameters) {
     append(layout_.parameters, layout_.parameter_count, std::move(tensor));
     extend_state(layout_.parameters.back());
   }
   for (TensorSpec& tensor : plan.statistics)
     append(layout_.statistics, layout_.statistics_count, std::move(tensor));
-  check_size(layer.output, "its output");
   layer.parameters_end = layout_.parameters.size();
   layer.statistics_end = layout_.statistics.size();
-  layout_.layers.push_back(layer);
+  layout_.layers.push_back(std::move(layer));
 }
 
 }  // namespace
@@ -79,21 +138,14 @@ void Builder::add_layer(const Form& input) {
 Layout layout_of(const NetworkConfig& config) {
   Layout layout;
   Builder builder(config, layout);
-  check_size(config.input, "input.shape");
-  // A network without recurrent layers takes [8, 8] as it always did.
-  Form form{config.input,
-            config.input.rank() == 2 &&
-                std::any_of(config.layers.begin(), config.layers.end(),
-                            [](const auto& l) { return l.type->recurrent; })};
-  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+  for (const InputConfig& input : config.inputs) builder.add_input(input);
+  for (const LayerConfig& layer : config.layers) {
     try {
-      builder.add_layer(form);
+      builder.add_layer();
     } catch (Error& e) {
-      e.add_context("layers[" + std::to_string(i) + "] ('" +
-                    config.layers[i].name + "')");
+      e.add_context(layer.place + " ('" + layer.name + "')");
       throw;
     }
-    form = {layout.layers.back().output, layout.layers.back().output_steps};
   }
   return layout;
 }
@@ -105,9 +157,13 @@ std::vector<LayerSummary> summarise(const NetworkConfig& config,
     const LayerLayout& layer = layout.layers[i];
     LayerSummary row{.name = config.layers[i].name,
                      .type = std::string(config.layers[i].type->name),
-                     .output = layer.output,
+                     .output = layer.output.shape,
                      .parameters = 0,
                      .flops = layer.flops};
+    if (config.layers[i].shares) {
+      rows.push_back(std::move(row));
+      continue;
+    }
     for (std::size_t s = layer.parameters_begin; s < layer.parameters_end; ++s)
       row.parameters += layout.parameters[s].elements();
     rows.push_back(std::move(row));

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,19 +47,22 @@ struct LayerSummary {
 };
 
 struct LayerLayout {
-  tensor::Shape input, output;  // of one example; dense flattens by itself
-  // Whether these are sequences [steps, features]: dense and output then work
-  // step by step.
-  bool input_steps = false, output_steps = false;
+  std::vector<Form> inputs;
+  Form output;
+  // Whose mask the output has: an input of the network, a layer that makes
+  // one, or none.
+  std::optional<Value> mask;
   // Segments [begin, end) of Layout::parameters and ::statistics, in the order
-  // of the layer's blueprint.
+  // of the layer's blueprint; those of the layer that it shares with.
   std::size_t parameters_begin = 0, parameters_end = 0;
   std::size_t statistics_begin = 0, statistics_end = 0;
   double flops = 0;
   std::int64_t summed = 0;  // see Blueprint
+  Manners manners;
 };
 
 struct Layout {
+  std::vector<Form> inputs;         // as NetworkConfig::inputs
   std::vector<LayerLayout> layers;  // as NetworkConfig::layers
   std::vector<Segment> parameters;
   std::vector<Segment> statistics;
@@ -66,6 +70,10 @@ struct Layout {
   std::int64_t parameter_count = 0;  // lengths of the flat vectors
   std::int64_t statistics_count = 0;
   std::int64_t state_count = 0;
+
+  const Form& form(Value v) const {
+    return v < inputs.size() ? inputs[v] : layers[v - inputs.size()].output;
+  }
 };
 
 // Throws Error: kConfig, "layers[3] ('conv2d2'): kernel 5x5 is larger than its

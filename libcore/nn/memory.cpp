@@ -5,8 +5,12 @@
 namespace dl::nn {
 
 tensor::View Memory::allocate(tensor::Shape shape) {
-  if (shape.elements() == 0) return {nullptr, device_->real(), shape};
-  buffers_.push_back(device_->allocate(shape));
+  return allocate(shape, device_->real());
+}
+
+tensor::View Memory::allocate(tensor::Shape shape, tensor::DType dtype) {
+  if (shape.elements() == 0) return {nullptr, dtype, shape};
+  buffers_.push_back(device_->allocate(shape, dtype));
   const tensor::View view = buffers_.back()->view();
   bytes_ += static_cast<std::size_t>(view.elements()) * size_of(view.dtype);
   return view;

@@ -12,6 +12,7 @@
 #include "libcore/nn/constraints.h"
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/lane.h"
+#include "libcore/nn/plan.h"
 #include "libcore/nn/update_plan.h"
 
 namespace dl::nn {
@@ -19,12 +20,7 @@ namespace dl::nn {
 using tensor::Tensor;
 using tensor::View;
 
-std::int64_t Batch::examples() const { return features->shape()[0]; }
-
-const Tensor* Batch::weights(const Tensor& outputs, Tensor& product) const {
-  if (outputs.shape().rank() != 3) return mask;
-  return data::mask_of_steps(mask, features_mask, product);
-}
+std::int64_t Batch::examples() const { return inputs.at(0).values->shape()[0]; }
 
 // Tasks are made once and read the arguments of the call in progress from
 // here: a std::function that captured them would be allocated each time.
@@ -34,6 +30,7 @@ struct Network::State {
         bool with_gradients, std::span<const float> given);
 
   void gradient_task(int lane);
+  void run_predict(std::span<const Part> given, std::span<Tensor> made);
   bool update(const Position& position, tensor::UpdateTo target,
               const UpdateSink& shown_to);
   tensor::Device& device(int lane) {
@@ -46,8 +43,9 @@ struct Network::State {
   std::int64_t max_batch;
   bool training;
   Layout layout;
+  Plan plan;
   Wanted wanted;
-  UpdatePlan plan;
+  UpdatePlan update_plan;
   Constraints constraints;
   Memory memory;
   View parameters, statistics, updater_state;
@@ -55,15 +53,17 @@ struct Network::State {
   std::vector<std::unique_ptr<Lane>> lanes;
   LaneTeam team;
 
+  Batch seen;  // see batch_of()
+
   // The call in progress.
   Batch batch;
   Position at;
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
   const UpdateSink* sink = nullptr;
-  const Tensor *features = nullptr, *features_mask = nullptr;
-  Tensor* outputs = nullptr;
+  std::span<const Part> inputs;
+  std::span<Tensor> outputs;
   std::vector<double> losses;
-  bool gradient_finite = false;
+  bool gradient_finite = false, frozen = false;
 
   std::function<void(int)> compute_gradient, step, hold, measure, predict;
 };
@@ -78,8 +78,9 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       max_batch(largest),
       training(with_gradients),
       layout(layout_of(config)),
+      plan(plan_of(config, layout, with_gradients)),
       wanted(wanted_by(config, layout)),
-      plan(config, layout, static_cast<int>(devices.size())),
+      update_plan(config, layout, static_cast<int>(devices.size())),
       constraints(config, layout),
       memory(*devices.at(0)),
       team(static_cast<int>(devices.size())),
@@ -94,23 +95,24 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
   updater_state = memory.allocate({training ? layout.state_count : 0});
   for (int i = 0; i < team.size(); ++i) {
     lanes.push_back(std::make_unique<Lane>(
-        Lane::Common{&config, &layout, &normalizers, max_batch, training,
+        Lane::Common{&config, &layout, &plan, &normalizers, max_batch, training,
                      parameters, statistics, &team},
         i, device(i)));
     gradients.push_back(lanes.back()->gradient());
   }
   compute_gradient = [this](int lane) { gradient_task(lane); };
   step = [this](int lane) {
-    plan.step(lane, device(lane), at, to, *sink, gradients[0], parameters,
-              updater_state);
+    update_plan.step(lane, device(lane), at, to, *sink, gradients[0],
+                     parameters, updater_state);
+  };
+  measure = [this](int lane) {
+    update_plan.measure(lane, device(lane), parameters);
   };
   hold = [this](int lane) {
     constraints.apply(device(lane), parameters, lane, team.size());
   };
-  measure = [this](int lane) { plan.measure(lane, device(lane), parameters); };
   predict = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->predict(*features, features_mask,
-                                                   *outputs);
+    lanes[static_cast<std::size_t>(lane)]->predict(inputs, outputs);
   };
 }
 
@@ -121,7 +123,8 @@ void Network::State::gradient_task(int lane) {
   team.barrier();
   const auto with_examples = static_cast<std::size_t>(
       std::min<std::int64_t>(team.size(), batch.examples()));
-  plan.gather(lane, device(lane), std::span(gradients).first(with_examples));
+  update_plan.gather(lane, device(lane),
+                     std::span(gradients).first(with_examples));
 }
 
 bool Network::State::update(const Position& position, tensor::UpdateTo target,
@@ -131,7 +134,7 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
   to = target;
   sink = &shown_to;
   team.run(step);
-  const bool finite = plan.finite();
+  const bool finite = update_plan.finite();
   if (finite && to == tensor::UpdateTo::kParameters && !constraints.empty())
     team.run(hold);
   return finite;
@@ -153,9 +156,8 @@ const NetworkConfig& Network::config() const { return state_->config; }
 std::vector<LayerSummary> Network::summary() const {
   return summarise(state_->config, state_->layout);
 }
-std::int64_t Network::outputs() const { return state_->wanted.units; }
-tensor::Shape Network::output() const {
-  return state_->layout.layers.back().output;
+tensor::Shape Network::output(std::size_t i) const {
+  return state_->layout.layers[state_->config.outputs.at(i)].output.shape;
 }
 std::int64_t Network::max_batch() const { return state_->max_batch; }
 
@@ -202,14 +204,13 @@ void Network::reset_updater_state() {
 double Network::compute_gradient(const Batch& batch, const Position& at) {
   State& s = *state_;
   require(s.training, "a gradient of a network compiled without");
-  require(batch.features != nullptr && batch.examples() > 0 &&
-              batch.examples() <= s.max_batch,
-          "a mini-batch larger than the network was compiled for");
   check_batch(batch, s.wanted);
+  require(batch.examples() > 0 && batch.examples() <= s.max_batch,
+          "a mini-batch larger than the network was compiled for");
   s.batch = batch;
   s.at = at;
   s.team.run(s.compute_gradient);
-  s.gradient_finite = s.plan.finite();
+  s.gradient_finite = s.update_plan.finite();
   double sum = 0;
   for (const double loss : s.losses) sum += loss;
   return sum / static_cast<double>(batch.examples());
@@ -227,24 +228,53 @@ bool Network::apply_update(const Position& at) {
 
 double Network::regularization_score() {
   state_->team.run(state_->measure);
-  return state_->plan.score();
+  return state_->update_plan.score();
 }
 
 void Network::freeze() {
+  state_->frozen = true;
   if (state_->training) return;
   for (const auto& lane : state_->lanes) lane->freeze(*state_->lanes[0]);
 }
 
+const Batch& Network::batch_of(const data::DataSet& set) {
+  fill_batch(set, state_->wanted, state_->seen);
+  return state_->seen;
+}
+
+const Tensor* Network::weights(const Batch& batch, std::size_t i,
+                               Tensor& product) const {
+  const Tensor* own = batch.outputs[i].mask;
+  const auto input = state_->wanted.outputs[i].mask_input;
+  if (!input) return own;
+  return data::mask_of_steps(own, batch.inputs[*input].mask, product);
+}
+
+void Network::State::run_predict(std::span<const Part> given,
+                                 std::span<Tensor> made) {
+  check_inputs(given, wanted);
+  const std::int64_t n = given[0].values->shape()[0];
+  for (std::size_t i = 0; i < made.size(); ++i)
+    made[i].resize(tensor::DType::kF32,
+                   layout.layers[config.outputs[i]].output.shape.with_first(n));
+  inputs = given;
+  outputs = made;
+  team.run(predict);
+}
+
+void Network::predict(std::span<const Part> inputs,
+                      std::vector<Tensor>& outputs) {
+  if (!state_->frozen) freeze();
+  outputs.resize(state_->config.outputs.size());
+  state_->run_predict(inputs, outputs);
+}
+
 void Network::predict(const Tensor& features, Tensor& outputs,
                       const Tensor* features_mask) {
-  State& s = *state_;
-  check_features(features, features_mask, s.wanted);
-  const std::int64_t n = features.shape()[0];
-  outputs.resize(tensor::DType::kF32, output().with_first(n));
-  s.features = &features;
-  s.features_mask = features_mask;
-  s.outputs = &outputs;
-  s.team.run(s.predict);
+  require(state_->config.outputs.size() == 1, "an output of several");
+  if (!state_->frozen) freeze();
+  const Part input{&features, features_mask};
+  state_->run_predict({&input, 1}, {&outputs, 1});
 }
 
 }  // namespace dl::nn

@@ -28,22 +28,30 @@
 
 namespace dl::nn {
 
-// One mini-batch in host memory.  Pointees outlive the call.
+// What a mini-batch has for an input or an output.  Pointees outlive the call.
+struct Part {
+  // [n, ...input] of any dtype; of labels [n] integers or [n, units] reals.
+  const tensor::Tensor* values = nullptr;
+  // Of an input that is a sequence [n, steps, ...]: 0 where a step is padding.
+  // Of labels, [n]: what each counts.  Where the output is a sequence, labels
+  // are [n, steps] or [n, steps, units], and the mask is [n] or [n, steps]: a
+  // step counts as [n, steps] says, else as the mask that the output has from
+  // the inputs does, times [n].
+  const tensor::Tensor* mask = nullptr;  // or null
+};
+
+// One mini-batch in host memory, as the network's inputs and outputs.
 struct Batch {
-  const tensor::Tensor* features = nullptr;  // [n, ...input], any dtype
-  const tensor::Tensor* labels = nullptr;    // [n] integers or [n, units] reals
-  const tensor::Tensor* mask = nullptr;      // [n] weights, or null
-  // Of a sequence [n, steps, ...]: 0 where a step is padding, or null.
-  // Where the output is a sequence, labels are [n, steps] or
-  // [n, steps, units], and mask is [n] or [n, steps].  A step counts as
-  // mask [n, steps] says, else as this does times mask [n].
-  const tensor::Tensor* features_mask = nullptr;
+  Batch() = default;
+  // Of one input and one output.
+  Batch(const tensor::Tensor* features, const tensor::Tensor* labels,
+        const tensor::Tensor* mask = nullptr,
+        const tensor::Tensor* features_mask = nullptr)
+      : inputs{{features, features_mask}}, outputs{{labels, mask}} {}
+
+  std::vector<Part> inputs, outputs;
+
   std::int64_t examples() const;
-  // What the labels of these outputs count: mask; for outputs that are
-  // sequences, features_mask where mask is null, and the product of the two,
-  // which goes to `product`, where mask is [n].
-  const tensor::Tensor* weights(const tensor::Tensor& outputs,
-                                tensor::Tensor& product) const;
 };
 
 // Where in the run a step is: schedules, adam's bias correction and dropout
@@ -83,8 +91,8 @@ class Network {
 
   const NetworkConfig& config() const;
   std::vector<LayerSummary> summary() const;
-  std::int64_t outputs() const;  // units of the output layer
-  tensor::Shape output() const;  // of one example: [units] or [steps, units]
+  // Of one example: [units] or [steps, units].
+  tensor::Shape output(std::size_t i = 0) const;
   std::int64_t max_batch() const;
   // Device memory held, of all lanes, without what the device's libraries take
   // for themselves.
@@ -142,18 +150,29 @@ class Network {
   // l1 |w| + l2/2 w^2 over all parameters: what the score adds to the loss.
   double regularization_score();
 
-  // Without training: prepares the layers for these parameters and statistics,
-  // so that predict() is faster; to be called again after they have changed.
-  // put_into() does it.  A training network has nothing to prepare.
+  // Without training: prepares the layers for these parameters and statistics;
+  // to be called again after they have changed.  put_into() does it, and so
+  // does the first predict().  A training network has nothing to prepare.
   void freeze();
 
-  // Outputs of the last layer, after its activation, in the units of the
-  // labels, [n, ...output()] in kF32.
-  // features_mask: as in Batch.
+  // The mini-batch that a data set is, until the next call or the set ends.
+  const Batch& batch_of(const data::DataSet& set);
+  // What the labels of output i count in a mini-batch, given what was
+  // predicted: their mask; of a sequence, the mask that it has from an input
+  // where there is none, and the product of the two, which goes to `product`,
+  // where theirs is [n].
+  const tensor::Tensor* weights(const Batch& batch, std::size_t i,
+                                tensor::Tensor& product) const;
+
+  // The outputs, after their activations, in the units of the labels, each
+  // [n, ...output(i)] in kF32.
   // Dropout is off; batch normalisation uses its running statistics.
   // n may exceed max_batch.  On the cpu, without training, an example's output
   // follows from it alone, to the bit: neither the other examples nor the
   // number of lanes change it.
+  void predict(std::span<const Part> inputs,
+               std::vector<tensor::Tensor>& outputs);
+  // Of one input and one output.
   void predict(const tensor::Tensor& features, tensor::Tensor& outputs,
                const tensor::Tensor* features_mask = nullptr);
 

@@ -78,9 +78,10 @@ class LineWriter : public PredictionWriter {
 
   void see(const data::Metadata& input) override { order_.see(input); }
 
-  void take(data::DataSet& set, const tensor::Tensor& outputs) override {
+  void take(data::DataSet& set,
+            const std::vector<tensor::Tensor>& outputs) override {
     const std::string text =
-        lines_.lines(outputs, examples_,
+        lines_.lines(outputs[0], examples_,
                      {set.find("features_mask"), find_id(set),
                       find_named(set, "index", tensor::DType::kI64, 1)});
     if (sink_)
@@ -107,7 +108,9 @@ class SetWriter : public PredictionWriter {
   SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
             bool keep_features, std::optional<data::Provenance> step)
       : names_(output_names(model.data)),
-        output_(layout_of(model.config).layers.back().output),
+        output_(layout_of(model.config)
+                    .layers[model.config.outputs[0]]
+                    .output.shape),
         keep_features_(keep_features),
         step_(std::move(step)),
         stream_(std::move(sink)) {
@@ -136,10 +139,11 @@ class SetWriter : public PredictionWriter {
     stream_.write_metadata(metadata);
   }
 
-  void take(data::DataSet& set, const tensor::Tensor& outputs) override {
-    check_finite(outputs, stream_.examples());
+  void take(data::DataSet& set,
+            const std::vector<tensor::Tensor>& outputs) override {
+    check_finite(outputs[0], stream_.examples());
     data::DataSet result;
-    result.tensors["labels"] = outputs;
+    result.tensors["labels"] = outputs[0];
     const tensor::Tensor* mask = set.find("features_mask");
     if (mask && of_steps(mask->shape().without_first())) {
       result.tensors["labels_mask"] = *mask;

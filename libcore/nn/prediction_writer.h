@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "libcore/io/sink.h"
 #include "libcore/nn/model.h"
@@ -23,7 +24,8 @@ class PredictionWriter {
   virtual void see(const data::Metadata& input) = 0;
   // May take tensors out of `set`.
   // Throws Error: kData, an output is not finite; kIo.
-  virtual void take(data::DataSet& set, const tensor::Tensor& outputs) = 0;
+  virtual void take(data::DataSet& set,
+                    const std::vector<tensor::Tensor>& outputs) = 0;
   virtual void close() = 0;
 };
 

@@ -75,16 +75,18 @@ struct Predictor::State {
   void predict(data::DataSet& set, const Take& take) {
     const std::int64_t n = set.examples();
     if (n <= batch) {
-      network.predict(set.get("features"), outputs, set.find("features_mask"));
-      take(set, outputs);
+      predict_at_once(set, take);
       return;
     }
     for (std::int64_t begin = 0; begin < n; begin += batch) {
       data::DataSet part = set.slice(begin, std::min(n, begin + batch));
-      network.predict(part.get("features"), outputs,
-                      part.find("features_mask"));
-      take(part, outputs);
+      predict_at_once(part, take);
     }
+  }
+
+  void predict_at_once(data::DataSet& set, const Take& take) {
+    network.predict(network.batch_of(set).inputs, outputs);
+    take(set, outputs);
   }
 
   data::Metadata first_look(const std::string& spec,
@@ -97,14 +99,14 @@ struct Predictor::State {
   // Where the network's parameters lie.
   std::shared_ptr<const io::Mapping> file;
   Network network;
-  tensor::Tensor outputs;
+  std::vector<tensor::Tensor> outputs;
 };
 
 Predictor::Predictor(const Model& model, const PredictorOptions& options)
     : state_(std::make_unique<State>(model, checked(options))) {}
 Predictor::~Predictor() = default;
 
-std::int64_t Predictor::outputs() const { return state_->network.outputs(); }
+Network& Predictor::network() { return state_->network; }
 
 // Class names may come after the data; a file tells them now.
 data::Metadata Predictor::State::first_look(const std::string& spec,

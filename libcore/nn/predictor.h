@@ -33,16 +33,17 @@ class Predictor {
   Predictor(const Model& model, const PredictorOptions& options);
   ~Predictor();
 
-  std::int64_t outputs() const;
+  // What it predicts with.
+  Network& network();
 
   // Called once a stream before its first batch and once at its end, when its
   // metadata is complete; what it is shown, and the examples as well, are in
   // the order that the model knows (data_check.h).
   using See = std::function<void(const data::Metadata& metadata)>;
   // set: 1..batch examples, none of more than one record.  outputs: what the
-  // model says of them, [n, outputs()] in kF32, finite or not.
-  using Take =
-      std::function<void(data::DataSet& set, const tensor::Tensor& outputs)>;
+  // model says of them, as Network::predict() does, finite or not.
+  using Take = std::function<void(data::DataSet& set,
+                                  const std::vector<tensor::Tensor>& outputs)>;
 
   // Reads the stream that `spec` names (io/source.h) and predicts it all, in
   // order, handing each batch over before the next one is read.

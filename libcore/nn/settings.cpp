@@ -53,13 +53,8 @@ class Tagged {
 
 Settings::Settings(const Json& given, std::string_view object) {
   Json whole = given;
-  std::string tag;
-  if (const Key* key = tag_of(object)) {
-    const std::string name(key->name);
-    if (given.is_string()) whole = Json{{name, given}};
-    tag = whole.at(name).get<std::string>();
-  }
-  for (const Key* key : keys_of(object, tag)) {
+  if (given.is_string()) whole = Json{{tag_of(object)->name, given}};
+  for (const Key* key : keys_of(object, kind_of(object, whole))) {
     const std::string name(key->name);
     const auto it = whole.find(name);
     const Json value = it != whole.end() ? *it : key->default_value();

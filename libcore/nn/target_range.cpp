@@ -39,27 +39,21 @@ const Range* range_of(Loss loss) {
   }
 }
 
-// What each row of labels counts; null: 1.
-const Tensor* weights_of(const Batch& batch, const Wanted& wanted,
-                         Tensor& product) {
-  if (wanted.steps == 0) return batch.mask;
-  return data::mask_of_steps(batch.mask, batch.features_mask, product);
-}
-
 }  // namespace
 
-void check_targets(const Batch& batch, const Wanted& wanted) {
+void check_targets(const Part& part, const WantedOutput& wanted,
+                   const Tensor* steps) {
   const Range* range = range_of(wanted.loss);
   if (range == nullptr) return;
-  const Tensor& labels = *batch.labels;
+  const Tensor& labels = *part.values;
   Tensor product;
   const Tensor* weights = nullptr;
   bool weighed = false;  // seldom needed
-  const std::int64_t each = labels.elements() / batch.examples();
+  const std::int64_t each = labels.elements() / labels.shape()[0];
   for (std::int64_t i = 0; i < labels.elements(); ++i) {
     const double t = labels.value(i);
     if (!range->lacks(t)) continue;
-    if (!weighed) weights = weights_of(batch, wanted, product);
+    if (!weighed) weights = data::mask_of_steps(part.mask, steps, product);
     weighed = true;
     if (weights != nullptr && weights->value(i / wanted.units) == 0) continue;
     throw Error{Code::kData, "example " + std::to_string(i / each) +

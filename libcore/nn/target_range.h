@@ -7,11 +7,13 @@
 
 namespace dl::nn {
 
-// Of a batch that is right in all else, and whose labels are numbers rather
-// than classes.  An example, or a step, whose mask is 0 is not looked at.
+// Of labels that are right in all else, and numbers rather than classes.  An
+// example, or a step, whose mask is 0 is not looked at; steps: the mask that
+// the output has from an input, or null.
 // Throws Error: kData, "example 3 has the target -1, 'poisson' wants 0 or
 // more".
-void check_targets(const Batch& batch, const Wanted& wanted);
+void check_targets(const Part& labels, const WantedOutput& wanted,
+                   const tensor::Tensor* steps);
 
 }  // namespace dl::nn
 

@@ -123,7 +123,7 @@ double flops_of_step(const dl::nn::Network& network, std::int64_t batch,
   for (const dl::nn::LayerSummary& layer : network.summary()) {
     const dl::nn::Settings& settings = config.layers[i++].settings;
     const double units = settings.has("units") ? settings.number("units") : 0,
-                 inputs = static_cast<double>(config.input.back());
+                 inputs = static_cast<double>(config.inputs[0].shape.back());
     const bool recurrent = layer.type == "lstm" || layer.type == "gru" ||
                            layer.type == "simple_rnn";
     if (spared == 0 && layer.parameters > 0)
@@ -180,7 +180,7 @@ void predict(const Args& a, const dl::nn::Model& model,
       },
       [&](dl::Json& answer) {
         const auto first = outputs.as<float>().first(
-            static_cast<std::size_t>(network.outputs()));
+            static_cast<std::size_t>(network.output().elements()));
         answer["outputs"] = std::vector<float>(first.begin(), first.end());
       });
 }

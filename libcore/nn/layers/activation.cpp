@@ -11,29 +11,29 @@ using tensor::View;
 class ActivationLayer final : public Layer {
  public:
   ActivationLayer(const LayerSite& site, Memory&)
-      : site_(site), f_(site.settings->activation("activation")) {}
+      : device_(site.device), f_(site.settings->activation("activation")) {}
 
-  View forward(View x, const Step& step) override {
-    x_ = x;
-    y_ = site_.result_of(step.examples);
-    site_.device->activate(f_, y_, x);
-    return y_;
+  void forward(const Flow& flow, const Step&) override {
+    device_->activate(f_, flow.y, flow.x[0]);
   }
 
-  View backward(View, View dy, const Step&) override {
-    site_.device->activate_gradient(f_, dy, dy, y_, x_);
-    return dy;
+  void backward(const Flow& flow, const Step&) override {
+    const View x = tensor::gradient_needs_input(f_.kind) ? flow.x[0] : View{};
+    device_->activate_gradient(f_, flow.dx[0], flow.dy, flow.y, x);
   }
 
  private:
-  LayerSite site_;
+  tensor::Device* device_;
   tensor::ActivationSpec f_;
-  View x_, y_;
 };
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   return {.output = inputs[0],
-          .flops = activation_flops(settings, inputs[0].shape)};
+          .flops = activation_flops(settings, inputs[0].shape),
+          .manners = {.in_place = true,
+                      .gradient_in_place = true,
+                      .keeps_inputs = tensor::gradient_needs_input(
+                          settings.activation("activation").kind)}};
 }
 
 }  // namespace
@@ -41,6 +41,7 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 const LayerType& activation() {
   static const LayerType type{
       .name = "activation",
+      .words = "An activation by itself.",
       .keys = {key::activation("required", "Applied to the inputs.")},
       .plan = plan,
       .make = make<ActivationLayer>};

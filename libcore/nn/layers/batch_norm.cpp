@@ -21,7 +21,7 @@ class BatchNorm final : public Layer {
         decay_(site.settings->number("decay")),
         epsilon_(site.settings->number("epsilon")) {
     if (!site.training) return;
-    const std::int64_t c = site.output.back();
+    const std::int64_t c = site.output.shape.back();
     mean_ = memory.allocate({c});
     variance_ = memory.allocate({c});
     sums_ = memory.allocate({2 * c});
@@ -29,72 +29,59 @@ class BatchNorm final : public Layer {
     sum_dy_ = sums_.at(c, {c});
   }
 
-  void freeze(Layer* before) override {
-    absorbed_ = before != nullptr &&
-                before->absorb(scaling_of(
-                    *site_.device, site_.statistics[0], site_.statistics[1],
-                    site_.parameters[0], site_.parameters[1], epsilon_));
-  }
-
-  View forward(View x, const Step& step) override {
-    if (absorbed_) return x;
-    // Compiled for prediction, it has no room for a result of its own.
-    const View y = site_.training ? site_.result_of(step.examples) : x;
-    if (!step.training) {
-      normalise(y, x, site_.statistics[0], site_.statistics[1]);
-      return y;
-    }
-    x_ = x;
-    measure(step);
-    if (step.examples > 0) normalise(y, x, mean_, variance_);
+  void forward(const Flow& flow, const Step& step) override {
+    if (!step.training)
+      return normalise(flow, site_.statistics[0], site_.statistics[1]);
+    measure(flow.x[0], step);
+    if (step.examples > 0) normalise(flow, mean_, variance_);
     if (site_.keeps_statistics) {
       move(site_.statistics[0], mean_);
       move(site_.statistics[1], variance_);
     }
-    return y;
   }
 
-  View backward(View dx, View dy, const Step& step) override {
+  void backward(const Flow& flow, const Step& step) override {
     tensor::Device& device = *site_.device;
     if (step.examples > 0)
-      device.batch_norm_sums(sum_dy_xhat_, sum_dy_, dy, x_, mean_, variance_,
-                             epsilon_);
+      device.batch_norm_sums(sum_dy_xhat_, sum_dy_, flow.dy, flow.x[0], mean_,
+                             variance_, epsilon_);
     else
       device.fill(sums_, 0);
     device.copy(site_.gradients[0], sum_dy_xhat_);
     device.copy(site_.gradients[1], sum_dy_);
-    if (dx.empty()) return dx;
+    if (flow.dx[0].empty()) return;
     step.lanes->all_reduce(sums_);
     if (step.examples > 0)
-      device.batch_norm_gradient(dx, dy, x_, mean_, variance_,
-                                 site_.parameters[0], sum_dy_, sum_dy_xhat_,
-                                 count(step), epsilon_);
-    return dx;
+      device.batch_norm_gradient(flow.dx[0], flow.dy, flow.x[0], mean_,
+                                 variance_, site_.parameters[0], sum_dy_,
+                                 sum_dy_xhat_, count(step), epsilon_);
   }
 
  private:
   // Values of a channel in the mini-batch.
   double count(const Step& step) const {
     const std::int64_t values =
-        step.total * (site_.output.elements() / site_.output.back());
+        step.total * site_.output.copies *
+        (site_.output.shape.elements() / site_.output.shape.back());
     return static_cast<double>(values);
   }
 
-  void measure(const Step& step) {
+  void measure(View x, const Step& step) {
     tensor::Device& device = *site_.device;
     const bool some = step.examples > 0;
-    some ? device.sum_rows(mean_, x_) : device.fill(mean_, 0);
+    some ? device.sum_rows(mean_, x) : device.fill(mean_, 0);
     step.lanes->all_reduce(mean_);
     device.scale(mean_, 1 / count(step));
-    some ? device.sum_squares_about(variance_, x_, mean_)
+    some ? device.sum_squares_about(variance_, x, mean_)
          : device.fill(variance_, 0);
     step.lanes->all_reduce(variance_);
     device.scale(variance_, 1 / count(step));
   }
 
-  void normalise(View y, View x, View mean, View variance) {
-    site_.device->batch_norm(y, x, mean, variance, site_.parameters[0],
-                             site_.parameters[1], epsilon_);
+  void normalise(const Flow& flow, View mean, View variance) {
+    site_.device->batch_norm(flow.y, flow.x[0], mean, variance,
+                             site_.parameters[0], site_.parameters[1],
+                             epsilon_);
   }
 
   void move(View running, View batch) {
@@ -104,10 +91,8 @@ class BatchNorm final : public Layer {
 
   LayerSite site_;
   double decay_, epsilon_;
-  bool absorbed_ = false;  // the layer before does this one's work
-  View mean_, variance_;   // of this mini-batch
+  View mean_, variance_;  // of this mini-batch
   View sums_, sum_dy_xhat_, sum_dy_;
-  View x_;
 };
 
 Blueprint plan(const Settings&, std::span<const Form> inputs) {
@@ -127,6 +112,7 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .role = Role::kStatistic,
                       .start = 1}},
       .flops = 2 * numbers_in(inputs[0].shape),
+      .manners = {.in_place = true, .keeps_output = false},
       .summed = 2 * columns[0]};
 }
 
@@ -135,6 +121,16 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
 const LayerType& batch_norm() {
   static const LayerType type{
       .name = "batch_norm",
+      .words =
+          "y = gamma (x - mean) / sqrt(variance + epsilon) + beta, for each "
+          "index of the\n"
+          "last dimension.\n"
+          "In training, mean and variance (of the population) are those of the "
+          "mini-batch\n"
+          "that a worker has, and the running ones move:\n"
+          "running = decay running + (1 - decay) batch.\n"
+          "Otherwise the running ones are used.\n"
+          "gamma starts at 1, beta at 0.",
       .other_names = {"batchnormalization", "batchnorm2d"},
       .keys = {key::number("decay", "0.9",
                            "What running statistics keep of themselves at a "
@@ -143,7 +139,6 @@ const LayerType& batch_norm() {
                key::number("epsilon", "1e-5", "Added to the variance.",
                            kOver0)},
       .trains = Trains::kOthers,
-      .room = Room::kInTraining,
       .plan = plan,
       .make = make<BatchNorm>};
   return type;

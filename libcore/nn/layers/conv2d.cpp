@@ -21,21 +21,15 @@ class Conv2d final : public Layer {
  public:
   Conv2d(const LayerSite& site, Memory& memory, bool pools = false)
       : site_(site),
-        pools_(pools),
         f_(site.settings->activation("activation")),
         weight_(site.parameters[0]),
         bias_(site.parameter(1)),
         activation_(site, f_, memory),
         kernel_(make_kernel(site, pools)) {}
 
-  bool absorb(const Scaling& scaling) override {
-    // The largest of four may be the smallest once it is scaled.
-    if (pools_ || f_.kind != Activation::kIdentity) return false;
-    scaling_ = scaling;
-    return true;
-  }
+  void absorb(const Scaling& scaling) override { scaling_ = scaling; }
 
-  void freeze(Layer*) override {
+  void freeze() override {
     weight_ = site_.parameters[0];
     bias_ = site_.parameter(1);
     folded_ = {};
@@ -49,45 +43,39 @@ class Conv2d final : public Layer {
     if (frozen_) folded_ = {};  // the kernel has its copy
   }
 
-  void freeze_like(Layer& twin, Layer* before) override {
+  void freeze_like(Layer& twin) override {
     auto& other = static_cast<Conv2d&>(twin);
-    if (!other.frozen_) return freeze(before);
+    if (!other.frozen_) return freeze();
     scaling_ = {};
     kernel_->freeze_like(*other.kernel_);
     frozen_ = true;
   }
 
-  View forward(View x, const Step& step) override {
-    x_ = x;
-    y_ = site_.result_of(step.examples);
-    if (frozen_) {
-      kernel_->forward(y_, x, {}, {});
-      return y_;
-    }
-    kernel_->forward(y_, x, weight_, bias_);
-    activation_.forward(y_, step.training);
-    return y_;
+  void forward(const Flow& flow, const Step& step) override {
+    if (frozen_) return kernel_->forward(flow.y, flow.x[0], {}, {});
+    kernel_->forward(flow.y, flow.x[0], weight_, bias_);
+    activation_.forward(flow.y, step.training);
   }
 
-  View backward(View dx, View dy, const Step&) override {
-    activation_.backward(dy, y_);
-    kernel_->backward_weights(site_.gradient(0), site_.gradient(1), x_, dy);
-    if (!dx.empty()) kernel_->backward_data(dx, dy, site_.parameters[0]);
-    return dx;
+  void backward(const Flow& flow, const Step&) override {
+    activation_.backward(flow.dy, flow.y);
+    kernel_->backward_weights(site_.gradient(0), site_.gradient(1), flow.x[0],
+                              flow.dy);
+    if (!flow.dx[0].empty())
+      kernel_->backward_data(flow.dx[0], flow.dy, site_.parameters[0]);
   }
 
  private:
   static std::unique_ptr<tensor::Conv2d> make_kernel(const LayerSite& site,
                                                      bool pools) {
     const tensor::Conv2dSpec spec =
-        conv2d_spec(window_of(*site.settings), site.input,
+        conv2d_spec(window_of(*site.settings), site.input(),
                     site.settings->integer("filters"));
     return pools ? site.device->conv2d_max_pool(spec, site.max_batch)
                  : site.device->conv2d(spec, site.max_batch);
   }
 
   LayerSite site_;
-  bool pools_;
   tensor::ActivationSpec f_;
   View weight_, bias_;  // the site's or folded_
   Scaling scaling_;     // of the batch normalisation behind
@@ -95,13 +83,6 @@ class Conv2d final : public Layer {
   bool frozen_ = false;  // the kernel has weights, bias and activation
   FusedActivation activation_;
   std::unique_ptr<tensor::Conv2d> kernel_;
-  View x_, y_;
-};
-
-class Passed final : public Layer {
- public:
-  View forward(View x, const Step&) override { return x; }
-  View backward(View, View dy, const Step&) override { return dy; }
 };
 
 // max f(x) = f(max x) for these.
@@ -145,7 +126,7 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const std::int64_t window = w.kernel[0] * w.kernel[1];
   const bool bias = settings.flag("bias");
   Blueprint plan{
-      .output = {output, false},
+      .output = {output, false, inputs[0].copies},
       .parameters = {
           {.name = "weight",
            .shape = checked_shape({filters, w.kernel[0], w.kernel[1], channels},
@@ -159,6 +140,7 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
       numbers_in(output) *
           (2 * static_cast<double>(channels * window) + (bias ? 1 : 0)) +
       activation_flops(settings, output);
+  plan.manners = activated(settings);
   return plan;
 }
 
@@ -167,6 +149,9 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 const LayerType& conv2d() {
   static const LayerType type{
       .name = "conv2d",
+      .words =
+          "A window slides over an image, y = f(conv(x, W) + b).\n"
+          "W is [filters, kernel height, kernel width, channels].",
       .other_names = {"convolution", "convolution2d", "conv"},
       .keys = {key::integer("filters", "required", "Channels of the output."),
                key::pair("kernel", "required",
@@ -176,6 +161,8 @@ const LayerType& conv2d() {
                          "Distance of the window's points; 1 leaves no gaps."),
                padding_key(), key::bias(), key::activation(R"("identity")")},
       .trains = Trains::kWeights,
+      .absorbs = is_linear,
+      .activates = true,
       .plan = plan,
       .make = make<Conv2d>};
   return type;
@@ -185,8 +172,6 @@ std::unique_ptr<Layer> make_conv2d_max_pool2d(const LayerSite& site,
                                               Memory& memory) {
   return std::make_unique<Conv2d>(site, memory, true);
 }
-
-std::unique_ptr<Layer> make_passed() { return std::make_unique<Passed>(); }
 
 bool pools_at_once(const LayerConfig& layer, const LayerConfig& next,
                    const tensor::Shape& between) {

@@ -12,16 +12,13 @@
 namespace dl::nn::layers {
 
 // Whether `layer` and `next`, which takes its output `between` [height, width,
-// channels], become one convolution that pools and a layer that passes it on.
+// channels], become one convolution that pools.
 bool pools_at_once(const LayerConfig& layer, const LayerConfig& next,
                    const tensor::Shape& between);
 
 // site: of the first, with the output of the second.
 std::unique_ptr<Layer> make_conv2d_max_pool2d(const LayerSite& site,
                                               Memory& memory);
-// Stands where the configuration has the pooling layer.
-std::unique_ptr<Layer> make_passed();
-
 }  // namespace dl::nn::layers
 
 #endif  // DL_LIBCORE_NN_LAYERS_CONV2D_H_

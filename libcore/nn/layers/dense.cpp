@@ -7,62 +7,48 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::View;
-
 class Dense final : public Layer {
  public:
   Dense(const LayerSite& site, Memory& memory)
-      : site_(site),
-        f_(site.settings->activation("activation")),
+      : f_(site.settings->activation("activation")),
         linear_(site),
         activation_(site, f_, memory) {}
 
-  bool absorb(const Scaling& scaling) override {
-    if (f_.kind != tensor::Activation::kIdentity) return false;
-    scaling_ = scaling;
-    return true;
-  }
+  void absorb(const Scaling& scaling) override { scaling_ = scaling; }
 
-  void freeze(Layer*) override {
+  void freeze() override {
     frozen_ = linear_.freeze(scaling_, f_);
     scaling_ = {};
   }
 
-  void freeze_like(Layer& twin, Layer* before) override {
+  void freeze_like(Layer& twin) override {
     const auto& other = static_cast<Dense&>(twin);
-    if (!other.frozen_) return freeze(before);
+    if (!other.frozen_) return freeze();
     scaling_ = {};
     linear_.freeze_like(other.linear_);
     frozen_ = true;
   }
 
-  View forward(View x, const Step& step) override {
-    y_ = site_.result_of(step.examples);
-    linear_.forward(y_, x);
-    if (!frozen_) activation_.forward(y_, step.training);
-    return y_;
+  void forward(const Flow& flow, const Step& step) override {
+    linear_.forward(flow.y, flow.x[0]);
+    if (!frozen_) activation_.forward(flow.y, step.training);
   }
 
-  View backward(View dx, View dy, const Step&) override {
-    activation_.backward(dy, y_);
-    linear_.backward(dx, dy);
-    return dx;
+  void backward(const Flow& flow, const Step&) override {
+    activation_.backward(flow.dy, flow.y);
+    linear_.backward(flow.dx[0], flow.dy, flow.x[0]);
   }
 
  private:
-  LayerSite site_;
   tensor::ActivationSpec f_;
   Linear linear_;
   FusedActivation activation_;
   Scaling scaling_;      // of the batch normalisation behind
   bool frozen_ = false;  // the product has weights, bias and activation
-  View y_;
 };
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
-  Blueprint plan = plan_linear(settings, inputs[0]);
-  plan.flops += activation_flops(settings, plan.output.shape);
-  return plan;
+  return plan_linear(settings, inputs[0]);
 }
 
 }  // namespace
@@ -70,9 +56,17 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 const LayerType& dense() {
   static const LayerType type{
       .name = "dense",
+      .words =
+          "y = f(W x + b).\n"
+          "The input is flattened in row-major order, whatever its shape; a "
+          "sequence is\n"
+          "taken step by step.\n"
+          "W is [units, inputs].",
       .other_names = {"linear", "fullyconnected"},
       .keys = {key::units(), key::bias(), key::activation(R"("identity")")},
       .trains = Trains::kWeights,
+      .absorbs = is_linear,
+      .activates = true,
       .plan = plan,
       .make = make<Dense>};
   return type;

@@ -1,5 +1,5 @@
 // Inverted dropout: in training each activation is kept with probability
-// 1 - rate and then scaled by 1 / (1 - rate); otherwise x is handed on.
+// 1 - rate and then scaled by 1 / (1 - rate); otherwise it stays as it is.
 //
 // Whether an activation is kept follows from the network's seed, the name of
 // the mini-batch, the layer and the place of the example in the mini-batch,
@@ -20,28 +20,36 @@ class Dropout final : public Layer {
   Dropout(const LayerSite& site, Memory& memory)
       : site_(site), rate_(site.settings->number("rate")) {
     if (site.training)
-      mask_ = memory.allocate(site.output.with_first(site.max_batch));
+      mask_ = memory.allocate(site.output.shape.with_first(site.max_batch));
   }
 
-  View forward(View x, const Step& step) override {
-    if (!step.training) return x;
-    const View y = site_.result_of(step.examples);
-    const auto layer = static_cast<std::uint64_t>(site_.index);
-    site_.device->dropout_mask(
-        mask_of(step), 1 - rate_, site_.seed, mix({step.at.batch, layer}),
-        static_cast<std::uint64_t>(step.first * site_.output.elements()));
-    site_.device->multiply(y, x, mask_of(step));
-    return y;
+  void forward(const Flow& flow, const Step& step) override {
+    const View x = flow.x[0];
+    if (step.training) {
+      draw(step);
+      site_.device->multiply(flow.y, x, mask_.at(0, x.shape));
+    } else if (flow.y.data != x.data) {
+      site_.device->copy(flow.y, x);
+    }
   }
 
-  View backward(View, View dy, const Step& step) override {
-    site_.device->multiply(dy, dy, mask_of(step));
-    return dy;
+  void backward(const Flow& flow, const Step&) override {
+    site_.device->multiply(flow.dx[0], flow.dy, mask_.at(0, flow.dy.shape));
   }
 
  private:
-  View mask_of(const Step& step) const {
-    return mask_.at(0, site_.output.with_first(step.examples));
+  // Copies lie one behind another, here as in the whole mini-batch.
+  void draw(const Step& step) {
+    const tensor::Shape& example = site_.output.shape;
+    const auto stream =
+        mix({step.at.batch, static_cast<std::uint64_t>(site_.index)});
+    for (std::int64_t copy = 0; copy < site_.output.copies; ++copy)
+      site_.device->dropout_mask(
+          mask_.at(copy * step.examples * example.elements(),
+                   example.with_first(step.examples)),
+          1 - rate_, site_.seed, stream,
+          static_cast<std::uint64_t>((copy * step.total + step.first) *
+                                     example.elements()));
   }
 
   LayerSite site_;
@@ -50,7 +58,11 @@ class Dropout final : public Layer {
 };
 
 Blueprint plan(const Settings&, std::span<const Form> inputs) {
-  return {.output = inputs[0]};
+  return {.output = inputs[0],
+          .manners = {.in_place = true,
+                      .gradient_in_place = true,
+                      .keeps_inputs = false,
+                      .keeps_output = false}};
 }
 
 }  // namespace
@@ -58,9 +70,14 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
 const LayerType& dropout() {
   static const LayerType type{
       .name = "dropout",
+      .words =
+          "In training, drops each number with probability *rate* and "
+          "multiplies the\n"
+          "others by 1 / (1 - rate).\n"
+          "What is dropped follows from *seed*, the mini-batch and the layer "
+          "alone.",
       .keys = {key::number("rate", "0.5",
                            "The share of inputs that is dropped.", kShare)},
-      .room = Room::kInTraining,
       .plan = plan,
       .make = make<Dropout>};
   return type;

@@ -2,16 +2,22 @@
 
 #include "libcore/nn/layers/fused_activation.h"
 
-#include "libcore/nn/layer_type.h"
-
 namespace dl::nn::layers {
 
 using tensor::Activation;
 using tensor::View;
 
+bool is_linear(const Settings& settings) {
+  return settings.activation("activation").kind == Activation::kIdentity;
+}
+
+Manners activated(const Settings& settings) {
+  const bool linear = is_linear(settings);
+  return {.keeps_output = !linear, .spoils_gradient = !linear};
+}
+
 double activation_flops(const Settings& settings, const tensor::Shape& output) {
-  const Activation kind = settings.activation("activation").kind;
-  return kind == Activation::kIdentity ? 0 : numbers_in(output);
+  return is_linear(settings) ? 0 : numbers_in(output);
 }
 
 FusedActivation::FusedActivation(const LayerSite& site,
@@ -19,7 +25,7 @@ FusedActivation::FusedActivation(const LayerSite& site,
                                  Memory& memory)
     : device_(site.device), f_(f) {
   if (site.training && tensor::gradient_needs_input(f_.kind))
-    input_ = memory.allocate(site.output.with_first(site.max_batch));
+    input_ = memory.allocate(site.output.shape.with_first(site.max_batch));
 }
 
 void FusedActivation::forward(View y, bool training) {

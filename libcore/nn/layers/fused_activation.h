@@ -5,9 +5,15 @@
 #define DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
 
 #include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
 #include "libcore/nn/settings.h"
 
 namespace dl::nn::layers {
+
+// The manners of a layer that ends in the `activation` of the settings.
+Manners activated(const Settings& settings);
+// Whether that is none: such a layer absorbs a scaling.
+bool is_linear(const Settings& settings);
 
 // What the `activation` of the settings costs for such an output.
 double activation_flops(const Settings& settings, const tensor::Shape& output);

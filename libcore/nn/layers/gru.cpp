@@ -5,7 +5,10 @@
 namespace dl::nn::layers {
 
 const LayerType& gru() {
-  static const LayerType type = recurrent_type<tensor::Cell::kGru>("gru");
+  static const LayerType type = recurrent_type<tensor::Cell::kGru>(
+      "gru",
+      "Gated recurrent units; the formulas stand in *dl-network*(5), "
+      "SEQUENCES.");
   return type;
 }
 

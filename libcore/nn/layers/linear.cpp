@@ -1,5 +1,7 @@
 #include "libcore/nn/layers/linear.h"
 
+#include "libcore/nn/layers/fused_activation.h"
+
 namespace dl::nn::layers {
 
 using tensor::Shape;
@@ -12,7 +14,8 @@ Blueprint plan_linear(const Settings& settings, const Form& input) {
   const std::int64_t inputs =
       input.steps ? input.shape[1] : input.shape.elements();
   Blueprint plan{
-      .output = {input.steps ? Shape{steps, units} : Shape{units}, input.steps},
+      .output = {input.steps ? Shape{steps, units} : Shape{units}, input.steps,
+                 input.copies},
       .parameters = {{.name = "weight",
                       .shape = checked_shape({units, inputs}, "weight"),
                       .fan_in = inputs,
@@ -22,13 +25,15 @@ Blueprint plan_linear(const Settings& settings, const Form& input) {
         {.name = "bias", .shape = {units}, .role = Role::kBias});
   plan.flops = numbers_in(plan.output.shape) *
                (2 * static_cast<double>(inputs) + (bias ? 1 : 0));
+  plan.flops += activation_flops(settings, plan.output.shape);
+  plan.manners = activated(settings);
   return plan;
 }
 
 Linear::Linear(const LayerSite& site)
     : device_(site.device),
-      inputs_(site.input.elements() / site.steps),
-      units_(site.output.elements() / site.steps),
+      inputs_(site.parameters[0].shape[1]),
+      units_(site.parameters[0].shape[0]),
       product_(device_->dense()),
       own_weight_(site.parameters[0]),
       own_bias_(site.parameter(1)),
@@ -42,8 +47,7 @@ View Linear::flat(View v, std::int64_t columns) {
 }
 
 void Linear::forward(View y, View x) {
-  x_ = flat(x, inputs_);
-  product_->forward(flat(y, units_), x_, weight_, bias_);
+  product_->forward(flat(y, units_), flat(x, inputs_), weight_, bias_);
 }
 
 bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
@@ -60,9 +64,9 @@ bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
   return true;
 }
 
-void Linear::backward(View dx, View dy) {
+void Linear::backward(View dx, View dy, View x) {
   dy = flat(dy, units_);
-  device_->matmul(weight_gradient_, dy, true, x_, false, 0);
+  device_->matmul(weight_gradient_, dy, true, flat(x, inputs_), false, 0);
   if (!bias_.empty()) device_->sum_rows(bias_gradient_, dy);
   if (!dx.empty())
     device_->matmul(flat(dx, inputs_), dy, false, weight_, false, 0);

@@ -9,8 +9,8 @@
 
 namespace dl::nn::layers {
 
-// Of settings with `units` and `bias`: weight and perhaps bias; a sequence is
-// taken step by step, all else as one row.
+// Of settings with `units`, `bias` and `activation`: weight and perhaps bias; a
+// sequence is taken step by step, all else as one row.
 Blueprint plan_linear(const Settings& settings, const Form& input);
 
 // x: [n, inputs] and y: [n, units] in any shape with these elements, n being
@@ -25,8 +25,8 @@ class Linear {
   bool freeze(const Scaling& scaling, const tensor::ActivationSpec& f);
   // Shares what freeze() of `twin` made, which was true.
   void freeze_like(const Linear& twin);
-  // An empty dx is left out.
-  void backward(tensor::View dx, tensor::View dy);
+  // x: of the last forward().  An empty dx is left out.
+  void backward(tensor::View dx, tensor::View dy, tensor::View x);
 
  private:
   static tensor::View flat(tensor::View v, std::int64_t columns);
@@ -37,7 +37,6 @@ class Linear {
   tensor::View own_weight_, own_bias_, weight_gradient_, bias_gradient_;
   tensor::View weight_, bias_;  // its own, or folded_, or empty: frozen
   Folded folded_;
-  tensor::View x_;  // of the last forward()
 };
 
 }  // namespace dl::nn::layers

@@ -125,8 +125,9 @@ void check_loss(const Settings& settings, const Complaint& complain) {
 OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
     : device_(site.device),
       spec_(loss_of(*site.settings)),
-      takes_logits_(activation_inside(spec_.kind) ==
-                    site.settings->activation("activation").kind) {
+      takes_logits_(site.read_by_loss_alone &&
+                    activation_inside(spec_.kind) ==
+                        site.settings->activation("activation").kind) {
   const std::vector<double> weights = class_weights(*site.settings);
   if (!site.training || weights.empty() || has_two_classes(*site.settings))
     return;

@@ -29,7 +29,10 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 
 const LayerType& lstm() {
   static const LayerType type = [] {
-    LayerType lstm = recurrent_type<kCell>("lstm");
+    LayerType lstm =
+        recurrent_type<kCell>("lstm",
+                              "Long short-term memory; the formulas stand in "
+                              "*dl-network*(5), SEQUENCES.");
     lstm.keys = keys();
     lstm.plan = plan;
     return lstm;

@@ -25,47 +25,42 @@ OutputSpec spec_of(const Settings& settings) {
 class Output final : public OutputLayer {
  public:
   Output(const LayerSite& site, Memory& memory)
-      : site_(site),
-        f_(site.settings->activation("activation")),
+      : f_(site.settings->activation("activation")),
         linear_(site),
         activation_(site, f_, memory),
         loss_(site, memory) {}
 
-  void freeze(Layer*) override { frozen_ = linear_.freeze({}, f_); }
+  void freeze() override { frozen_ = linear_.freeze({}, f_); }
 
-  void freeze_like(Layer& twin, Layer* before) override {
+  void freeze_like(Layer& twin) override {
     const auto& other = static_cast<Output&>(twin);
-    if (!other.frozen_) return freeze(before);
+    if (!other.frozen_) return freeze();
     linear_.freeze_like(other.linear_);
     frozen_ = true;
   }
 
-  View forward(View x, const Step& step) override {
-    y_ = site_.result_of(step.examples);
-    linear_.forward(y_, x);
+  void forward(const Flow& flow, const Step& step) override {
+    linear_.forward(flow.y, flow.x[0]);
     if (!frozen_ && !(loss_.takes_logits() && step.training))
-      activation_.forward(y_, step.training);
-    return y_;
+      activation_.forward(flow.y, step.training);
   }
 
-  double loss(View grad, View target, View mask, double scale) override {
-    return loss_.compute(grad, y_.reshaped(target.shape), target, mask, scale);
+  double loss(View grad, View y, View target, View mask,
+              double scale) override {
+    return loss_.compute(grad, y, target, mask, scale);
   }
 
-  View backward(View dx, View dy, const Step&) override {
-    if (!loss_.takes_logits()) activation_.backward(dy, y_);
-    linear_.backward(dx, dy);
-    return dx;
+  void backward(const Flow& flow, const Step&) override {
+    if (!loss_.takes_logits()) activation_.backward(flow.dy, flow.y);
+    linear_.backward(flow.dx[0], flow.dy, flow.x[0]);
   }
 
  private:
-  LayerSite site_;
   tensor::ActivationSpec f_;
   Linear linear_;
   FusedActivation activation_;
   OutputLoss loss_;
   bool frozen_ = false;  // the product has weights, bias and activation
-  View y_;
 };
 
 void complete(Settings& settings) {
@@ -75,9 +70,7 @@ void complete(Settings& settings) {
 }
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
-  Blueprint plan = plan_linear(settings, inputs[0]);
-  plan.flops += activation_flops(settings, plan.output.shape);
-  return plan;
+  return plan_linear(settings, inputs[0]);
 }
 
 std::vector<Key> keys() {
@@ -91,6 +84,10 @@ std::vector<Key> keys() {
 
 const LayerType& output() {
   static const LayerType type{.name = "output",
+                              .words =
+                                  "A *dense* layer with a loss.\n"
+                                  "Its *activation* follows its *loss*, see "
+                                  "*dl-network*(5), LOSSES.",
                               .other_names = {"rnnoutput"},
                               .keys = keys(),
                               .trains = Trains::kWeights,

@@ -9,30 +9,23 @@ namespace dl::nn::layers {
 namespace {
 
 using tensor::Pooling;
-using tensor::View;
-
 template <Pooling kind>
 class Pool2d final : public Layer {
  public:
   Pool2d(const LayerSite& site, Memory&)
-      : site_(site),
-        kernel_(site.device->pool2d(
-            pool2d_spec(window_of(*site.settings), site.input, kind),
+      : kernel_(site.device->pool2d(
+            pool2d_spec(window_of(*site.settings), site.input(), kind),
             site.max_batch)) {}
 
-  View forward(View x, const Step& step) override {
-    const View y = site_.result_of(step.examples);
-    kernel_->forward(y, x, step.training);
-    return y;
+  void forward(const Flow& flow, const Step& step) override {
+    kernel_->forward(flow.y, flow.x[0], step.training);
   }
 
-  View backward(View dx, View dy, const Step&) override {
-    kernel_->backward(dx, dy);
-    return dx;
+  void backward(const Flow& flow, const Step&) override {
+    kernel_->backward(flow.dx[0], flow.dy);
   }
 
  private:
-  LayerSite site_;
   std::unique_ptr<tensor::Pool2d> kernel_;
 };
 
@@ -45,15 +38,17 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const tensor::Shape& input = inputs[0].shape;
   const tensor::Shape output =
       slide(window, input, input.rank() == 3 ? input[2] : 0);
-  return {.output = {output, false},
+  return {.output = {output, false, inputs[0].copies},
           .flops = static_cast<double>(window.kernel[0]) *
-                   static_cast<double>(window.kernel[1]) * numbers_in(output)};
+                   static_cast<double>(window.kernel[1]) * numbers_in(output),
+          .manners = {.keeps_inputs = false, .keeps_output = false}};
 }
 
 template <Pooling kind>
-LayerType pooling(std::string_view name,
+LayerType pooling(std::string_view name, std::string_view words,
                   const std::vector<std::string_view>& other_names) {
   return {.name = name,
+          .words = words,
           .other_names = other_names,
           .keys = {key::pair("kernel", "[2, 2]",
                              "Size of the window, [height, width]."),
@@ -68,13 +63,18 @@ LayerType pooling(std::string_view name,
 
 const LayerType& max_pool2d() {
   static const LayerType type = pooling<Pooling::kMax>(
-      "max_pool2d", {"maxpooling2d", "maxpooling", "maxpool"});
+      "max_pool2d",
+      "The largest number of each window, channel by channel.\n"
+      "Padding is never the largest.",
+      {"maxpooling2d", "maxpooling", "maxpool"});
   return type;
 }
 
 const LayerType& average_pool2d() {
   static const LayerType type = pooling<Pooling::kAverage>(
-      "average_pool2d", {"averagepooling2d", "avgpool2d"});
+      "average_pool2d",
+      "The mean of each window, channel by channel; padding does not count.",
+      {"averagepooling2d", "avgpool2d"});
   return type;
 }
 

@@ -47,32 +47,30 @@ class Recurrent final : public Layer {
     for (int i = 0; i < (both ? 2 : 1); ++i) directions_.push_back(make(i));
     if (!both || merge_ == Bidirectional::kConcat) return;
     for (Direction& direction : directions_)
-      direction.y = memory.allocate(site.output.with_first(site.max_batch));
+      direction.y =
+          memory.allocate(site.output.shape.with_first(site.max_batch));
   }
 
-  void freeze(Layer*) override {
+  void freeze() override {
     for (Direction& d : directions_) d.cell->freeze(d.weights);
   }
 
-  View forward(View x, const Step& step) override {
-    x_ = x;
-    const View y = site_.result_of(step.examples);
+  void forward(const Flow& flow, const Step&) override {
     for (Direction& d : directions_)
-      d.cell->forward(of(d, y), x, step.mask, d.weights);
-    join(y);
-    return y;
+      d.cell->forward(of(d, flow.y), flow.x[0], flow.masks[0], d.weights);
+    join(flow.y);
   }
 
-  View backward(View dx, View dy, const Step& step) override {
+  void backward(const Flow& flow, const Step&) override {
+    const View dy = flow.dy;
     part(dy);
     bool add = false;
     for (Direction& d : directions_) {
-      d.cell->backward(dx, add,
-                       merge_ == Bidirectional::kMultiply ? of(d, dy) : dy, x_,
-                       step.mask, d.weights, d.gradient);
+      d.cell->backward(flow.dx[0], add,
+                       merge_ == Bidirectional::kMultiply ? of(d, dy) : dy,
+                       flow.x[0], flow.masks[0], d.weights, d.gradient);
       add = true;
     }
-    return dx;
   }
 
  private:
@@ -83,7 +81,7 @@ class Recurrent final : public Layer {
   };
 
   Direction make(int i) const {
-    tensor::RecurrentSpec spec = spec_of(cell_, *site_.settings, site_.input);
+    tensor::RecurrentSpec spec = spec_of(cell_, *site_.settings, site_.input());
     spec.truncate = site_.truncate;
     spec.reverse = i == 1;
     if (merge_ == Bidirectional::kConcat) {
@@ -139,7 +137,6 @@ class Recurrent final : public Layer {
   bool bias_;
   Bidirectional merge_;
   std::vector<Direction> directions_;
-  View x_;
 };
 
 // The tensors of one direction.
@@ -207,6 +204,10 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
   const std::int64_t width =
       merge == Bidirectional::kConcat ? 2 * spec.units : spec.units;
   plan.output.steps = !spec.last;
+  plan.output.copies = input.copies;
+  plan.manners.keeps_output = false;
+  plan.manners.spoils_gradient =
+      merge == Bidirectional::kAverage || merge == Bidirectional::kMultiply;
   plan.output.shape =
       spec.last ? tensor::Shape{width} : tensor::Shape{spec.steps, width};
   plan.flops = (both ? 4.0 : 2.0) * static_cast<double>(spec.steps) *

@@ -34,8 +34,9 @@ std::unique_ptr<Layer> make_recurrent(tensor::Cell cell, const LayerSite& site,
 
 // The type of layers of such a cell.
 template <tensor::Cell cell>
-LayerType recurrent_type(std::string_view name) {
+LayerType recurrent_type(std::string_view name, std::string_view words) {
   return {.name = name,
+          .words = words,
           .keys = recurrent_keys(cell),
           .trains = Trains::kRecurrentWeights,
           .recurrent = true,

@@ -23,40 +23,40 @@ class Rrelu final : public Layer {
         lower_(site.settings->number("lower")),
         upper_(site.settings->number("upper")) {
     if (!site.training) return;
-    slopes_ = memory.allocate({site.max_batch * site.output.elements()});
+    slopes_ = memory.allocate({site.max_batch * each()});
     drawn_.resize(tensor::DType::kF32, slopes_.shape);
   }
 
-  View forward(View x, const Step& step) override {
-    x_ = x;
-    const View y = site_.result_of(step.examples);
+  void forward(const Flow& flow, const Step& step) override {
     if (step.training) {
-      draw(step);
-      site_.device->prelu(y, x, slopes_of(step));
+      for (std::int64_t i = 0; i < site_.output.copies; ++i) draw(i, step);
+      site_.device->prelu(flow.y, flow.x[0], slopes_of(flow.y));
     } else {
       site_.device->activate(
-          {tensor::Activation::kLeakyRelu, (lower_ + upper_) / 2}, y, x);
+          {tensor::Activation::kLeakyRelu, (lower_ + upper_) / 2}, flow.y,
+          flow.x[0]);
     }
-    return y;
   }
 
-  View backward(View, View dy, const Step& step) override {
-    site_.device->prelu_gradient(dy, {}, dy, x_, slopes_of(step));
-    return dy;
+  void backward(const Flow& flow, const Step&) override {
+    site_.device->prelu_gradient(flow.dx[0], {}, flow.dy, flow.x[0],
+                                 slopes_of(flow.dy));
   }
 
  private:
-  View slopes_of(const Step& step) const {
-    return slopes_.at(0, {step.examples * site_.output.elements()});
-  }
+  std::int64_t each() const { return site_.output.shape.elements(); }
+  View slopes_of(View y) const { return slopes_.at(0, {y.elements()}); }
 
-  // Number i of the mini-batch has word i % 4 of block i / 4.
-  void draw(const Step& step) {
+  // Number i of the mini-batch has word i % 4 of block i / 4; copies lie one
+  // behind another.
+  void draw(std::int64_t copy, const Step& step) {
     const auto layer = static_cast<std::uint64_t>(site_.index);
     const std::uint64_t stream = mix({step.at.batch, layer});
-    const auto each = static_cast<std::uint64_t>(site_.output.elements());
-    const std::uint64_t first = static_cast<std::uint64_t>(step.first) * each;
-    drawn_.resize(tensor::DType::kF32, slopes_of(step).shape);
+    const auto first =
+        static_cast<std::uint64_t>((copy * step.total + step.first) * each());
+    const View part =
+        slopes_.at(copy * step.examples * each(), {step.examples * each()});
+    drawn_.resize(tensor::DType::kF32, part.shape);
     const auto slopes = drawn_.as<float>();
     std::array<std::uint32_t, 4> words{};
     for (std::uint64_t i = 0; i < slopes.size(); ++i) {
@@ -65,12 +65,12 @@ class Rrelu final : public Layer {
       slopes[i] = static_cast<float>(lower_ + (upper_ - lower_) * 0x1p-32 *
                                                   words[at % 4]);
     }
-    site_.device->upload(slopes_of(step), drawn_);
+    site_.device->upload(part, drawn_);
   }
 
   LayerSite site_;
   double lower_, upper_;
-  View slopes_, x_;
+  View slopes_;
   tensor::Tensor drawn_;
 };
 
@@ -80,7 +80,9 @@ void check(const Settings& settings, const Complaint& complain) {
 }
 
 Blueprint plan(const Settings&, std::span<const Form> inputs) {
-  return {.output = inputs[0], .flops = numbers_in(inputs[0].shape)};
+  return {.output = inputs[0],
+          .flops = numbers_in(inputs[0].shape),
+          .manners = {.gradient_in_place = true, .keeps_output = false}};
 }
 
 }  // namespace
@@ -88,6 +90,12 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
 const LayerType& rrelu() {
   static const LayerType type{
       .name = "rrelu",
+      .words =
+          "x, or s x for x < 0.\n"
+          "In training each number has its own s, drawn between *lower* "
+          "and *upper* from\n"
+          "*seed*, the mini-batch and the layer alone; otherwise s is "
+          "their mean.",
       .keys = {key::number("lower", "0.125", "The least slope below 0.",
                            kAtLeast0),
                key::number("upper", "0.3333333333333333",

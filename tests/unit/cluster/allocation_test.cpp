@@ -54,11 +54,12 @@ TEST_CASE("a step from records in memory allocates nothing") {
     const dl::nn::Position at{steps, batch.epoch,
                               static_cast<std::uint64_t>(steps)};
     ++steps;
-    const auto trained = replica.train(batch.view(), at);
+    const dl::nn::Batch& view = replica.network().batch_of(batch.set);
+    const auto trained = replica.train(view, at);
     message.clear();
     by_pieces.begin();
     const auto computed = replica.compute(
-        batch.view(), at, [&](std::size_t from, std::span<const float> piece) {
+        view, at, [&](std::size_t from, std::span<const float> piece) {
           by_pieces.take(from, piece);
         });
     by_pieces.finish(1, message);

@@ -245,9 +245,8 @@ TEST_CASE("an epoch's batches hold every example once, in the named order") {
     const LoadedBatch& batch = loader.next();
     CHECK(batch.index == i);
     CHECK(batch.epoch == 2);
-    const dl::nn::Batch view = batch.view();
-    CHECK(view.examples() == (i < 2 ? 5 : 2));
-    for (const float x : view.features->as<float>()) seen.insert(x);
+    CHECK(batch.set.examples() == (i < 2 ? 5 : 2));
+    for (const float x : batch.set.get("features").as<float>()) seen.insert(x);
 
     // The same as assembled by hand.
     RecordStore mine({a, b}, "/", never(), 0, kSilent);
@@ -307,31 +306,4 @@ TEST_CASE("what goes wrong while loading ahead is told when it is asked for") {
   loader.add({false, 0, 0, 4});
   CHECK(sample::has(
       sample::error_of([&] { loader.next(); }, dl::Code::kTryAgain), "gone"));
-}
-
-TEST_CASE("byte masks become weights") {
-  dl::data::DataSet set = sample::set(3, 1);
-  dl::tensor::Tensor mask(dl::tensor::DType::kU8, {3});
-  mask.as<std::uint8_t>()[1] = 1;
-  set.tensors.emplace("labels_mask", mask);
-  auto meta = sample::metadata();
-  meta.schema = dl::data::Metadata::schema_of(set);
-  std::vector<std::byte> bytes;
-  dl::data::StreamWriter writer(dl::io::memory_sink(bytes));
-  writer.write_metadata(meta);
-  writer.write(set);
-  writer.close();
-  Scratch dir;
-  dir.write("m.dls",
-            {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  const Shard shard(dir / "m.dls");
-  RecordStore store({{dir / "m.dls", shard.digest(), shard.records()}}, "/",
-                    never(), 0, kSilent);
-  const Catalogue catalogue{{shard.records()}};
-  Epoch epoch(catalogue, 3, 0, 0, false);
-  LoadedBatch batch;
-  assemble(epoch, 0, store, batch);
-  const auto weights = batch.view().mask->as<float>();
-  CHECK(std::vector<float>(weights.begin(), weights.end()) ==
-        std::vector<float>{0, 1, 0});
 }

@@ -67,16 +67,17 @@ TEST_CASE("a step allocates nothing") {
   INFO(c.name << " on " << device << ", " << lanes << " lanes");
   Network network = testing::compile(c.config, 9, device, lanes);
   testing::Examples data = testing::random_examples(c.config, 9);
-  if (c.config.input.rank() == 2)
-    data.features_mask = testing::lengths_mask(9, c.config.input[0]);
-  const tensor::Tensor* mask = data.batch().features_mask;
-  for (int i = 0; i < 2; ++i) testing::train(network, data.batch(), i);
+  if (c.config.inputs[0].shape.rank() == 2)
+    data.features_mask = testing::lengths_mask(9, c.config.inputs[0].shape[0]);
+  const Batch batch = data.batch();
+  const tensor::Tensor* mask = batch.inputs[0].mask;
+  for (int i = 0; i < 2; ++i) testing::train(network, batch, i);
   tensor::Tensor outputs;
   network.predict(data.features, outputs, mask);
   const auto counted = test::allocations_in([&] {
     for (int i = 2; i < 5; ++i) {
-      testing::train(network, data.batch(), i);
-      network.compute_gradient(data.batch(), {});
+      testing::train(network, batch, i);
+      network.compute_gradient(batch, {});
       network.compute_update({});
       network.regularization_score();
     }

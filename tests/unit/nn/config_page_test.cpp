@@ -1,5 +1,5 @@
 // The table of keys against what is published of it: the entries of
-// dl-network(5) and the JSON Schema.
+// dl-network(5) and dl-layers(5), and the JSON Schema.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,6 +10,7 @@
 #include "libcore/nn/config.h"
 #include "libcore/nn/config_table.h"
 #include "libcore/nn/layer_type.h"
+#include "libcore/nn/layers_page.h"
 
 namespace {
 
@@ -32,36 +33,29 @@ std::string flat(const std::string& text) {
   return all;
 }
 
-std::string replaced(std::string text, const std::string& what,
-                     const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos;
-       at += by.size())
-    text.replace(at, what.size(), by);
-  return text;
-}
-
-// "*kernel*: [height, width], integers 1..65535 _conv2d_. Required. Size ..."
 std::string entry_of(const Key& key) {
-  std::string text = "*" + std::string(key.name) +
-                     "*: " + replaced(key.wanted(), "'_'", "'\\_'") + " ";
-  if (!key.variants.empty())
-    text += "_" + replaced(std::string(key.variants), " ", ", ") + "_. ";
-  std::string fallback(key.fallback);
-  if (fallback.starts_with('('))
-    fallback = fallback.substr(1, fallback.size() - 2);
-  text += key.required() ? "Required. " : "Default: " + fallback + ". ";
-  return text + std::string(key.doc);
+  std::string entry = dl::nn::page_entry(key);
+  if (key.variants.empty() || key.object == "network") return flat(entry);
+  // "_adam, adamax_. Required. ..." behind the line of the key
+  std::string variants = key.variants;
+  for (std::size_t at = 0; (at = variants.find(' ', at)) != std::string::npos;
+       at += 2)
+    variants.insert(at, ",");
+  return flat(entry.insert(entry.find("\n\t") + 2, "_" + variants + "_. "));
 }
 
 }  // namespace
 
-TEST_CASE("dl-network(5) has the keys of the table, and no others") {
+TEST_CASE("dl-network(5) has the keys of the table but those of layers") {
   const std::string source = read_file("man/dl-network.5.scd");
   const std::string page = flat(source);
   std::size_t at = 0;
   std::string object;
   std::set<std::string> seen;
+  std::size_t keys = 0;
   for (const Key& key : dl::nn::all_keys()) {
+    if (key.object == "layer") continue;  // dl-layers(5) has them
+    ++keys;
     if (key.object != object) {  // the objects may come in any order
       object = key.object;
       CHECK(seen.insert(object).second);
@@ -77,7 +71,15 @@ TEST_CASE("dl-network(5) has the keys of the table, and no others") {
   std::istringstream lines(source);
   for (std::string line; std::getline(lines, line);)
     entries += line.starts_with('*') && line.find("*: ") != std::string::npos;
-  CHECK(entries == dl::nn::all_keys().size());
+  CHECK(entries == keys);
+}
+
+TEST_CASE("dl-layers(5) says what the types of layers say") {
+  const std::string page = dl::nn::layers_page();
+  INFO("scripts/generate puts it right");
+  CHECK((read_file("man/dl-layers.5.scd")
+             .find("; from here, scripts/generate writes\n\n" + page +
+                   "\n; to here\n") != std::string::npos));
 }
 
 TEST_CASE("the example of dl-network(5) is lenet.json") {
@@ -86,17 +88,34 @@ TEST_CASE("the example of dl-network(5) is lenet.json") {
         std::string::npos);
 }
 
+TEST_CASE("the networks that dl-network(5) shows are ones") {
+  const std::string page = read_file("man/dl-network.5.scd");
+  int networks = 0;
+  for (std::size_t at = 0;
+       (at = page.find("```\n{\n", at)) != std::string::npos; ++networks) {
+    const std::size_t end = page.find("\n```", at += 4);
+    CHECK_NOTHROW(dl::nn::parse_network(page.substr(at, end - at), "page"));
+  }
+  CHECK(networks == 3);
+}
+
 TEST_CASE("the schema that is installed is that of the table") {
   const std::string schema = dl::nn::network_schema().dump(2) + "\n";
-  INFO("scripts/dl-network.schema.json has to be:\n" << schema);
+  INFO("scripts/generate puts it right");
   CHECK((read_file("scripts/dl-network.schema.json") == schema));
 }
 
 TEST_CASE("the schema says what the table says") {
   const Json schema = dl::nn::network_schema();
   CHECK(schema["$schema"] == "https://json-schema.org/draft/2020-12/schema");
-  CHECK(schema["additionalProperties"] == false);
-  CHECK(schema["required"] == Json({"input", "layers"}));
+  REQUIRE(schema["oneOf"].size() == 2);
+  const Json &sequence = schema["oneOf"][0], &graph = schema["oneOf"][1];
+  CHECK(sequence["additionalProperties"] == false);
+  CHECK(sequence["required"] == Json({"input", "layers"}));
+  CHECK(graph["required"] == Json({"inputs", "nodes", "outputs"}));
+  const Json& node = schema["$defs"]["node"]["oneOf"][1];
+  CHECK(node["anyOf"][0]["required"] == Json({"type", "filters", "kernel"}));
+  CHECK(node["anyOf"][1]["required"] == Json({"type", "shares"}));
   const Json& layers = schema["$defs"]["layer"]["oneOf"];
   REQUIRE(layers.size() == dl::nn::layer_types().size());
   const Json& conv = layers[1];
@@ -112,7 +131,7 @@ TEST_CASE("the schema says what the table says") {
   CHECK(dropout["exclusiveMaximum"] == 1);
   CHECK_FALSE(dropout.contains("maximum"));
   // "constant" needs a value, so its name alone will not do.
-  const Json& init = schema["properties"]["weight_init"]["anyOf"][0]["enum"];
+  const Json& init = sequence["properties"]["weight_init"]["anyOf"][0]["enum"];
   CHECK(std::count(init.begin(), init.end(), "he") == 1);
   CHECK(std::count(init.begin(), init.end(), "constant") == 0);
   // Every reference leads somewhere.

@@ -270,8 +270,8 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "'x.json': layers[0].units: not a key of flatten layer; the keys of "
         "flatten layer are type, name");
   CHECK(refusal(network("", R"("optimizer": 1,)")) ==
-        "'x.json': optimizer: unknown key; the keys of network are seed, "
-        "input, updater, bias_updater, regularization, constraints, "
+        "'x.json': optimizer: unknown key; the keys of a network with layers "
+        "are seed, input, updater, bias_updater, regularization, constraints, "
         "weight_init, bias_init, gradient_normalization, gradient_threshold, "
         "tbptt_length, layers");
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
@@ -441,13 +441,6 @@ TEST_CASE("what a document says must hang together") {
                               {"type": "dense", "units": 2147483647})"),
              Catch::Contains("layers[1] ('dense2'): ") &&
                  Catch::Contains("more than 2^40 numbers"));
-}
-
-TEST_CASE("graphs are foreseen, and refused by name") {
-  CHECK(refusal(R"({"inputs": {}, "nodes": [], "outputs": []})") ==
-        "'x.json': inputs: graphs are not supported by this version\n"
-        "'x.json': nodes: graphs are not supported by this version\n"
-        "'x.json': outputs: graphs are not supported by this version");
 }
 
 TEST_CASE("hostile documents are refused where they are wrong") {

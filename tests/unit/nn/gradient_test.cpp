@@ -4,75 +4,20 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/unit/nn/support.h"
+#include "tests/unit/nn/gradient_check.h"
 
 namespace dl::nn {
 namespace {
 
 using testing::compile;
 using testing::Examples;
+using testing::gradient_error;
+using testing::kTolerance;
 using testing::random_examples;
 using testing::sequence;
+using testing::stir;
 
 constexpr Position kAt{3, 0, 5};
-constexpr double kTolerance = 1e-6;
-
-// Worst error of the gradient against a central difference of fourth order in
-// up to `most` parameters of each tensor, relative to the larger of the two
-// and, for those that are nearly zero, to the tensor's largest.
-// `score`: the loss of the network as it is.
-template <typename Score>
-double gradient_error(Network& network, const std::vector<double>& gradient,
-                      std::int64_t most, const Score& score) {
-  constexpr double kStep = 1e-4;
-  std::vector<double> w = testing::values(network, network.parameters());
-  const auto score_at = [&](std::size_t i, double value) {
-    const double before = std::exchange(w[i], value);
-    testing::assign(network, network.parameters(), w);
-    w[i] = before;
-    return score();
-  };
-  double worst = 0;
-  for (const Segment& s : network.parameter_segments()) {
-    const std::int64_t n = s.elements();
-    double largest = 0;
-    for (std::int64_t i = s.offset; i < s.offset + n; ++i)
-      largest =
-          std::max(largest, std::abs(gradient[static_cast<std::size_t>(i)]));
-    INFO(s.name << ": largest gradient " << largest);
-    CHECK(largest > 1e-8);  // else there would be nothing to compare
-    for (std::int64_t k = 0; k < std::min(n, most); ++k) {
-      const auto i =
-          static_cast<std::size_t>(s.offset + (n <= most ? k : k * n / most));
-      const double x = w[i], h = kStep;
-      const double numeric =
-          (8 * (score_at(i, x + h) - score_at(i, x - h)) -
-           (score_at(i, x + 2 * h) - score_at(i, x - 2 * h))) /
-          (12 * h);
-      const double size = std::max(
-          {std::abs(numeric), std::abs(gradient[i]), 1e-3 * largest, 5e-6});
-      const double error = std::abs(numeric - gradient[i]) / size;
-      if (!(error <= kTolerance)) {
-        INFO("at " << k << ": " << gradient[i] << ", numerically " << numeric);
-        CHECK(error <= kTolerance);
-        return error;
-      }
-      worst = std::max(worst, error);
-    }
-  }
-  testing::assign(network, network.parameters(), w);
-  return worst;
-}
-
-// Moves parameters off their start, where biases of 0 and gammas of 1 would
-// hide mistakes.
-void stir(Network& network) {
-  Philox random(4, 4);
-  std::vector<double> w = testing::values(network, network.parameters());
-  for (double& x : w) x += 0.1 * random.normal();
-  testing::assign(network, network.parameters(), w);
-}
-
 void check_gradient(const NetworkConfig& config, std::int64_t n = 4,
                     int lanes = 1, std::int64_t most = 40, bool masked = false,
                     bool lengths = false) {
@@ -86,7 +31,8 @@ void check_gradient(const NetworkConfig& config, std::int64_t n = 4,
       data.mask.as<float>()[static_cast<std::size_t>(i)] =
           static_cast<float>(i) * 0.5f;
   }
-  if (lengths) data.features_mask = testing::lengths_mask(n, config.input[0]);
+  if (lengths)
+    data.features_mask = testing::lengths_mask(n, config.inputs[0].shape[0]);
   const auto loss = [&] { return network.compute_gradient(data.batch(), kAt); };
   CHECK(loss() != 0);
   const auto gradient = testing::values(network, network.update());
@@ -409,7 +355,7 @@ TEST_CASE("gradients of regularization agree with its score", "[gradient]") {
 
 TEST_CASE("gradients of the CIFAR-10 network at reduced size", "[gradient]") {
   NetworkConfig config = testing::example_network("cifar10.json");
-  config.input = {8, 8, 3};
+  config.inputs[0].shape = {8, 8, 3};
   for (LayerConfig& layer : config.layers) {
     // Smooth, for of so many relus one is always at its kink.
     Settings& s = layer.settings;

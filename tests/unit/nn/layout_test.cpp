@@ -85,15 +85,15 @@ TEST_CASE("parameters lie one after the other, in the layers' order") {
   CHECK(layout.statistics[1].offset == 5);
   CHECK(layout.statistics_count == 10);
 
-  CHECK(layout.layers[0].output == Shape{3, 7, 5});
-  CHECK(layout.layers[1].output == Shape{3, 7, 5});
+  CHECK(layout.layers[0].output.shape == Shape{3, 7, 5});
+  CHECK(layout.layers[1].output.shape == Shape{3, 7, 5});
   CHECK(layout.layers[1].parameters_begin == 2);
   CHECK(layout.layers[1].parameters_end == 4);
   CHECK(layout.layers[1].statistics_end == 2);
   CHECK(layout.layers[2].parameters_begin == 4);
   CHECK(layout.layers[2].parameters_end == 4);
-  CHECK(layout.layers[3].input == Shape{3, 7, 5});
-  CHECK(layout.layers[3].output == Shape{6});
+  CHECK(layout.layers[3].inputs[0].shape == Shape{3, 7, 5});
+  CHECK(layout.layers[3].output.shape == Shape{6});
   CHECK(layout.layers[0].flops == 105.0 * (2 * 18 + 1));
   CHECK(layout.layers[3].flops == 2.0 * 105 * 6);
 
@@ -182,18 +182,18 @@ TEST_CASE("a layer that does not fit is named") {
   layer.settings.set("dilation", {1, 1});
   CHECK(layout_error(config) ==
         "layers[0] ('c'): kernel 9x5 is larger than its input 8x8x3");
-  config.input = {12};
+  config.inputs[0].shape = {12};
   CHECK(layout_error(config) ==
         "layers[0] ('c'): wants an image [height, width, channels], its input "
         "is [12]");
-  config.input = {std::int64_t{1} << 31, std::int64_t{1} << 31};
+  config.inputs[0].shape = {std::int64_t{1} << 31, std::int64_t{1} << 31};
   CHECK(layout_error(config) == "input.shape has more than 2^40 numbers");
 }
 
 TEST_CASE("units beyond all memory are refused, and do not overflow") {
   for (const std::string type : {"lstm", "gru"}) {
     auto config = network(R"({"type": "flatten"})");
-    config.input = {8, 8};
+    config.inputs[0].shape = {8, 8};
     config.layers[0].type = &layer_type(type);
     config.layers[0].settings =
         dl::nn::Settings({{"type", type}, {"units", 2147483647}}, "layer");

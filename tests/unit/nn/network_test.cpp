@@ -174,7 +174,7 @@ TEST_CASE("an output follows from its example alone, to the bit") {
     one.initialise();
     one.freeze();
     const auto want = testing::predict(one, data.features);
-    const auto units = static_cast<std::ptrdiff_t>(one.outputs());
+    const auto units = static_cast<std::ptrdiff_t>(one.output().elements());
     for (const int lanes : {1, 2, 3, 4})
       for (const std::int64_t most : {7, 64}) {
         Network network = compile(config, most, "cpu", lanes, false);

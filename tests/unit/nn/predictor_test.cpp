@@ -84,10 +84,10 @@ TEST_CASE("a stream is predicted in order, in batches") {
     int looks = 0;
     predictor.run(
         folder / "x.dls", [&](const data::Metadata&) { ++looks; },
-        [&](data::DataSet& set, const tensor::Tensor& outputs) {
+        [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
           batches.push_back(set.examples());
-          REQUIRE(outputs.shape() == tensor::Shape{set.examples(), 2});
-          for (const float y : outputs.as<float>()) seen.push_back(y);
+          REQUIRE(outputs[0].shape() == tensor::Shape{set.examples(), 2});
+          for (const float y : outputs[0].as<float>()) seen.push_back(y);
         });
     CHECK(batches == std::vector<std::int64_t>{1, 4, 4, 4, 3});
     CHECK(looks == 2);
@@ -113,8 +113,9 @@ TEST_CASE("a model's parameters may stay in their file") {
     std::vector<float> seen;
     predictor->run(
         folder / "x.dls", [](const data::Metadata&) {},
-        [&](data::DataSet&, const tensor::Tensor& outputs) {
-          seen.assign(outputs.as<float>().begin(), outputs.as<float>().end());
+        [&](data::DataSet&, const std::vector<tensor::Tensor>& outputs) {
+          seen.assign(outputs[0].as<float>().begin(),
+                      outputs[0].as<float>().end());
         });
     CHECK(seen == std::vector<float>{0, 0, 1, -1, 2, -2});
   }
@@ -155,7 +156,7 @@ TEST_CASE("an error of the receiver names the source if the data is at fault") {
     return error_of([&] {
       predictor.run(
           folder / "x.dls", [](const data::Metadata&) {},
-          [&](data::DataSet&, const tensor::Tensor&) {
+          [&](data::DataSet&, const std::vector<tensor::Tensor>&) {
             throw Error{code, "why"};
           });
     });
@@ -174,17 +175,18 @@ TEST_CASE("inputs are spread over networks, and the first error wins") {
   for (const std::int64_t at_once : {1, 3, 50}) {
     std::mutex mutex;
     std::map<std::string, std::int64_t> examples;
-    for_each_input(values(), kFour, specs, at_once,
-                   [&](Predictor& predictor, const std::string& spec) {
-                     std::int64_t n = 0;
-                     predictor.run(
-                         spec, [](const data::Metadata&) {},
-                         [&](data::DataSet& set, const tensor::Tensor&) {
-                           n += set.examples();
-                         });
-                     const std::lock_guard lock(mutex);
-                     examples[spec] = n;
-                   });
+    for_each_input(
+        values(), kFour, specs, at_once,
+        [&](Predictor& predictor, const std::string& spec) {
+          std::int64_t n = 0;
+          predictor.run(
+              spec, [](const data::Metadata&) {},
+              [&](data::DataSet& set, const std::vector<tensor::Tensor>&) {
+                n += set.examples();
+              });
+          const std::lock_guard lock(mutex);
+          examples[spec] = n;
+        });
     REQUIRE(examples.size() == 9);
     for (int i = 0; i < 9; ++i)
       CHECK(examples[specs[static_cast<std::size_t>(i)]] == i + 1);
@@ -215,8 +217,9 @@ Seen predict(const Model& model, const std::string& spec, Labels labels) {
   Predictor(model, options)
       .run(
           spec, [](const data::Metadata&) {},
-          [&](data::DataSet& set, const tensor::Tensor& outputs) {
-            for (const float y : outputs.as<float>()) seen.outputs.push_back(y);
+          [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
+            for (const float y : outputs[0].as<float>())
+              seen.outputs.push_back(y);
             for (const std::uint8_t y : set.get("labels").as<std::uint8_t>())
               seen.labels.push_back(y);
           });
@@ -289,7 +292,7 @@ TEST_CASE("predictions become the labels of a stream") {
     predictor.run(
         folder / "x.dls",
         [&](const data::Metadata& metadata) { out->see(metadata); },
-        [&](data::DataSet& set, const tensor::Tensor& outputs) {
+        [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
           out->take(set, outputs);
         });
     out->close();
@@ -318,7 +321,7 @@ std::vector<data::DataSet> join(const Model& model, bool keep,
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const data::Metadata& metadata) { out->see(metadata); },
-        [&](data::DataSet& set, const tensor::Tensor& outputs) {
+        [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
           out->take(set, outputs);
         });
   out->close();

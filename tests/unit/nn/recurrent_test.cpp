@@ -79,20 +79,20 @@ TEST_CASE("recurrent layers have weights of their directions") {
   }
   const Shape outputs[] = {{7, 4}, {7, 10}, {7, 10}, {7, 2}, {6}, {2}, {3}};
   for (std::size_t i = 0; i < std::size(outputs); ++i)
-    CHECK(layout.layers[i].output == outputs[i]);
+    CHECK(layout.layers[i].output.shape == outputs[i]);
   CHECK(layout.layers[1].flops == 4 * 7 * 20 * (4 + 5) + 7 * 10);
 }
 
 TEST_CASE("an input without recurrent layers is no sequence") {
   const Layout flat = layout_of(
       sequence("[8, 4]", R"({"type": "dense", "units": 2}, )" + kSoftmax));
-  CHECK(flat.layers[0].output == Shape{2});
+  CHECK(flat.layers[0].output.shape == Shape{2});
   const Layout flattened =
       layout_of(sequence("[8, 4]", R"({"type": "lstm", "units": 2,
       "return_sequences": true}, {"type": "flatten"}, )" +
                                        kSoftmax));
-  CHECK(flattened.layers.back().input == Shape{16});
-  CHECK(flattened.layers.back().output == Shape{3});
+  CHECK(flattened.layers.back().inputs[0].shape == Shape{16});
+  CHECK(flattened.layers.back().output.shape == Shape{3});
 }
 
 TEST_CASE("recurrent layers are refused where they do not fit") {
@@ -326,15 +326,14 @@ TEST_CASE("a weight of each example does not make padding count") {
   }
   // And in evaluation.
   Network network = compile(config, 5);
-  Tensor outputs, product;
-  network.predict(data.features, outputs, &data.features_mask);
-  const Tensor* weights = weighted.batch().weights(outputs, product);
+  Tensor product;
+  const Tensor* weights = network.weights(weighted.batch(), 0, product);
   REQUIRE(weights != nullptr);
   REQUIRE(weights->shape() == Shape{5, 4});
   for (std::int64_t i = 0; i < 20; ++i)
     CHECK(weights->value(i) == by_step.mask.value(i));
-  CHECK(by_step.batch().weights(outputs, product) == &by_step.mask);
-  CHECK(data.batch().weights(outputs, product) == &data.features_mask);
+  CHECK(network.weights(by_step.batch(), 0, product) == &by_step.mask);
+  CHECK(network.weights(data.batch(), 0, product) == &data.features_mask);
 }
 
 TEST_CASE("an LSTM learns to remember the first of many steps") {

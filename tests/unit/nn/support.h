@@ -11,6 +11,7 @@
 
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
+#include "libcore/nn/batch.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 
@@ -73,23 +74,52 @@ inline Examples random_examples(const NetworkConfig& config, std::int64_t n,
                                 std::uint64_t stream = 1) {
   Philox random(99, stream);
   Examples e;
-  e.features = Tensor(DType::kF64, config.input.with_first(n));
+  e.features = Tensor(DType::kF64, config.inputs[0].shape.with_first(n));
   for (double& x : e.features.as<double>()) x = random.normal();
   const auto [units, loss, activation] = output_of(config);
   const LayerLayout last = layout_of(config).layers.back();
   if (wants_classes(loss.kind)) {
-    e.labels = Tensor(DType::kI32, {n});
-    if (last.output_steps) e.labels = Tensor(DType::kI32, {n, last.output[0]});
+    e.labels = Tensor(DType::kI32, places_of(last.output.shape).with_first(n));
     for (std::int32_t& y : e.labels.as<std::int32_t>())
       y = static_cast<std::int32_t>(
           random.below(static_cast<std::uint64_t>(units)));
   } else {
-    e.labels = Tensor(DType::kF64, last.output.with_first(n));
+    e.labels = Tensor(DType::kF64, last.output.shape.with_first(n));
     for (double& y : e.labels.as<double>()) y = random.uniform();
     if (wants_sides(loss.kind))
       for (double& y : e.labels.as<double>()) y = y < 0.5 ? 0 : 1;
   }
   return e;
+}
+
+// The same for a network of any inputs and outputs, by the names of data.
+inline data::DataSet random_set(const NetworkConfig& config, std::int64_t n,
+                                std::uint64_t stream = 1) {
+  Philox random(99, stream);
+  const Wanted wanted = wanted_by(config, layout_of(config));
+  data::DataSet set;
+  for (const WantedInput& input : wanted.inputs) {
+    Tensor& x = set.tensors[input.tensor];
+    x = Tensor(DType::kF64, input.shape.with_first(n));
+    for (double& value : x.as<double>()) value = random.normal();
+  }
+  for (const WantedOutput& output : wanted.outputs) {
+    Tensor& y = set.tensors[output.tensor];
+    if (output.loss == tensor::Loss::kNegativeLogLikelihood) {
+      y = Tensor(DType::kI32, output.places.with_first(n));
+      for (std::int32_t& label : y.as<std::int32_t>())
+        label = static_cast<std::int32_t>(
+            random.below(static_cast<std::uint64_t>(output.units)));
+      continue;
+    }
+    std::vector<std::int64_t> extents{n};
+    for (const std::int64_t extent : output.places.extents())
+      extents.push_back(extent);
+    extents.push_back(output.units);
+    y = Tensor(DType::kF64, Shape(std::span<const std::int64_t>(extents)));
+    for (double& target : y.as<double>()) target = random.uniform();
+  }
+  return set;
 }
 
 // A vector on the network's device, as doubles, and back.

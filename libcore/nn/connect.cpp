@@ -1,0 +1,271 @@
+#include "libcore/nn/connect.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "libcore/base/names.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+class Connector {
+ public:
+  Connector(NetworkConfig& config, const std::vector<Links>& links)
+      : config_(config), links_(links), from_(links.size()) {}
+
+  std::vector<std::string> run(const std::vector<std::string>& outputs);
+
+ private:
+  void name_values();
+  void resolve(std::size_t node);
+  void resolve_shared(std::size_t node);
+  void find_outputs(const std::vector<std::string>& outputs);
+  void check_sequence();
+  void check_used();
+  std::vector<std::size_t> sorted();
+  void tell_cycle(const std::vector<bool>& done);
+  void reorder(const std::vector<std::size_t>& order);
+
+  // The nodes that must come before this one.
+  std::vector<std::size_t> before(std::size_t node) const;
+  Value value_named(const std::string& name, const std::string& place);
+  std::string of(std::size_t node, const char* key) const {
+    return config_.layers[node].place + "." + key;
+  }
+  void add(const std::string& place, const std::string& what) {
+    problems_.push_back(place + ": " + what);
+  }
+
+  NetworkConfig& config_;
+  const std::vector<Links>& links_;
+  std::map<std::string, Value> values_;
+  std::vector<std::vector<Value>> from_;  // by node, in the document's order
+  std::vector<std::string> problems_;
+};
+
+void Connector::name_values() {
+  const auto place = [&](Value v) {
+    const std::size_t inputs = config_.inputs.size();
+    return v < inputs ? "inputs[" + std::to_string(v) + "]"
+                      : config_.layers[v - inputs].place;
+  };
+  const auto enter = [&](const std::string& name, Value value) {
+    const auto [first, fresh] = values_.emplace(name, value);
+    if (!fresh)
+      add(place(value) + ".name",
+          "'" + name + "' is the name of " + place(first->second) + " already");
+  };
+  for (std::size_t i = 0; i < config_.inputs.size(); ++i)
+    if (config_.is_graph()) enter(config_.inputs[i].name, i);
+  for (std::size_t i = 0; i < config_.layers.size(); ++i)
+    enter(config_.layers[i].name, config_.value_of(i));
+}
+
+Value Connector::value_named(const std::string& name,
+                             const std::string& place) {
+  const auto it = values_.find(name);
+  if (it != values_.end()) return it->second;
+  std::vector<std::string> known;
+  for (const auto& [other, value] : values_) known.push_back(other);
+  const std::string near = nearest(name, known);
+  add(place, "no input or node is called '" + name + "'" +
+                 (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  return kNone;
+}
+
+void Connector::resolve(std::size_t node) {
+  const LayerConfig& layer = config_.layers[node];
+  std::vector<Value>& from = from_[node];
+  for (const std::string& name : links_[node].from) {
+    const Value value = value_named(name, of(node, "from"));
+    if (value != kNone) from.push_back(value);
+  }
+  if (links_[node].from.empty())
+    from = {node == 0 ? 0 : config_.value_of(node - 1)};
+  if (from.size() < links_[node].from.size()) return;
+  const auto [least, most] = layer.type->inputs;
+  if (from.size() >= least && from.size() <= most) return;
+  const std::string want =
+      least == most ? std::to_string(least)
+                    : std::to_string(least) +
+                          (most == kAnyNumber ? " or more"
+                                              : " to " + std::to_string(most));
+  add(of(node, "from"), std::string(layer.type->name) + " wants " + want +
+                            ", got " + std::to_string(from.size()));
+}
+
+void Connector::resolve_shared(std::size_t node) {
+  const std::string& name = links_[node].shares;
+  if (name.empty()) return;
+  const std::string place = of(node, "shares");
+  const Value value = value_named(name, place);
+  if (value == kNone) return;
+  if (value < config_.inputs.size())
+    return add(place, "'" + name + "' is an input");
+  const std::size_t owner = value - config_.inputs.size();
+  const LayerConfig& its = config_.layers[owner];
+  LayerConfig& own = config_.layers[node];
+  if (!links_[owner].shares.empty())
+    return add(place, "'" + name + "' shares those of '" +
+                          links_[owner].shares + "'; name that");
+  if (its.type != own.type)
+    return add(place, "'" + name + "' is of type " +
+                          std::string(its.type->name) + ", this node of " +
+                          std::string(own.type->name));
+  own.settings = its.settings;
+  own.training = its.training;
+  own.shares = owner;
+}
+
+std::vector<std::size_t> Connector::before(std::size_t node) const {
+  std::vector<std::size_t> nodes;
+  for (const Value v : from_[node])
+    if (v >= config_.inputs.size()) nodes.push_back(v - config_.inputs.size());
+  if (const auto shares = config_.layers[node].shares) nodes.push_back(*shares);
+  return nodes;
+}
+
+void Connector::find_outputs(const std::vector<std::string>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string place = "outputs[" + std::to_string(i) + "]";
+    const Value value = value_named(outputs[i], place);
+    if (value == kNone) continue;
+    const std::size_t node = value - config_.inputs.size();
+    if (value < config_.inputs.size())
+      add(place, "'" + outputs[i] + "' is an input");
+    else if (std::ranges::count(config_.outputs, node) > 0)
+      add(place, "'" + outputs[i] + "' is named twice");
+    else if (config_.layers[node].type->output == nullptr)
+      add(place, "'" + outputs[i] + "' has no loss; want an output layer");
+    else
+      config_.outputs.push_back(node);
+  }
+  for (std::size_t i = 0; i < config_.layers.size(); ++i)
+    if (config_.layers[i].type->output != nullptr &&
+        std::ranges::count(config_.outputs, i) == 0)
+      add(of(i, "type"), "a layer with a loss; name '" +
+                             config_.layers[i].name + "' in outputs");
+}
+
+// A sequence ends with the only layer that has a loss.
+void Connector::check_sequence() {
+  const std::size_t last = config_.layers.size() - 1;
+  for (std::size_t i = 0; i <= last; ++i) {
+    const LayerType& type = *config_.layers[i].type;
+    if ((type.output != nullptr) == (i == last)) continue;
+    add(of(i, "type"),
+        (i == last ? "the last layer must be an output layer, got '"
+                   : "only the last layer may be of type '") +
+            std::string(type.name) + "'");
+  }
+  config_.outputs = {last};
+}
+
+void Connector::check_used() {
+  std::vector<bool> used(config_.inputs.size() + from_.size());
+  std::vector<std::size_t> open = config_.outputs;
+  for (const std::size_t node : open) used[config_.value_of(node)] = true;
+  while (!open.empty()) {
+    const std::size_t node = open.back();
+    open.pop_back();
+    for (const Value v : from_[node]) {
+      if (used[v]) continue;
+      used[v] = true;
+      if (v >= config_.inputs.size()) open.push_back(v - config_.inputs.size());
+    }
+  }
+  for (std::size_t i = 0; i < config_.inputs.size(); ++i)
+    if (!used[i])
+      add("inputs[" + std::to_string(i) + "].name",
+          "no output depends on '" + config_.inputs[i].name + "'");
+  for (std::size_t i = 0; i < from_.size(); ++i)
+    if (!used[config_.value_of(i)])
+      add(of(i, "name"), "no output depends on '" + config_.layers[i].name +
+                             "'; lead it to one, or leave it out");
+}
+
+std::vector<std::size_t> Connector::sorted() {
+  std::vector<std::size_t> order;
+  std::vector<bool> done(from_.size());
+  const auto ready = [&](std::size_t node) {
+    return !done[node] && std::ranges::all_of(before(node), [&](std::size_t b) {
+      return done[b];
+    });
+  };
+  while (order.size() < from_.size()) {
+    std::size_t next = 0;
+    while (next < from_.size() && !ready(next)) ++next;
+    if (next == from_.size()) {
+      tell_cycle(done);
+      return {};
+    }
+    done[next] = true;
+    order.push_back(next);
+  }
+  return order;
+}
+
+// Going back from a node that never gets ready, one meets a node twice.
+void Connector::tell_cycle(const std::vector<bool>& done) {
+  std::vector<std::size_t> path;
+  std::size_t node =
+      static_cast<std::size_t>(std::ranges::find(done, false) - done.begin());
+  while (std::ranges::count(path, node) == 0) {
+    path.push_back(node);
+    const std::vector<std::size_t> all = before(node);
+    node = *std::ranges::find_if(all, [&](std::size_t b) { return !done[b]; });
+  }
+  std::string text = "'" + config_.layers[node].name + "' depends on itself";
+  const auto start = std::ranges::find(path, node);
+  for (auto at = start + 1; at != path.end(); ++at)
+    text +=
+        (at == start + 1 ? ", by '" : ", '") + config_.layers[*at].name + "'";
+  add(of(node, "from"), text);
+}
+
+void Connector::reorder(const std::vector<std::size_t>& order) {
+  std::vector<std::size_t> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  const std::size_t inputs = config_.inputs.size();
+  std::vector<LayerConfig> layers;
+  for (const std::size_t node : order) {
+    layers.push_back(std::move(config_.layers[node]));
+    LayerConfig& layer = layers.back();
+    for (const Value v : from_[node])
+      layer.from.push_back(v < inputs ? v : inputs + place[v - inputs]);
+    if (layer.shares) layer.shares = place[*layer.shares];
+  }
+  config_.layers = std::move(layers);
+  for (std::size_t& output : config_.outputs) output = place[output];
+}
+
+std::vector<std::string> Connector::run(
+    const std::vector<std::string>& outputs) {
+  name_values();
+  if (!problems_.empty()) return problems_;
+  for (std::size_t i = 0; i < links_.size(); ++i) resolve(i);
+  for (std::size_t i = 0; i < links_.size(); ++i) resolve_shared(i);
+  if (config_.is_graph())
+    find_outputs(outputs);
+  else
+    check_sequence();
+  if (!problems_.empty()) return problems_;
+  const std::vector<std::size_t> order = sorted();
+  if (problems_.empty()) check_used();
+  if (problems_.empty()) reorder(order);
+  return problems_;
+}
+
+}  // namespace
+
+std::vector<std::string> connect(NetworkConfig& config,
+                                 const std::vector<Links>& links,
+                                 const std::vector<std::string>& outputs) {
+  return Connector(config, links).run(outputs);
+}
+
+}  // namespace dl::nn

@@ -1,0 +1,43 @@
+#include "libcore/nn/fusions/fusions.h"
+
+#include <algorithm>
+
+namespace dl::nn {
+namespace {
+
+// The step that alone reads the value; end() if there is none.
+auto only_reader(const NetworkConfig& config, Plan& plan, Value v) {
+  auto reader = plan.steps.end();
+  for (const std::size_t layer : config.outputs)
+    if (config.value_of(layer) == v) return reader;
+  for (auto step = plan.steps.begin(); step != plan.steps.end(); ++step) {
+    const auto reads = std::ranges::count(step->inputs, v);
+    if (reads == 0) continue;
+    if (reads > 1 || reader != plan.steps.end()) return plan.steps.end();
+    reader = step;
+  }
+  return reader;
+}
+
+void apply(fusions::Rule rule, const NetworkConfig& config,
+           const Layout& layout, Plan& plan) {
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto second = only_reader(config, plan, plan.steps[i].output);
+    if (second == plan.steps.end() || second->inputs.size() > 1) continue;
+    const Value output = second->output;
+    if (!rule(config, layout, {&plan.steps[i], &*second})) continue;
+    plan.steps[i].output = output;
+    plan.steps.erase(second);
+  }
+}
+
+}  // namespace
+
+void fuse(const NetworkConfig& config, const Layout& layout, bool training,
+          Plan& plan) {
+  apply(fusions::convolution_and_pooling, config, layout, plan);
+  if (!training) apply(fusions::batch_normalisation, config, layout, plan);
+  apply(fusions::activation, config, layout, plan);
+}
+
+}  // namespace dl::nn

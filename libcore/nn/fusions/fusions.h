@@ -1,0 +1,43 @@
+// Rewrites of a plan: where two layers are faster as one.
+//
+// None changes what a layer gives, but for rounding outside training; values
+// that others read as well, and outputs, stay.
+
+#ifndef DL_LIBCORE_NN_FUSIONS_FUSIONS_H_
+#define DL_LIBCORE_NN_FUSIONS_FUSIONS_H_
+
+#include "libcore/nn/plan.h"
+
+namespace dl::nn {
+
+// All of them, in an order in which none hides another.
+void fuse(const NetworkConfig& config, const Layout& layout, bool training,
+          Plan& plan);
+
+namespace fusions {
+
+// Steps [i] and [i + k] of a plan, the second being the only one that reads
+// what the first gives.
+struct Pair {
+  PlannedLayer* first;
+  PlannedLayer* second;
+};
+// Whether a pair becomes one: `first` is then what both are, and takes over
+// the second's output.
+using Rule = bool (*)(const NetworkConfig& config, const Layout& layout,
+                      const Pair& pair);
+
+// A convolution and the max pooling behind it; see layers/conv2d.h.
+bool convolution_and_pooling(const NetworkConfig& config, const Layout& layout,
+                             const Pair& pair);
+// Outside training: batch normalisation is a scaling of the layer before it.
+bool batch_normalisation(const NetworkConfig& config, const Layout& layout,
+                         const Pair& pair);
+// An activation behind a layer that has none.
+bool activation(const NetworkConfig& config, const Layout& layout,
+                const Pair& pair);
+
+}  // namespace fusions
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_FUSIONS_FUSIONS_H_

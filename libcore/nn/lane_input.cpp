@@ -1,0 +1,84 @@
+#include "libcore/nn/lane_input.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libcore/base/error.h"
+
+namespace dl::nn {
+
+using tensor::Shape;
+using tensor::Tensor;
+using tensor::View;
+
+Share share_of(int lane, int lanes, std::int64_t total) {
+  const std::int64_t each = total / lanes, more = total % lanes;
+  return {lane * each + std::min<std::int64_t>(lane, more),
+          each + (lane < more ? 1 : 0), total};
+}
+
+const Tensor& take_rows(Tensor& staged, const Tensor& all, Share rows,
+                        const Shape& row) {
+  if (rows.first == 0 && all.shape() == row.with_first(rows.count)) return all;
+  staged.resize(all.dtype(), row.with_first(rows.count));
+  const auto bytes =
+      static_cast<std::size_t>(row.elements()) * tensor::size_of(all.dtype());
+  std::memcpy(staged.bytes().data(),
+              all.bytes().data() + static_cast<std::size_t>(rows.first) * bytes,
+              static_cast<std::size_t>(rows.count) * bytes);
+  return staged;
+}
+
+namespace {
+
+View upload(tensor::Device& device, Memory& memory,
+            const std::vector<double>& values) {
+  Tensor host(tensor::DType::kF64, {static_cast<std::int64_t>(values.size())});
+  std::copy(values.begin(), values.end(), host.as<double>().begin());
+  const View view = memory.allocate(host.shape());
+  device.upload(view, host);
+  return view;
+}
+
+}  // namespace
+
+Scale::Scale(tensor::Device& device, Memory& memory,
+             const data::Normalizer& from) {
+  if (from.changes_nothing()) return;
+  shift = upload(device, memory, from.shift);
+  scale = upload(device, memory, from.scale);
+}
+
+LaneInput::LaneInput(tensor::Device& device, Memory& memory, const Form& form,
+                     const data::Normalizer& normalizer, std::int64_t max_batch)
+    : device_(&device), form_(form), scale_(device, memory, normalizer) {
+  if (form.steps) mask_room_ = memory.allocate({max_batch, form.shape[0]});
+}
+
+void LaneInput::load(const Part& part, Share rows, View to) {
+  // The normalizer's columns are those of the data as it was gathered, which
+  // may have been flat rows or images.
+  Shape row = part.values->shape().without_first();
+  const std::int64_t columns = scale_.shift.elements();
+  const bool by_column = !scale_.empty() && columns > 1;
+  if (by_column && columns != (row.rank() > 0 ? row.back() : 1))
+    row = form_.shape;
+  if (by_column && columns != row.back())
+    throw Error{Code::kData, "the normalizer has " + std::to_string(columns) +
+                                 " columns, the examples are " +
+                                 row.to_string()};
+  const Tensor& own = take_rows(staged_, *part.values, rows, row);
+  const View seen = to.reshaped(own.shape());
+  if (scale_.empty())
+    device_->upload(seen, own);
+  else
+    device_->upload_scaled(seen, own, scale_.shift, scale_.scale);
+
+  mask_ = {};
+  if (part.mask == nullptr || mask_room_.empty()) return;
+  const Shape steps{form_.shape[0]};
+  mask_ = mask_room_.at(0, steps.with_first(rows.count));
+  device_->upload(mask_, take_rows(staged_mask_, *part.mask, rows, steps));
+}
+
+}  // namespace dl::nn

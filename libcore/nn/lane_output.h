@@ -1,0 +1,50 @@
+// An output of a network on one lane: what it is to be, and what it is.
+
+#ifndef DL_LIBCORE_NN_LANE_OUTPUT_H_
+#define DL_LIBCORE_NN_LANE_OUTPUT_H_
+
+#include <cstdint>
+
+#include "libcore/nn/lane_input.h"
+#include "libcore/nn/layer.h"
+
+namespace dl::nn {
+
+class LaneOutput {
+ public:
+  // units: the numbers that a label has; those of a sequence are of its steps,
+  // those of an image of its pixels.
+  LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
+             std::int64_t units, const data::Normalizer& normalizer,
+             std::int64_t max_batch, bool training);
+
+  // Loads labels of the rows and what each counts, see Batch.  steps: the mask
+  // that the output has, or empty.
+  void load(const Part& labels, Share rows, tensor::View steps);
+  // Of the rows loaded last, see OutputLayer.
+  double loss(OutputLayer& layer, tensor::View grad, tensor::View y,
+              double scale);
+  // The output y into the rows from `first` on of `outputs`, kF32, in the units
+  // of the labels.
+  void download(tensor::View y, std::int64_t first, tensor::Tensor& outputs);
+
+ private:
+  void load_labels(const tensor::Tensor& labels, Share rows);
+  tensor::View load_weights(const tensor::Tensor* mask, Share rows,
+                            tensor::View steps);
+
+  tensor::Device* device_;
+  Form form_;
+  std::int64_t units_;
+  tensor::Shape places_;  // labels of an example: its steps, its pixels, or one
+  std::int64_t each_;     // how many these are
+  data::Normalizer normalizer_;
+  Scale scale_;
+  tensor::View target_room_, weights_room_;
+  tensor::View weights_;  // of the rows loaded last
+  tensor::Tensor staged_labels_, staged_weights_, staged_outputs_;
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_LANE_OUTPUT_H_

@@ -1,0 +1,119 @@
+// Inputs side by side along an axis.
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::Shape;
+using tensor::Strided;
+
+// The axis counted from the first of an example.
+int axis_of(const Settings& settings, const Shape& shape) {
+  const std::int64_t axis = settings.integer("axis");
+  const std::int64_t from_front = axis < 0 ? axis + shape.rank() : axis;
+  if (from_front < 0 || from_front >= shape.rank())
+    throw Error{Code::kConfig, "its inputs are " + shape.to_string() +
+                                   ", they have no axis " +
+                                   std::to_string(axis)};
+  return static_cast<int>(from_front);
+}
+
+std::int64_t product(std::span<const std::int64_t> extents) {
+  std::int64_t n = 1;
+  for (const std::int64_t extent : extents) n *= extent;
+  return n;
+}
+
+class Merge final : public Layer {
+ public:
+  Merge(const LayerSite& site, Memory&)
+      : device_(site.device),
+        axis_(axis_of(*site.settings, site.output.shape)) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    std::int64_t at = 0;
+    for (const tensor::View& x : flow.x) {
+      device_->copy_strided(place(flow.y.shape, x.shape, at), flow.y, x, false);
+      at += x.shape[axis_ + 1];
+    }
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < flow.dx.size(); ++i) {
+      const Shape& part = flow.x[i].shape;
+      if (!flow.dx[i].empty())
+        device_->copy_strided(place(flow.dy.shape, part, at).exchanged(),
+                              flow.dx[i], flow.dy, false);
+      at += part[axis_ + 1];
+    }
+  }
+
+ private:
+  // Where a part [n, ...] lies in the whole, from `at` on along the axis.
+  Strided place(const Shape& whole, const Shape& part, std::int64_t at) const {
+    const auto axis = static_cast<std::size_t>(axis_ + 1);
+    const std::int64_t rows = product(part.extents().first(axis)),
+                       own = product(part.extents().subspan(axis)),
+                       all = product(whole.extents().subspan(axis)),
+                       each = product(part.extents().subspan(axis + 1));
+    Strided s;
+    s.y_offset = at * each;
+    return s.over(rows, all, own).over(own, 1, 1);
+  }
+
+  tensor::Device* device_;
+  int axis_;
+};
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  Form form = inputs[0];
+  const int axis = axis_of(settings, form.shape);
+  std::vector<std::int64_t> extents(form.shape.extents().begin(),
+                                    form.shape.extents().end());
+  const auto along = static_cast<std::size_t>(axis);
+  extents[along] = 0;
+  for (const Form& input : inputs) {
+    bool fits =
+        input.shape.rank() == form.shape.rank() && input.copies == form.copies;
+    for (int k = 0; fits && k < form.shape.rank(); ++k)
+      fits = k == axis || input.shape[k] == form.shape[k];
+    if (!fits)
+      throw Error{Code::kConfig, "its inputs are " + form.shape.to_string() +
+                                     " and " + input.shape.to_string() +
+                                     "; want them to differ in axis " +
+                                     std::to_string(axis) + " alone"};
+    extents[along] += input.shape[axis];
+    form.steps = form.steps || input.steps;
+  }
+  form.shape = Shape(std::span<const std::int64_t>(extents));
+  return {
+      .output = form,
+      .manners = {.keeps_inputs = false, .keeps_output = false},
+      // One behind the other in time, they may be padded in between.
+      .mask = form.steps && axis == 0 ? MaskRule::kNone : MaskRule::kPassed};
+}
+
+}  // namespace
+
+const LayerType& merge() {
+  static const LayerType type{
+      .name = "merge",
+      .words =
+          "Two or more inputs side by side along an axis, in which alone "
+          "they may differ.",
+      .other_names = {"concatenate", "concat", "cat"},
+      .keys = {key::integer("axis", "-1",
+                            "The axis of an example, from 0; -1 is the last.",
+                            "-7..6")},
+      .inputs = {2, kAnyNumber},
+      .plan = plan,
+      .make = make<Merge>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

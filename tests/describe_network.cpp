@@ -1,0 +1,19 @@
+// Prints what is made from the table of keys: --layers, the middle of
+// man/dl-layers.5.scd, or --schema.  scripts/generate puts it into its place.
+
+#include <iostream>
+#include <string_view>
+
+#include "libcore/nn/config.h"
+#include "libcore/nn/layers_page.h"
+
+int main(int count, char** arguments) {
+  const std::string_view what = count == 2 ? arguments[1] : "";
+  if (what == "--layers")
+    std::cout << dl::nn::layers_page();
+  else if (what == "--schema")
+    std::cout << dl::nn::network_schema().dump(2) << "\n";
+  else
+    return 64;
+  return 0;
+}

@@ -1,0 +1,175 @@
+// Networks of random shape, by seed: every type of layers that takes what there
+// is, joined at random.
+
+#ifndef DL_TESTS_UNIT_NN_RANDOM_GRAPH_H_
+#define DL_TESTS_UNIT_NN_RANDOM_GRAPH_H_
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/base/philox.h"
+#include "libcore/nn/layer_type.h"
+#include "tests/unit/nn/support.h"
+
+namespace dl::nn::testing {
+
+class RandomGraph {
+ public:
+  explicit RandomGraph(std::uint64_t seed) : random_(seed, 77) {}
+
+  NetworkConfig make() {
+    const std::size_t inputs = 1 + below(3);
+    for (std::size_t i = 0; i < inputs; ++i) add_input();
+    const std::size_t wanted = 3 + below(6);
+    for (int tries = 0; nodes_.size() < wanted && tries < 500; ++tries)
+      try_node();
+    join_rest();
+    const Json document{{"seed", below(1000)},
+                        {"inputs", inputs_},
+                        {"nodes", nodes_},
+                        {"outputs", outputs_}};
+    return parse_network(document.dump(), "random");
+  }
+
+ private:
+  struct Named {
+    std::string name;
+    Form form;
+    bool used = false;
+  };
+
+  std::size_t below(std::size_t n) { return random_.below(n); }
+
+  void add_input() {
+    static const std::vector<std::vector<std::int64_t>> kShapes{
+        {4}, {3}, {4, 4, 2}, {5, 3}};
+    const auto& shape = kShapes[below(kShapes.size())];
+    const std::string name = "in" + std::to_string(inputs_.size());
+    inputs_.push_back({{"name", name}, {"shape", shape}});
+    values_.push_back(
+        {name,
+         {Shape(std::span<const std::int64_t>(shape)), shape.size() == 2}});
+    // Only a network with recurrent layers has sequences.
+    if (shape.size() == 2)
+      add(layer_type("simple_rnn"),
+          {{"type", "simple_rnn"},
+           {"name", "n" + std::to_string(nodes_.size())},
+           {"units", 2},
+           {"return_sequences", true}},
+          {values_.size() - 1});
+  }
+
+  // A value for a key that must be given, and sometimes for others.
+  Json value_of(const Key& key) {
+    switch (key.kind) {
+      case Kind::kInteger:
+        return 2 + below(2);
+      case Kind::kNumber:
+        return 0.5;
+      case Kind::kBoolean:
+        return below(2) == 0;
+      case Kind::kPair:
+        return {1 + below(2), 1 + below(2)};
+      case Kind::kOneOf:
+        return key.values[below(key.values.size())];
+      case Kind::kTagOrObject:
+        if (key.name == "activation") return "tanh";
+        return tag_of(key.of)->values.front();
+      default:
+        return nullptr;
+    }
+  }
+
+  void try_node() {
+    const auto types = layer_types();
+    const LayerType& type = *types[below(types.size())];
+    if (type.output != nullptr) return;
+    Json node{{"type", type.name},
+              {"name", "n" + std::to_string(nodes_.size())}};
+    for (const Key& key : type.keys) {
+      const bool free = key.kind == Kind::kBoolean || key.kind == Kind::kOneOf;
+      if (!key.required() && !(free && below(2) == 0)) continue;
+      const Json value = value_of(key);
+      if (!value.is_null()) node[std::string(key.name)] = value;
+    }
+    const std::size_t most = std::min<std::size_t>(type.inputs.most, 3);
+    const std::size_t count =
+        type.inputs.least + below(most - type.inputs.least + 1);
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < count; ++i)
+      chosen.push_back(below(values_.size()));
+    add(type, node, chosen);
+  }
+
+  void add(const LayerType& type, Json node,
+           const std::vector<std::size_t>& chosen) {
+    std::vector<Form> forms;
+    for (const std::size_t i : chosen) forms.push_back(values_[i].form);
+    Settings settings(node, "layer");
+    Form output;
+    try {
+      if (type.complete) type.complete(settings);
+      output = type.plan(settings, forms).output;
+    } catch (const Error& e) {
+      if (e.code() != Code::kConfig) throw;
+      return;  // it does not take these
+    }
+    if (output.shape.elements() > 100) return;
+    for (const std::size_t i : chosen) {
+      node["from"].push_back(values_[i].name);
+      values_[i].used = true;
+    }
+    values_.push_back({node["name"].get<std::string>(), output});
+    nodes_.push_back(std::move(node));
+  }
+
+  // What nobody reads goes through dense layers to one or two outputs.
+  void join_rest() {
+    Json rest = Json::array();
+    for (const Named& value : std::vector<Named>(values_)) {
+      if (value.used) continue;
+      const std::string name = value.name;
+      nodes_.push_back(
+          {{"type", "flatten"}, {"name", name + "f"}, {"from", name}});
+      nodes_.push_back({{"type", "dense"},
+                        {"name", name + "d"},
+                        {"units", 3},
+                        {"activation", "tanh"},
+                        {"from", name + "f"}});
+      rest.push_back(name + "d");
+    }
+    std::string last = rest[0].get<std::string>();
+    if (rest.size() > 1) {
+      last = "rest";
+      nodes_.push_back({{"type", below(2) == 0 ? "merge" : "add"},
+                        {"name", last},
+                        {"from", rest}});
+    }
+    const std::size_t outputs = 1 + below(2);
+    static const char* const kLosses[] = {"negative_log_likelihood",
+                                          "mean_squared_error"};
+    for (std::size_t i = 0; i < outputs; ++i) {
+      const std::string name = "out" + std::to_string(i);
+      nodes_.push_back({{"type", "output"},
+                        {"name", name},
+                        {"units", 2},
+                        {"loss", kLosses[below(2)]},
+                        {"from", last}});
+      outputs_.push_back(name);
+      // The next one also reads this one, which is then no loss's alone.
+      if (below(2) == 0) last = name;
+    }
+  }
+
+  Philox random_;
+  Json inputs_ = Json::array(), nodes_ = Json::array(),
+       outputs_ = Json::array();
+  std::vector<Named> values_;
+};
+
+}  // namespace dl::nn::testing
+
+#endif  // DL_TESTS_UNIT_NN_RANDOM_GRAPH_H_

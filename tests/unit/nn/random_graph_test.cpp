@@ -1,0 +1,61 @@
+// Random graphs: their gradients, and the cpu and several lanes against the
+// reference.
+
+#include "tests/unit/nn/random_graph.h"
+
+#include "tests/unit/nn/gradient_check.h"
+
+namespace dl::nn {
+namespace {
+
+using testing::compile;
+using testing::RandomGraph;
+
+constexpr Position kAt{3, 0, 5};
+constexpr std::int64_t kExamples = 3;
+
+TEST_CASE("gradients of 200 random graphs", "[gradient][graph]") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const NetworkConfig config = RandomGraph(seed).make();
+    INFO("seed " << seed << ": " << dump_json(config.source));
+    Network network =
+        compile(config, kExamples, "reference", 1 + static_cast<int>(seed % 2));
+    testing::stir(network);
+    const data::DataSet set = testing::random_set(config, kExamples);
+    const Batch batch = network.batch_of(set);
+    const auto loss = [&] { return network.compute_gradient(batch, kAt); };
+    loss();
+    const auto gradient = testing::values(network, network.update());
+    double largest = 0;
+    for (const double g : gradient) largest = std::max(largest, std::abs(g));
+    REQUIRE(largest > 1e-3);
+    REQUIRE(testing::gradient_error(network, gradient, 3, loss,
+                                    1e-3 * largest) <= testing::kTolerance);
+  }
+}
+
+TEST_CASE("random graphs learn on the cpu what they do on the reference",
+          "[graph]") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const NetworkConfig config = RandomGraph(seed).make();
+    INFO("seed " << seed << ": " << dump_json(config.source));
+    const data::DataSet set = testing::random_set(config, 5);
+    const auto run = [&](const char* device, int lanes) {
+      Network network = compile(config, 5, device, lanes);
+      const Batch batch = network.batch_of(set);
+      for (int i = 0; i < 2; ++i) testing::train(network, batch, i);
+      std::vector<tensor::Tensor> outputs;
+      network.predict(batch.inputs, outputs);
+      std::vector<double> all;
+      for (const tensor::Tensor& y : outputs)
+        for (const float value : y.as<float>()) all.push_back(value);
+      return all;
+    };
+    const auto want = run("reference", 1);
+    REQUIRE(testing::distance(run("cpu", 1), want) < 1e-4);
+    REQUIRE(testing::distance(run("cpu", 3), want) < 1e-4);
+  }
+}
+
+}  // namespace
+}  // namespace dl::nn
