@@ -110,11 +110,10 @@ dl::eval::Evaluations evaluate(const dl::nn::Model& model,
       spec, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set,
           const std::vector<dl::tensor::Tensor>& outputs) {
-        dl::nn::Network& network = predictor.network();
-        const dl::nn::Batch& batch = network.batch_of(set);
+        const dl::nn::Batch& batch = predictor.network().batch_of(set);
+        const auto* weights = predictor.network().weights(batch, 0, product);
         for (const auto& evaluation : all)
-          evaluation->add(outputs[0], *batch.outputs[0].values,
-                          network.weights(batch, 0, product));
+          evaluation->add(outputs[0], *batch.outputs[0].values, weights);
         seen(set.examples());
       });
   return all;
