@@ -20,6 +20,8 @@ Json some_value(const Key& key) {
       return 2;
     case Kind::kPair:
       return {2, 2};
+    case Kind::kShape:
+      return key.name == "axes" ? Json{1, 0} : Json::array({12});
     case Kind::kNumber:
       return 0.5;
     case Kind::kOneOf:
@@ -45,24 +47,32 @@ std::string shape_for(const LayerType& type) {
   return type.name.ends_with("2d") ? "[4, 4, 3]" : "[4, 3]";
 }
 
-// A network with it, and what it needs: the input as often as it takes it, and
-// an output.
+// A network with it, and what it needs: the input as often as it takes it, of
+// types that repeat a vector first, and an output.
 NetworkConfig network_with(const LayerType& type) {
+  std::vector<std::string> from(std::max<std::size_t>(type.inputs.least, 1),
+                                "in");
+  Json inputs = Json::array();
+  if (type.name.starts_with("repeat")) {
+    from[0] = "vector";
+    inputs.push_back({{"name", "vector"}, {"shape", {4}}});
+  }
+  if (from.back() == "in")
+    inputs.push_back({{"name", "in"}, {"shape", Json::parse(shape_for(type))}});
   Json layer = least_of(type);
   layer["name"] = "it";
-  layer["from"] = Json(std::vector<std::string>(
-      std::max<std::size_t>(type.inputs.least, 1), "in"));
+  layer["from"] = from;
   Json nodes = Json::array({layer});
   if (type.output == nullptr)
     nodes.push_back({{"type", "output"},
                      {"name", "end"},
                      {"units", 2},
                      {"loss", "mean_squared_error"}});
-  return parse_network(R"({"seed": 7, "inputs": [{"name": "in", "shape": )" +
-                           shape_for(type) + R"(}], "nodes": )" + nodes.dump() +
-                           R"(, "outputs": ")" +
-                           nodes.back()["name"].get<std::string>() + "\"}",
-                       "'test.json'");
+  const Json document{{"seed", 7},
+                      {"inputs", inputs},
+                      {"nodes", nodes},
+                      {"outputs", nodes.back()["name"]}};
+  return parse_network(document.dump(), "'test.json'");
 }
 
 }  // namespace
@@ -126,11 +136,15 @@ TEST_CASE(
     "a layer of any type learns on the cpu what it does on the reference") {
   for (const LayerType* type : layer_types()) {
     const NetworkConfig config = network_with(*type);
-    const auto data = testing::random_examples(config, 5);
+    const data::DataSet set = testing::random_set(config, 5);
     const auto run = [&](const char* device) {
       Network network = testing::compile(config, 5, device, 2);
-      for (int i = 0; i < 3; ++i) testing::train(network, data.batch(), i);
-      return testing::predict(network, data.features);
+      const Batch batch = network.batch_of(set);
+      for (int i = 0; i < 3; ++i) testing::train(network, batch, i);
+      std::vector<tensor::Tensor> outputs;
+      network.predict(batch.inputs, outputs);
+      const auto all = outputs.at(0).as<float>();
+      return std::vector<double>(all.begin(), all.end());
     };
     CAPTURE(type->name);
     CHECK(testing::distance(run("cpu"), run("reference")) < 1e-5);
@@ -142,7 +156,7 @@ TEST_CASE("types of layers are named in their own files alone") {
   namespace fs = std::filesystem;
   // Words that the rest of the code has other uses for.
   const std::set<std::string_view> kCommon{"activation", "output", "max",
-                                           "min"};
+                                           "min",        "scale",  "loss"};
   const fs::path root = fs::path(DL_SOURCE_DIR) / "libcore/nn";
   for (const auto& entry : fs::recursive_directory_iterator(root)) {
     const fs::path& path = entry.path();

@@ -73,6 +73,8 @@ class RandomGraph {
         return below(2) == 0;
       case Kind::kPair:
         return {1 + below(2), 1 + below(2)};
+      case Kind::kShape:
+        return shape_for(key.name == "axes");
       case Kind::kOneOf:
         return key.values[below(key.values.size())];
       case Kind::kTagOrObject:
@@ -83,6 +85,17 @@ class RandomGraph {
     }
   }
 
+  // Of a permutation, or of the numbers that some value has.
+  Json shape_for(bool axes) {
+    static const std::vector<Json> kOrders{
+        {1, 0}, {0, 1}, {2, 0, 1}, {1, 0, 2}};
+    if (axes) return kOrders[below(kOrders.size())];
+    const Form& form = values_[below(values_.size())].form;
+    const std::int64_t n = form.shape.elements();
+    if (below(2) == 0 || n % 2 != 0) return Json::array({n});
+    return {n / 2, 2};
+  }
+
   void try_node() {
     const auto types = layer_types();
     const LayerType& type = *types[below(types.size())];
@@ -90,7 +103,8 @@ class RandomGraph {
     Json node{{"type", type.name},
               {"name", "n" + std::to_string(nodes_.size())}};
     for (const Key& key : type.keys) {
-      const bool free = key.kind == Kind::kBoolean || key.kind == Kind::kOneOf;
+      const bool free = key.kind == Kind::kBoolean ||
+                        key.kind == Kind::kOneOf || key.name == "groups";
       if (!key.required() && !(free && below(2) == 0)) continue;
       const Json value = value_of(key);
       if (!value.is_null()) node[std::string(key.name)] = value;
@@ -131,7 +145,15 @@ class RandomGraph {
     Json rest = Json::array();
     for (const Named& value : std::vector<Named>(values_)) {
       if (value.used) continue;
-      const std::string name = value.name;
+      std::string name = value.name;
+      if (value.form.copies > 1) {
+        nodes_.push_back(
+            {{"type", "unstack"},
+             {"name", name + "u"},
+             {"index", below(static_cast<std::size_t>(value.form.copies))},
+             {"from", name}});
+        name += "u";
+      }
       nodes_.push_back(
           {{"type", "flatten"}, {"name", name + "f"}, {"from", name}});
       nodes_.push_back({{"type", "dense"},

@@ -57,5 +57,16 @@ TEST_CASE("random graphs learn on the cpu what they do on the reference",
   }
 }
 
+TEST_CASE("random graphs have every type of layers", "[graph]") {
+  std::set<std::string_view> drawn;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    for (const LayerConfig& layer : RandomGraph(seed).make().layers)
+      drawn.insert(layer.type->name);
+  for (const LayerType* type : layer_types()) {
+    CAPTURE(type->name);
+    CHECK((type->output != nullptr || drawn.contains(type->name)));
+  }
+}
+
 }  // namespace
 }  // namespace dl::nn

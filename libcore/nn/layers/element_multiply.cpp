@@ -1,0 +1,68 @@
+// y = w x + b, number by number of the last dimension: a batch normalisation
+// about 0 with variance 1.
+
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::View;
+
+class ElementMultiply final : public Layer {
+ public:
+  ElementMultiply(const LayerSite& site, Memory& memory)
+      : site_(site),
+        zero_(memory.allocate({site.output.shape.back()})),
+        one_(memory.allocate({site.output.shape.back()})) {
+    site.device->fill(one_, 1);
+  }
+
+  void forward(const Flow& flow, const Step&) override {
+    site_.device->batch_norm(flow.y, flow.x[0], zero_, one_,
+                             site_.parameters[0], site_.parameters[1], 0);
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    tensor::Device& device = *site_.device;
+    device.batch_norm_sums(site_.gradients[0], site_.gradients[1], flow.dy,
+                           flow.x[0], zero_, one_, 0);
+    if (!flow.dx[0].empty())
+      device.batch_norm_gradient(flow.dx[0], flow.dy, flow.x[0], zero_, one_,
+                                 site_.parameters[0], zero_, zero_, 1, 0);
+  }
+
+ private:
+  LayerSite site_;
+  View zero_, one_;
+};
+
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  const tensor::Shape each{inputs[0].shape.back()};
+  return {.output = inputs[0],
+          .parameters = {{.name = "weight",
+                          .shape = each,
+                          .role = Role::kOther,
+                          .start = 1},
+                         {.name = "bias", .shape = each, .role = Role::kOther}},
+          .flops = 2 * numbers_in(inputs[0].shape),
+          .manners = {.in_place = true, .keeps_output = false}};
+}
+
+}  // namespace
+
+const LayerType& element_multiply() {
+  static const LayerType type{
+      .name = "element_multiply",
+      .words =
+          "y = w x + b, with a w and a b for each index of the last "
+          "dimension.\n"
+          "w starts at 1, b at 0.",
+      .other_names = {"elementwisemultiplication"},
+      .trains = Trains::kOthers,
+      .plan = plan,
+      .make = make<ElementMultiply>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,152 @@
+// Normalisation of each example by itself, in training and outside alike.
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::View;
+
+// `positions` of an example that are normalised by themselves, each of
+// `together` rows of c channels.
+struct Grouping {
+  std::int64_t positions, together, channels, groups;
+};
+
+// Each position of its own, of all channels.
+Grouping by_position(const Form& form) {
+  const std::int64_t c = form.shape.back();
+  return {form.shape.elements() / c, 1, c, 1};
+}
+
+// All of an example together; of a sequence a step alone, as its others may be
+// padding.
+Grouping by_example(const Settings& settings, const Form& form) {
+  const std::int64_t c = form.shape.back(), rows = form.shape.elements() / c,
+                     steps = form.steps ? form.shape[0] : 1;
+  return {steps, rows / steps, c, settings.integer("groups")};
+}
+
+class Normalisation : public Layer {
+ public:
+  Normalisation(const Grouping& by, const LayerSite& site, Memory& memory)
+      : site_(site),
+        by_(by),
+        epsilon_(site.settings->number("epsilon")),
+        statistics_(
+            memory.allocate({site.max_batch * by.positions * by.groups * 2})) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    site_.device->group_norm(seen(flow.y), statistics(flow.y), seen(flow.x[0]),
+                             site_.parameter(0), site_.parameter(1), epsilon_);
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    const View dx = flow.dx[0];
+    site_.device->group_norm_gradient(dx.empty() ? dx : seen(dx),
+                                      site_.gradient(0), site_.gradient(1),
+                                      seen(flow.dy), seen(flow.x[0]),
+                                      site_.parameter(0), statistics(flow.dy));
+  }
+
+ private:
+  std::int64_t count(View v) const {
+    return v.elements() / (by_.together * by_.channels);
+  }
+  View seen(View v) const {
+    return v.reshaped({count(v), by_.together, by_.channels});
+  }
+  View statistics(View v) const {
+    return statistics_.at(0, {count(v), by_.groups, 2});
+  }
+
+  LayerSite site_;
+  Grouping by_;
+  double epsilon_;
+  View statistics_;
+};
+
+class LayerNorm final : public Normalisation {
+ public:
+  LayerNorm(const LayerSite& site, Memory& memory)
+      : Normalisation(by_position(site.output), site, memory) {}
+};
+
+class GroupNorm final : public Normalisation {
+ public:
+  GroupNorm(const LayerSite& site, Memory& memory)
+      : Normalisation(by_example(*site.settings, site.output), site, memory) {}
+};
+
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  const tensor::Shape channels{inputs[0].shape.back()};
+  return {
+      .output = inputs[0],
+      .parameters = {{.name = "gamma",
+                      .shape = channels,
+                      .role = Role::kOther,
+                      .start = 1},
+                     {.name = "beta", .shape = channels, .role = Role::kOther}},
+      .flops = 8 * numbers_in(inputs[0].shape),
+      .manners = {
+          .in_place = true, .gradient_in_place = true, .keeps_output = false}};
+}
+
+Blueprint plan_groups(const Settings& settings, std::span<const Form> inputs) {
+  const std::int64_t groups = settings.integer("groups");
+  if (inputs[0].shape.back() % groups != 0)
+    throw Error{Code::kConfig, std::to_string(groups) +
+                                   " groups do not divide the channels of its "
+                                   "input " +
+                                   inputs[0].shape.to_string()};
+  return plan(settings, inputs);
+}
+
+Key epsilon() {
+  return key::number("epsilon", "1e-5", "Added to the variance.", kOver0);
+}
+
+}  // namespace
+
+const LayerType& layer_norm() {
+  static const LayerType type{
+      .name = "layer_norm",
+      .words =
+          "y = gamma (x - mean) / sqrt(variance + epsilon) + beta.\n"
+          "Mean and variance (of the population) are those of the last "
+          "dimension, for each\n"
+          "example, step and pixel by itself, in training and otherwise.\n"
+          "gamma starts at 1, beta at 0, one for each index of the last "
+          "dimension.",
+      .other_names = {"layernormalization"},
+      .keys = {epsilon()},
+      .trains = Trains::kOthers,
+      .plan = plan,
+      .make = make<LayerNorm>};
+  return type;
+}
+
+const LayerType& group_norm() {
+  static const LayerType type{
+      .name = "group_norm",
+      .words =
+          "As *layer_norm*, with mean and variance of each of *groups* groups "
+          "of channels\n"
+          "side by side, over all pixels of an example.\n"
+          "As many groups as channels are instance normalisation.\n"
+          "Of a sequence, each step is normalised by itself.",
+      .other_names = {"groupnormalization", "instancenorm", "instancenorm2d",
+                      "instancenormalization"},
+      .keys = {key::integer("groups", "1",
+                            "Groups of channels, which they divide.", kSmall),
+               epsilon()},
+      .trains = Trains::kOthers,
+      .plan = plan_groups,
+      .make = make<GroupNorm>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

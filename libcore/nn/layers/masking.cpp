@@ -1,0 +1,87 @@
+// Makes steps that are all of one value padding.
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+#include "libcore/nn/layers/rows.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::DType;
+using tensor::View;
+
+class Masking final : public Layer {
+ public:
+  Masking(const LayerSite& site, Memory& memory)
+      : device_(site.device), value_(site.settings->number("value")) {
+    const tensor::Shape steps{site.max_batch, site.input()[0]};
+    difference_ = memory.allocate(site.input().with_first(site.max_batch));
+    which_ = memory.allocate(steps, DType::kI32);
+    for (View* v : {&size_, &none_, &ones_, &mask_})
+      *v = memory.allocate(steps);
+    device_->fill(ones_, 1);
+  }
+
+  void forward(const Flow& flow, const Step&) override {
+    const View x = flow.x[0];
+    if (flow.y.data != x.data) device_->copy(flow.y, x);
+    const tensor::Shape steps{x.shape[0], x.shape[1]};
+    const View d = difference_.at(0, x.shape), size = size_.at(0, steps),
+               which = which_.at(0, steps);
+    device_->fill(d, -value_);
+    device_->add(d, 1, flow.y);
+    device_->dot_rows(size.reshaped({size.elements()}), as_rows(d), as_rows(d));
+    // 1 where the size is larger than 0.
+    const View both[] = {none_.at(0, steps), size};
+    made_ = mask_.at(0, steps);
+    device_->extreme(made_, which, both, tensor::Extreme::kMax);
+    device_->take_where(made_, ones_.at(0, steps), which, 1);
+    const View before = flow.masks[0];
+    if (!before.empty()) device_->multiply(made_, made_, before);
+  }
+
+  void backward(const Flow&, const Step&) override {}  // is passed on
+
+  View mask(const Flow&) override { return made_; }
+
+ private:
+  tensor::Device* device_;
+  double value_;
+  View difference_, which_, size_, none_, ones_, mask_, made_;
+};
+
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  const tensor::Shape& shape = inputs[0].shape;
+  if (shape.rank() != 2)
+    throw Error{Code::kConfig,
+                "wants a sequence [steps, features], its input is " +
+                    shape.to_string()};
+  return {.output = {shape, true, inputs[0].copies},
+          .flops = 3 * numbers_in(shape),
+          .manners = {.in_place = true,
+                      .keeps_inputs = false,
+                      .keeps_output = false,
+                      .passes_gradient = true},
+          .mask = MaskRule::kMade};
+}
+
+}  // namespace
+
+const LayerType& masking() {
+  static const LayerType type{
+      .name = "masking",
+      .words =
+          "Makes those steps of a sequence padding all of whose numbers are "
+          "*value*.\n"
+          "What is padding already stays so.",
+      .other_names = {"maskzero", "maskinglayer"},
+      .keys = {key::number("value", "0", "What padding is.", kAny)},
+      .recurrent = true,
+      .plan = plan,
+      .make = make<Masking>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,96 @@
+// A vector at each of several steps.
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::Strided;
+using tensor::View;
+
+class Repeat final : public Layer {
+ public:
+  Repeat(const LayerSite& site, Memory&)
+      : device_(site.device),
+        steps_(site.output.shape[0]),
+        width_(site.output.shape[1]) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    device_->copy_strided(over(flow.y), flow.y, flow.x[0], false);
+  }
+
+  // What only says how many steps there are has no gradient.
+  void backward(const Flow& flow, const Step&) override {
+    for (const View& dx : flow.dx)
+      if (!dx.empty()) device_->fill(dx, 0);
+    if (!flow.dx[0].empty())
+      device_->copy_strided(over(flow.dy).exchanged(), flow.dx[0], flow.dy,
+                            true);
+  }
+
+ private:
+  Strided over(View y) const {
+    Strided s;
+    return s.over(y.shape[0], steps_ * width_, width_)
+        .over(steps_, width_, 0)
+        .over(width_, 1, 1);
+  }
+
+  tensor::Device* device_;
+  std::int64_t steps_, width_;
+};
+
+Blueprint repeated(const Form& input, std::int64_t steps) {
+  if (input.shape.rank() != 1)
+    throw Error{Code::kConfig,
+                "wants a vector, its input is " + input.shape.to_string()};
+  return {.output = {checked_shape({steps, input.shape[0]}, "its output"), true,
+                     input.copies},
+          .manners = {.keeps_inputs = false, .keeps_output = false}};
+}
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  return repeated(inputs[0], settings.integer("n"));
+}
+
+Blueprint plan_like(const Settings&, std::span<const Form> inputs) {
+  if (inputs[1].shape.rank() != 2)
+    throw Error{Code::kConfig,
+                "wants a sequence [steps, features] as its second input, got " +
+                    inputs[1].shape.to_string()};
+  if (inputs[0].copies != inputs[1].copies)
+    throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
+  return repeated(inputs[0], inputs[1].shape[0]);
+}
+
+}  // namespace
+
+const LayerType& repeat() {
+  static const LayerType type{
+      .name = "repeat",
+      .words = "A sequence of *n* steps, each of which is the input.",
+      .other_names = {"repeatvector"},
+      .keys = {key::integer("n", "required", "How many steps.", kSmall)},
+      .plan = plan,
+      .make = make<Repeat>};
+  return type;
+}
+
+const LayerType& repeat_like() {
+  static const LayerType type{
+      .name = "repeat_like",
+      .words =
+          "The first input, a vector, at each step of the second, with the "
+          "mask of that.",
+      .other_names = {"duplicatetotimeseries"},
+      .recurrent = true,
+      .inputs = {2, 2},
+      .plan = plan_like,
+      .make = make<Repeat>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,149 @@
+// The same numbers in another shape, or in another order.
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::Shape;
+using tensor::Strided;
+
+using Extents = std::vector<std::int64_t>;
+
+Extents extents_in(const Settings& settings, std::string_view key) {
+  return settings.at(key).get<Extents>();
+}
+
+// What stays [steps, features] with as many steps is the sequence still.
+Form formed(const Form& input, const Extents& extents, bool steps) {
+  const Shape shape{std::span<const std::int64_t>(extents)};
+  return {shape, input.steps && steps && shape.rank() == 2, input.copies};
+}
+
+Blueprint plan_reshape(const Settings& settings, std::span<const Form> inputs) {
+  const Form& input = inputs[0];
+  const Extents extents = extents_in(settings, "shape");
+  double count = 1;
+  std::string text;
+  for (const std::int64_t extent : extents) {
+    count *= static_cast<double>(extent);
+    text += (text.empty() ? "[" : ", ") + std::to_string(extent);
+  }
+  if (count != numbers_in(input.shape))
+    throw Error{Code::kConfig, "its input " + input.shape.to_string() +
+                                   " has " +
+                                   std::to_string(input.shape.elements()) +
+                                   " numbers, not those of " + text + "]"};
+  return {.output = formed(input, extents, extents[0] == input.shape[0]),
+          .manners = {.alias = true}};
+}
+
+class Permute final : public Layer {
+ public:
+  Permute(const LayerSite& site, Memory&)
+      : device_(site.device), axes_(extents_in(*site.settings, "axes")) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    device_->copy_strided(order(flow.x[0].shape), flow.y, flow.x[0], false);
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    device_->copy_strided(order(flow.dx[0].shape).exchanged(), flow.dx[0],
+                          flow.dy, false);
+  }
+
+ private:
+  // From y, dense, to x [n, ...].
+  Strided order(const Shape& x) const {
+    std::int64_t strides[Shape::kMaxRank + 1];
+    strides[x.rank()] = 1;
+    for (int k = x.rank(); k-- > 0;) strides[k] = strides[k + 1] * x[k];
+    std::int64_t y_stride = strides[1];
+    Strided s;
+    s.over(x[0], y_stride, strides[1]);
+    for (const std::int64_t axis : axes_) {
+      const auto from = static_cast<int>(axis) + 1;
+      y_stride /= x[from];
+      s.over(x[from], y_stride, strides[from + 1]);
+    }
+    return s;
+  }
+
+  tensor::Device* device_;
+  Extents axes_;
+};
+
+void check_axes(const Settings& settings, const Complaint& complain) {
+  Extents axes = extents_in(settings, "axes");
+  std::ranges::sort(axes);
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (std::cmp_not_equal(axes[i], i))
+      return complain("axes", "want each of 0.." +
+                                  std::to_string(axes.size() - 1) + " once");
+}
+
+Blueprint plan_permute(const Settings& settings, std::span<const Form> inputs) {
+  const Shape& shape = inputs[0].shape;
+  const Extents axes = extents_in(settings, "axes");
+  if (std::cmp_not_equal(axes.size(), shape.rank()))
+    throw Error{Code::kConfig, "its input is " + shape.to_string() + ", of " +
+                                   std::to_string(shape.rank()) +
+                                   " axes, not of " +
+                                   std::to_string(axes.size())};
+  Extents extents;
+  for (const std::int64_t axis : axes)
+    extents.push_back(shape[static_cast<int>(axis)]);
+  return {.output = formed(inputs[0], extents, axes[0] == 0),
+          .manners = {.keeps_inputs = false, .keeps_output = false}};
+}
+
+Key shape_key() {
+  Key key = key::integer("shape", "required", "The shape of the output.");
+  key.kind = Kind::kShape;
+  return key;
+}
+
+Key axes_key() {
+  Key key = key::integer("axes", "required",
+                         "Which axis of the input each of the output is, from "
+                         "0.",
+                         "0..6");
+  key.kind = Kind::kShape;
+  return key;
+}
+
+}  // namespace
+
+const LayerType& reshape() {
+  static const LayerType type{
+      .name = "reshape",
+      .words =
+          "The input in another shape of as many numbers, in row-major order.\n"
+          "A sequence stays one where the number of steps stays the same.",
+      .other_names = {"view", "unflatten", "reshapevertex"},
+      .keys = {shape_key()},
+      .plan = plan_reshape};
+  return type;
+}
+
+const LayerType& permute() {
+  static const LayerType type{
+      .name = "permute",
+      .words =
+          "The axes of an example in another order: [1, 0] transposes a "
+          "matrix.\n"
+          "A sequence stays one where its steps stay first.",
+      .other_names = {"transpose"},
+      .keys = {axes_key()},
+      .check = check_axes,
+      .plan = plan_permute,
+      .make = make<Permute>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,90 @@
+// A number that is multiplied or added.
+
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::View;
+
+class Scale final : public Layer {
+ public:
+  Scale(const LayerSite& site, Memory&)
+      : device_(site.device), factor_(site.settings->number("factor")) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    scale(flow.y, flow.x[0]);
+  }
+  void backward(const Flow& flow, const Step&) override {
+    scale(flow.dx[0], flow.dy);
+  }
+
+ private:
+  void scale(View y, View x) {
+    if (y.data != x.data) device_->copy(y, x);
+    device_->scale(y, factor_);
+  }
+
+  tensor::Device* device_;
+  double factor_;
+};
+
+class Shift final : public Layer {
+ public:
+  Shift(const LayerSite& site, Memory& memory)
+      : device_(site.device),
+        amount_(memory.allocate({site.output.shape.back()})) {
+    device_->fill(amount_, site.settings->number("amount"));
+  }
+
+  void forward(const Flow& flow, const Step&) override {
+    if (flow.y.data != flow.x[0].data) device_->copy(flow.y, flow.x[0]);
+    device_->add_bias(flow.y, amount_);
+  }
+  void backward(const Flow&, const Step&) override {}  // is passed on
+
+ private:
+  tensor::Device* device_;
+  View amount_;
+};
+
+template <bool shifts>
+Blueprint plan(const Settings&, std::span<const Form> inputs) {
+  return {.output = inputs[0],
+          .flops = numbers_in(inputs[0].shape),
+          .manners = {.in_place = true,
+                      .gradient_in_place = !shifts,
+                      .keeps_inputs = false,
+                      .keeps_output = false,
+                      .passes_gradient = shifts}};
+}
+
+}  // namespace
+
+const LayerType& scale() {
+  static const LayerType type{
+      .name = "scale",
+      .words = "y = factor x.",
+      .other_names = {"rescaling", "scalevertex"},
+      .keys = {key::number("factor", "required",
+                           "What each number is multiplied by.", kAny)},
+      .plan = plan<false>,
+      .make = make<Scale>};
+  return type;
+}
+
+const LayerType& shift() {
+  static const LayerType type{
+      .name = "shift",
+      .words = "y = x + amount.",
+      .other_names = {"shiftvertex"},
+      .keys = {key::number("amount", "required",
+                           "What is added to each number.", kAny)},
+      .plan = plan<true>,
+      .make = make<Shift>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,117 @@
+// A part of the input along an axis.
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::Shape;
+using tensor::Strided;
+using tensor::View;
+
+// The axis counted from the first of an example.
+int axis_of(const Settings& settings, const Shape& shape) {
+  const std::int64_t axis = settings.integer("axis");
+  const std::int64_t from_front = axis < 0 ? axis + shape.rank() : axis;
+  if (from_front < 0 || from_front >= shape.rank())
+    throw Error{Code::kConfig, "its input is " + shape.to_string() +
+                                   ", it has no axis " + std::to_string(axis)};
+  return static_cast<int>(from_front);
+}
+
+class Subset final : public Layer {
+ public:
+  Subset(const LayerSite& site, Memory& memory)
+      : device_(site.device),
+        axis_(axis_of(*site.settings, site.input())),
+        begin_(site.settings->integer("begin")) {
+    if (site.output.steps && axis_ == 0)
+      mask_ = memory.allocate({site.max_batch, site.output.shape[0]});
+  }
+
+  void forward(const Flow& flow, const Step&) override {
+    device_->copy_strided(place(flow.y.shape, flow.x[0].shape, axis_ + 1),
+                          flow.y, flow.x[0], false);
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    const View dx = flow.dx[0];
+    device_->fill(dx, 0);
+    device_->copy_strided(place(flow.dy.shape, dx.shape, axis_ + 1).exchanged(),
+                          dx, flow.dy, false);
+  }
+
+  // Those of the steps that are left.
+  View mask(const Flow& flow) override {
+    const View all = flow.masks[0];
+    if (mask_.empty() || all.empty()) return {};
+    const View own = mask_.at(0, {all.shape[0], mask_.shape[1]});
+    device_->copy_strided(place(own.shape, all.shape, 1), own, all, false);
+    return own;
+  }
+
+ private:
+  // Where a part lies in the whole.
+  Strided place(const Shape& part, const Shape& whole, int axis) const {
+    std::int64_t rows = 1, each = 1;
+    for (int k = 0; k < axis; ++k) rows *= whole[k];
+    for (int k = axis + 1; k < whole.rank(); ++k) each *= whole[k];
+    Strided s;
+    s.x_offset = begin_ * each;
+    return s.over(rows, part[axis] * each, whole[axis] * each)
+        .over(part[axis] * each, 1, 1);
+  }
+
+  tensor::Device* device_;
+  int axis_;
+  std::int64_t begin_;
+  View mask_;
+};
+
+void check(const Settings& settings, const Complaint& complain) {
+  if (settings.integer("begin") >= settings.integer("end"))
+    complain("end", "want it larger than begin");
+}
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  Form form = inputs[0];
+  const int axis = axis_of(settings, form.shape);
+  const std::int64_t end = settings.integer("end");
+  if (end > form.shape[axis])
+    throw Error{Code::kConfig, "end " + std::to_string(end) +
+                                   " is beyond axis " + std::to_string(axis) +
+                                   " of its input " + form.shape.to_string()};
+  std::vector<std::int64_t> extents(form.shape.extents().begin(),
+                                    form.shape.extents().end());
+  extents[static_cast<std::size_t>(axis)] = end - settings.integer("begin");
+  form.shape = Shape(std::span<const std::int64_t>(extents));
+  return {
+      .output = form,
+      .manners = {.keeps_inputs = false, .keeps_output = false},
+      .mask = form.steps && axis == 0 ? MaskRule::kMade : MaskRule::kPassed};
+}
+
+}  // namespace
+
+const LayerType& subset() {
+  static const LayerType type{
+      .name = "subset",
+      .words = "What the input has from *begin* to *end* along an axis.",
+      .other_names = {"subsetvertex", "slice", "narrow"},
+      .keys = {key::integer("axis", "-1",
+                            "The axis of an example, from 0; -1 is the last.",
+                            "-7..6"),
+               key::integer("begin", "0", "The first index, from 0.",
+                            "0..2147483646"),
+               key::integer("end", "required",
+                            "The index behind the last one.")},
+      .check = check,
+      .plan = plan,
+      .make = make<Subset>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,160 @@
+// Gradients of layers over vectors and sequences, with the options that matter.
+
+#include "tests/unit/nn/gradient_check.h"
+
+namespace dl::nn {
+namespace {
+
+constexpr std::int64_t kExamples = 4;
+
+const std::string kEnd = R"({"type": "output", "name": "end", "units": 2,
+    "loss": "negative_log_likelihood"})";
+
+NetworkConfig graph(const std::string& inputs, const std::string& nodes,
+                    const std::string& more = "") {
+  return parse_network(R"({"seed": 3, "inputs": [)" + inputs +
+                           R"(], "nodes": [)" + nodes + ", " + kEnd +
+                           R"(], "outputs": "end")" + more + "}",
+                       "'g.json'");
+}
+
+// With a mask for each input that is a sequence.
+void check_gradient(const NetworkConfig& config) {
+  constexpr Position kAt{3, 0, 5};
+  INFO(dump_json(config.source));
+  data::DataSet set = testing::random_set(config, kExamples);
+  for (const WantedInput& input : wanted_by(config, layout_of(config)).inputs)
+    if (input.sequence)
+      set.tensors[input.mask] =
+          testing::lengths_mask(kExamples, input.shape[0]);
+  Network network = testing::compile(config, kExamples, "reference", 2);
+  testing::stir(network);
+  const Batch batch = network.batch_of(set);
+  const auto loss = [&] { return network.compute_gradient(batch, kAt); };
+  loss();
+  const auto gradient = testing::values(network, network.update());
+  double largest = 0;
+  for (const double g : gradient) largest = std::max(largest, std::abs(g));
+  REQUIRE(largest > 1e-3);
+  CHECK(testing::gradient_error(network, gradient, 20, loss, 1e-3 * largest) <=
+        testing::kTolerance);
+}
+
+void check_gradient(const std::string& shape, const std::string& layers) {
+  check_gradient(testing::sequence(shape, layers + ", " + kEnd));
+}
+
+const std::string kVector = R"({"type": "dense", "name": "d", "units": 6,
+    "activation": "tanh"}, )";
+const std::string kSteps = R"({"type": "gru", "name": "g", "units": 4,
+    "return_sequences": true}, )";
+const std::string kLast = R"(, {"type": "lstm", "name": "l", "units": 3})";
+
+TEST_CASE("gradients of normalisations of an example", "[gradient]") {
+  check_gradient("[5]", kVector + R"({"type": "layer_norm"})");
+  check_gradient("[4, 3]", kSteps + R"({"type": "layer_norm"})" + kLast);
+  check_gradient("[4, 3]",
+                 kSteps + R"({"type": "group_norm", "groups": 2})" + kLast);
+  for (const char* groups : {"1", "2", "4"})
+    check_gradient("[3, 3, 2]",
+                   R"({"type": "conv2d", "filters": 4, "kernel": [2, 2]},
+                   {"type": "group_norm", "groups": )" +
+                       std::string(groups) + "}");
+}
+
+TEST_CASE("gradients of attention", "[gradient]") {
+  for (const char* more :
+       {"", R"(, "causal": true)", R"(, "bias": false, "causal": true)"})
+    check_gradient("[4, 3]", kSteps + R"({"type": "multi_head_attention",
+        "heads": 2, "head_size": 3)" +
+                                 more + "}" + kLast);
+  check_gradient(graph(R"({"name": "a", "shape": [3, 2]},
+                          {"name": "b", "shape": [5, 3]})",
+                       R"({"type": "gru", "name": "g", "units": 4,
+        "return_sequences": true, "from": "b"},
+      {"type": "gru", "name": "f", "units": 3, "return_sequences": true,
+       "from": "a"},
+      {"type": "multi_head_attention", "name": "m", "heads": 2,
+       "head_size": 2, "from": ["f", "g"]},
+      {"type": "gru", "name": "r", "units": 3})"));
+}
+
+TEST_CASE("gradients of what knows the place of a step", "[gradient]") {
+  check_gradient("[4, 3]", R"({"type": "positional_embedding"})" + kLast);
+  check_gradient("[4, 3]", kSteps +
+                               R"({"type": "positional_embedding",
+                                   "sinusoidal": true})" +
+                               kLast);
+  check_gradient("[4, 3]", kSteps + R"({"type": "last_step"})");
+  check_gradient("[4, 3]", kSteps + R"({"type": "reverse"})" + kLast);
+  check_gradient("[4, 3]", kSteps +
+                               R"({"type": "subset", "axis": 0, "begin": 1,
+                                   "end": 3})" +
+                               kLast);
+  check_gradient("[3]", kVector + R"({"type": "repeat", "n": 3})" + kLast);
+  check_gradient(graph(R"({"name": "a", "shape": [3]},
+                          {"name": "b", "shape": [5, 3]})",
+                       R"({"type": "gru", "name": "g", "units": 4,
+        "return_sequences": true, "from": "b"},
+      {"type": "dense", "name": "d", "units": 3, "from": "a"},
+      {"type": "repeat_like", "name": "r", "from": ["d", "g"]},
+      {"type": "lstm", "name": "l", "units": 3})"));
+}
+
+TEST_CASE("gradients of vertices", "[gradient]") {
+  check_gradient("[3]", kVector + R"({"type": "scale", "factor": -1.5},
+      {"type": "shift", "amount": 0.5},
+      {"type": "activation", "activation": "tanh"})");
+  check_gradient("[3]",
+                 kVector + R"({"type": "subset", "begin": 2, "end": 5})");
+  check_gradient("[3]", kVector + R"({"type": "reshape", "shape": [2, 3]},
+      {"type": "permute", "axes": [1, 0]}, {"type": "flatten"})");
+  check_gradient("[3, 3, 2]",
+                 R"({"type": "conv2d", "filters": 4, "kernel": [2, 2]},
+      {"type": "permute", "axes": [2, 0, 1]},
+      {"type": "conv2d", "filters": 3, "kernel": [2, 2]})");
+  for (const char* type : {"dot", "l2_distance"})
+    check_gradient(graph(R"({"name": "a", "shape": [3]})", kVector + R"(
+        {"type": "dense", "name": "e", "units": 6, "from": "a"},
+        {"type": ")" + type + R"(", "name": "it", "from": ["d", "e"]})"));
+  check_gradient("[3]", kVector + R"({"type": "l2_normalize"})");
+}
+
+TEST_CASE("gradients of what is stacked", "[gradient]") {
+  check_gradient(graph(R"({"name": "a", "shape": [4, 3]},
+                          {"name": "b", "shape": [4, 3]})",
+                       R"({"type": "stack", "name": "s", "from": ["a", "b"]},
+      {"type": "positional_embedding", "name": "p"},
+      {"type": "gru", "name": "g", "units": 4, "return_sequences": true},
+      {"type": "multi_head_attention", "name": "m", "heads": 2,
+       "head_size": 2},
+      {"type": "dropout", "name": "dropped"},
+      {"type": "spatial_dropout", "name": "more", "rate": 0.3},
+      {"type": "last_step", "name": "l"},
+      {"type": "unstack", "name": "u", "index": 0, "of": 2, "from": "l"},
+      {"type": "unstack", "name": "v", "index": 1, "from": "l"},
+      {"type": "l2_distance", "name": "d", "from": ["u", "v"]},
+      {"type": "merge", "name": "all", "from": ["u", "v", "d"]})"));
+}
+
+TEST_CASE("gradients of slopes, noise and masking", "[gradient]") {
+  for (const char* slopes : {"channel", "element"}) {
+    check_gradient(
+        "[3]", kVector + R"({"type": "prelu", "slopes": ")" + slopes + "\"}");
+    check_gradient("[2, 3, 2]", R"({"type": "prelu", "slopes": ")" +
+                                    std::string(slopes) + "\"}");
+  }
+  for (const char* type :
+       {"spatial_dropout", "alpha_dropout", "gaussian_dropout"}) {
+    check_gradient("[3]",
+                   kVector + R"({"type": ")" + type + R"(", "rate": 0.3})");
+    check_gradient("[4, 3]", kSteps + R"({"type": ")" + type + R"("})" + kLast);
+  }
+  check_gradient("[3]",
+                 kVector + R"({"type": "gaussian_noise", "deviation": 0.5})");
+  check_gradient("[3]", kVector + R"({"type": "element_multiply"})");
+  check_gradient("[4, 3]", kSteps + R"({"type": "masking"})" + kLast);
+}
+
+}  // namespace
+}  // namespace dl::nn
