@@ -43,6 +43,8 @@ class Alone {
     flow.dy = memory_.allocate(flow.y.shape);
     flow.masks = {View{}};
     layer_ = type.make(site, memory_);
+    step_.training = true;
+    step_.examples = step_.total = n;
   }
 
   void set(View to, const std::vector<double>& from) {
@@ -80,7 +82,7 @@ class Alone {
   Memory memory_;
   Settings settings_;
   std::unique_ptr<Layer> layer_;
-  Step step_{.training = true, .examples = 1, .total = 1};
+  Step step_;
 };
 
 using Numbers = std::vector<double>;
