@@ -93,8 +93,8 @@ class Checker {
   void value(const Json& value, const Key& key, const std::string& path);
   void one_of(const Json& value, const Key& key, const std::string& path);
   void objects(const Json& value, const Key& key, const std::string& path);
-  void pair_or_shape(const Json& value, const Key& key,
-                     const std::string& path);
+  void tuple_or_shape(const Json& value, const Key& key,
+                      const std::string& path);
   void schedule(const Json& value, const Key& key, const std::string& path);
   void map(const Json& value, const Key& key, const std::string& path);
   void numbers(const Json& value, const Key& key, const std::string& path);
@@ -170,11 +170,11 @@ void Checker::one_of(const Json& value, const Key& key,
       "want " + key.wanted() + ", got " + shown(value) + suggest(word, known));
 }
 
-void Checker::pair_or_shape(const Json& value, const Key& key,
-                            const std::string& path) {
-  const bool pair = key.kind == Kind::kPair;
-  if (!value.is_array() || value.size() < (pair ? 2 : 1) ||
-      value.size() > (pair ? 2 : 7))
+void Checker::tuple_or_shape(const Json& value, const Key& key,
+                             const std::string& path) {
+  const bool tuple = key.kind == Kind::kTuple;
+  if (!value.is_array() || value.size() < (tuple ? key.places() : 1) ||
+      value.size() > (tuple ? key.places() : 7))
     return mismatch(value, key, path);
   for (std::size_t i = 0; i < value.size(); ++i)
     if (!integer_in(value[i], key.range))
@@ -184,7 +184,7 @@ void Checker::pair_or_shape(const Json& value, const Key& key,
   double elements = 1;
   for (const Json& extent : value)
     if (extent.is_number()) elements *= extent.get<double>();
-  if (!pair && !(elements <= kMaxElements))
+  if (!tuple && !(elements <= kMaxElements))
     add(path, "an example of more than 2^40 numbers");
 }
 
@@ -252,8 +252,8 @@ void Checker::value(const Json& value, const Key& key,
       return expect(value.is_string() &&
                     is_name(value.get_ref<const std::string&>()));
     case Kind::kShape:
-    case Kind::kPair:
-      return pair_or_shape(value, key, path);
+    case Kind::kTuple:
+      return tuple_or_shape(value, key, path);
     case Kind::kNumbers:
       return numbers(value, key, path);
     case Kind::kNames:

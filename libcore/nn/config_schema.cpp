@@ -67,11 +67,11 @@ Json value_schema(const Key& key) {
               {"items", ranged("integer", key.range)},
               {"minItems", 1},
               {"maxItems", 7}};
-    case Kind::kPair:
+    case Kind::kTuple:
       return {{"type", "array"},
               {"items", ranged("integer", key.range)},
-              {"minItems", 2},
-              {"maxItems", 2}};
+              {"minItems", key.places()},
+              {"maxItems", key.places()}};
     case Kind::kNumbers:
       return {{"type", "array"},
               {"items", ranged("number", key.range)},

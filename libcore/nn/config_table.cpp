@@ -281,8 +281,8 @@ std::string Key::wanted() const {
       return "a name, or an array of names";
     case Kind::kShape:
       return "array of 1 to 7 " + integers(range);
-    case Kind::kPair:
-      return "[height, width], " + integers(range);
+    case Kind::kTuple:
+      return std::string(of) + ", " + integers(range);
     case Kind::kNumbers:
       return "array of " + numbers_in(range);
     case Kind::kObject:
@@ -298,6 +298,10 @@ std::string Key::wanted() const {
       return std::string(of) + " name or object";
   }
   return {};
+}
+
+std::size_t Key::places() const {
+  return 1 + static_cast<std::size_t>(std::ranges::count(of, ','));
 }
 
 bool Key::belongs_to(std::string_view tag) const {

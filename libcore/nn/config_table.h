@@ -24,7 +24,7 @@ enum class Kind {
   kName,     // a layer's: letters, digits, '_', '-', '.'
   kOneOf,    // one of `values`
   kShape,    // 1 to 7 integers of `range`
-  kPair,     // [height, width], integers of `range`
+  kTuple,    // integers of `range`, `of` "[height, width]"
   kNumbers,  // one or more numbers of `range`
   kNames,    // a layer's or an input's name, or an array of them
   kObject,   // the object `of`
@@ -56,6 +56,7 @@ struct Key {
   Json default_value() const;
   // "integer 1..65535", "number in [0, 1)": for messages and pages.
   std::string wanted() const;
+  std::size_t places() const;                   // of a tuple
   bool belongs_to(std::string_view tag) const;  // "": to any
 };
 

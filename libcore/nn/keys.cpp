@@ -34,9 +34,9 @@ Key flag(std::string_view name, std::string_view fallback,
   return of_layer(name, Kind::kBoolean, fallback, doc);
 }
 
-Key pair(std::string_view name, std::string_view fallback,
-         std::string_view doc) {
-  return of_layer(name, Kind::kPair, fallback, doc, kSmall);
+Key tuple(std::string_view name, std::string_view fallback,
+          std::string_view doc, std::string_view of, std::string_view range) {
+  return of_layer(name, Kind::kTuple, fallback, doc, range, of);
 }
 
 Key one_of(std::string_view name, std::string_view fallback,

@@ -30,9 +30,10 @@ Key number(std::string_view name, std::string_view fallback,
            std::string_view doc, std::string_view range);
 Key flag(std::string_view name, std::string_view fallback,
          std::string_view doc);
-// [height, width]
-Key pair(std::string_view name, std::string_view fallback,
-         std::string_view doc);
+// of: "[height, width]"
+Key tuple(std::string_view name, std::string_view fallback,
+          std::string_view doc, std::string_view of = "[height, width]",
+          std::string_view range = kSmall);
 Key one_of(std::string_view name, std::string_view fallback,
            std::string_view doc, std::span<const std::string_view> values);
 // A list of numbers of `range`.

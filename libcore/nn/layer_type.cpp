@@ -55,7 +55,12 @@ void check_extents(std::span<const std::int64_t> extents,
 
 tensor::Shape checked_shape(std::initializer_list<std::int64_t> extents,
                             const std::string& what) {
-  check_extents({extents.begin(), extents.size()}, what);
+  return checked_shape(std::span(extents.begin(), extents.size()), what);
+}
+
+tensor::Shape checked_shape(std::span<const std::int64_t> extents,
+                            const std::string& what) {
+  check_extents(extents, what);
   return tensor::Shape(extents);
 }
 

@@ -119,7 +119,9 @@ struct LayerType {
   std::vector<std::string_view> other_names = {};
   std::vector<Key> keys = {};  // its own, beside type, name and training's
   Trains trains = Trains::kNothing;
-  bool recurrent = false;  // makes an input of two dimensions a sequence
+  bool recurrent = false;  // goes through sequences, step by step
+  // Makes inputs of two dimensions sequences; so do recurrent ones.
+  bool reads_sequences = false;
   Arity inputs = {};
 
   // Fills in the defaults that are phrases.
@@ -157,6 +159,8 @@ double numbers_in(const tensor::Shape& shape);
 // A shape from settings, which may be of any size.
 // Throws Error: kConfig, "weight has more than 2^40 numbers".
 tensor::Shape checked_shape(std::initializer_list<std::int64_t> extents,
+                            const std::string& what);
+tensor::Shape checked_shape(std::span<const std::int64_t> extents,
                             const std::string& what);
 void check_size(const tensor::Shape& shape, const std::string& what);
 

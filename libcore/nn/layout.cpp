@@ -61,7 +61,7 @@ void Builder::extend_state(const Segment& segment) {
   layout_.state_count += segment.elements() * ranges.back().per_parameter;
 }
 
-// A network without recurrent layers takes [8, 8] as it always did.
+// A network without layers that read sequences takes [8, 8] as it always did.
 void Builder::add_input(const InputConfig& input) {
   const std::string place =
       config_.is_graph()
@@ -71,7 +71,7 @@ void Builder::add_input(const InputConfig& input) {
   layout_.inputs.push_back(
       {input.shape, input.shape.rank() == 2 &&
                         std::ranges::any_of(config_.layers, [](const auto& l) {
-                          return l.type->recurrent;
+                          return l.type->recurrent || l.type->reads_sequences;
                         })});
 }
 

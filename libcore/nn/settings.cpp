@@ -84,8 +84,10 @@ std::string Settings::text(std::string_view name) const {
   return at(name).get<std::string>();
 }
 
-std::array<std::int64_t, 2> Settings::pair(std::string_view name) const {
-  return at(name).get<std::array<std::int64_t, 2>>();
+std::vector<std::int64_t> Settings::integers(std::string_view name) const {
+  const Json& value = at(name);
+  if (value.is_number()) return {value.get<std::int64_t>()};
+  return value.get<std::vector<std::int64_t>>();
 }
 
 tensor::ActivationSpec Settings::activation(std::string_view name) const {

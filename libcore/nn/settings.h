@@ -4,9 +4,9 @@
 #ifndef DL_LIBCORE_NN_SETTINGS_H_
 #define DL_LIBCORE_NN_SETTINGS_H_
 
-#include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/nn/names.h"
@@ -29,7 +29,8 @@ class Settings {
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::string text(std::string_view name) const;
-  std::array<std::int64_t, 2> pair(std::string_view name) const;
+  // Of a tuple; an integer is one of 1.
+  std::vector<std::int64_t> integers(std::string_view name) const;
   tensor::ActivationSpec activation(std::string_view name) const;
   tensor::LossSpec loss(std::string_view name) const;
   template <typename E>

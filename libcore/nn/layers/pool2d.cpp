@@ -1,4 +1,4 @@
-// Max and average pooling.
+// Pooling of images and of volumes by a window.
 
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
@@ -9,13 +9,31 @@ namespace dl::nn::layers {
 namespace {
 
 using tensor::Pooling;
+
+// What the kinds of pooling say beside the window.
+template <typename Spec>
+Spec finished(Spec spec, const Settings& settings) {
+  if (settings.has("p")) spec.p = settings.number("p");
+  if (settings.has("count_padding"))
+    spec.count_padding = settings.flag("count_padding");
+  return spec;
+}
+
+std::unique_ptr<tensor::Pool2d> kernel_of(const LayerSite& site, Pooling kind) {
+  const Window window = window_of(*site.settings);
+  if (window.kernel.size() == 3)
+    return site.device->pool3d(
+        finished(pool3d_spec(window, site.input(), kind), *site.settings),
+        site.max_batch);
+  return site.device->pool2d(
+      finished(pool2d_spec(window, site.input(), kind), *site.settings),
+      site.max_batch);
+}
+
 template <Pooling kind>
-class Pool2d final : public Layer {
+class Pool final : public Layer {
  public:
-  Pool2d(const LayerSite& site, Memory&)
-      : kernel_(site.device->pool2d(
-            pool2d_spec(window_of(*site.settings), site.input(), kind),
-            site.max_batch)) {}
+  Pool(const LayerSite& site, Memory&) : kernel_(kernel_of(site, kind)) {}
 
   void forward(const Flow& flow, const Step& step) override {
     kernel_->forward(flow.y, flow.x[0], step.training);
@@ -29,41 +47,46 @@ class Pool2d final : public Layer {
   std::unique_ptr<tensor::Pool2d> kernel_;
 };
 
-void complete(Settings& settings) {
-  if (!settings.has("stride")) settings.set("stride", settings.at("kernel"));
-}
-
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const Window window = window_of(settings);
   const tensor::Shape& input = inputs[0].shape;
-  const tensor::Shape output =
-      slide(window, input, input.rank() == 3 ? input[2] : 0);
+  const tensor::Shape output = slide(window, input, input.back());
+  double points = 1;
+  for (const std::int64_t extent : window.kernel)
+    points *= static_cast<double>(extent);
   return {.output = {output, false, inputs[0].copies},
-          .flops = static_cast<double>(window.kernel[0]) *
-                   static_cast<double>(window.kernel[1]) * numbers_in(output),
+          .flops = points * numbers_in(output),
           .manners = {.keeps_inputs = false, .keeps_output = false}};
 }
 
+Key count_padding_key() {
+  // Resolved, files of 0.1 stay as they are.
+  return key::flag("count_padding", "(false)",
+                   "Counts padding, as zeros; else means are of what there "
+                   "is.");
+}
+
 template <Pooling kind>
-LayerType pooling(std::string_view name, std::string_view words,
+LayerType pooling(int axes, std::string_view name, std::string_view words,
                   const std::vector<std::string_view>& other_names) {
+  std::vector<Key> keys = pooling_keys(axes);
+  if (kind == Pooling::kAverage) keys.push_back(count_padding_key());
+  if (kind == Pooling::kPNorm)
+    keys.push_back(key::number("p", "2", "The exponent.", "[1, inf)"));
   return {.name = name,
           .words = words,
           .other_names = other_names,
-          .keys = {key::pair("kernel", "[2, 2]",
-                             "Size of the window, [height, width]."),
-                   key::pair("stride", "(the kernel)", "Steps of the window."),
-                   padding_key()},
-          .complete = complete,
+          .keys = keys,
+          .complete = stride_as_kernel,
           .plan = plan,
-          .make = make<Pool2d<kind>>};
+          .make = make<Pool<kind>>};
 }
 
 }  // namespace
 
 const LayerType& max_pool2d() {
   static const LayerType type = pooling<Pooling::kMax>(
-      "max_pool2d",
+      2, "max_pool2d",
       "The largest number of each window, channel by channel.\n"
       "Padding is never the largest.",
       {"maxpooling2d", "maxpooling", "maxpool"});
@@ -72,9 +95,33 @@ const LayerType& max_pool2d() {
 
 const LayerType& average_pool2d() {
   static const LayerType type = pooling<Pooling::kAverage>(
-      "average_pool2d",
-      "The mean of each window, channel by channel; padding does not count.",
+      2, "average_pool2d", "The mean of each window, channel by channel.",
       {"averagepooling2d", "avgpool2d"});
+  return type;
+}
+
+const LayerType& pnorm_pool2d() {
+  static const LayerType type = pooling<Pooling::kPNorm>(
+      2, "pnorm_pool2d",
+      "(sum of |x|^p)^(1/p) of each window, channel by channel.",
+      {"lppool2d", "pnormpooling"});
+  return type;
+}
+
+const LayerType& max_pool3d() {
+  static const LayerType type = pooling<Pooling::kMax>(
+      3, "max_pool3d",
+      "The largest number of each window of a volume, channel by channel.\n"
+      "Padding is never the largest.",
+      {"maxpooling3d"});
+  return type;
+}
+
+const LayerType& average_pool3d() {
+  static const LayerType type = pooling<Pooling::kAverage>(
+      3, "average_pool3d",
+      "The mean of each window of a volume, channel by channel.",
+      {"averagepooling3d", "avgpool3d"});
   return type;
 }
 

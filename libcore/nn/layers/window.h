@@ -1,10 +1,11 @@
-// Windows that slide over images: what convolution and pooling have in common.
+// Windows that slide over series, images and volumes: what convolution and
+// pooling have in common.
 
 #ifndef DL_LIBCORE_NN_LAYERS_WINDOW_H_
 #define DL_LIBCORE_NN_LAYERS_WINDOW_H_
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "libcore/nn/config_table.h"
 #include "libcore/nn/names.h"
@@ -14,32 +15,46 @@
 namespace dl::nn {
 
 // valid: no padding.  same: output = ceil(input / stride), the odd pixel of
-// padding at the end (bottom, right).
-enum class Padding { kValid, kSame };
+// padding at the end (bottom, right).  causal: as many, all padding before.
+enum class Padding { kValid, kSame, kCausal };
 template <>
 std::span<const std::string_view> names_of<Padding>();
 
 namespace layers {
 
+// By axis: [steps], [height, width] or [depth, height, width].
 struct Window {
-  std::array<std::int64_t, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
+  std::vector<std::int64_t> kernel, stride, dilation;
   Padding padding = Padding::kValid;
 };
 
 // kernel, stride and padding of the settings, and dilation where they have it.
 Window window_of(const Settings& settings);
-Key padding_key();
+// What pooling steps by where nothing is said.
+void stride_as_kernel(Settings& settings);
 
-// Its output over an input [height, width, channels], of so many channels.
+// The keys of a window over so many axes; `kernel` is its default.
+std::vector<Key> convolution_keys(int axes);
+std::vector<Key> pooling_keys(int axes);
+
+// Its output over an input [.., channels], of so many channels.
 // Throws Error: kConfig, "kernel 5x5 is larger than its input 4x4x50".
 tensor::Shape slide(const Window& window, const tensor::Shape& input,
                     std::int64_t channels);
 
-// The primitives over such an input, their padding worked out.
+// The primitives over such an input, their padding worked out; a series is an
+// image of height 1.
 tensor::Conv2dSpec conv2d_spec(const Window& window, const tensor::Shape& input,
+                               std::int64_t filters);
+tensor::Conv3dSpec conv3d_spec(const Window& window, const tensor::Shape& input,
                                std::int64_t filters);
 tensor::Pool2dSpec pool2d_spec(const Window& window, const tensor::Shape& input,
                                tensor::Pooling kind);
+tensor::Pool3dSpec pool3d_spec(const Window& window, const tensor::Shape& input,
+                               tensor::Pooling kind);
+
+// [n, steps, features] as [n, 1, steps, features].
+tensor::View series_as_images(const tensor::View& series);
 
 }  // namespace layers
 }  // namespace dl::nn

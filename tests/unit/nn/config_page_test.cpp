@@ -126,7 +126,11 @@ TEST_CASE("the schema says what the table says") {
   CHECK(conv["properties"]["filters"]["minimum"] == 1);
   CHECK(conv["properties"]["filters"]["maximum"] == 2147483647);
   CHECK(conv["properties"]["bias"]["default"] == true);
-  const Json& dropout = layers[5]["properties"]["rate"];
+  const auto titled = [&](const char* type) {
+    return *std::ranges::find_if(
+        layers, [&](const Json& layer) { return layer["title"] == type; });
+  };
+  const Json dropout = titled("dropout")["properties"]["rate"];
   CHECK(dropout["minimum"] == 0);
   CHECK(dropout["exclusiveMaximum"] == 1);
   CHECK_FALSE(dropout.contains("maximum"));

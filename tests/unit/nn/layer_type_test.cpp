@@ -18,10 +18,10 @@ Json some_value(const Key& key) {
   switch (key.kind) {
     case Kind::kInteger:
       return 2;
-    case Kind::kPair:
-      return {2, 2};
     case Kind::kShape:
       return key.name == "axes" ? Json{1, 0} : Json::array({12});
+    case Kind::kTuple:
+      return Json(std::vector<int>(key.places(), 2));
     case Kind::kNumber:
       return 0.5;
     case Kind::kOneOf:
@@ -44,7 +44,10 @@ Json least_of(const LayerType& type) {
 
 // A shape that layers of the type take.
 std::string shape_for(const LayerType& type) {
-  return type.name.ends_with("2d") ? "[4, 4, 3]" : "[4, 3]";
+  if (type.name.ends_with("3d")) return "[3, 4, 4, 2]";
+  const bool images = type.name.find("2d") != std::string_view::npos ||
+                      type.name == "space_to_depth";
+  return images ? "[4, 4, 3]" : "[4, 3]";
 }
 
 // A network with it, and what it needs: the input as often as it takes it, of
@@ -104,7 +107,8 @@ TEST_CASE("a layer has a setting for each key of its type") {
     CAPTURE(type->name);
     const LayerConfig layer = network_with(*type).layers.front();
     for (const Key& key : type->keys)
-      CHECK(layer.settings.has(key.name) == (key.fallback != "(none)"));
+      CHECK(layer.settings.has(key.name) ==
+            (key.fallback != "(none)" && key.fallback != "(false)"));
   }
 }
 

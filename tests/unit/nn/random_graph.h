@@ -45,7 +45,7 @@ class RandomGraph {
 
   void add_input() {
     static const std::vector<std::vector<std::int64_t>> kShapes{
-        {4}, {3}, {4, 4, 2}, {5, 3}};
+        {4}, {3}, {4, 4, 2}, {5, 3}, {2, 3, 2, 2}};
     const auto& shape = kShapes[below(kShapes.size())];
     const std::string name = "in" + std::to_string(inputs_.size());
     inputs_.push_back({{"name", name}, {"shape", shape}});
@@ -71,11 +71,18 @@ class RandomGraph {
         return 0.5;
       case Kind::kBoolean:
         return below(2) == 0;
-      case Kind::kPair:
-        return {1 + below(2), 1 + below(2)};
       case Kind::kShape:
         return shape_for(key.name == "axes");
+      case Kind::kTuple: {
+        Json value = Json::array();
+        for (std::size_t i = 0; i < key.places(); ++i)
+          value.push_back(1 + below(2));
+        return value;
+      }
       case Kind::kOneOf:
+        // Without kinks, of which finite differences give no gradient.
+        if (key.name.ends_with("activation"))
+          return below(2) == 0 ? "tanh" : "sigmoid";
         return key.values[below(key.values.size())];
       case Kind::kTagOrObject:
         if (key.name == "activation") return "tanh";

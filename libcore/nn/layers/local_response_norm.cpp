@@ -1,0 +1,66 @@
+// Local response normalisation, over the last dimension.
+
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+namespace {
+
+class LocalResponseNorm final : public Layer {
+ public:
+  LocalResponseNorm(const LayerSite& site, Memory&)
+      : device_(site.device),
+        spec_{.window = site.settings->integer("window"),
+              .k = site.settings->number("k"),
+              .alpha = site.settings->number("alpha"),
+              .beta = site.settings->number("beta")} {}
+
+  void forward(const Flow& flow, const Step&) override {
+    device_->local_norm(spec_, flow.y, flow.x[0]);
+  }
+  void backward(const Flow& flow, const Step&) override {
+    device_->local_norm_gradient(spec_, flow.dx[0], flow.dy, flow.x[0]);
+  }
+
+ private:
+  tensor::Device* device_;
+  tensor::LocalNorm spec_;
+};
+
+void check(const Settings& settings, const Complaint& complain) {
+  const std::int64_t window = settings.integer("window");
+  if (window % 2 == 0)
+    complain("window", "want an odd number, got " + std::to_string(window));
+}
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  return {.output = inputs[0],
+          .flops = numbers_in(inputs[0].shape) *
+                   static_cast<double>(settings.integer("window") + 3),
+          .manners = {.keeps_output = false}};
+}
+
+}  // namespace
+
+const LayerType& local_response_norm() {
+  static const LayerType type{
+      .name = "local_response_norm",
+      .words =
+          "y = x / (k + alpha s)^beta, where s is the sum of x^2 over the "
+          "*window* channels\n"
+          "around each that there are.\n"
+          "PyTorch's alpha is *window* times this one.",
+      .other_names = {"localresponsenormalization", "lrn"},
+      .keys = {key::integer("window", "5", "Channels of the sum, odd.",
+                            "1..129"),
+               key::number("k", "2", "Keeps the divisor from zero.", kOver0),
+               key::number("alpha", "1e-4", "What the sum counts.", kAtLeast0),
+               key::number("beta", "0.75", "The exponent.", kAtLeast0)},
+      .check = check,
+      .plan = plan,
+      .make = make<LocalResponseNorm>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,56 @@
+// Layers that move the pixels of an image, or the steps of a series, which is
+// an image of height 1.
+
+#ifndef DL_LIBCORE_NN_LAYERS_MOVES_H_
+#define DL_LIBCORE_NN_LAYERS_MOVES_H_
+
+#include <cstdint>
+
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::nn::layers {
+
+struct Extents {
+  std::int64_t height = 1, width = 1, channels = 1;
+};
+// Of [height, width, channels], or of [steps, features].
+Extents extents_of(const tensor::Shape& shape);
+
+// Throws Error: kConfig, the input is not of this rank, 2 or 3.
+void want_rank(int rank, const Form& input);
+// The same with other extents; a mask is then made anew.
+Blueprint moved(const Form& input, Extents output);
+
+// Which pixels of an example go where, y's for x's.
+using Move = tensor::Strided (*)(const Settings& settings, Extents in,
+                                 Extents out);
+
+// What is moved nowhere is 0 in y, and its gradient 0 in dx.
+class Mover : public Layer {
+ public:
+  Mover(const LayerSite& site, Memory& memory, Move move);
+
+  void forward(const Flow& flow, const Step& step) override;
+  void backward(const Flow& flow, const Step& step) override;
+  // Steps that come from nowhere count.
+  tensor::View mask(const Flow& flow) override;
+
+ private:
+  void run(const tensor::Strided& s, const tensor::View& y,
+           const tensor::View& x, bool add);
+
+  tensor::Device* device_;
+  tensor::Strided move_, mask_move_;
+  tensor::View mask_;
+};
+
+// What a type that moves has for `make`.
+template <Move move>
+std::unique_ptr<Layer> make_mover(const LayerSite& site, Memory& memory) {
+  return std::make_unique<Mover>(site, memory, move);
+}
+
+}  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_MOVES_H_

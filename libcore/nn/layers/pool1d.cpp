@@ -1,0 +1,116 @@
+// Pooling of series by a window: of images of height 1.
+
+#include "libcore/nn/layers/series_mask.h"
+#include "libcore/nn/layers/window.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::Pooling;
+using tensor::View;
+
+// Less than all that counts, and finite: what is left of it is multiplied by 0.
+constexpr double kLeast = -1e30;
+
+template <Pooling kind>
+class Pool1d final : public Layer {
+ public:
+  Pool1d(const LayerSite& site, Memory& memory)
+      : device_(site.device),
+        mask_(site, memory),
+        kernel_(device_->pool2d(
+            pool2d_spec(window_of(*site.settings), site.input(), kind),
+            site.max_batch)) {
+    if (site.inputs[0].steps)
+      factor_ = memory.allocate({site.max_batch, site.output.shape[0]});
+  }
+
+  void forward(const Flow& flow, const Step& step) override {
+    const View& mask = flow.masks[0];
+    const View x =
+        mask_.apply(flow.x[0], mask, kind == Pooling::kMax ? kLeast : 0);
+    kernel_->forward(series_as_images(flow.y), series_as_images(x),
+                     step.training);
+    if (!mask.empty()) device_->mask_steps(flow.y, factor(mask));
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    const View& mask = flow.masks[0];
+    if (!mask.empty()) device_->mask_steps(flow.dy, factor(mask));
+    kernel_->backward(series_as_images(flow.dx[0]), series_as_images(flow.dy));
+    if (!mask.empty()) device_->mask_steps(flow.dx[0], mask);
+  }
+
+  View mask(const Flow& flow) override { return mask_.any(flow.masks[0]); }
+
+ private:
+  // What makes the pooled numbers those of the steps that count: 0 for a window
+  // without any, and for a mean 1 / their share.
+  View factor(const View& mask) {
+    const View any = mask_.any(mask);
+    if (kind == Pooling::kMax) return any;
+    // share + (1 - any), which is 1 where the share is 0
+    const View divisor = factor_.at(0, any.shape);
+    device_->fill(divisor, 1);
+    device_->add(divisor, -1, any);
+    device_->add(divisor, 1, mask_.share(mask));
+    device_->divide(divisor, any, divisor);
+    return divisor;
+  }
+
+  tensor::Device* device_;
+  SeriesMask mask_;
+  std::unique_ptr<tensor::Pool2d> kernel_;
+  View factor_;
+};
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  const Form& input = inputs[0];
+  const Window window = window_of(settings);
+  const tensor::Shape shape = slide(window, input.shape, input.shape.back());
+  const Form output{shape, input.steps, input.copies};
+  return {.output = output,
+          .flops = static_cast<double>(window.kernel[0]) * numbers_in(shape),
+          .manners = {.keeps_inputs = false,
+                      .keeps_output = false,
+                      .spoils_gradient = input.steps},
+          .mask = series_mask_rule(input, output)};
+}
+
+template <Pooling kind>
+LayerType pooling(std::string_view name, std::string_view words,
+                  const std::vector<std::string_view>& other_names) {
+  return {.name = name,
+          .words = words,
+          .other_names = other_names,
+          .keys = pooling_keys(1),
+          .reads_sequences = true,
+          .complete = stride_as_kernel,
+          .plan = plan,
+          .make = make<Pool1d<kind>>};
+}
+
+}  // namespace
+
+const LayerType& max_pool1d() {
+  static const LayerType type = pooling<Pooling::kMax>(
+      "max_pool1d",
+      "The largest number of each window of a series, feature by feature.\n"
+      "Padding, and steps that the mask leaves out, are never the largest; a "
+      "step of the\n"
+      "output counts where its window has one that counts, else it is 0.",
+      {"maxpooling1d"});
+  return type;
+}
+
+const LayerType& average_pool1d() {
+  static const LayerType type = pooling<Pooling::kAverage>(
+      "average_pool1d",
+      "The mean of each window of a series, feature by feature, of the steps "
+      "that count.\n"
+      "A step of the output counts where its window has one, else it is 0.",
+      {"averagepooling1d", "avgpool1d"});
+  return type;
+}
+
+}  // namespace dl::nn::layers

@@ -1,0 +1,43 @@
+// Windows over series with a mask: steps that it leaves out are not there.
+
+#ifndef DL_LIBCORE_NN_LAYERS_SERIES_MASK_H_
+#define DL_LIBCORE_NN_LAYERS_SERIES_MASK_H_
+
+#include <memory>
+
+#include "libcore/nn/layer.h"
+#include "libcore/nn/layers/window.h"
+
+namespace dl::nn::layers {
+
+// What becomes of the mask: it stays where steps stay as many.
+MaskRule series_mask_rule(const Form& input, const Form& output);
+
+class SeriesMask {
+ public:
+  SeriesMask(const LayerSite& site, Memory& memory);
+
+  // x with `instead` for what the mask [n, steps] (empty: ones) leaves out.
+  tensor::View apply(const tensor::View& x, const tensor::View& mask,
+                     double instead = 0);
+  // What apply() gave last.
+  tensor::View kept(const tensor::View& x, const tensor::View& mask) const;
+
+  // 1 for the steps of the output whose window has a step that counts, from its
+  // first to its last; empty for an empty mask.
+  tensor::View any(const tensor::View& mask);
+  // Of each window the share that counts, of what is not padding.
+  tensor::View share(const tensor::View& mask);
+
+ private:
+  tensor::View pool(tensor::Pool2d* kernel, const tensor::View& to,
+                    const tensor::View& mask);
+
+  tensor::Device* device_;
+  tensor::View x_, instead_, any_, share_;
+  std::unique_ptr<tensor::Pool2d> any_of_, share_of_;
+};
+
+}  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_SERIES_MASK_H_

@@ -1,0 +1,47 @@
+// Squares of pixels as channels of one.
+
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layers/moves.h"
+
+namespace dl::nn::layers {
+namespace {
+
+tensor::Strided move(const Settings& settings, Extents in, Extents out) {
+  const std::int64_t block = settings.integer("block");
+  const std::int64_t run = block * in.channels, row = in.width * in.channels;
+  tensor::Strided s;
+  return s.over(out.height, out.width * out.channels, block * row)
+      .over(block, run, row)
+      .over(out.width, out.channels, run)
+      .over(run, 1, 1);
+}
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  want_rank(3, inputs[0]);
+  const std::int64_t block = settings.integer("block");
+  const Extents in = extents_of(inputs[0].shape);
+  if (in.height % block != 0 || in.width % block != 0)
+    throw Error{Code::kConfig, "block " + std::to_string(block) +
+                                   " does not divide its input " +
+                                   inputs[0].shape.to_string()};
+  return moved(inputs[0], {in.height / block, in.width / block,
+                           in.channels * block * block});
+}
+
+}  // namespace
+
+const LayerType& space_to_depth() {
+  static const LayerType type{
+      .name = "space_to_depth",
+      .words =
+          "Squares of *block* x *block* pixels become one pixel, with the "
+          "channels of all:\n"
+          "those of the first row first, from the left.",
+      .other_names = {"spacetodepthlayer"},
+      .keys = {key::integer("block", "2", "Side of the squares.", kSmall)},
+      .plan = plan,
+      .make = make_mover<move>};
+  return type;
+}
+
+}  // namespace dl::nn::layers

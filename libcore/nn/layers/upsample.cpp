@@ -1,0 +1,98 @@
+// More pixels, or steps, for each.
+
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layers/moves.h"
+
+namespace dl::nn {
+namespace {
+
+enum class Interpolation { kNearest, kBilinear };
+
+}  // namespace
+
+template <>
+std::span<const std::string_view> names_of<Interpolation>() {
+  static constexpr std::string_view kNames[] = {"nearest", "bilinear"};
+  return kNames;
+}
+
+namespace layers {
+namespace {
+
+tensor::Strided repeat(const Settings&, Extents in, Extents out) {
+  const std::int64_t rows = out.height / in.height,
+                     columns = out.width / in.width, c = in.channels;
+  tensor::Strided s;
+  return s.over(in.height, rows * out.width * c, in.width * c)
+      .over(rows, out.width * c, 0)
+      .over(in.width, columns * c, c)
+      .over(columns, c, 0)
+      .over(c, 1, 1);
+}
+
+class Bilinear final : public Layer {
+ public:
+  Bilinear(const LayerSite& site, Memory&) : device_(site.device) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    device_->upsample_bilinear(flow.y, flow.x[0]);
+  }
+  void backward(const Flow& flow, const Step&) override {
+    device_->upsample_bilinear_gradient(flow.dx[0], flow.dy);
+  }
+
+ private:
+  tensor::Device* device_;
+};
+
+std::unique_ptr<Layer> make_upsample2d(const LayerSite& site, Memory& memory) {
+  if (site.settings->one_of<Interpolation>("interpolation") ==
+      Interpolation::kBilinear)
+    return std::make_unique<Bilinear>(site, memory);
+  return std::make_unique<Mover>(site, memory, repeat);
+}
+
+template <int rank>
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  want_rank(rank, inputs[0]);
+  const std::vector<std::int64_t> size = settings.integers("size");
+  Extents out = extents_of(inputs[0].shape);
+  // No product of an extent below 2^40 and 65535 overflows.
+  if (rank == 3) out.height *= size[0];
+  out.width *= size.back();
+  return moved(inputs[0], out);
+}
+
+}  // namespace
+
+const LayerType& upsample2d() {
+  static const LayerType type{
+      .name = "upsample2d",
+      .words =
+          "Each pixel becomes *size* pixels: like it, or on the way to the "
+          "next "
+          "ones.\n"
+          "For bilinear, pixels are squares, and the outermost are repeated.",
+      .other_names = {"upsampling2d", "upsampling"},
+      .keys = {key::tuple("size", "[2, 2]", "Pixels for each."),
+               key::one_of("interpolation", R"("nearest")",
+                           "What new pixels are.", names_of<Interpolation>())},
+      .plan = plan<3>,
+      .make = make_upsample2d};
+  return type;
+}
+
+const LayerType& upsample1d() {
+  static const LayerType type{
+      .name = "upsample1d",
+      .words = "Each step of a series *size* times.",
+      .other_names = {"upsampling1d"},
+      .keys = {key::integer("size", "2", "Steps for each.", kSmall)},
+      .reads_sequences = true,
+      .plan = plan<2>,
+      .make = make_mover<repeat>};
+  return type;
+}
+
+}  // namespace layers
+}  // namespace dl::nn
