@@ -138,7 +138,7 @@ class RandomGraph {
       if (e.code() != Code::kConfig) throw;
       return;  // it does not take these
     }
-    if (output.shape.elements() > 100) return;
+    if (output.shape.elements() > 150) return;
     for (const std::size_t i : chosen) {
       node["from"].push_back(values_[i].name);
       values_[i].used = true;
