@@ -24,7 +24,20 @@ const char* const kNetworks[] = {
        {"type": "batch_norm"}, {"type": "dense", "units": 7},
        {"type": "batch_norm"},
        {"type": "dense", "units": 6, "activation": "tanh"},
-       {"type": "batch_norm"})"};
+       {"type": "batch_norm"})",
+    R"({"type": "depthwise_conv2d", "kernel": [3, 3], "depth_multiplier": 2},
+       {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"},
+       {"type": "conv2d_transpose", "filters": 3, "kernel": [2, 2]},
+       {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"},
+       {"type": "separable_conv2d", "filters": 3, "kernel": [2, 2]},
+       {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"})",
+    R"({"type": "reshape", "shape": [2, 6, 3, 2]},
+       {"type": "conv3d", "filters": 3, "kernel": [2, 2, 2]},
+       {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"},
+       {"type": "reshape", "shape": [10, 3]},
+       {"type": "conv1d", "filters": 3, "kernel": 3, "padding": "causal"},
+       {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"},
+       {"type": "global_pool"})"};
 
 NetworkConfig network(const std::string& layers) {
   return sequence("[6, 6, 2]", layers + R"(, {"type": "output", "units": 3,
