@@ -150,4 +150,28 @@ TEST_CASE("gradients of layers over series, with masks and without",
   }
 }
 
+TEST_CASE("what a mask leaves out of a series changes nothing") {
+  const std::string it =
+      GENERATE(as<std::string>{}, R"(conv1d", "filters": 3, "kernel": 3)",
+               R"(conv1d", "filters": 3, "kernel": 3, "padding": "same")",
+               R"(max_pool1d", "kernel": 2)",
+               R"(max_pool1d", "kernel": 3, "stride": 1, "padding": "same")",
+               R"(average_pool1d", "kernel": 3, "stride": 2)",
+               R"(upsample1d", "size": 3)", R"(crop1d", "cropping": [0, 1])");
+  CAPTURE(it);
+  const NetworkConfig config = sequence("[5, 3]", R"({"type": ")" + it + R"(},
+          {"type": "global_pool", "kind": "average"},
+          {"type": "output", "units": 3, "loss": "negative_log_likelihood"})");
+  testing::Examples data = testing::random_examples(config, 5);
+  const testing::Tensor mask = testing::lengths_mask(5, 5);
+  Network network = testing::compile(config, 5);
+  testing::Tensor before, after;
+  network.predict(data.features, before, &mask);
+  for (std::int64_t i = 0; i < 5 * 5 * 3; ++i)
+    if (mask.as<std::uint8_t>()[static_cast<std::size_t>(i / 3)] == 0)
+      data.features.as<double>()[static_cast<std::size_t>(i)] = 50;
+  network.predict(data.features, after, &mask);
+  CHECK(std::ranges::equal(before.as<float>(), after.as<float>()));
+}
+
 }  // namespace dl::nn
