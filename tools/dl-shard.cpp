@@ -31,6 +31,7 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-preprocess idx train-images.gz train-labels.gz |"
         " dl-shard -n 16 --shuffle -o train\n"
         "dl-shard --split train=0.8,test=0.2 -o all data.dls\n"
+        "dl-shard --zip left=a.dls right=b.dls labels/same=c.dls -o pairs\n"
         "dl-shard --verify 'train-*.dls'",
     .on_kill = dl::io::remove_unfinished,
 };
@@ -59,6 +60,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("stratify", &a.deal.stratify,
            "--split gives each part its share of every class");
   opt.add("seed", &a.deal.seed, "N", "seed of --shuffle and --split");
+  opt.flag("zip", &a.deal.zip, "join inputs NAME=INPUT example by example");
   opt.size("memory", &a.deal.memory, "SIZE",
            "memory to use; what does not fit waits on disk");
   opt.flag("force", &a.deal.force, "overwrite and replace older shards");
@@ -137,7 +139,7 @@ void deal(Args& args, int argc, char** argv) {
     o.step = {"dl-shard", DL_VERSION, {argv + 1, argv + argc}, {}};
     if (o.shuffle || !o.split.empty()) o.step->seed = o.seed;
   }
-  dl::data::warn_of_missing(args.inputs, dl::cli::log());
+  if (!o.zip) dl::data::warn_of_missing(args.inputs, dl::cli::log());
   dl::cli::Progress progress;
   const auto dealt = dl::data::deal(
       args.inputs, o, [&](std::int64_t read, std::int64_t written) {
@@ -155,7 +157,6 @@ void deal(Args& args, int argc, char** argv) {
 [[noreturn]] void misuse(const char* what) {
   throw dl::Error{dl::Code::kUsage, what};
 }
-
 void check(const Args& a) {
   const bool heads = a.options->given("head");
   if (a.verify + a.info + heads > 1)
@@ -178,7 +179,7 @@ void check(const Args& a) {
 
 void run(Args& args, int argc, char** argv) {
   check(args);
-  args.inputs = dl::io::expand_operands(args.inputs);
+  if (!args.deal.zip) args.inputs = dl::io::expand_operands(args.inputs);
   if (args.verify)
     verify(args);
   else if (args.info)

@@ -21,8 +21,8 @@ std::string listed(const Names& names, std::size_t differ) {
   return end < names.size() ? text + ", ..." : text;
 }
 
-std::string difference(const char* what, const Names& before, const Names& next,
-                       const Sides& names) {
+std::string difference(const std::string& what, const Names& before,
+                       const Names& next, const Sides& names) {
   if (before.empty() || next.empty() || before == next) return "";
   const auto at =
       std::mismatch(before.begin(), before.end(), next.begin(), next.end());
@@ -75,6 +75,18 @@ std::string difference(const Schema& before, const Schema& next,
   return of_names;
 }
 
+// of: " of 'left'", or "".
+std::string difference(const About& before, const About& next,
+                       const std::string& of, const Sides& names) {
+  std::string text =
+      difference("classes" + of, before.classes, next.classes, names);
+  if (text.empty())
+    text = difference("columns" + of, before.columns, next.columns, names);
+  if (text.empty())
+    text = difference("targets" + of, before.targets, next.targets, names);
+  return text;
+}
+
 }  // namespace
 
 std::string describe(const Field& field) {
@@ -84,12 +96,12 @@ std::string describe(const Field& field) {
 std::string contradiction(const Metadata& before, const Metadata& next,
                           const Sides& names) {
   std::string text = difference(before.schema, next.schema, names);
-  if (text.empty())
-    text = difference("classes", before.classes, next.classes, names);
-  if (text.empty())
-    text = difference("columns", before.columns, next.columns, names);
-  if (text.empty())
-    text = difference("targets", before.targets, next.targets, names);
+  if (text.empty()) text = difference(before, next, "", names);
+  for (const auto& [name, about] : next.parts) {
+    const auto other = before.parts.find(name);
+    if (text.empty() && other != before.parts.end())
+      text = difference(other->second, about, " of '" + name + "'", names);
+  }
   return text;
 }
 

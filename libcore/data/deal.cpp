@@ -16,6 +16,7 @@
 #include "libcore/data/split.h"
 #include "libcore/data/spool.h"
 #include "libcore/data/stream.h"
+#include "libcore/data/zip.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
@@ -43,7 +44,8 @@ class Dealer {
   }
 
   std::vector<std::string> find_old_shards() const;
-  void read(const std::string& spec);
+  template <typename Reader>
+  void read(Reader&& in);
   // old: shards of before, which go unless they are replaced.
   std::vector<Dealt> write(const std::vector<std::string>& old);
 
@@ -119,8 +121,8 @@ void Dealer::start(const Metadata& metadata) {
                               buckets_ * parts_.size(), options_.memory);
 }
 
-void Dealer::read(const std::string& spec) {
-  StreamReader in(io::open_source(spec));
+template <typename Reader>
+void Dealer::read(Reader&& in) {
   const bool first = !spool_;
   if (first) {
     first_input_ = in.name();
@@ -319,7 +321,15 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
   for (const std::string& path : old)
     io::refuse_overwriting(path, inputs,
                            "would be replaced or removed, and is");
-  for (const std::string& spec : inputs) dealer.read(spec);
+  if (options.zip) {
+    std::vector<ZipSide> sides;
+    for (const std::string& input : inputs)
+      sides.push_back(parse_zip_side(input));
+    dealer.read(ZipReader(std::move(sides)));
+  } else {
+    for (const std::string& spec : inputs)
+      dealer.read(StreamReader(io::open_source(spec)));
+  }
   return dealer.write(old);
 }
 

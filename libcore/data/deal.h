@@ -28,6 +28,7 @@ struct DealOptions {
   std::uint64_t memory = std::uint64_t{64} << 20;
   std::string split;               // "train=0.8,test=0.2", or empty
   bool stratify = false;           // each part has its share of every class
+  bool zip = false;                // inputs are sides of a zip, zip.h
   bool force = false;              // overwrite, and remove older shards
   std::optional<Provenance> step;  // appended to the provenance
 };

@@ -18,10 +18,11 @@ const Tensor* mask_of_steps(const Tensor* labels, const Tensor* features,
   return &product;
 }
 
-const Tensor* label_mask(const DataSet& set, Tensor& product) {
-  const Tensor* labels = set.find("labels");
-  const Tensor* own = set.find("labels_mask");
-  const Tensor* steps = set.find("features_mask");
+const Tensor* label_mask(const DataSet& set, Tensor& product,
+                         const std::string& of) {
+  const Tensor* labels = set.find("labels" + of);
+  const Tensor* own = set.find("labels_mask" + of);
+  const Tensor* steps = set.find("features_mask" + of);
   if (!labels || !steps || steps->shape().rank() != 2) return own;
   const Shape& shape = labels->shape();
   const bool of_steps =

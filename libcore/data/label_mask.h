@@ -3,6 +3,8 @@
 #ifndef DL_LIBCORE_DATA_LABEL_MASK_H_
 #define DL_LIBCORE_DATA_LABEL_MASK_H_
 
+#include <string>
+
 #include "libcore/data/dataset.h"
 
 namespace dl::data {
@@ -18,7 +20,9 @@ const tensor::Tensor* mask_of_steps(const tensor::Tensor* labels,
 // where they are of its steps: class numbers [n, steps] or values
 // [n, steps, ...].  Values [n, columns] are of the whole, however many steps
 // there are.
-const tensor::Tensor* label_mask(const DataSet& set, tensor::Tensor& product);
+// of: "/left" of a MultiDataSet.
+const tensor::Tensor* label_mask(const DataSet& set, tensor::Tensor& product,
+                                 const std::string& of = "");
 
 }  // namespace dl::data
 

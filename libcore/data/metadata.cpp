@@ -112,18 +112,60 @@ void check_tensors(const std::map<std::string, Field>& schema) {
 
 // Programs of others write them, too.  Columns of one name are as a table has
 // them, and only matter where they are matched by name.
-void check_names(const Metadata& m) {
+void check_names(const About& m, const std::map<std::string, Field>& schema,
+                 const std::string& tensor) {
   std::set<std::string> seen;
   for (const std::string& name : m.classes)
     if (!seen.insert(name).second)
       bad("two classes are called " + in_quotes(name));
-  const auto features = m.schema.find("features");
-  if (m.columns.empty() || features == m.schema.end()) return;
+  const auto features = schema.find(tensor);
+  if (m.columns.empty() || features == schema.end()) return;
   const tensor::Shape& shape = features->second.shape;
   const std::int64_t width = shape.rank() > 0 ? shape.back() : 1;
   if (std::cmp_not_equal(width, m.columns.size()))
-    bad("'features' has " + std::to_string(width) + " columns, but there are " +
-        std::to_string(m.columns.size()) + " names of them");
+    bad("'" + tensor + "' has " + std::to_string(width) +
+        " columns, but there are " + std::to_string(m.columns.size()) +
+        " names of them");
+}
+
+void check_names(const Metadata& m) {
+  check_names(m, m.schema, "features");
+  for (const auto& [name, about] : m.parts)
+    check_names(about, m.schema, "features/" + name);
+}
+
+void update_about(About& now, const About& later) {
+  take_over(now.classes, later.classes);
+  take_over(now.columns, later.columns);
+  take_over(now.targets, later.targets);
+  if (later.statistics) now.statistics = later.statistics;
+  if (later.label_statistics) now.label_statistics = later.label_statistics;
+}
+
+// Those of both, in `now`.
+void join_statistics(About& now, const About& before, const About& next) {
+  now.statistics = joined(before.statistics, next.statistics);
+  now.label_statistics = joined(before.label_statistics, next.label_statistics);
+}
+
+const About& about(const std::map<std::string, About>& parts,
+                   const std::string& name) {
+  static const About kNothing;
+  const auto it = parts.find(name);
+  return it == parts.end() ? kNothing : it->second;
+}
+
+// Adds what is said, by keys that end in `suffix`.
+void write_about(const About& m, const std::string& suffix,
+                 std::map<std::string, std::string>& text) {
+  if (!m.classes.empty()) text["classes" + suffix] = dump_json(m.classes);
+  if (!m.columns.empty()) text["columns" + suffix] = dump_json(m.columns);
+  if (!m.targets.empty()) text["targets" + suffix] = dump_json(m.targets);
+  if (m.statistics)
+    text["statistics" + suffix] = dump_json(m.statistics->to_json());
+  if (m.label_statistics)
+    text["label_statistics" + suffix] =
+        dump_json(m.label_statistics->to_json());
 }
 
 Json to_json(const SetPlace& place) {
@@ -187,15 +229,40 @@ std::map<std::string, Field> Metadata::schema_of(const DataSet& set) {
   return schema;
 }
 
+bool About::empty() const {
+  return classes.empty() && columns.empty() && targets.empty() && !statistics &&
+         !label_statistics;
+}
+
+std::set<std::string> Metadata::names() const {
+  std::set<std::string> all;
+  for (const auto& [tensor, field] : schema)
+    if (const auto slash = tensor.find('/'); slash != std::string::npos)
+      all.insert(tensor.substr(slash + 1));
+  return all;
+}
+
+Metadata Metadata::part(const std::string& name) const {
+  Metadata own;
+  if (name.empty())
+    static_cast<About&>(own) = *this;
+  else
+    static_cast<About&>(own) = about(parts, name);
+  for (const auto& [tensor, field] : schema) {
+    const auto slash = std::min(tensor.find('/'), tensor.size());
+    const std::string of = tensor.substr(std::min(slash + 1, tensor.size()));
+    if (of == name && !names_example(tensor))
+      own.schema[tensor.substr(0, slash)] = field;
+  }
+  return own;
+}
+
 void Metadata::update(const Metadata& later) {
   refuse(contradiction(*this, later, {"later metadata", "the one before it"}));
   check_tensors(later.schema);
   take_over(schema, later.schema);
-  take_over(classes, later.classes);
-  take_over(columns, later.columns);
-  take_over(targets, later.targets);
-  if (later.statistics) statistics = later.statistics;
-  if (later.label_statistics) label_statistics = later.label_statistics;
+  update_about(*this, later);
+  for (const auto& [name, said] : later.parts) update_about(parts[name], said);
   if (!later.provenance.empty()) provenance = later.provenance;
   if (later.place) place = later.place;
   check_names(*this);
@@ -207,16 +274,16 @@ void Metadata::join(const Metadata& next) {
 
 void Metadata::join(const Metadata& next, const Sides& names) {
   refuse(contradiction(*this, next, names));
-  auto features = joined(std::move(statistics), next.statistics);
-  auto labels = joined(std::move(label_statistics), next.label_statistics);
+  const Metadata before = *this;
   const bool same_shard = place == next.place;
   std::vector<Provenance> steps = provenance;
   for (const Provenance& step : next.provenance)
     if (std::find(steps.begin(), steps.end(), step) == steps.end())
       steps.push_back(step);
   update(next);
-  statistics = std::move(features);
-  label_statistics = std::move(labels);
+  join_statistics(*this, before, next);
+  for (auto& [name, said] : parts)
+    join_statistics(said, about(before.parts, name), about(next.parts, name));
   provenance = std::move(steps);
   if (!same_shard) place.reset();
 }
@@ -227,12 +294,8 @@ std::map<std::string, std::string> Metadata::to_strings() const {
   text["version"] =
       std::to_string(kMajorVersion) + "." + std::to_string(kMinorVersion);
   text["schema"] = dump_json(schema_to_json(schema));
-  if (!classes.empty()) text["classes"] = dump_json(classes);
-  if (!columns.empty()) text["columns"] = dump_json(columns);
-  if (!targets.empty()) text["targets"] = dump_json(targets);
-  if (statistics) text["statistics"] = dump_json(statistics->to_json());
-  if (label_statistics)
-    text["label_statistics"] = dump_json(label_statistics->to_json());
+  write_about(*this, "", text);
+  for (const auto& [name, said] : parts) write_about(said, "/" + name, text);
   if (place) text["set"] = dump_json(to_json(*place));
   if (!provenance.empty()) text["provenance"] = dump_json(to_json(provenance));
   return text;
@@ -240,7 +303,7 @@ std::map<std::string, std::string> Metadata::to_strings() const {
 
 Metadata Metadata::from_strings(
     const std::map<std::string, std::string>& text) {
-  const auto find = [&](const char* key) {
+  const auto find = [&](const std::string& key) {
     const auto it = text.find(key);
     return it == text.end() ? nullptr : &it->second;
   };
@@ -252,22 +315,34 @@ Metadata Metadata::from_strings(
     bad("format version " + clipped(*version) +
         "; this program reads up to version " + std::to_string(kMajorVersion));
   Metadata m;
-  const auto parse = [&](const char* key, auto&& take) {
+  const auto parse = [&](const std::string& key, auto&& take) {
     const std::string* value = find(key);
     if (!value) return;
-    const std::string name = std::string("metadata '") + key + "'";
+    const std::string name = "metadata '" + key + "'";
     const Json json = parse_json(*value, name, Code::kData);
     take(JsonView(json, Code::kData, name));
   };
   parse("schema", [&](const JsonView& j) { m.schema = schema_from_json(j); });
-  parse("classes", [&](const JsonView& j) { m.classes = j.strings(); });
-  parse("columns", [&](const JsonView& j) { m.columns = j.strings(); });
-  parse("targets", [&](const JsonView& j) { m.targets = j.strings(); });
-  parse("statistics",
-        [&](const JsonView& j) { m.statistics = Statistics::from_json(j); });
-  parse("label_statistics", [&](const JsonView& j) {
-    m.label_statistics = Statistics::from_json(j);
-  });
+  const auto parse_about = [&](About& said, const std::string& suffix) {
+    parse("classes" + suffix,
+          [&](const JsonView& j) { said.classes = j.strings(); });
+    parse("columns" + suffix,
+          [&](const JsonView& j) { said.columns = j.strings(); });
+    parse("targets" + suffix,
+          [&](const JsonView& j) { said.targets = j.strings(); });
+    parse("statistics" + suffix, [&](const JsonView& j) {
+      said.statistics = Statistics::from_json(j);
+    });
+    parse("label_statistics" + suffix, [&](const JsonView& j) {
+      said.label_statistics = Statistics::from_json(j);
+    });
+  };
+  parse_about(m, "");
+  for (const std::string& name : m.names()) {
+    About said;
+    parse_about(said, "/" + name);
+    if (!said.empty()) m.parts[name] = std::move(said);
+  }
   parse("set", [&](const JsonView& j) { m.place = place_from_json(j); });
   parse("provenance",
         [&](const JsonView& j) { m.provenance = provenance_from_json(j); });

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,15 +50,28 @@ std::vector<Provenance> provenance_from_json(const JsonView& json);
 
 struct Sides;  // contradiction.h
 
-struct Metadata {
+// What is known of tensors with one name: of "features" and "labels", or, in a
+// MultiDataSet, of "features/left" and "labels/left".
+struct About {
+  std::vector<std::string> classes;      // of labels; empty: regression or none
+  std::vector<std::string> columns;      // names of feature columns, or empty
+  std::vector<std::string> targets;      // names of label columns, or empty
+  std::optional<Statistics> statistics;  // of features
+  std::optional<Statistics> label_statistics;  // of labels, if no classes
+  bool empty() const;
+};
+
+struct Metadata : About {
   std::map<std::string, Field> schema;  // by tensor name
-  std::vector<std::string> classes;  // of "labels"; empty: regression or none
-  std::vector<std::string> columns;  // names of feature columns, or empty
-  std::vector<std::string> targets;  // names of label columns, or empty
-  std::optional<Statistics> statistics;        // of "features"
-  std::optional<Statistics> label_statistics;  // of "labels", if no classes
+  std::map<std::string, About> parts;   // of a MultiDataSet, by name
   std::vector<Provenance> provenance;
   std::optional<SetPlace> place;  // of a shard; what several make up has none
+
+  // The names of a MultiDataSet's tensors: "left" of "features/left".
+  std::set<std::string> names() const;
+  // What is said of the tensors of that name ("": of those without), as of a
+  // DataSet of its own: schema and About alone.
+  Metadata part(const std::string& name) const;
 
   // The schema that `set` has.
   static std::map<std::string, Field> schema_of(const DataSet& set);

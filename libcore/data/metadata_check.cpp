@@ -63,8 +63,12 @@ void Metadata::check(const DataSet& set) const {
           " an example, but the schema says " + describe(field));
     if (is_mask(name))
       check_mask(name, *t);
-    else if (!classes.empty() && name.starts_with("labels"))
+    else if (name == "labels" && !classes.empty())
       check_classes(name, *t, classes.size());
+    else if (name.starts_with("labels/"))
+      if (const auto said = parts.find(name.substr(sizeof "labels"));
+          said != parts.end() && !said->second.classes.empty())
+        check_classes(name, *t, said->second.classes.size());
   }
   for (const auto& [name, t] : set.tensors)
     if (!schema.contains(name))

@@ -1,5 +1,7 @@
 #include "libcore/data/set_statistics.h"
 
+#include <algorithm>
+
 #include "libcore/data/label_mask.h"
 
 namespace dl::data {
@@ -21,19 +23,31 @@ void put(const Statistics& gathered, std::optional<Statistics>& out) {
 }  // namespace
 
 void SetStatistics::add(const DataSet& set) {
-  if (const tensor::Tensor* features = set.find("features"))
-    gather(*features, set.find("features_mask"), "features", features_);
-  if (const tensor::Tensor* labels = set.find("labels")) {
-    real_labels_ = tensor::is_real(labels->dtype());
-    tensor::Tensor product;
-    gather(*labels, label_mask(set, product), "labels", labels_);
+  for (const auto& [name, values] : set.tensors) {
+    const auto slash = std::min(name.find('/'), name.size());
+    const std::string kind = name.substr(0, slash), of = name.substr(slash);
+    if (kind == "features") {
+      gather(values, set.find("features_mask" + of), name,
+             gathered_[of].features);
+    } else if (kind == "labels") {
+      Gathered& own = gathered_[of];
+      own.real_labels = tensor::is_real(values.dtype());
+      tensor::Tensor product;
+      gather(values, label_mask(set, product, of), name, own.labels);
+    }
   }
 }
 
 void SetStatistics::put_into(Metadata& metadata) const {
-  put(features_, metadata.statistics);
-  const bool classes = !real_labels_ && !metadata.classes.empty();
-  put(classes ? Statistics() : labels_, metadata.label_statistics);
+  const auto put_gathered = [](const Gathered& own, About& about) {
+    put(own.features, about.statistics);
+    const bool classes = !own.real_labels && !about.classes.empty();
+    put(classes ? Statistics() : own.labels, about.label_statistics);
+  };
+  put_gathered({}, metadata);
+  for (auto& [name, about] : metadata.parts) put_gathered({}, about);
+  for (const auto& [of, own] : gathered_)
+    put_gathered(own, of.empty() ? metadata : metadata.parts[of.substr(1)]);
 }
 
 }  // namespace dl::data

@@ -1,8 +1,12 @@
 // The statistics that the metadata of a data set carry, gathered record by
-// record: of "features", and of "labels" unless they are classes with names.
+// record: of "features", and of "labels" unless they are classes with names; of
+// a MultiDataSet, by name.
 
 #ifndef DL_LIBCORE_DATA_SET_STATISTICS_H_
 #define DL_LIBCORE_DATA_SET_STATISTICS_H_
+
+#include <map>
+#include <string>
 
 #include "libcore/data/dataset.h"
 #include "libcore/data/metadata.h"
@@ -22,8 +26,11 @@ class SetStatistics {
   void put_into(Metadata& metadata) const;
 
  private:
-  Statistics features_, labels_;
-  bool real_labels_ = false;
+  struct Gathered {
+    Statistics features, labels;
+    bool real_labels = false;
+  };
+  std::map<std::string, Gathered> gathered_;  // by name; "" without one
 };
 
 }  // namespace dl::data
