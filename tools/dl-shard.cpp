@@ -31,7 +31,7 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-preprocess idx train-images.gz train-labels.gz |"
         " dl-shard -n 16 --shuffle -o train\n"
         "dl-shard --split train=0.8,test=0.2 -o all data.dls\n"
-        "dl-shard --zip left=a.dls right=b.dls labels/same=c.dls -o pairs\n"
+        "dl-shard --zip features/l=a.dls features/r=b.dls labels=c.dls -o ab\n"
         "dl-shard --verify 'train-*.dls'",
     .on_kill = dl::io::remove_unfinished,
 };

@@ -415,8 +415,9 @@ Hooks Master::hooks() {
   hooks.welcome = [this] {
     Welcome welcome;
     welcome.network = nn::to_json(plan_.model.config);
-    welcome.normalizer = plan_.model.normalizer.to_json();
-    welcome.target_normalizer = plan_.model.target_normalizer.to_json();
+    const auto& [inputs, outputs] = plan_.model.normalizers;
+    welcome.normalizer = data::to_json(inputs);
+    welcome.target_normalizer = data::to_json(outputs);
     welcome.settings = plan_.settings.to_json();
     welcome.metadata = plan_.model.data.to_strings();
     welcome.training = plan_.training->shards();

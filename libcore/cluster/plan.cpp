@@ -29,7 +29,12 @@ nn::NetworkConfig read_network(const std::string& spec) {
   const auto source = io::open_source(spec);
   const std::string text = io::read_all(*source, kMaxNetwork);
   source->close();
-  return nn::parse_network(text, source->name());
+  nn::NetworkConfig network = nn::parse_network(text, source->name());
+  if (network.outputs.size() > 1)
+    throw Error{Code::kConfig, source->name() +
+                                   ": outputs: clusters do not train networks "
+                                   "of several outputs yet"};
+  return network;
 }
 
 // From --net, or all of a model but what is of its training alone.
@@ -144,18 +149,29 @@ void choose_normalizers(nn::Model& model, const MasterOptions& options,
   const auto keeps = [&](const std::string& kind) {
     return kind == "auto" && !run.is_null();
   };
-  if (keeps(options.normalize))
-    model.normalizer = data::Normalizer::from_json(view.at("normalizer"));
-  else
-    model.normalizer = data::Normalizer::fit(options.normalize, metadata);
-  std::string note;
-  if (!keeps(options.normalize_targets))
-    model.target_normalizer = nn::fit_targets(options.normalize_targets,
-                                              model.config, metadata, note);
-  else if (view.has("target_normalizer"))
-    model.target_normalizer =
-        data::Normalizer::from_json(view.at("target_normalizer"));
-  if (!note.empty()) log(Level::kInfo, note);
+  const nn::Wanted wanted =
+      nn::wanted_by(model.config, nn::layout_of(model.config));
+  auto& [inputs, outputs] = model.normalizers;
+  if (keeps(options.normalize)) {
+    inputs = data::normalizers_from_json(view.at("normalizer"));
+  } else {
+    inputs.clear();
+    for (const nn::WantedInput& input : wanted.inputs)
+      inputs.push_back(
+          data::Normalizer::fit(options.normalize, metadata.part(input.part)));
+  }
+  outputs.assign(wanted.outputs.size(), {});
+  if (keeps(options.normalize_targets)) {
+    if (view.has("target_normalizer"))
+      outputs = data::normalizers_from_json(view.at("target_normalizer"));
+    return;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::string note;
+    outputs[i] = nn::fit_targets(options.normalize_targets, model.config,
+                                 metadata, note, i);
+    if (!note.empty()) log(Level::kInfo, note);
+  }
 }
 
 // What the model says of its data; names that these do not have stay.
@@ -171,7 +187,7 @@ void describe_data(nn::Model& model, data::Metadata metadata) {
 
 // Compiles it once: counts, and draws the first parameters if they are wanted.
 void compile(Plan& plan, bool dry) {
-  nn::Network network(plan.model.config, plan.model.normalizers(),
+  nn::Network network(plan.model.config, plan.model.normalizers,
                       plan.settings.batch, device::open_lanes("cpu", 1), true,
                       {}, nn::Start::kLater);
   if (plan.init)
@@ -250,14 +266,16 @@ Json Plan::configuration() const {
       {"keep", keep_best ? "best" : "last"},
       {"network", nn::to_json(model.config)},
       // Without data there is nothing yet that it could be fitted to.
-      {"normalizer", training || init ? model.normalizer.to_json() : Json()},
+      {"normalizer",
+       training || init ? data::to_json(model.normalizers.inputs) : Json()},
       {"init", init ? Json(io::hex(*init)) : Json()},
       {"data",
        {{"training", shards_of(training)},
         {"evaluation", shards_of(evaluation)}}}};
   // Runs of version 0.1 have none.
-  if (!model.target_normalizer.changes_nothing())
-    json["target_normalizer"] = model.target_normalizer.to_json();
+  if (std::ranges::any_of(model.normalizers.outputs,
+                          [](const auto& n) { return !n.changes_nothing(); }))
+    json["target_normalizer"] = data::to_json(model.normalizers.outputs);
   return json;
 }
 

@@ -28,8 +28,8 @@ bool is_of_network(const nn::Model& model, const Plan& plan) {
 bool is_same(const nn::Model& a, const nn::Model& b) {
   return a.parameters == b.parameters && a.statistics == b.statistics &&
          nn::to_json(a.config) == nn::to_json(b.config) &&
-         a.normalizer.to_json() == b.normalizer.to_json() &&
-         a.target_normalizer.to_json() == b.target_normalizer.to_json();
+         a.normalizers.inputs == b.normalizers.inputs &&
+         a.normalizers.outputs == b.normalizers.outputs;
 }
 
 }  // namespace

@@ -33,8 +33,9 @@ data::Metadata metadata_of(const Json& json) {
   return data::Metadata::from_strings(text);
 }
 
-data::Normalizer normalizer_of(const Json& json, const char* name) {
-  return data::Normalizer::from_json(JsonView(json, Code::kProtocol, name));
+std::vector<data::Normalizer> normalizers_of(const Json& json,
+                                             const char* name) {
+  return data::normalizers_from_json(JsonView(json, Code::kProtocol, name));
 }
 
 bool is_passed_over(const Task& task, std::int64_t batch) {
@@ -166,12 +167,13 @@ void Trainer::set_up(const Welcome& welcome) {
       updater = shared_updater(network);
       network = without_updaters(std::move(network));
     }
-    auto replica = std::make_unique<Replica>(
-        network,
-        data::Normalizers{
-            normalizer_of(welcome.normalizer, "normalizer"),
-            normalizer_of(welcome.target_normalizer, "target_normalizer")},
-        settings_.batch, options_.device, options_.threads);
+    data::Normalizers normalizers;
+    normalizers.inputs = normalizers_of(welcome.normalizer, "normalizer");
+    normalizers.outputs =
+        normalizers_of(welcome.target_normalizer, "target_normalizer");
+    auto replica =
+        std::make_unique<Replica>(network, normalizers, settings_.batch,
+                                  options_.device, options_.threads);
     replica->network().check_data(metadata);
     subject_.outputs = output_of(replica->network().config()).units;
     subject_.names =

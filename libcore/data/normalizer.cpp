@@ -135,4 +135,19 @@ Normalizer Normalizer::from_json(const JsonView& json) {
   return n;
 }
 
+Json to_json(const std::vector<Normalizer>& normalizers) {
+  if (normalizers.size() == 1) return normalizers[0].to_json();
+  Json all = Json::array();
+  for (const Normalizer& one : normalizers) all.push_back(one.to_json());
+  return all;
+}
+
+std::vector<Normalizer> normalizers_from_json(const JsonView& json) {
+  if (!json.raw().is_array()) return {Normalizer::from_json(json)};
+  std::vector<Normalizer> all;
+  for (std::size_t i = 0; i < json.size(); ++i)
+    all.push_back(Normalizer::from_json(json.at(i)));
+  return all;
+}
+
 }  // namespace dl::data

@@ -43,12 +43,15 @@ struct Normalizer {
   bool operator==(const Normalizer&) const = default;
 };
 
+// One as an object, several as an array of them.
+Json to_json(const std::vector<Normalizer>& normalizers);
+std::vector<Normalizer> normalizers_from_json(const JsonView& json);
+
 // Those of a model, by input and output of its network; those that there are
 // not change nothing.
 struct Normalizers {
-  Normalizers() = default;
   // Of one input and one output.
-  Normalizers(Normalizer of_features, Normalizer of_targets = {})
+  Normalizers(Normalizer of_features = {}, Normalizer of_targets = {})
       : inputs{std::move(of_features)}, outputs{std::move(of_targets)} {}
   std::vector<Normalizer> inputs, outputs;
 

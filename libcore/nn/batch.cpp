@@ -126,7 +126,8 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
   const bool one_input = config.inputs.size() == 1;
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
     const std::string& name = config.inputs[i].name;
-    wanted.inputs.push_back({named("features", name, one_input),
+    wanted.inputs.push_back({one_input ? "" : name,
+                             named("features", name, one_input),
                              named("features_mask", name, one_input),
                              layout.inputs[i].shape, layout.inputs[i].steps});
   }
@@ -135,10 +136,10 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
     const std::string& name = config.layers[config.outputs[i]].name;
     const OutputSpec output = output_of(config, i);
     const Shape& shape = layout.layers[config.outputs[i]].output.shape;
-    wanted.outputs.push_back({named("labels", name, one_output),
-                              named("labels_mask", name, one_output),
-                              output.units, places_of(shape), output.loss.kind,
-                              mask_input(config, layout, i)});
+    wanted.outputs.push_back(
+        {one_output ? "" : name, named("labels", name, one_output),
+         named("labels_mask", name, one_output), output.units, places_of(shape),
+         output.loss.kind, mask_input(config, layout, i)});
   }
   return wanted;
 }
@@ -264,7 +265,8 @@ void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
       continue;
     }
     check_label(labels->second.dtype, labels->second.shape, want);
-    const auto classes = static_cast<std::int64_t>(metadata.classes.size());
+    const auto classes =
+        static_cast<std::int64_t>(metadata.part(want.part).classes.size());
     const std::int64_t known = want.units > 1 ? want.units : 2;
     if (classes > known)
       refuse("the data have " + std::to_string(classes) + " classes, " +

@@ -15,11 +15,13 @@ namespace dl::nn {
 
 // What a network wants of its data, by input and output.
 struct WantedInput {
-  std::string tensor, mask;  // their names: "features", "features/left"
+  std::string part;          // of the data: "" of one input, else its name
+  std::string tensor, mask;  // "features", "features/left"
   tensor::Shape shape;       // of one example
   bool sequence = false;     // which is [steps, ...], with a mask or without
 };
 struct WantedOutput {
+  std::string part;
   std::string tensor, mask;  // "labels", "labels/right"
   std::int64_t units = 0;
   // Labels of an example: [steps] of a sequence, [height, width] of an image,

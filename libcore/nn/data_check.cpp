@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/data/contradiction.h"
 
 namespace dl::nn {
 namespace {
@@ -12,8 +13,9 @@ namespace {
 }
 
 data::Metadata without_labels(data::Metadata data) {
-  data.schema.erase("labels");
-  data.schema.erase("labels_mask");
+  std::erase_if(data.schema, [](const auto& field) {
+    return field.first.starts_with("labels");
+  });
   data.classes.clear();
   data.targets.clear();
   return data;
@@ -25,7 +27,7 @@ bool is_byte(tensor::DType dtype) { return tensor::size_of(dtype) == 1; }
 
 DataCheck::DataCheck(const Model& model)
     : wanted_(wanted_by(model.config, layout_of(model.config))),
-      normalizer_(model.normalizer),
+      normalizers_(model.normalizers.inputs),
       known_(model.data) {}
 
 data::Alignment DataCheck::examine(const data::Metadata& data,
@@ -35,30 +37,50 @@ data::Alignment DataCheck::examine(const data::Metadata& data,
   data::Metadata now = aligned(alignment, data);
   if (!needed) now = without_labels(std::move(now));
   check_metadata(now, wanted_, needed);
-  check_normalizer(now, alignment);
+  check_parts(now, needed);
+  for (std::size_t i = 0; i < wanted_.inputs.size(); ++i)
+    check_normalizer(now, i, alignment);
   return alignment;
 }
 
-void DataCheck::check_normalizer(const data::Metadata& data,
+// What has a name of its own is not brought into order, so it has to be in the
+// model's.
+void DataCheck::check_parts(const data::Metadata& data, bool labels) const {
+  for (const std::string& name : known_.names()) {
+    data::Metadata now = data.part(name), before = known_.part(name);
+    for (data::Metadata* side : {&now, &before}) {
+      side->schema.clear();  // check_metadata() looks at it
+      if (labels) continue;
+      side->classes.clear();
+      side->targets.clear();
+    }
+    const std::string why = data::contradiction(
+        before, now, {"what is called '" + name + "'", "the model's"});
+    if (!why.empty()) refuse(why);
+  }
+}
+
+void DataCheck::check_normalizer(const data::Metadata& data, std::size_t input,
                                  data::Alignment& alignment) const {
-  const data::Field& field = data.schema.at("features");
-  const std::size_t columns = normalizer_.shift.size();
+  const WantedInput& wanted = wanted_.inputs[input];
+  const data::Normalizer& normalizer = normalizers_.at(input);
+  const data::Field& field = data.schema.at(wanted.tensor);
+  const std::size_t columns = normalizer.shift.size();
   const auto has_columns = [&](const tensor::Shape& example) {
     return std::cmp_equal(example.rank() > 0 ? example.back() : 1, columns);
   };
-  if (columns > 1 && !has_columns(field.shape) &&
-      !has_columns(wanted_.inputs[0].shape))
+  if (columns > 1 && !has_columns(field.shape) && !has_columns(wanted.shape))
     refuse("the normalizer has " + std::to_string(columns) +
            " columns, the examples are " + field.shape.to_string());
 
-  const auto trained = known_.schema.find("features");
+  const auto trained = known_.schema.find(wanted.tensor);
   if (trained == known_.schema.end() || trained->second.dtype == field.dtype)
     return;
   const std::string difference =
-      "features are " + std::string(tensor::name_of(field.dtype)) +
+      wanted.tensor + " are " + std::string(tensor::name_of(field.dtype)) +
       ", those that the model was trained on " +
       std::string(tensor::name_of(trained->second.dtype));
-  if (normalizer_.kind == "scale")
+  if (normalizer.kind == "scale")
     refuse(difference + ", whose range its normalizer scales to 0..1");
   if (is_byte(field.dtype) != is_byte(trained->second.dtype))
     alignment.note += (alignment.note.empty() ? "" : "; ") + difference;

@@ -4,6 +4,8 @@
 #ifndef DL_LIBCORE_NN_DATA_CHECK_H_
 #define DL_LIBCORE_NN_DATA_CHECK_H_
 
+#include <vector>
+
 #include "libcore/data/alignment.h"
 #include "libcore/data/metadata.h"
 #include "libcore/nn/batch.h"
@@ -33,11 +35,12 @@ class DataCheck {
   }
 
  private:
-  void check_normalizer(const data::Metadata& data,
+  void check_normalizer(const data::Metadata& data, std::size_t input,
                         data::Alignment& alignment) const;
+  void check_parts(const data::Metadata& data, bool labels) const;
 
   Wanted wanted_;
-  data::Normalizer normalizer_;
+  std::vector<data::Normalizer> normalizers_;  // by input
   data::Metadata known_;  // of the data that the model was trained on
 };
 

@@ -22,11 +22,7 @@ namespace dl::nn {
 
 struct Model {
   NetworkConfig config;
-  data::Normalizer normalizer;         // of features
-  data::Normalizer target_normalizer;  // of labels that are reals
-  data::Normalizers normalizers() const {
-    return {normalizer, target_normalizer};
-  }
+  data::Normalizers normalizers;  // of features, and of labels that are reals
   data::Metadata data;  // classes, columns, targets, provenance of the data
   std::vector<data::Provenance> provenance;  // of the model
 

@@ -10,10 +10,16 @@ namespace dl::nn {
 namespace {
 
 constexpr int kMajorVersion = 2;
+bool normalizes_targets(const Model& model) {
+  return std::ranges::any_of(
+      model.normalizers.outputs,
+      [](const data::Normalizer& n) { return !n.changes_nothing(); });
+}
+
 // A reader of version 1 would take outputs for what they are not if targets
 // were normalized.
 const char* version_of(const Model& model) {
-  return model.target_normalizer.changes_nothing() ? "1.0" : "2.0";
+  return normalizes_targets(model) ? "2.0" : "1.0";
 }
 constexpr char kDataPrefix[] = "data.";
 
@@ -33,9 +39,15 @@ Json json_at(const ModelStrings& metadata, const char* key) {
                     std::string("metadata '") + key + "'", Code::kData);
 }
 
-data::Normalizer normalizer_at(const ModelStrings& metadata, const char* key) {
+std::vector<data::Normalizer> normalizers_at(const ModelStrings& metadata,
+                                             const char* key,
+                                             std::size_t wanted) {
   const Json json = json_at(metadata, key);
-  return data::Normalizer::from_json(JsonView(json, Code::kData, key));
+  auto all = data::normalizers_from_json(JsonView(json, Code::kData, key));
+  if (all.size() != wanted)
+    damaged("has " + std::to_string(all.size()) + " of '" + key +
+            "', its network wants " + std::to_string(wanted));
+  return all;
 }
 
 // A single output tells two classes apart.
@@ -50,13 +62,15 @@ void check_classes(const Model& model) {
 }  // namespace
 
 ModelStrings metadata_of(const Model& model) {
-  ModelStrings text{{"format", "dl-model"},
-                    {"version", version_of(model)},
-                    {"network", dump_json(to_json(model.config))},
-                    {"normalizer", dump_json(model.normalizer.to_json())},
-                    {"provenance", dump_json(data::to_json(model.provenance))}};
-  if (!model.target_normalizer.changes_nothing())
-    text["target_normalizer"] = dump_json(model.target_normalizer.to_json());
+  ModelStrings text{
+      {"format", "dl-model"},
+      {"version", version_of(model)},
+      {"network", dump_json(to_json(model.config))},
+      {"normalizer", dump_json(data::to_json(model.normalizers.inputs))},
+      {"provenance", dump_json(data::to_json(model.provenance))}};
+  if (normalizes_targets(model))
+    text["target_normalizer"] =
+        dump_json(data::to_json(model.normalizers.outputs));
   for (const auto& [key, value] : model.data.to_strings())
     text[kDataPrefix + key] = value;
   if (!model.training.is_null()) text["training"] = dump_json(model.training);
@@ -86,14 +100,19 @@ Model model_from(const ModelStrings& metadata) {
   } catch (const Error& e) {
     damaged(e.what());
   }
-  model.normalizer = normalizer_at(metadata, "normalizer");
+  model.normalizers.inputs =
+      normalizers_at(metadata, "normalizer", model.config.inputs.size());
+  model.normalizers.outputs.resize(model.config.outputs.size());
   if (metadata.contains("target_normalizer")) {
-    model.target_normalizer = normalizer_at(metadata, "target_normalizer");
-    const std::size_t columns = model.target_normalizer.shift.size();
-    const std::int64_t units = output_of(model.config).units;
-    if (columns != 1 && std::cmp_not_equal(columns, units))
-      damaged("the normalizer of targets has " + std::to_string(columns) +
-              " columns, the network " + std::to_string(units) + " outputs");
+    model.normalizers.outputs = normalizers_at(metadata, "target_normalizer",
+                                               model.config.outputs.size());
+    for (std::size_t i = 0; i < model.config.outputs.size(); ++i) {
+      const std::size_t columns = model.normalizers.outputs[i].shift.size();
+      const std::int64_t units = output_of(model.config, i).units;
+      if (columns != 1 && std::cmp_not_equal(columns, units))
+        damaged("the normalizer of targets has " + std::to_string(columns) +
+                " columns, the network " + std::to_string(units) + " outputs");
+    }
   }
   if (metadata.contains("provenance")) {
     const Json provenance = json_at(metadata, "provenance");

@@ -42,7 +42,7 @@ Network compiled(const Model& model, const PredictorOptions& options) {
       options.device, static_cast<int>(std::min(wanted, options.batch)));
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
-  return Network(model.config, model.normalizers(),
+  return Network(model.config, model.normalizers,
                  gpu ? options.batch : std::min(options.batch, kAtOnce * count),
                  std::move(lanes), false,
                  model.file ? model.weights() : std::span<const float>());

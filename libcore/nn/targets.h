@@ -18,7 +18,8 @@ namespace dl::nn {
 // note: why auto leaves targets of regression alone, else as it was.
 // Throws Error: kConfig, targets cannot be standardized; there is no such kind.
 data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
-                             const data::Metadata& data, std::string& note);
+                             const data::Metadata& all, std::string& note,
+                             std::size_t output = 0);
 
 }  // namespace dl::nn
 

@@ -67,9 +67,10 @@ void write_model(const Args& a) {
   model.config = dl::nn::parse_network(
       dl::io::read_all(*source, std::size_t{16} << 20), source->name());
   const dl::data::Shard shard(a.data);
-  model.normalizer = dl::data::Normalizer::fit("auto", shard.metadata());
+  model.normalizers.inputs[0] =
+      dl::data::Normalizer::fit("auto", shard.metadata());
   model.data = shard.metadata();
-  dl::nn::Network network(model.config, model.normalizer, 1,
+  dl::nn::Network network(model.config, model.normalizers.inputs[0], 1,
                           dl::device::open_lanes("cpu", 1), true);
   network.check_data(shard.metadata());
   network.initialise();
@@ -164,7 +165,7 @@ void say_ready(const dl::nn::Network& network, const Args& a) {
 void predict(const Args& a, const dl::nn::Model& model,
              const std::vector<DataSet>& batches) {
   dl::nn::Network network(
-      model.config, model.normalizer, a.batch,
+      model.config, model.normalizers.inputs[0], a.batch,
       dl::device::open_lanes("cpu",
                              static_cast<int>(std::min(a.threads, a.batch))),
       false);
@@ -187,8 +188,8 @@ void predict(const Args& a, const dl::nn::Model& model,
 
 void train(const Args& a, const dl::nn::Model& model,
            const std::vector<DataSet>& batches) {
-  dl::cluster::Replica replica(model.config, model.normalizer, a.batch, "cpu",
-                               static_cast<int>(a.threads));
+  dl::cluster::Replica replica(model.config, model.normalizers.inputs[0],
+                               a.batch, "cpu", static_cast<int>(a.threads));
   dl::nn::put_into(replica.network(), model);
   say_ready(replica.network(), a);
   dl::nn::Position position;

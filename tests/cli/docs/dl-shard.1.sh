@@ -14,6 +14,10 @@ animals animals.csv
 dl-preprocess csv --header --label species animals.csv -o pets.dls
 run_next '--stratify'
 
+for side in front back kinds; do cp data.dls $side.dls; done
+run_next '--zip'
+dl-shard --info pairs-000.dls | grep -E '^(features|labels)'
+
 dl-shard -q -n 2 -o big data.dls
 run_next 'pipe:cat big-'
 cat small.list
@@ -21,5 +25,5 @@ cat small.list
 rm train-*.dls
 dl-shard -q -n 2 -o train data.dls
 run_next 'jq'
-cat .blocks/5.out
+cat .blocks/6.out
 page_ends

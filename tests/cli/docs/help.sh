@@ -20,6 +20,8 @@ page_ends
 help_of dl-shard
 run_next '--shuffle'
 run_next '--split'
+for side in a b c; do cp data.dls $side.dls; done
+run_next '--zip'
 run_next '--verify'
 page_ends
 

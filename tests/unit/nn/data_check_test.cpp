@@ -69,16 +69,16 @@ TEST_CASE("labels that nobody looks at do not matter") {
 TEST_CASE("a normalizer fits the dtype and the columns it was made for") {
   Model model = trained();
   model.data.schema["features"].dtype = DType::kU8;
-  model.normalizer = {"scale", {0}, {1.0 / 255}};
+  model.normalizers.inputs[0] = {"scale", {0}, {1.0 / 255}};
   data::Metadata data = model.data;
   data.schema["features"].dtype = DType::kF32;
   CHECK_THAT(error_of(model, data), Catch::Contains("features are F32") &&
                                         Catch::Contains("trained on U8"));
-  model.normalizer = {};  // then it may be the same numbers
+  model.normalizers.inputs[0] = {};  // then it may be the same numbers
   CHECK_THAT(DataCheck(model).examine(data, Labels::kNeeded).note,
              Catch::Contains("trained on U8"));
   data.schema["features"].dtype = DType::kU8;
-  model.normalizer = {"standardize", {1, 2}, {1, 1}};
+  model.normalizers.inputs[0] = {"standardize", {1, 2}, {1, 1}};
   CHECK_THAT(error_of(model, data), Catch::Contains("2 columns"));
 }
 

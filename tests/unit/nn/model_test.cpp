@@ -76,7 +76,7 @@ Model rich_model() {
             {"type": "output", "units": 2,
              "loss": "negative_log_likelihood"}]})",
       "rich");
-  model.normalizer = {"standardize", {0.1}, {2.5}};
+  model.normalizers.inputs[0] = {"standardize", {0.1}, {2.5}};
   model.data.schema["features"] = {dl::tensor::DType::kU8, {4, 4, 1}};
   model.data.schema["labels"] = {dl::tensor::DType::kU8, {}};
   model.data.classes = {"ja", "nein"};
@@ -136,9 +136,9 @@ TEST_CASE("a model comes back as it was written") {
   CHECK(read.updater_state == model.updater_state);
   CHECK(read.training == model.training);
   CHECK(read.training_vectors == model.training_vectors);
-  CHECK(read.normalizer.kind == "standardize");
-  CHECK(read.normalizer.shift == model.normalizer.shift);
-  CHECK(read.normalizer.scale == model.normalizer.scale);
+  CHECK(read.normalizers.inputs[0].kind == "standardize");
+  CHECK(read.normalizers.inputs[0].shift == model.normalizers.inputs[0].shift);
+  CHECK(read.normalizers.inputs[0].scale == model.normalizers.inputs[0].scale);
   CHECK(read.data.schema == model.data.schema);
   CHECK(read.data.classes == model.data.classes);
   CHECK(read.provenance == model.provenance);
@@ -202,13 +202,13 @@ TEST_CASE("a model of normalized targets is not for readers of version 1") {
   CHECK_THAT(read_file(folder.file("m")),
              Catch::Contains(R"("version":"1.0")") &&
                  !Catch::Contains("target_normalizer"));
-  model.target_normalizer = {"standardize", {150}, {0.5}};
+  model.normalizers.outputs[0] = {"standardize", {150}, {0.5}};
   save_model(model, folder.file("m"));
   CHECK_THAT(read_file(folder.file("m")),
              Catch::Contains(R"("version":"2.0")"));
-  CHECK(load_model(folder.file("m")).target_normalizer ==
-        model.target_normalizer);
-  model.target_normalizer = {"standardize", {1, 2}, {1, 1}};
+  CHECK(load_model(folder.file("m")).normalizers.outputs[0] ==
+        model.normalizers.outputs[0]);
+  model.normalizers.outputs[0] = {"standardize", {1, 2}, {1, 1}};
   save_model(model, folder.file("m"));
   CHECK_THAT(load_error(folder.file("m")),
              Catch::Contains("has 2 columns, the network 1 outputs"));
@@ -484,7 +484,7 @@ TEST_CASE("models of released versions load for ever") {
   CHECK(rich.updater_state == now.updater_state);
   CHECK(rich.training == now.training);
   CHECK(rich.data.classes == now.data.classes);
-  CHECK(rich.normalizer.scale == now.normalizer.scale);
+  CHECK(rich.normalizers.inputs[0].scale == now.normalizers.inputs[0].scale);
   CHECK(to_json(rich.config) == to_json(now.config));
 }
 
@@ -519,7 +519,7 @@ TEST_CASE("the example of dl-model(5) is what is written") {
 TEST_CASE("a model goes into a network and comes out again") {
   Model model = rich_model();
   const auto network = [&](bool training) {
-    return dl::nn::Network(model.config, model.normalizer, 4,
+    return dl::nn::Network(model.config, model.normalizers.inputs[0], 4,
                            dl::device::open_lanes("reference", 1), training);
   };
   dl::nn::Network trainer = network(true);

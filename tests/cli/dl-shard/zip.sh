@@ -1,0 +1,20 @@
+#!/bin/sh
+# Streams are joined example by example, whatever records they are cut into.
+make-dataset 7 2 1 >a.dls
+make-dataset 7 2 2 >b.dls
+dl-shard -q --batch 3 -n 2 -o c a.dls
+dl-shard -q --zip left=a.dls features/right='c-*.dls' -o x
+dl-shard --info x-000.dls | grep -vE '^(bytes|shard|made| )'
+# Both sides have the same examples, in their order.
+dl-shard --head 7 --json x-000.dls | jq -c 'select(."features/left" != ."features/right")'
+dl-shard --verify x-000.dls
+
+# What cannot be joined is refused, and nothing is written.
+dl-shard --head 5 a.dls >short.dls
+for sides in 'a=a.dls b=short.dls' 'a=a.dls a=b.dls' 'a.dls b=b.dls' \
+  'x/y=a.dls b=b.dls' 'a=x-000.dls b=b.dls' 'a=missing.dls b=b.dls'; do
+  # shellcheck disable=SC2086  # several operands
+  dl-shard --zip $sides -o y
+  echo "status $?"
+done
+ls
