@@ -267,6 +267,9 @@ Json Key::default_value() const {
 std::string Key::wanted() const {
   switch (kind) {
     case Kind::kTag:
+      // They are too many for a line.
+      if (object == "layer") return "a type of dl-layers(5)";
+      return one_of(values);
     case Kind::kOneOf:
       return one_of(values);
     case Kind::kInteger:

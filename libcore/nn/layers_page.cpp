@@ -60,10 +60,9 @@ std::string page_entry(const Key& key) {
   std::string fallback(key.fallback);
   if (fallback.starts_with('('))
     fallback = fallback.substr(1, fallback.size() - 2);
-  const std::string what = key.kind == Kind::kTag && key.object == "layer"
-                               ? "the name of a section below"
-                               : escaped(key.wanted());
-  return wrapped("*" + std::string(key.name) + "*: " + what, "") + "\n\t" +
+  return wrapped("*" + std::string(key.name) + "*: " + escaped(key.wanted()),
+                 "") +
+         "\n\t" +
          wrapped(
              (key.required() ? "Required. " : "Default: " + fallback + ". ") +
                  std::string(key.doc),
