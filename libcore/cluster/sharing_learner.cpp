@@ -35,7 +35,7 @@ class SharingLearner : public Learner {
                  Log log)
       : replica_(std::move(replica)),
         settings_(settings.sharing),
-        updater_(updater),
+        updater_(std::move(updater)),
         mail_(mail),
         log_(std::move(log)),
         constrain_(replica_->network().config()),
@@ -441,8 +441,8 @@ void SharingLearner::answer(const Check& check) {
 std::unique_ptr<Learner> make_sharing_learner(
     std::unique_ptr<Replica> replica, const Settings& settings,
     std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log) {
-  return std::make_unique<SharingLearner>(std::move(replica), settings, updater,
-                                          mail, std::move(log));
+  return std::make_unique<SharingLearner>(
+      std::move(replica), settings, std::move(updater), mail, std::move(log));
 }
 
 }  // namespace dl::cluster

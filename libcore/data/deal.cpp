@@ -323,6 +323,7 @@ std::vector<Dealt> deal(const std::vector<std::string>& inputs,
                            "would be replaced or removed, and is");
   if (options.zip) {
     std::vector<ZipSide> sides;
+    sides.reserve(inputs.size());
     for (const std::string& input : inputs)
       sides.push_back(parse_zip_side(input));
     dealer.read(ZipReader(std::move(sides)));

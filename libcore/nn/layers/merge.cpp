@@ -56,7 +56,7 @@ class Merge final : public Layer {
  private:
   // Where a part [n, ...] lies in the whole, from `at` on along the axis.
   Strided place(const Shape& whole, const Shape& part, std::int64_t at) const {
-    const auto axis = static_cast<std::size_t>(axis_ + 1);
+    const auto axis = static_cast<std::size_t>(axis_) + 1;
     const std::int64_t rows = product(part.extents().first(axis)),
                        own = product(part.extents().subspan(axis)),
                        all = product(whole.extents().subspan(axis)),

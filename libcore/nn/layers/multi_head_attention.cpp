@@ -11,7 +11,6 @@
 namespace dl::nn::layers {
 namespace {
 
-using tensor::Shape;
 using tensor::View;
 
 // y = x w' + b, for rows.
