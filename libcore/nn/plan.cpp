@@ -106,7 +106,6 @@ void Values::assign() {
 Lifetimes::Lifetimes(const NetworkConfig& config, const Layout& layout,
                      const Plan& plan, bool training)
     : steps_(plan.steps),
-      training_(training),
       readers_(config.value_of(config.layers.size())),
       producer_(readers_.size(), kNoStep),
       backward_(plan.steps.size()),

@@ -34,7 +34,6 @@ class Lifetimes {
 
  private:
   const std::vector<PlannedLayer>& steps_;
-  bool training_;
   std::vector<std::vector<std::size_t>> readers_;  // by value
   std::vector<std::size_t> producer_;              // by value
   std::vector<bool> backward_;                     // by step
