@@ -41,6 +41,15 @@ struct Names {
   }
 };
 
+// A name that users give to a part of a network or of data: up to 200 letters,
+// digits, '_', '-', '.'.
+inline bool is_plain_name(std::string_view text) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return !text.empty() && text.size() <= 200 &&
+         text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
 // What output j of a network is called: its name, else its number, as "unit 9"
 // where another one has the name "9".
 inline std::string output_name(const std::vector<std::string>& names,

@@ -6,20 +6,11 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/names.h"
 #include "libcore/data/contradiction.h"
 #include "libcore/io/source.h"
 
 namespace dl::data {
-namespace {
-
-bool is_name(const std::string& name) {
-  constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  return !name.empty() && name.find_first_not_of(kLetters) == std::string::npos;
-}
-
-}  // namespace
-
 ZipSide parse_zip_side(const std::string& operand) {
   const auto equals = operand.find('=');
   const auto refuse = [&](const std::string& why) {
@@ -35,7 +26,7 @@ ZipSide parse_zip_side(const std::string& operand) {
       name.erase(0, std::min(name.size(), side.kind.size() + 1));
     }
   }
-  if (!is_name(name) && (side.kind.empty() || !name.empty()))
+  if (!is_plain_name(name) && (side.kind.empty() || !name.empty()))
     refuse("a name is of letters, digits, '_', '-', '.'");
   side.name = name;
   side.specs = io::expand_operands({operand.substr(equals + 1)});
@@ -187,8 +178,6 @@ bool ZipReader::read(DataSet& set) {
   examples_ += n;
   return true;
 }
-
-void ZipReader::close() {}
 
 std::string ZipReader::name() const {
   std::string all;

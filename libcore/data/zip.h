@@ -36,7 +36,7 @@ class ZipReader {
   // As many examples as all sides have at hand; false at the end of all.
   // Throws Error: kData, "'b.dls' ends after 90 examples, 'a.dls' has more".
   bool read(DataSet& set);
-  void close();
+  void close() {}            // each stream is closed at its end
   std::string name() const;  // of all sides
   std::int64_t examples() const { return examples_; }
 

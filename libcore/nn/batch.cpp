@@ -22,17 +22,15 @@ using tensor::Tensor;
 }
 
 // "input 'left': " of one of several.
-std::string named(const char* what, const std::string& tensor) {
-  const std::size_t slash = tensor.find('/');
-  if (slash == std::string::npos) return "";
-  return std::string(what) + " '" + tensor.substr(slash + 1) + "': ";
+std::string named(const char* what, const std::string& part) {
+  return part.empty() ? "" : std::string(what) + " '" + part + "': ";
 }
 
 void check_example(const Shape& example, const WantedInput& wanted) {
   const Shape& input = wanted.shape;
   if (example == input) return;
   if (example.rank() == 1 && example.elements() == input.elements()) return;
-  refuse(named("input", wanted.tensor) + "examples are " + example.to_string() +
+  refuse(named("input", wanted.part) + "examples are " + example.to_string() +
          ", the network wants " + input.to_string());
 }
 
@@ -62,7 +60,7 @@ void check_label(DType dtype, const Shape& label, const WantedOutput& wanted) {
     const Shape one = after(label, places.rank());
     if (are_classes(dtype, one.with_first(1), wanted.units, {})) {
       if (wanted.loss == Loss::kMeanAbsolutePercentageError)
-        refuse(named("output", wanted.tensor) + "labels are class numbers, '" +
+        refuse(named("output", wanted.part) + "labels are class numbers, '" +
                std::string(name_of(wanted.loss)) +
                "' wants numbers other than 0");
       return;
@@ -72,7 +70,7 @@ void check_label(DType dtype, const Shape& label, const WantedOutput& wanted) {
   const std::string classes =
       "class numbers" + (places.rank() > 0 ? " " + places.to_string() : "");
   const std::string row = with_last(places, wanted.units).to_string();
-  refuse(named("output", wanted.tensor) + "labels are " +
+  refuse(named("output", wanted.part) + "labels are " +
          std::string(name_of(dtype)) + " " + label.to_string() +
          ", the network wants " +
          (wanted.units > 1 ? classes + " or " + row : row));
@@ -81,7 +79,7 @@ void check_label(DType dtype, const Shape& label, const WantedOutput& wanted) {
 // `mask`: the shape of one example's.
 void check_steps(const Shape& mask, const WantedInput& wanted) {
   if (wanted.sequence && mask != Shape{wanted.shape[0]})
-    refuse(named("input", wanted.tensor) + "the features' mask is " +
+    refuse(named("input", wanted.part) + "the features' mask is " +
            mask.to_string() + " an example, the network wants " +
            Shape{wanted.shape[0]}.to_string());
 }
@@ -180,7 +178,7 @@ void check_inputs(std::span<const Part> inputs, const Wanted& wanted) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto& [values, mask] = inputs[i];
     const WantedInput& want = wanted.inputs[i];
-    const std::string name = named("input", want.tensor);
+    const std::string name = named("input", want.part);
     if (values == nullptr || values->empty() || values->shape().rank() == 0)
       refuse(name + "examples are missing");
     check_example(values->shape().without_first(), want);
@@ -201,7 +199,7 @@ namespace {
 // steps: the mask that the output has from an input, or null.
 void check_labels(const Part& part, std::int64_t n, const WantedOutput& want,
                   const Tensor* steps) {
-  const std::string name = named("output", want.tensor);
+  const std::string name = named("output", want.part);
   if (part.values == nullptr || part.values->empty() ||
       part.values->shape().rank() == 0)
     refuse(name + "labels are missing");

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/base/names.h"
 #include "libcore/nn/config_table.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/other_names.h"
@@ -22,17 +23,11 @@ std::string shown(const Json& value) {
   return text;
 }
 
-bool is_name(std::string_view text) {
-  constexpr std::string_view kLetters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  return !text.empty() && text.size() <= 200 &&
-         text.find_first_not_of(kLetters) == std::string_view::npos;
-}
-
 // A name, or some.
 bool are_names(const Json& value) {
   const auto one = [](const Json& name) {
-    return name.is_string() && is_name(name.get_ref<const std::string&>());
+    return name.is_string() &&
+           is_plain_name(name.get_ref<const std::string&>());
   };
   if (!value.is_array()) return one(value);
   return !value.empty() && std::ranges::all_of(value, one);
@@ -49,7 +44,7 @@ bool is_read(const NetworkConfig& config, const LayerConfig& layer) {
 
 // "layers[2]" + "units"; a key that is no plain name is quoted.
 std::string join(const std::string& path, const std::string& key) {
-  if (!is_name(key)) return path + "[" + shown(key) + "]";
+  if (!is_plain_name(key)) return path + "[" + shown(key) + "]";
   return path.empty() ? key : path + "." + key;
 }
 
@@ -250,7 +245,7 @@ void Checker::value(const Json& value, const Key& key,
       return expect(value.is_boolean());
     case Kind::kName:
       return expect(value.is_string() &&
-                    is_name(value.get_ref<const std::string&>()));
+                    is_plain_name(value.get_ref<const std::string&>()));
     case Kind::kShape:
     case Kind::kTuple:
       return tuple_or_shape(value, key, path);

@@ -61,7 +61,6 @@ class Lane final : private LaneSum {
 
   void build_layers();
   LayerSite site(std::size_t step);
-  tensor::View room_of(BufferIndex buffer) const;
   tensor::View value(Value v, std::int64_t examples) const;
   tensor::View in_buffer(BufferIndex buffer, Value v,
                          std::int64_t examples) const;

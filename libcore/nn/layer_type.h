@@ -2,12 +2,11 @@
 //
 // Each is a constant of the file layers/NAME.cpp, which holds its forward and
 // backward as well; layers/list.inc names them all.  The checks of documents,
-// their resolved form, the JSON Schema and the tables of dl-network(5) follow
-// from `keys`, the layout of a network from `plan`.
+// their resolved form, the JSON Schema and dl-layers(5) follow from `keys` and
+// `words`, the layout of a network from `plan`.
 //
-// To add one: its file, its line in list.inc, a test of its gradient, and its
-// words in dl-network(5); the tests of that page print the entries and the
-// schema that are missing.
+// To add one: its file, its line in list.inc, and a test of its gradient;
+// scripts/generate then writes the page and the schema.
 
 #ifndef DL_LIBCORE_NN_LAYER_TYPE_H_
 #define DL_LIBCORE_NN_LAYER_TYPE_H_
@@ -144,7 +143,7 @@ struct LayerType {
   std::unique_ptr<Layer> (*make)(const LayerSite&, Memory&) = nullptr;
 };
 
-// All of them, in the order of dl-network(5).
+// All of them, in the order of dl-layers(5).
 std::span<const LayerType* const> layer_types();
 
 // The type of that name, which there must be.

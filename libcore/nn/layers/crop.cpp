@@ -7,22 +7,16 @@ namespace dl::nn::layers {
 namespace {
 
 tensor::Strided move(const Settings& settings, Extents in, Extents out) {
-  const std::vector<std::int64_t> edges = settings.integers("cropping");
-  const std::int64_t top = edges.size() == 4 ? edges[0] : 0,
-                     left = edges[edges.size() == 4 ? 2 : 0];
-  const std::int64_t row = out.width * in.channels;
-  tensor::Strided s;
-  s.x_offset = (top * in.width + left) * in.channels;
-  return s.over(out.height, row, in.width * in.channels).over(row, 1, 1);
+  return within(edges_of(settings, "cropping"), out, in).exchanged();
 }
 
 template <int rank>
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   want_rank(rank, inputs[0]);
-  const std::vector<std::int64_t> edges = settings.integers("cropping");
+  const Edges edges = edges_of(settings, "cropping");
   Extents out = extents_of(inputs[0].shape);
-  if (rank == 3) out.height -= edges[0] + edges[1];
-  out.width -= edges[rank == 3 ? 2 : 0] + edges[rank == 3 ? 3 : 1];
+  out.height -= edges.top + edges.bottom;
+  out.width -= edges.left + edges.right;
   if (out.height < 1 || out.width < 1)
     throw Error{Code::kConfig, "cropping leaves nothing of its input " +
                                    inputs[0].shape.to_string()};

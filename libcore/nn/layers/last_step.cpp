@@ -92,7 +92,7 @@ const LayerType& last_step() {
           "The last step of a sequence that is not padding; the first where "
           "all are.",
       .other_names = {"lasttimestep"},
-      .recurrent = true,
+      .reads_sequences = true,
       .plan = plan<true>,
       .make = make<LastStep>};
   return type;
@@ -105,7 +105,7 @@ const LayerType& reverse() {
           "The steps of a sequence from the last to the first; padding stays "
           "in its place.",
       .other_names = {"reversetimeseries", "flip"},
-      .recurrent = true,
+      .reads_sequences = true,
       .plan = plan<false>,
       .make = make<Reverse>};
   return type;

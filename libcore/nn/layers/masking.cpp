@@ -78,7 +78,7 @@ const LayerType& masking() {
           "What is padding already stays so.",
       .other_names = {"maskzero", "maskinglayer"},
       .keys = {key::number("value", "0", "What padding is.", kAny)},
-      .recurrent = true,
+      .reads_sequences = true,
       .plan = plan,
       .make = make<Masking>};
   return type;

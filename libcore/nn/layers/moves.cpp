@@ -19,6 +19,20 @@ void want_rank(int rank, const Form& input) {
             ", its input is " + input.shape.to_string()};
 }
 
+Edges edges_of(const Settings& settings, std::string_view key) {
+  const std::vector<std::int64_t> all = settings.integers(key);
+  if (all.size() == 2) return {.left = all[0], .right = all[1]};
+  return {all[0], all[1], all[2], all[3]};
+}
+
+tensor::Strided within(const Edges& edges, Extents inner, Extents whole) {
+  const std::int64_t row = inner.width * inner.channels;
+  tensor::Strided s;
+  s.y_offset = (edges.top * whole.width + edges.left) * inner.channels;
+  return s.over(inner.height, whole.width * inner.channels, row)
+      .over(row, 1, 1);
+}
+
 Blueprint moved(const Form& input, Extents out) {
   Form form = input;
   form.shape =

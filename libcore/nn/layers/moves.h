@@ -5,6 +5,7 @@
 #define DL_LIBCORE_NN_LAYERS_MOVES_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layer_type.h"
@@ -19,6 +20,14 @@ Extents extents_of(const tensor::Shape& shape);
 
 // Throws Error: kConfig, the input is not of this rank, 2 or 3.
 void want_rank(int rank, const Form& input);
+// What a key [top, bottom, left, right], or [begin, end] of a series, says.
+struct Edges {
+  std::int64_t top = 0, bottom = 0, left = 0, right = 0;
+};
+Edges edges_of(const Settings& settings, std::string_view key);
+// Where what lies within the edges goes in the whole.
+tensor::Strided within(const Edges& edges, Extents inner, Extents whole);
+
 // The same with other extents; a mask is then made anew.
 Blueprint moved(const Form& input, Extents output);
 

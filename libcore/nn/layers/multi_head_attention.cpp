@@ -185,7 +185,7 @@ const LayerType& multi_head_attention() {
                          "A step sees itself and those before it alone."),
                key::flag("bias", "true", "Adds a bias to each projection.")},
       .trains = Trains::kWeights,
-      .recurrent = true,
+      .reads_sequences = true,
       .inputs = {1, 2},
       .plan = plan,
       .make = make<MultiHeadAttention>};

@@ -102,7 +102,7 @@ const LayerType& positional_embedding() {
       .keys = {key::flag("sinusoidal", "false",
                          "Adds fixed waves, nothing is learnt.")},
       .trains = Trains::kWeights,
-      .recurrent = true,
+      .reads_sequences = true,
       .plan = plan,
       .make = make<PositionalEmbedding>};
   return type;

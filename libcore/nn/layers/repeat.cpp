@@ -86,7 +86,7 @@ const LayerType& repeat_like() {
           "The first input, a vector, at each step of the second, with the "
           "mask of that.",
       .other_names = {"duplicatetotimeseries"},
-      .recurrent = true,
+      .reads_sequences = true,
       .inputs = {2, 2},
       .plan = plan_like,
       .make = make<Repeat>};

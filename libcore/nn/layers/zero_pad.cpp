@@ -6,24 +6,17 @@
 namespace dl::nn::layers {
 namespace {
 
-// From where on the input lies in the output: what is before it.
 tensor::Strided move(const Settings& settings, Extents in, Extents out) {
-  const std::vector<std::int64_t> edges = settings.integers("padding");
-  const std::int64_t top = edges.size() == 4 ? edges[0] : 0,
-                     left = edges[edges.size() == 4 ? 2 : 0];
-  const std::int64_t row = in.width * in.channels;
-  tensor::Strided s;
-  s.y_offset = (top * out.width + left) * in.channels;
-  return s.over(in.height, out.width * in.channels, row).over(row, 1, 1);
+  return within(edges_of(settings, "padding"), in, out);
 }
 
 template <int rank>
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   want_rank(rank, inputs[0]);
-  const std::vector<std::int64_t> edges = settings.integers("padding");
+  const Edges edges = edges_of(settings, "padding");
   Extents out = extents_of(inputs[0].shape);
-  if (rank == 3) out.height += edges[0] + edges[1];
-  out.width += edges[rank == 3 ? 2 : 0] + edges[rank == 3 ? 3 : 1];
+  out.height += edges.top + edges.bottom;
+  out.width += edges.left + edges.right;
   return moved(inputs[0], out);
 }
 

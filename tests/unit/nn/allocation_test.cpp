@@ -65,6 +65,15 @@ std::vector<Case> cases() {
       {"type": "global_pool"},
       {"type": "output", "units": 3, "loss": "negative_log_likelihood"})"),
            true},
+          {"attention and its kind", testing::sequence("[7, 4]", R"(
+      {"type": "masking"}, {"type": "positional_embedding"},
+      {"type": "multi_head_attention", "heads": 2, "head_size": 3},
+      {"type": "layer_norm"}, {"type": "spatial_dropout"},
+      {"type": "gaussian_noise", "deviation": 0.1}, {"type": "prelu"},
+      {"type": "reverse"}, {"type": "last_step"}, {"type": "l2_normalize"},
+      {"type": "repeat", "n": 3}, {"type": "group_norm", "groups": 1},
+      {"type": "output", "units": 3, "loss": "negative_log_likelihood"})"),
+           false},
           {"sequences",
            testing::sequence("[7, 3]", R"(
       {"type": "lstm", "units": 5, "return_sequences": true},

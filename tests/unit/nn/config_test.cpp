@@ -441,6 +441,17 @@ TEST_CASE("what a document says must hang together") {
                  Catch::Contains("more than 2^40 numbers"));
 }
 
+TEST_CASE("only a recurrent layer has steps that gradients go back through") {
+  for (const char* reads :
+       {R"({"type": "masking"})", R"({"type": "last_step"})"})
+    CHECK(refusal(
+              R"({"input": {"shape": [4, 3]}, "tbptt_length": 2, "layers": [)" +
+              std::string(reads) +
+              R"(, {"type": "output", "units": 2,
+                        "loss": "mean_squared_error"}]})") ==
+          "'x.json': tbptt_length: the network has no recurrent layer");
+}
+
 TEST_CASE("hostile documents are refused where they are wrong") {
   CHECK_THAT(refusal(R"({"input": {"shape": [4]},
  "seed": 1, "seed": 2})"),

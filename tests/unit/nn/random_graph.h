@@ -80,9 +80,6 @@ class RandomGraph {
         return value;
       }
       case Kind::kOneOf:
-        // Without kinks, of which finite differences give no gradient.
-        if (key.name.ends_with("activation"))
-          return below(2) == 0 ? "tanh" : "sigmoid";
         return key.values[below(key.values.size())];
       case Kind::kTagOrObject:
         if (key.name == "activation") return "tanh";

@@ -15,6 +15,7 @@ constexpr Position kAt{3, 0, 5};
 constexpr std::int64_t kExamples = 3;
 
 TEST_CASE("gradients of 200 random graphs", "[gradient][graph]") {
+  int kinks = 0, compared = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const NetworkConfig config = RandomGraph(seed).make();
     INFO("seed " << seed << ": " << dump_json(config.source));
@@ -29,9 +30,12 @@ TEST_CASE("gradients of 200 random graphs", "[gradient][graph]") {
     double largest = 0;
     for (const double g : gradient) largest = std::max(largest, std::abs(g));
     REQUIRE(largest > 1e-3);
-    REQUIRE(testing::gradient_error(network, gradient, 3, loss,
-                                    1e-3 * largest) <= testing::kTolerance);
+    REQUIRE(testing::gradient_error(network, gradient, 3, loss, 1e-3 * largest,
+                                    &kinks) <= testing::kTolerance);
+    for (const Segment& s : network.parameter_segments())
+      compared += static_cast<int>(std::min<std::int64_t>(s.elements(), 3));
   }
+  CHECK(kinks * 100 < compared);
 }
 
 TEST_CASE("random graphs learn on the cpu what they do on the reference",
