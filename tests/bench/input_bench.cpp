@@ -128,9 +128,9 @@ void add_parts(const std::vector<ShardInfo>& shards) {
     device->fill(one->view(), 1.0 / 255);
     per_example(state, 100 * kBatch, [&] {
       for (int i = 0; i < 100; ++i) {
-        device->upload_scaled(x->view(), *batch.view().features, one->view(),
+        device->upload_scaled(x->view(), batch.set.get("features"), one->view(),
                               one->view());
-        device->upload_one_hot(y->view(), *batch.view().labels);
+        device->upload_one_hot(y->view(), batch.set.get("labels"));
       }
     });
   });
@@ -185,7 +185,8 @@ void lenet(State& state, const std::vector<ShardInfo>& shards, int threads,
   const std::int64_t blocks = (epoch.batches() - 1) / kSteps;
   std::int64_t block = 0, step = 0;
   const auto train = [&](const LoadedBatch& batch) {
-    const auto done = replica.train(batch.view(), {step, 0, 1});
+    const auto done =
+        replica.train(replica.network().batch_of(batch.set), {step, 0, 1});
     if (!done.fault.empty()) throw dl::Error{dl::Code::kBug, done.fault};
     ++step;
   };
