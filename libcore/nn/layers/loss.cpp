@@ -43,6 +43,10 @@ std::vector<double> class_weights(const Settings& settings) {
   return settings.at("class_weights").get<std::vector<double>>();
 }
 
+double weight_of(const Settings& settings) {
+  return settings.has("loss_weight") ? settings.number("loss_weight") : 1;
+}
+
 std::string quoted(Loss kind) { return "'" + std::string(name_of(kind)) + "'"; }
 
 void check_weights(const Settings& settings, Loss kind,
@@ -86,7 +90,11 @@ std::vector<Key> loss_keys() {
                       kShare),
           key::numbers("class_weights", "(none)",
                        "What each class, or each output, counts; else 1.",
-                       kAtLeast0)};
+                       kAtLeast0),
+          key::number("loss_weight", "(none)",
+                      "What this loss counts in the sum that is the "
+                      "network's; else 1.",
+                      kAtLeast0)};
 }
 
 tensor::LossSpec loss_of(const Settings& settings) {
@@ -125,6 +133,7 @@ void check_loss(const Settings& settings, const Complaint& complain) {
 OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
     : device_(site.device),
       spec_(loss_of(*site.settings)),
+      weight_(weight_of(*site.settings)),
       takes_logits_(site.read_by_loss_alone &&
                     activation_inside(spec_.kind) ==
                         site.settings->activation("activation").kind) {
@@ -140,9 +149,12 @@ OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
 
 double OutputLoss::compute(View grad, View y, View target, View mask,
                            double scale) {
-  if (takes_logits_)
-    return device_->loss_with_logits(spec_, grad, y, target, mask, scale);
-  return device_->loss(spec_, grad, y, target, mask, scale);
+  scale *= weight_;
+  const double sum =
+      takes_logits_
+          ? device_->loss_with_logits(spec_, grad, y, target, mask, scale)
+          : device_->loss(spec_, grad, y, target, mask, scale);
+  return weight_ * sum;
 }
 
 }  // namespace dl::nn::layers

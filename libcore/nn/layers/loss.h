@@ -11,10 +11,10 @@
 
 namespace dl::nn::layers {
 
-// loss, label_smoothing and class_weights.
+// loss, label_smoothing, class_weights and loss_weight.
 std::vector<Key> loss_keys();
 
-// What they say, but for weights of outputs.
+// What they say, but for weights of classes and of the loss.
 tensor::LossSpec loss_of(const Settings& settings);
 
 // The activation that goes with the loss where none is said.
@@ -37,6 +37,7 @@ class OutputLoss {
  private:
   tensor::Device* device_;
   tensor::LossSpec spec_;
+  double weight_;
   bool takes_logits_;
 };
 

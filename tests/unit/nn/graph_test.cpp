@@ -148,8 +148,10 @@ TEST_CASE("nodes that share have one set of parameters", "[graph][gradient]") {
   }
 }
 
-TEST_CASE("the losses of several outputs are added", "[graph]") {
-  const auto loss_of = [](const std::string& outputs, const char* nodes) {
+TEST_CASE("the losses of several outputs are added by their weights",
+          "[graph]") {
+  const auto loss_of = [](const std::string& outputs,
+                          const std::string& nodes) {
     const NetworkConfig config =
         graph(R"({"name": "x", "shape": [4]})", nodes, outputs);
     Network network = compile(config, 3);
@@ -176,7 +178,38 @@ TEST_CASE("the losses of several outputs are added", "[graph]") {
       "from": "x", "loss": "negative_log_likelihood"},
       {"type": "output", "name": "q", "units": 2, "from": "x",
       "loss": "negative_log_likelihood"})";
-  CHECK(loss_of(R"(["p", "q"])", kBoth) == 2 * loss_of(R"("p")", kP));
+  const double one = loss_of(R"("p")", kP);
+  CHECK(loss_of(R"(["p", "q"])", kBoth) == 2 * one);
+  const auto weighed = [&](const char* weight) {
+    std::string nodes = kBoth;
+    nodes.insert(nodes.rfind('}'),
+                 std::string(R"(, "loss_weight": )") + weight);
+    return loss_of(R"(["p", "q"])", nodes);
+  };
+  CHECK(weighed("1") == 2 * one);
+  CHECK(weighed("0.25") == Approx(1.25 * one));
+  CHECK(weighed("0") == one);
+}
+
+TEST_CASE("gradients go by the weight of their loss", "[graph][gradient]") {
+  const NetworkConfig config = graph(R"({"name": "x", "shape": [4]})", R"(
+      {"type": "dense", "name": "a", "units": 3, "activation": "tanh"},
+      {"type": "output", "name": "p", "units": 2, "from": "a",
+       "loss": "negative_log_likelihood", "loss_weight": 0.25},
+      {"type": "output", "name": "q", "units": 2, "from": "a",
+       "activation": "tanh", "loss": "mean_squared_error", "loss_weight": 3})",
+                                     R"(["p", "q"])");
+  for (const int lanes : {1, 2}) {
+    Network network = compile(config, 4, "reference", lanes);
+    testing::stir(network);
+    const data::DataSet set = testing::random_set(config, 4);
+    const Batch batch = network.batch_of(set);
+    const auto loss = [&] { return network.compute_gradient(batch, kAt); };
+    loss();
+    const auto gradient = testing::values(network, network.update());
+    CHECK(testing::gradient_error(network, gradient, 40, loss) <=
+          testing::kTolerance);
+  }
 }
 
 TEST_CASE("buffers that are in use together do not overlap", "[graph]") {
