@@ -3,10 +3,12 @@
 #include "libcore/nn/batch.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/nn/layer_type.h"
 #include "libcore/nn/target_range.h"
 
 namespace dl::nn {
@@ -84,6 +86,40 @@ void check_steps(const Shape& mask, const WantedInput& wanted) {
            Shape{wanted.shape[0]}.to_string());
 }
 
+// A tensor that is read by number.
+void check_tokens(const Tensor& tokens, const WantedInput& wanted) {
+  const auto each =
+      static_cast<std::size_t>(tokens.elements() / tokens.shape()[0]);
+  tensor::visit_dtype(tokens.dtype(), [&]<typename T>() {
+    const auto all = tokens.as<T>();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto token = static_cast<double>(all[i]);
+      if (token >= 0 && token < static_cast<double>(wanted.tokens) &&
+          token == std::floor(token))
+        continue;
+      std::string text = std::to_string(token);
+      if (token == std::floor(token)) text.resize(text.find('.'));
+      refuse(named("input", wanted.tensor) + "example " +
+             std::to_string(i / each) + " has token " + text + " at place " +
+             std::to_string(i % each) + ", the network knows 0.." +
+             std::to_string(wanted.tokens - 1));
+    }
+  });
+}
+
+// The least that those who read an input of tokens know; 0: none reads it so.
+std::int64_t tokens_of(const NetworkConfig& config, std::size_t input) {
+  std::int64_t least = 0;
+  for (const LayerConfig& layer : config.layers) {
+    if (layer.type->tokens == nullptr ||
+        std::ranges::count(layer.from, input) == 0)
+      continue;
+    const std::int64_t known = layer.type->tokens(layer.settings);
+    least = least == 0 ? known : std::min(least, known);
+  }
+  return least;
+}
+
 // Class numbers have to be 0..limit-1.
 void check_range(const Tensor& labels, std::int64_t limit) {
   const auto each =
@@ -127,7 +163,8 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
     wanted.inputs.push_back({one_input ? "" : name,
                              named("features", name, one_input),
                              named("features_mask", name, one_input),
-                             layout.inputs[i].shape, layout.inputs[i].steps});
+                             layout.inputs[i].shape, layout.inputs[i].steps,
+                             tokens_of(config, i)});
   }
   const bool one_output = config.outputs.size() == 1;
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
@@ -186,6 +223,7 @@ void check_inputs(std::span<const Part> inputs, const Wanted& wanted) {
     if (values->shape()[0] != n)
       refuse(name + "has " + std::to_string(values->shape()[0]) +
              " examples, other inputs " + std::to_string(n));
+    if (want.tokens > 0) check_tokens(*values, want);
     if (mask == nullptr || !want.sequence) continue;
     if (mask->shape().rank() == 0 || mask->shape()[0] != n)
       refuse(name + std::to_string(n) + " examples have a features' mask of " +

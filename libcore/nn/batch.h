@@ -19,6 +19,7 @@ struct WantedInput {
   std::string tensor, mask;  // "features", "features/left"
   tensor::Shape shape;       // of one example
   bool sequence = false;     // which is [steps, ...], with a mask or without
+  std::int64_t tokens = 0;   // numbers of 0..tokens-1 alone; 0: any
 };
 struct WantedOutput {
   std::string part;
@@ -58,8 +59,8 @@ bool are_classes(const data::Metadata& data, const NetworkConfig& config,
 bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
                        std::size_t i = 0);
 
-// Throws Error: kData, an input [n, ...] or its mask (or null) does not fit, or
-// they are not of as many examples.
+// Throws Error: kData, an input [n, ...], a number in it or its mask (or null)
+// does not fit, or they are not of as many examples.
 void check_inputs(std::span<const Part> inputs, const Wanted& wanted);
 // Throws Error: kData, labels or mask that do not fit the inputs, a class
 // number outside 0..units-1, a target that the loss has no use for.

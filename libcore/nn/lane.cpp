@@ -120,8 +120,10 @@ void Lane::all_reduce(View mine) {
 View Lane::in_buffer(BufferIndex buffer, Value v, std::int64_t examples) const {
   if (buffer == kNoBuffer) return {};
   const Form& form = common_.layout->form(v);
-  return arena_.at(places_.offsets[buffer],
-                   form.shape.with_first(examples * form.copies));
+  View view = arena_.at(places_.offsets[buffer],
+                        form.shape.with_first(examples * form.copies));
+  if (form.tokens) view.dtype = tensor::DType::kI32;  // no larger than reals
+  return view;
 }
 
 View Lane::value(Value v, std::int64_t examples) const {

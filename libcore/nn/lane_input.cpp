@@ -52,6 +52,10 @@ Scale::Scale(tensor::Device& device, Memory& memory,
 LaneInput::LaneInput(tensor::Device& device, Memory& memory, const Form& form,
                      const data::Normalizer& normalizer, std::int64_t max_batch)
     : device_(&device), form_(form), scale_(device, memory, normalizer) {
+  if (form.tokens && !scale_.empty())
+    throw Error{Code::kConfig,
+                "an input of token numbers may not be normalized; want "
+                "--normalize none"};
   if (form.steps) mask_room_ = memory.allocate({max_batch, form.shape[0]});
 }
 

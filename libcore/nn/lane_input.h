@@ -40,6 +40,7 @@ struct Scale {
 
 class LaneInput {
  public:
+  // Throws Error: kConfig, the normalizer would change token numbers.
   LaneInput(tensor::Device& device, Memory& memory, const Form& form,
             const data::Normalizer& normalizer, std::int64_t max_batch);
 

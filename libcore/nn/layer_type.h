@@ -36,6 +36,9 @@ struct Form {
   bool steps = false;  // a sequence [steps, ...], which may have a mask
   // Examples that lie one behind another: all of one, then all of the next.
   std::int64_t copies = 1;
+  // Whole numbers (kI32) that stand for something: an input of the network,
+  // for types that read tokens.
+  bool tokens = false;
   bool operator==(const Form&) const = default;
 };
 
@@ -127,6 +130,9 @@ struct LayerType {
   void (*complete)(Settings&) = nullptr;
   // Finds what is wrong though each key by itself is not.
   void (*check)(const Settings&, const Complaint&) = nullptr;
+  // Of types that read token numbers, and no other inputs: how many it knows,
+  // from 0.
+  std::int64_t (*tokens)(const Settings&) = nullptr;
   // Of types with a loss, whose layers are OutputLayers.
   OutputSpec (*output)(const Settings&) = nullptr;
 

@@ -68,11 +68,17 @@ void Builder::add_input(const InputConfig& input) {
           ? "inputs[" + std::to_string(layout_.inputs.size()) + "]"
           : "input";
   check_size(input.shape, place + ".shape");
-  layout_.inputs.push_back(
-      {input.shape, input.shape.rank() == 2 &&
-                        std::ranges::any_of(config_.layers, [](const auto& l) {
-                          return l.type->recurrent || l.type->reads_sequences;
-                        })});
+  Form form{.shape = input.shape};
+  const Value own = layout_.inputs.size();
+  form.tokens = std::ranges::any_of(config_.layers, [&](const auto& l) {
+    return l.type->tokens != nullptr && std::ranges::count(l.from, own) > 0;
+  });
+  form.steps =
+      input.shape.rank() == (form.tokens ? 1 : 2) &&
+      (form.tokens || std::ranges::any_of(config_.layers, [](const auto& l) {
+         return l.type->recurrent || l.type->reads_sequences;
+       }));
+  layout_.inputs.push_back(form);
 }
 
 std::optional<Value> Builder::mask_of(const Blueprint& plan) const {
@@ -107,7 +113,12 @@ void Builder::share(LayerLayout& layer, const Blueprint& plan) const {
 
 void Builder::add_layer() {
   LayerLayout layer;
-  for (const Value v : config().from) layer.inputs.push_back(layout_.form(v));
+  for (const Value v : config().from) {
+    layer.inputs.push_back(layout_.form(v));
+    if (layer.inputs.back().tokens && config().type->tokens == nullptr)
+      throw Error{Code::kConfig,
+                  "its input are token numbers, as another layer reads them"};
+  }
   Blueprint plan = config().type->plan(config().settings, layer.inputs);
   check_size(plan.output.shape, "its output");
   layer.output = plan.output;
@@ -147,6 +158,8 @@ Layout layout_of(const NetworkConfig& config) {
       throw;
     }
   }
+  if (layout.parameter_count == 0)
+    throw Error{Code::kConfig, "the network has nothing that is trained"};
   return layout;
 }
 

@@ -2,8 +2,11 @@
 //
 // In training, mean and variance (of the population: divided by the count) are
 // those of the whole mini-batch, over all lanes; the running statistics move
-// by running = decay * running + (1 - decay) * batch.  Elsewhere the running
-// ones are used, folded into the layer before where that can take them.
+// by running = decay * running + (1 - decay) * batch.  Steps that are padding
+// do not count.  Elsewhere the running ones are used, folded into the layer
+// before where that can take them.
+
+#include <algorithm>
 
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
@@ -27,12 +30,17 @@ class BatchNorm final : public Layer {
     sums_ = memory.allocate({2 * c});
     sum_dy_xhat_ = sums_.at(0, {c});
     sum_dy_ = sums_.at(c, {c});
+    if (!site.output.steps) return;
+    counted_ = memory.allocate({1});
+    zero_ = memory.allocate({c});
+    shift_ = memory.allocate({c});
+    scratch_ = memory.allocate(site.output.shape.with_first(site.max_batch));
   }
 
   void forward(const Flow& flow, const Step& step) override {
     if (!step.training)
       return normalise(flow, site_.statistics[0], site_.statistics[1]);
-    measure(flow.x[0], step);
+    measure(flow, step);
     if (step.examples > 0) normalise(flow, mean_, variance_);
     if (site_.keeps_statistics) {
       move(site_.statistics[0], mean_);
@@ -54,28 +62,73 @@ class BatchNorm final : public Layer {
     if (step.examples > 0)
       device.batch_norm_gradient(flow.dx[0], flow.dy, flow.x[0], mean_,
                                  variance_, site_.parameters[0], sum_dy_,
-                                 sum_dy_xhat_, count(step), epsilon_);
+                                 sum_dy_xhat_, count_, epsilon_);
+    if (step.examples > 0 && !flow.masks[0].empty()) spare_padding(flow);
   }
 
  private:
-  // Values of a channel in the mini-batch.
-  double count(const Step& step) const {
+  // Values of a channel in so many examples.
+  double values_in(std::int64_t examples) const {
     const std::int64_t values =
-        step.total * site_.output.copies *
+        examples * site_.output.copies *
         (site_.output.shape.elements() / site_.output.shape.back());
     return static_cast<double>(values);
   }
 
-  void measure(View x, const Step& step) {
+  // Those of the mini-batch that are not padding.
+  double count(View mask, const Step& step) {
+    if (!site_.output.steps) return values_in(step.total);
+    tensor::Device& device = *site_.device;
+    device.fill(counted_, mask.empty() ? values_in(step.examples)
+                                       : device.sum_absolute(mask));
+    step.lanes->all_reduce(counted_);
+    return std::max(device.sum_absolute(counted_), 1.0);
+  }
+
+  // x + shift without its padding.
+  View without_padding(View x, View shift, View mask) {
+    const View real = scratch_.at(0, x.shape);
+    site_.device->copy(real, x);
+    site_.device->add_bias(real, shift);
+    site_.device->mask_steps(real, mask);
+    return real;
+  }
+
+  void sum_of(View sum, View x, View mask) {
+    if (!mask.empty()) x = without_padding(x, zero_, mask);
+    site_.device->sum_rows(sum, x);
+  }
+
+  void sum_squares_of(View sum, View x, View mask) {
+    tensor::Device& device = *site_.device;
+    if (mask.empty()) return device.sum_squares_about(sum, x, mean_);
+    device.copy(shift_, mean_);
+    device.scale(shift_, -1);
+    device.sum_squares_about(sum, without_padding(x, shift_, mask), zero_);
+  }
+
+  // Mean and variance do not depend on padding.
+  void spare_padding(const Flow& flow) {
+    tensor::Device& device = *site_.device;
+    const View dx = flow.dx[0], alone = scratch_.at(0, dx.shape);
+    device.batch_norm_gradient(alone, flow.dy, flow.x[0], mean_, variance_,
+                               site_.parameters[0], zero_, zero_, 1, epsilon_);
+    device.add(dx, -1, alone);
+    device.mask_steps(dx, flow.masks[0]);
+    device.add(dx, 1, alone);
+  }
+
+  void measure(const Flow& flow, const Step& step) {
     tensor::Device& device = *site_.device;
     const bool some = step.examples > 0;
-    some ? device.sum_rows(mean_, x) : device.fill(mean_, 0);
+    const View x = flow.x[0], mask = some ? flow.masks[0] : View{};
+    count_ = count(mask, step);
+    some ? sum_of(mean_, x, mask) : device.fill(mean_, 0);
     step.lanes->all_reduce(mean_);
-    device.scale(mean_, 1 / count(step));
-    some ? device.sum_squares_about(variance_, x, mean_)
-         : device.fill(variance_, 0);
+    device.scale(mean_, 1 / count_);
+    some ? sum_squares_of(variance_, x, mask) : device.fill(variance_, 0);
     step.lanes->all_reduce(variance_);
-    device.scale(variance_, 1 / count(step));
+    device.scale(variance_, 1 / count_);
   }
 
   void normalise(const Flow& flow, View mean, View variance) {
@@ -92,7 +145,10 @@ class BatchNorm final : public Layer {
   LayerSite site_;
   double decay_, epsilon_;
   View mean_, variance_;  // of this mini-batch
+  double count_ = 1;      // of the values that they are of
   View sums_, sum_dy_xhat_, sum_dy_;
+  // Of sequences, which may have padding:
+  View counted_, zero_, shift_, scratch_;
 };
 
 Blueprint plan(const Settings&, std::span<const Form> inputs) {
@@ -127,7 +183,8 @@ const LayerType& batch_norm() {
           "last dimension.\n"
           "In training, mean and variance (of the population) are those of the "
           "mini-batch\n"
-          "that a worker has, and the running ones move:\n"
+          "that a worker has, without steps that are padding, and the running "
+          "ones move:\n"
           "running = decay running + (1 - decay) batch.\n"
           "Otherwise the running ones are used.\n"
           "gamma starts at 1, beta at 0.",

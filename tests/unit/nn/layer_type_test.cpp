@@ -44,6 +44,8 @@ Json least_of(const LayerType& type) {
 
 // A shape that layers of the type take.
 std::string shape_for(const LayerType& type) {
+  if (type.tokens != nullptr) return "[4]";
+  if (type.output != nullptr) return "[4, 2]";
   if (type.name.ends_with("3d")) return "[3, 4, 4, 2]";
   const bool images = type.name.find("2d") != std::string_view::npos ||
                       type.name == "space_to_depth";
@@ -66,15 +68,18 @@ NetworkConfig network_with(const LayerType& type) {
   layer["name"] = "it";
   layer["from"] = from;
   Json nodes = Json::array({layer});
-  if (type.output == nullptr)
+  Json outputs = Json::array();
+  if (type.output != nullptr) outputs.push_back("it");
+  if (type.output == nullptr || type.trains == Trains::kNothing) {
+    outputs.push_back("end");
     nodes.push_back({{"type", "output"},
                      {"name", "end"},
                      {"units", 2},
+                     {"from", type.output == nullptr ? "it" : from.back()},
                      {"loss", "mean_squared_error"}});
-  const Json document{{"seed", 7},
-                      {"inputs", inputs},
-                      {"nodes", nodes},
-                      {"outputs", nodes.back()["name"]}};
+  }
+  const Json document{
+      {"seed", 7}, {"inputs", inputs}, {"nodes", nodes}, {"outputs", outputs}};
   return parse_network(document.dump(), "'test.json'");
 }
 

@@ -43,9 +43,23 @@ class RandomGraph {
 
   std::size_t below(std::size_t n) { return random_.below(n); }
 
+  void add_tokens() {
+    const std::string name = "in" + std::to_string(inputs_.size());
+    inputs_.push_back({{"name", name}, {"shape", {4}}});
+    values_.push_back({name, {.shape = {4}, .steps = true, .tokens = true}});
+    add(layer_type("embedding"),
+        {{"type", "embedding"},
+         {"name", "n" + std::to_string(nodes_.size())},
+         {"rows", 3},
+         {"units", 2},
+         {"mask_zero", below(2) == 0}},
+        {values_.size() - 1});
+  }
+
   void add_input() {
     static const std::vector<std::vector<std::int64_t>> kShapes{
         {4}, {3}, {4, 4, 2}, {5, 3}, {2, 3, 2, 2}};
+    if (below(4) == 0) return add_tokens();
     const auto& shape = kShapes[below(kShapes.size())];
     const std::string name = "in" + std::to_string(inputs_.size());
     inputs_.push_back({{"name", name}, {"shape", shape}});
@@ -125,7 +139,10 @@ class RandomGraph {
   void add(const LayerType& type, Json node,
            const std::vector<std::size_t>& chosen) {
     std::vector<Form> forms;
-    for (const std::size_t i : chosen) forms.push_back(values_[i].form);
+    for (const std::size_t i : chosen) {
+      forms.push_back(values_[i].form);
+      if (forms.back().tokens && type.tokens == nullptr) return;
+    }
     Settings settings(node, "layer");
     Form output;
     try {

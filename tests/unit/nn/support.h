@@ -101,7 +101,10 @@ inline data::DataSet random_set(const NetworkConfig& config, std::int64_t n,
   for (const WantedInput& input : wanted.inputs) {
     Tensor& x = set.tensors[input.tensor];
     x = Tensor(DType::kF64, input.shape.with_first(n));
-    for (double& value : x.as<double>()) value = random.normal();
+    for (double& value : x.as<double>())
+      value = input.tokens > 0 ? static_cast<double>(random.below(
+                                     static_cast<std::uint64_t>(input.tokens)))
+                               : random.normal();
   }
   for (const WantedOutput& output : wanted.outputs) {
     Tensor& y = set.tensors[output.tensor];

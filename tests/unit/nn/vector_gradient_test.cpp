@@ -101,6 +101,43 @@ TEST_CASE("gradients of what knows the place of a step", "[gradient]") {
       {"type": "lstm", "name": "l", "units": 3})"));
 }
 
+TEST_CASE("gradients of rows of a table", "[gradient]") {
+  for (const char* masks : {"false", "true"}) {
+    const std::string table =
+        R"({"type": "embedding", "name": "e", "rows": 5, "units": 3,
+            "from": "a", "mask_zero": )" +
+        std::string(masks) + "}, ";
+    check_gradient(
+        graph(R"({"name": "a", "shape": [6]})",
+              table + R"({"type": "gru", "name": "g", "units": 3})"));
+    check_gradient(graph(R"({"name": "a", "shape": [6]})",
+                         table + R"({"type": "batch_norm", "name": "n"},
+        {"type": "multi_head_attention", "name": "m", "heads": 2,
+         "head_size": 2},
+        {"type": "last_step", "name": "l"})"));
+  }
+  check_gradient(graph(R"({"name": "a", "shape": [2, 3]})",
+                       R"({"type": "embedding", "name": "e", "rows": 5,
+                           "units": 3})"));
+}
+
+TEST_CASE("gradients of batch normalisation without padding", "[gradient]") {
+  check_gradient("[4, 3]", kSteps + R"({"type": "batch_norm"})" + kLast);
+  check_gradient("[4, 3]", kSteps + R"({"type": "batch_norm"},
+      {"type": "flatten"})");
+}
+
+TEST_CASE("gradients of a loss without weights", "[gradient]") {
+  for (const char* loss : {"negative_log_likelihood", "mean_squared_error"})
+    check_gradient(
+        testing::sequence("[4, 3]", kSteps + R"({"type": "dense", "units": 2},
+        {"type": "loss", "units": 2, "loss": ")" +
+                                        loss + R"("})"));
+  check_gradient(testing::sequence("[3]", kVector +
+                                              R"({"type": "loss", "units": 6,
+      "loss": "mean_squared_error", "activation": "tanh"})"));
+}
+
 TEST_CASE("gradients of vertices", "[gradient]") {
   check_gradient("[3]", kVector + R"({"type": "scale", "factor": -1.5},
       {"type": "shift", "amount": 0.5},

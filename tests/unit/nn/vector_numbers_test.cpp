@@ -196,6 +196,107 @@ TEST_CASE("fixed places are waves, and axes are put in another order") {
   CHECK(permute.backward({1, 4, 2, 5, 3, 6}) == Numbers{1, 2, 3, 4, 5, 6});
 }
 
+NetworkConfig with_table(const std::string& more = "") {
+  return testing::sequence("[3]", R"({"type": "embedding", "rows": 4,
+      "units": 2)" + more + R"(}, {"type": "last_step"},
+      {"type": "output", "units": 2, "activation": "identity", "bias": false,
+       "loss": "mean_squared_error"})");
+}
+
+TEST_CASE("a table gives the rows of its input") {
+  for (const char* device : {"reference", "cpu"}) {
+    Network network = testing::compile(with_table(), 2, device);
+    // Table and the identity.
+    testing::assign(network, network.parameters(),
+                    {1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 1});
+    Tensor x(DType::kI32, {2, 3});
+    const std::int32_t tokens[] = {0, 1, 2, 2, 3, 0};
+    std::copy(std::begin(tokens), std::end(tokens),
+              x.as<std::int32_t>().begin());
+    CHECK(testing::predict(network, x) == Numbers{5, 6, 1, 2});
+    Network masking =
+        testing::compile(with_table(R"(, "mask_zero": true)"), 2, device);
+    testing::assign(masking, masking.parameters(),
+                    {1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 1});
+    CHECK(testing::predict(masking, x) == Numbers{5, 6, 7, 8});
+  }
+}
+
+TEST_CASE("tokens that a table does not have are refused with their place") {
+  Network network = testing::compile(with_table(), 2, "cpu");
+  const auto refusal = [&](std::vector<double> tokens) {
+    Tensor x(DType::kF64, {2, 3});
+    std::copy(tokens.begin(), tokens.end(), x.as<double>().begin());
+    try {
+      testing::predict(network, x);
+    } catch (const Error& e) {
+      CHECK(e.code() == Code::kData);
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(refusal({0, 1, 2, 3, 2, 1}) == "accepted");
+  CHECK(refusal({0, 1, 2, 3, 4, 1}) ==
+        "example 1 has token 4 at place 1, the network knows 0..3");
+  CHECK(refusal({0, 1, -1, 3, 2, 1}) ==
+        "example 0 has token -1 at place 2, the network knows 0..3");
+  CHECK(refusal({0.5, 1, 2, 3, 2, 1}) ==
+        "example 0 has token 0.500000 at place 0, the network knows 0..3");
+}
+
+TEST_CASE("token numbers go from an input to tables alone") {
+  const auto refusal = [](const std::string& layers) {
+    try {
+      testing::sequence("[3]", layers + R"(, {"type": "output", "units": 2,
+          "loss": "mean_squared_error"})");
+    } catch (const Error& e) {
+      CHECK(e.code() == Code::kConfig);
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  const std::string table = R"({"type": "embedding", "rows": 4, "units": 2})";
+  CHECK(refusal(table) == "accepted");
+  CHECK(refusal(R"({"type": "dense", "units": 3}, )" + table) ==
+        "'test.json': layers[1] ('embedding1'): reads token numbers, which "
+        "only an input of the network has");
+  CHECK_THROWS_AS(
+      testing::compile(with_table(), 2, "cpu", 1, true,
+                       {.kind = "scale", .shift = {0}, .scale = {0.5}}),
+      Error);
+}
+
+TEST_CASE("a network that has nothing to train is refused") {
+  CHECK_THROWS_WITH(testing::sequence("[3]", R"({"type": "loss", "units": 3,
+                                   "loss": "mean_squared_error"})"),
+                    Catch::Contains("nothing that is trained"));
+}
+
+TEST_CASE("padding does not count in a batch's mean and variance") {
+  const NetworkConfig config = testing::sequence("[4, 2]", R"(
+      {"type": "batch_norm", "decay": 0}, {"type": "last_step"},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"})");
+  testing::Examples data = testing::random_examples(config, 4);
+  data.features_mask = testing::lengths_mask(4, 4);
+  for (const char* device : {"reference", "cpu"}) {
+    Network network = testing::compile(config, 4, device, 3);
+    testing::train(network, data.batch(), 0);
+    const auto x = std::as_const(data.features).as<double>();
+    const auto real = std::as_const(data.features_mask).as<std::uint8_t>();
+    Numbers mean(2), variance(2);
+    double count = 0;
+    for (std::size_t i = 0; i < real.size(); ++i) count += real[i];
+    for (std::size_t i = 0; i < x.size(); ++i)
+      mean[i % 2] += real[i / 2] * x[i] / count;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      variance[i % 2] +=
+          real[i / 2] * (x[i] - mean[i % 2]) * (x[i] - mean[i % 2]) / count;
+    const Numbers got = testing::values(network, network.statistics());
+    CHECK(testing::distance(got, {mean[0], mean[1], variance[0], variance[1]}) <
+          1e-6);
+  }
+}
+
 TEST_CASE("alpha dropout keeps mean 0 and variance 1") {
   constexpr std::int64_t kCount = 200000;
   Alone layer({{"type", "alpha_dropout"}, {"rate", 0.3}}, {{kCount}}, 1);

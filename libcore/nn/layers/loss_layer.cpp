@@ -1,0 +1,99 @@
+// An activation and a loss of what a layer before it gives.
+
+#include <algorithm>
+#include <iterator>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/keys.h"
+#include "libcore/nn/layers/fused_activation.h"
+#include "libcore/nn/layers/loss.h"
+
+namespace dl::nn::layers {
+namespace {
+
+using tensor::View;
+
+OutputSpec spec_of(const Settings& settings) {
+  return {.units = settings.integer("units"),
+          .loss = loss_of(settings),
+          .activation = settings.activation("activation")};
+}
+
+class LossLayer final : public OutputLayer {
+ public:
+  LossLayer(const LayerSite& site, Memory& memory)
+      : device_(site.device),
+        activation_(site, site.settings->activation("activation"), memory),
+        loss_(site, memory) {}
+
+  void forward(const Flow& flow, const Step& step) override {
+    if (flow.y.data != flow.x[0].data) device_->copy(flow.y, flow.x[0]);
+    if (!(loss_.takes_logits() && step.training))
+      activation_.forward(flow.y, step.training);
+  }
+
+  double loss(View grad, View y, View target, View mask,
+              double scale) override {
+    return loss_.compute(grad, y, target, mask, scale);
+  }
+
+  void backward(const Flow& flow, const Step&) override {
+    if (!loss_.takes_logits()) activation_.backward(flow.dy, flow.y);
+    const View dx = flow.dx[0];
+    if (dx.data != flow.dy.data) device_->copy(dx, flow.dy);
+  }
+
+ private:
+  tensor::Device* device_;
+  FusedActivation activation_;
+  OutputLoss loss_;
+};
+
+void complete(Settings& settings) {
+  if (!settings.has("activation"))
+    settings.set("activation",
+                 spell(activation_for(settings.loss("loss").kind)));
+}
+
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
+  const Form& input = inputs[0];
+  const std::int64_t units = settings.integer("units");
+  if (input.shape.back() != units)
+    throw Error{Code::kConfig, "its input is " + input.shape.to_string() +
+                                   ", the last dimension of which is not " +
+                                   std::to_string(units) + ", its units"};
+  Manners manners = activated(settings);
+  manners.in_place = manners.gradient_in_place = true;
+  manners.keeps_inputs = false;
+  return {.output = input,
+          .flops = activation_flops(settings, input.shape),
+          .manners = manners};
+}
+
+std::vector<Key> keys() {
+  std::vector<Key> all{key::units(), key::activation("(by the loss)")};
+  std::ranges::copy(loss_keys(), std::back_inserter(all));
+  return all;
+}
+
+}  // namespace
+
+const LayerType& loss() {
+  static const LayerType type{
+      .name = "loss",
+      .words =
+          "An *activation* and a *loss* without weights, as *output* has "
+          "them.\n"
+          "The last dimension of its input is *units*; each step and pixel "
+          "has a loss.",
+      .other_names = {"losslayer", "rnnloss", "cnnloss"},
+      .keys = keys(),
+      .complete = complete,
+      .check = check_loss,
+      .output = spec_of,
+      .plan = plan,
+      .make = make<LossLayer>};
+  return type;
+}
+
+}  // namespace dl::nn::layers
