@@ -99,7 +99,7 @@ void check_tokens(const Tensor& tokens, const WantedInput& wanted) {
         continue;
       std::string text = std::to_string(token);
       if (token == std::floor(token)) text.resize(text.find('.'));
-      refuse(named("input", wanted.tensor) + "example " +
+      refuse(named("input", wanted.part) + "example " +
              std::to_string(i / each) + " has token " + text + " at place " +
              std::to_string(i % each) + ", the network knows 0.." +
              std::to_string(wanted.tokens - 1));

@@ -212,6 +212,8 @@ NetworkConfig parse_network(std::string_view text, const std::string& name) {
   refuse(problems, name);
   try {
     const Layout layout = layout_of(config);
+    if (layout.parameter_count == 0)
+      throw Error{Code::kConfig, "the network has nothing that is trained"};
     check_weight_inits(config, layout);
     Constraints(config, layout);
   } catch (Error& e) {

@@ -158,8 +158,6 @@ Layout layout_of(const NetworkConfig& config) {
       throw;
     }
   }
-  if (layout.parameter_count == 0)
-    throw Error{Code::kConfig, "the network has nothing that is trained"};
   return layout;
 }
 

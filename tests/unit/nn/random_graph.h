@@ -94,6 +94,9 @@ class RandomGraph {
         return value;
       }
       case Kind::kOneOf:
+        // Other gates let the state grow without bounds.
+        if (key.name == "gate_activation")
+          return below(2) == 0 ? "sigmoid" : "tanh";
         return key.values[below(key.values.size())];
       case Kind::kTagOrObject:
         if (key.name == "activation") return "tanh";
