@@ -160,11 +160,10 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
   const bool one_input = config.inputs.size() == 1;
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
     const std::string& name = config.inputs[i].name;
-    wanted.inputs.push_back({one_input ? "" : name,
-                             named("features", name, one_input),
-                             named("features_mask", name, one_input),
-                             layout.inputs[i].shape, layout.inputs[i].steps,
-                             tokens_of(config, i)});
+    wanted.inputs.push_back(
+        {one_input ? "" : name, named("features", name, one_input),
+         named("features_mask", name, one_input), layout.inputs[i].shape,
+         layout.inputs[i].steps, tokens_of(config, i)});
   }
   const bool one_output = config.outputs.size() == 1;
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
