@@ -18,6 +18,7 @@
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/part_of.h"
 #include "libcore/nn/prediction_writer.h"
 #include "libcore/nn/predictor.h"
 
@@ -39,6 +40,7 @@ constexpr dl::cli::ToolInfo kTool = {
 
 struct Args {
   std::string model, format = "jsonl", output = "-";
+  std::vector<std::string> nodes;
   std::int64_t top = 1;
   bool keep_features = false, no_provenance = false;
   dl::nn::PredictorOptions predictor;
@@ -51,7 +53,10 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("model,m", &a.model, "FILE", "the model");
   opt.add("output,o", &a.output, "FILE", "where the predictions go");
   opt.add("format", &a.format, "FORMAT",
-          "jsonl, or dls for a DataSet stream with predictions as labels");
+          "jsonl, or dls for a DataSet stream with predictions as labels,\n"
+          "or with what the nodes say as features");
+  opt.add("output-of", &a.nodes, "NODE",
+          "what this node says instead, may be repeated");
   opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");
   opt.flag("keep-features", &a.keep_features, "dls: copy the features too");
   opt.flag("no-provenance", &a.no_provenance,
@@ -75,11 +80,23 @@ std::unique_ptr<dl::nn::PredictionWriter> open_lines(
 
 std::unique_ptr<dl::nn::PredictionWriter> open_stream(
     const Args& a, const dl::nn::Model& model) {
-  std::optional<dl::data::Provenance> step;
+  dl::nn::StreamOptions options;
+  if (!a.nodes.empty()) options.kind = dl::nn::StreamKind::kFeatures;
+  options.keep_features = a.keep_features;
   if (!a.no_provenance)
-    step = {kTool.name, DL_VERSION, a.command_line, std::nullopt};
-  return dl::nn::write_stream(model, dl::io::open_sink(a.output),
-                              a.keep_features, std::move(step));
+    options.step = {kTool.name, DL_VERSION, a.command_line, std::nullopt};
+  return dl::nn::write_stream(model, dl::io::open_sink(a.output), options);
+}
+
+dl::nn::Model open_model(const Args& a) {
+  dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
+  if (a.nodes.empty()) return model;
+  try {
+    return dl::nn::part_of(model, {}, a.nodes);
+  } catch (Error& e) {
+    e.add_context("--output-of");
+    throw;
+  }
 }
 
 void run(const Args& a) {
@@ -93,11 +110,13 @@ void run(const Args& a) {
                       "is for --format dls");
   else
     a.options->refuse({"top"}, "is for --format jsonl");
+  if (!a.nodes.empty())
+    a.options->refuse({"keep-features"}, "is not for --output-of");
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model});
-  const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
+  const dl::nn::Model model = open_model(a);
   dl::nn::PredictorOptions options = a.predictor;
   options.log = dl::cli::log();
   dl::nn::Predictor predictor(model, options);

@@ -157,7 +157,8 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
     return one ? std::string(kind) : std::string(kind) + "/" + name;
   };
   Wanted wanted;
-  const bool one_input = config.inputs.size() == 1;
+  const bool one_input =
+      !config.names_inputs.value_or(config.inputs.size() > 1);
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
     const std::string& name = config.inputs[i].name;
     wanted.inputs.push_back(
@@ -165,11 +166,14 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
          named("features_mask", name, one_input), layout.inputs[i].shape,
          layout.inputs[i].steps, tokens_of(config, i)});
   }
-  const bool one_output = config.outputs.size() == 1;
+  const bool one_output =
+      !config.names_outputs.value_or(config.outputs.size() > 1);
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
-    const std::string& name = config.layers[config.outputs[i]].name;
-    const OutputSpec output = output_of(config, i);
+    const LayerConfig& layer = config.layers[config.outputs[i]];
+    const std::string& name = layer.name;
     const Shape& shape = layout.layers[config.outputs[i]].output.shape;
+    OutputSpec output;  // of a part, which takes no labels
+    if (layer.type->output != nullptr) output = output_of(config, i);
     wanted.outputs.push_back(
         {one_output ? "" : name, named("labels", name, one_output),
          named("labels_mask", name, one_output), output.units, places_of(shape),

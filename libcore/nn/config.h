@@ -108,6 +108,7 @@ struct Training {
   WeightStart weight_init;
   WeightStart recurrent_init;  // as weight_init where not given
   double bias_init = 0;
+  bool frozen = false;  // its parameters and statistics stay as they are
 };
 
 struct LayerType;  // layer_type.h
@@ -124,14 +125,15 @@ struct LayerConfig {
   std::vector<Value> from;  // its inputs, all before it
   // The layer whose parameters it has, an index before its own; or none.
   std::optional<std::size_t> shares = {};
-  // time_distributed: the type sees each step of a sequence as an example.
-  bool each_step = false;
   std::string place = {};  // in the document: "layers[2]", "nodes[5]"
 };
 
 struct InputConfig {
   std::string name;     // of a graph; a sequence's only input has none
   tensor::Shape shape;  // of one example
+  // Whether two dimensions are a sequence; where that is not said, they are if
+  // a layer reads sequences.
+  std::optional<bool> steps = {};
 };
 
 // Layers in topological order: a sequence is the graph that it is.
@@ -140,8 +142,12 @@ struct NetworkConfig {
   std::int64_t tbptt_length = 0;  // 0: gradients cross all steps
   std::vector<InputConfig> inputs;
   std::vector<LayerConfig> layers;
-  std::vector<std::size_t> outputs;  // layers with a loss, in their order
-  Json source;                       // the document, as the model file keeps it
+  // Layers with a loss, in their order; of a part (part_of.h), any layers.
+  std::vector<std::size_t> outputs;
+  Json source;  // the document, as the model file keeps it
+  // Whether data call inputs and outputs by their names; where that is not
+  // said, they do if there are several.  A part is called as in the whole.
+  std::optional<bool> names_inputs = {}, names_outputs = {};
 
   bool is_graph() const { return !inputs.at(0).name.empty(); }
   Value value_of(std::size_t layer) const { return inputs.size() + layer; }

@@ -7,16 +7,20 @@
 //   {"index":7,"id":"a.png",...}           what the example says that it is
 //   {"index":0,"steps":[{"class":"B","probability":0.9},null]}  a sequence:
 //       what the others say, of each step; null where it is padding
+//   {"index":0,"digit":{"class":"7","probability":0.9},"size":{"outputs":[2]}}
+//       of several outputs, by their names
 //
 // A network that ends in softmax names a class; so does a single output of a
 // sigmoid, where the data names two classes.  Classes without names are called
-// by their number ("7").  Numbers are the shortest that read back as the same
-// float.
+// by their number ("7").  Other nodes (part_of.h) have values without names,
+// flattened in row-major order.  Numbers are the shortest that read back as the
+// same float.
 
 #ifndef DL_LIBCORE_NN_PREDICTION_LINES_H_
 #define DL_LIBCORE_NN_PREDICTION_LINES_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,32 +31,45 @@ namespace dl::nn {
 
 // What the examples have besides features, or null; see data/dataset.h.
 struct LineTensors {
-  const tensor::Tensor* mask = nullptr;   // [n, steps], 0 where it is padding
+  // By output, [n, steps], 0 where it is padding; or null, or left out.
+  std::vector<const tensor::Tensor*> masks = {};
   const tensor::Tensor* id = nullptr;     // kU8 [n, width]
   const tensor::Tensor* index = nullptr;  // kI64 [n]
 };
 
 class PredictionLines {
  public:
-  // top: how many classes a line lists; 1 lists none but the likeliest.
+  // top: how many classes a line lists, or all where an output has fewer; 1
+  // lists none but the likeliest.
   // Throws Error: kUsage, top is out of range, or this model names no classes
   // and top is not 1.
   PredictionLines(const Model& model, std::int64_t top);
 
-  // A line for each example of outputs [n, units] or [n, steps, units] (kF32),
-  // numbered from first where there is no index.
+  // A line for each example of what each output says, [n, units] or [n, steps,
+  // units] (kF32), numbered from first where there is no index.
   // Throws Error: kData, "the model's output for example 17 is not finite".
-  std::string lines(const tensor::Tensor& outputs, std::int64_t first,
+  std::string lines(std::span<const tensor::Tensor> outputs, std::int64_t first,
                     const LineTensors& of = {}) const;
 
  private:
-  void append_row(std::string& line, const float* row) const;
-  void append_class(std::string& line, const float* row) const;
-  void append_outputs(std::string& line, const float* row) const;
+  // What one output says.
+  struct Output {
+    std::string key;  // of several: its name, as a JSON string
+    std::int64_t units = 0;
+    std::int64_t top = 1;
+    bool names_class = false;
+    bool flat = false;               // numbers, whatever their shape
+    std::vector<std::string> names;  // as JSON strings; empty: none
 
-  std::int64_t units_, top_;
-  bool names_class_ = false;
-  std::vector<std::string> names_;  // as JSON strings; empty: none
+    void append_row(std::string& line, const float* row) const;
+    void append_class(std::string& line, const float* row) const;
+    void append_outputs(std::string& line, const float* row) const;
+    void append_example(std::string& line, const tensor::Tensor& outputs,
+                        std::int64_t i, const tensor::Tensor* mask) const;
+  };
+  static Output output_of(const Model& model, std::size_t i);
+
+  std::vector<Output> outputs_;
 };
 
 // Throws Error: kData unless all of outputs [n, ...] are finite; names the

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libcore/data/stream.h"
+#include "libcore/nn/batch.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/prediction_lines.h"
 #include "libcore/nn/predictor.h"
@@ -69,20 +70,34 @@ void clear_padding(tensor::Tensor& outputs, const tensor::Tensor& mask) {
           values.subspan(static_cast<std::size_t>(i) * units, units), 0.0F);
 }
 
+// The mask that each output has from the input, or null.
+std::vector<const tensor::Tensor*> masks_of(const data::DataSet& set,
+                                            const Wanted& wanted) {
+  std::vector<const tensor::Tensor*> masks;
+  for (const WantedOutput& output : wanted.outputs)
+    masks.push_back(output.mask_input
+                        ? set.find(wanted.inputs[*output.mask_input].mask)
+                        : nullptr);
+  return masks;
+}
+
 class LineWriter : public PredictionWriter {
  public:
   LineWriter(const Model& model, std::int64_t top,
              std::function<void(std::string_view)> write,
              std::unique_ptr<io::Sink> sink)
-      : lines_(model, top), write_(std::move(write)), sink_(std::move(sink)) {}
+      : wanted_(wanted_by(model.config, layout_of(model.config))),
+        lines_(model, top),
+        write_(std::move(write)),
+        sink_(std::move(sink)) {}
 
   void see(const data::Metadata& input) override { order_.see(input); }
 
   void take(data::DataSet& set,
             const std::vector<tensor::Tensor>& outputs) override {
     const std::string text =
-        lines_.lines(outputs[0], examples_,
-                     {set.find("features_mask"), find_id(set),
+        lines_.lines(outputs, examples_,
+                     {masks_of(set, wanted_), find_id(set),
                       find_named(set, "index", tensor::DType::kI64, 1)});
     if (sink_)
       sink_->write(std::as_bytes(std::span(text)));
@@ -96,6 +111,7 @@ class LineWriter : public PredictionWriter {
   }
 
  private:
+  Wanted wanted_;
   OneOrder order_;
   PredictionLines lines_;
   std::function<void(std::string_view)> write_;
@@ -106,48 +122,51 @@ class LineWriter : public PredictionWriter {
 class SetWriter : public PredictionWriter {
  public:
   SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
-            bool keep_features, std::optional<data::Provenance> step)
-      : names_(output_names(model.data)),
-        output_(layout_of(model.config)
-                    .layers[model.config.outputs[0]]
-                    .output.shape),
-        keep_features_(keep_features),
-        step_(std::move(step)),
-        stream_(std::move(sink)) {
-    // Names for all outputs or for none.
-    if (std::cmp_not_equal(names_.size(), output_.back())) names_.clear();
-  }
+            const StreamOptions& options);
 
   void see(const data::Metadata& input) override {
-    if (keep_features_) order_.see(input);
+    if (keeps_features()) order_.see(input);
     data::Metadata metadata;
     for (const auto& [name, field] : input.schema)
       if (kept(name)) metadata.schema[name] = field;
-    metadata.schema["labels"] = {tensor::DType::kF32, output_};
-    const auto mask = input.schema.find("features_mask");
-    if (mask != input.schema.end() && of_steps(mask->second.shape))
-      metadata.schema["labels_mask"] = mask->second;
-    if (begun_) return check_like_first(metadata.schema);
+    for (const Output& output : outputs_) {
+      metadata.schema[output.tensor] = {tensor::DType::kF32, output.shape};
+      const auto mask = input.schema.find(output.input_mask);
+      if (mask != input.schema.end())
+        metadata.schema[output.mask] = mask->second;
+    }
+    if (begun_) {
+      check_like_first(metadata.schema);
+      if (!predicts()) pass_on_labels(input);
+      return;
+    }
     begun_ = true;
     schema_ = metadata.schema;
-    metadata.targets = names_;
-    if (keep_features_) metadata.columns = input.columns;
-    if (step_) {
+    if (predicts()) {
+      for (const Output& output : outputs_)
+        about(metadata, output.part).targets = output.names;
+      if (keeps_features()) metadata.columns = input.columns;
+    } else {
+      take_over_labels(metadata, input);
+    }
+    if (options_.step) {
       metadata.provenance = input.provenance;
-      metadata.provenance.push_back(*step_);
+      metadata.provenance.push_back(*options_.step);
     }
     stream_.write_metadata(metadata);
   }
 
   void take(data::DataSet& set,
-            const std::vector<tensor::Tensor>& outputs) override {
-    check_finite(outputs[0], stream_.examples());
+            const std::vector<tensor::Tensor>& values) override {
     data::DataSet result;
-    result.tensors["labels"] = outputs[0];
-    const tensor::Tensor* mask = set.find("features_mask");
-    if (mask && of_steps(mask->shape().without_first())) {
-      result.tensors["labels_mask"] = *mask;
-      clear_padding(result.tensors["labels"], *mask);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const Output& output = outputs_[i];
+      check_finite(values[i], stream_.examples());
+      tensor::Tensor& own = result.tensors[output.tensor] = values[i];
+      const tensor::Tensor* mask = set.find(output.input_mask);
+      if (mask == nullptr) continue;
+      clear_padding(own, *mask);
+      result.tensors[output.mask] = *mask;
     }
     for (auto& [name, tensor] : set.tensors)
       if (kept(name)) result.tensors[name] = std::move(tensor);
@@ -160,14 +179,46 @@ class SetWriter : public PredictionWriter {
   void close() override { stream_.close(); }
 
  private:
-  // Whether a mask of this shape is of the steps of an output.
-  bool of_steps(const tensor::Shape& mask) const {
-    return output_.rank() == 2 && mask == tensor::Shape{output_[0]};
+  // What an output becomes.
+  struct Output {
+    std::string part, tensor, mask;
+    tensor::Shape shape;             // of one example
+    std::string input_mask;          // the tensor that is its mask, or ""
+    std::vector<std::string> names;  // of labels
+  };
+
+  bool predicts() const { return options_.kind == StreamKind::kPredictions; }
+  bool keeps_features() const { return predicts() && options_.keep_features; }
+
+  static data::About& about(data::Metadata& metadata, const std::string& part) {
+    return part.empty() ? metadata : metadata.parts[part];
+  }
+
+  // What labels are called.
+  static void take_over_labels(data::Metadata& to, const data::Metadata& from) {
+    const auto take = [](data::About& own, const data::About& other) {
+      own.classes = other.classes;
+      own.targets = other.targets;
+    };
+    take(to, from);
+    for (const auto& [name, part] : from.parts)
+      if (!part.classes.empty() || !part.targets.empty())
+        take(to.parts[name], part);
+  }
+
+  // A stream may say it at its end.
+  void pass_on_labels(const data::Metadata& input) {
+    data::Metadata known;
+    take_over_labels(known, input);
+    if (known.to_strings() == passed_on_) return;
+    passed_on_ = known.to_strings();
+    known.schema = schema_;
+    stream_.write_metadata(known);
   }
 
   bool kept(const std::string& name) const {
-    return name == "id" || name == "index" ||
-           (keep_features_ && (name == "features" || name == "features_mask"));
+    if (name == "id" || name == "index") return true;
+    return name.starts_with("features") ? keeps_features() : !predicts();
   }
 
   // What the input before it had, all of it has.
@@ -184,15 +235,44 @@ class SetWriter : public PredictionWriter {
                 "it, so they do not go into one stream; predict it apart"};
   }
 
-  std::vector<std::string> names_;
-  tensor::Shape output_;  // of one example
-  bool keep_features_;
-  std::optional<data::Provenance> step_;
+  StreamOptions options_;
+  std::vector<Output> outputs_;
   data::StreamWriter stream_;
   OneOrder order_;
   std::map<std::string, data::Field> schema_;  // of the stream, once begun_
   bool begun_ = false;
+  std::map<std::string, std::string> passed_on_;  // of labels, at last
 };
+
+SetWriter::SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
+                     const StreamOptions& options)
+    : options_(options), stream_(std::move(sink)) {
+  const Layout layout = layout_of(model.config);
+  const Wanted wanted = wanted_by(model.config, layout);
+  for (std::size_t i = 0; i < wanted.outputs.size(); ++i) {
+    const WantedOutput& want = wanted.outputs[i];
+    const std::size_t layer = model.config.outputs[i];
+    Output output;
+    output.part = want.part;
+    output.tensor = want.tensor;
+    output.mask = want.mask;
+    output.shape = layout.layers[layer].output.shape;
+    if (!predicts()) {
+      output.part =
+          wanted.outputs.size() > 1 ? model.config.layers[layer].name : "";
+      const std::string end = output.part.empty() ? "" : "/" + output.part;
+      output.tensor = "features" + end;
+      output.mask = "features_mask" + end;
+    }
+    if (want.mask_input)
+      output.input_mask = wanted.inputs[*want.mask_input].mask;
+    // Names for all outputs or for none.
+    output.names = output_names(model.data.part(want.part));
+    if (std::cmp_not_equal(output.names.size(), output.shape.back()))
+      output.names.clear();
+    outputs_.push_back(std::move(output));
+  }
+}
 
 }  // namespace
 
@@ -208,11 +288,10 @@ std::unique_ptr<PredictionWriter> write_lines(const Model& model,
   return std::make_unique<LineWriter>(model, top, nullptr, std::move(sink));
 }
 
-std::unique_ptr<PredictionWriter> write_stream(
-    const Model& model, std::unique_ptr<io::Sink> sink, bool keep_features,
-    std::optional<data::Provenance> step) {
-  return std::make_unique<SetWriter>(model, std::move(sink), keep_features,
-                                     std::move(step));
+std::unique_ptr<PredictionWriter> write_stream(const Model& model,
+                                               std::unique_ptr<io::Sink> sink,
+                                               const StreamOptions& options) {
+  return std::make_unique<SetWriter>(model, std::move(sink), options);
 }
 
 }  // namespace dl::nn

@@ -1,6 +1,6 @@
 // Where the predictions of a run go, batch after batch, in the order of the
 // examples: JSON Lines (prediction_lines.h), or a DataSet stream with the
-// model's outputs as labels.
+// model's outputs as labels, or as features.
 
 #ifndef DL_LIBCORE_NN_PREDICTION_WRITER_H_
 #define DL_LIBCORE_NN_PREDICTION_WRITER_H_
@@ -38,14 +38,25 @@ std::unique_ptr<PredictionWriter> write_lines(const Model& model,
                                               std::int64_t top,
                                               std::unique_ptr<io::Sink> sink);
 
-// labels: [n, outputs] in kF32, called as the model's outputs are; "id" and
-// "index" are copied.  Of steps, [n, steps, outputs]: "features_mask" becomes
-// "labels_mask", and padding is 0.
-// keep_features: the input's features and their mask are copied.
-// step: what is added to the input's provenance; without it, none is written.
-std::unique_ptr<PredictionWriter> write_stream(
-    const Model& model, std::unique_ptr<io::Sink> sink, bool keep_features,
-    std::optional<data::Provenance> step);
+// What the outputs of a model become in a stream.
+enum class StreamKind {
+  kPredictions,  // labels; the input's own are left out
+  kFeatures      // features, in the place of the input's
+};
+struct StreamOptions {
+  StreamKind kind = StreamKind::kPredictions;
+  bool keep_features = false;  // of predictions: copy the input's features
+  // What is added to the input's provenance; without it, none is written.
+  std::optional<data::Provenance> step = {};
+};
+
+// labels or features: [n, ...output] in kF32, of several outputs "labels/NAME";
+// labels are called as the model's outputs are.  "id" and "index" are copied,
+// and of features the input's labels as well.  Of sequences, the mask that they
+// have from the input becomes theirs, and padding is 0.
+std::unique_ptr<PredictionWriter> write_stream(const Model& model,
+                                               std::unique_ptr<io::Sink> sink,
+                                               const StreamOptions& options);
 
 }  // namespace dl::nn
 

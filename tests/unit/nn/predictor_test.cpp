@@ -287,8 +287,9 @@ TEST_CASE("predictions become the labels of a stream") {
   for (const bool keep : {false, true}) {
     Predictor predictor(weather(), kFour);
     const auto out =
-        write_stream(weather(), io::open_sink(folder / "y.dls"), keep,
-                     data::Provenance{"test", "1", {"a"}, {}});
+        write_stream(weather(), io::open_sink(folder / "y.dls"),
+                     {.keep_features = keep,
+                      .step = data::Provenance{"test", "1", {"a"}, {}}});
     predictor.run(
         folder / "x.dls",
         [&](const data::Metadata& metadata) { out->see(metadata); },
@@ -317,7 +318,8 @@ std::vector<data::DataSet> join(const Model& model, bool keep,
                                 const std::vector<std::string>& specs,
                                 const std::string& to) {
   Predictor predictor(model, kFour);
-  const auto out = write_stream(model, io::open_sink(to), keep, {});
+  const auto out =
+      write_stream(model, io::open_sink(to), {.keep_features = keep});
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const data::Metadata& metadata) { out->see(metadata); },
