@@ -125,6 +125,8 @@ struct LayerConfig {
   std::vector<Value> from;  // its inputs, all before it
   // The layer whose parameters it has, an index before its own; or none.
   std::optional<std::size_t> shares = {};
+  // time_distributed: the type sees each step of a sequence as an example.
+  bool each_step = false;
   std::string place = {};  // in the document: "layers[2]", "nodes[5]"
 };
 

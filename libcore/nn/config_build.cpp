@@ -101,6 +101,8 @@ LayerConfig read_layer(const Json& json, const Training& top,
   LayerConfig layer;
   layer.type = &layer_type(given.text("type"));
   if (given.has("name")) layer.name = given.text("name");
+  layer.each_step =
+      given.has("time_distributed") && given.flag("time_distributed");
   if (json.contains("shares")) return layer;  // connect() does the rest
   for (const Key& key : layer.type->keys)
     if (given.has(key.name)) layer.settings.set(key.name, given.at(key.name));
@@ -146,7 +148,8 @@ Links read_links(const Json& node) {
 // A node that shares says nothing of its own.
 void check_shared(const Json& node, const std::string& place,
                   std::vector<std::string>& problems) {
-  constexpr std::string_view kOwn[] = {"type", "name", "from", "shares"};
+  constexpr std::string_view kOwn[] = {"type", "name", "from", "shares",
+                                       "time_distributed"};
   if (!node.contains("shares")) return;
   for (const auto& [key, value] : node.items())
     if (std::ranges::count(kOwn, key) == 0)

@@ -91,6 +91,7 @@ Json write_layer(const LayerConfig& layer) {
   };
   put("type", tag);
   put("name", layer.name);
+  if (layer.each_step) put("time_distributed", true);
   put("updater", write_updater(training.updater));
   put("bias_updater", write_updater(training.bias_updater));
   put("regularization", write_regularization(training.regularization));
@@ -113,10 +114,12 @@ Json to_json(const NetworkConfig& config) {
     layers.push_back(write_layer(layer));
     if (!config.is_graph()) continue;
     Json& node = layers.back();
-    if (layer.shares)
+    if (layer.shares) {
       node = {{"type", layer.type->name},
               {"name", layer.name},
               {"shares", config.layers[*layer.shares].name}};
+      if (layer.each_step) node["time_distributed"] = true;
+    }
     node["from"] = write_names(config, layer.from);
   }
   if (config.is_graph()) {

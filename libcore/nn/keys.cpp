@@ -137,6 +137,9 @@ std::vector<Key> layer_keys() {
                type_names()),
       of_layer("name", Kind::kName, "(the type and a number)",
                "Names the layer in messages and its tensors in model files."),
+      of_layer("time_distributed", Kind::kBoolean, "(false)",
+               "Takes each step of a sequence as an example, with the same "
+               "parameters; for types that do not read sequences themselves."),
   };
   keys.insert(keys.begin(), std::begin(of_all), std::end(of_all));
   return keys;

@@ -12,6 +12,26 @@ using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;
 
+namespace {
+
+// What flows through a layer that takes each of so many steps by itself.
+View merged(View v, std::int64_t steps) {
+  if (steps == 0 || v.empty()) return v;
+  return v.reshaped(
+      v.shape.without_first().without_first().with_first(v.shape[0] * steps));
+}
+
+// And the step that it sees.
+Step times(Step step, std::int64_t steps) {
+  if (steps == 0) return step;
+  step.examples *= steps;
+  step.first *= steps;
+  step.total *= steps;
+  return step;
+}
+
+}  // namespace
+
 Lane::Lane(const Common& common, int index, tensor::Device& device)
     : common_(common),
       index_(index),
@@ -73,8 +93,13 @@ LayerSite Lane::site(std::size_t index) {
   s.seed = common_.config->seed;
   s.inputs = own.inputs;
   s.output = layout.form(step.output);
-  s.truncate = common_.config->tbptt_length;
   s.max_batch = max_batch_ * s.inputs[0].copies;
+  if (own.each_of > 0) {
+    s.output.shape = s.output.shape.without_first();
+    s.output.steps = false;
+    s.max_batch *= own.each_of;
+  }
+  s.truncate = common_.config->tbptt_length;
   s.training = common_.training;
   s.keeps_statistics = index_ == 0;
   s.read_by_loss_alone =
@@ -150,12 +175,13 @@ void Lane::forward(const Step& step) {
     auto& [layer, flow, shared] = nodes_[i];
     if (layer == nullptr || (step.examples == 0 && planned.summed == 0))
       continue;
+    const std::int64_t each = common_.layout->layers[planned.layer].each_of;
     for (std::size_t k = 0; k < planned.inputs.size(); ++k) {
-      flow.x[k] = value(planned.inputs[k], step.examples);
-      flow.masks[k] = mask_of(planned.inputs[k]);
+      flow.x[k] = merged(value(planned.inputs[k], step.examples), each);
+      if (each == 0) flow.masks[k] = mask_of(planned.inputs[k]);
     }
-    flow.y = value(planned.output, step.examples);
-    layer->forward(flow, step);
+    flow.y = merged(value(planned.output, step.examples), each);
+    layer->forward(flow, times(step, each));
     made_[planned.output] = layer->mask(flow);
   }
 }
@@ -176,14 +202,17 @@ void Lane::backward(const BackwardStep& back, const Step& step) {
   const PlannedLayer& planned = common_.plan->steps[back.step];
   const std::int64_t n = step.examples;
   auto& [layer, flow, shared] = nodes_[back.step];
-  flow.dy = in_buffer(back.dy, planned.output, n);
-  if (back.copied != kNoBuffer)
-    device_->copy(flow.dy, in_buffer(back.copied, planned.output, n));
-  for (std::size_t k = 0; k < planned.inputs.size(); ++k)
-    flow.dx[k] = in_buffer(back.dx[k], planned.inputs[k], n);
-  layer->backward(flow, step);
-  if (shared.empty()) return;
   const LayerLayout& own = common_.layout->layers[planned.layer];
+  flow.dy = merged(in_buffer(back.dy, planned.output, n), own.each_of);
+  if (back.copied != kNoBuffer)
+    device_->copy(
+        flow.dy,
+        in_buffer(back.copied, planned.output, n).reshaped(flow.dy.shape));
+  for (std::size_t k = 0; k < planned.inputs.size(); ++k)
+    flow.dx[k] =
+        merged(in_buffer(back.dx[k], planned.inputs[k], n), own.each_of);
+  layer->backward(flow, times(step, own.each_of));
+  if (shared.empty()) return;
   const std::int64_t begin =
       common_.layout->parameters[own.parameters_begin].offset;
   device_->add(gradient_.at(begin, shared.shape), 1, shared);

@@ -17,6 +17,16 @@ UpdaterConfig no_updater() {
   return none;
 }
 
+// What the type makes of a step becomes what the layer makes of a sequence.
+void put_together(std::int64_t steps, Blueprint& plan) {
+  if (plan.output.shape.rank() + 1 >= tensor::Shape::kMaxRank)
+    throw Error{Code::kConfig, "its output " + plan.output.shape.to_string() +
+                                   " at each step has too many dimensions"};
+  plan.output.shape = plan.output.shape.with_first(steps);
+  plan.output.steps = true;
+  plan.flops *= static_cast<double>(steps);
+}
+
 // Adds segments and counts what they hold.
 class Builder {
  public:
@@ -47,6 +57,7 @@ class Builder {
   }
   void extend_state(const Segment& segment);
   void share(LayerLayout& layer, const Blueprint& plan) const;
+  void take_each_step(LayerLayout& layer) const;
 
   const NetworkConfig& config_;
   Layout& layout_;
@@ -87,7 +98,11 @@ void Builder::add_input(const InputConfig& input) {
       (form.tokens || std::ranges::any_of(config_.layers, [](const auto& l) {
          return l.type->recurrent || l.type->reads_sequences;
        }));
-  form.steps = input.steps.value_or(steps);
+  // What is taken step by step is a sequence whatever a step is.
+  const bool each = std::ranges::any_of(config_.layers, [&](const auto& l) {
+    return l.each_step && std::ranges::count(l.from, own) > 0;
+  });
+  form.steps = input.steps.value_or(steps || each);
   layout_.inputs.push_back(form);
 }
 
@@ -121,6 +136,24 @@ void Builder::share(LayerLayout& layer, const Blueprint& plan) const {
   layer.statistics_end = owner.statistics_end;
 }
 
+void Builder::take_each_step(LayerLayout& layer) const {
+  const LayerType& type = *config().type;
+  if (type.recurrent || type.reads_sequences || type.output != nullptr ||
+      type.tokens != nullptr || type.inputs.most != 1)
+    throw Error{Code::kConfig,
+                "time_distributed is for types of one input "
+                "that do not read sequences themselves"};
+  Form& input = layer.inputs[0];
+  if (!input.steps || input.shape.rank() < 2)
+    throw Error{
+        Code::kConfig,
+        "time_distributed is for sequences [steps, ...], its input is " +
+            input.shape.to_string()};
+  layer.each_of = input.shape[0];
+  input.shape = input.shape.without_first();
+  input.steps = false;
+}
+
 void Builder::add_layer() {
   LayerLayout layer;
   for (const Value v : config().from) {
@@ -129,7 +162,10 @@ void Builder::add_layer() {
       throw Error{Code::kConfig,
                   "its input are token numbers, as another layer reads them"};
   }
+  const bool each_step = config().each_step;
+  if (each_step) take_each_step(layer);
   Blueprint plan = config().type->plan(config().settings, layer.inputs);
+  if (each_step) put_together(layer.each_of, plan);
   check_size(plan.output.shape, "its output");
   layer.output = plan.output;
   layer.mask = mask_of(plan);

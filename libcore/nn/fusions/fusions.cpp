@@ -25,6 +25,10 @@ void apply(fusions::Rule rule, const NetworkConfig& config,
     const auto second = only_reader(config, plan, plan.steps[i].output);
     if (second == plan.steps.end() || second->inputs.size() > 1) continue;
     const Value output = second->output;
+    // Shapes are those of whole sequences here.
+    if (config.layers[plan.steps[i].layer].each_step ||
+        config.layers[second->layer].each_step)
+      continue;
     if (!rule(config, layout, {&plan.steps[i], &*second})) continue;
     plan.steps[i].output = output;
     plan.steps.erase(second);

@@ -266,7 +266,7 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "\"conv2\"; did you mean 'conv2d'?");
   CHECK(layer_refusal(R"({"type": "flatten", "units": 3})") ==
         "'x.json': layers[0].units: not a key of flatten layer; the keys of "
-        "flatten layer are type, name");
+        "flatten layer are type, name, time_distributed");
   CHECK(refusal(network("", R"("optimizer": 1,)")) ==
         "'x.json': optimizer: unknown key; the keys of a network with layers "
         "are seed, input, updater, bias_updater, regularization, constraints, "
