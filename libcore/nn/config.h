@@ -51,6 +51,14 @@ struct Constraint {
   bool any() const { return non_negative || bounds_norm(); }
 };
 
+// What disturbs weights in training, weight_noise.h.
+struct WeightNoise {
+  double drop_connect = 0;  // the share that is dropped
+  double deviation = 0;     // of normal noise; not with drop_connect
+  bool multiplicative = false;
+  bool any() const { return drop_connect > 0 || deviation > 0; }
+};
+
 // Deeplearning4j's five, before l1/l2 and the updater; norms under 1e-5 are
 // left alone by the renormalizing ones.
 enum class GradientNormalization {
@@ -103,6 +111,7 @@ struct Training {
   UpdaterConfig bias_updater;  // of biases; the same where not given
   Regularization regularization;
   Constraint constraint;
+  WeightNoise weight_noise;
   GradientNormalization gradient_normalization = GradientNormalization::kNone;
   double gradient_threshold = 1.0;
   WeightStart weight_init;

@@ -56,6 +56,13 @@ Constraint read_constraint(const Json& json) {
   return constraint;
 }
 
+WeightNoise read_weight_noise(const Json& json) {
+  const Settings given(json, "weight_noise");
+  return {.drop_connect = given.number("drop_connect"),
+          .deviation = given.number("deviation"),
+          .multiplicative = given.flag("multiplicative")};
+}
+
 WeightStart read_weight_init(const Json& json) {
   const Settings given(json, "weight_init");
   WeightStart start;
@@ -80,6 +87,8 @@ void read_training(const Settings& given, Training& training) {
     training.regularization = read_regularization(given.at("regularization"));
   if (given.has("constraints"))
     training.constraint = read_constraint(given.at("constraints"));
+  if (given.has("weight_noise"))
+    training.weight_noise = read_weight_noise(given.at("weight_noise"));
   if (given.has("weight_init"))
     training.weight_init = training.recurrent_init =
         read_weight_init(given.at("weight_init"));

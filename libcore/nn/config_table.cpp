@@ -41,6 +41,8 @@ std::vector<Key> other_keys() {
        "What the size of parameters costs.", "", "regularization"},
       {"network", "", "constraints", Kind::kObject, "{}",
        "What weights have to keep.", "", "constraints"},
+      {"network", "", "weight_noise", Kind::kObject, "{}",
+       "What disturbs weights in training.", "", "weight_noise"},
       {"network", "", "weight_init", Kind::kTagOrObject, R"("xavier")",
        "What weights start from.", "", "weight_init"},
       {"network", "", "bias_init", Kind::kNumber, "0",
@@ -166,6 +168,13 @@ std::vector<Key> other_keys() {
        "Makes weights 0 that are less."},
       {"constraints", "", "biases", Kind::kBoolean, "false",
        "Holds a layer's biases to the same, as one vector."},
+
+      {"weight_noise", "", "drop_connect", Kind::kNumber, "0",
+       "The share of weights that is dropped.", kShare},
+      {"weight_noise", "", "deviation", Kind::kNumber, "0",
+       "The standard deviation of normal noise.", kAtLeast0},
+      {"weight_noise", "", "multiplicative", Kind::kBoolean, "false",
+       "Multiplies by the noise, around 1; else adds it."},
 
       {"weight_init", "", "type", Kind::kTag, "required", "The distribution.",
        "", "", inits},

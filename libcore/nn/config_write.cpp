@@ -66,6 +66,12 @@ Json write_constraint(const Constraint& constraint) {
   return json;
 }
 
+Json write_weight_noise(const WeightNoise& noise) {
+  return {{"drop_connect", noise.drop_connect},
+          {"deviation", noise.deviation},
+          {"multiplicative", noise.multiplicative}};
+}
+
 // What a layer's `from` says: one name, or several.
 Json write_names(const NetworkConfig& config, const std::vector<Value>& from) {
   Json names = Json::array();
@@ -97,6 +103,8 @@ Json write_layer(const LayerConfig& layer) {
   put("regularization", write_regularization(training.regularization));
   if (training.constraint.any())
     put("constraints", write_constraint(training.constraint));
+  if (training.weight_noise.any())
+    put("weight_noise", write_weight_noise(training.weight_noise));
   put("weight_init", write_weight_init(training.weight_init));
   put("recurrent_init", write_weight_init(training.recurrent_init));
   put("bias_init", training.bias_init);

@@ -118,11 +118,20 @@ LayerSite Lane::site(std::size_t index) {
     gradient = memory_.allocate({end - begin});
     nodes_[index].shared_gradient = gradient;
   }
+  auto& noise = nodes_[index].noise;
+  const WeightNoise& wanted =
+      common_.config->layers[step.layer].training.weight_noise;
+  if (common_.training && wanted.any())
+    noise.emplace(
+        *device_, memory_, wanted, common_.config->seed,
+        common_.config->layers[step.layer].shares.value_or(step.layer));
   for (const Segment& segment : segments) {
     s.parameters.push_back(
         common_.parameters.at(segment.offset, segment.shape));
     if (common_.training)
       s.gradients.push_back(gradient.at(segment.offset - begin, segment.shape));
+    if (noise && segment.role == Role::kWeight)
+      s.parameters.back() = noise->add(s.parameters.back(), s.gradients.back());
   }
   for (std::size_t p = own.statistics_begin; p < own.statistics_end; ++p) {
     const Segment& segment = layout.statistics[p];
@@ -172,7 +181,7 @@ void Lane::load(std::span<const Part> inputs, Share rows) {
 void Lane::forward(const Step& step) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const PlannedLayer& planned = common_.plan->steps[i];
-    auto& [layer, flow, shared] = nodes_[i];
+    auto& [layer, flow, shared, noise] = nodes_[i];
     if (layer == nullptr || (step.examples == 0 && planned.summed == 0))
       continue;
     const std::int64_t each = common_.layout->layers[planned.layer].each_of;
@@ -181,6 +190,7 @@ void Lane::forward(const Step& step) {
       if (each == 0) flow.masks[k] = mask_of(planned.inputs[k]);
     }
     flow.y = merged(value(planned.output, step.examples), each);
+    if (noise) noise->draw(step);
     layer->forward(flow, times(step, each));
     made_[planned.output] = layer->mask(flow);
   }
@@ -201,7 +211,7 @@ double Lane::losses(const Batch& batch, Share rows) {
 void Lane::backward(const BackwardStep& back, const Step& step) {
   const PlannedLayer& planned = common_.plan->steps[back.step];
   const std::int64_t n = step.examples;
-  auto& [layer, flow, shared] = nodes_[back.step];
+  auto& [layer, flow, shared, noise] = nodes_[back.step];
   const LayerLayout& own = common_.layout->layers[planned.layer];
   flow.dy = merged(in_buffer(back.dy, planned.output, n), own.each_of);
   if (back.copied != kNoBuffer)
@@ -212,6 +222,7 @@ void Lane::backward(const BackwardStep& back, const Step& step) {
     flow.dx[k] =
         merged(in_buffer(back.dx[k], planned.inputs[k], n), own.each_of);
   layer->backward(flow, times(step, own.each_of));
+  if (noise) noise->pass_gradients();
   if (shared.empty()) return;
   const std::int64_t begin =
       common_.layout->parameters[own.parameters_begin].offset;

@@ -5,6 +5,7 @@
 #define DL_LIBCORE_NN_LANE_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/plan.h"
+#include "libcore/nn/weight_noise.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {
@@ -55,6 +57,7 @@ class Lane final : private LaneSum {
     std::unique_ptr<Layer> layer;  // null: an alias
     Flow flow;
     tensor::View shared_gradient;  // of parameters that others set
+    std::optional<NoisyWeights> noise;
   };
 
   void all_reduce(tensor::View mine) override;

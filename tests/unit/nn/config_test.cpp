@@ -270,8 +270,8 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
   CHECK(refusal(network("", R"("optimizer": 1,)")) ==
         "'x.json': optimizer: unknown key; the keys of a network with layers "
         "are seed, input, updater, bias_updater, regularization, constraints, "
-        "weight_init, bias_init, gradient_normalization, gradient_threshold, "
-        "tbptt_length, layers");
+        "weight_noise, weight_init, bias_init, gradient_normalization, "
+        "gradient_threshold, tbptt_length, layers");
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
         "'x.json': bias_updatr: unknown key; did you mean 'bias_updater'?");
   CHECK(refusal(network("", R"("updater": {"type": "adamm"},)")) ==
@@ -521,7 +521,7 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
          dl::nn::keys_of("layer", layer["type"].get<std::string>()))
       CHECK((layer.contains(std::string(key->name)) ||
              key->fallback == "(none)" || key->fallback == "(false)" ||
-             key->name == "constraints"));
+             key->name == "constraints" || key->name == "weight_noise"));
 }
 
 TEST_CASE("the table's ranges and defaults are well formed") {
