@@ -15,9 +15,9 @@
 #include "libcore/cli/tool.h"
 #include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
+#include "libcore/eval/model.h"
 #include "libcore/eval/report.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/batch.h"
 #include "libcore/nn/predictor.h"
 
 namespace {
@@ -37,8 +37,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-eval --merge --min accuracy=0.99 host*.json",
 };
 
-constexpr std::size_t kMaxReport = std::size_t{1} << 32;
-
 struct Args {
   std::string model;
   std::vector<std::string> kinds, least, most, operands;
@@ -52,7 +50,7 @@ struct Args {
 void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
   opt.add("model,m", &a.model, "FILE", "the model");
-  opt.add("evaluate,e", &a.kinds, "KIND",
+  opt.add("evaluate,e", &a.kinds, "[OUTPUT=]KIND",
           "classification, binary, roc, regression or calibration; may be "
           "given several times");
   opt.add("top", &a.top, "N", "classification: accuracy of the N likeliest");
@@ -75,48 +73,30 @@ std::vector<std::string> inputs(const Args& a) {
   return dl::io::expand_operands(a.operands);
 }
 
-// What suits the model's output and the labels that it was trained on.
-std::string default_kind(const dl::nn::Model& model, bool with_threshold) {
-  using dl::tensor::Activation;
-  const Activation last = output_of(model.config).activation.kind;
-  if (last == Activation::kSigmoid) return "binary";
-  if (dl::nn::sides_are_classes(model.data, model.config))
-    return with_threshold ? "binary" : "binary:threshold=0";
-  const bool classes = last == Activation::kSoftmax ||
-                       last == Activation::kLogSoftmax ||
-                       dl::nn::are_classes(model.data, model.config);
-  return classes ? "classification" : "regression";
-}
-
-std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model) {
-  std::vector<std::string> all = a.kinds;
-  if (all.empty()) all = {default_kind(model, !a.threshold.empty())};
-  dl::eval::set_top(all, a.top);
-  dl::eval::set_threshold(all, a.threshold, output_of(model.config).units);
+std::vector<std::string> kinds(const Args& a, const dl::nn::Model& model,
+                               const dl::eval::Subjects& subjects) {
+  auto all = dl::eval::choose(
+      a.kinds, dl::eval::usual_kinds(model, !a.threshold.empty()), subjects);
+  dl::eval::set_top(all, a.top, subjects);
+  dl::eval::set_threshold(all, a.threshold, subjects);
   return all;
 }
 
 // One pass over one input.
-dl::eval::Evaluations evaluate(const dl::nn::Model& model,
-                               dl::nn::Predictor& predictor,
-                               const std::vector<std::string>& chosen,
-                               const std::string& spec,
-                               const std::function<void(std::int64_t)>& seen) {
-  auto all = dl::eval::make_evaluations(
-      chosen,
-      {output_of(model.config).units, dl::nn::output_names(model.data)});
+void evaluate(const dl::eval::Evaluations& all,
+              const dl::eval::Subjects& subjects, dl::nn::Predictor& predictor,
+              const std::string& spec,
+              const std::function<void(std::int64_t)>& seen) {
   dl::tensor::Tensor product;
   predictor.run(
       spec, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set,
           const std::vector<dl::tensor::Tensor>& outputs) {
-        const dl::nn::Batch& batch = predictor.network().batch_of(set);
-        const auto* weights = predictor.network().weights(batch, 0, product);
-        for (const auto& evaluation : all)
-          evaluation->add(outputs[0], *batch.outputs[0].values, weights);
+        dl::nn::Network& network = predictor.network();
+        dl::eval::add(all, subjects, network, network.batch_of(set), outputs,
+                      product);
         seen(set.examples());
       });
-  return all;
 }
 
 // All inputs.  Which network sees which input, and when, changes nothing:
@@ -126,10 +106,9 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   if (a.local < 0) throw Error{Code::kUsage, "--local must not be negative"};
   const dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
-  const std::vector<std::string> chosen = kinds(a, model);
-  auto total = dl::eval::make_evaluations(
-      chosen,
-      {output_of(model.config).units, dl::nn::output_names(model.data)});
+  const auto subjects = dl::eval::subjects_of(model.config, model.data);
+  const std::vector<std::string> chosen = kinds(a, model, subjects);
+  auto total = dl::eval::make_evaluations(chosen, subjects);
   (void)dl::eval::missed(bars, total);  // the metrics must exist
   dl::nn::PredictorOptions options = a.predictor;
   options.labels = dl::nn::Labels::kNeeded;
@@ -147,7 +126,8 @@ dl::eval::Evaluations evaluate_all(const Args& a,
   dl::data::warn_of_missing(specs, dl::cli::log());
   for_each_input(model, options, specs, std::max<std::int64_t>(a.local, 1),
                  [&](dl::nn::Predictor& predictor, const std::string& spec) {
-                   auto part = evaluate(model, predictor, chosen, spec, seen);
+                   auto part = dl::eval::make_evaluations(chosen, subjects);
+                   evaluate(part, subjects, predictor, spec, seen);
                    const std::lock_guard lock(mutex);
                    dl::eval::merge(total, std::move(part));
                  });
@@ -159,20 +139,7 @@ dl::eval::Evaluations merge_all(const Args& a) {
                      "threads", "local", "device"},
                     "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
-  for (const std::string& spec : inputs(a)) {
-    const auto source = dl::io::open_source(spec);
-    const std::string text = dl::io::read_all(*source, kMaxReport);
-    source->close();
-    const dl::Json json =
-        dl::parse_json(text, source->name(), Code::kData, SIZE_MAX);
-    try {
-      dl::eval::merge(
-          total, dl::eval::report_from_json(dl::JsonView(json, Code::kData)));
-    } catch (Error& e) {
-      e.add_context(source->name());
-      throw;
-    }
-  }
+  for (const std::string& spec : inputs(a)) dl::eval::merge(total, spec);
   return total;
 }
 

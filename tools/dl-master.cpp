@@ -77,7 +77,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   declare_exchange(opt, m);
 
   opt.section("Evaluation and end");
-  opt.add("evaluate", &m.evaluate, "KIND",
+  opt.add("evaluate", &m.evaluate, "[OUTPUT=]KIND",
           "classification, binary, roc, regression, calibration; may be "
           "repeated");
   opt.add("metric", &m.metric, "NAME", "what --patience and --keep look at");

@@ -135,9 +135,10 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   Json found = Json::object();
   for (const auto& evaluation : evaluations) {
     const Json json = evaluation->to_json();
-    found[std::string(evaluation->kind())] = json.value("metrics", Json());
+    found[evaluation->called(evaluation->kind())] =
+        json.value("metrics", Json());
     const std::string name = main_metric(*evaluation);
-    result.metrics[name] = evaluation->metric(name);
+    result.metrics[evaluation->called(name)] = evaluation->metric(name);
   }
   const double value = score(evaluations);
   if (metric != "loss") result.metrics[metric] = value;

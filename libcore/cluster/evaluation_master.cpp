@@ -77,7 +77,7 @@ void EvaluationRound::take_done(Member& member, const TaskDone& done) {
       part.push_back(eval::evaluation_from_json(
           JsonView(done.evaluations[i], Code::kProtocol)));
       // What cannot be merged is found now, not at the end.
-      eval::make_evaluation(kinds[i], context_.subject)->merge(*part[i]);
+      eval::make_chosen(kinds[i], context_.subjects)->merge(*part[i]);
     }
   } catch (const Error& error) {
     table_.finish(lease.id);

@@ -5,6 +5,7 @@
 #include "libcore/cluster/early_stopping.h"
 #include "libcore/cluster/evaluation_master.h"
 #include "libcore/cluster/option_values.h"
+#include "libcore/eval/model.h"
 #include "libcore/nn/batch.h"
 
 namespace dl::cluster {
@@ -29,10 +30,10 @@ double in_seconds(std::chrono::milliseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-// What held-out data is evaluated for when nothing is said.
-std::string evaluation_for(const nn::NetworkConfig& network,
+// What an output is evaluated for when nothing is said.
+std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
                            const data::Metadata& data) {
-  switch (output_of(network).loss.kind) {
+  switch (output_of(network, output).loss.kind) {
     case tensor::Loss::kNegativeLogLikelihood:
     case tensor::Loss::kFocal:
       return "classification";
@@ -40,9 +41,22 @@ std::string evaluation_for(const nn::NetworkConfig& network,
     case tensor::Loss::kBinaryFocal:
       return "binary";
     default:
-      if (nn::sides_are_classes(data, network)) return "binary:threshold=0";
-      return nn::are_classes(data, network) ? "classification" : "regression";
+      if (nn::sides_are_classes(data, network, output))
+        return "binary:threshold=0";
+      return nn::are_classes(data, network, output) ? "classification"
+                                                    : "regression";
   }
+}
+
+// Throws Error: kConfig, an evaluation that does not take the labels.
+void check_labels(const eval::Evaluation& evaluation,
+                  const nn::NetworkConfig& network, std::size_t output,
+                  const data::Metadata& held_out) {
+  if (evaluation.kind() == "regression" &&
+      nn::are_classes(held_out, network, output))
+    throw Error{Code::kConfig,
+                "--evaluate regression: the labels of the held-out data are "
+                "classes; --evaluate classification takes them"};
 }
 
 // Fills in evaluations and the metric, and checks them by making the
@@ -69,22 +83,19 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
     s.metric = "loss";
     return;
   }
-  s.evaluations = options.evaluate;
-  const bool classes = nn::are_classes(held_out, network);
-  if (s.evaluations.empty())
-    s.evaluations = {evaluation_for(network, held_out)};
-  eval::Subject subject;
-  subject.outputs = output_of(network).units;
-  subject.names = data.classes.empty() ? data.targets : data.classes;
-  std::vector<std::unique_ptr<eval::Evaluation>> all;
-  for (const std::string& kind : s.evaluations)
-    all.push_back(eval::make_evaluation(kind, subject));
-  for (const auto& evaluation : all)
-    if (classes && evaluation->kind() == "regression")
-      throw Error{Code::kConfig,
-                  "--evaluate regression: the labels of the held-out data are "
-                  "classes; --evaluate classification takes them"};
-  if (s.metric.empty()) s.metric = main_metric(*all.front());
+  const eval::Subjects subjects = eval::subjects_of(network, data);
+  std::vector<std::string> usual;
+  for (std::size_t i = 0; i < subjects.size(); ++i)
+    usual.push_back(evaluation_for(network, i, held_out));
+  s.evaluations = eval::choose(options.evaluate, usual, subjects);
+  eval::Evaluations all;
+  for (const std::string& chosen : s.evaluations) {
+    all.push_back(eval::make_chosen(chosen, subjects));
+    check_labels(*all.back(), network, eval::subject_of(chosen, subjects),
+                 held_out);
+  }
+  if (s.metric.empty())
+    s.metric = all.front()->called(main_metric(*all.front()));
   if (s.metric != "loss") eval::find_metric(all, s.metric);
 }
 

@@ -21,6 +21,7 @@
 #include "libcore/cluster/progress_line.h"
 #include "libcore/cluster/run_store.h"
 #include "libcore/cluster/watchdog.h"
+#include "libcore/eval/model.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -282,9 +283,7 @@ void Master::start(RouterSocket& socket) {
   // A worker that shares gradients has no updater of its own.
   if (!plan_.shared_updater)
     context_->updater_elements = static_cast<std::size_t>(plan_.updater_state);
-  const data::Metadata& data = plan_.model.data;
-  context_->subject = {plan_.outputs,
-                       data.classes.empty() ? data.targets : data.classes};
+  context_->subjects = eval::subjects_of(plan_.model.config, plan_.model.data);
   context_->report = begun();
   context_->examine = [this](const Fetch& fetch) {
     data_of(fetch).examine(fetch.shard, fetch.record,

@@ -30,12 +30,7 @@ nn::NetworkConfig read_network(const std::string& spec) {
   const auto source = io::open_source(spec);
   const std::string text = io::read_all(*source, kMaxNetwork);
   source->close();
-  nn::NetworkConfig network = nn::parse_network(text, source->name());
-  if (network.outputs.size() > 1)
-    throw Error{Code::kConfig, source->name() +
-                                   ": outputs: clusters do not train networks "
-                                   "of several outputs yet"};
-  return network;
+  return nn::parse_network(text, source->name());
 }
 
 // From --net, or all of a model but what is of its training alone.
@@ -94,31 +89,40 @@ bool is_never_negative(tensor::Activation activation) {
   }
 }
 
-// What the network cannot learn, or does not need, of data that fit it.
+// What an output cannot learn, or does not need, of data that fit it.
+void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
+                   const data::Metadata& metadata, const Log& log) {
+  const nn::OutputSpec output = output_of(network, i);
+  const std::string& name = network.layers[network.outputs[i]].name;
+  const bool one = network.outputs.size() == 1;
+  const std::string layer = one ? "the output layer" : "output '" + name + "'";
+  const data::Metadata data = metadata.part(one ? "" : name);
+  const std::size_t classes = data.classes.size();
+  if (classes > 0 && nn::are_classes(metadata, network, i) &&
+      std::cmp_not_equal(output.units, classes))
+    log(Level::kWarning, layer + " has " + std::to_string(output.units) +
+                             " units, the data have " +
+                             std::to_string(classes) +
+                             " classes: what is left over is never right");
+  const auto& labels = data.label_statistics;
+  if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
+      is_never_negative(output.activation.kind))
+    log(Level::kInfo, layer + " has the activation " +
+                          std::string(nn::name_of(output.activation.kind)) +
+                          ", which gives no negative values, but there are "
+                          "such targets; identity gives them");
+}
+
 void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
-  const nn::OutputSpec output = output_of(network);
-  const std::size_t classes = metadata.classes.size();
-  if (classes > 0 && nn::are_classes(metadata, network) &&
-      std::cmp_not_equal(output.units, classes))
-    log(Level::kWarning,
-        "the output layer has " + std::to_string(output.units) +
-            " units, the data have " + std::to_string(classes) +
-            " classes: what is left over is never right");
+  for (std::size_t i = 0; i < network.outputs.size(); ++i)
+    tell_oddities(network, i, metadata, log);
   if (std::ranges::all_of(network.layers, [](const nn::LayerConfig& layer) {
         return layer.training.updater == nn::UpdaterConfig{};
       }))
     log(Level::kInfo,
         "the updater is plain sgd with a learning rate of 0.001, the default, "
         "which learns slowly; see updater in dl-network(5)");
-  const auto& labels = metadata.label_statistics;
-  if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
-      is_never_negative(output.activation.kind))
-    log(Level::kInfo,
-        "the output layer has the activation " +
-            std::string(nn::name_of(output.activation.kind)) +
-            ", which gives no negative values, but there are such targets; "
-            "identity gives them");
 }
 
 // A shard that is trained on tells nothing of what was learnt.
@@ -206,7 +210,6 @@ void compile(Plan& plan, bool dry) {
   plan.parameters = network.parameters().elements();
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
-  plan.outputs = output_of(network.config()).units;
   plan.memory = network.memory_bytes();
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||

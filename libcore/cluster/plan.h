@@ -27,7 +27,6 @@ struct Plan {
 
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
-  std::int64_t outputs = 0;
   std::size_t memory = 0;  // bytes of a replica with one thread
 
   // Of a run that goes on, run.json: data that were prepared again, and have

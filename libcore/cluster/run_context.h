@@ -25,7 +25,7 @@
 #include "libcore/cluster/update_check.h"
 #include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
-#include "libcore/eval/evaluation.h"
+#include "libcore/eval/outputs.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -90,7 +90,7 @@ class RunContext {
   static constexpr std::size_t kRoundDigests = 8;
   std::map<std::uint64_t, std::uint64_t> round_digests;
   std::size_t updater_elements = 0;  // sharing: of a worker's updater
-  eval::Subject subject;             // of evaluations
+  eval::Subjects subjects;           // of evaluations
 
   // False: it did not go out; the member is left alone for a moment.
   // feed: as Envelope's.

@@ -12,6 +12,7 @@
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/device/instructions.h"
+#include "libcore/eval/model.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -175,9 +176,7 @@ void Trainer::set_up(const Welcome& welcome) {
         std::make_unique<Replica>(network, normalizers, settings_.batch,
                                   options_.device, options_.threads);
     replica->network().check_data(metadata);
-    subject_.outputs = output_of(replica->network().config()).units;
-    subject_.names =
-        metadata.classes.empty() ? metadata.targets : metadata.classes;
+    subjects_ = eval::subjects_of(replica->network().config(), metadata);
     learner_ =
         settings_.mode == Mode::kAveraging
             ? make_averaging_learner(std::move(replica), settings_, mail_)
@@ -214,7 +213,7 @@ void Trainer::take_task(Task task) {
                                      " of " + std::to_string(batches)};
   Work work;
   for (const std::string& kind : task.evaluations)
-    work.evaluations.push_back(eval::make_evaluation(kind, subject_));
+    work.evaluations.push_back(eval::make_chosen(kind, subjects_));
   work.task = std::move(task);
   skip(work);
   if (work.done == work.task.count)
@@ -351,9 +350,7 @@ void Trainer::step_evaluation(Work& work, const LoadedBatch& batch) {
   nn::Network& network = learner_->replica().network();
   const nn::Batch& view = network.batch_of(batch.set);
   network.predict(view.inputs, outputs_);
-  for (const auto& evaluation : work.evaluations)
-    evaluation->add(outputs_[0], *view.outputs[0].values,
-                    network.weights(view, 0, product_));
+  eval::add(work.evaluations, subjects_, network, view, outputs_, product_);
   ++work.done;
   work.examples += batch.set.examples();
   mail_.examples += batch.set.examples();

@@ -16,6 +16,7 @@
 #include "libcore/cluster/learner.h"
 #include "libcore/cluster/mailbox.h"
 #include "libcore/cluster/probe.h"
+#include "libcore/eval/outputs.h"
 
 namespace dl::cluster {
 
@@ -67,7 +68,7 @@ class Trainer {
 
   Json known_;  // network, normalizers and settings of learner_
   Settings settings_;
-  eval::Subject subject_;
+  eval::Subjects subjects_;
   std::unique_ptr<Learner> learner_;
   // The loader's thread uses the stores, so it goes first.
   std::unique_ptr<RecordStore> training_, evaluation_;

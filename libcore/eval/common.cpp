@@ -183,6 +183,7 @@ void Common::merge(const Evaluation& other) {
   if (same->outputs() != outputs()) differs = "number of outputs";
   if (same->subject_.names != subject_.names) differs = "names of outputs";
   if (same->settings_ != settings_) differs = "settings";
+  if (same->subject_.output != subject_.output) differs = "outputs";
   if (differs != nullptr)
     throw Error{Code::kData, "cannot merge evaluations '" + std::string(kind_) +
                                  "': their " + differs + " differ"};
@@ -245,12 +246,14 @@ Json Common::to_json() const {
     settings[name] = number(value, value == std::floor(value));
   metrics["outputs"] = std::move(rows_json);
   metrics["finite"] = finite;
-  return {{"kind", kind_},
-          {"outputs", subject_.outputs},
-          {"names", subject_.names},
-          {"settings", std::move(settings)},
-          {"metrics", std::move(metrics)},
-          {"state", state()}};
+  Json json = {{"kind", kind_},
+               {"outputs", subject_.outputs},
+               {"names", subject_.names},
+               {"settings", std::move(settings)},
+               {"metrics", std::move(metrics)},
+               {"state", state()}};
+  if (!subject_.output.empty()) json["output"] = subject_.output;
+  return json;
 }
 
 }  // namespace dl::eval

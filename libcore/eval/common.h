@@ -50,6 +50,7 @@ class Settings {
 class Common : public Evaluation {
  public:
   std::string_view kind() const override { return kind_; }
+  std::string_view output() const override { return subject_.output; }
   void add(const tensor::Tensor& predictions, const tensor::Tensor& labels,
            const tensor::Tensor* mask) final;
   void merge(const Evaluation& other) final;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "libcore/base/names.h"
 #include "libcore/eval/binary.h"
 #include "libcore/eval/calibration.h"
 #include "libcore/eval/classification.h"
@@ -65,11 +67,15 @@ std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
 }
 
 std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json) {
-  json.only({"kind", "outputs", "names", "settings", "metrics", "state"});
+  json.only(
+      {"kind", "output", "outputs", "names", "settings", "metrics", "state"});
   const Entry* entry = find_kind(json.at("kind").string());
   if (entry == nullptr) json.at("kind").fail("a kind of evaluation");
-  const Subject subject = {json.at("outputs").integer(1, kMaxOutputs),
-                           json.at("names").strings()};
+  const Subject subject = {
+      json.at("outputs").integer(1, kMaxOutputs), json.at("names").strings(),
+      json.has("output") ? json.at("output").string() : ""};
+  if (!subject.output.empty() && !is_plain_name(subject.output))
+    json.at("output").fail("a name of letters, digits, '_', '-', '.'");
   const JsonView state = json.at("state");
   // What takes memory by outputs must come with as many of them.
   if (state.has("outputs") || entry->make != make<Classification>)
@@ -91,27 +97,68 @@ std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json) {
   }
 }
 
-double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
-                   std::string_view name) {
-  std::string first;
-  for (const auto& evaluation : all) {
-    try {
-      return evaluation->metric(name);
-    } catch (const Error& e) {
-      if (e.code() != Code::kUsage) throw;
-      if (first.empty() ||
-          std::string(e.what()).find("did you mean") != std::string::npos)
-        first = e.what();
-    }
+std::string Evaluation::called(std::string_view name) const {
+  return (output().empty() ? "" : std::string(output()) + ":") +
+         std::string(name);
+}
+
+namespace {
+
+using All = std::vector<std::unique_ptr<Evaluation>>;
+
+// The output of one of `all` that a metric's name begins with, or "".
+std::string_view output_in(std::string_view metric, const All& all) {
+  const std::string_view output = metric.substr(0, metric.find(':'));
+  const bool known = std::ranges::any_of(all, [&](const auto& evaluation) {
+    return !output.empty() && evaluation->output() == output;
+  });
+  return known && output.size() < metric.size() ? output : "";
+}
+
+// why: what to say if no evaluation has it.
+std::optional<double> value_in(const Evaluation& evaluation,
+                               std::string_view metric, std::string& why) {
+  try {
+    return evaluation.metric(metric);
+  } catch (const Error& e) {
+    if (e.code() != Code::kUsage) throw;
+    if (why.empty() ||
+        std::string(e.what()).find("did you mean") != std::string::npos)
+      why = e.what();
+    return {};
   }
-  throw Error{Code::kUsage, first.empty() ? "there is no evaluation to have "
-                                            "metric '" +
-                                                std::string(name) + "'"
-                                          : first};
+}
+
+}  // namespace
+
+double find_metric(const All& all, std::string_view name) {
+  const std::string_view output = output_in(name, all);
+  std::string_view metric = name;
+  if (!output.empty()) metric.remove_prefix(output.size() + 1);
+  const Evaluation* owner = nullptr;
+  double value = 0;
+  std::string why = "there is no evaluation to have metric '";
+  why = all.empty() ? why + std::string(name) + "'" : "";
+  for (const auto& evaluation : all) {
+    if (!output.empty() && evaluation->output() != output) continue;
+    const auto own = value_in(*evaluation, metric, why);
+    if (!own) continue;
+    if (owner != nullptr && owner->output() != evaluation->output())
+      throw Error{Code::kUsage, "several outputs have the metric '" +
+                                    std::string(name) + "': want '" +
+                                    owner->called(name) + "' or '" +
+                                    evaluation->called(name) + "'"};
+    if (owner != nullptr) continue;
+    owner = evaluation.get();
+    value = *own;
+  }
+  if (owner == nullptr) throw Error{Code::kUsage, why};
+  return value;
 }
 
 bool higher_is_better(std::string_view metric) {
   metric = metric.substr(0, metric.find('/'));
+  metric.remove_prefix(metric.find(':') + 1);
   constexpr std::array<std::string_view, 12> kLower = {"loss",
                                                        "log_loss",
                                                        "mse",

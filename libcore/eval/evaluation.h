@@ -34,13 +34,18 @@ namespace dl::eval {
 struct Subject {
   std::int64_t outputs = 0;        // columns of the predictions
   std::vector<std::string> names;  // of classes or targets; may be empty
+  std::string output = {};         // of several, which; "": the only one
 };
 
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
 
-  virtual std::string_view kind() const = 0;  // "classification", "roc", ...
+  virtual std::string_view kind() const = 0;    // "classification", "roc", ...
+  virtual std::string_view output() const = 0;  // as Subject
+  // What `name`, a metric or the kind, is called beside those of other outputs:
+  // "digit:accuracy"; of the only output, "accuracy".
+  std::string called(std::string_view name) const;
 
   // predictions: kF32 [n, outputs].  labels: classes [n] or values
   // [n, outputs].  mask: [n], 0 leaves an example out, anything else counts it
@@ -78,7 +83,9 @@ std::unique_ptr<Evaluation> make_evaluation(std::string_view kind,
 // Throws Error: the view's code or kData.
 std::unique_ptr<Evaluation> evaluation_from_json(const JsonView& json);
 
-// The metric `name` of whichever of `all` has it.  Throws Error{kUsage}.
+// The metric `name` of whichever of `all` has it; "digit:accuracy" is that of
+// output digit, a bare name that of the only output that has it.
+// Throws Error{kUsage}.
 double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
                    std::string_view name);
 // Whether more is better: false for losses and errors.

@@ -5,19 +5,25 @@
 #include <cmath>
 
 #include "libcore/eval/text.h"
+#include "libcore/io/source.h"
 
 namespace dl::eval {
 namespace {
 
 constexpr int kVersion = 1;
+constexpr std::size_t kMaxReport = std::size_t{1} << 32;
 
-// Whether the kind is one of names; if so the setting is added to it.
-bool set(std::string& kind, std::initializer_list<std::string_view> names,
+// Whether it is of that kind; if so the setting is added to it.
+bool set(std::string& chosen, std::string_view kind,
          const std::string& setting) {
-  const std::string name = kind.substr(0, kind.find(':'));
-  if (std::find(names.begin(), names.end(), name) == names.end()) return false;
-  kind += (kind == name ? ":" : ",") + setting;
+  const Choice choice = parse_choice(chosen);
+  if (choice.name() != kind) return false;
+  chosen += (choice.kind == kind ? ":" : ",") + setting;
   return true;
+}
+
+std::int64_t outputs_of(const std::string& chosen, const Subjects& subjects) {
+  return subjects.at(subject_of(chosen, subjects)).outputs;
 }
 
 Bar parse_bar(const std::string& text, bool least) {
@@ -38,11 +44,13 @@ Bar parse_bar(const std::string& text, bool least) {
 }  // namespace
 
 Evaluations make_evaluations(const std::vector<std::string>& kinds,
-                             const Subject& subject) {
+                             const Subjects& subjects) {
   Evaluations all;
-  for (const std::string& kind : kinds) {
-    all.push_back(make_evaluation(kind, subject));
-    if (subject.outputs > 1 && kind.starts_with("classification:") &&
+  for (const std::string& chosen : kinds) {
+    all.push_back(make_chosen(chosen, subjects));
+    const std::string kind = parse_choice(chosen).kind;
+    if (outputs_of(chosen, subjects) > 1 &&
+        kind.starts_with("classification:") &&
         kind.find("threshold=") != std::string::npos)
       throw Error{Code::kUsage,
                   "setting 'threshold' of 'classification' is for a single "
@@ -51,23 +59,32 @@ Evaluations make_evaluations(const std::vector<std::string>& kinds,
   return all;
 }
 
-void set_top(std::vector<std::string>& kinds, std::int64_t top) {
+void set_top(std::vector<std::string>& kinds, std::int64_t top,
+             const Subjects& subjects) {
   bool found = top == 0;
-  for (std::string& kind : kinds)
-    if (top != 0 && set(kind, {"classification"}, "top=" + std::to_string(top)))
+  for (std::string& kind : kinds) {
+    if (top == 0) continue;
+    const bool enough =
+        top <= std::max<std::int64_t>(outputs_of(kind, subjects), 2);
+    if ((enough || subjects.size() == 1) &&
+        set(kind, "classification", "top=" + std::to_string(top)))
       found = true;
+  }
   if (!found)
-    throw Error{Code::kUsage, "--top is for evaluation 'classification'"};
+    throw Error{
+        Code::kUsage,
+        "--top is for evaluation 'classification'" +
+            std::string(subjects.size() == 1 ? "" : " of as many classes")};
 }
 
 void set_threshold(std::vector<std::string>& kinds,
-                   const std::string& threshold, std::int64_t outputs) {
+                   const std::string& threshold, const Subjects& subjects) {
   bool found = threshold.empty();
   for (std::string& kind : kinds)
     if (!threshold.empty() &&
-        (set(kind, {"binary"}, "threshold=" + threshold) ||
-         (outputs == 1 &&
-          set(kind, {"classification"}, "threshold=" + threshold))))
+        (set(kind, "binary", "threshold=" + threshold) ||
+         (outputs_of(kind, subjects) == 1 &&
+          set(kind, "classification", "threshold=" + threshold))))
       found = true;
   if (!found)
     throw Error{Code::kUsage,
@@ -86,6 +103,19 @@ void merge(Evaluations& whole, Evaluations part) {
                                  " evaluations with " +
                                  std::to_string(part.size())};
   for (std::size_t i = 0; i < whole.size(); ++i) whole[i]->merge(*part[i]);
+}
+
+void merge(Evaluations& whole, const std::string& spec) {
+  const auto source = io::open_source(spec);
+  const std::string text = io::read_all(*source, kMaxReport);
+  source->close();
+  const Json json = parse_json(text, source->name(), Code::kData, SIZE_MAX);
+  try {
+    merge(whole, report_from_json(JsonView(json, Code::kData)));
+  } catch (Error& e) {
+    e.add_context(source->name());
+    throw;
+  }
 }
 
 Json report_to_json(const Evaluations& all) {
@@ -112,6 +142,7 @@ Evaluations report_from_json(const JsonView& json) {
 void print(std::ostream& out, const Evaluations& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (i > 0) out << '\n';
+    if (!all[i]->output().empty()) out << all[i]->output() << ": ";
     all[i]->print(out);
   }
 }

@@ -12,25 +12,34 @@
 #include <vector>
 
 #include "libcore/eval/evaluation.h"
+#include "libcore/eval/outputs.h"
 
 namespace dl::eval {
 
 using Evaluations = std::vector<std::unique_ptr<Evaluation>>;
 
+// kinds: chosen for these subjects (outputs.h).
 // Throws Error: kUsage, also for a setting without effect.
 Evaluations make_evaluations(const std::vector<std::string>& kinds,
-                             const Subject& subject);
+                             const Subjects& subjects);
 
-// The settings that dl-eval has options for: top for classifications, threshold
-// for those, if the model has a single output, and for binary.  0 and "" change
-// nothing.  Throws Error: kUsage, none of the kinds has the setting.
-void set_top(std::vector<std::string>& kinds, std::int64_t top);
+// The settings that dl-eval has options for: top for classifications, of
+// several outputs those with that many classes; threshold for classifications
+// of a single number, and for binary.  0 and "" change nothing. kinds: as
+// make_evaluations() has them. Throws Error: kUsage, none of the kinds has the
+// setting.
+void set_top(std::vector<std::string>& kinds, std::int64_t top,
+             const Subjects& subjects);
 void set_threshold(std::vector<std::string>& kinds,
-                   const std::string& threshold, std::int64_t outputs);
+                   const std::string& threshold, const Subjects& subjects);
 
 // Adds each of `part` to its like, or takes all over if `whole` is empty.
 // Throws Error: kData, they are not evaluations of the same kinds.
 void merge(Evaluations& whole, Evaluations part);
+
+// The same with a report that dl-eval wrote; spec: see io/source.h.
+// Throws Error: kData, it is none; kNoInput, kIo.  They name it.
+void merge(Evaluations& whole, const std::string& spec);
 
 // {"format": "dl-eval", "version": 1, "evaluations": [...]}, dl-eval(1).
 Json report_to_json(const Evaluations& all);

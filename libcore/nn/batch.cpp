@@ -207,7 +207,9 @@ bool are_classes(const data::Metadata& data, const NetworkConfig& config,
 bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
                        std::size_t i) {
   const OutputSpec output = output_of(config, i);
-  return output.units == 1 && data.classes.size() == 2 &&
+  const std::string part =
+      config.outputs.size() == 1 ? "" : config.layers[config.outputs[i]].name;
+  return output.units == 1 && data.part(part).classes.size() == 2 &&
          (output.loss.kind == Loss::kHinge ||
           output.loss.kind == Loss::kSquaredHinge);
 }

@@ -226,7 +226,7 @@ struct Master {
     context.training = catalogue(examples);
     if (held_out) context.evaluation = catalogue(held_out);
     context.updater_elements = 1;
-    context.subject.outputs = 1;
+    context.subjects = {{1, {}}};
     context.state.parameters.assign(kParameters, 1);
     if (settings.mode == Mode::kAveraging)
       context.state.statistics.assign(kStatistics, 1);

@@ -8,8 +8,12 @@
 namespace dl::eval {
 namespace {
 
+Subjects one(std::int64_t outputs, std::vector<std::string> names = {}) {
+  return {Subject{outputs, std::move(names)}};
+}
+
 Evaluations sample(const std::vector<std::string>& kinds) {
-  Evaluations all = make_evaluations(kinds, {2, {"no", "a=b"}});
+  Evaluations all = make_evaluations(kinds, one(2, {"no", "a=b"}));
   for (const auto& evaluation : all)
     evaluation->add(make_tensor<float>({0.75F, 0.25F, 0.25F, 0.75F}, 2),
                     make_tensor<std::int32_t>({0, 0}), nullptr);
@@ -91,11 +95,11 @@ TEST_CASE("bars") {
 TEST_CASE("settings with options of their own") {
   std::vector<std::string> kinds = {"classification", "roc:steps=3",
                                     "binary:threshold=0.1"};
-  set_top(kinds, 0);
-  set_threshold(kinds, "", 1);
+  set_top(kinds, 0, one(1));
+  set_threshold(kinds, "", one(1));
   CHECK(kinds[0] == "classification");
-  set_top(kinds, 5);
-  set_threshold(kinds, "0.3", 1);
+  set_top(kinds, 5, one(1));
+  set_threshold(kinds, "0.3", one(1));
   CHECK(kinds == std::vector<std::string>{
                      "classification:top=5,threshold=0.3", "roc:steps=3",
                      "binary:threshold=0.1,threshold=0.3"});
@@ -103,24 +107,25 @@ TEST_CASE("settings with options of their own") {
           make_evaluation(kinds[2], {1, {}});
         }) == "64: 'threshold=0.3': given twice");
   kinds = {"roc"};
-  CHECK(error_of([&] { set_top(kinds, 2); }) ==
+  CHECK(error_of([&] { set_top(kinds, 2, one(1)); }) ==
         "64: --top is for evaluation 'classification'");
-  CHECK(error_of([&] { set_threshold(kinds, "0", 1); }).substr(0, 3) == "64:");
+  CHECK(error_of([&] { set_threshold(kinds, "0", one(1)); }).substr(0, 3) ==
+        "64:");
 }
 
 TEST_CASE("a threshold has no effect on classes of several outputs") {
   std::vector<std::string> kinds = {"classification"};
-  CHECK(error_of([&] { set_threshold(kinds, "0.3", 3); }).substr(0, 3) ==
+  CHECK(error_of([&] { set_threshold(kinds, "0.3", one(3)); }).substr(0, 3) ==
         "64:");
   kinds.emplace_back("binary");
-  set_threshold(kinds, "0.3", 3);
+  set_threshold(kinds, "0.3", one(3));
   CHECK(kinds ==
         std::vector<std::string>{"classification", "binary:threshold=0.3"});
   kinds = {"classification:top=1,threshold=0.3"};
   CHECK(error_of([&] {
-          make_evaluations(kinds, {3, {}});
+          make_evaluations(kinds, one(3));
         }).find("for a single output") != std::string::npos);
-  CHECK(make_evaluations(kinds, {1, {}}).size() == 1);
+  CHECK(make_evaluations(kinds, one(1)).size() == 1);
 }
 
 }  // namespace

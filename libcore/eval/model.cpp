@@ -1,0 +1,59 @@
+#include "libcore/eval/model.h"
+
+#include "libcore/base/error.h"
+#include "libcore/nn/batch.h"
+#include "libcore/nn/predictor.h"
+
+namespace dl::eval {
+namespace {
+
+std::size_t place_of(const Evaluation& evaluation, const Subjects& subjects) {
+  for (std::size_t i = 0; i < subjects.size(); ++i)
+    if (subjects[i].output == evaluation.output()) return i;
+  throw Error{Code::kBug, "an evaluation of no output"};
+}
+
+std::string usual_kind(const nn::Model& model, std::size_t output,
+                       bool threshold_given) {
+  using tensor::Activation;
+  const Activation last = output_of(model.config, output).activation.kind;
+  if (last == Activation::kSigmoid) return "binary";
+  if (nn::sides_are_classes(model.data, model.config, output))
+    return threshold_given ? "binary" : "binary:threshold=0";
+  const bool classes = last == Activation::kSoftmax ||
+                       last == Activation::kLogSoftmax ||
+                       nn::are_classes(model.data, model.config, output);
+  return classes ? "classification" : "regression";
+}
+
+}  // namespace
+
+Subjects subjects_of(const nn::NetworkConfig& config,
+                     const data::Metadata& data) {
+  Subjects subjects;
+  for (const nn::WantedOutput& output :
+       nn::wanted_by(config, nn::layout_of(config)).outputs)
+    subjects.push_back(
+        {output.units, nn::output_names(data.part(output.part)), output.part});
+  return subjects;
+}
+
+std::vector<std::string> usual_kinds(const nn::Model& model,
+                                     bool threshold_given) {
+  std::vector<std::string> kinds;
+  for (std::size_t i = 0; i < model.config.outputs.size(); ++i)
+    kinds.push_back(usual_kind(model, i, threshold_given));
+  return kinds;
+}
+
+void add(const Evaluations& all, const Subjects& subjects,
+         const nn::Network& network, const nn::Batch& batch,
+         const std::vector<tensor::Tensor>& outputs, tensor::Tensor& product) {
+  for (const auto& evaluation : all) {
+    const std::size_t i = place_of(*evaluation, subjects);
+    evaluation->add(outputs.at(i), *batch.outputs.at(i).values,
+                    network.weights(batch, i, product));
+  }
+}
+
+}  // namespace dl::eval

@@ -1,0 +1,37 @@
+// Evaluations of what a network gives.
+
+#ifndef DL_LIBCORE_EVAL_MODEL_H_
+#define DL_LIBCORE_EVAL_MODEL_H_
+
+#include <string>
+#include <vector>
+
+#include "libcore/data/metadata.h"
+#include "libcore/eval/outputs.h"
+#include "libcore/eval/report.h"
+#include "libcore/nn/config.h"
+#include "libcore/nn/model.h"
+#include "libcore/nn/network.h"
+#include "libcore/tensor/tensor.h"
+
+namespace dl::eval {
+
+// The network's outputs; data: whose names they have.
+Subjects subjects_of(const nn::NetworkConfig& config,
+                     const data::Metadata& data);
+
+// What suits each output and the labels that it was trained on.
+// threshold_given: what means yes is said otherwise.
+std::vector<std::string> usual_kinds(const nn::Model& model,
+                                     bool threshold_given);
+
+// Adds a mini-batch to evaluations of these subjects, each by its output.
+// outputs: as predicted; product: memory for a mask.
+// Throws Error: as Evaluation::add().
+void add(const Evaluations& all, const Subjects& subjects,
+         const nn::Network& network, const nn::Batch& batch,
+         const std::vector<tensor::Tensor>& outputs, tensor::Tensor& product);
+
+}  // namespace dl::eval
+
+#endif  // DL_LIBCORE_EVAL_MODEL_H_
