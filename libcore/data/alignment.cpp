@@ -62,19 +62,36 @@ Places places_of(const Names& own, const Names& wanted,
   return places;
 }
 
-void add_note(Alignment& result, const std::string& note) {
-  result.note += (result.note.empty() ? "" : "; ") + note;
+// An order that is being found, and the notes of it.
+struct Finding : Order {
+  std::string note;
+};
+
+void add_note(std::string& all, const std::string& note) {
+  all += (all.empty() ? "" : "; ") + note;
 }
 
-void note_columns(const Names& own, const Names& wanted, Alignment& result) {
+void note_columns(const Names& own, const Names& wanted, Finding& result) {
   Names more;
   for (const std::string& name : own)
     if (std::ranges::find(wanted, name) == wanted.end()) more.push_back(name);
   if (!more.empty())
-    add_note(result,
+    add_note(result.note,
              "columns that are not wanted are left out: " + listed(more));
   if (!std::ranges::is_sorted(result.columns))
-    add_note(result, "columns in another order are put right by name");
+    add_note(result.note, "columns in another order are put right by name");
+}
+
+// "labels/digit"; part "": "labels".
+std::string tensor_of(const char* kind, const std::string& part) {
+  return part.empty() ? kind : std::string(kind) + "/" + part;
+}
+
+const About& about(const Metadata& metadata, const std::string& part) {
+  static const About kNothing;
+  if (part.empty()) return metadata;
+  const auto found = metadata.parts.find(part);
+  return found == metadata.parts.end() ? kNothing : found->second;
 }
 
 // The shape of one example of a tensor, null where there is none.
@@ -98,7 +115,7 @@ bool are_numbers(const Field& labels, const Names& classes) {
 }
 
 void align_classes(const Metadata& data, const Metadata& wanted,
-                   const Field& labels, Alignment& result) {
+                   const Field& labels, Finding& result) {
   // The first ones of more is right as well.
   if (data.classes.size() <= wanted.classes.size() &&
       std::equal(data.classes.begin(), data.classes.end(),
@@ -110,7 +127,7 @@ void align_classes(const Metadata& data, const Metadata& wanted,
              std::to_string(data.classes.size()) + " classes, not for " +
              std::to_string(wanted.classes.size()));
     result.targets = places_of(data.classes, wanted.classes, "classes");
-    add_note(result, "classes in another order are put right by name");
+    add_note(result.note, "classes in another order are put right by name");
     return;
   }
   const auto numbers = numbered(wanted.classes, "classes");
@@ -123,7 +140,7 @@ void align_classes(const Metadata& data, const Metadata& wanted,
              listed(wanted.classes) + "; preprocess it with --classes");
     result.classes.push_back(found->second);
   }
-  add_note(result, "classes in another order are put right by name");
+  add_note(result.note, "classes in another order are put right by name");
 }
 
 template <typename T>
@@ -201,59 +218,58 @@ void take(Field& field, const Places& places) {
   field.shape = tensor::Shape(std::span(extents));
 }
 
-}  // namespace
-
-void Alignment::apply(DataSet& set) const {
-  const auto change = [&](const char* name, const Places& places,
+void apply_to(DataSet& set, const std::string& part, const Order& order) {
+  const auto change = [&](const char* kind, const Places& places,
                           const auto& by) {
-    const auto found = set.tensors.find(name);
+    const auto found = set.tensors.find(tensor_of(kind, part));
     if (!places.empty() && found != set.tensors.end())
       by(found->second, places);
   };
-  change("features", columns, take_columns);
-  change("labels", targets, take_columns);
-  change("labels", classes, [](tensor::Tensor& labels, const Places& places) {
-    renumber(labels, places);
-  });
+  change("features", order.columns, take_columns);
+  change("labels", order.targets, take_columns);
+  change("labels", order.classes,
+         [](tensor::Tensor& labels, const Places& places) {
+           renumber(labels, places);
+         });
 }
 
-Metadata Alignment::apply(Metadata metadata, const Metadata& wanted) const {
-  if (!columns.empty()) {
-    Field& features = metadata.schema.at("features");
-    take(metadata.statistics, features.shape.back(), columns);
-    take(features, columns);
-    metadata.columns = wanted.columns;
+void apply_to(Metadata& metadata, const std::string& part, const Order& order,
+              const Metadata& wanted) {
+  const About& names = about(wanted, part);
+  About& own = part.empty() ? metadata : metadata.parts[part];
+  if (!order.columns.empty()) {
+    Field& features = metadata.schema.at(tensor_of("features", part));
+    take(own.statistics, features.shape.back(), order.columns);
+    take(features, order.columns);
+    own.columns = names.columns;
   }
-  if (!targets.empty()) {
-    Field& labels = metadata.schema.at("labels");
-    take(metadata.label_statistics, labels.shape.back(), targets);
-    take(labels, targets);
-    if (!metadata.targets.empty()) metadata.targets = wanted.targets;
+  if (!order.targets.empty()) {
+    Field& labels = metadata.schema.at(tensor_of("labels", part));
+    take(own.label_statistics, labels.shape.back(), order.targets);
+    take(labels, order.targets);
+    if (!own.targets.empty()) own.targets = names.targets;
   }
   // align() has found them all among the wanted ones.
-  if (!metadata.classes.empty() && !wanted.classes.empty())
-    metadata.classes = wanted.classes;
-  return metadata;
+  if (!own.classes.empty() && !names.classes.empty())
+    own.classes = names.classes;
 }
 
-Json Alignment::to_json() const {
-  if (changes_nothing()) return {};
-  return {{"columns", columns}, {"targets", targets}, {"classes", classes}};
+Json order_to_json(const Order& order) {
+  return {{"columns", order.columns},
+          {"targets", order.targets},
+          {"classes", order.classes}};
 }
 
-Alignment Alignment::from_json(const JsonView& json) {
-  if (json.raw().is_null()) return {};
-  json.only({"columns", "targets", "classes"});
+Order order_from_json(const JsonView& json) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
-  Alignment result;
-  result.columns = json.at("columns").integers(0, kMax);
-  result.targets = json.at("targets").integers(0, kMax);
-  result.classes = json.at("classes").integers(0, kMax);
-  return result;
+  return {json.at("columns").integers(0, kMax),
+          json.at("targets").integers(0, kMax),
+          json.at("classes").integers(0, kMax)};
 }
 
-Alignment align(const Metadata& data, const Metadata& wanted, bool labels) {
-  Alignment result;
+// data, wanted: of the tensors with one name alone, without it.
+Finding find_order(const Metadata& data, const Metadata& wanted, bool labels) {
+  Finding result;
   const Field* features = field_of(data, "features");
   if (features && !as_wanted(data.columns, wanted.columns)) {
     check_width(*features, data.columns, "features");
@@ -270,7 +286,82 @@ Alignment align(const Metadata& data, const Metadata& wanted, bool labels) {
       refuse("labels have " + std::to_string(data.targets.size()) +
              " columns, want " + std::to_string(wanted.targets.size()));
     result.targets = places_of(data.targets, wanted.targets, "label columns");
-    add_note(result, "label columns in another order are put right by name");
+    add_note(result.note,
+             "label columns in another order are put right by name");
+  }
+  return result;
+}
+
+}  // namespace
+
+bool Alignment::orders_labels_as(const Alignment& other) const {
+  const auto same = [](const Order& a, const Order& b) {
+    return a.classes == b.classes && a.targets == b.targets;
+  };
+  const auto like = [&](const Alignment& a, const Alignment& b) {
+    return std::ranges::all_of(a.parts, [&](const auto& part) {
+      const auto found = b.parts.find(part.first);
+      return same(part.second,
+                  found == b.parts.end() ? Order() : found->second);
+    });
+  };
+  return same(*this, other) && like(*this, other) && like(other, *this);
+}
+
+void Alignment::apply(DataSet& set) const {
+  apply_to(set, "", *this);
+  for (const auto& [name, order] : parts) apply_to(set, name, order);
+}
+
+Metadata Alignment::apply(Metadata metadata, const Metadata& wanted) const {
+  apply_to(metadata, "", *this, wanted);
+  for (auto& [name, own] : metadata.parts) {
+    const auto order = parts.find(name);
+    apply_to(metadata, name, order == parts.end() ? Order() : order->second,
+             wanted);
+  }
+  return metadata;
+}
+
+Json Alignment::to_json() const {
+  if (changes_nothing()) return {};
+  Json json = order_to_json(*this);
+  for (const auto& [name, order] : parts)
+    json["parts"][name] = order_to_json(order);
+  return json;
+}
+
+Alignment Alignment::from_json(const JsonView& json) {
+  if (json.raw().is_null()) return {};
+  json.only({"columns", "targets", "classes", "parts"});
+  Alignment result;
+  static_cast<Order&>(result) = order_from_json(json);
+  if (!json.has("parts")) return result;
+  const JsonView parts = json.at("parts");
+  if (!parts.raw().is_object()) parts.fail("an object");
+  for (const auto& item : parts.raw().items()) {
+    const JsonView part = parts.at(item.key());
+    part.only({"columns", "targets", "classes"});
+    result.parts[item.key()] = order_from_json(part);
+  }
+  return result;
+}
+
+Alignment align(const Metadata& data, const Metadata& wanted, bool labels) {
+  Alignment result;
+  const Finding whole = find_order(data.part(""), wanted.part(""), labels);
+  static_cast<Order&>(result) = whole;
+  result.note = whole.note;
+  for (const std::string& name : wanted.names()) {
+    const std::string called = "what is called '" + name + "'";
+    try {
+      const Finding part = find_order(data.part(name), wanted.part(name), labels);
+      if (!part.note.empty()) add_note(result.note, called + ": " + part.note);
+      if (!part.changes_nothing()) result.parts[name] = part;
+    } catch (Error& e) {
+      e.add_context(called);
+      throw;
+    }
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #define DL_LIBCORE_DATA_ALIGNMENT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@
 
 namespace dl::data {
 
-struct Alignment {
+// Of the tensors with one name, as About has it.
+struct Order {
   // Where each wanted column lies among those of the data, which may have more
   // of them; empty: they are as wanted.
   std::vector<std::int64_t> columns;
@@ -25,12 +27,22 @@ struct Alignment {
   // The wanted number of each class of the data; empty: it is its own.  For
   // labels that are numbers.
   std::vector<std::int64_t> classes;
-  // What is put right, for a warning; "": nothing.
-  std::string note;
 
   bool changes_nothing() const {
     return columns.empty() && targets.empty() && classes.empty();
   }
+};
+
+struct Alignment : Order {
+  std::map<std::string, Order> parts;  // of a MultiDataSet: what changes
+  // What is put right, for a warning; "": nothing.
+  std::string note;
+
+  bool changes_nothing() const {
+    return Order::changes_nothing() && parts.empty();
+  }
+  // Whether labels become the same.
+  bool orders_labels_as(const Alignment& other) const;
 
   // Tensors that an example has not are passed over.
   // Throws Error: kData, `set` is not as the data that it was made for.

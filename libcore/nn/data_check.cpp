@@ -43,8 +43,7 @@ data::Alignment DataCheck::examine(const data::Metadata& data,
   return alignment;
 }
 
-// What has a name of its own is not brought into order, so it has to be in the
-// model's.
+// What has a name of its own is as the model's by now, unless it cannot be.
 void DataCheck::check_parts(const data::Metadata& data, bool labels) const {
   for (const std::string& name : known_.names()) {
     data::Metadata now = data.part(name), before = known_.part(name);

@@ -137,8 +137,7 @@ void Predictor::run(const std::string& spec, const See& see, const Take& take) {
     });
   naming(reader.name(), [&] {
     look(reader.metadata());
-    if (alignment.classes != before.classes ||
-        alignment.targets != before.targets)
+    if (!alignment.orders_labels_as(before))
       throw Error{Code::kData,
                   "its class names come at its end, and are in another order "
                   "than the model's; pass it through dl-shard first, or "

@@ -135,3 +135,60 @@ TEST_CASE("a class that its labels cannot hold is refused") {
   const Alignment alignment = align(data, wanted, true);
   CHECK(has(error_of([&] { alignment.apply(set); }), "does not fit"));
 }
+
+namespace {
+
+// Columns of features/left, and of labels/kind and labels/place.
+Metadata parts(const std::vector<std::string>& columns,
+               const std::vector<std::string>& classes,
+               const std::vector<std::string>& targets) {
+  Metadata m;
+  m.schema["features/left"] = {DType::kF32, {2}};
+  m.schema["labels/kind"] = {DType::kI32, {}};
+  m.schema["labels/place"] = {DType::kF32, {2}};
+  m.parts["left"].columns = columns;
+  m.parts["kind"].classes = classes;
+  m.parts["place"].targets = targets;
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("tensors with names are put right by theirs") {
+  const Metadata wanted = parts({"a", "b"}, {"cat", "dog"}, {"x", "y"});
+  const Metadata data = parts({"b", "a"}, {"dog", "cat"}, {"y", "x"});
+  const Alignment found = align(data, wanted, true);
+  CHECK(has(found.note, "what is called 'kind': classes in another order"));
+  CHECK(has(found.note, "what is called 'left': columns in another order"));
+  CHECK_FALSE(found.changes_nothing());
+  const dl::Json json = found.to_json();
+  const Alignment back = Alignment::from_json({json, dl::Code::kProtocol});
+  CHECK(back.orders_labels_as(found));
+  CHECK_FALSE(back.orders_labels_as({}));
+  CHECK_FALSE(Alignment().orders_labels_as(back));
+  for (const Alignment& a : {found, back}) {
+    DataSet set = one({7, 8}, 1);
+    set.tensors["features/left"] = set.tensors["features"];
+    set.tensors["labels/place"] = set.tensors["features"];
+    set.tensors["labels/kind"] = set.tensors["labels"];
+    set.tensors.erase("features");
+    set.tensors.erase("labels");
+    a.apply(set);
+    for (const char* name : {"features/left", "labels/place"}) {
+      CHECK(set.get(name).as<float>()[0] == 8);
+      CHECK(set.get(name).as<float>()[1] == 7);
+    }
+    CHECK(set.get("labels/kind").as<std::int32_t>()[0] == 0);
+    const Metadata now = a.apply(data, wanted);
+    CHECK(now.parts.at("left").columns == wanted.parts.at("left").columns);
+    CHECK(now.parts.at("kind").classes == wanted.parts.at("kind").classes);
+    CHECK(now.parts.at("place").targets == wanted.parts.at("place").targets);
+    CHECK(align(now, wanted, true).changes_nothing());
+  }
+  // Prediction does not look at labels.
+  CHECK(align(data, wanted, false).orders_labels_as({}));
+  CHECK(error_of([&] {
+          align(parts({"a", "c"}, {}, {}), wanted, true);
+        }) ==
+        "what is called 'left': there is no 'b' among the columns: 'a', 'c'");
+}
