@@ -355,7 +355,8 @@ Alignment align(const Metadata& data, const Metadata& wanted, bool labels) {
   for (const std::string& name : wanted.names()) {
     const std::string called = "what is called '" + name + "'";
     try {
-      const Finding part = find_order(data.part(name), wanted.part(name), labels);
+      const Finding part =
+          find_order(data.part(name), wanted.part(name), labels);
       if (!part.note.empty()) add_note(result.note, called + ": " + part.note);
       if (!part.changes_nothing()) result.parts[name] = part;
     } catch (Error& e) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <string>
 
 #include "libcore/base/display.h"
 #include "libcore/data/inspect.h"
@@ -29,11 +31,11 @@ std::string plural(std::int64_t n, const char* one) {
   return std::to_string(n) + " " + one + (n == 1 ? "" : "s");
 }
 
-std::string class_lines(const Json& classes) {
+std::string class_lines(const std::string& what, const Json& classes) {
   if (classes.empty()) return "";
   const bool steps = classes.at(0).contains("steps");
-  std::string out = line("classes", std::to_string(classes.size()) +
-                                        (steps ? ", counted in steps" : ""));
+  std::string out = line(what, std::to_string(classes.size()) +
+                                   (steps ? ", counted in steps" : ""));
   for (const Json& entry : classes) {
     std::string name = std::to_string(entry.at("label").get<std::int64_t>());
     if (entry.contains("name"))
@@ -47,7 +49,7 @@ std::string class_lines(const Json& classes) {
 }
 
 // names: of the columns, if they are as many.
-std::string statistics_lines(const char* what, const Json& json,
+std::string statistics_lines(const std::string& what, const Json& json,
                              const Json& names) {
   const Statistics s =
       Statistics::from_json(JsonView(json, Code::kBug, "statistics"));
@@ -88,6 +90,32 @@ std::string provenance_lines(const Json& steps) {
   return out;
 }
 
+// What is known of the tensors with one name; of: "/digit", or "".
+std::string part_lines(const Json& json, const std::string& of) {
+  std::string out;
+  if (json.contains("targets" + of))
+    out += line("targets" + of, json.at("targets" + of).dump());
+  out += class_lines("classes" + of, json.value("classes" + of, Json::array()));
+  const auto statistics = [&](const std::string& key, const std::string& names,
+                              const std::string& what) {
+    if (json.contains(key + of))
+      out += statistics_lines(what + of, json.at(key + of),
+                              json.value(names + of, Json()));
+  };
+  statistics("statistics", "columns", "statistics");
+  statistics("label_statistics", "targets", "of labels");
+  return out;
+}
+
+// The names of tensors, each after its slash; of a DataSet "".
+std::set<std::string> suffixes(const Json& schema) {
+  std::set<std::string> all;
+  for (const auto& item : schema.items())
+    if (const auto slash = item.key().find('/'); slash != std::string::npos)
+      all.insert(item.key().substr(slash));
+  return all.empty() ? std::set<std::string>{""} : all;
+}
+
 }  // namespace
 
 std::string describe_text(const Json& json) {
@@ -112,16 +140,8 @@ std::string describe_text(const Json& json) {
   for (const auto& [name, field] : json.at("schema").items())
     out += line(name, field.at("dtype").get<std::string>() + " " +
                           field.at("shape").dump());
-  if (json.contains("targets"))
-    out += line("targets", json.at("targets").dump());
-  out += class_lines(json.at("classes"));
-  const auto statistics = [&](const char* key, const char* names,
-                              const char* what) {
-    if (json.contains(key))
-      out += statistics_lines(what, json.at(key), json.value(names, Json()));
-  };
-  statistics("statistics", "columns", "statistics");
-  statistics("label_statistics", "targets", "of labels");
+  for (const std::string& of : suffixes(json.at("schema")))
+    out += part_lines(json, of);
   if (json.contains("provenance"))
     out += provenance_lines(json.at("provenance"));
   return out;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "libcore/data/contradiction.h"
 #include "libcore/data/label_mask.h"
@@ -64,13 +65,20 @@ Json nested(const tensor::Tensor& t, std::span<const std::int64_t> shape,
 
 using Counts = std::map<std::int64_t, std::int64_t>;
 
-void count_classes(const DataSet& set, Counts& counts) {
-  const tensor::Tensor* labels = set.find("labels");
+// "classes", or of tensors with a name "classes/digit".
+std::string of_part(const char* what, const std::string& part) {
+  return part.empty() ? what : std::string(what) + "/" + part;
+}
+
+void count_classes(const DataSet& set, const std::string& part,
+                   Counts& counts) {
+  const tensor::Tensor* labels = set.find(of_part("labels", part));
   if (!labels || tensor::is_real(labels->dtype()) || labels->shape().rank() > 2)
     return;
   tensor::Tensor product;
   const tensor::Tensor* mask = nullptr;
-  if (labels->shape().rank() == 2) mask = label_mask(set, product);
+  if (labels->shape().rank() == 2)
+    mask = label_mask(set, product, of_part("", part));
   const std::int64_t marks = mask ? mask->elements() : 0;
   if (mask && labels->elements() % marks != 0) return;
   tensor::visit_dtype(labels->dtype(), [&]<typename T>() {
@@ -101,6 +109,12 @@ Json classes_to_json(const Metadata& metadata, Counts counts) {
     for (const auto& [label, n] : counts)
       list.push_back({{"label", label}, {what, n}});
   return list;
+}
+
+// The names of the tensors, of a DataSet "".
+std::set<std::string> parts_of(const Metadata& metadata) {
+  auto names = metadata.names();
+  return names.empty() ? std::set<std::string>{""} : names;
 }
 
 Json metadata_to_json(const Metadata& metadata) {
@@ -134,8 +148,8 @@ Verdict verify(const std::string& spec) {
 
 Json describe(const std::vector<std::string>& specs) {
   std::optional<Metadata> all;
-  std::string first;  // input
-  Counts counts;
+  std::string first;                     // input
+  std::map<std::string, Counts> counts;  // by the name of the labels
   Json inputs = Json::array(), missing = Json::array();
   for (const MissingShard& shard : check_sets(specs))
     missing.push_back(shard.path);
@@ -143,7 +157,9 @@ Json describe(const std::vector<std::string>& specs) {
   std::uint64_t bytes = 0;
   for (const std::string& spec : specs) {
     StreamReader in(io::open_source(spec));
-    for (DataSet set; in.read(set);) count_classes(set, counts);
+    for (DataSet set; in.read(set);)
+      for (const std::string& part : parts_of(in.metadata()))
+        count_classes(set, part, counts[part]);
     in.close();
     if (all)
       all->join(in.metadata(), {in.name(), first});
@@ -160,7 +176,12 @@ Json describe(const std::vector<std::string>& specs) {
   }
   require(all.has_value(), "nothing to describe");
   Json json = metadata_to_json(*all);
-  json["classes"] = classes_to_json(*all, counts);
+  json["classes"] = Json::array();
+  for (const auto& [part, found] : counts) {
+    Json classes = classes_to_json(all->part(part), found);
+    if (part.empty() || !classes.empty())
+      json[of_part("classes", part)] = std::move(classes);
+  }
   json["inputs"] = std::move(inputs);
   if (!missing.empty()) json["missing"] = std::move(missing);
   json["examples"] = examples;
@@ -187,12 +208,14 @@ Json example_to_json(const DataSet& set, std::int64_t i,
     std::int64_t at = i * shape.elements();
     json[name] = nested(t, shape.extents(), at);
   }
-  const tensor::Tensor* labels = set.find("labels");
-  if (labels && is_class(*labels)) {
-    const auto label = json["labels"].get<std::int64_t>();
-    if (label >= 0 &&
-        label < static_cast<std::int64_t>(metadata.classes.size()))
-      json["class"] = metadata.classes[static_cast<std::size_t>(label)];
+  for (const std::string& part : parts_of(metadata)) {
+    const std::string tensor = of_part("labels", part);
+    const tensor::Tensor* labels = set.find(tensor);
+    if (!labels || !is_class(*labels)) continue;
+    const auto label = json[tensor].get<std::int64_t>();
+    const std::vector<std::string> classes = metadata.part(part).classes;
+    if (label >= 0 && label < static_cast<std::int64_t>(classes.size()))
+      json[of_part("class", part)] = classes[static_cast<std::size_t>(label)];
   }
   return json;
 }

@@ -82,6 +82,12 @@ PredictionLines::PredictionLines(const Model& model, std::int64_t top) {
   std::size_t classes = 0;
   for (std::size_t i = 0; i < model.config.outputs.size(); ++i) {
     outputs_.push_back(output_of(model, i));
+    const std::string& key = outputs_[i].key;
+    if (model.config.outputs.size() > 1 &&
+        (key == R"("index")" || key == R"("id")"))
+      throw Error{Code::kConfig, "an output is called " + key +
+                                     ", as another field of the lines is; "
+                                     "--format dls takes it"};
     if (outputs_[i].names_class)
       classes = std::max(classes, outputs_[i].names.size());
   }

@@ -42,7 +42,8 @@ class PredictionLines {
   // top: how many classes a line lists, or all where an output has fewer; 1
   // lists none but the likeliest.
   // Throws Error: kUsage, top is out of range, or this model names no classes
-  // and top is not 1.
+  // and top is not 1; kConfig, one of several outputs is called as another
+  // field.
   PredictionLines(const Model& model, std::int64_t top);
 
   // A line for each example of what each output says, [n, units] or [n, steps,

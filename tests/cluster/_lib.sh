@@ -95,6 +95,46 @@ make_data() {
 JSON
 }
 
+# 400 examples of two inputs and two outputs in 20 records, 4 shards, and 200
+# held out; a graph for them.
+make_graph_data() {
+  local of name count left right
+  for of in train:400:1:2 held:200:3:4; do
+    IFS=: read -r name count left right <<<"$of"
+    make-dataset "$count" 20 "$left" >left.dls
+    make-dataset "$count" 20 "$right" >right.dls
+    dl-shard -q --batch 20 -n 4 -o "$name" --zip features/left=left.dls \
+      features/right=right.dls labels/near=left.dls labels/far=right.dls ||
+      fail "dl-shard"
+  done
+  cat >net.json <<'JSON'
+{ "seed": 7, "updater": {"type": "adam", "learning_rate": 0.01},
+  "inputs": [{"name": "left", "shape": [3]}, {"name": "right", "shape": [3]}],
+  "nodes": [
+    {"type": "dense", "name": "a", "units": 8, "activation": "relu",
+     "from": "left"},
+    {"type": "dense", "name": "b", "shares": "a", "from": "right"},
+    {"type": "batch_norm", "name": "norm", "from": "a"},
+    {"type": "merge", "name": "both", "from": ["norm", "b"]},
+    {"type": "output", "name": "near", "units": 3, "from": "both",
+     "loss": "negative_log_likelihood"},
+    {"type": "output", "name": "far", "units": 3, "from": "both",
+     "loss": "mean_squared_error", "loss_weight": 0.5}],
+  "outputs": ["far", "near"] }
+JSON
+}
+
+# scores_of RUN: what its evaluations say, epoch by epoch.
+scores_of() {
+  python3 - "$1" <<'PY'
+import json, sys
+for line in open(sys.argv[1] + "/events.jsonl"):
+    event = json.loads(line)
+    if event["event"] == "evaluation":
+        print(event["epoch"], json.dumps(event["metrics"], sort_keys=True))
+PY
+}
+
 # constrain_net: the weights of each unit in net.json have norm 1 throughout.
 constrain_net() {
   sed -i 's/"seed": 7,/&\n  "constraints": {"min_norm": 1, "max_norm": 1},/' net.json

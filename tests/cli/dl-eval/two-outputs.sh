@@ -30,3 +30,11 @@ dl-shard -q --zip features/left=left.dls features/right=right.dls \
   labels/digit=left.dls -o half
 evaluate half*.dls
 echo $?
+
+# Classes of one output in another order are put right by name.
+dl-preprocess csv --label -1 --classes same,other --no-provenance -q same.csv \
+  -o same-turned.dls
+dl-shard -q --no-provenance --zip features/left=left.dls \
+  features/right=right.dls labels/digit=left.dls labels/same=same-turned.dls \
+  -n 3 --batch 50 -o turned
+dl-eval --model m.safetensors --json turned-001.dls | cmp - 1.json && echo same

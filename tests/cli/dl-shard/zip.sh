@@ -18,3 +18,9 @@ for sides in 'a=a.dls b=short.dls' 'a=a.dls a=b.dls' 'a.dls b=b.dls' \
   echo "status $?"
 done
 ls
+
+# What is known is told of each name.
+dl-shard -q --zip features/x=a.dls labels/y=a.dls labels/z=b.dls -o z
+dl-shard --info z-000.dls | grep -vE '^(bytes|shard|made|  +dl)'
+dl-shard --info --json z-000.dls | jq -c '.classes, ."classes/y"'
+dl-shard --head 2 --json z-000.dls | jq -c 'del(."features/x")'
