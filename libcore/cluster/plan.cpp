@@ -14,7 +14,6 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/data_check.h"
-#include "libcore/nn/layout.h"
 #include "libcore/nn/targets.h"
 
 namespace dl::cluster {
@@ -154,21 +153,11 @@ void choose_normalizers(nn::Model& model, const MasterOptions& options,
   const auto keeps = [&](const std::string& kind) {
     return kind == "auto" && !run.is_null();
   };
-  const nn::Layout layout = nn::layout_of(model.config);
-  const nn::Wanted wanted = nn::wanted_by(model.config, layout);
   auto& [inputs, outputs] = model.normalizers;
-  if (keeps(options.normalize)) {
-    inputs = data::normalizers_from_json(view.at("normalizer"));
-  } else {
-    inputs.assign(wanted.inputs.size(), {});
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      // Token numbers are what a table has them as.
-      if (options.normalize == "auto" && layout.inputs[i].tokens) continue;
-      inputs[i] = data::Normalizer::fit(options.normalize,
-                                        metadata.part(wanted.inputs[i].part));
-    }
-  }
-  outputs.assign(wanted.outputs.size(), {});
+  inputs = keeps(options.normalize)
+               ? data::normalizers_from_json(view.at("normalizer"))
+               : nn::fit_inputs(options.normalize, model.config, metadata);
+  outputs.assign(model.config.outputs.size(), {});
   if (keeps(options.normalize_targets)) {
     if (view.has("target_normalizer"))
       outputs = data::normalizers_from_json(view.at("target_normalizer"));

@@ -35,6 +35,20 @@ bool is_regression(const OutputSpec& last, const WantedOutput& wanted,
 
 }  // namespace
 
+std::vector<data::Normalizer> fit_inputs(std::string_view kind,
+                                         const NetworkConfig& config,
+                                         const data::Metadata& all) {
+  std::vector<data::Normalizer> inputs;
+  for (const WantedInput& input :
+       wanted_by(config, layout_of(config)).inputs) {
+    const bool as_it_is = kind == "auto" && input.tokens > 0;
+    inputs.push_back(as_it_is
+                         ? data::Normalizer{}
+                         : data::Normalizer::fit(kind, all.part(input.part)));
+  }
+  return inputs;
+}
+
 data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
                              const data::Metadata& all, std::string& note,
                              std::size_t output) {

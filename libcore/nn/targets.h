@@ -1,17 +1,25 @@
-// Targets of regression in units that a network learns well: mean 0 and
-// deviation 1.  Predictions come back in the units of the data.
+// Features and targets in units that a network learns well.  Predictions come
+// back in the units of the data.
 
 #ifndef DL_LIBCORE_NN_TARGETS_H_
 #define DL_LIBCORE_NN_TARGETS_H_
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libcore/data/metadata.h"
 #include "libcore/data/normalizer.h"
 #include "libcore/nn/config.h"
 
 namespace dl::nn {
+
+// A normalizer for each input, of `kind` as data::Normalizer::fit() has them;
+// "auto" leaves token numbers as they are.
+// Throws Error: kConfig, as fit() does.
+std::vector<data::Normalizer> fit_inputs(std::string_view kind,
+                                         const NetworkConfig& config,
+                                         const data::Metadata& all);
 
 // kind: "none"; "standardize"; "auto", that where the output is linear, its
 // loss is on reals and the data have statistics of their labels, else none.

@@ -247,13 +247,14 @@ class IdxReader : public Reader {
                                    "labels"};
     bool real =
         labels_->dtype() == DType::kF32 || labels_->dtype() == DType::kF64;
-    if (!options_.regression && (labels_->shape().rank() != 0 || real))
+    if (!options_.regression && real)
       throw Error{Code::kData, labels_->name() +
-                                   ": class labels are one integer each; "
-                                   "--regression reads numbers to predict"};
+                                   ": class labels are integers; --regression "
+                                   "reads numbers to predict"};
   }
 
-  // Adds labels to `all`, and gives those whose label is a class.
+  // Adds labels to `all`, and gives those whose labels, one or one a place, are
+  // classes.
   void add_labelled(data::DataSet& set, data::DataSet all, Tensor labels) {
     if (options_.regression) {
       all.tensors.emplace("labels", numbers(labels));
@@ -264,12 +265,12 @@ class IdxReader : public Reader {
     const std::int64_t first = labels_->examples() - labels_->left() - n;
     std::vector<std::uint32_t> good;
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto label = static_cast<std::int64_t>(labels.value(i));
-      if (classes_.index(label) >= 0)
+      const std::string what = complaint(labels, i, labels.elements() / n);
+      if (what.empty())
         good.push_back(static_cast<std::uint32_t>(i));
       else
         bad_.add(labels_->name() + ", label " + std::to_string(first + i + 1) +
-                 ": " + classes_.complaint(std::to_string(label)));
+                 ": " + what);
     }
     all.tensors.emplace("labels", std::move(labels));
     if (std::cmp_equal(good.size(), n)) {
@@ -278,6 +279,17 @@ class IdxReader : public Reader {
       set = data::make_like(all, static_cast<std::int64_t>(good.size()));
       data::copy_examples(set, 0, all, good);
     }
+  }
+
+  // Of the first of an example's labels that is no class; "" if all are.
+  std::string complaint(const Tensor& labels, std::int64_t example,
+                        std::int64_t places) {
+    for (std::int64_t i = example * places; i < (example + 1) * places; ++i) {
+      const auto label = static_cast<std::int64_t>(labels.value(i));
+      if (classes_.index(label) < 0)
+        return classes_.complaint(std::to_string(label));
+    }
+    return "";
   }
 
   static Tensor numbers(const Tensor& labels) {

@@ -69,19 +69,55 @@ def write_cifar(raw, pictures):
                              for label, picture in pictures))
 
 
+def write_idx(path, array):
+    kind = {"uint8": 8, "float32": 13}[array.dtype.name]
+    extents = np.array(array.shape, dtype=">i4").tobytes()
+    path.write_bytes(bytes([0, 0, kind, array.ndim]) + extents +
+                     array.astype(array.dtype.newbyteorder(">")).tobytes())
+
+
+def shard_of(folder, name, x, y, classes, shape):
+    write_idx(folder / f"{name}-x.idx", x)
+    write_idx(folder / f"{name}-y.idx", y)
+    run(f"dl-preprocess idx --classes {classes} --shape {shape} {folder}/{name}-x.idx "
+        f"{folder}/{name}-y.idx | dl-shard -q -o {folder}/{name}")
+    return f"{folder}/{name}-000.dls"
+
+
+def masks(folder):
+    """(shard, what it is): pictures of 64x64 and which of their pixels are bright."""
+    x = np.random.default_rng(1).integers(0, 256, (256, 64, 64, 3), dtype=np.uint8)
+    y = (x.mean(-1) > 128).astype(np.uint8)
+    return shard_of(folder, "masks", x, y, 2, "64,64,3"), "random pictures of 64x64"
+
+
+def letters(folder):
+    """(shard, what it is): 64 characters, and the next one of each."""
+    text = DATA / "tinyshakespeare.txt"
+    what = "Shakespeare" if text.exists() else "our license"
+    text = np.frombuffer((text if text.exists() else ROOT / "LICENSE").read_bytes(), np.uint8)
+    x = np.resize(text, SEQUENCES * 64 + 1) % 128
+    return shard_of(folder, "letters", x[:-1].reshape(-1, 64), x[1:].reshape(-1, 64), 128,
+                    "64"), what
+
+
+def tokens(folder):
+    """(shard, what it is): 64 tokens, half of them of the class."""
+    random = np.random.default_rng(1)
+    y = random.integers(0, 10, SEQUENCES, dtype=np.uint8)
+    x = random.integers(0, 128, (SEQUENCES, 64), dtype=np.uint8)
+    x = np.where(random.random(x.shape) < 0.5, x, y[:, None]).astype(np.uint8)
+    return shard_of(folder, "tokens", x, y, 10, "64"), "random tokens"
+
+
 def sequences(folder):
     """(shard, what it is): noise around a direction for each class."""
     random = np.random.default_rng(1)
     labels = random.integers(0, 10, SEQUENCES)
     x = random.standard_normal((SEQUENCES, 50, 64))
     x += 0.3 * random.standard_normal((10, 1, 64))[labels]
-    features, classes = folder / "sequences.idx", folder / "classes.idx"
-    extents = np.array(x.shape, dtype=">i4").tobytes()
-    features.write_bytes(b"\0\0\x0d\x03" + extents + x.astype(">f4").tobytes())
-    classes.write_bytes(b"\0\0\x08\x01" + extents[:4] + labels.astype(np.uint8).tobytes())
-    run(f"dl-preprocess idx --shape 50,64 {features} {classes} | "
-        f"dl-shard -q -o {folder}/sequences")
-    return f"{folder}/sequences-000.dls", "noise in sequences"
+    return shard_of(folder, "sequences", x.astype(np.float32), labels.astype(np.uint8), 10,
+                    "50,64"), "noise in sequences"
 
 
 def real_pictures(part="train", count=PICTURES):

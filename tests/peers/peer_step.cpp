@@ -29,6 +29,7 @@
 #include "libcore/device/open.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/model.h"
+#include "libcore/nn/targets.h"
 
 namespace {
 
@@ -67,10 +68,10 @@ void write_model(const Args& a) {
   model.config = dl::nn::parse_network(
       dl::io::read_all(*source, std::size_t{16} << 20), source->name());
   const dl::data::Shard shard(a.data);
-  model.normalizers.inputs[0] =
-      dl::data::Normalizer::fit("auto", shard.metadata());
+  model.normalizers.inputs =
+      dl::nn::fit_inputs("auto", model.config, shard.metadata());
   model.data = shard.metadata();
-  dl::nn::Network network(model.config, model.normalizers.inputs[0], 1,
+  dl::nn::Network network(model.config, model.normalizers, 1,
                           dl::device::open_lanes("cpu", 1), true);
   network.check_data(shard.metadata());
   network.initialise();
@@ -165,7 +166,7 @@ void say_ready(const dl::nn::Network& network, const Args& a) {
 void predict(const Args& a, const dl::nn::Model& model,
              const std::vector<DataSet>& batches) {
   dl::nn::Network network(
-      model.config, model.normalizers.inputs[0], a.batch,
+      model.config, model.normalizers, a.batch,
       dl::device::open_lanes("cpu",
                              static_cast<int>(std::min(a.threads, a.batch))),
       false);
@@ -188,7 +189,7 @@ void predict(const Args& a, const dl::nn::Model& model,
 
 void train(const Args& a, const dl::nn::Model& model,
            const std::vector<DataSet>& batches) {
-  dl::cluster::Replica replica(model.config, model.normalizers.inputs[0],
+  dl::cluster::Replica replica(model.config, model.normalizers,
                                a.batch, "cpu", static_cast<int>(a.threads));
   dl::nn::put_into(replica.network(), model);
   say_ready(replica.network(), a);

@@ -39,9 +39,6 @@ class Lstm(nn.Module):
         assert layer["bidirectional"] == "none", layer
         self.lstm = nn.LSTM(inputs, layer["units"], bias=layer["bias"], batch_first=True)
         self.whole = layer["return_sequences"]
-        # What groups_of() asks for.
-        self.weights = [self.lstm.weight_ih_l0, self.lstm.weight_hh_l0]
-        self.bias = self.lstm.bias_ih_l0 if layer["bias"] else None
         if layer["bias"]:
             nn.init.zeros_(self.lstm.bias_hh_l0)
             self.lstm.bias_hh_l0.requires_grad_(False)
@@ -56,6 +53,7 @@ def activation(layer):
     return {
         "identity": lambda: [],
         "relu": lambda: [nn.ReLU()],
+        "relu6": lambda: [nn.ReLU6()],
         "leaky_relu": lambda: [nn.LeakyReLU(0.01 if alpha is None else alpha)],
         "elu": lambda: [nn.ELU(1.0 if alpha is None else alpha)],
         "gelu": lambda: [nn.GELU()],
@@ -148,11 +146,18 @@ def build(network, tensors):
     return nn.Sequential(*chain), trained
 
 
+def cross_entropy(z, y):
+    if z.ndim == 3:  # of steps
+        z = z.transpose(1, 2)
+    return F.cross_entropy(z, y, reduction="sum") / len(z)
+
+
 def loss_of(layer):
-    """loss(outputs before the activation, targets), a mean over examples"""
+    """loss(outputs before the activation, targets), a mean over examples, of
+    the sum over their steps or pixels"""
     kind = layer["loss"]
     if kind == "negative_log_likelihood":
-        return F.cross_entropy
+        return cross_entropy
     if kind == "binary_cross_entropy":
         return lambda z, y: F.binary_cross_entropy_with_logits(z, y, reduction="sum") / len(z)
     act = nn.Sequential(*activation(layer))
@@ -163,6 +168,7 @@ def loss_of(layer):
 def targets(y, layer):
     """Labels as loss_of() wants them."""
     y = torch.from_numpy(y)
-    if layer["loss"] == "negative_log_likelihood" and y.ndim == 1:
+    if layer["loss"] == "negative_log_likelihood" and (y.ndim == 1 or y.shape[-1] !=
+                                                       layer["units"]):
         return y.long()
     return F.one_hot(y.long(), layer["units"]).float() if y.ndim == 1 else y.float()

@@ -6,6 +6,7 @@ in memory as normalised float32 in the layout that the model works in."""
 
 import torch
 
+import torch_graph
 import torch_network
 import torch_updaters
 from files import channels_first, read_batches, read_model
@@ -17,8 +18,12 @@ def main():
     torch.set_num_threads(args.threads)
     torch.manual_seed(1)
     network, normalizer, tensors = read_model(args.model)
-    model, trained = torch_network.build(network, tensors)
-    output = network["layers"][-1]
+    if "nodes" in network:
+        model, trained = torch_graph.build(network, tensors, args.exact)
+        output = next(n for n in network["nodes"] if n["name"] == network["outputs"][0])
+    else:
+        model, trained = torch_network.build(network, tensors)
+        output = network["layers"][-1]
     batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(y, output))
                for x, y in read_batches(args.data, args.batch, normalizer)]
     if args.channels_last:

@@ -24,14 +24,16 @@ def groups_of(trained):
     for layer, module in trained:
         cost = layer.get("regularization", {})
         groups = []
-        if layer["type"] == "batch_norm":
+        if layer["type"] in ("batch_norm", "layer_norm"):
             groups.append(Group(list(module.parameters()), layer["updater"], 0, 0))
         else:
-            weights = module.weights if layer["type"] == "lstm" else [module.weight]
+            named = [(n, p) for n, p in module.named_parameters() if p.requires_grad]
+            weights = [p for n, p in named if "bias" not in n]
+            biases = [p for n, p in named if "bias" in n]
             groups.append(Group(weights, layer["updater"], cost.get("l1", 0),
                                 cost.get("l2", 0)))
-            if module.bias is not None:
-                groups.append(Group([module.bias], layer["bias_updater"],
+            if biases:
+                groups.append(Group(biases, layer["bias_updater"],
                                     cost.get("l1_bias", 0), cost.get("l2_bias", 0)))
         result.append((layer, groups))
     return result
