@@ -107,13 +107,13 @@ std::string part_lines(const Json& json, const std::string& of) {
   return out;
 }
 
-// The names of tensors, each after its slash; of a DataSet "".
+// The names of tensors, each after its slash, and "" for those without.
 std::set<std::string> suffixes(const Json& schema) {
-  std::set<std::string> all;
+  std::set<std::string> all{""};
   for (const auto& item : schema.items())
     if (const auto slash = item.key().find('/'); slash != std::string::npos)
       all.insert(item.key().substr(slash));
-  return all.empty() ? std::set<std::string>{""} : all;
+  return all;
 }
 
 }  // namespace

@@ -111,10 +111,11 @@ Json classes_to_json(const Metadata& metadata, Counts counts) {
   return list;
 }
 
-// The names of the tensors, of a DataSet "".
+// The names of the tensors, and "" for those without.
 std::set<std::string> parts_of(const Metadata& metadata) {
   auto names = metadata.names();
-  return names.empty() ? std::set<std::string>{""} : names;
+  names.insert("");
+  return names;
 }
 
 Json metadata_to_json(const Metadata& metadata) {

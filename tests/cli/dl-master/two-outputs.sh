@@ -36,3 +36,24 @@ train averaging 1 none --metric accuracy
 train averaging 1 none --evaluate parity=roc
 train averaging 1 none --evaluate regression
 train averaging 1 none --evaluate digit=regression
+
+echo '== one input, a class and a number of other units'
+awk -F, '{ print 0 "," 100 * $20 - 300 }' left.csv |
+  dl-preprocess csv --label -1 --regression -q -o ink.dls
+dl-shard -q --zip features=left.dls labels/digit=left.dls labels/ink=ink.dls \
+  -n 2 -o one
+cat >net.json <<'EOF'
+{"seed": 3, "updater": {"type": "adam", "learning_rate": 0.01},
+ "inputs": [{"name": "x", "shape": [8, 8, 1]}],
+ "nodes": [
+   {"name": "a", "type": "dense", "units": 32, "activation": "tanh"},
+   {"name": "digit", "type": "output", "units": 10,
+    "loss": "negative_log_likelihood"},
+   {"name": "ink", "type": "output", "units": 1, "from": "a",
+    "loss": "mean_squared_error"}],
+ "outputs": ["digit", "ink"]}
+EOF
+dl-master -q --net net.json --data one-000.dls --mode averaging --local 1 \
+  --epochs 20 -o one.safetensors >/dev/null
+dl-eval -q --model one.safetensors --min digit:accuracy=0.8 --min ink:r2=0.8 \
+  one-001.dls | grep '^[a-z]*: '

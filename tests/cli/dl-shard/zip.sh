@@ -24,3 +24,8 @@ dl-shard -q --zip features/x=a.dls labels/y=a.dls labels/z=b.dls -o z
 dl-shard --info z-000.dls | grep -vE '^(bytes|shard|made|  +dl)'
 dl-shard --info --json z-000.dls | jq -c '.classes, ."classes/y"'
 dl-shard --head 2 --json z-000.dls | jq -c 'del(."features/x")'
+
+# Labels without a name beside inputs that have names.
+dl-shard -q --zip features/x=a.dls features/y=b.dls labels=a.dls -o m
+dl-shard --info m-000.dls | grep -A3 '^classes'
+dl-shard --head 1 --json m-000.dls | jq -c '.class'

@@ -337,7 +337,11 @@ TEST_CASE("evaluations that cannot be merged are refused as they come") {
   Settings s = settings(Mode::kAveraging);
   s.evaluations = {"regression"};
   s.metric = "rmse";
-  for (const char* kind : {"calibration", "regression"}) {
+  // Of two numbers or of a named output, where the network has one.
+  for (const auto& [kind, subject] :
+       {std::pair<const char*, dl::eval::Subject>{"calibration", {2, {}}},
+        {"regression", {2, {}}},
+        {"regression", {1, {}, "digit"}}}) {
     Folder folder;
     std::optional<RunState> saved;
     Master master(s, Limits{}, folder, saved, 1, kExamples, 100);
@@ -354,8 +358,7 @@ TEST_CASE("evaluations that cannot be merged are refused as they come") {
       lie.lease = rogue.tasks.front().lease;
       lie.fence = rogue.tasks.front().fence;
       lie.examples = 4 * rogue.tasks.front().count;
-      // Of two outputs, where the network has one.
-      lie.evaluations = {dl::eval::make_evaluation(kind, {2, {}})->to_json()};
+      lie.evaluations = {dl::eval::make_evaluation(kind, subject)->to_json()};
       master.deliver(rogue, lie.to_message());
       CHECK(master.context.report.rejected == 1);
     }
