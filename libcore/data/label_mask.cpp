@@ -23,6 +23,8 @@ const Tensor* label_mask(const DataSet& set, Tensor& product,
   const Tensor* labels = set.find("labels" + of);
   const Tensor* own = set.find("labels_mask" + of);
   const Tensor* steps = set.find("features_mask" + of);
+  // The one input's, whatever the outputs are called.
+  if (!steps) steps = set.find("features_mask");
   if (!labels || !steps || steps->shape().rank() != 2) return own;
   const Shape& shape = labels->shape();
   const bool of_steps =

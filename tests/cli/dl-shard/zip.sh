@@ -29,3 +29,9 @@ dl-shard --head 2 --json z-000.dls | jq -c 'del(."features/x")'
 dl-shard -q --zip features/x=a.dls features/y=b.dls labels=a.dls -o m
 dl-shard --info m-000.dls | grep -A3 '^classes'
 dl-shard --head 1 --json m-000.dls | jq -c '.class'
+
+# Steps that are padding in the one input are none of the labels with a name.
+printf '%s\n' 1,0.5,up 1,0.25,up 1,0.75,down 2,0.5,up |
+  dl-preprocess csv --sequence 1 --steps 3 --label -1 --per-step -q -o s.dls
+dl-shard -q --zip features=s.dls labels/each=s.dls -o s
+dl-shard --info s-000.dls | grep -A2 '^classes'
