@@ -33,6 +33,8 @@ double in_seconds(std::chrono::milliseconds time) {
 // What an output is evaluated for when nothing is said.
 std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
                            const data::Metadata& data) {
+  if (const auto target = network.layers[network.outputs[output]].target)
+    return *target < network.inputs.size() ? "regression" : "";
   switch (output_of(network, output).loss.kind) {
     case tensor::Loss::kNegativeLogLikelihood:
     case tensor::Loss::kFocal:
@@ -88,6 +90,9 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   for (std::size_t i = 0; i < subjects.size(); ++i)
     usual.push_back(evaluation_for(network, i, held_out));
   s.evaluations = eval::choose(options.evaluate, usual, subjects);
+  if (s.evaluations.empty())
+    throw Error{Code::kConfig,
+                "--eval-data: no output is compared with anything in the data"};
   eval::Evaluations all;
   for (const std::string& chosen : s.evaluations) {
     all.push_back(eval::make_chosen(chosen, subjects));

@@ -91,6 +91,7 @@ bool is_never_negative(tensor::Activation activation) {
 // What an output cannot learn, or does not need, of data that fit it.
 void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
                    const data::Metadata& metadata, const Log& log) {
+  if (network.layers[network.outputs[i]].target) return;
   const nn::OutputSpec output = output_of(network, i);
   const std::string& name = network.layers[network.outputs[i]].name;
   const bool one = network.outputs.size() == 1;
@@ -176,6 +177,8 @@ void describe_data(nn::Model& model, data::Metadata metadata) {
   for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
                      &data::Metadata::targets})
     if ((metadata.*names).empty()) metadata.*names = model.data.*names;
+  if (!nn::wanted_by(model.config, nn::layout_of(model.config)).labels())
+    metadata = nn::without_labels(std::move(metadata));
   metadata.statistics.reset();
   metadata.label_statistics.reset();
   metadata.place.reset();

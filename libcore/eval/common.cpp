@@ -142,23 +142,22 @@ std::string Common::example(std::int64_t i) const {
 void Common::add(const tensor::Tensor& predictions,
                  const tensor::Tensor& labels, const tensor::Tensor* mask) {
   const tensor::Shape& shape = predictions.shape();
-  const bool sequences = shape.rank() == 3;
-  if ((shape.rank() != 2 && !sequences) || shape.back() != outputs() ||
-      predictions.empty() || predictions.dtype() != tensor::DType::kF32)
+  if (shape.rank() < 2 || shape.back() != outputs() || predictions.empty() ||
+      predictions.dtype() != tensor::DType::kF32)
     throw Error{Code::kData, "predictions are " + shape.to_string() +
                                  ", want [n, " + std::to_string(outputs()) +
                                  "] in F32"};
   const std::int64_t n = shape[0];
-  steps_ = sequences ? shape[1] : 1;
+  const tensor::Shape places = places_of(shape);
+  const bool sequences = shape.rank() > 2;
+  steps_ = places.elements() / n;
   const Labels read(labels, shape, seen_);
-  const bool by_step =
-      mask != nullptr && sequences && mask->shape() == tensor::Shape{n, steps_};
+  const bool by_step = mask != nullptr && sequences && mask->shape() == places;
   if (mask != nullptr && !by_step && mask->shape() != tensor::Shape{n} &&
       mask->shape() != tensor::Shape{n, 1})
-    throw Error{Code::kData,
-                "the labels' mask is " + mask->shape().to_string() +
-                    ", want [" + std::to_string(n) +
-                    (sequences ? ", " + std::to_string(steps_) : "") + "]"};
+    throw Error{Code::kData, "the labels' mask is " +
+                                 mask->shape().to_string() + ", want " +
+                                 places.to_string()};
   const std::span<const float> values = predictions.as<float>();
   const auto columns = static_cast<std::size_t>(outputs());
   for (std::int64_t i = 0; i < n * steps_; ++i) {

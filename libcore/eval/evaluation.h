@@ -50,7 +50,8 @@ class Evaluation {
   // predictions: kF32 [n, outputs].  labels: classes [n] or values
   // [n, outputs].  mask: [n], 0 leaves an example out, anything else counts it
   // once; or null.  Of sequences all have steps as their second dimension
-  // (mask may), and each step counts as an example.
+  // (mask may), and each step counts as an example; the pixels of images the
+  // same.
   // Throws Error: kData, shapes or labels do not fit, or "the model's output
   // for example 17 is not finite" (numbered from 0, the first one given to
   // this object).  The examples before it have been counted.

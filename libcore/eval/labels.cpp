@@ -8,18 +8,29 @@
 
 namespace dl::eval {
 
+namespace {
+
+tensor::Shape with_one(const tensor::Shape& shape) {
+  std::vector<std::int64_t> extents(shape.extents().begin(),
+                                    shape.extents().end());
+  extents.push_back(1);
+  return tensor::Shape(std::span<const std::int64_t>(extents));
+}
+
+}  // namespace
+
+tensor::Shape places_of(const tensor::Shape& predictions) {
+  return tensor::Shape(predictions.extents().first(
+      static_cast<std::size_t>(predictions.rank() - 1)));
+}
+
 Labels::Labels(const tensor::Tensor& labels, const tensor::Shape& shape,
                std::int64_t first)
     : labels_(labels),
       outputs_(shape.back()),
-      steps_(shape.rank() == 3 ? shape[1] : 1),
+      steps_(places_of(shape).elements() / shape[0]),
       first_(first) {
-  const tensor::Shape single = shape.rank() == 3
-                                   ? tensor::Shape{shape[0], shape[1]}
-                                   : tensor::Shape{shape[0]};
-  const tensor::Shape column = shape.rank() == 3
-                                   ? tensor::Shape{shape[0], shape[1], 1}
-                                   : tensor::Shape{shape[0], 1};
+  const tensor::Shape single = places_of(shape), column = with_one(single);
   const bool one = labels.shape() == single || labels.shape() == column;
   rows_ = !one && labels.shape() == shape;
   if (labels.empty() || (!one && !rows_))

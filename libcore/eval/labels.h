@@ -5,7 +5,7 @@
 //                 targets of a regression
 //
 // Where examples are sequences, n counts all their steps, and labels are
-// [examples, steps] or [examples, steps, outputs].
+// [examples, steps] or [examples, steps, outputs]; pixels of images the same.
 
 #ifndef DL_LIBCORE_EVAL_LABELS_H_
 #define DL_LIBCORE_EVAL_LABELS_H_
@@ -15,6 +15,9 @@
 #include "libcore/tensor/tensor.h"
 
 namespace dl::eval {
+
+// [examples, steps] of [examples, steps, outputs].
+tensor::Shape places_of(const tensor::Shape& predictions);
 
 class Labels {
  public:

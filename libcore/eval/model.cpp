@@ -2,7 +2,6 @@
 
 #include "libcore/base/error.h"
 #include "libcore/nn/batch.h"
-#include "libcore/nn/predictor.h"
 
 namespace dl::eval {
 namespace {
@@ -16,6 +15,9 @@ std::size_t place_of(const Evaluation& evaluation, const Subjects& subjects) {
 std::string usual_kind(const nn::Model& model, std::size_t output,
                        bool threshold_given) {
   using tensor::Activation;
+  const nn::NetworkConfig& config = model.config;
+  if (const auto target = config.layers[config.outputs[output]].target)
+    return *target < config.inputs.size() ? "regression" : "";
   const Activation last = output_of(model.config, output).activation.kind;
   if (last == Activation::kSigmoid) return "binary";
   if (nn::sides_are_classes(model.data, model.config, output))
@@ -31,10 +33,11 @@ std::string usual_kind(const nn::Model& model, std::size_t output,
 Subjects subjects_of(const nn::NetworkConfig& config,
                      const data::Metadata& data) {
   Subjects subjects;
-  for (const nn::WantedOutput& output :
-       nn::wanted_by(config, nn::layout_of(config)).outputs)
-    subjects.push_back(
-        {output.units, nn::output_names(data.part(output.part)), output.part});
+  const nn::Wanted wanted = nn::wanted_by(config, nn::layout_of(config));
+  for (std::size_t i = 0; i < wanted.outputs.size(); ++i)
+    subjects.push_back({wanted.outputs[i].units,
+                        nn::output_names(config, data, i),
+                        wanted.outputs[i].part});
   return subjects;
 }
 
@@ -51,7 +54,8 @@ void add(const Evaluations& all, const Subjects& subjects,
          const std::vector<tensor::Tensor>& outputs, tensor::Tensor& product) {
   for (const auto& evaluation : all) {
     const std::size_t i = place_of(*evaluation, subjects);
-    evaluation->add(outputs.at(i), *batch.outputs.at(i).values,
+    tensor::Tensor room;
+    evaluation->add(outputs.at(i), network.labels(batch, i, outputs[i], room),
                     network.weights(batch, i, product));
   }
 }

@@ -71,7 +71,7 @@ std::vector<std::string> choose(const std::vector<std::string>& asked,
                                 const Subjects& subjects) {
   std::vector<std::string> all;
   for (std::size_t i = 0; asked.empty() && i < subjects.size(); ++i)
-    all.push_back(text_of(subjects[i], usual.at(i)));
+    if (!usual.at(i).empty()) all.push_back(text_of(subjects[i], usual[i]));
   for (const std::string& text : asked) {
     const Choice choice = parse_choice(text);
     if (subjects.size() == 1 || !choice.output.empty()) {
@@ -81,7 +81,7 @@ std::vector<std::string> choose(const std::vector<std::string>& asked,
     }
     const std::size_t before = all.size();
     for (std::size_t i = 0; i < subjects.size(); ++i)
-      if (suits(choice.name(), usual.at(i), subjects[i]))
+      if (!usual.at(i).empty() && suits(choice.name(), usual[i], subjects[i]))
         all.push_back(text_of(subjects[i], text));
     if (all.size() > before) continue;
     make_evaluation(text, subjects.at(0));  // may have more to say

@@ -35,7 +35,7 @@ std::unique_ptr<Evaluation> make_chosen(std::string_view text,
 
 // A text for each evaluation that is asked for: a KIND without its output is of
 // every one that it suits; nothing asked: usual.  usual: the kind of each
-// subject where nothing is said.
+// subject where nothing is said, or "" where none is.
 // Throws Error: kUsage, there is no such output or kind, or it suits none.
 std::vector<std::string> choose(const std::vector<std::string>& asked,
                                 const std::vector<std::string>& usual,

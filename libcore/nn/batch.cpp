@@ -149,6 +149,16 @@ std::optional<std::size_t> mask_input(const NetworkConfig& config,
   return *layer.mask;
 }
 
+// The data have an input that is a target as features.
+void aim(WantedOutput& output, std::optional<Value> target,
+         const std::vector<WantedInput>& inputs) {
+  output.target = target;
+  if (!target) return;
+  if (*target >= inputs.size()) return;
+  output.target_tensor = inputs[*target].tensor;
+  if (inputs[*target].sequence) output.target_mask = inputs[*target].mask;
+}
+
 }  // namespace
 
 Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
@@ -178,8 +188,15 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
         {one_output ? "" : name, named("labels", name, one_output),
          named("labels_mask", name, one_output), output.units, places_of(shape),
          output.loss.kind, mask_input(config, layout, i)});
+    aim(wanted.outputs.back(), config.layers[config.outputs[i]].target,
+        wanted.inputs);
   }
   return wanted;
+}
+
+bool Wanted::labels() const {
+  return std::ranges::any_of(outputs,
+                             [](const auto& output) { return !output.target; });
 }
 
 Shape places_of(const Shape& output) {
@@ -199,7 +216,7 @@ bool are_classes(const data::Metadata& data, const NetworkConfig& config,
   const WantedOutput output =
       wanted_by(config, layout_of(config)).outputs.at(i);
   const auto labels = data.schema.find(output.tensor);
-  if (labels == data.schema.end()) return false;
+  if (output.target || labels == data.schema.end()) return false;
   return are_classes(labels->second.dtype, labels->second.shape.with_first(1),
                      output.units, output.places);
 }
@@ -212,6 +229,29 @@ bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
   return output.units == 1 && data.part(part).classes.size() == 2 &&
          (output.loss.kind == Loss::kHinge ||
           output.loss.kind == Loss::kSquaredHinge);
+}
+
+std::vector<std::string> output_names(const NetworkConfig& config,
+                                      const data::Metadata& data,
+                                      std::size_t i) {
+  const Wanted wanted = wanted_by(config, layout_of(config));
+  const WantedOutput& output = wanted.outputs.at(i);
+  if (!output.target) {
+    const data::Metadata part = data.part(output.part);
+    return part.classes.empty() ? part.targets : part.classes;
+  }
+  if (*output.target >= wanted.inputs.size()) return {};
+  const auto columns = data.part(wanted.inputs[*output.target].part).columns;
+  if (std::cmp_not_equal(columns.size(), output.units)) return {};
+  return columns;
+}
+
+const Tensor& labels_like(const Tensor& outputs, const Tensor& labels,
+                          const WantedOutput& wanted, Tensor& room) {
+  if (!wanted.target || labels.shape() == outputs.shape()) return labels;
+  room = labels;
+  room.reshape(outputs.shape());
+  return room;
 }
 
 void check_inputs(std::span<const Part> inputs, const Wanted& wanted) {
@@ -272,10 +312,11 @@ void check_batch(const Batch& batch, const Wanted& wanted) {
   require(batch.outputs.size() == wanted.outputs.size(),
           "as many labels as outputs");
   for (std::size_t i = 0; i < batch.outputs.size(); ++i)
-    check_labels(batch.outputs[i], batch.examples(), wanted.outputs[i],
-                 wanted.outputs[i].mask_input
-                     ? batch.inputs[*wanted.outputs[i].mask_input].mask
-                     : nullptr);
+    if (!wanted.outputs[i].target)
+      check_labels(batch.outputs[i], batch.examples(), wanted.outputs[i],
+                   wanted.outputs[i].mask_input
+                       ? batch.inputs[*wanted.outputs[i].mask_input].mask
+                       : nullptr);
 }
 
 void fill_batch(const data::DataSet& set, const Wanted& wanted, Batch& batch) {
@@ -284,7 +325,10 @@ void fill_batch(const data::DataSet& set, const Wanted& wanted, Batch& batch) {
   for (const WantedInput& input : wanted.inputs)
     batch.inputs.push_back({set.find(input.tensor), set.find(input.mask)});
   for (const WantedOutput& output : wanted.outputs)
-    batch.outputs.push_back({set.find(output.tensor), set.find(output.mask)});
+    batch.outputs.push_back(
+        output.target
+            ? Part{set.find(output.target_tensor), set.find(output.target_mask)}
+            : Part{set.find(output.tensor), set.find(output.mask)});
 }
 
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
@@ -299,6 +343,7 @@ void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
       check_steps(mask->second.shape, want);
   }
   for (const WantedOutput& want : wanted.outputs) {
+    if (want.target) continue;
     const auto labels = metadata.schema.find(want.tensor);
     if (labels == metadata.schema.end()) {
       if (labels_needed)

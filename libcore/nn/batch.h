@@ -30,10 +30,14 @@ struct WantedOutput {
   tensor::Shape places;
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
   std::optional<std::size_t> mask_input = {};  // whose mask it has
+  std::optional<Value> target = {};            // it needs no labels then
+  // Of a target that is an input, as the data call it.
+  std::string target_tensor = {}, target_mask = {};
 };
 struct Wanted {
   std::vector<WantedInput> inputs;
   std::vector<WantedOutput> outputs;
+  bool labels() const;  // of any output
 };
 
 Wanted wanted_by(const NetworkConfig& config, const Layout& layout);
@@ -58,6 +62,19 @@ bool are_classes(const data::Metadata& data, const NetworkConfig& config,
 // it: 0 is the threshold then, not 1/2.
 bool sides_are_classes(const data::Metadata& data, const NetworkConfig& config,
                        std::size_t i = 0);
+
+// What an output's numbers are called: its classes, else its targets, else
+// nothing; those of an output whose target is an input, as its columns.
+std::vector<std::string> output_names(const NetworkConfig& config,
+                                      const data::Metadata& data,
+                                      std::size_t i = 0);
+
+// What outputs are compared with: the labels, or an input in their shape, then
+// made in `room` where it has another.
+const tensor::Tensor& labels_like(const tensor::Tensor& outputs,
+                                  const tensor::Tensor& labels,
+                                  const WantedOutput& wanted,
+                                  tensor::Tensor& room);
 
 // Throws Error: kData, an input [n, ...], a number in it or its mask (or null)
 // does not fit, or they are not of as many examples.

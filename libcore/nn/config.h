@@ -136,6 +136,8 @@ struct LayerConfig {
   std::optional<std::size_t> shares = {};
   // time_distributed: the type sees each step of a sequence as an example.
   bool each_step = false;
+  // Of one with a loss: the value that it is compared with; none: labels.
+  std::optional<Value> target = {};
   std::string place = {};  // in the document: "layers[2]", "nodes[5]"
 };
 

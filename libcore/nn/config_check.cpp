@@ -38,7 +38,7 @@ bool is_read(const NetworkConfig& config, const LayerConfig& layer) {
   const Value own =
       config.value_of(static_cast<std::size_t>(&layer - config.layers.data()));
   return std::ranges::any_of(config.layers, [&](const LayerConfig& other) {
-    return std::ranges::count(other.from, own) > 0;
+    return std::ranges::count(other.from, own) > 0 || other.target == own;
   });
 }
 

@@ -23,6 +23,7 @@ class Connector {
   void name_values();
   void resolve(std::size_t node);
   void resolve_shared(std::size_t node);
+  void resolve_target(std::size_t node);
   void find_outputs(const std::vector<std::string>& outputs);
   void check_sequence();
   void check_used();
@@ -121,6 +122,22 @@ void Connector::resolve_shared(std::size_t node) {
   own.shares = owner;
 }
 
+// The input of a sequence, which has no name, is called as in its data.
+void Connector::resolve_target(std::size_t node) {
+  const std::string& name = links_[node].target;
+  if (name.empty() || name == "labels") return;
+  const std::string place = of(node, "target");
+  LayerConfig& layer = config_.layers[node];
+  if (!config_.is_graph() && name == "features" && !values_.contains(name)) {
+    layer.target = 0;
+    return;
+  }
+  const Value value = value_named(name, place);
+  if (value == config_.value_of(node))
+    return add(place, "'" + name + "' is the node itself");
+  if (value != kNone) layer.target = value;
+}
+
 std::vector<std::size_t> Connector::before(std::size_t node) const {
   std::vector<std::size_t> nodes;
   for (const Value v : from_[node])
@@ -168,7 +185,11 @@ void Connector::check_sequence() {
 void Connector::check_used() {
   std::vector<bool> used(config_.inputs.size() + from_.size());
   std::vector<std::size_t> open = config_.outputs;
-  for (const std::size_t node : open) used[config_.value_of(node)] = true;
+  for (const std::size_t node : open) {
+    used[config_.value_of(node)] = true;
+    const auto target = config_.layers[node].target;
+    if (target && *target < config_.inputs.size()) used[*target] = true;
+  }
   while (!open.empty()) {
     const std::size_t node = open.back();
     open.pop_back();
@@ -238,6 +259,8 @@ void Connector::reorder(const std::vector<std::size_t>& order) {
     for (const Value v : from_[node])
       layer.from.push_back(v < inputs ? v : inputs + place[v - inputs]);
     if (layer.shares) layer.shares = place[*layer.shares];
+    if (layer.target && *layer.target >= inputs)
+      layer.target = inputs + place[*layer.target - inputs];
   }
   config_.layers = std::move(layers);
   for (std::size_t& output : config_.outputs) output = place[output];
@@ -249,6 +272,7 @@ std::vector<std::string> Connector::run(
   if (!problems_.empty()) return problems_;
   for (std::size_t i = 0; i < links_.size(); ++i) resolve(i);
   for (std::size_t i = 0; i < links_.size(); ++i) resolve_shared(i);
+  for (std::size_t i = 0; i < links_.size(); ++i) resolve_target(i);
   if (config_.is_graph())
     find_outputs(outputs);
   else

@@ -12,18 +12,19 @@ namespace {
   throw Error{Code::kData, what};
 }
 
+bool is_byte(tensor::DType dtype) { return tensor::size_of(dtype) == 1; }
+
+}  // namespace
+
 data::Metadata without_labels(data::Metadata data) {
   std::erase_if(data.schema, [](const auto& field) {
     return field.first.starts_with("labels");
   });
   data.classes.clear();
   data.targets.clear();
+  data.label_statistics.reset();
   return data;
 }
-
-bool is_byte(tensor::DType dtype) { return tensor::size_of(dtype) == 1; }
-
-}  // namespace
 
 DataCheck::DataCheck(const Model& model)
     : wanted_(wanted_by(model.config, layout_of(model.config))),
@@ -32,7 +33,7 @@ DataCheck::DataCheck(const Model& model)
 
 data::Alignment DataCheck::examine(const data::Metadata& data,
                                    Labels labels) const {
-  const bool needed = labels == Labels::kNeeded;
+  const bool needed = labels == Labels::kNeeded && wanted_.labels();
   data::Alignment alignment = data::align(data, known_, needed);
   data::Metadata now = aligned(alignment, data);
   if (!needed) now = without_labels(std::move(now));

@@ -17,6 +17,9 @@ namespace dl::nn {
 // does not look at them.
 enum class Labels { kNeeded, kIgnored };
 
+// What there is to know of data whose labels are not looked at.
+data::Metadata without_labels(data::Metadata data);
+
 class DataCheck {
  public:
   // Of the model it keeps what the check needs, not the parameters.

@@ -44,6 +44,11 @@ Key one_of(std::string_view name, std::string_view fallback,
   return of_layer(name, Kind::kOneOf, fallback, doc, {}, {}, values);
 }
 
+Key name(std::string_view name, std::string_view fallback,
+         std::string_view doc) {
+  return of_layer(name, Kind::kName, fallback, doc);
+}
+
 Key numbers(std::string_view name, std::string_view fallback,
             std::string_view doc, std::string_view range) {
   return of_layer(name, Kind::kNumbers, fallback, doc, range);

@@ -36,6 +36,8 @@ Key tuple(std::string_view name, std::string_view fallback,
           std::string_view range = kSmall);
 Key one_of(std::string_view name, std::string_view fallback,
            std::string_view doc, std::span<const std::string_view> values);
+Key name(std::string_view name, std::string_view fallback,
+         std::string_view doc);
 // A list of numbers of `range`.
 Key numbers(std::string_view name, std::string_view fallback,
             std::string_view doc, std::string_view range);

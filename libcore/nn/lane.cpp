@@ -103,8 +103,13 @@ LayerSite Lane::site(std::size_t index) {
   s.training = common_.training;
   s.keeps_statistics = index_ == 0;
   s.read_by_loss_alone =
-      std::ranges::none_of(common_.plan->steps, [&](const PlannedLayer& other) {
-        return std::ranges::count(other.inputs, step.output) > 0;
+      std::ranges::none_of(common_.plan->steps,
+                           [&](const PlannedLayer& other) {
+                             return std::ranges::count(other.inputs,
+                                                       step.output) > 0;
+                           }) &&
+      std::ranges::none_of(common_.config->layers, [&](const LayerConfig& l) {
+        return l.target == step.output;
       });
   const std::span segments =
       std::span(layout.parameters)
@@ -196,15 +201,28 @@ void Lane::forward(const Step& step) {
   }
 }
 
+// The padding of a target is not to be learnt.
+void Lane::load_target(const Batch& batch, Share rows, std::size_t i) {
+  const NetworkConfig& config = *common_.config;
+  const View own = mask_of(config.value_of(config.outputs[i]));
+  const auto target = config.layers[config.outputs[i]].target;
+  if (!target) return outputs_[i].load(batch.outputs[i], rows, own);
+  const View its =
+      common_.layout->form(*target).steps ? mask_of(*target) : View{};
+  outputs_[i].compare_with(value(*target, rows.count), its.empty() ? own : its);
+}
+
 double Lane::losses(const Batch& batch, Share rows) {
   double sum = 0;
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Value v = common_.config->value_of(common_.config->outputs[i]);
-    outputs_[i].load(batch.outputs[i], rows, mask_of(v));
+    load_target(batch, rows, i);
     sum += outputs_[i].loss(
         *losses_[i], in_buffer(common_.plan->losses[i], v, rows.count),
         value(v, rows.count), 1.0 / static_cast<double>(rows.total));
   }
+  for (const Node& node : nodes_)
+    if (node.layer != nullptr) sum += node.layer->own_loss();
   return sum;
 }
 

@@ -71,6 +71,7 @@ class Lane final : private LaneSum {
 
   void load(std::span<const Part> inputs, Share rows);
   void forward(const Step& step);
+  void load_target(const Batch& batch, Share rows, std::size_t output);
   double losses(const Batch& batch, Share rows);
   void backward(const Step& step);
   void backward(const BackwardStep& back, const Step& step);

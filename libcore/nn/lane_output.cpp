@@ -19,7 +19,8 @@ LaneOutput::LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
       places_(places_of(form.shape)),
       each_(places_.elements()),
       normalizer_(normalizer) {
-  staged_outputs_.resize(tensor::DType::kF32, form.shape.with_first(max_batch));
+  staged_outputs_.resize(tensor::DType::kF32,
+                         form.shape.with_first(max_batch * form.copies));
   if (!training) return;
   target_room_ = memory.allocate({max_batch * each_, units});
   weights_room_ = memory.allocate({max_batch * each_});
@@ -28,7 +29,13 @@ LaneOutput::LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
 
 void LaneOutput::load(const Part& labels, Share rows, View steps) {
   load_labels(*labels.values, rows);
+  target_ = target_room_.at(0, {rows.count * each_, units_});
   weights_ = load_weights(labels.mask, rows, steps);
+}
+
+void LaneOutput::compare_with(View target, View steps) {
+  target_ = target;
+  weights_ = steps.empty() ? View{} : steps.reshaped({steps.elements()});
 }
 
 void LaneOutput::load_labels(const Tensor& labels, Share rows) {
@@ -68,17 +75,37 @@ View LaneOutput::load_weights(const Tensor* mask, Share rows, View steps) {
 }
 
 double LaneOutput::loss(OutputLayer& layer, View grad, View y, double scale) {
-  const Shape flat{y.elements() / units_, units_};
-  return layer.loss(grad.empty() ? grad : grad.reshaped(flat), y.reshaped(flat),
-                    target_room_.at(0, flat), weights_, scale);
+  const std::int64_t copies = form_.copies;
+  const Shape one{y.elements() / units_ / copies, units_};
+  const auto copy = [&](View all, std::int64_t i) {
+    if (all.empty() || all.elements() == one.elements())
+      return all.reshaped(one);
+    return all.at(i * one.elements(), one);
+  };
+  double sum = 0;
+  for (std::int64_t i = 0; i < copies; ++i)
+    sum += layer.loss(copy(grad, i), copy(y, i), copy(target_, i), weights_,
+                      scale / static_cast<double>(copies));
+  return sum / static_cast<double>(copies);
 }
 
 void LaneOutput::download(View y, std::int64_t first, Tensor& outputs) {
   device_->download(staged_outputs_, y);
-  normalizer_.undo(staged_outputs_.as<float>());
+  const std::span<float> all = staged_outputs_.as<float>(),
+                         one = all.first(all.size() / copies());
+  if (copies() > 1) average(all, one);
+  normalizer_.undo(one);
   std::ranges::copy(
-      staged_outputs_.as<float>(),
-      outputs.as<float>().begin() + first * form_.shape.elements());
+      one, outputs.as<float>().begin() + first * form_.shape.elements());
+}
+
+void LaneOutput::average(std::span<const float> all,
+                         std::span<float> mean) const {
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    double sum = 0;
+    for (std::size_t k = 0; k < copies(); ++k) sum += all[k * mean.size() + i];
+    mean[i] = static_cast<float>(sum / static_cast<double>(copies()));
+  }
 }
 
 }  // namespace dl::nn

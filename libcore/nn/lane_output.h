@@ -4,6 +4,7 @@
 #define DL_LIBCORE_NN_LANE_OUTPUT_H_
 
 #include <cstdint>
+#include <span>
 
 #include "libcore/nn/lane_input.h"
 #include "libcore/nn/layer.h"
@@ -21,14 +22,19 @@ class LaneOutput {
   // Loads labels of the rows and what each counts, see Batch.  steps: the mask
   // that the output has, or empty.
   void load(const Part& labels, Share rows, tensor::View steps);
-  // Of the rows loaded last, see OutputLayer.
+  // In place of labels: a value of the network, and the steps that count.
+  void compare_with(tensor::View target, tensor::View steps);
+  // Of the rows loaded last, see OutputLayer.  Copies of an example are each
+  // compared with the same, and their losses averaged.
   double loss(OutputLayer& layer, tensor::View grad, tensor::View y,
               double scale);
   // The output y into the rows from `first` on of `outputs`, kF32, in the units
-  // of the labels.
+  // of the labels; of copies, their mean.
   void download(tensor::View y, std::int64_t first, tensor::Tensor& outputs);
 
  private:
+  std::size_t copies() const { return static_cast<std::size_t>(form_.copies); }
+  void average(std::span<const float> all, std::span<float> mean) const;
   void load_labels(const tensor::Tensor& labels, Share rows);
   tensor::View load_weights(const tensor::Tensor* mask, Share rows,
                             tensor::View steps);
@@ -41,7 +47,7 @@ class LaneOutput {
   data::Normalizer normalizer_;
   Scale scale_;
   tensor::View target_room_, weights_room_;
-  tensor::View weights_;  // of the rows loaded last
+  tensor::View target_, weights_;  // of the rows loaded last
   tensor::Tensor staged_labels_, staged_weights_, staged_outputs_;
 };
 

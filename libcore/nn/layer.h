@@ -119,6 +119,11 @@ class Layer {
     return {};
   }
 
+  // Of types that add to the loss: the sum over the examples of what it adds to
+  // theirs, after forward() in training.  backward() has its gradient in dx,
+  // times 1 / step.total as that of other losses.
+  virtual double own_loss() const { return 0; }
+
   // Outside training, when the parameters are in place and again when they have
   // changed: prepares what forward() would otherwise do at each call.
   virtual void freeze() {}

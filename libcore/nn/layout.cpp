@@ -35,6 +35,7 @@ class Builder {
 
   void add_input(const InputConfig& input);
   void add_layer();
+  void check_output(std::size_t layer) const;
 
  private:
   std::optional<Value> mask_of(const Blueprint& plan) const;
@@ -139,7 +140,7 @@ void Builder::share(LayerLayout& layer, const Blueprint& plan) const {
 void Builder::take_each_step(LayerLayout& layer) const {
   const LayerType& type = *config().type;
   if (type.recurrent || type.reads_sequences || type.output != nullptr ||
-      type.tokens != nullptr || type.inputs.most != 1)
+      type.tokens != nullptr || type.inputs.most != 1 || type.adds_loss)
     throw Error{Code::kConfig,
                 "time_distributed is for types of one input "
                 "that do not read sequences themselves"};
@@ -190,20 +191,44 @@ void Builder::add_layer() {
   layout_.layers.push_back(std::move(layer));
 }
 
+// Of a layer with a loss: that it can be compared.
+void Builder::check_output(std::size_t layer) const {
+  const Form& output = layout_.layers[layer].output;
+  const auto refuse = [](const std::string& what) {
+    throw Error{Code::kConfig, what};
+  };
+  if (output.steps && output.copies > 1)
+    refuse("a stack of sequences has no loss; unstack it");
+  if (!config_.layers[layer].target) return;
+  const Form& target = layout_.form(*config_.layers[layer].target);
+  if (target.tokens) refuse("its target are token numbers");
+  if (target.shape.elements() != output.shape.elements() ||
+      (target.steps && target.shape != output.shape))
+    refuse("it gives " + output.shape.to_string() + ", its target is " +
+           target.shape.to_string());
+  if (target.copies != 1 && target.copies != output.copies)
+    refuse("its target is a stack of " + std::to_string(target.copies) +
+           ", it gives " + std::to_string(output.copies));
+}
+
 }  // namespace
 
 Layout layout_of(const NetworkConfig& config) {
   Layout layout;
   Builder builder(config, layout);
   for (const InputConfig& input : config.inputs) builder.add_input(input);
-  for (const LayerConfig& layer : config.layers) {
+  const auto naming = [](const LayerConfig& layer, const auto& work) {
     try {
-      builder.add_layer();
+      work();
     } catch (Error& e) {
       e.add_context(layer.place + " ('" + layer.name + "')");
       throw;
     }
-  }
+  };
+  for (const LayerConfig& layer : config.layers)
+    naming(layer, [&] { builder.add_layer(); });
+  for (const std::size_t output : config.outputs)
+    naming(config.layers[output], [&] { builder.check_output(output); });
   return layout;
 }
 

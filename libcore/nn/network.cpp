@@ -13,6 +13,7 @@
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/lane.h"
 #include "libcore/nn/plan.h"
+#include "libcore/nn/targets.h"
 #include "libcore/nn/update_plan.h"
 
 namespace dl::nn {
@@ -86,6 +87,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       team(static_cast<int>(devices.size())),
       losses(devices.size()) {
   require(max_batch > 0, "a network for empty mini-batches");
+  aim_normalizers(config, normalizers);
   if (!given.empty()) parameters = devices[0]->adopt(given);
   if (parameters.empty())
     parameters = memory.allocate({layout.parameter_count});
@@ -248,6 +250,17 @@ const Tensor* Network::weights(const Batch& batch, std::size_t i,
   const auto input = state_->wanted.outputs[i].mask_input;
   if (!input) return own;
   return data::mask_of_steps(own, batch.inputs[*input].mask, product);
+}
+
+const Tensor& Network::labels(const Batch& batch, std::size_t i,
+                              const Tensor& outputs, Tensor& room) const {
+  if (batch.outputs[i].values == nullptr)
+    throw Error{Code::kConfig,
+                "there is nothing in the data that '" +
+                    state_->config.layers[state_->config.outputs[i]].name +
+                    "' is to be: its target is a node"};
+  return labels_like(outputs, *batch.outputs[i].values,
+                     state_->wanted.outputs[i], room);
 }
 
 void Network::State::run_predict(std::span<const Part> given,

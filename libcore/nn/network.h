@@ -164,6 +164,13 @@ class Network {
   const tensor::Tensor* weights(const Batch& batch, std::size_t i,
                                 tensor::Tensor& product) const;
 
+  // What output i of a mini-batch was to be: its labels, or the input that is
+  // its target, in the shape of `outputs`; then it may go to `room`.
+  // Throws Error: kConfig, the target is no input.
+  const tensor::Tensor& labels(const Batch& batch, std::size_t i,
+                               const tensor::Tensor& outputs,
+                               tensor::Tensor& room) const;
+
   // The outputs, after their activations, in the units of the labels, each
   // [n, ...output(i)] in kF32.
   // Dropout is off; batch normalisation uses its running statistics.

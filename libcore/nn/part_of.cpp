@@ -9,6 +9,7 @@
 #include "libcore/base/names.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
+#include "libcore/nn/targets.h"
 
 namespace dl::nn {
 namespace {
@@ -88,7 +89,8 @@ InputConfig Cutter::input(Value v) const {
   return {name_of(v), form.shape, form.steps};
 }
 
-// Of those that share parameters, the first that is left has them.
+// Of those that share parameters, the first that is left has them.  Targets are
+// for training.
 LayerConfig Cutter::layer(std::size_t i, const Cut& part) const {
   LayerConfig layer = whole_.layers[i];
   for (Value& from : layer.from) {
@@ -103,6 +105,7 @@ LayerConfig Cutter::layer(std::size_t i, const Cut& part) const {
   }
   const std::size_t owner = layer.shares.value_or(i);
   layer.shares.reset();
+  layer.target.reset();
   for (std::size_t k = 0; k < part.layers.size(); ++k)
     if (whole_.layers[part.layers[k]].shares.value_or(part.layers[k]) ==
         owner) {
@@ -199,6 +202,8 @@ Model part_of(const Model& model, std::span<const std::string> inputs,
               std::span<const std::string> outputs) {
   Cut cut = Cutter(model.config).cut(inputs, outputs);
   const Layout whole = layout_of(model.config);
+  data::Normalizers normalizers = model.normalizers;
+  aim_normalizers(model.config, normalizers);
   Model part;
   part.data = model.data;
   part.provenance = model.provenance;
@@ -214,7 +219,7 @@ Model part_of(const Model& model, std::span<const std::string> inputs,
     part.normalizers.outputs.push_back(
         output == model.config.outputs.end()
             ? data::Normalizer{}
-            : model.normalizers.output(static_cast<std::size_t>(
+            : normalizers.output(static_cast<std::size_t>(
                   output - model.config.outputs.begin())));
   }
   const std::span parameters(whole.parameters), statistics(whole.statistics);

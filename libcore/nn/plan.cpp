@@ -109,9 +109,12 @@ Lifetimes::Lifetimes(const NetworkConfig& config, const Layout& layout,
       readers_(config.value_of(config.layers.size())),
       producer_(readers_.size(), kNoStep),
       backward_(plan.steps.size()),
-      output_(readers_.size()) {
-  for (const std::size_t layer : config.outputs)
-    output_[config.value_of(layer)] = true;
+      compared_(readers_.size()) {
+  for (const std::size_t layer : config.outputs) {
+    compared_[config.value_of(layer)] = true;
+    if (const auto target = config.layers[layer].target; training && target)
+      compared_[*target] = true;
+  }
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const LayerLayout& own = layout.layers[steps_[i].layer];
     backward_[i] = training && own.parameters_begin < own.parameters_end;
@@ -124,7 +127,7 @@ Lifetimes::Lifetimes(const NetworkConfig& config, const Layout& layout,
 }
 
 int Lifetimes::last_use(Value v, std::size_t except) const {
-  int last = output_[v] ? loss() : 0;
+  int last = compared_[v] ? loss() : 0;
   const auto use = [&](int at) { last = std::max(last, at); };
   if (const std::size_t p = producer_[v]; p != kNoStep) {
     use(forward(p));

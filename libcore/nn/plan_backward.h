@@ -37,7 +37,7 @@ class Lifetimes {
   std::vector<std::vector<std::size_t>> readers_;  // by value
   std::vector<std::size_t> producer_;              // by value
   std::vector<bool> backward_;                     // by step
-  std::vector<bool> output_;                       // by value
+  std::vector<bool> compared_;  // by value: an output, or its target
 };
 
 // Fills in losses and backward, and adds the buffers of gradients.

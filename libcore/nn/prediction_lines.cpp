@@ -12,7 +12,6 @@
 #include "libcore/nn/batch.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/predictor.h"
 
 namespace dl::nn {
 namespace {
@@ -63,7 +62,7 @@ PredictionLines::Output PredictionLines::output_of(const Model& model,
   const data::Metadata data =
       model.data.part(wanted_by(config, layout).outputs[i].part);
   const tensor::Activation last = nn::output_of(config, i).activation.kind;
-  std::vector<std::string> names = output_names(data);
+  std::vector<std::string> names = output_names(config, model.data, i);
   const bool pair = output.units == 1 && last == tensor::Activation::kSigmoid &&
                     data.classes.size() == 2;
   output.names_class = pair || last == tensor::Activation::kSoftmax;

@@ -11,7 +11,6 @@
 #include "libcore/nn/batch.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/prediction_lines.h"
-#include "libcore/nn/predictor.h"
 
 namespace dl::nn {
 namespace {
@@ -267,7 +266,7 @@ SetWriter::SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
     if (want.mask_input)
       output.input_mask = wanted.inputs[*want.mask_input].mask;
     // Names for all outputs or for none.
-    output.names = output_names(model.data.part(want.part));
+    output.names = output_names(model.config, model.data, i);
     if (std::cmp_not_equal(output.names.size(), output.shape.back()))
       output.names.clear();
     outputs_.push_back(std::move(output));

@@ -169,8 +169,4 @@ void for_each_input(
     if (error) std::rethrow_exception(error);
 }
 
-std::vector<std::string> output_names(const data::Metadata& metadata) {
-  return metadata.classes.empty() ? metadata.targets : metadata.classes;
-}
-
 }  // namespace dl::nn

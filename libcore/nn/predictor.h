@@ -64,9 +64,6 @@ void for_each_input(
     const std::vector<std::string>& specs, std::int64_t at_once,
     const std::function<void(Predictor&, const std::string& spec)>& work);
 
-// Of the outputs: class names, else the names of targets, else none.
-std::vector<std::string> output_names(const data::Metadata& metadata);
-
 }  // namespace dl::nn
 
 #endif  // DL_LIBCORE_NN_PREDICTOR_H_

@@ -33,18 +33,35 @@ bool is_regression(const OutputSpec& last, const WantedOutput& wanted,
   throw Error{Code::kConfig, "--normalize-targets standardize: " + what};
 }
 
+// Whether the input is to be brought to 0..1 rather than standardized: a loss
+// of probabilities has it as its target.
+bool wants_probabilities(const NetworkConfig& config, std::size_t input) {
+  for (std::size_t i = 0; i < config.outputs.size(); ++i) {
+    const tensor::Loss loss = output_of(config, i).loss.kind;
+    if (config.layers[config.outputs[i]].target == input &&
+        (loss == tensor::Loss::kBinaryCrossEntropy ||
+         loss == tensor::Loss::kBinaryFocal))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<data::Normalizer> fit_inputs(std::string_view kind,
                                          const NetworkConfig& config,
                                          const data::Metadata& all) {
   std::vector<data::Normalizer> inputs;
-  for (const WantedInput& input :
-       wanted_by(config, layout_of(config)).inputs) {
-    const bool as_it_is = kind == "auto" && input.tokens > 0;
-    inputs.push_back(as_it_is
+  const bool automatic = kind == "auto";
+  for (const WantedInput& input : wanted_by(config, layout_of(config)).inputs) {
+    const data::Metadata part = all.part(input.part);
+    const std::size_t i = inputs.size();
+    inputs.push_back(automatic && input.tokens > 0
                          ? data::Normalizer{}
-                         : data::Normalizer::fit(kind, all.part(input.part)));
+                         : data::Normalizer::fit(kind, part));
+    if (automatic && inputs[i].kind == "standardize" &&
+        wants_probabilities(config, i))
+      inputs[i] = data::Normalizer::fit("minmax", part);
   }
   return inputs;
 }
@@ -60,6 +77,7 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
                                    "', want auto, none or standardize"};
   const WantedOutput wanted =
       wanted_by(config, layout_of(config)).outputs.at(output);
+  if (wanted.target) return {};
   const data::Metadata data = all.part(wanted.part);
   const auto labels = data.schema.find("labels");
   if (labels == data.schema.end() ||
@@ -82,6 +100,22 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
     return {};
   }
   return data::Normalizer::standard(*statistics, labels->second.dtype);
+}
+
+void aim_normalizers(const NetworkConfig& config,
+                     data::Normalizers& normalizers) {
+  normalizers.outputs.resize(config.outputs.size());
+  for (std::size_t i = 0; i < config.outputs.size(); ++i) {
+    const LayerConfig& layer = config.layers[config.outputs[i]];
+    if (!layer.target || *layer.target >= config.inputs.size()) continue;
+    normalizers.outputs[i] = normalizers.input(*layer.target);
+    if (normalizers.outputs[i].kind == "standardize" &&
+        wants_probabilities(config, *layer.target))
+      throw Error{Code::kConfig,
+                  "the target of '" + layer.name +
+                      "' is standardized, its loss wants 0..1: use "
+                      "--normalize minmax"};
+  }
 }
 
 }  // namespace dl::nn

@@ -15,7 +15,8 @@
 namespace dl::nn {
 
 // A normalizer for each input, of `kind` as data::Normalizer::fit() has them;
-// "auto" leaves token numbers as they are.
+// "auto" leaves token numbers as they are, and brings what a loss of
+// probabilities has as its target to 0..1.
 // Throws Error: kConfig, as fit() does.
 std::vector<data::Normalizer> fit_inputs(std::string_view kind,
                                          const NetworkConfig& config,
@@ -23,11 +24,17 @@ std::vector<data::Normalizer> fit_inputs(std::string_view kind,
 
 // kind: "none"; "standardize"; "auto", that where the output is linear, its
 // loss is on reals and the data have statistics of their labels, else none.
+// An output that is compared with a value of the network has none.
 // note: why auto leaves targets of regression alone, else as it was.
 // Throws Error: kConfig, targets cannot be standardized; there is no such kind.
 data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
                              const data::Metadata& all, std::string& note,
                              std::size_t output = 0);
+
+// Outputs whose target is an input are normalized as it is.
+// Throws Error: kConfig, a loss of probabilities has a standardized target.
+void aim_normalizers(const NetworkConfig& config,
+                     data::Normalizers& normalizers);
 
 }  // namespace dl::nn
 

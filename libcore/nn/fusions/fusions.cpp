@@ -9,7 +9,8 @@ namespace {
 auto only_reader(const NetworkConfig& config, Plan& plan, Value v) {
   auto reader = plan.steps.end();
   for (const std::size_t layer : config.outputs)
-    if (config.value_of(layer) == v) return reader;
+    if (config.value_of(layer) == v || config.layers[layer].target == v)
+      return reader;
   for (auto step = plan.steps.begin(); step != plan.steps.end(); ++step) {
     const auto reads = std::ranges::count(step->inputs, v);
     if (reads == 0) continue;

@@ -94,7 +94,10 @@ std::vector<Key> loss_keys() {
           key::number("loss_weight", "(none)",
                       "What this loss counts in the sum that is the "
                       "network's; else 1.",
-                      kAtLeast0)};
+                      kAtLeast0),
+          key::name("target", "(none)",
+                    "The input or node whose value the outputs are to be; "
+                    "else \"labels\".")};
 }
 
 tensor::LossSpec loss_of(const Settings& settings) {

@@ -11,7 +11,7 @@
 
 namespace dl::nn::layers {
 
-// loss, label_smoothing, class_weights and loss_weight.
+// loss, label_smoothing, class_weights, loss_weight and target.
 std::vector<Key> loss_keys();
 
 // What they say, but for weights of classes and of the loss.

@@ -11,6 +11,9 @@ namespace dl::eval {
 namespace {
 
 using Catch::Detail::Approx;
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
 
 TEST_CASE("binary: counts of each output") {
   auto e = make_evaluation("binary", {2, {"rain", "wind"}});
@@ -45,6 +48,23 @@ TEST_CASE("binary: counts of each output") {
   e->print(out);
   CHECK(out.str().find("wind      0.7500     0.5000  1.0000  0.6667  0.5774  "
                        " 1   1   2   0\n") != std::string::npos);
+}
+
+TEST_CASE("pixels of images count as examples") {
+  auto pixels = make_evaluation("regression", {2, {}});
+  auto rows = make_evaluation("regression", {2, {}});
+  const Tensor y = make_tensor<float>({1, 2, 3, 4, 5, 6, 7, 9}, 2);
+  const Tensor t = make_tensor<float>({1, 1, 3, 4, 5, 5, 2, 2}, 2);
+  Tensor mask(DType::kU8, {4});
+  for (const std::size_t i : {0, 1, 3}) mask.as<std::uint8_t>()[i] = 1;
+  rows->add(y, t, &mask);
+  const auto shaped = [](Tensor tensor, Shape shape) {
+    tensor.reshape(shape);
+    return tensor;
+  };
+  const Tensor wide = shaped(mask, {1, 2, 2});
+  pixels->add(shaped(y, {1, 2, 2, 2}), shaped(t, {1, 2, 2, 2}), &wide);
+  CHECK(pixels->to_json() == rows->to_json());
 }
 
 TEST_CASE("steps of sequences count as examples") {

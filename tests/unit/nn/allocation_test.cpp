@@ -65,6 +65,14 @@ std::vector<Case> cases() {
       {"type": "global_pool"},
       {"type": "output", "units": 3, "loss": "negative_log_likelihood"})"),
            true},
+          {"autoencoder", testing::sequence("[6]", R"(
+      {"type": "dense", "units": 8, "activation": "sigmoid"},
+      {"type": "activity_regularization", "l1": 0.1, "l2": 0.1,
+       "sparsity": 0.2},
+      {"type": "gaussian_latent", "samples": 2},
+      {"type": "output", "units": 6, "loss": "mean_squared_error",
+       "target": "features"})"),
+           false},
           {"attention and its kind", testing::sequence("[7, 4]", R"(
       {"type": "masking"}, {"type": "positional_embedding"},
       {"type": "multi_head_attention", "heads": 2, "head_size": 3},

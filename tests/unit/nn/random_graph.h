@@ -18,7 +18,8 @@ namespace dl::nn::testing {
 
 class RandomGraph {
  public:
-  explicit RandomGraph(std::uint64_t seed) : random_(seed, 77) {}
+  explicit RandomGraph(std::uint64_t seed)
+      : random_(seed, 77), aims_(seed, 78) {}
 
   NetworkConfig make() {
     const std::size_t inputs = 1 + below(3);
@@ -206,13 +207,22 @@ class RandomGraph {
                         {"units", 2},
                         {"loss", kLosses[below(2)]},
                         {"from", last}});
+      // Some are to be what went in.
+      const Named& aim = *std::ranges::find(
+          values_, "in" + std::to_string(aims_.below(inputs_.size())),
+          &Named::name);
+      if (aims_.below(3) == 0 && !aim.form.tokens && !aim.form.steps) {
+        nodes_.back()["target"] = aim.name;
+        nodes_.back()["units"] = aim.form.shape.elements();
+        nodes_.back()["loss"] = "mean_squared_error";
+      }
       outputs_.push_back(name);
       // The next one also reads this one, which is then no loss's alone.
       if (below(2) == 0) last = name;
     }
   }
 
-  Philox random_;
+  Philox random_, aims_;
   Json inputs_ = Json::array(), nodes_ = Json::array(),
        outputs_ = Json::array();
   std::vector<Named> values_;

@@ -107,6 +107,7 @@ inline data::DataSet random_set(const NetworkConfig& config, std::int64_t n,
                                : random.normal();
   }
   for (const WantedOutput& output : wanted.outputs) {
+    if (output.target) continue;
     Tensor& y = set.tensors[output.tensor];
     if (output.loss == tensor::Loss::kNegativeLogLikelihood) {
       y = Tensor(DType::kI32, output.places.with_first(n));
