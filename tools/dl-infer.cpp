@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/latent.h"
 #include "libcore/nn/part_of.h"
 #include "libcore/nn/prediction_writer.h"
 #include "libcore/nn/predictor.h"
@@ -39,9 +41,9 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string model, format = "jsonl", output = "-";
+  std::string model, format = "jsonl", output = "-", score;
   std::vector<std::string> nodes;
-  std::int64_t top = 1;
+  std::int64_t top = 1, sample = 0, samples = 1, seed = 0;
   bool keep_features = false, no_provenance = false;
   dl::nn::PredictorOptions predictor;
   std::vector<std::string> operands, command_line;
@@ -58,6 +60,12 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output-of", &a.nodes, "NODE",
           "what this node says instead, may be repeated");
   opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");
+  opt.add("sample", &a.sample, "N",
+          "no input: what N codes of an autoencoder stand for");
+  opt.add("score", &a.score, "KIND",
+          "reconstruction: how likely an autoencoder takes each example for");
+  opt.add("samples", &a.samples, "N", "codes drawn of each that is scored");
+  opt.add("seed", &a.seed, "N", "where codes that are drawn start from");
   opt.flag("keep-features", &a.keep_features, "dls: copy the features too");
   opt.flag("no-provenance", &a.no_provenance,
            "dls: do not record how the stream was made");
@@ -99,6 +107,38 @@ dl::nn::Model open_model(const Args& a) {
   }
 }
 
+void write_samples(const Args& a, bool lines) {
+  a.options->refuse({"output-of", "keep-features", "score", "samples"},
+                    "is not for --sample");
+  if (a.sample < 0 || !a.operands.empty())
+    throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
+  const auto decoder =
+      dl::nn::decoder_of(dl::nn::open_model(a.model, dl::cli::log()));
+  const auto out = lines ? open_lines(a, decoder) : open_stream(a, decoder);
+  dl::nn::sample(decoder, a.sample, static_cast<std::uint64_t>(a.seed),
+                 a.predictor, *out);
+  out->close();
+}
+
+void write_scores(const Args& a, const std::vector<std::string>& specs) {
+  a.options->refuse({"output-of", "format", "top"}, "is not for --score");
+  if (a.score != "reconstruction" || a.samples < 1 || a.samples > 1 << 20)
+    throw Error{Code::kUsage,
+                "want --score reconstruction, --samples 1..1048576"};
+  dl::nn::Scorer scorer(
+      dl::nn::open_model(a.model, dl::cli::log()),
+      {a.samples, static_cast<std::uint64_t>(a.seed), a.predictor});
+  const auto sink = a.output == "-" ? nullptr : dl::io::open_sink(a.output);
+  for (const std::string& spec : specs)
+    scorer.run(spec, [&](std::string_view text) {
+      if (sink)
+        sink->write(std::as_bytes(std::span(text)));
+      else
+        std::cout << text << std::flush;
+    });
+  if (sink) sink->close();
+}
+
 void run(const Args& a) {
   if (a.model.empty()) throw Error{Code::kUsage, "--model is missing"};
   const bool lines = a.format == "jsonl";
@@ -112,10 +152,13 @@ void run(const Args& a) {
     a.options->refuse({"top"}, "is for --format jsonl");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
+  if (a.sample != 0) return write_samples(a, lines);
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model});
+  if (!a.score.empty()) return write_scores(a, specs);
+  a.options->refuse({"samples", "seed"}, "is for --score and --sample");
   const dl::nn::Model model = open_model(a);
   dl::nn::PredictorOptions options = a.predictor;
   options.log = dl::cli::log();
