@@ -25,7 +25,8 @@ using tensor::Tensor;
 std::optional<std::size_t> latent_in(const NetworkConfig& config) {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < config.layers.size(); ++i) {
-    if (config.layers[i].type->name != "gaussian_latent") continue;
+    const LayerConfig& layer = config.layers[i];
+    if (!layer.type->adds_loss || !layer.settings.has("samples")) continue;
     if (found)
       throw Error{Code::kUsage, "the model has several layers gaussian_latent"};
     found = i;
