@@ -241,7 +241,7 @@ std::vector<std::string> output_names(const NetworkConfig& config,
     return part.classes.empty() ? part.targets : part.classes;
   }
   if (*output.target >= wanted.inputs.size()) return {};
-  const auto columns = data.part(wanted.inputs[*output.target].part).columns;
+  auto columns = data.part(wanted.inputs[*output.target].part).columns;
   if (std::cmp_not_equal(columns.size(), output.units)) return {};
   return columns;
 }

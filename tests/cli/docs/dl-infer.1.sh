@@ -10,7 +10,21 @@ small_model m.safetensors
 cp animals.dls new-1.dls
 run_next 'jq -r'
 
+run_next '-o features'
+
 cp m.safetensors teacher.safetensors
 cp animals.dls train.dls
 run_next '-o distilled'
+
+cat >vae.json <<'END'
+{"input": {"shape": [28, 28, 1]}, "updater": {"type": "adam"},
+ "layers": [
+   {"type": "dense", "units": 8}, {"type": "gaussian_latent"},
+   {"type": "output", "units": 784, "loss": "binary_cross_entropy",
+    "target": "features"}]}
+END
+dl-master -q --net vae.json --data 'test-*.dls' --local 1 -o vae.safetensors ||
+  fail "training"
+cat test-*.dls >new.dls
+run_next '--score reconstruction'
 page_ends
