@@ -189,8 +189,8 @@ void predict(const Args& a, const dl::nn::Model& model,
 
 void train(const Args& a, const dl::nn::Model& model,
            const std::vector<DataSet>& batches) {
-  dl::cluster::Replica replica(model.config, model.normalizers,
-                               a.batch, "cpu", static_cast<int>(a.threads));
+  dl::cluster::Replica replica(model.config, model.normalizers, a.batch, "cpu",
+                               static_cast<int>(a.threads));
   dl::nn::put_into(replica.network(), model);
   say_ready(replica.network(), a);
   dl::nn::Position position;
