@@ -93,6 +93,11 @@ std::int64_t check_recurrent(tensor::DType real,
     check_reals(real, {w.bias});
     check_shape(w.bias, Shape{spec.biases()});
   }
+  if (!w.peephole.empty()) {
+    require(spec.cell == tensor::Cell::kLstm, "peepholes of another cell");
+    check_reals(real, {w.peephole});
+    check_shape(w.peephole, Shape{3, spec.units});
+  }
   if (!mask.empty()) {
     check_reals(real, {mask});
     check_shape(mask, Shape{batch, spec.steps});

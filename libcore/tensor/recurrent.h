@@ -17,13 +17,15 @@ namespace dl::tensor {
 //   lstm    i = s(Wi x + Ri h + bi)      f, o likewise
 //           g = a(Wg x + Rg h + bg)
 //           c' = f c + i g               h' = o a(c')
+//           with peepholes p: i and f see p c, and o sees p c', each its own
 //   gru     z = s(Wz x + Rz h + bz)      r likewise
 //           n = a(Wn x + bn + r (Rn h + bm))
 //           h' = z h + (1 - z) n
 //
 // Rows of W, R and b are blocks of `units`: lstm i, f, g, o; gru z, r, n, and
 // b has bm as a fourth.  Hochreiter and Schmidhuber 1997 with the forget gate
-// of Gers et al. 2000; Cho et al. 2014 with the reset gate after the product.
+// of Gers et al. 2000 and, where wanted, the peepholes of Gers et al. 2002; Cho
+// et al. 2014 with the reset gate after the product.
 enum class Cell { kSimple, kLstm, kGru };
 struct RecurrentSpec {
   Cell cell = Cell::kLstm;
@@ -48,6 +50,7 @@ struct RecurrentSpec {
 struct RecurrentWeights {
   View input, recurrent;  // [gates * units, inputs], [gates * units, units]
   View bias;              // [biases], or empty
+  View peephole = {};     // lstm: [3, units] of i, f, o, or empty
 };
 
 // The batch is 1..max_batch, as with Conv2d.  The state starts at 0.  `mask`

@@ -105,7 +105,8 @@ void recur(State& state, Cell cell, std::int64_t batch, bool backward) {
   const auto weights = [&] {
     return RecurrentWeights{b.array({rows, spec.inputs}),
                             b.array({rows, spec.units}),
-                            b.array({spec.biases()})};
+                            b.array({spec.biases()}),
+                            {}};
   };
   const RecurrentWeights w = weights(), gradient = weights();
   const View x = b.array({batch, spec.steps, spec.inputs}),

@@ -61,7 +61,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     if (!c_.empty()) std::fill_n(state(c_, 0), batch_ * units, 0.0f);
     for (std::int64_t s = 0; s < spec_.steps; ++s) {
       if (s > 0 || spec_.cell == Cell::kGru) add_state(s);
-      const CellStep step = cell_step(s);
+      const CellStep step = cell_step(s, w.peephole);
       spec_.cell == Cell::kLstm  ? kernels::lstm_forward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_forward(step)
                                  : kernels::simple_forward(step);
@@ -84,12 +84,15 @@ class CpuRecurrent final : public tensor::Recurrent {
     require(n == batch_, "a gradient of another batch than the last");
     std::fill_n(dh_.as<float>(), batch_ * spec_.units, 0.0f);
     if (!dc_.empty()) std::fill_n(dc_.as<float>(), batch_ * spec_.units, 0.0f);
+    require(gradient.peephole.empty() == w.peephole.empty(),
+            "peepholes without a gradient");
+    if (!gradient.peephole.empty()) device_.fill(gradient.peephole, 0);
     if (spec_.last) take_last(dy);
     backward_weights_.pack({w.recurrent.as<float>(), spec_.units}, width(),
                            spec_.units);
     for (std::int64_t s = spec_.steps; s-- > 0;) {
       if (!spec_.last) take_step(dy, s);
-      const CellStep step = cell_step(s);
+      const CellStep step = cell_step(s, w.peephole, gradient.peephole);
       spec_.cell == Cell::kLstm  ? kernels::lstm_backward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_backward(step)
                                  : kernels::simple_backward(step);
@@ -126,7 +129,8 @@ class CpuRecurrent final : public tensor::Recurrent {
     return v.as<float>() + s * batch_ * spec_.units;
   }
 
-  CellStep cell_step(std::int64_t s) const {
+  CellStep cell_step(std::int64_t s, const View& peephole,
+                     const View& peephole_gradient = {}) const {
     CellStep step;
     step.batch = batch_;
     step.units = spec_.units;
@@ -144,6 +148,8 @@ class CpuRecurrent final : public tensor::Recurrent {
       step.c_before = state(c_, s);
       step.c = state(c_, s + 1);
       step.squashed = rows(squashed_, s, spec_.units).as<float>();
+      step.peephole = peephole.as<float>();
+      step.peephole_gradient = peephole_gradient.as<float>();
       step.dc = dc_.as<float>();
     }
     return step;

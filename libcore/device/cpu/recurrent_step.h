@@ -15,6 +15,9 @@ struct CellStep {
   tensor::Activation activation, gate_activation;
   const float* mask = nullptr;        // [batch], or null: ones
   const float* inner_bias = nullptr;  // gru: bm, [units]
+  // lstm, [3 * units] or null; backward adds to their gradient.
+  const float* peephole = nullptr;
+  float* peephole_gradient = nullptr;
 
   // [batch, gates * units].  Forward: W x + b (simple and lstm: + R h) becomes
   // the gates.  Backward: these become the gradients before their activations.

@@ -98,7 +98,8 @@ class ReferenceRecurrent final : public tensor::Recurrent {
     const std::int64_t batch =
         check_recurrent(DType::kF64, spec_, max_batch_, dy, x, mask, w);
     check_recurrent(DType::kF64, spec_, max_batch_, dy, x, mask, gradient);
-    for (const View& g : {gradient.input, gradient.recurrent, gradient.bias})
+    for (const View& g :
+         {gradient.input, gradient.recurrent, gradient.bias, gradient.peephole})
       if (!g.empty()) std::fill_n(g.as<double>(), g.elements(), 0.0);
     if (!dx.empty() && !add) std::fill_n(dx.as<double>(), dx.elements(), 0.0);
     for (std::int64_t b = 0; b < batch; ++b) {
@@ -109,7 +110,7 @@ class ReferenceRecurrent final : public tensor::Recurrent {
         const std::int64_t t = time_of(s);
         if (!is_masked(mask, b, t)) {
           if (!spec_.last) take(dy, b * spec_.steps + t);
-          step_back(b, s);
+          step_back(b, s, w.peephole, gradient.peephole);
           spread(b, s, t, dx, x, w, gradient);
         }
         if (is_cut(t)) {
@@ -164,6 +165,11 @@ class ReferenceRecurrent final : public tensor::Recurrent {
     return sum;
   }
 
+  // Of gate i, f or o; 0 where there are none.
+  double peephole(const View& all, std::int64_t gate, std::int64_t u) const {
+    return all.empty() ? 0 : all.as<double>()[gate * spec_.units + u];
+  }
+
   void step(std::int64_t b, std::int64_t s, const double* x,
             const RecurrentWeights& w) {
     const Activation f = spec_.activation, gate = spec_.gate_activation;
@@ -185,8 +191,15 @@ class ReferenceRecurrent final : public tensor::Recurrent {
       if (spec_.cell == Cell::kSimple) {
         after[u] = g[0] = apply(f, both(0));
       } else if (spec_.cell == Cell::kLstm) {
-        for (int k = 0; k < 4; ++k) g[k] = apply(k == 2 ? f : gate, both(k));
-        c(b, s + 1)[u] = g[1] * c(b, s)[u] + g[0] * g[2];
+        const auto seen = [&](std::int64_t p, double state) {
+          return peephole(w.peephole, p, u) * state;
+        };
+        const double before = c(b, s)[u];
+        g[0] = apply(gate, both(0) + seen(0, before));
+        g[1] = apply(gate, both(1) + seen(1, before));
+        g[2] = apply(f, both(2));
+        c(b, s + 1)[u] = g[1] * before + g[0] * g[2];
+        g[3] = apply(gate, both(3) + seen(2, c(b, s + 1)[u]));
         after[u] = g[3] * apply(f, c(b, s + 1)[u]);
       } else {
         for (int k = 0; k < 2; ++k) g[k] = apply(gate, both(k));
@@ -200,7 +213,8 @@ class ReferenceRecurrent final : public tensor::Recurrent {
   // From dh_ and dc_ after the step: the gradients before the activations of
   // the gates, on the side of the input and on that of the state, and what of
   // dh_ and dc_ does not pass through the gates.
-  void step_back(std::int64_t b, std::int64_t s) {
+  void step_back(std::int64_t b, std::int64_t s, const View& peepholes,
+                 const View& gradient) {
     const Activation f = spec_.activation, gate = spec_.gate_activation;
     for (std::int64_t u = 0; u < spec_.units; ++u) {
       const double* g = gates(b, s) + 4 * u;
@@ -212,13 +226,20 @@ class ReferenceRecurrent final : public tensor::Recurrent {
         dh = 0;
       } else if (spec_.cell == Cell::kLstm) {
         const double a = apply(f, c(b, s + 1)[u]);
-        dc += dh * g[3] * slope(f, a);
+        in[3] = dh * a * slope(gate, g[3]);
+        dc += dh * g[3] * slope(f, a) + in[3] * peephole(peepholes, 2, u);
         in[0] = dc * g[2] * slope(gate, g[0]);
         in[1] = dc * c(b, s)[u] * slope(gate, g[1]);
         in[2] = dc * g[0] * slope(f, g[2]);
-        in[3] = dh * a * slope(gate, g[3]);
-        dc *= g[1];
+        dc = dc * g[1] + in[0] * peephole(peepholes, 0, u) +
+             in[1] * peephole(peepholes, 1, u);
         dh = 0;
+        if (!gradient.empty()) {
+          double* to = gradient.as<double>() + u;
+          to[0] += in[0] * c(b, s)[u];
+          to[spec_.units] += in[1] * c(b, s)[u];
+          to[2 * spec_.units] += in[3] * c(b, s + 1)[u];
+        }
       } else {
         in[2] = dh * (1 - g[0]) * slope(f, g[2]);
         in[1] = in[2] * g[3] * slope(gate, g[1]);

@@ -13,6 +13,8 @@ std::vector<Key> keys() {
   keys.push_back(key::number("forget_bias_init", "1",
                              "What the biases of forget gates start from.",
                              kAny));
+  keys.push_back(key::flag("peepholes", "(false)",
+                           "Lets gates see the cell's state (Graves 2013)."));
   return keys;
 }
 

@@ -36,12 +36,17 @@ tensor::RecurrentSpec spec_of(tensor::Cell cell, const Settings& settings,
   return spec;
 }
 
+bool has_peepholes(const Settings& settings) {
+  return settings.has("peepholes") && settings.flag("peepholes");
+}
+
 class Recurrent final : public Layer {
  public:
   Recurrent(tensor::Cell cell, const LayerSite& site, Memory& memory)
       : site_(site),
         cell_(cell),
         bias_(site.settings->flag("bias")),
+        peepholes_(has_peepholes(*site.settings)),
         merge_(site.settings->one_of<Bidirectional>("bidirectional")) {
     const bool both = merge_ != Bidirectional::kNone;
     for (int i = 0; i < (both ? 2 : 1); ++i) directions_.push_back(make(i));
@@ -95,13 +100,14 @@ class Recurrent final : public Layer {
     return d;
   }
 
-  // In the order of the layout: weight, recurrent_weight and maybe bias, of
-  // each direction.
+  // In the order of the layout: weight, recurrent_weight, maybe bias and maybe
+  // peepholes, of each direction.
   tensor::RecurrentWeights weights_of(const std::vector<View>& views,
                                       int direction) const {
-    const std::size_t each = bias_ ? 3 : 2;
+    const std::size_t each = 2u + bias_ + peepholes_;
     const View* first = &views.at(static_cast<std::size_t>(direction) * each);
-    return {first[0], first[1], bias_ ? first[2] : View{}};
+    return {first[0], first[1], bias_ ? first[2] : View{},
+            peepholes_ ? first[each - 1] : View{}};
   }
 
   // Where a direction's output, or its gradient, goes.
@@ -134,14 +140,15 @@ class Recurrent final : public Layer {
 
   LayerSite site_;
   tensor::Cell cell_;
-  bool bias_;
+  bool bias_, peepholes_;
   Bidirectional merge_;
   std::vector<Direction> directions_;
 };
 
 // The tensors of one direction.
 void add_direction(Blueprint& plan, const std::string& prefix,
-                   const tensor::RecurrentSpec& spec, bool bias) {
+                   const tensor::RecurrentSpec& spec, bool bias,
+                   bool peepholes) {
   const std::int64_t rows = spec.gates() * spec.units;
   // Deeplearning4j's fans: those of all that goes into a unit.
   const bool simple = spec.cell == tensor::Cell::kSimple;
@@ -162,6 +169,10 @@ void add_direction(Blueprint& plan, const std::string& prefix,
     plan.parameters.push_back({.name = prefix + "bias",
                                .shape = {spec.biases()},
                                .role = Role::kBias});
+  if (peepholes)
+    plan.parameters.push_back({.name = prefix + "peephole",
+                               .shape = {3, spec.units},
+                               .role = Role::kOther});
 }
 
 }  // namespace
@@ -199,8 +210,9 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
   const auto merge = settings.one_of<Bidirectional>("bidirectional");
   const bool both = merge != Bidirectional::kNone;
   Blueprint plan;
-  add_direction(plan, "", spec, settings.flag("bias"));
-  if (both) add_direction(plan, "backward_", spec, settings.flag("bias"));
+  for (int i = 0; i < (both ? 2 : 1); ++i)
+    add_direction(plan, i == 0 ? "" : "backward_", spec, settings.flag("bias"),
+                  has_peepholes(settings));
   const std::int64_t width =
       merge == Bidirectional::kConcat ? 2 * spec.units : spec.units;
   plan.output.steps = !spec.last;

@@ -23,8 +23,9 @@ namespace layers {
 // return_sequences and bidirectional.
 std::vector<Key> recurrent_keys(tensor::Cell cell);
 
-// Parameters: weight, recurrent_weight and perhaps bias; with both directions,
-// the same again as backward_weight, ...
+// Parameters: weight, recurrent_weight, perhaps bias and, of settings that have
+// `peepholes`, peephole; with both directions, the same again as
+// backward_weight, ...
 // Throws Error: kConfig, the input is no sequence.
 Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
                          const Form& input);

@@ -18,6 +18,7 @@ struct Case {
   std::int64_t max_batch;
   bool masked = false;
   bool bias = true;
+  bool peepholes = false;
 };
 
 std::vector<Case> cases() {
@@ -65,6 +66,18 @@ std::vector<Case> cases() {
                    7,
                    true});
   }
+  RecurrentSpec lstm{.steps = 5, .inputs = 3, .units = 4};
+  all.push_back({"peepholes", lstm, 3, false, true, true});
+  lstm.reverse = lstm.last = true;
+  lstm.activation = Activation::kSoftsign;
+  all.push_back(
+      {"peepholes, last, masked, reversed", lstm, 4, true, false, true});
+  all.push_back({"larger, peepholes",
+                 {.steps = 12, .inputs = 33, .units = 50},
+                 7,
+                 true,
+                 true,
+                 true});
   return all;
 }
 
@@ -94,6 +107,10 @@ struct Arrays {
     w.input = lab.random(Shape{rows, s.inputs}, 3, -reach, reach);
     w.recurrent = lab.random(Shape{rows, s.units}, 4, -reach, reach);
     if (c.bias) w.bias = lab.random(Shape{s.biases()}, 5);
+    if (c.peepholes) {
+      w.peephole = lab.random(Shape{3, s.units}, 6);
+      gradient.peephole = lab.blank(w.peephole.shape);
+    }
     if (c.masked) mask = lab.put(Shape{n, s.steps}, mask_of(s, n));
     gradient.input = lab.blank(w.input.shape);
     gradient.recurrent = lab.blank(w.recurrent.shape);
@@ -117,6 +134,7 @@ std::vector<Values> run(Lab& lab, const Case& c, std::int64_t n,
                              lab.get(a.gradient.input),
                              lab.get(a.gradient.recurrent)};
   if (c.bias) all.push_back(lab.get(a.gradient.bias));
+  if (c.peepholes) all.push_back(lab.get(a.gradient.peephole));
   // Once more on top, and without a gradient of x.
   layer.forward(a.y, a.x, a.mask, a.w);
   layer.backward(a.dx, true, a.dy, a.x, a.mask, a.w, a.gradient);
@@ -139,7 +157,8 @@ Values one_unit(Cell cell, const Values& x, const Values& w, const Values& r,
                         .reverse = reverse};
   const RecurrentWeights weights{lab.put(Shape{s.gates(), 1}, w),
                                  lab.put(Shape{s.gates(), 1}, r),
-                                 lab.put(Shape{s.biases()}, b)};
+                                 lab.put(Shape{s.biases()}, b),
+                                 {}};
   const View y = lab.blank(Shape{1, s.steps, 1});
   lab.device().recurrent(s, 1)->forward(
       y, lab.put(Shape{1, s.steps, 1}, x),
@@ -166,6 +185,25 @@ TEST_CASE("reference cells, by hand") {
   check_close(one_unit(Cell::kLstm, {1, 2}, {0.1, 0.2, 0.3, 0.4}, {1, 2, 3, 4},
                        {0.5, 0.6, 0.7, 0.8}),
               {l1, l2}, 1e-12);
+  // The same with peepholes to i, f and o.
+  {
+    Lab lab("reference");
+    const RecurrentSpec s{.steps = 2, .inputs = 1, .units = 1};
+    const View y = lab.blank(Shape{1, 2, 1});
+    lab.device().recurrent(s, 1)->forward(
+        y, lab.put(Shape{1, 2, 1}, {1, 2}), {},
+        {lab.put(Shape{4, 1}, {0.1, 0.2, 0.3, 0.4}),
+         lab.put(Shape{4, 1}, {1, 2, 3, 4}),
+         lab.put(Shape{4}, {0.5, 0.6, 0.7, 0.8}),
+         lab.put(Shape{3, 1}, {0.9, -0.7, 0.5})});
+    const double p1 = sigmoid(0.4 + 0.8 + 0.5 * c1) * std::tanh(c1);
+    const double s2 = sigmoid(0.2 + 0.5 + 1.0 * p1 + 0.9 * c1) *
+                          std::tanh(0.6 + 0.7 + 3.0 * p1) +
+                      sigmoid(0.4 + 0.6 + 2.0 * p1 - 0.7 * c1) * c1;
+    const double p2 =
+        sigmoid(0.8 + 0.8 + 4.0 * p1 + 0.5 * s2) * std::tanh(s2);
+    check_close(lab.get(y), {p1, p2}, 1e-12);
+  }
   // z, r, n, and the bias of Rn h.
   const auto gru = [](double x, double h) {
     const double z = sigmoid(0.1 * x + 1 * h + 0.5);
@@ -218,6 +256,8 @@ TEST_CASE("reference gradients of recurrent cells are those of its forward") {
     check_close(all[2], numeric(a.w.input), 1e-7);
     check_close(all[3], numeric(a.w.recurrent), 1e-7);
     if (c.bias) check_close(all[4], numeric(a.w.bias), 1e-7);
+    if (c.peepholes)
+      check_close(all[c.bias ? 5 : 4], numeric(a.w.peephole), 1e-7);
     Values twice = all[1];
     for (double& x : twice) x *= 2;
     check_close(all[all.size() - 2], twice, 1e-12);

@@ -50,6 +50,14 @@ const std::string kSteps = R"({"type": "gru", "name": "g", "units": 4,
     "return_sequences": true}, )";
 const std::string kLast = R"(, {"type": "lstm", "name": "l", "units": 3})";
 
+TEST_CASE("gradients of cells with peepholes", "[gradient]") {
+  check_gradient("[5, 3]", R"({"type": "lstm", "name": "p", "units": 3,
+      "peepholes": true, "bidirectional": "concat"})");
+  check_gradient("[5, 3]", R"({"type": "lstm", "name": "p", "units": 3,
+      "peepholes": true, "bias": false, "gate_activation": "softsign",
+      "return_sequences": true}, {"type": "last_step", "name": "s"})");
+}
+
 TEST_CASE("gradients of normalisations of an example", "[gradient]") {
   check_gradient("[5]", kVector + R"({"type": "layer_norm"})");
   check_gradient("[4, 3]", kSteps + R"({"type": "layer_norm"})" + kLast);
