@@ -200,8 +200,7 @@ TEST_CASE("reference cells, by hand") {
     const double s2 = sigmoid(0.2 + 0.5 + 1.0 * p1 + 0.9 * c1) *
                           std::tanh(0.6 + 0.7 + 3.0 * p1) +
                       sigmoid(0.4 + 0.6 + 2.0 * p1 - 0.7 * c1) * c1;
-    const double p2 =
-        sigmoid(0.8 + 0.8 + 4.0 * p1 + 0.5 * s2) * std::tanh(s2);
+    const double p2 = sigmoid(0.8 + 0.8 + 4.0 * p1 + 0.5 * s2) * std::tanh(s2);
     check_close(lab.get(y), {p1, p2}, 1e-12);
   }
   // z, r, n, and the bias of Rn h.
