@@ -43,6 +43,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Network and data");
   opt.add("net", &m.net, "FILE", "the network, dl-network(5)");
   opt.add("init", &m.init, "MODEL", "start from this model's parameters");
+  opt.add("reset", &m.reset, "LAYER",
+          "but for those of this layer, may be repeated");
   opt.add("data", &m.data, "SHARD",
           "training data: a file, a pattern, - or pipe:COMMAND; may be "
           "repeated");
@@ -134,8 +136,8 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
     for (const char* title : {"Training", "Averaging", "Sharing", "Topology",
                               "Evaluation and end", "Workers", "Checkpoints"})
       opt.refuse_section(title, "does not go with --replay");
-    opt.refuse({"net", "init", "data", "eval-data", "normalize", "run", "fresh",
-                "dry-run", "estimate"},
+    opt.refuse({"net", "init", "reset", "data", "eval-data", "normalize", "run",
+                "fresh", "dry-run", "estimate"},
                "does not go with --replay");
     if (opt.given("step") && m.step < 0)
       throw dl::Error{dl::Code::kUsage,

@@ -448,6 +448,7 @@ Round AveragingEpoch::average(const OpenRound& round,
   coded.version = round.version;
   coded.momentum = outer.momentum;
   coded.statistics = round.statistics.result();
+  state.constrain.keep_frozen(coded.statistics, state.statistics);
   if (averages_updater()) coded.updater_state = round.updater_state.result();
   if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
     throw Error{Code::kProtocol, "its statistics are not finite"};

@@ -1,5 +1,6 @@
 #include "libcore/cluster/constrainer.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "libcore/device/open.h"
@@ -14,7 +15,11 @@ struct Constrainer::State {
 };
 
 Constrainer::Constrainer(const nn::NetworkConfig& network) {
-  nn::Constraints constraints(network, nn::layout_of(network));
+  const nn::Layout layout = nn::layout_of(network);
+  for (const nn::Segment& segment : layout.statistics)
+    if (network.layers[segment.layer].training.frozen)
+      frozen_.push_back(segment);
+  nn::Constraints constraints(network, layout);
   if (constraints.empty()) return;
   state_ = std::make_shared<State>(
       State{std::move(constraints), device::open_device("cpu")});
@@ -26,6 +31,13 @@ void Constrainer::operator()(std::span<float> parameters) const {
                           tensor::DType::kF32,
                           {static_cast<std::int64_t>(parameters.size())}};
   state_->constraints.apply(*state_->device, view);
+}
+
+void Constrainer::keep_frozen(std::span<float> statistics,
+                              std::span<const float> before) const {
+  for (const nn::Segment& segment : frozen_)
+    std::copy_n(before.begin() + segment.offset, segment.elements(),
+                statistics.begin() + segment.offset);
 }
 
 }  // namespace dl::cluster

@@ -1,13 +1,15 @@
-// Constraints of parameters in host memory: those that the master and all
-// workers keep alike.
+// What parameters and statistics in host memory have to keep: those that the
+// master and all workers have alike.
 
 #ifndef DL_LIBCORE_CLUSTER_CONSTRAINER_H_
 #define DL_LIBCORE_CLUSTER_CONSTRAINER_H_
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "libcore/nn/config.h"
+#include "libcore/nn/layout.h"
 
 namespace dl::cluster {
 
@@ -21,10 +23,14 @@ class Constrainer {
   // Puts the parameters of the network back to where they may be, see
   // nn/constraints.h.
   void operator()(std::span<float> parameters) const;
+  // Puts back statistics of frozen layers, whose average may be rounded.
+  void keep_frozen(std::span<float> statistics,
+                   std::span<const float> before) const;
 
  private:
   struct State;
   std::shared_ptr<State> state_;
+  std::vector<nn::Segment> frozen_;  // of statistics
 };
 
 }  // namespace dl::cluster

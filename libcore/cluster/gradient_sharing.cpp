@@ -14,6 +14,7 @@ template <typename Visit>
 void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
   for (const nn::Segment& segment : nn::layout_of(network).parameters) {
     const nn::LayerConfig& layer = network.layers[segment.layer];
+    if (layer.training.frozen) continue;
     visit(segment.role == nn::Role::kBias ? layer.training.bias_updater
                                           : layer.training.updater,
           layer);

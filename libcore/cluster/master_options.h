@@ -22,6 +22,7 @@ namespace dl::cluster {
 struct MasterOptions {
   // What is trained on what.
   std::string net, init;
+  std::vector<std::string> reset;  // layers that are not taken from init
   std::vector<std::string> data, eval_data;
   std::string output;
   std::string run;  // "": OUTPUT.run

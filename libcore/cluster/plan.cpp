@@ -32,20 +32,42 @@ nn::NetworkConfig read_network(const std::string& spec) {
   return nn::parse_network(text, source->name());
 }
 
-// From --net, or all of a model but what is of its training alone.
-void choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
+// What of a model's goes on with a network of its own, or another.
+struct Kept {
+  bool inputs = false, outputs = false;  // their normalizers
+};
+
+// From --net, or all of a model but what is of its training alone, or as much
+// of one as fits.
+Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
   if (options.init.empty()) {
+    if (!options.reset.empty())
+      throw Error{Code::kUsage, "--reset goes with --init"};
     plan.model.config = read_network(options.net);
-    return;
+    return {};
   }
   plan.model = nn::load_model(options.init, log);
   plan.model.training = Json();
+  Kept kept{true, true};
+  nn::NetworkConfig network =
+      options.net.empty() ? plan.model.config : read_network(options.net);
+  if (!options.reset.empty() ||
+      nn::to_json(network) != nn::to_json(plan.model.config)) {
+    nn::Started started;
+    try {
+      started = nn::start_from(plan.model, network, options.reset);
+    } catch (Error& e) {
+      if (e.code() == Code::kConfig) e.add_context(in_quotes(options.init));
+      throw;
+    }
+    plan.model = std::move(started.model);
+    plan.transfer = std::move(started.transfer);
+    kept = {started.same_inputs, started.same_outputs};
+    log(Level::kInfo,
+        in_quotes(options.init) + ": " + plan.transfer->to_text());
+  }
   plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
-  if (!options.net.empty() &&
-      nn::to_json(read_network(options.net)) != nn::to_json(plan.model.config))
-    throw Error{Code::kConfig, "the network of '" + options.init +
-                                   "' is not that of '" + options.net +
-                                   "'; leave --net out"};
+  return kept;
 }
 
 std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
@@ -146,7 +168,8 @@ Json begun(const MasterOptions& options, const std::string& folder) {
 
 // "auto" is in a run that goes on what it was when the run began, under
 // whichever version.
-void choose_normalizers(nn::Model& model, const MasterOptions& options,
+void choose_normalizers(nn::Model& model, Kept kept,
+                        const MasterOptions& options,
                         const data::Metadata& metadata,
                         const std::string& folder, const Log& log) {
   const Json run = begun(options, folder);
@@ -155,9 +178,11 @@ void choose_normalizers(nn::Model& model, const MasterOptions& options,
     return kind == "auto" && !run.is_null();
   };
   auto& [inputs, outputs] = model.normalizers;
-  inputs = keeps(options.normalize)
-               ? data::normalizers_from_json(view.at("normalizer"))
-               : nn::fit_inputs(options.normalize, model.config, metadata);
+  if (!kept.inputs)
+    inputs = keeps(options.normalize)
+                 ? data::normalizers_from_json(view.at("normalizer"))
+                 : nn::fit_inputs(options.normalize, model.config, metadata);
+  if (kept.outputs) return;
   outputs.assign(model.config.outputs.size(), {});
   if (keeps(options.normalize_targets)) {
     if (view.has("target_normalizer"))
@@ -209,29 +234,6 @@ void compile(Plan& plan, bool dry) {
     plan.model.updater_state.clear();
 }
 
-std::string padded(const std::string& text, std::size_t width, bool right) {
-  if (text.size() >= width) return text;
-  const std::string space(width - text.size(), ' ');
-  return right ? space + text : text + space;
-}
-
-std::string quantity(double value, const char* unit) {
-  const char* prefixes[] = {"", "k", "M", "G", "T"};
-  int prefix = 0;
-  for (; value >= 1000 && prefix < 4; ++prefix) value /= 1000;
-  const std::string name = std::string(prefixes[prefix]) + unit;
-  char text[48];
-  std::snprintf(text, sizeof text, prefix ? "%.1f%s%s" : "%.0f%s%s", value,
-                name.empty() ? "" : " ", name.c_str());
-  return text;
-}
-
-double flops_of(const std::vector<nn::LayerSummary>& layers) {
-  double flops = 0;
-  for (const nn::LayerSummary& layer : layers) flops += layer.flops;
-  return flops;
-}
-
 std::int64_t examples_of(const std::unique_ptr<MasterData>& data) {
   return data ? data->examples() : 0;
 }
@@ -255,7 +257,9 @@ std::int64_t Plan::batches_per_epoch() const {
 }
 
 double Plan::flops_per_batch() const {
-  return flops_of(layers) * static_cast<double>(settings.batch);
+  double flops = 0;
+  for (const nn::LayerSummary& layer : layers) flops += layer.flops;
+  return flops * static_cast<double>(settings.batch);
 }
 
 Json Plan::configuration() const {
@@ -278,29 +282,6 @@ Json Plan::configuration() const {
   return json;
 }
 
-Json Plan::to_json() const {
-  Json rows = Json::array();
-  for (const nn::LayerSummary& layer : layers) {
-    const auto extents = layer.output.extents();
-    rows.push_back(
-        {{"name", layer.name},
-         {"type", layer.type},
-         {"output", std::vector<std::int64_t>(extents.begin(), extents.end())},
-         {"parameters", layer.parameters},
-         {"flops", layer.flops}});
-  }
-  return {{"layers", std::move(rows)},
-          {"parameters", parameters},
-          {"statistics", statistics},
-          {"updater_state", updater_state},
-          {"memory", memory},
-          {"flops_per_example", flops_of(layers)},
-          {"examples", examples_of(training)},
-          {"batches_per_epoch", batches_per_epoch()},
-          {"evaluation_examples", examples_of(evaluation)},
-          {"configuration", configuration()}};
-}
-
 std::string Plan::advice() const {
   if (settings.mode != Mode::kSharing || settings.sharing.staleness == 0)
     return "";
@@ -314,35 +295,6 @@ std::string Plan::advice() const {
          "dl-exchange(7)";
 }
 
-std::string Plan::to_text() const {
-  std::string text = padded("layer", 20, false) + padded("type", 14, false) +
-                     padded("output", 18, false) +
-                     padded("parameters", 12, true) +
-                     padded("FLOPs/example", 16, true) + "\n";
-  for (const nn::LayerSummary& layer : layers)
-    text += padded(layer.name, 20, false) + padded(layer.type, 14, false) +
-            padded(layer.output.to_string(), 18, false) +
-            padded(std::to_string(layer.parameters), 12, true) +
-            padded(quantity(layer.flops, ""), 16, true) + "\n";
-  text += "\nparameters   " + std::to_string(parameters) + " (" +
-          quantity(4.0 * static_cast<double>(parameters), "B") + ")\n";
-  text += "memory       " + quantity(static_cast<double>(memory), "B") +
-          " a replica with one thread and batch " +
-          std::to_string(settings.batch) + "\n";
-  text += "FLOPs        " + quantity(flops_of(layers), "") +
-          " forward for an example\n";
-  if (training)
-    text += "examples     " + std::to_string(training->examples()) + " in " +
-            std::to_string(training->shards().size()) + " shards, " +
-            std::to_string(batches_per_epoch()) + " mini-batches an epoch";
-  if (training && evaluation)
-    text += "; " + std::to_string(evaluation->examples()) + " held out";
-  return text + (training ? "\n\n" : "\n") +
-         configuration().dump(2, ' ', false,
-                              nlohmann::json::error_handler_t::replace) +
-         "\n";
-}
-
 Plan make_plan(const MasterOptions& options, const std::string& folder,
                const Log& log) {
   if (options.net.empty() && options.init.empty())
@@ -352,13 +304,12 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
   data::warn_of_missing(io::expand_operands(options.data), log,
                         io::expand_operands(options.eval_data));
   Plan plan;
-  choose_network(plan, options, log);
+  const Kept kept = choose_network(plan, options, log);
   if (!options.data.empty()) {
     plan.training = open_data(options.data, folder + "/data-train",
                               "the training data", plan.model, log);
     const data::Metadata& metadata = plan.training->metadata();
-    if (!plan.init)
-      choose_normalizers(plan.model, options, metadata, folder, log);
+    choose_normalizers(plan.model, kept, options, metadata, folder, log);
     check_data(plan.model, *plan.training, "the training data", log);
     tell_oddities(plan.model.config, metadata, log);
     describe_data(plan.model, metadata);

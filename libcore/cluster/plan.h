@@ -13,6 +13,7 @@
 #include "libcore/cluster/master_data.h"
 #include "libcore/cluster/master_options.h"
 #include "libcore/nn/model.h"
+#include "libcore/nn/transfer.h"
 
 namespace dl::cluster {
 
@@ -23,7 +24,8 @@ struct Plan {
   std::optional<nn::UpdaterConfig> shared_updater;  // gradient_sharing.h
   // Null where there are none: evaluation, and training in a dry run.
   std::unique_ptr<MasterData> training, evaluation;
-  std::optional<std::uint64_t> init;  // digest of the parameters of --init
+  std::optional<std::uint64_t> init;     // digest of what --init starts from
+  std::optional<nn::Transfer> transfer;  // into another network
 
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals

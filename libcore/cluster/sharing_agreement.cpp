@@ -117,7 +117,7 @@ void SharingEpoch::end_check() {
                                   {"residual", residual},
                                   {"mass", context_.report.mass()},
                                   {"staleness", staleness_.to_json()}});
-  state.statistics = check_->statistics(std::move(state.statistics));
+  set_statistics(check_->statistics(state.statistics));
   check_.reset();
   if (stage_ == Stage::kDraining) {
     stage_ = Stage::kDone;
@@ -136,8 +136,13 @@ void SharingEpoch::settle() {
   std::vector<Weighted> latest;
   for (const Member* member : context_.members.present())
     latest.push_back({&member->statistics, member->examples});
-  context_.state.statistics =
-      weighted_mean(std::move(latest), std::move(context_.state.statistics));
+  set_statistics(weighted_mean(std::move(latest), context_.state.statistics));
+}
+
+void SharingEpoch::set_statistics(std::vector<float> mean) {
+  RunState& state = context_.state;
+  state.constrain.keep_frozen(mean, state.statistics);
+  state.statistics = std::move(mean);
 }
 
 }  // namespace dl::cluster

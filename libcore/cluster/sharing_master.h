@@ -43,6 +43,7 @@ class SharingEpoch : public Phase {
   enum class Stage { kTraining, kDraining, kDone };
 
   void bring_up_to_date();
+  void set_statistics(std::vector<float> mean);
   void hand_out();
   void hand_out_freely();
   void hand_out_rounds();

@@ -98,6 +98,7 @@ void read_training(const Settings& given, Training& training) {
   if (given.has("gradient_normalization"))
     training.gradient_normalization =
         given.one_of<GradientNormalization>("gradient_normalization");
+  if (given.has("frozen")) training.frozen = given.flag("frozen");
   if (given.has("gradient_threshold"))
     training.gradient_threshold = given.number("gradient_threshold");
 }
@@ -225,7 +226,9 @@ NetworkConfig parse_network(std::string_view text, const std::string& name) {
   refuse(problems, name);
   try {
     const Layout layout = layout_of(config);
-    if (layout.parameter_count == 0)
+    if (std::ranges::all_of(layout.parameters, [&](const Segment& s) {
+          return config.layers[s.layer].training.frozen;
+        }))
       throw Error{Code::kConfig, "the network has nothing that is trained"};
     check_weight_inits(config, layout);
     Constraints(config, layout);

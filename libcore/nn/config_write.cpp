@@ -110,6 +110,7 @@ Json write_layer(const LayerConfig& layer) {
   put("bias_init", training.bias_init);
   put("gradient_normalization", spell(training.gradient_normalization));
   put("gradient_threshold", training.gradient_threshold);
+  if (training.frozen) put("frozen", true);
   return json;
 }
 

@@ -34,6 +34,7 @@ Constraints::Constraints(const NetworkConfig& config, const Layout& layout) {
       throw Error{Code::kConfig,
                   "layer '" + layer.name +
                       "': constraints: min_norm is more than max_norm"};
+    if (layer.training.frozen) continue;
     const bool bias = segment.role == Role::kBias;
     if (!constraint.any() ||
         (bias ? !constraint.biases : segment.role != Role::kWeight))

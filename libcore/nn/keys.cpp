@@ -118,6 +118,9 @@ std::vector<std::pair<Trains, Key>> training_keys() {
                 names_of<GradientNormalization>())},
       {Trains::kOthers, of_layer("gradient_threshold", Kind::kNumber, kAsAtTop,
                                  "Its limit.", kOver0)},
+      {Trains::kOthers,
+       of_layer("frozen", Kind::kBoolean, "(false)",
+                "Keeps its parameters and statistics as they are.")},
   };
 }
 

@@ -101,7 +101,8 @@ LayerSite Lane::site(std::size_t index) {
   }
   s.truncate = common_.config->tbptt_length;
   s.training = common_.training;
-  s.keeps_statistics = index_ == 0;
+  s.frozen = common_.config->layers[step.layer].training.frozen;
+  s.keeps_statistics = index_ == 0 && !s.frozen;
   s.read_by_loss_alone =
       std::ranges::none_of(common_.plan->steps,
                            [&](const PlannedLayer& other) {
@@ -117,16 +118,16 @@ LayerSite Lane::site(std::size_t index) {
                    own.parameters_end - own.parameters_begin);
   const std::int64_t begin = segments.empty() ? 0 : segments.front().offset;
   View gradient = common_.training ? gradient_.at(begin, {}) : View{};
-  if (step.adds_gradient && !gradient.empty()) {
+  if ((step.adds_gradient || s.frozen) && !gradient.empty()) {
     const std::int64_t end =
         segments.back().offset + segments.back().elements();
     gradient = memory_.allocate({end - begin});
-    nodes_[index].shared_gradient = gradient;
+    if (!s.frozen) nodes_[index].shared_gradient = gradient;
   }
   auto& noise = nodes_[index].noise;
   const WeightNoise& wanted =
       common_.config->layers[step.layer].training.weight_noise;
-  if (common_.training && wanted.any())
+  if (common_.training && wanted.any() && !s.frozen)
     noise.emplace(
         *device_, memory_, wanted, common_.config->seed,
         common_.config->layers[step.layer].shares.value_or(step.layer));

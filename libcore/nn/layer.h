@@ -63,10 +63,13 @@ struct LayerSite {
   std::uint64_t seed = 0;  // of the network
   std::vector<Form> inputs;
   Form output;
-  std::int64_t truncate = 0;      // tbptt_length
-  std::int64_t max_batch = 0;     // of the lane, times the copies of inputs
-  bool training = false;          // else backward() is never called
-  bool keeps_statistics = false;  // true for one of the lanes
+  std::int64_t truncate = 0;   // tbptt_length
+  std::int64_t max_batch = 0;  // of the lane, times the copies of inputs
+  bool training = false;       // else backward() is never called
+  // Parameters and statistics stay as they are; what backward() writes to
+  // gradients is of no use.
+  bool frozen = false;
+  bool keeps_statistics = false;  // true for one of the lanes, unless frozen
   // Of layers with a loss: nobody else reads the output.
   bool read_by_loss_alone = false;
 

@@ -171,7 +171,7 @@ void Builder::add_layer() {
   layer.output = plan.output;
   layer.mask = mask_of(plan);
   layer.flops = plan.flops;
-  layer.summed = plan.summed;
+  layer.summed = config().training.frozen ? 0 : plan.summed;
   layer.manners = plan.manners;
   if (config().shares) {
     share(layer, plan);

@@ -40,13 +40,22 @@ UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
   squares_.resize(pieces_.size());
   penalties_.resize(pieces_.size());
   finite_.resize(static_cast<std::size_t>(lanes));
-  for (int lane = 0; lane <= lanes; ++lane) {
-    const std::int64_t from = layout.parameter_count * lane / lanes;
-    const auto at = std::partition_point(
-        pieces_.begin(), pieces_.end(),
-        [&](const Piece& p) { return (p.begin + p.end) / 2 < from; });
-    deal_.push_back(static_cast<std::size_t>(at - pieces_.begin()));
+  deal(lanes);
+}
+
+void UpdatePlan::deal(int lanes) {
+  std::vector<std::int64_t> middles;  // counting what is trained
+  std::int64_t trained = 0;
+  for (const Piece& piece : pieces_) {
+    const std::int64_t own =
+        rules_[piece.segment].frozen ? 0 : piece.end - piece.begin;
+    middles.push_back(trained + own / 2);
+    trained += own;
   }
+  for (int lane = 0; lane <= lanes; ++lane)
+    deal_.push_back(static_cast<std::size_t>(
+        std::ranges::lower_bound(middles, trained * lane / lanes) -
+        middles.begin()));
   deal_.back() = pieces_.size();
 }
 
@@ -64,7 +73,8 @@ UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
                                      std::size_t segment) const {
   const Segment& tensor = layout.parameters[segment];
   const Training& training = config.layers[tensor.layer].training;
-  Rule rule{.normalization = training.gradient_normalization,
+  Rule rule{.frozen = training.frozen,
+            .normalization = training.gradient_normalization,
             .threshold = training.gradient_threshold,
             .l1 = 0,
             .l2 = 0,
@@ -130,6 +140,7 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
   bool finite = true;
   for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
     const Piece& piece = pieces_[p];
+    if (rules_[piece.segment].frozen) continue;
     const View sum = piece.part_of(gradients[0]);
     for (const View& other : gradients.subspan(1))
       device.add(sum, 1, piece.part_of(other));
@@ -168,7 +179,11 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
     const Piece& piece = pieces_[p];
     if (rule != &rules_[piece.segment]) {
       rule = &rules_[piece.segment];
-      step = step_of(*rule, at);
+      if (!rule->frozen) step = step_of(*rule, at);
+    }
+    if (rule->frozen) {
+      if (sink) sink(piece.begin, piece.part_of(gradient));
+      continue;
     }
     const bool good = device.update(step, to, piece.part_of(gradient),
                                     piece.part_of(parameters),
@@ -190,6 +205,7 @@ void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
     const Rule& rule = rules_[pieces_[p].segment];
     const View w = pieces_[p].part_of(parameters);
     penalties_[p] = 0;
+    if (rule.frozen) continue;
     if (rule.l1 != 0) penalties_[p] += rule.l1 * device.sum_absolute(w);
     if (rule.l2 != 0) penalties_[p] += rule.l2 / 2 * device.sum_squares(w);
   }

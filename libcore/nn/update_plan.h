@@ -2,9 +2,10 @@
 // updaters.
 //
 // The flat vectors are cut into pieces, none across two tensors, which are
-// dealt to the lanes in runs of equal length.  Pieces do not depend on the
-// number of lanes, and norms are summed over pieces in order, so results do not
-// either.
+// dealt to the lanes in runs of as many parameters that are trained; those of
+// frozen layers have no gradient, and an update of zeros.  Pieces do not depend
+// on the number of lanes, and norms are summed over pieces in order, so results
+// do not either.
 //
 // Each element is touched in two passes.  gather() sums the lanes' gradients;
 // a piece fits a core's cache, so the check and the norm that follow cost no
@@ -63,6 +64,7 @@ class UpdatePlan {
   };
   // What a tensor's training says.
   struct Rule {
+    bool frozen;
     GradientNormalization normalization;
     double threshold, l1, l2;
     double decay;  // of weights, without the learning rate
@@ -71,6 +73,7 @@ class UpdatePlan {
   };
 
   void cut(const Layout& layout);
+  void deal(int lanes);
   Rule rule_of(const NetworkConfig& config, const Layout& layout,
                std::size_t segment) const;
   // What to multiply the gradient with.

@@ -140,6 +140,39 @@ constrain_net() {
   sed -i 's/"seed": 7,/&\n  "constraints": {"min_norm": 1, "max_norm": 1},/' net.json
 }
 
+# base.safetensors, a model of batch_norm, dense and output, and a net.json that
+# has the first two of them, frozen, and another output.
+make_base() {
+  local base='{"type": "batch_norm", "name": "norm"},
+    {"type": "dense", "name": "code", "units": 8, "activation": "relu"},'
+  local end='"units": 3, "loss": "negative_log_likelihood"}]}'
+  echo '{"input": {"shape": [3]}, "updater": {"type": "adam"},
+    "regularization": {"l2": 0.01}, "layers": ['"$base"'
+    {"type": "output", "name": "old",'"$end" >net.json
+  dl-master -q --net net.json --data 'train-*.dls' --batch 10 --local 1 \
+    --normalize standardize -o base.safetensors >/dev/null || fail "base"
+  rm -r base.safetensors.run
+  sed -i 's/"old"/"new"/; s/"name": "norm"/&, "frozen": true/
+    s/"name": "code"/&, "frozen": true/' net.json
+}
+
+# compare_tensors MODEL MODEL: which tensors of the second are those of the
+# first, to the last bit.
+compare_tensors() {
+  python3 - "$@" <<'PY'
+import json, struct, sys
+def read(path):
+    data = open(path, "rb").read()
+    size = struct.unpack("<Q", data[:8])[0]
+    return {name: data[8 + size + t["data_offsets"][0]:8 + size + t["data_offsets"][1]]
+            for name, t in json.loads(data[8:8 + size]).items()
+            if name != "__metadata__" and not name.startswith("updater/")}
+before, after = map(read, sys.argv[1:])
+for name, values in after.items():
+    print(name, "same" if before.get(name) == values else "other")
+PY
+}
+
 # norms_of MODEL: how many units of it have weights of norm 1, and how many not.
 norms_of() {
   python3 - "$1" <<'PY'
@@ -174,11 +207,13 @@ PY
 
 # master NAME OPTION...: a master with its files under NAME.*, at $bind if that
 # is set.
+# With --init, scaling=().
+scaling=(--normalize standardize)
 master() {
   local name=$1
   shift
   run "$name" dl-master --net net.json --data 'train-*.dls' --batch 10 \
-    --normalize standardize --bind "${bind:-tcp://127.0.0.1:0}" \
+    "${scaling[@]}" --bind "${bind:-tcp://127.0.0.1:0}" \
     --master-file "$name.json" -o "$name.safetensors" "$@"
 }
 

@@ -25,6 +25,12 @@ class BatchNorm final : public Layer {
         epsilon_(site.settings->number("epsilon")) {
     if (!site.training) return;
     const std::int64_t c = site.output.shape.back();
+    if (site.frozen) {
+      mean_ = site.statistics[0];
+      variance_ = site.statistics[1];
+      zero_ = memory.allocate({c});
+      return;
+    }
     mean_ = memory.allocate({c});
     variance_ = memory.allocate({c});
     sums_ = memory.allocate({2 * c});
@@ -38,7 +44,7 @@ class BatchNorm final : public Layer {
   }
 
   void forward(const Flow& flow, const Step& step) override {
-    if (!step.training)
+    if (!step.training || site_.frozen)
       return normalise(flow, site_.statistics[0], site_.statistics[1]);
     measure(flow, step);
     if (step.examples > 0) normalise(flow, mean_, variance_);
@@ -50,6 +56,7 @@ class BatchNorm final : public Layer {
 
   void backward(const Flow& flow, const Step& step) override {
     tensor::Device& device = *site_.device;
+    if (site_.frozen) return scale_back(flow.dx[0], flow);
     if (step.examples > 0)
       device.batch_norm_sums(sum_dy_xhat_, sum_dy_, flow.dy, flow.x[0], mean_,
                              variance_, epsilon_);
@@ -107,12 +114,18 @@ class BatchNorm final : public Layer {
     device.sum_squares_about(sum, without_padding(x, shift_, mask), zero_);
   }
 
+  // As if mean and variance did not depend on x.
+  void scale_back(View dx, const Flow& flow) {
+    site_.device->batch_norm_gradient(dx, flow.dy, flow.x[0], mean_, variance_,
+                                      site_.parameters[0], zero_, zero_, 1,
+                                      epsilon_);
+  }
+
   // Mean and variance do not depend on padding.
   void spare_padding(const Flow& flow) {
     tensor::Device& device = *site_.device;
     const View dx = flow.dx[0], alone = scratch_.at(0, dx.shape);
-    device.batch_norm_gradient(alone, flow.dy, flow.x[0], mean_, variance_,
-                               site_.parameters[0], zero_, zero_, 1, epsilon_);
+    scale_back(alone, flow);
     device.add(dx, -1, alone);
     device.mask_steps(dx, flow.masks[0]);
     device.add(dx, 1, alone);

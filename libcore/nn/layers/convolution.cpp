@@ -44,8 +44,9 @@ void Convolution::forward(const Flow& flow, const Step& step) {
 
 void Convolution::backward(const Flow& flow, const Step&) {
   activation_.backward(flow.dy, flow.y);
-  kernel_->backward_weights(site_.gradient(0), site_.gradient(1), flow.x[0],
-                            flow.dy);
+  if (!site_.frozen)
+    kernel_->backward_weights(site_.gradient(0), site_.gradient(1), flow.x[0],
+                              flow.dy);
   if (!flow.dx[0].empty())
     kernel_->backward_data(flow.dx[0], flow.dy, site_.parameters[0]);
 }

@@ -37,8 +37,8 @@ Linear::Linear(const LayerSite& site)
       product_(device_->dense()),
       own_weight_(site.parameters[0]),
       own_bias_(site.parameter(1)),
-      weight_gradient_(site.gradient(0)),
-      bias_gradient_(site.gradient(1)),
+      weight_gradient_(site.frozen ? View{} : site.gradient(0)),
+      bias_gradient_(site.frozen ? View{} : site.gradient(1)),
       weight_(own_weight_),
       bias_(own_bias_) {}
 
@@ -66,8 +66,9 @@ bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
 
 void Linear::backward(View dx, View dy, View x) {
   dy = flat(dy, units_);
-  device_->matmul(weight_gradient_, dy, true, flat(x, inputs_), false, 0);
-  if (!bias_.empty()) device_->sum_rows(bias_gradient_, dy);
+  if (!weight_gradient_.empty())
+    device_->matmul(weight_gradient_, dy, true, flat(x, inputs_), false, 0);
+  if (!bias_gradient_.empty()) device_->sum_rows(bias_gradient_, dy);
   if (!dx.empty())
     device_->matmul(flat(dx, inputs_), dy, false, weight_, false, 0);
 }

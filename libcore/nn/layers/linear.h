@@ -34,6 +34,7 @@ class Linear {
   tensor::Device* device_;
   std::int64_t inputs_, units_;
   std::unique_ptr<tensor::Dense> product_;
+  // The gradients are empty where the layer is frozen.
   tensor::View own_weight_, own_bias_, weight_gradient_, bias_gradient_;
   tensor::View weight_, bias_;  // its own, or folded_, or empty: frozen
   Folded folded_;

@@ -33,6 +33,7 @@ double gradient_error(Network& network, const std::vector<double>& gradient,
   };
   double worst = 0;
   for (const Segment& s : network.parameter_segments()) {
+    if (network.config().layers[s.layer].training.frozen) continue;
     const std::int64_t n = s.elements();
     double largest = 0;
     for (std::int64_t i = s.offset; i < s.offset + n; ++i)
