@@ -167,7 +167,24 @@ TEST_CASE("predictions do not depend on lanes, chunks or what they are for") {
 TEST_CASE("an output follows from its example alone, to the bit") {
   const auto networks = {testing::example_network("lenet.json"),
                          sequence("[6, 6, 2]", kMixed, kAdam),
-                         testing::example_network("digits.json")};
+                         testing::example_network("digits.json"),
+                         sequence("[6, 6, 4]", R"(
+      {"type": "conv2d_transpose", "filters": 6, "kernel": [3, 3],
+       "stride": [2, 2], "activation": "relu"},
+      {"type": "depthwise_conv2d", "kernel": [3, 3]},
+      {"type": "separable_conv2d", "filters": 8, "kernel": [2, 2]},
+      {"type": "group_norm", "groups": 2}, {"type": "batch_norm"},
+      {"type": "local_response_norm"}, {"type": "upsample2d"},
+      {"type": "pnorm_pool2d"}, {"type": "global_pool"},
+      {"type": "output", "units": 3, "loss": "negative_log_likelihood"})"),
+                         sequence("[9, 4]", R"(
+      {"type": "conv1d", "filters": 6, "kernel": 3},
+      {"type": "multi_head_attention", "heads": 2, "head_size": 3},
+      {"type": "layer_norm"},
+      {"type": "lstm", "units": 5, "return_sequences": true},
+      {"type": "dense", "units": 7, "time_distributed": true},
+      {"type": "last_step"}, {"type": "prelu"},
+      {"type": "output", "units": 3, "loss": "negative_log_likelihood"})")};
   for (const NetworkConfig& config : networks) {
     const Examples data = random_examples(config, 70);
     Network one = compile(config, 1, "cpu", 1, false);
