@@ -22,7 +22,7 @@ ALL_PICTURES = {"train": 50000, "test": 10000}
 SEQUENCES = 1024
 
 
-def mnist(folder):
+def mnist(folder, count=EXAMPLES):
     """(shard, what it is)"""
     images = DATA / "mnist" / "train-images-idx3-ubyte.gz"
     labels = DATA / "mnist" / "train-labels-idx1-ubyte.gz"
@@ -31,7 +31,7 @@ def mnist(folder):
         images, labels = folder / "images.idx", folder / "labels.idx"
         what = "digits of 8x8 pixels, enlarged"
         enlarged_digits(images, labels)
-    run(f"dl-preprocess idx {images} {labels} | dl-shard -q --head {EXAMPLES} | "
+    run(f"dl-preprocess idx {images} {labels} | dl-shard -q --head {count} | "
         f"dl-shard -q -o {folder}/mnist")
     return f"{folder}/mnist-000.dls", what
 

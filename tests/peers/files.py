@@ -80,6 +80,8 @@ def shaped_layers(network):
             shape = extents + [layer["filters"] if kind == "conv2d" else shape[2]]
         elif kind in ("dense", "output"):
             shape = [layer["units"]]
+        elif kind == "gaussian_latent":
+            shape = [shape[0] // 2]
         elif kind == "lstm":
             shape = [shape[0], layer["units"]] if layer["return_sequences"] else [layer["units"]]
         elif kind == "flatten":

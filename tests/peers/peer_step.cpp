@@ -196,9 +196,8 @@ void train(const Args& a, const dl::nn::Model& model,
   dl::nn::Position position;
   std::size_t at = 0;
   const auto step = [&] {
-    const DataSet& set = batches[at];
-    const auto result = replica.train(
-        {&set.get("features"), &set.get("labels"), nullptr}, position);
+    const auto result =
+        replica.train(replica.network().batch_of(batches[at]), position);
     if (!result.fault.empty()) throw Error{Code::kData, result.fault};
     at = (at + 1) % batches.size();
     ++position.iteration;

@@ -48,6 +48,16 @@ class Lstm(nn.Module):
         return states if self.whole else last[0]
 
 
+class Latent(nn.Module):
+    """Codes drawn from what is encoded; keeps their divergence from N(0, 1)."""
+
+    def forward(self, x):
+        mean, log_variance = x.chunk(2, dim=-1)
+        self.divergence = 0.5 * (mean.square() + log_variance.exp() - log_variance -
+                                 1).sum() / len(x)
+        return mean + torch.randn_like(mean) * (0.5 * log_variance).exp()
+
+
 def activation(layer):
     kind, alpha = activation_of(layer)
     return {
@@ -103,6 +113,8 @@ def modules(layer, shape, pads):
     if kind == "lstm":
         lstm = Lstm(shape[1], layer)
         return [lstm], lstm
+    if kind == "gaussian_latent":
+        return [Latent()], None
     if kind == "dropout":
         return ([nn.Dropout(layer["rate"])] if layer["rate"] > 0 else []), None
     if kind == "activation":
@@ -165,8 +177,14 @@ def loss_of(layer):
     return lambda z, y: distance(act(z), y)
 
 
-def targets(y, layer):
-    """Labels as loss_of() wants them."""
+def own_losses(model):
+    return [m for m in model.modules() if isinstance(m, Latent)]
+
+
+def targets(x, y, layer):
+    """Labels as loss_of() wants them; of an autoencoder, what goes in."""
+    if layer.get("target", "labels") != "labels":
+        return torch.from_numpy(x.reshape(len(x), -1))
     y = torch.from_numpy(y)
     if layer["loss"] == "negative_log_likelihood" and (y.ndim == 1 or y.shape[-1] !=
                                                        layer["units"]):

@@ -24,7 +24,7 @@ def main():
     else:
         model, trained = torch_network.build(network, tensors)
         output = network["layers"][-1]
-    batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(y, output))
+    batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(x, y, output))
                for x, y in read_batches(args.data, args.batch, normalizer)]
     if args.channels_last:
         model = model.to(memory_format=torch.channels_last)
@@ -52,8 +52,13 @@ def training(args, model, trained, output, batches):
     update = (torch_updaters.exact_optimizer(layers) if args.exact
               else torch_updaters.fast_optimizer(layers, args.compile))
 
+    latent = torch_network.own_losses(model)
+
     def forward(x, y):
-        return loss_of(model(x), y)
+        loss = loss_of(model(x), y)
+        for code in latent:
+            loss = loss + code.divergence
+        return loss
     if args.compile:
         forward = torch.compile(forward)
 
