@@ -144,6 +144,10 @@ void Builder::take_each_step(LayerLayout& layer) const {
     throw Error{Code::kConfig,
                 "time_distributed is for types of one input "
                 "that do not read sequences themselves"};
+  if (type.adds_loss)
+    throw Error{Code::kConfig,
+                "time_distributed: what it adds to the loss is of an example, "
+                "not of a step"};
   Form& input = layer.inputs[0];
   if (!input.steps || input.shape.rank() < 2)
     throw Error{

@@ -91,6 +91,11 @@ TEST_CASE("what cannot be taken step by step is refused") {
                               "time_distributed": true})") ==
         "'test.json': layers[0] ('lstm1'): time_distributed is for types of "
         "one input that do not read sequences themselves");
+  CHECK(refusal("[4, 2]", R"({"type": "activity_regularization", "l1": 1,
+                              "time_distributed": true})") ==
+        "'test.json': layers[0] ('activity_regularization1'): "
+        "time_distributed: what it adds to the loss is of an example, not of a "
+        "step");
   CHECK(refusal("[4]", R"({"type": "dense", "units": 2,
                            "time_distributed": true})") ==
         "'test.json': layers[0] ('dense1'): time_distributed is for sequences "
