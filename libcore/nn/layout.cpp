@@ -140,7 +140,7 @@ void Builder::share(LayerLayout& layer, const Blueprint& plan) const {
 void Builder::take_each_step(LayerLayout& layer) const {
   const LayerType& type = *config().type;
   if (type.recurrent || type.reads_sequences || type.output != nullptr ||
-      type.tokens != nullptr || type.inputs.most != 1 || type.adds_loss)
+      type.tokens != nullptr || type.inputs.most != 1)
     throw Error{Code::kConfig,
                 "time_distributed is for types of one input "
                 "that do not read sequences themselves"};
