@@ -13,3 +13,5 @@ echo "status $?"
 dl-master --net lenet.json -o m.safetensors
 echo "status $?"
 ls -A
+# A graph is drawn.
+dl-master --net "$DL_TEST_ROOT/scripts/examples/siamese.json" --dry-run | sed -n '1,/^$/p'
