@@ -50,6 +50,7 @@ const std::string& name_of(const nn::NetworkConfig& network, nn::Value v) {
 std::vector<std::string> names_of(const nn::NetworkConfig& network,
                                   const std::vector<nn::Value>& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const nn::Value v : values)
     names.push_back(name_of(network, v).empty() ? "input"
                                                 : name_of(network, v));
