@@ -11,6 +11,7 @@ skip_next 'make demo' 'they are what runs this; the demo has a test of its own'
 run_next 'scripts/get-data mnist mnist'
 run_next 'waves.awk'
 run_next '--zip'
+run_next '--output-of'
 skip_next 'dl-worker --master tcp' 'other hosts'
 skip_next 'make install' 'builds and installs'
 page_ends
