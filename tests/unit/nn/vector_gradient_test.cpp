@@ -50,6 +50,37 @@ const std::string kSteps = R"({"type": "gru", "name": "g", "units": 4,
     "return_sequences": true}, )";
 const std::string kLast = R"(, {"type": "lstm", "name": "l", "units": 3})";
 
+TEST_CASE("gradients of a loss that draws classes to their centres",
+          "[gradient]") {
+  // Where centres follow as fast as the loss says.
+  const std::string end = R"({"type": "center_loss", "units": 3,
+      "loss": "negative_log_likelihood", "lambda": 0.7, "alpha": 0.7)";
+  for (const char* more : {"}", R"(, "bias": false, "loss_weight": 0.5})"}) {
+    check_gradient(testing::sequence("[5]", kVector + end + more));
+    check_gradient(testing::sequence("[4, 3]", kSteps + end + more));
+  }
+}
+
+TEST_CASE("the loss of a centre is that of its distance") {
+  const auto loss = [](double lambda) {
+    const NetworkConfig config = testing::sequence(
+        "[2]", R"({"type": "center_loss", "units": 2, "alpha": 0.5,
+        "loss": "negative_log_likelihood", "lambda": )" +
+                   std::to_string(lambda) + "}");
+    Network network = testing::compile(config, 2);
+    tensor::Tensor x(tensor::DType::kF64, {2, 2}), y(tensor::DType::kI32, {2});
+    std::ranges::copy(std::vector<double>{3, 4, 1, 0}, x.as<double>().begin());
+    std::ranges::copy(std::vector<int>{1, 0}, y.as<std::int32_t>().begin());
+    const double value = network.compute_gradient({&x, &y}, {});
+    // Centres start at 0; each is to go towards its example.
+    const auto g = testing::values(network, network.update());
+    const std::vector<double> centers(g.end() - 4, g.end());
+    CHECK(testing::distance(centers, {-0.25, 0, -0.75, -1}) < 1e-12);
+    return value;
+  };
+  CHECK(loss(0.4) - loss(0) == Approx(0.2 * (25 + 1) / 2));
+}
+
 TEST_CASE("gradients of cells with peepholes", "[gradient]") {
   check_gradient("[5, 3]", R"({"type": "lstm", "name": "p", "units": 3,
       "peepholes": true, "bidirectional": "concat"})");
