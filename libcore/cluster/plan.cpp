@@ -135,6 +135,22 @@ void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
                           "such targets; identity gives them");
 }
 
+// Layers that stay as they were drawn, since no model says otherwise.
+void tell_frozen(const Plan& plan, const Log& log) {
+  std::string names;
+  for (const nn::LayerConfig& layer : plan.model.config.layers) {
+    const bool drawn =
+        plan.transfer ? std::ranges::count(plan.transfer->drawn, layer.name) > 0
+                      : !plan.init;
+    if (layer.training.frozen && drawn)
+      names += (names.empty() ? "'" : ", '") + layer.name + "'";
+  }
+  if (!names.empty())
+    log(Level::kWarning, names +
+                             ": frozen, but drawn anew: what is never "
+                             "learnt stays random");
+}
+
 void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
   for (std::size_t i = 0; i < network.outputs.size(); ++i)
@@ -305,6 +321,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
                         io::expand_operands(options.eval_data));
   Plan plan;
   const Kept kept = choose_network(plan, options, log);
+  tell_frozen(plan, log);
   if (!options.data.empty()) {
     plan.training = open_data(options.data, folder + "/data-train",
                               "the training data", plan.model, log);

@@ -33,17 +33,18 @@ std::string plural(std::int64_t n, const char* one) {
 
 std::string class_lines(const std::string& what, const Json& classes) {
   if (classes.empty()) return "";
-  const bool steps = classes.at(0).contains("steps");
-  std::string out = line(what, std::to_string(classes.size()) +
-                                   (steps ? ", counted in steps" : ""));
+  const std::string counted = classes.at(0).contains("steps")    ? "steps"
+                              : classes.at(0).contains("pixels") ? "pixels"
+                                                                 : "examples";
+  std::string out =
+      line(what, std::to_string(classes.size()) +
+                     (counted == "examples" ? "" : ", counted in " + counted));
   for (const Json& entry : classes) {
     std::string name = std::to_string(entry.at("label").get<std::int64_t>());
     if (entry.contains("name"))
       name += " " + entry.at("name").get<std::string>();
-    out +=
-        line("  " + name,
-             std::to_string(
-                 entry.at(steps ? "steps" : "examples").get<std::int64_t>()));
+    out += line("  " + name,
+                std::to_string(entry.at(counted).get<std::int64_t>()));
   }
   return out;
 }

@@ -73,7 +73,7 @@ std::string of_part(const char* what, const std::string& part) {
 void count_classes(const DataSet& set, const std::string& part,
                    Counts& counts) {
   const tensor::Tensor* labels = set.find(of_part("labels", part));
-  if (!labels || tensor::is_real(labels->dtype()) || labels->shape().rank() > 2)
+  if (!labels || tensor::is_real(labels->dtype()) || labels->shape().rank() > 3)
     return;
   tensor::Tensor product;
   const tensor::Tensor* mask = nullptr;
@@ -90,14 +90,22 @@ void count_classes(const DataSet& set, const std::string& part,
   });
 }
 
+// Whether labels are classes of the pixels of images.
+bool are_of_pixels(const Metadata& metadata) {
+  const auto labels = metadata.schema.find("labels");
+  return labels != metadata.schema.end() && !metadata.classes.empty() &&
+         labels->second.shape.rank() == 2 &&
+         !tensor::is_real(labels->second.dtype);
+}
+
 Json classes_to_json(const Metadata& metadata, Counts counts) {
   Json list = Json::array();
-  const bool steps = are_of_steps(metadata);
+  const bool steps = are_of_steps(metadata), pixels = are_of_pixels(metadata);
   const auto labels = metadata.schema.find("labels");
   if (labels == metadata.schema.end() ||
-      (labels->second.shape.rank() > 0 && !steps))
+      (labels->second.shape.rank() > 0 && !steps && !pixels))
     counts.clear();
-  const char* what = steps ? "steps" : "examples";
+  const char* what = steps ? "steps" : pixels ? "pixels" : "examples";
   const auto named = static_cast<std::int64_t>(metadata.classes.size());
   for (std::int64_t i = 0; i < named; ++i) {
     const auto it = counts.find(i);

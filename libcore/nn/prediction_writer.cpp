@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/data/set_statistics.h"
 #include "libcore/data/stream.h"
 #include "libcore/nn/batch.h"
 #include "libcore/nn/layout.h"
@@ -153,6 +154,8 @@ class SetWriter : public PredictionWriter {
       metadata.provenance.push_back(*options_.step);
     }
     stream_.write_metadata(metadata);
+    metadata.provenance.clear();
+    told_ = std::move(metadata);
   }
 
   void take(data::DataSet& set,
@@ -172,10 +175,18 @@ class SetWriter : public PredictionWriter {
     if (find_id(result) && schema_.contains("id") &&
         result.get("id").shape()[1] < schema_["id"].shape[0])
       widen(result.tensors["id"], schema_["id"].shape[0]);
+    if (has_features()) statistics_.add(result);
     stream_.write(result);
   }
 
-  void close() override { stream_.close(); }
+  // What is trained on features is to know their statistics.
+  void close() override {
+    if (has_features() && stream_.examples() > 0) {
+      statistics_.put_into(told_);
+      stream_.write_metadata(told_);
+    }
+    stream_.close();
+  }
 
  private:
   // What an output becomes.
@@ -187,6 +198,7 @@ class SetWriter : public PredictionWriter {
   };
 
   bool predicts() const { return options_.kind == StreamKind::kPredictions; }
+  bool has_features() const { return !predicts() || keeps_features(); }
   bool keeps_features() const { return predicts() && options_.keep_features; }
 
   static data::About& about(data::Metadata& metadata, const std::string& part) {
@@ -213,6 +225,7 @@ class SetWriter : public PredictionWriter {
     passed_on_ = known.to_strings();
     known.schema = schema_;
     stream_.write_metadata(known);
+    told_ = std::move(known);
   }
 
   bool kept(const std::string& name) const {
@@ -241,6 +254,8 @@ class SetWriter : public PredictionWriter {
   std::map<std::string, data::Field> schema_;  // of the stream, once begun_
   bool begun_ = false;
   std::map<std::string, std::string> passed_on_;  // of labels, at last
+  data::Metadata told_;                           // last
+  data::SetStatistics statistics_;
 };
 
 SetWriter::SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,

@@ -20,6 +20,8 @@ const Range* range_of(Loss loss) {
   static constexpr Range kAtLeast0{[](double t) { return t < 0; }, "0 or more"};
   static constexpr Range kNot0{[](double t) { return t == 0; },
                                "numbers other than 0"};
+  static constexpr Range kShare{[](double t) { return t < 0 || t > 1; },
+                                "0 to 1"};
   static constexpr Range kSides{
       [](double t) { return t < -1 || t > 1 || t != static_cast<int>(t); },
       "1, and 0 or -1"};
@@ -30,6 +32,9 @@ const Range* range_of(Loss loss) {
       return &kAtLeast0;
     case Loss::kMeanAbsolutePercentageError:
       return &kNot0;
+    case Loss::kBinaryCrossEntropy:
+    case Loss::kBinaryFocal:
+      return &kShare;
     case Loss::kHinge:
     case Loss::kSquaredHinge:
     case Loss::kMultiLabel:

@@ -59,9 +59,16 @@ std::vector<data::Normalizer> fit_inputs(std::string_view kind,
     inputs.push_back(automatic && input.tokens > 0
                          ? data::Normalizer{}
                          : data::Normalizer::fit(kind, part));
-    if (automatic && inputs[i].kind == "standardize" &&
-        wants_probabilities(config, i))
+    if (!wants_probabilities(config, i)) continue;
+    if (automatic && inputs[i].kind == "standardize")
       inputs[i] = data::Normalizer::fit("minmax", part);
+    const auto& known = part.statistics;
+    if (kind == "none" && known && known->count > 0 &&
+        (std::ranges::min(known->min) < 0 || std::ranges::max(known->max) > 1))
+      throw Error{
+          Code::kConfig,
+          "an output whose target is an input wants 0..1, the data have "
+          "other values: use --normalize minmax"};
   }
   return inputs;
 }

@@ -47,3 +47,7 @@ dl-infer -q --model r.safetensors --output-of each --output-of last s.dls |
 dl-infer -q --model r.safetensors --output-of each --format dls \
   --no-provenance s.dls | dl-shard -q -n 1 -o steps &&
   dl-shard --info steps-000.dls | sed -n '/^features/,/^ *1/p'
+
+# The stream knows the statistics of its features, as training wants them.
+dl-infer -q --model r.safetensors --output-of last --format dls s.dls -o last.dls
+dl-shard --info last.dls | grep -c '^statistics'

@@ -42,3 +42,6 @@ cat >still.json <<'END'
  {"type": "output", "units": 2, "loss": "l2", "frozen": true}]}
 END
 dl-master --net still.json --dry-run
+
+# What is frozen, but not taken over, would stay random.
+dl-master --net two.json --dry-run 2>&1 >/dev/null | grep frozen

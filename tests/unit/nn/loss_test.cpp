@@ -211,6 +211,10 @@ TEST_CASE("targets that a loss has no use for are refused") {
   CHECK(answer(poisson, {0, 1, -1, 3}) ==
         "example 1 has the target -1.0, 'poisson' wants 0 or more");
   CHECK(answer(poisson, {0, 1, -1, 3}, {1, 0}) == "");
+  const std::string likely = R"("units": 2, "loss": "binary_cross_entropy")";
+  CHECK(answer(likely, {0, 1, 0.25, 1}) == "");
+  CHECK(answer(likely, {0, 1, 0.25, 16}) ==
+        "example 1 has the target 16.0, 'binary_cross_entropy' wants 0 to 1");
   const std::string share =
       R"("units": 1, "loss": "mean_absolute_percentage_error")";
   CHECK(answer(share, {1, -1}) == "");
