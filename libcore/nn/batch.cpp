@@ -331,12 +331,26 @@ void fill_batch(const data::DataSet& set, const Wanted& wanted, Batch& batch) {
             : Part{set.find(output.tensor), set.find(output.mask)});
 }
 
+namespace {
+
+// The data lack a tensor; those of its kind that they have may be meant.
+[[noreturn]] void refuse_lack(const std::string& tensor,
+                              const data::Metadata& metadata) {
+  const std::string kind = tensor.substr(0, tensor.find('/'));
+  std::string others;
+  for (const auto& [name, field] : metadata.schema)
+    if (name == kind || name.starts_with(kind + "/"))
+      others += (others.empty() ? ", but '" : ", '") + name + "'";
+  refuse("the data have no tensor '" + tensor + "'" + others);
+}
+
+}  // namespace
+
 void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
                     bool labels_needed) {
   for (const WantedInput& want : wanted.inputs) {
     const auto features = metadata.schema.find(want.tensor);
-    if (features == metadata.schema.end())
-      refuse("the data have no tensor '" + want.tensor + "'");
+    if (features == metadata.schema.end()) refuse_lack(want.tensor, metadata);
     check_example(features->second.shape, want);
     if (const auto mask = metadata.schema.find(want.mask);
         mask != metadata.schema.end())
@@ -346,8 +360,7 @@ void check_metadata(const data::Metadata& metadata, const Wanted& wanted,
     if (want.target) continue;
     const auto labels = metadata.schema.find(want.tensor);
     if (labels == metadata.schema.end()) {
-      if (labels_needed)
-        refuse("the data have no tensor '" + want.tensor + "'");
+      if (labels_needed) refuse_lack(want.tensor, metadata);
       continue;
     }
     check_label(labels->second.dtype, labels->second.shape, want);

@@ -86,10 +86,20 @@ class BatchNorm final : public Layer {
   double count(View mask, const Step& step) {
     if (!site_.output.steps) return values_in(step.total);
     tensor::Device& device = *site_.device;
-    device.fill(counted_, mask.empty() ? values_in(step.examples)
+    const tensor::Shape& shape = site_.output.shape;
+    const auto each = static_cast<double>(shape.elements() / shape[0] /
+                                          shape.back());  // of a step
+    device.fill(counted_, mask.empty() ? values_in(step.examples) / each
                                        : device.sum_absolute(mask));
     step.lanes->all_reduce(counted_);
-    return std::max(device.sum_absolute(counted_), 1.0);
+    return std::max(device.sum_absolute(counted_), 1.0) * each;
+  }
+
+  // The steps of v that are padding become 0, whatever a step is.
+  void clear_padding(View v, View mask) {
+    const std::int64_t n = v.shape[0], steps = v.shape[1];
+    site_.device->mask_steps(v.reshaped({n, steps, v.elements() / (n * steps)}),
+                             mask);
   }
 
   // x + shift without its padding.
@@ -97,7 +107,7 @@ class BatchNorm final : public Layer {
     const View real = scratch_.at(0, x.shape);
     site_.device->copy(real, x);
     site_.device->add_bias(real, shift);
-    site_.device->mask_steps(real, mask);
+    clear_padding(real, mask);
     return real;
   }
 
@@ -127,7 +137,7 @@ class BatchNorm final : public Layer {
     const View dx = flow.dx[0], alone = scratch_.at(0, dx.shape);
     scale_back(alone, flow);
     device.add(dx, -1, alone);
-    device.mask_steps(dx, flow.masks[0]);
+    clear_padding(dx, flow.masks[0]);
     device.add(dx, 1, alone);
   }
 

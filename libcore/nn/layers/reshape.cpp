@@ -19,10 +19,10 @@ Extents extents_in(const Settings& settings, std::string_view key) {
   return settings.at(key).get<Extents>();
 }
 
-// What stays [steps, features] with as many steps is the sequence still.
+// What stays [steps, ...] with as many steps is the sequence still.
 Form formed(const Form& input, const Extents& extents, bool steps) {
   const Shape shape{std::span<const std::int64_t>(extents)};
-  return {shape, input.steps && steps && shape.rank() == 2, input.copies};
+  return {shape, input.steps && steps && shape.rank() >= 2, input.copies};
 }
 
 Blueprint plan_reshape(const Settings& settings, std::span<const Form> inputs) {

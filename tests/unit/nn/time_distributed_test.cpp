@@ -42,6 +42,35 @@ TEST_CASE("gradients of films whose pictures are convolved one by one",
   CHECK(testing::distance(alone, gradient(config, 3)) < 1e-12);
 }
 
+TEST_CASE("gradients of films of different lengths, made by reshape",
+          "[gradient]") {
+  const NetworkConfig config = testing::sequence("[4, 18]", R"(
+    {"type": "gru", "units": 18, "return_sequences": true},
+    {"type": "reshape", "shape": [4, 3, 3, 2]}, {"type": "batch_norm"},
+    {"type": "conv2d", "filters": 3, "kernel": [2, 2], "activation": "tanh",
+     "time_distributed": true},
+    {"type": "flatten", "time_distributed": true}, {"type": "last_step"},
+    {"type": "output", "units": 2, "loss": "negative_log_likelihood"})");
+  for (const int lanes : {1, 2}) {
+    Network network = testing::compile(config, 4, "reference", lanes);
+    testing::stir(network);
+    testing::Examples data = testing::random_examples(config, 4);
+    data.features_mask = testing::lengths_mask(4, 4);
+    const auto loss = [&] {
+      return network.compute_gradient(data.batch(), kAt);
+    };
+    loss();
+    const auto g = testing::values(network, network.update());
+    CHECK(testing::gradient_error(network, g, 10, loss, 1e-4) <=
+          testing::kTolerance);
+    // What is padding does not matter.
+    const double before = loss();
+    for (std::size_t i = 1 * 18; i < 4 * 18; ++i)
+      data.features.as<double>()[i] = 100;  // of an example of one step
+    CHECK(loss() == Approx(before).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("each step gets what it would get as an example") {
   const std::string layers = R"(
     {"type": "conv2d", "name": "c", "filters": 3, "kernel": [3, 3],
