@@ -110,7 +110,7 @@ dl::nn::Model open_model(const Args& a) {
 void write_samples(const Args& a, bool lines) {
   a.options->refuse({"output-of", "keep-features", "score", "samples"},
                     "is not for --sample");
-  if (a.sample < 0 || !a.operands.empty())
+  if (a.sample < 1 || !a.operands.empty())
     throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
   const auto decoder =
       dl::nn::decoder_of(dl::nn::open_model(a.model, dl::cli::log()));
@@ -152,7 +152,7 @@ void run(const Args& a) {
     a.options->refuse({"top"}, "is for --format jsonl");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
-  if (a.sample != 0) return write_samples(a, lines);
+  if (a.options->given("sample")) return write_samples(a, lines);
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   dl::io::refuse_overwriting(a.output, specs);

@@ -117,7 +117,8 @@ LayerSite Lane::site(std::size_t index) {
           .subspan(own.parameters_begin,
                    own.parameters_end - own.parameters_begin);
   const std::int64_t begin = segments.empty() ? 0 : segments.front().offset;
-  View gradient = common_.training ? gradient_.at(begin, {}) : View{};
+  View gradient =
+      common_.training && !segments.empty() ? gradient_.at(begin, {}) : View{};
   if ((step.adds_gradient || s.frozen) && !gradient.empty()) {
     const std::int64_t end =
         segments.back().offset + segments.back().elements();

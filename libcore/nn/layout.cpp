@@ -170,6 +170,10 @@ void Builder::add_layer() {
   const bool each_step = config().each_step;
   if (each_step) take_each_step(layer);
   Blueprint plan = config().type->plan(config().settings, layer.inputs);
+  if (each_step && plan.summed > 0)
+    throw Error{Code::kConfig,
+                "time_distributed: it looks at all steps of the mini-batch at "
+                "once, and takes sequences as they are; leave that out"};
   if (each_step) put_together(layer.each_of, plan);
   check_size(plan.output.shape, "its output");
   layer.output = plan.output;

@@ -22,7 +22,7 @@ ValueMemory value_memory(const NetworkConfig& config, const Layout& layout,
     if (plan.values[v] == kNoBuffer) continue;
     ValueMemory::Place& own = memory.values[v];
     own.bytes = kReal * (end(v) - begin(v));
-    for (Value other = 0; other < v; ++other)
+    for (Value other = v; other-- > 0 && own.shares.size() < kMostShares;)
       if (plan.values[other] != kNoBuffer && begin(other) < end(v) &&
           begin(v) < end(other))
         own.shares.push_back(other);

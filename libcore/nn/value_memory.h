@@ -15,14 +15,17 @@ namespace dl::nn {
 struct ValueMemory {
   struct Place {
     std::int64_t bytes = 0;  // 0: computed with the next, and never written
-    // Values before it that lie, at least in part, where it does; in the order
-    // of the values.
+    // Values before it that lie, at least in part, where it does: the last
+    // ones, from the nearest on.
     std::vector<Value> shares;
   };
   std::vector<Place> values;  // by Value
   // Of all of them, with gradients in training; and if none shared memory.
   std::int64_t bytes = 0, apart = 0;
 };
+
+// The most that a value's `shares` has.
+inline constexpr std::size_t kMostShares = 16;
 
 // For mini-batches of so many examples.
 ValueMemory value_memory(const NetworkConfig& config, const Layout& layout,

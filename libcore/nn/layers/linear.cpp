@@ -11,8 +11,7 @@ Blueprint plan_linear(const Settings& settings, const Form& input) {
   const std::int64_t units = settings.integer("units");
   const bool bias = settings.flag("bias");
   const std::int64_t steps = input.steps ? input.shape[0] : 1;
-  const std::int64_t inputs =
-      input.steps ? input.shape[1] : input.shape.elements();
+  const std::int64_t inputs = input.shape.elements() / steps;
   Blueprint plan{
       .output = {input.steps ? Shape{steps, units} : Shape{units}, input.steps,
                  input.copies},

@@ -46,7 +46,7 @@ TEST_CASE("values say whose memory they lie in") {
   CHECK(training.values[0].shares.empty());
   // The activation works in place, and to flatten is to do nothing.
   CHECK(training.values[3].shares == std::vector<Value>{2});
-  CHECK(training.values[4].shares == std::vector<Value>{2, 3});
+  CHECK(training.values[4].shares == std::vector<Value>{3, 2});
   CHECK(training.bytes < training.apart);
   // The convolution does what is behind it.
   CHECK(prediction.values[1].bytes == 0);

@@ -263,5 +263,20 @@ TEST_CASE("a residual block adds its gradients without copies", "[graph]") {
   CHECK(sums == 1);
 }
 
+TEST_CASE("a layer without parameters may be shared as well") {
+  const NetworkConfig config = parse_network(R"({
+      "inputs": [{"name": "x", "shape": [4]}],
+      "nodes": [
+        {"name": "a", "type": "dropout"},
+        {"name": "b", "type": "dropout", "shares": "a"},
+        {"name": "o", "type": "output", "units": 2, "loss": "l2"}],
+      "outputs": "o"})",
+                                             "'g.json'");
+  Network network = testing::compile(config, 3, "reference", 2);
+  const data::DataSet set = testing::random_set(config, 3);
+  const Batch batch = network.batch_of(set);
+  CHECK(std::isfinite(testing::train(network, batch, 0)));
+}
+
 }  // namespace
 }  // namespace dl::nn

@@ -75,10 +75,9 @@ TEST_CASE("each step gets what it would get as an example") {
   const std::string layers = R"(
     {"type": "conv2d", "name": "c", "filters": 3, "kernel": [3, 3],
      "activation": "relu"EACH},
-    {"type": "batch_norm", "name": "b"EACH},
+    {"type": "batch_norm", "name": "b"},
     {"type": "average_pool2d", "kernel": [2, 2]EACH},
-    {"type": "flatten"EACH},
-    {"type": "dense", "name": "d", "units": 4EACH},
+    {"type": "dense", "name": "d", "units": 4},
     {"type": "loss", "units": 4, "loss": "mean_squared_error"})";
   const auto with = [&](const std::string& shape, const std::string& each) {
     std::string text = layers;
@@ -125,6 +124,9 @@ TEST_CASE("what cannot be taken step by step is refused") {
         "'test.json': layers[0] ('activity_regularization1'): "
         "time_distributed: what it adds to the loss is of an example, not of a "
         "step");
+  CHECK_THAT(refusal("[4, 2]", R"({"type": "batch_norm",
+                                   "time_distributed": true})"),
+             Catch::Contains("takes sequences as they are"));
   CHECK(refusal("[4]", R"({"type": "dense", "units": 2,
                            "time_distributed": true})") ==
         "'test.json': layers[0] ('dense1'): time_distributed is for sequences "
