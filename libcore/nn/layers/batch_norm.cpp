@@ -87,8 +87,8 @@ class BatchNorm final : public Layer {
     if (!site_.output.steps) return values_in(step.total);
     tensor::Device& device = *site_.device;
     const tensor::Shape& shape = site_.output.shape;
-    const auto each = static_cast<double>(shape.elements() / shape[0] /
-                                          shape.back());  // of a step
+    const std::int64_t of_a_step = shape.elements() / shape[0] / shape.back();
+    const auto each = static_cast<double>(of_a_step);
     device.fill(counted_, mask.empty() ? values_in(step.examples) / each
                                        : device.sum_absolute(mask));
     step.lanes->all_reduce(counted_);
