@@ -72,3 +72,5 @@ END
 dl-shard --info drawn.dls | grep -c labels
 dl-infer --model denoising.safetensors --sample 3
 dl-infer --model variational.safetensors --score likelihood others.dls
+dl-infer --model variational.safetensors --sample 0
+dl-master --net denoising.json --data others.dls --normalize none --dry-run
