@@ -52,7 +52,7 @@ def channels_first(x):
     return np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if x.ndim == 4 else x
 
 
-def _window(layer, shape):
+def window(layer, shape):
     """Extents after a window has slid over [height, width, ...], and what is
     padded: [[top, bottom], [left, right]]."""
     extents, pads = [], []
@@ -76,7 +76,7 @@ def shaped_layers(network):
     for layer in network["layers"]:
         before, pads, kind = list(shape), None, layer["type"]
         if kind in ("conv2d", "max_pool2d", "average_pool2d"):
-            extents, pads = _window(layer, shape)
+            extents, pads = window(layer, shape)
             shape = extents + [layer["filters"] if kind == "conv2d" else shape[2]]
         elif kind in ("dense", "output"):
             shape = [layer["units"]]

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from files import _window
-from torch_network import Pad, activation
+from files import window
+from torch_network import Lstm, Pad, activation
 
 
 class Attention(nn.Module):
@@ -51,7 +51,7 @@ class Apply(nn.Module):
 
 def padded(layer, shape, exact):
     """(modules before, padding)"""
-    _, pads = _window(layer, shape)
+    _, pads = window(layer, shape)
     (top, bottom), (left, right) = pads
     if (top, left) == (bottom, right) or not exact:
         return [], (max(top, bottom), max(left, right))
@@ -60,7 +60,7 @@ def padded(layer, shape, exact):
 
 def convolution(layer, shapes, exact):
     shape = shapes[0]
-    extents, _ = _window(layer, shape)
+    extents, _ = window(layer, shape)
     before, padding = padded(layer, shape, exact)
     deep = layer["type"] == "depthwise_conv2d"
     filters = shape[2] * layer["depth_multiplier"] if deep else layer["filters"]
@@ -98,7 +98,7 @@ def layer_norm(layer, shapes, _):
 
 
 def max_pool(layer, shapes, _):
-    extents, pads = _window(layer, shapes[0])
+    extents, pads = window(layer, shapes[0])
     assert not np.any(pads), layer
     return [nn.MaxPool2d(tuple(layer["kernel"]), tuple(layer["stride"]))], None, \
         [*extents, shapes[0][2]]
@@ -116,7 +116,6 @@ def embedding(layer, shapes, _):
 
 
 def lstm(layer, shapes, _):
-    from torch_network import Lstm
     module = Lstm(shapes[0][1], layer)
     shape = [shapes[0][0], layer["units"]] if layer["return_sequences"] else [layer["units"]]
     return [module], module, shape

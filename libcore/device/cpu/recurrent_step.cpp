@@ -88,63 +88,10 @@ DL_INLINE void simple_rows_back(const CellStep& s, Activation f) {
   }
 }
 
-DL_INLINE void lstm_rows(const CellStep& s, Activation gate, Activation f) {
-  const std::int64_t n = s.units;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 4 * n;
-    const float* c_before = s.c_before + b * n;
-    float *h = s.h + b * n, *c = s.c + b * n, *squashed = s.squashed + b * n;
-    if (is_masked(s, b)) {
-      std::copy_n(s.h_before + b * n, n, h);
-      std::copy_n(c_before, n, c);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      const float i = apply(gate, g[u]);
-      const float k = apply(gate, g[n + u]);
-      const float j = apply(f, g[2 * n + u]);
-      const float o = apply(gate, g[3 * n + u]);
-      const float state = k * c_before[u] + i * j;
-      const float out = apply(f, state);
-      g[u] = i;
-      g[n + u] = k;
-      g[2 * n + u] = j;
-      g[3 * n + u] = o;
-      c[u] = state;
-      squashed[u] = out;
-      h[u] = o * out;
-    }
-  }
-}
-
-DL_INLINE void lstm_rows_back(const CellStep& s, Activation gate,
-                              Activation f) {
-  const std::int64_t n = s.units;
-  for (std::int64_t b = 0; b < s.batch; ++b) {
-    float* g = s.gates + b * 4 * n;
-    const float *c_before = s.c_before + b * n, *squashed = s.squashed + b * n;
-    float *dh = s.dh + b * n, *dc = s.dc + b * n;
-    if (is_masked(s, b)) {
-      std::fill_n(g, 4 * n, 0.0f);
-      continue;
-    }
-    DL_INDEPENDENT
-    for (std::int64_t u = 0; u < n; ++u) {
-      const float i = g[u], k = g[n + u], j = g[2 * n + u], o = g[3 * n + u];
-      const float a = squashed[u];
-      const float state = dc[u] + dh[u] * o * slope(f, a);
-      g[u] = state * j * slope(gate, i);
-      g[n + u] = state * c_before[u] * slope(gate, k);
-      g[2 * n + u] = state * i * slope(f, j);
-      g[3 * n + u] = dh[u] * a * slope(gate, o);
-      dc[u] = state * k;
-      dh[u] = 0;
-    }
-  }
-}
-
-DL_INLINE void peephole_rows(const CellStep& s, Activation gate, Activation f) {
+// peeps: known where this is inlined, so that cells without peepholes do
+// without.
+DL_INLINE void lstm_rows(const CellStep& s, Activation gate, Activation f,
+                         bool peeps) {
   const std::int64_t n = s.units;
   const float* p = s.peephole;
   for (std::int64_t b = 0; b < s.batch; ++b) {
@@ -158,11 +105,13 @@ DL_INLINE void peephole_rows(const CellStep& s, Activation gate, Activation f) {
     }
     DL_INDEPENDENT
     for (std::int64_t u = 0; u < n; ++u) {
-      const float i = apply(gate, g[u] + p[u] * c_before[u]);
-      const float k = apply(gate, g[n + u] + p[n + u] * c_before[u]);
+      const float i = apply(gate, peeps ? g[u] + p[u] * c_before[u] : g[u]);
+      const float k =
+          apply(gate, peeps ? g[n + u] + p[n + u] * c_before[u] : g[n + u]);
       const float j = apply(f, g[2 * n + u]);
       const float state = k * c_before[u] + i * j;
-      const float o = apply(gate, g[3 * n + u] + p[2 * n + u] * state);
+      const float o = apply(
+          gate, peeps ? g[3 * n + u] + p[2 * n + u] * state : g[3 * n + u]);
       const float out = apply(f, state);
       g[u] = i;
       g[n + u] = k;
@@ -175,8 +124,8 @@ DL_INLINE void peephole_rows(const CellStep& s, Activation gate, Activation f) {
   }
 }
 
-DL_INLINE void peephole_rows_back(const CellStep& s, Activation gate,
-                                  Activation f) {
+DL_INLINE void lstm_rows_back(const CellStep& s, Activation gate, Activation f,
+                              bool peeps) {
   const std::int64_t n = s.units;
   const float* p = s.peephole;
   float* dp = s.peephole_gradient;
@@ -194,18 +143,21 @@ DL_INLINE void peephole_rows_back(const CellStep& s, Activation gate,
       const float i = g[u], k = g[n + u], j = g[2 * n + u], o = g[3 * n + u];
       const float a = squashed[u];
       const float d_o = dh[u] * a * slope(gate, o);
-      const float state = dc[u] + dh[u] * o * slope(f, a) + d_o * p[2 * n + u];
+      float state = dc[u] + dh[u] * o * slope(f, a);
+      if (peeps) state += d_o * p[2 * n + u];
       const float d_i = state * j * slope(gate, i);
       const float d_k = state * c_before[u] * slope(gate, k);
       g[u] = d_i;
       g[n + u] = d_k;
       g[2 * n + u] = state * i * slope(f, j);
       g[3 * n + u] = d_o;
+      dc[u] = state * k;
+      dh[u] = 0;
+      if (!peeps) continue;
+      dc[u] += d_i * p[u] + d_k * p[n + u];
       dp[u] += d_i * c_before[u];
       dp[n + u] += d_k * c_before[u];
       dp[2 * n + u] += d_o * c[u];
-      dc[u] = state * k + d_i * p[u] + d_k * p[n + u];
-      dh[u] = 0;
     }
   }
 }
@@ -289,20 +241,20 @@ DL_VECTOR void simple_backward(const CellStep& s) {
 
 DL_VECTOR void lstm_forward(const CellStep& s) {
   if (s.peephole != nullptr)
-    peephole_rows(s, s.gate_activation, s.activation);
+    lstm_rows(s, s.gate_activation, s.activation, true);
   else if (is_usual(s))
-    lstm_rows(s, Activation::kSigmoid, Activation::kTanh);
+    lstm_rows(s, Activation::kSigmoid, Activation::kTanh, false);
   else
-    lstm_rows(s, s.gate_activation, s.activation);
+    lstm_rows(s, s.gate_activation, s.activation, false);
 }
 
 DL_VECTOR void lstm_backward(const CellStep& s) {
   if (s.peephole != nullptr)
-    peephole_rows_back(s, s.gate_activation, s.activation);
+    lstm_rows_back(s, s.gate_activation, s.activation, true);
   else if (is_usual(s))
-    lstm_rows_back(s, Activation::kSigmoid, Activation::kTanh);
+    lstm_rows_back(s, Activation::kSigmoid, Activation::kTanh, false);
   else
-    lstm_rows_back(s, s.gate_activation, s.activation);
+    lstm_rows_back(s, s.gate_activation, s.activation, false);
 }
 
 DL_VECTOR void gru_forward(const CellStep& s) {

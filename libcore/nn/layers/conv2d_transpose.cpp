@@ -50,12 +50,7 @@ class Conv2dTranspose final : public Layer {
   void freeze() override {
     weight_ = site_.parameters[0];
     bias_ = site_.parameter(1);
-    folded_ = {};
-    if (!scaling_.empty()) {
-      folded_ = fold(*site_.device, weight_, bias_, scaling_);
-      weight_ = folded_.weight->view();
-      bias_ = folded_.bias->view();
-    }
+    folded_ = fold(*site_.device, weight_, bias_, scaling_);
     scaling_ = {};
     frozen_ = false;
     turn();

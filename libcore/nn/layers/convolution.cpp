@@ -17,12 +17,7 @@ Convolution::Convolution(const LayerSite& site, Memory& memory,
 void Convolution::freeze() {
   weight_ = site_.parameters[0];
   bias_ = site_.parameter(1);
-  folded_ = {};
-  if (!scaling_.empty()) {
-    folded_ = fold(*site_.device, weight_, bias_, scaling_);
-    weight_ = folded_.weight->view();
-    bias_ = folded_.bias->view();
-  }
+  folded_ = fold(*site_.device, weight_, bias_, scaling_);
   scaling_ = {};
   frozen_ = kernel_->freeze(weight_, bias_, f_);
   if (frozen_) folded_ = {};  // the kernel has its copy

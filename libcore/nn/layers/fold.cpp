@@ -42,7 +42,8 @@ Scaling scaling_of(tensor::Device& device, View mean, View variance, View gamma,
   return scaling;
 }
 
-Folded fold(tensor::Device& device, View w, View b, const Scaling& scaling) {
+Folded fold(tensor::Device& device, View& w, View& b, const Scaling& scaling) {
+  if (scaling.empty()) return {};
   const auto outputs = static_cast<std::int64_t>(scaling.factor.size());
   require(w.shape[0] == outputs, "a scaling of another number of channels");
   Folded folded{device.allocate(w.shape), device.allocate({outputs})};
@@ -58,6 +59,8 @@ Folded fold(tensor::Device& device, View w, View b, const Scaling& scaling) {
     bias[i] = bias[i] * scaling.factor[i] + scaling.offset[i];
   }
   upload(device, folded.bias->view(), bias);
+  w = folded.weight->view();
+  b = folded.bias->view();
   return folded;
 }
 

@@ -23,11 +23,12 @@ Scaling scaling_of(tensor::Device& device, tensor::View mean,
 
 // Weights and bias of a layer, the output first, with the scaling of its output
 // worked into them: w'[c, ..] = factor[c] w[c, ..], b' = factor b + offset.
-// Computed in double.  An empty b counts as zeros.
+// Computed in double.  An empty b counts as zeros.  w and b become views of
+// what is returned; an empty scaling leaves them as they are.
 struct Folded {
   std::unique_ptr<tensor::Buffer> weight, bias;
 };
-Folded fold(tensor::Device& device, tensor::View w, tensor::View b,
+Folded fold(tensor::Device& device, tensor::View& w, tensor::View& b,
             const Scaling& scaling);
 
 }  // namespace dl::nn

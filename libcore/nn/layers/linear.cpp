@@ -52,12 +52,7 @@ void Linear::forward(View y, View x) {
 bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
   weight_ = own_weight_;
   bias_ = own_bias_;
-  folded_ = {};
-  if (!scaling.empty()) {
-    folded_ = fold(*device_, weight_, bias_, scaling);
-    weight_ = folded_.weight->view();
-    bias_ = folded_.bias->view();
-  }
+  folded_ = fold(*device_, weight_, bias_, scaling);
   if (!product_->freeze(weight_, bias_, f)) return false;
   weight_ = bias_ = {};
   return true;
