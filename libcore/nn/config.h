@@ -134,6 +134,9 @@ struct LayerConfig {
   std::vector<Value> from;  // its inputs, all before it
   // The layer whose parameters it has, an index before its own; or none.
   std::optional<std::size_t> shares = {};
+  // Of one with tied weights: the layer, an index before its own, whose weight
+  // it uses transposed instead of one of its own.
+  std::optional<std::size_t> tied_to = {};
   // time_distributed: the type sees each step of a sequence as an example.
   bool each_step = false;
   // Of one with a loss: the value that it is compared with; none: labels.

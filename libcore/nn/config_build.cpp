@@ -152,6 +152,7 @@ Links read_links(const Json& node) {
   Links links;
   if (node.contains("from")) links.from = read_names(node["from"]);
   if (node.contains("shares")) links.shares = node["shares"];
+  if (node.contains("tied_to")) links.tied_to = node["tied_to"];
   if (node.contains("target")) links.target = node["target"];
   return links;
 }

@@ -22,6 +22,9 @@ class Connector {
  private:
   void name_values();
   void resolve(std::size_t node);
+  std::size_t owner_named(const std::string& name, std::size_t node,
+                          const char* key);
+  void resolve_tied(std::size_t node);
   void resolve_shared(std::size_t node);
   void resolve_target(std::size_t node);
   void find_outputs(const std::vector<std::string>& outputs);
@@ -99,26 +102,52 @@ void Connector::resolve(std::size_t node) {
                             ", got " + std::to_string(from.size()));
 }
 
+// The node of that name, which has parameters of its own; or kNone.
+std::size_t Connector::owner_named(const std::string& name, std::size_t node,
+                                   const char* key) {
+  const std::string place = of(node, key);
+  const Value value = value_named(name, place);
+  if (value == kNone) return kNone;
+  const std::size_t owner = value - config_.inputs.size();
+  if (value < config_.inputs.size())
+    add(place, "'" + name + "' is an input");
+  else if (owner == node)
+    add(place, "'" + name + "' is the node itself");
+  else if (!links_[owner].shares.empty())
+    add(place, "'" + name + "' shares those of '" + links_[owner].shares +
+                   "'; name that");
+  else
+    return owner;
+  return kNone;
+}
+
+void Connector::resolve_tied(std::size_t node) {
+  const std::string& name = links_[node].tied_to;
+  if (name.empty()) return;
+  const std::size_t owner = owner_named(name, node, "tied_to");
+  if (owner == kNone) return;
+  if (!links_[owner].tied_to.empty())
+    return add(of(node, "tied_to"), "'" + name + "' is tied to '" +
+                                        links_[owner].tied_to +
+                                        "' itself; it has no weight");
+  config_.layers[node].tied_to = owner;
+}
+
 void Connector::resolve_shared(std::size_t node) {
   const std::string& name = links_[node].shares;
   if (name.empty()) return;
   const std::string place = of(node, "shares");
-  const Value value = value_named(name, place);
-  if (value == kNone) return;
-  if (value < config_.inputs.size())
-    return add(place, "'" + name + "' is an input");
-  const std::size_t owner = value - config_.inputs.size();
+  const std::size_t owner = owner_named(name, node, "shares");
+  if (owner == kNone) return;
   const LayerConfig& its = config_.layers[owner];
   LayerConfig& own = config_.layers[node];
-  if (!links_[owner].shares.empty())
-    return add(place, "'" + name + "' shares those of '" +
-                          links_[owner].shares + "'; name that");
   if (its.type != own.type)
     return add(place, "'" + name + "' is of type " +
                           std::string(its.type->name) + ", this node of " +
                           std::string(own.type->name));
   own.settings = its.settings;
   own.training = its.training;
+  own.tied_to = its.tied_to;
   own.shares = owner;
 }
 
@@ -142,7 +171,9 @@ std::vector<std::size_t> Connector::before(std::size_t node) const {
   std::vector<std::size_t> nodes;
   for (const Value v : from_[node])
     if (v >= config_.inputs.size()) nodes.push_back(v - config_.inputs.size());
-  if (const auto shares = config_.layers[node].shares) nodes.push_back(*shares);
+  const LayerConfig& layer = config_.layers[node];
+  for (const auto& owner : {layer.shares, layer.tied_to})
+    if (owner) nodes.push_back(*owner);
   return nodes;
 }
 
@@ -259,6 +290,7 @@ void Connector::reorder(const std::vector<std::size_t>& order) {
     for (const Value v : from_[node])
       layer.from.push_back(v < inputs ? v : inputs + place[v - inputs]);
     if (layer.shares) layer.shares = place[*layer.shares];
+    if (layer.tied_to) layer.tied_to = place[*layer.tied_to];
     if (layer.target && *layer.target >= inputs)
       layer.target = inputs + place[*layer.target - inputs];
   }
@@ -271,6 +303,7 @@ std::vector<std::string> Connector::run(
   name_values();
   if (!problems_.empty()) return problems_;
   for (std::size_t i = 0; i < links_.size(); ++i) resolve(i);
+  for (std::size_t i = 0; i < links_.size(); ++i) resolve_tied(i);
   for (std::size_t i = 0; i < links_.size(); ++i) resolve_shared(i);
   for (std::size_t i = 0; i < links_.size(); ++i) resolve_target(i);
   if (config_.is_graph())

@@ -15,12 +15,13 @@ namespace dl::nn {
 struct Links {
   std::vector<std::string> from;  // none: the node before
   std::string shares = {};        // none: ""
+  std::string tied_to = {};       // none: ""
   std::string target = {};        // none: "", or "labels"
 };
 
 // config: with its inputs and with its layers, named, in the document's order;
 // links: of each of these.  Sorts the layers, of those that may come next the
-// first in the document, and fills in from, shares, target and outputs; layers
+// first in the document, and fills in all that LayerConfig has of links; layers
 // that share take over settings and training.
 // Returns a line for each mistake: "nodes[3].from: no input or node is called
 // 'lft'; did you mean 'left'?"  The config is of no use then.

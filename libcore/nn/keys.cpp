@@ -68,6 +68,11 @@ Key units() { return integer("units", "required", "Outputs of the layer."); }
 
 Key bias() { return flag("bias", "true", "Adds a bias to each output."); }
 
+Key tied_to() {
+  return name("tied_to", "(none)",
+              "The layer whose weight it uses, transposed; else its own.");
+}
+
 }  // namespace key
 
 namespace {

@@ -47,6 +47,7 @@ Key activation(std::string_view fallback,
 Key loss();
 Key units();
 Key bias();
+Key tied_to();
 
 }  // namespace key
 

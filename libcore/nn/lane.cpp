@@ -82,6 +82,22 @@ void Lane::build_layers() {
   if (common_.training && summed > 0) sum_scratch_ = memory_.allocate({summed});
 }
 
+// The weight of another layer comes before what the layer has itself.
+void Lane::tie(LayerSite& site, std::size_t index) {
+  const Layout& layout = *common_.layout;
+  const PlannedLayer& step = common_.plan->steps[index];
+  const auto tied = layout.layers[step.layer].tied;
+  if (!tied) return;
+  const Segment& weight = layout.parameters[*tied];
+  site.parameters.push_back(common_.parameters.at(weight.offset, weight.shape));
+  if (!common_.training) return;
+  if (!common_.config->layers[weight.layer].training.frozen)
+    nodes_[index].tied_gradient = memory_.allocate(weight.shape);
+  site.gradients.push_back(nodes_[index].tied_gradient);
+  if (auto& noise = nodes_[index].noise)
+    site.parameters[0] = noise->add(site.parameters[0], site.gradients[0]);
+}
+
 LayerSite Lane::site(std::size_t index) {
   const PlannedLayer& step = common_.plan->steps[index];
   const Layout& layout = *common_.layout;
@@ -126,12 +142,14 @@ LayerSite Lane::site(std::size_t index) {
     if (!s.frozen) nodes_[index].shared_gradient = gradient;
   }
   auto& noise = nodes_[index].noise;
-  const WeightNoise& wanted =
-      common_.config->layers[step.layer].training.weight_noise;
-  if (common_.training && wanted.any() && !s.frozen)
-    noise.emplace(
-        *device_, memory_, wanted, common_.config->seed,
-        common_.config->layers[step.layer].shares.value_or(step.layer));
+  const LayerConfig& layer = common_.config->layers[step.layer];
+  const std::size_t keeper =
+      layer.tied_to.value_or(layer.shares.value_or(step.layer));
+  const Training& keeps = common_.config->layers[keeper].training;
+  if (common_.training && keeps.weight_noise.any() && !keeps.frozen)
+    noise.emplace(*device_, memory_, keeps.weight_noise, common_.config->seed,
+                  keeper);
+  tie(s, index);
   for (const Segment& segment : segments) {
     s.parameters.push_back(
         common_.parameters.at(segment.offset, segment.shape));
@@ -188,7 +206,7 @@ void Lane::load(std::span<const Part> inputs, Share rows) {
 void Lane::forward(const Step& step) {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const PlannedLayer& planned = common_.plan->steps[i];
-    auto& [layer, flow, shared, noise] = nodes_[i];
+    auto& [layer, flow, shared, tied, noise] = nodes_[i];
     if (layer == nullptr || (step.examples == 0 && planned.summed == 0))
       continue;
     const std::int64_t each = common_.layout->layers[planned.layer].each_of;
@@ -231,7 +249,7 @@ double Lane::losses(const Batch& batch, Share rows) {
 void Lane::backward(const BackwardStep& back, const Step& step) {
   const PlannedLayer& planned = common_.plan->steps[back.step];
   const std::int64_t n = step.examples;
-  auto& [layer, flow, shared, noise] = nodes_[back.step];
+  auto& [layer, flow, shared, tied, noise] = nodes_[back.step];
   const LayerLayout& own = common_.layout->layers[planned.layer];
   flow.dy = merged(in_buffer(back.dy, planned.output, n), own.each_of);
   if (back.copied != kNoBuffer)
@@ -249,6 +267,19 @@ void Lane::backward(const BackwardStep& back, const Step& step) {
   device_->add(gradient_.at(begin, shared.shape), 1, shared);
 }
 
+// After all else, in the order of the plan; the layer that has the weight has
+// set its gradient.
+void Lane::add_tied_gradients() {
+  const Layout& layout = *common_.layout;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const View& gradient = nodes_[i].tied_gradient;
+    if (gradient.empty()) continue;
+    const auto tied = layout.layers[common_.plan->steps[i].layer].tied;
+    device_->add(gradient_.at(layout.parameters[*tied].offset, gradient.shape),
+                 1, gradient);
+  }
+}
+
 void Lane::backward(const Step& step) {
   for (const BackwardStep& back : common_.plan->backward) {
     const bool sums = common_.plan->steps[back.step].summed > 0;
@@ -261,6 +292,7 @@ void Lane::backward(const Step& step) {
       copies ? device_->copy(sum, part) : device_->add(sum, 1, part);
     }
   }
+  if (step.examples > 0) add_tied_gradients();
 }
 
 double Lane::train(const Batch& batch, const Position& at) {

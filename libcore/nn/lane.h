@@ -57,6 +57,7 @@ class Lane final : private LaneSum {
     std::unique_ptr<Layer> layer;  // null: an alias
     Flow flow;
     tensor::View shared_gradient;  // of parameters that others set
+    tensor::View tied_gradient;    // of another layer's weight
     std::optional<NoisyWeights> noise;
   };
 
@@ -64,6 +65,8 @@ class Lane final : private LaneSum {
 
   void build_layers();
   LayerSite site(std::size_t step);
+  void tie(LayerSite& site, std::size_t step);
+  void add_tied_gradients();
   tensor::View value(Value v, std::int64_t examples) const;
   tensor::View in_buffer(BufferIndex buffer, Value v,
                          std::int64_t examples) const;

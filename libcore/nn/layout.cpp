@@ -57,6 +57,7 @@ class Builder {
       throw Error{Code::kConfig, "the network has more than 2^40 numbers"};
   }
   void extend_state(const Segment& segment);
+  void tie(LayerLayout& layer, Blueprint& plan) const;
   void share(LayerLayout& layer, const Blueprint& plan) const;
   void take_each_step(LayerLayout& layer) const;
 
@@ -116,6 +117,29 @@ std::optional<Value> Builder::mask_of(const Blueprint& plan) const {
         layout_.form(v).shape[0] == plan.output.shape[0])
       return mask_of(v);
   return {};
+}
+
+// Takes the weight, the first tensor, out of the plan.
+void Builder::tie(LayerLayout& layer, Blueprint& plan) const {
+  const LayerConfig& owner = config_.layers[*config().tied_to];
+  const LayerLayout& its = layout_.layers[*config().tied_to];
+  const tensor::Shape& wanted = plan.parameters.at(0).shape;
+  const auto refuse = [&](const std::string& what) {
+    throw Error{Code::kConfig, "it is tied to '" + owner.name + "', " + what};
+  };
+  if (its.parameters_begin == its.parameters_end ||
+      layout_.parameters[its.parameters_begin].name !=
+          owner.name + "/" + plan.parameters[0].name ||
+      layout_.parameters[its.parameters_begin].shape.rank() != 2)
+    refuse("which has no weight [units, inputs]");
+  const tensor::Shape& shape = layout_.parameters[its.parameters_begin].shape;
+  if (shape != wanted)
+    refuse("whose weight is " + shape.to_string() + "; it has " +
+           std::to_string(wanted[0]) + " inputs and " +
+           std::to_string(wanted[1]) + " units, not " +
+           std::to_string(shape[0]) + " and " + std::to_string(shape[1]));
+  layer.tied = its.parameters_begin;
+  plan.parameters.erase(plan.parameters.begin());
 }
 
 // Shapes that what is shared does not fit are refused.
@@ -181,6 +205,7 @@ void Builder::add_layer() {
   layer.flops = plan.flops;
   layer.summed = config().training.frozen ? 0 : plan.summed;
   layer.manners = plan.manners;
+  if (config().tied_to) tie(layer, plan);
   if (config().shares) {
     share(layer, plan);
     layout_.layers.push_back(std::move(layer));

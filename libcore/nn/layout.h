@@ -58,6 +58,9 @@ struct LayerLayout {
   // of the layer's blueprint; those of the layer that it shares with.
   std::size_t parameters_begin = 0, parameters_end = 0;
   std::size_t statistics_begin = 0, statistics_end = 0;
+  // The segment of another layer that it uses transposed; its own lack the
+  // first of its blueprint then.
+  std::optional<std::size_t> tied = {};
   double flops = 0;
   std::int64_t summed = 0;  // see Blueprint
   Manners manners;

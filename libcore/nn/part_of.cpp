@@ -43,6 +43,9 @@ class Cutter {
   void mark(Value v);
   InputConfig input(Value v) const;
   LayerConfig layer(std::size_t i, const Cut& part) const;
+  std::optional<std::size_t> keeper_in(const Cut& part,
+                                       std::size_t owner) const;
+  void tie(LayerConfig& layer, const Cut& part) const;
   void check_single(Value v) const;
 
   const NetworkConfig& whole_;
@@ -103,16 +106,29 @@ LayerConfig Cutter::layer(std::size_t i, const Cut& part) const {
           static_cast<Value>(std::ranges::find(part.layers, from - inputs()) -
                              part.layers.begin());
   }
-  const std::size_t owner = layer.shares.value_or(i);
-  layer.shares.reset();
+  layer.shares = keeper_in(part, layer.shares.value_or(i));
   layer.target.reset();
-  for (std::size_t k = 0; k < part.layers.size(); ++k)
-    if (whole_.layers[part.layers[k]].shares.value_or(part.layers[k]) ==
-        owner) {
-      layer.shares = k;
-      break;
-    }
+  if (layer.tied_to) tie(layer, part);
   return layer;
+}
+
+// The first layer so far that has the parameters of one of the whole.
+std::optional<std::size_t> Cutter::keeper_in(const Cut& part,
+                                             std::size_t owner) const {
+  for (std::size_t k = 0; k < part.layers.size(); ++k)
+    if (whole_.layers[part.layers[k]].shares.value_or(part.layers[k]) == owner)
+      return k;
+  return {};
+}
+
+// One without the layer that it is tied to has a weight of its own.
+void Cutter::tie(LayerConfig& layer, const Cut& part) const {
+  layer.tied_to = layer.shares ? part.config.layers[*layer.shares].tied_to
+                               : keeper_in(part, *layer.tied_to);
+  if (layer.tied_to)
+    layer.settings.set("tied_to", part.config.layers[*layer.tied_to].name);
+  else
+    layer.settings.remove("tied_to");
 }
 
 Cut Cutter::cut(std::span<const std::string> input_names,
@@ -177,6 +193,17 @@ void append(std::vector<float>& to, std::span<const float> all,
   to.insert(to.end(), own.begin(), own.end());
 }
 
+// A weight that was used transposed.
+void append_transposed(std::vector<float>& to, std::span<const float> all,
+                       const Segment& segment) {
+  const auto rows = static_cast<std::size_t>(segment.shape[0]),
+             columns = static_cast<std::size_t>(segment.shape[1]),
+             begin = static_cast<std::size_t>(segment.offset);
+  for (std::size_t j = 0; j < columns; ++j)
+    for (std::size_t i = 0; i < rows; ++i)
+      to.push_back(all[begin + i * columns + j]);
+}
+
 // Data that go into a node are not those that the model knows.
 void forget_features(data::Metadata& data) {
   std::erase_if(data.schema, [](const auto& field) {
@@ -226,6 +253,9 @@ Model part_of(const Model& model, std::span<const std::string> inputs,
   for (std::size_t k = 0; k < cut.layers.size(); ++k) {
     if (cut.config.layers[k].shares) continue;
     const LayerLayout& own = whole.layers[cut.layers[k]];
+    if (own.tied && !cut.config.layers[k].tied_to)
+      append_transposed(part.parameters, model.weights(),
+                        parameters[*own.tied]);
     append(part.parameters, model.weights(),
            parameters.subspan(own.parameters_begin,
                               own.parameters_end - own.parameters_begin));

@@ -117,8 +117,12 @@ Lifetimes::Lifetimes(const NetworkConfig& config, const Layout& layout,
   }
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     const LayerLayout& own = layout.layers[steps_[i].layer];
-    backward_[i] = training && own.parameters_begin < own.parameters_end &&
-                   !config.layers[steps_[i].layer].training.frozen;
+    const LayerConfig& layer = config.layers[steps_[i].layer];
+    backward_[i] =
+        training &&
+        ((own.parameters_begin < own.parameters_end &&
+          !layer.training.frozen) ||
+         (layer.tied_to && !config.layers[*layer.tied_to].training.frozen));
     producer_[steps_[i].output] = i;
     for (const Value v : steps_[i].inputs) {
       readers_[v].push_back(i);

@@ -40,6 +40,7 @@ class Settings {
   const Json& at(std::string_view name) const;
 
   void set(std::string_view name, Json value);
+  void remove(std::string_view name) { json_.erase(std::string(name)); }
   const Json& json() const { return json_; }
 
  private:

@@ -61,9 +61,17 @@ const LayerType& dense() {
           "The input is flattened in row-major order, whatever its shape; a "
           "sequence is\n"
           "taken step by step.\n"
-          "W is [units, inputs].",
+          "W is [units, inputs].\n"
+          "With *tied_to* it is the transposed weight of another layer, as of "
+          "the encoder of an\n"
+          "autoencoder, which alone has it: its [inputs, units] are this "
+          "layer's [units,\n"
+          "inputs], its keys say how it starts and is trained, and the "
+          "gradients of both add up.\n"
+          "The bias is the layer's own.",
       .other_names = {"linear", "fullyconnected"},
-      .keys = {key::units(), key::bias(), key::activation(R"("identity")")},
+      .keys = {key::units(), key::bias(), key::activation(R"("identity")"),
+               key::tied_to()},
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,

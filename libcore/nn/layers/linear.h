@@ -9,12 +9,13 @@
 
 namespace dl::nn::layers {
 
-// Of settings with `units`, `bias` and `activation`: weight and perhaps bias; a
-// sequence is taken step by step, all else as one row.
+// Of settings with `units`, `bias`, `activation` and perhaps `tied_to`: weight
+// and perhaps bias; a sequence is taken step by step, all else as one row.
 Blueprint plan_linear(const Settings& settings, const Form& input);
 
 // x: [n, inputs] and y: [n, units] in any shape with these elements, n being
-// examples or their steps; weight [units, inputs].
+// examples or their steps; weight [units, inputs], or the [inputs, units] of
+// another layer where `tied_to` is given.
 class Linear {
  public:
   explicit Linear(const LayerSite& site);
@@ -30,6 +31,7 @@ class Linear {
 
  private:
   static tensor::View flat(tensor::View v, std::int64_t columns);
+  tensor::View upright();  // [units, inputs]
 
   tensor::Device* device_;
   std::int64_t inputs_, units_;
@@ -37,6 +39,8 @@ class Linear {
   // The gradients are empty where the layer is frozen.
   tensor::View own_weight_, own_bias_, weight_gradient_, bias_gradient_;
   tensor::View weight_, bias_;  // its own, or folded_, or empty: frozen
+  bool tied_, transposed_;      // own_weight_ is [inputs, units]; weight_
+  std::unique_ptr<tensor::Buffer> upright_;  // own_weight_ of a tied layer
   Folded folded_;
 };
 

@@ -16,7 +16,7 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 
 std::vector<Key> output_keys() {
   std::vector<Key> all{key::units(), key::bias(),
-                       key::activation("(by the loss)")};
+                       key::activation("(by the loss)"), key::tied_to()};
   std::ranges::copy(loss_keys(), std::back_inserter(all));
   return all;
 }

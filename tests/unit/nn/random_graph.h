@@ -19,7 +19,7 @@ namespace dl::nn::testing {
 class RandomGraph {
  public:
   explicit RandomGraph(std::uint64_t seed)
-      : random_(seed, 77), aims_(seed, 78) {}
+      : random_(seed, 77), aims_(seed, 78), ties_(seed, 79) {}
 
   NetworkConfig make() {
     const std::size_t inputs = 1 + below(3);
@@ -167,6 +167,21 @@ class RandomGraph {
     nodes_.push_back(std::move(node));
   }
 
+  // Back through the weight of a dense layer, and on through that layer again.
+  std::string add_tied(const Named& value, const std::string& name) {
+    nodes_.push_back({{"type", "dense"},
+                      {"name", name + "t"},
+                      {"units", value.form.shape.elements()},
+                      {"activation", "tanh"},
+                      {"tied_to", name + "d"},
+                      {"from", name + "d"}});
+    nodes_.push_back({{"type", "dense"},
+                      {"name", name + "s"},
+                      {"shares", name + "d"},
+                      {"from", name + "t"}});
+    return name + "s";
+  }
+
   // What nobody reads goes through dense layers to one or two outputs.
   void join_rest() {
     Json rest = Json::array();
@@ -189,6 +204,7 @@ class RandomGraph {
                         {"activation", "tanh"},
                         {"from", name + "f"}});
       rest.push_back(name + "d");
+      if (ties_.below(3) == 0) rest.back() = add_tied(value, name);
     }
     std::string last = rest[0].get<std::string>();
     if (rest.size() > 1) {
@@ -222,7 +238,7 @@ class RandomGraph {
     }
   }
 
-  Philox random_, aims_;
+  Philox random_, aims_, ties_;
   Json inputs_ = Json::array(), nodes_ = Json::array(),
        outputs_ = Json::array();
   std::vector<Named> values_;
