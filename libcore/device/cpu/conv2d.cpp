@@ -3,6 +3,8 @@
 // gradients on the way out; that is a hundredth of the work or less. Primitives
 // are made for a batch size, at its first use.
 //
+// In training, 3x3 and stride 1 go by winograd.h, twice as fast.
+//
 // Frozen, weights are reordered once, and a primitive for one example runs over
 // the batch: it is as fast as one for many.  The activation follows while the
 // example is in the cache; oneDNN's own relu would make zeros of NaN.
@@ -17,6 +19,7 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/depthwise.h"
 #include "libcore/device/cpu/onednn.h"
+#include "libcore/device/cpu/winograd.h"
 
 namespace dl::device {
 namespace {
@@ -204,9 +207,16 @@ template <typename Spec>
 class CpuConv final : public tensor::Conv2d {
  public:
   CpuConv(const Spec& spec, std::int64_t max_batch, CpuDevice& device,
-          OneDnn& dnn)
+          OneDnn& dnn, GemmScratch& products)
       : spec_(spec), max_batch_(max_batch), device_(device), dnn_(dnn) {
     check_spec(spec, max_batch);
+    if constexpr (std::is_same_v<Spec, Conv2dSpec>) {
+      if (!Winograd::suits(spec)) return;
+      winograd_.emplace(spec, products);
+      dnn.reserve_scratch(
+          static_cast<std::size_t>(winograd_->scratch(max_batch)) *
+          sizeof(float));
+    }
   }
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
@@ -228,6 +238,10 @@ class CpuConv final : public tensor::Conv2d {
     if (w.empty() && frozen_) return forward_frozen(y, x);
     const std::int64_t batch = check(x, y, w, b);
     const bool bias = !b.empty();
+    if (winograd_)
+      return winograd_->forward(batch, y.as<float>(), x.as<float>(),
+                                w.as<float>(), bias ? b.as<float>() : nullptr,
+                                scratch());
     Pass& pass = find(forward_, {batch, bias}, [&] {
       const Descriptions d(spec_, batch);
       const auto descriptor = d.forward(dnn_, bias);
@@ -253,6 +267,9 @@ class CpuConv final : public tensor::Conv2d {
 
   void backward_data(View dx, View dy, View w) override {
     const std::int64_t batch = check(dx, dy, w, {});
+    if (winograd_)
+      return winograd_->backward_data(batch, dx.as<float>(), dy.as<float>(),
+                                      w.as<float>(), scratch());
     Pass& pass = find(data_, {batch, false}, [&] {
       const Descriptions d(spec_, batch);
       const auto descriptor = d.backward_data(dnn_);
@@ -276,6 +293,12 @@ class CpuConv final : public tensor::Conv2d {
         if (!db.empty()) device_.sum_rows(db, dy);
         return;
       }
+    }
+    if (winograd_) {
+      winograd_->backward_weights(batch, dw.as<float>(), x.as<float>(),
+                                  dy.as<float>(), scratch());
+      if (!db.empty()) device_.sum_rows(db, dy);
+      return;
     }
     const bool bias = !db.empty();
     Pass& pass = find(weights_, {batch, bias}, [&] {
@@ -348,10 +371,15 @@ class CpuConv final : public tensor::Conv2d {
     return check_images(spec_, max_batch_, x, y);
   }
 
+  float* scratch() {
+    return reinterpret_cast<float*>(dnn_.scratch.bytes().data());
+  }
+
   Spec spec_;
   std::int64_t max_batch_;
   CpuDevice& device_;
   OneDnn& dnn_;
+  std::optional<Winograd> winograd_;
   std::optional<Frozen> frozen_;
   Passes forward_, data_, weights_;
 };
@@ -360,12 +388,14 @@ class CpuConv final : public tensor::Conv2d {
 
 std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
                                                   std::int64_t max_batch) {
-  return std::make_unique<CpuConv<Conv2dSpec>>(spec, max_batch, *this, *dnn_);
+  return std::make_unique<CpuConv<Conv2dSpec>>(spec, max_batch, *this, *dnn_,
+                                               *gemm_);
 }
 
 std::unique_ptr<tensor::Conv3d> CpuDevice::conv3d(const Conv3dSpec& spec,
                                                   std::int64_t max_batch) {
-  return std::make_unique<CpuConv<Conv3dSpec>>(spec, max_batch, *this, *dnn_);
+  return std::make_unique<CpuConv<Conv3dSpec>>(spec, max_batch, *this, *dnn_,
+                                               *gemm_);
 }
 
 }  // namespace dl::device

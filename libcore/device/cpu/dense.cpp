@@ -74,7 +74,7 @@ class CpuDense final : public tensor::Dense {
     const Matrix rows{x.as<float>(), k, 1};
     if (used_) {
       std::call_once(z.packing, [&] { z.packed.pack(weights(z.w), k, n); });
-      gemm(scratch_, y.as<float>(), n, m, rows, z.packed, end);
+      gemm(scratch_, y.as<float>(), n, m, rows, z.packed.packed(), end);
     } else {  // a program that predicts but once shall not pay for packing
       gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights(z.w), end);
     }

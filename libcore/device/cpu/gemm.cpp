@@ -201,13 +201,25 @@ constexpr std::int64_t kRoomTile = 1024;  // a tile and its bias
 
 }  // namespace
 
+std::int64_t Packed::floats(std::int64_t k, std::int64_t n) {
+  return k * padded(n) + kSlack;
+}
+
+float* Packed::at(std::int64_t row, std::int64_t column) const {
+  const std::int64_t in_panel = column % (2 * lanes()),
+                     panel = column - in_panel;
+  const std::int64_t above = row / kDepth * kDepth;
+  const std::int64_t depth = std::min(kDepth, k - above);
+  return data + above * padded(n) + panel * depth +
+         (row - above) * panel_width(n - panel) + in_panel;
+}
+
 void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n) {
-  k_ = k;
-  n_ = n;
-  const std::int64_t room = k * padded(n) + kSlack;
+  const std::int64_t room = Packed::floats(k, n);
   if (memory_.shape().elements() < room)
     memory_.resize(tensor::DType::kF32, {room});
   float* to = memory_.as<float>().data();
+  packed_ = {to, k, n};
   for (std::int64_t k0 = 0; k0 < k; k0 += kDepth) {
     const std::int64_t depth = std::min(kDepth, k - k0);
     for (std::int64_t j = 0; j < n; j += kColumns) {
@@ -218,8 +230,6 @@ void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n) {
     }
   }
 }
-
-const float* PackedMatrix::data() const { return memory_.as<float>().data(); }
 
 GemmScratch::GemmScratch() {
   memory_.resize(tensor::DType::kF32, {kRoomA + kRoomB + kRoomTile});
@@ -241,11 +251,12 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
 }
 
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
-          Matrix a, const PackedMatrix& b, GemmEnd end) {
-  const std::int64_t n = b.n();
-  blocks(scratch, c, c_row, m, n, b.k(), a, end,
-         [&](std::int64_t k0, std::int64_t j, std::int64_t depth,
-             std::int64_t) { return b.data() + k0 * padded(n) + depth * j; });
+          Matrix a, const Packed& b, GemmEnd end) {
+  blocks(
+      scratch, c, c_row, m, b.n, b.k, a, end,
+      [&](std::int64_t k0, std::int64_t j, std::int64_t depth, std::int64_t) {
+        return static_cast<const float*>(b.data + k0 * padded(b.n) + depth * j);
+      });
 }
 
 }  // namespace dl::device

@@ -29,17 +29,27 @@ struct GemmEnd {
   bool relu = false;            // then
 };
 
-// b of a product, in the order in which tiles read it.
+// b [k, n] of a product, in the order in which tiles read it.
+struct Packed {
+  float* data = nullptr;
+  std::int64_t k = 0, n = 0;
+
+  // The room that data needs.
+  static std::int64_t floats(std::int64_t k, std::int64_t n);
+  // Where a vector of floats [row, column ...] lies; column: a multiple of the
+  // vector's length.
+  float* at(std::int64_t row, std::int64_t column) const;
+};
+
+// One with memory of its own.
 class PackedMatrix {
  public:
   // b: [k, n].  Allocates where the shape is larger than ever before.
   void pack(Matrix b, std::int64_t k, std::int64_t n);
-  std::int64_t k() const { return k_; }
-  std::int64_t n() const { return n_; }
-  const float* data() const;
+  const Packed& packed() const { return packed_; }
 
  private:
-  std::int64_t k_ = 0, n_ = 0;
+  Packed packed_;
   tensor::Tensor memory_;
 };
 
@@ -60,7 +70,7 @@ class GemmScratch {
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end);
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
-          Matrix a, const PackedMatrix& b, GemmEnd end);
+          Matrix a, const Packed& b, GemmEnd end);
 
 }  // namespace dl::device
 

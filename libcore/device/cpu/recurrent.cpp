@@ -55,7 +55,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     // The inputs' part of the gates, with their biases.
     if (!frozen_) pack(w);
     gemm(scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
-         {x_.as<float>(), spec_.inputs}, input_weights_,
+         {x_.as<float>(), spec_.inputs}, input_weights_.packed(),
          {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
     std::fill_n(state(h_, 0), batch_ * units, 0.0f);
     if (!c_.empty()) std::fill_n(state(c_, 0), batch_ * units, 0.0f);
@@ -176,7 +176,7 @@ class CpuRecurrent final : public tensor::Recurrent {
   // The part of the gates that comes from the state before step s.
   void add_state(std::int64_t s) {
     gemm(scratch_, rows(state_side(), s, width()).as<float>(), width(), batch_,
-         {state(h_, s), spec_.units}, forward_weights_,
+         {state(h_, s), spec_.units}, forward_weights_.packed(),
          {.add = spec_.cell != Cell::kGru});
   }
 
@@ -191,7 +191,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     }
     gemm(scratch_, dh_.as<float>(), spec_.units, batch_,
          {rows(state_side(), s, width()).as<float>(), width()},
-         backward_weights_, {.add = true});
+         backward_weights_.packed(), {.add = true});
   }
 
   // What the gates take from the state, and its gradient.

@@ -63,6 +63,21 @@ void check_tile(const Kernels& k, int rows, int vectors, bool add, bool bias,
   CHECK(c == expected);
 }
 
+double product(const std::vector<float>& a, const std::vector<float>& b) {
+  REQUIRE(a.size() == b.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += double{a[i]} * b[i];
+  return sum;
+}
+
+// Where the `count` parts of `values` begin, `step` floats apart.
+template <typename T>
+std::vector<T*> parts(T* values, std::int64_t count, std::int64_t step) {
+  std::vector<T*> at;
+  for (std::int64_t i = 0; i < count; ++i) at.push_back(values + i * step);
+  return at;
+}
+
 }  // namespace
 
 TEST_CASE("tiles of a matrix product, of every size") {
@@ -227,4 +242,46 @@ TEST_CASE("tiles of AVX2 and AVX-512 have the same bits") {
   kAvx512Kernels.gemm_tile(kRows, 1, tile(wide));
   CHECK(std::memcmp(narrow.data(), wide.data(),
                     sizeof(float) * kRows * kWidth) == 0);
+}
+
+TEST_CASE("a tile's outputs by Winograd's transforms are its correlation") {
+  for (const Kernels* k : all_kernels()) {
+    CAPTURE(k->name);
+    const std::int64_t n = 2 * k->lanes;  // channels, each for itself
+    const auto floats = static_cast<std::size_t>(n);
+    const auto x = numbers(36 * floats, 1), w = numbers(9 * floats, 2),
+               bias = numbers(floats, 3);
+    std::vector<float> v(36 * floats), u(v.size()), y(16 * floats);
+    k->winograd.input(v.data(), n, parts(x.data(), 36, n).data(), n);
+    k->winograd.weights(u.data(), n, w.data(), n, n);
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] *= u[i];
+    k->winograd.output(parts(y.data(), 16, n).data(), v.data(), n, bias.data(),
+                       n);
+    for (std::size_t i = 0; i < 16 * floats; ++i) {
+      const std::size_t c = i % floats, row = i / floats / 4,
+                        column = i / floats % 4;
+      float sum = bias[c];
+      for (std::size_t tap = 0; tap < 9; ++tap)
+        sum += w[tap * floats + c] *
+               x[((row + tap / 3) * 6 + column + tap % 3) * floats + c];
+      REQUIRE(y[i] == Approx(sum).margin(1e-3));
+    }
+  }
+}
+
+TEST_CASE("Winograd's gradients are the transposes of the transforms") {
+  for (const Kernels* k : all_kernels()) {
+    CAPTURE(k->name);
+    const std::int64_t n = k->lanes;
+    const auto floats = static_cast<std::size_t>(n);
+    const auto w = numbers(9 * floats, 1), du = numbers(36 * floats, 2),
+               dy = numbers(16 * floats, 3), m = numbers(36 * floats, 4);
+    std::vector<float> u(du.size()), dw(w.size()), y(dy.size()), z(m.size());
+    k->winograd.weights(u.data(), n, w.data(), n, n);
+    k->winograd.weights_gradient(dw.data(), n, du.data(), n, n);
+    CHECK(product(u, du) == Approx(product(w, dw)).epsilon(1e-5));
+    k->winograd.output(parts(y.data(), 16, n).data(), m.data(), n, nullptr, n);
+    k->winograd.output_gradient(z.data(), n, parts(dy.data(), 16, n).data(), n);
+    CHECK(product(y, dy) == Approx(product(m, z)).epsilon(1e-5));
+  }
 }

@@ -10,11 +10,22 @@ constexpr int kSums = 20;  // vectors that stay in registers
 #include "libcore/device/cpu/kernels/gemm_tile.h"
 #include "libcore/device/cpu/kernels/pool_tile.h"
 #include "libcore/device/cpu/kernels/sparse_sum.h"
+#include "libcore/device/cpu/kernels/winograd_tile.h"
 
 namespace dl::device {
 
 const Kernels kAvx512Kernels = {
-    "avx512",  kLanes,    kMaxRows,    kPoolFilters, gemm_tile,
-    transpose, pool_tile, pack_window, find_winners, add_weighted};
+    "avx512",
+    kLanes,
+    kMaxRows,
+    kPoolFilters,
+    gemm_tile,
+    transpose,
+    pool_tile,
+    pack_window,
+    find_winners,
+    add_weighted,
+    {winograd_input, winograd_weights, winograd_output,
+     winograd_output_gradient, winograd_weights_gradient}};
 
 }  // namespace dl::device

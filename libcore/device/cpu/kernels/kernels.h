@@ -1,10 +1,11 @@
 // The inner loops of matrix products and convolutions, compiled once for each
 // width of vector registers and chosen when the program starts.
 //
-// Their source is gemm_tile.h, pool_tile.h and sparse_sum.h, written with
-// vectors of kLanes floats; avx512.cpp, avx2.cpp and portable.cpp compile it
-// with their flags (CMakeLists.txt).  Those files include nothing else, lest an
-// inline function of a library be built for a processor that this one is not.
+// Their source is gemm_tile.h, pool_tile.h, sparse_sum.h and winograd_tile.h,
+// written with vectors of kLanes floats; avx512.cpp, avx2.cpp and portable.cpp
+// compile it with their flags (CMakeLists.txt).  Those files include nothing
+// else, lest an inline function of a library be built for a processor that this
+// one is not.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_KERNELS_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_KERNELS_H_
@@ -47,6 +48,23 @@ struct Weighted {
   float* factor;
 };
 
+// Transforms of a tile (winograd.h), for `channels` of them side by side, a
+// multiple of `lanes`.  Elements of a tile lie where the pointers say, or
+// `step` floats apart: 36 of transformed tiles, 9 of weights.
+struct WinogradKernels {
+  void (*input)(float* v, std::int64_t step, const float* const* x,  // [36]
+                std::int64_t channels);
+  void (*weights)(float* u, std::int64_t u_step, const float* w,
+                  std::int64_t w_step, std::int64_t channels);
+  void (*output)(float* const* y, const float* m, std::int64_t step,  // [16]
+                 const float* bias, std::int64_t channels);  // null: none
+  void (*output_gradient)(float* z, std::int64_t step,
+                          const float* const* dy,  // [16]
+                          std::int64_t channels);
+  void (*weights_gradient)(float* dw, std::int64_t w_step, const float* du,
+                           std::int64_t u_step, std::int64_t channels);
+};
+
 struct Kernels {
   const char* name;
   int lanes;         // floats of a vector
@@ -85,6 +103,7 @@ struct Kernels {
                        std::int64_t in_row, std::int64_t rows,
                        std::int64_t vectors, Weighted terms,
                        std::int64_t count);
+  WinogradKernels winograd;
 };
 
 // Whether this processor has what they need.
