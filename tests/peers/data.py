@@ -47,20 +47,20 @@ def enlarged_digits(images, labels):
     labels.write_bytes(b"\0\0\x08\x01" + extents[:4] + rows[:, -1].astype(np.uint8).tobytes())
 
 
-def cifar(folder):
+def cifar(folder, part="train", count=PICTURES):
     """(shard, what it is)"""
     what = "CIFAR-10"
     try:
-        pictures = real_pictures()
+        pictures = real_pictures(part, count)
     except (ImportError, FileNotFoundError):
         what = "random pictures of 32x32"
         random = np.random.default_rng(1)
         pictures = [(int(label), random.integers(0, 256, (32, 32, 3), dtype=np.uint8))
                     for label in random.integers(0, 10, PICTURES)]
-    raw = folder / "cifar.bin"
+    raw = folder / f"{part}.bin"
     write_cifar(raw, pictures)
-    run(f"dl-preprocess cifar {raw} | dl-shard -q -o {folder}/cifar")
-    return f"{folder}/cifar-000.dls", what
+    run(f"dl-preprocess cifar {raw} | dl-shard -q -o {folder}/{part}")
+    return f"{folder}/{part}-000.dls", what
 
 
 def write_cifar(raw, pictures):

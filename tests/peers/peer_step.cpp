@@ -7,7 +7,8 @@
 //       shard's full mini-batches, in their stored order and again from the
 //       first after the last, and answers with a line of JSON: the seconds of
 //       each step, its loss or with --predict the outputs for the last
-//       mini-batch's first example, and the peak of memory so far.  The first
+//       mini-batch's first example, with --test SHARD its accuracy on that
+//       shard's full mini-batches, and the peak of memory so far.  The first
 //       line of all says what a step costs in floating-point operations.
 //
 // A training step is that of dl-worker in --mode averaging.  The data are in
@@ -47,7 +48,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string net, model, data, write_model;
+  std::string net, model, data, write_model, test;
   std::int64_t batch = 64, threads = 1;
   bool predict = false;
 };
@@ -59,6 +60,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("data", &a.data, "SHARD", "the examples");
   opt.add("batch", &a.batch, "N", "examples of a mini-batch");
   opt.add("threads", &a.threads, "N", "threads of the network");
+  opt.add("test", &a.test, "SHARD", "the examples to tell the accuracy on");
   opt.flag("predict", &a.predict, "predict instead of training");
 }
 
@@ -187,6 +189,24 @@ void predict(const Args& a, const dl::nn::Model& model,
       });
 }
 
+// Of classes.
+double accuracy(dl::nn::Network& network, const std::vector<DataSet>& batches) {
+  dl::tensor::Tensor outputs;
+  std::size_t right = 0, all = 0;
+  for (const DataSet& batch : batches) {
+    network.predict(batch.get("features"), outputs);
+    const auto scores = outputs.as<float>();
+    const auto classes = batch.get("labels").as<std::uint8_t>();
+    const std::size_t width = scores.size() / classes.size();
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      const auto row = scores.subspan(i * width, width);
+      right += std::ranges::max_element(row) - row.begin() == classes[i];
+    }
+    all += classes.size();
+  }
+  return static_cast<double>(right) / static_cast<double>(all);
+}
+
 void train(const Args& a, const dl::nn::Model& model,
            const std::vector<DataSet>& batches) {
   dl::cluster::Replica replica(model.config, model.normalizers, a.batch, "cpu",
@@ -205,7 +225,11 @@ void train(const Args& a, const dl::nn::Model& model,
     position.epoch += at == 0;
     return result.loss;
   };
-  serve(step, [](dl::Json&) {});
+  std::vector<DataSet> tests;
+  if (!a.test.empty()) tests = read_batches(dl::data::Shard(a.test), a.batch);
+  serve(step, [&](dl::Json& answer) {
+    if (!tests.empty()) answer["accuracy"] = accuracy(replica.network(), tests);
+  });
 }
 
 void run(const Args& a) {

@@ -24,14 +24,19 @@ def main():
     else:
         model, trained = torch_network.build(network, tensors)
         output = network["layers"][-1]
-    batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(x, y, output))
-               for x, y in read_batches(args.data, args.batch, normalizer)]
+
+    def read(shard):
+        layout = torch.channels_last if args.channels_last else torch.contiguous_format
+        return [(torch.from_numpy(channels_first(x)).contiguous(memory_format=layout),
+                 torch_network.targets(x, y, output))
+                for x, y in read_batches(shard, args.batch, normalizer)]
+    batches = read(args.data)
     if args.channels_last:
         model = model.to(memory_format=torch.channels_last)
-        batches = [(x.contiguous(memory_format=torch.channels_last), y) for x, y in batches]
     if args.predict:
         return serve(predicting(args, model, output, batches), lambda z: z[0].tolist())
-    return serve(training(args, model, trained, output, batches))
+    accuracy = accuracy_on(read(args.test), model) if args.test else None
+    return serve(training(args, model, trained, output, batches), accuracy=accuracy)
 
 
 def predicting(args, model, output, batches):
@@ -43,6 +48,16 @@ def predicting(args, model, output, batches):
     def step(i):
         return model(batches[i % len(batches)][0])
     return step
+
+
+def accuracy_on(tests, model):
+    @torch.inference_mode()
+    def accuracy():
+        model.eval()
+        right = sum((model(x).argmax(1) == y).sum().item() for x, y in tests)
+        model.train()
+        return right / sum(len(y) for _, y in tests)
+    return accuracy
 
 
 def training(args, model, trained, output, batches):
