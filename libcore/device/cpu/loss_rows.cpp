@@ -7,8 +7,23 @@
 #include <cmath>
 
 #include "libcore/base/error.h"
+#include "libcore/device/cpu/math.h"
+#include "libcore/device/cpu/vectorize.h"
 
 namespace dl::device {
+namespace kernels {
+
+DL_VECTOR void exponentials(float* u, const float* y, float top,
+                            std::int64_t n) {
+  DL_INDEPENDENT
+  for (std::int64_t j = 0; j < n; ++j) {
+    const float below = y[j] - top;
+    u[j] = below < -87.0f ? 0.0f : exp_down(below);
+  }
+}
+
+}  // namespace kernels
+
 namespace {
 
 using tensor::Loss;
@@ -23,18 +38,35 @@ double sigmoid(double x) {
   return (x < 0 ? u : 1.0) / (1 + u);
 }
 
+// The sum of exp(y - top), which go where the gradient will, if there is one.
+double sum_exponentials(const Example& e, float top) {
+  constexpr std::int64_t kAtOnce = 256;
+  float room[kAtOnce];
+  double sums[4] = {};
+  for (std::int64_t first = 0; first < e.units; first += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, e.units - first);
+    float* u = e.grad != nullptr ? e.grad + first : room;
+    kernels::exponentials(u, e.y + first, top, count);
+    for (std::int64_t j = 0; j < count; ++j) sums[j % 4] += u[j];
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// The exponentials are float32, the rest is not.  The gradient may lie where y
+// does.
 double softmax_cross_entropy(const Example& e) {
-  const double top = *std::max_element(e.y, e.y + e.units);
-  double total = 0, mass = 0, chosen = 0;
+  const float top = *std::max_element(e.y, e.y + e.units);
+  double mass = 0, chosen = 0;
   for (std::int64_t j = 0; j < e.units; ++j) {
     const double t = e.weight(j) * e.t(j);
-    total += std::exp(e.y[j] - top);
     mass += t;
-    if (t != 0) chosen += t * (e.y[j] - top);
+    if (t != 0) chosen += t * (double{e.y[j]} - top);
   }
+  const double total = sum_exponentials(e, top);
   if (e.grad != nullptr) {
+    const double share = mass / total;
     for (std::int64_t j = 0; j < e.units; ++j)
-      e.slope(j, mass * std::exp(e.y[j] - top) / total - e.weight(j) * e.t(j));
+      e.slope(j, share * e.grad[j] - e.weight(j) * e.t(j));
   }
   return mass * std::log(total) - chosen;
 }
