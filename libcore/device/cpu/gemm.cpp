@@ -43,9 +43,11 @@ void split_rows(float* to, const float* from, std::int64_t from_row,
   for (std::int64_t k = 0; k < depth; k += kAtOnce) {
     const std::int64_t end = std::min(k + kAtOnce, depth);
     for (std::int64_t j = 0; j < whole; j += kWidth)
-      for (std::int64_t r = k; r < end; ++r)
-        std::memcpy(to + j * depth + r * kWidth, from + r * from_row + j,
-                    kWidth * sizeof(float));
+      for (std::int64_t r = k; r < end; ++r) {
+        const float* row = from + r * from_row + j;
+        __builtin_prefetch(row + kAtOnce * from_row);  // another page, mostly
+        std::memcpy(to + j * depth + r * kWidth, row, kWidth * sizeof(float));
+      }
   }
   if (whole == columns) return;
   float* last = to + whole * depth;
@@ -257,6 +259,43 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
       [&](std::int64_t k0, std::int64_t j, std::int64_t depth, std::int64_t) {
         return static_cast<const float*>(b.data + k0 * padded(b.n) + depth * j);
       });
+}
+
+void gemm(GemmScratch& scratch, std::span<const Product> products,
+          std::int64_t m, std::int64_t k, Matrix a) {
+  std::int64_t columns = 0;
+  for (const Product& p : products) columns += padded(p.n);
+  if (columns > kColumns) {
+    for (const Product& p : products)
+      gemm(scratch, p.c, p.n, m, p.n, k, a, p.b, {});
+    return;
+  }
+  for (std::int64_t k0 = 0; k0 == 0 || k0 < k; k0 += kDepth) {
+    const std::int64_t depth = std::min(kDepth, k - k0);
+    float* b = scratch.b();
+    for (const Product& p : products) {
+      pack_b(b, {p.b.data + k0 * p.b.row, p.b.row, p.b.column}, depth, p.n);
+      b += depth * padded(p.n);
+    }
+    for (std::int64_t i = 0; i < m; i += kRows) {
+      const std::int64_t rows = std::min(kRows, m - i);
+      pack_a(scratch.a(), {a.data + i * a.row + k0 * a.column, a.row, a.column},
+             rows, depth);
+      b = scratch.b();
+      for (const Product& p : products) {
+        multiply({scratch.a(),
+                  b,
+                  p.c + i * p.n,
+                  p.n,
+                  rows,
+                  p.n,
+                  depth,
+                  {.add = k0 > 0}},
+                 scratch.tile());
+        b += depth * padded(p.n);
+      }
+    }
+  }
 }
 
 }  // namespace dl::device

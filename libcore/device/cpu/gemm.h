@@ -9,6 +9,7 @@
 #define DL_LIBCORE_DEVICE_CPU_GEMM_H_
 
 #include <cstdint>
+#include <span>
 
 #include "libcore/tensor/tensor.h"
 
@@ -71,6 +72,16 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end);
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, GemmEnd end);
+
+// Products of the same a: c [m, n] = a b, which read a once where they are
+// narrow.
+struct Product {
+  float* c;
+  std::int64_t n;
+  Matrix b;  // [k, n]
+};
+void gemm(GemmScratch& scratch, std::span<const Product> products,
+          std::int64_t m, std::int64_t k, Matrix a);
 
 }  // namespace dl::device
 

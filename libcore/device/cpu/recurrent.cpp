@@ -203,10 +203,22 @@ class CpuRecurrent final : public tensor::Recurrent {
               const RecurrentWeights& gradient) {
     const View of_input = all(gates_, width());
     const View of_state = all(state_side(), width());
-    device_.matmul(gradient.input, of_input, true, all(x_, spec_.inputs), false,
-                   0);
-    device_.matmul(gradient.recurrent, of_state, true, all(h_, spec_.units),
-                   false, 0);
+    const Product products[] = {{gradient.input.as<float>(),
+                                 spec_.inputs,
+                                 {x_.as<float>(), spec_.inputs}},
+                                {gradient.recurrent.as<float>(),
+                                 spec_.units,
+                                 {h_.as<float>(), spec_.units}}};
+    const std::span<const Product> both(products);
+    const std::int64_t rows = spec_.steps * batch_;
+    const Matrix from_input{of_input.as<float>(), 1, width()};
+    const Matrix from_state{of_state.as<float>(), 1, width()};
+    if (from_input.data == from_state.data) {
+      gemm(scratch_, both, width(), rows, from_input);
+    } else {
+      gemm(scratch_, both.first(1), width(), rows, from_input);
+      gemm(scratch_, both.last(1), width(), rows, from_state);
+    }
     if (!gradient.bias.empty()) {
       device_.sum_rows(sums_, of_state);
       float* to = gradient.bias.as<float>();
