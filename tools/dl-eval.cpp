@@ -91,7 +91,7 @@ void evaluate(const dl::eval::Evaluations& all,
   predictor.run(
       spec, [](const dl::data::Metadata&) {},
       [&](const dl::data::DataSet& set,
-          const std::vector<dl::tensor::Tensor>& outputs) {
+          const std::vector<dl::nn::Prediction>& outputs) {
         dl::nn::Network& network = predictor.network();
         dl::eval::add(all, subjects, network, network.batch_of(set), outputs,
                       product);

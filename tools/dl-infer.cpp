@@ -173,7 +173,7 @@ void run(const Args& a) {
     predictor.run(
         spec, [&](const dl::data::Metadata& metadata) { out->see(metadata); },
         [&](dl::data::DataSet& set,
-            const std::vector<dl::tensor::Tensor>& outputs) {
+            const std::vector<dl::nn::Prediction>& outputs) {
           out->take(set, outputs);
           examples += set.examples();
           if (show)

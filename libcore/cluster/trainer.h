@@ -77,7 +77,7 @@ class Trainer {
   // Of careful tasks: the mini-batch that the master was told comes next, and
   // the last one that it has heard of.
   std::pair<std::uint64_t, std::int64_t> told_, heard_;
-  std::vector<tensor::Tensor> outputs_;  // of evaluation
+  std::vector<nn::Prediction> outputs_;  // of evaluation
   tensor::Tensor product_;
   bool training_goes_on_ = false;  // the last step was one of training
 };

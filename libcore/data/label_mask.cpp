@@ -5,16 +5,17 @@ namespace dl::data {
 using tensor::Shape;
 using tensor::Tensor;
 
-const Tensor* mask_of_steps(const Tensor* labels, const Tensor* features,
+const Tensor* mask_of_steps(const Tensor* labels, const Tensor* own,
                             Tensor& product) {
-  if (features == nullptr) return labels;
-  if (labels == nullptr) return features;
-  const std::int64_t n = features->shape()[0], steps = features->shape()[1];
-  if (labels->shape() == Shape{n, steps}) return labels;
+  if (own == nullptr) return labels;
+  if (labels == nullptr) return own;
+  const std::int64_t n = own->shape()[0], steps = own->shape()[1];
+  if (labels->shape().rank() > 1 && labels->elements() >= n * steps)
+    return labels;
   product.resize(tensor::DType::kF32, {n, steps});
   for (std::int64_t i = 0; i < n * steps; ++i)
     product.as<float>()[static_cast<std::size_t>(i)] =
-        static_cast<float>(labels->value(i / steps) * features->value(i));
+        static_cast<float>(labels->value(i / steps) * own->value(i));
   return &product;
 }
 

@@ -9,11 +9,16 @@
 
 namespace dl::data {
 
-// Of n sequences: labels (a mask of [n, steps] or [n], or null) and features
-// (null, or of [n, steps], which stands in for what `labels` does not say).
+// What each step of n sequences counts: what the labels' mask says of it, if
+// that is [n, steps] (or of what a step consists of, [n, steps, ...]); else
+// what the sequences' own mask does (of an output, as the network computed it),
+// times that of the labels where they have one for each example.  Learning,
+// evaluating and statistics have this rule in common.
+//
+// labels: such, or of n elements, or null; own: [n, steps], or null.
 // Returns one of them, null if all count, or `product`, which is made then.
 const tensor::Tensor* mask_of_steps(const tensor::Tensor* labels,
-                                    const tensor::Tensor* features,
+                                    const tensor::Tensor* own,
                                     tensor::Tensor& product);
 
 // The mask of the set's labels: "labels_mask", and "features_mask" as well

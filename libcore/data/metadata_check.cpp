@@ -50,6 +50,21 @@ void check_mask(const std::string& name, const tensor::Tensor& mask) {
   });
 }
 
+// A mask is of the steps of what it masks.  (Rows of numbers may be sequences
+// that a network unfolds.)
+void check_steps(const DataSet& set, const std::string& name,
+                 const tensor::Tensor& mask) {
+  const std::string masked =
+      "features" + name.substr(sizeof "features_mask" - 1);
+  const tensor::Tensor* features = set.find(masked);
+  if (features == nullptr || features->shape().rank() < 3 ||
+      mask.shape().rank() < 2 || mask.shape()[1] == features->shape()[1])
+    return;
+  bad("tensor " + in_quotes(name) + " has " + std::to_string(mask.shape()[1]) +
+      " steps an example, " + in_quotes(masked) + " has " +
+      std::to_string(features->shape()[1]));
+}
+
 }  // namespace
 
 void Metadata::check(const DataSet& set) const {
@@ -61,14 +76,16 @@ void Metadata::check(const DataSet& set) const {
     if (!(found == field))
       bad("tensor " + in_quotes(name) + " is " + describe(found) +
           " an example, but the schema says " + describe(field));
-    if (is_mask(name))
+    if (is_mask(name)) {
       check_mask(name, *t);
-    else if (name == "labels" && !classes.empty())
+      if (name.starts_with("features_mask")) check_steps(set, name, *t);
+    } else if (name == "labels" && !classes.empty()) {
       check_classes(name, *t, classes.size());
-    else if (name.starts_with("labels/"))
+    } else if (name.starts_with("labels/")) {
       if (const auto said = parts.find(name.substr(sizeof "labels"));
           said != parts.end() && !said->second.classes.empty())
         check_classes(name, *t, said->second.classes.size());
+    }
   }
   for (const auto& [name, t] : set.tensors)
     if (!schema.contains(name))

@@ -105,6 +105,17 @@ std::int64_t check_recurrent(tensor::DType real,
   return batch;
 }
 
+void check_state(tensor::DType real, const tensor::RecurrentSpec& spec,
+                 std::int64_t batch, const tensor::RecurrentState& state) {
+  const bool cell = spec.cell == tensor::Cell::kLstm && !state.empty();
+  require(state.c.empty() != cell, "a state of another cell");
+  for (const View& part : {state.h, state.c}) {
+    if (part.empty()) continue;
+    check_reals(real, {part});
+    check_shape(part, Shape{batch, spec.units});
+  }
+}
+
 void check_max_pool(const tensor::Conv2dSpec& spec, std::int64_t max_batch) {
   check_spec(spec, max_batch);
   require(spec.out_height() >= 2 && spec.out_width() >= 2,

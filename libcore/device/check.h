@@ -97,6 +97,10 @@ std::int64_t check_recurrent(tensor::DType real,
                              const tensor::View& x, const tensor::View& mask,
                              const tensor::RecurrentWeights& w);
 
+// Of a batch, in the cell's parts; or none.
+void check_state(tensor::DType real, const tensor::RecurrentSpec& spec,
+                 std::int64_t batch, const tensor::RecurrentState& state);
+
 // Queries and keys exist, and rows have room for the heads.
 void check_spec(const tensor::AttentionSpec& spec, std::int64_t max_batch);
 // y, or its gradient, and what it is made of.  Returns the batch.

@@ -1,5 +1,6 @@
 #include "libcore/eval/common.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -139,6 +140,17 @@ std::string Common::example(std::int64_t i) const {
   return "example " + std::to_string(seen_ + i / steps_);
 }
 
+namespace {
+
+bool begins_with(const tensor::Shape& all, const tensor::Shape& first) {
+  return first.rank() > 0 && first.rank() <= all.rank() &&
+         std::ranges::equal(
+             first.extents(),
+             all.extents().first(static_cast<std::size_t>(first.rank())));
+}
+
+}  // namespace
+
 void Common::add(const tensor::Tensor& predictions,
                  const tensor::Tensor& labels, const tensor::Tensor* mask) {
   const tensor::Shape& shape = predictions.shape();
@@ -149,19 +161,20 @@ void Common::add(const tensor::Tensor& predictions,
                                  "] in F32"};
   const std::int64_t n = shape[0];
   const tensor::Shape places = places_of(shape);
-  const bool sequences = shape.rank() > 2;
   steps_ = places.elements() / n;
   const Labels read(labels, shape, seen_);
-  const bool by_step = mask != nullptr && sequences && mask->shape() == places;
-  if (mask != nullptr && !by_step && mask->shape() != tensor::Shape{n} &&
-      mask->shape() != tensor::Shape{n, 1})
+  if (mask != nullptr && mask->shape() != tensor::Shape{n, 1} &&
+      !begins_with(places, mask->shape()))
     throw Error{Code::kData, "the labels' mask is " +
                                  mask->shape().to_string() + ", want " +
                                  places.to_string()};
+  // Places that it speaks of at once: those of an example, or of a step.
+  const std::int64_t each =
+      mask != nullptr ? places.elements() / mask->elements() : 1;
   const std::span<const float> values = predictions.as<float>();
   const auto columns = static_cast<std::size_t>(outputs());
   for (std::int64_t i = 0; i < n * steps_; ++i) {
-    if (mask != nullptr && mask->value(by_step ? i : i / steps_) == 0) continue;
+    if (mask != nullptr && mask->value(i / each) == 0) continue;
     const std::span<const float> row =
         values.subspan(static_cast<std::size_t>(i) * columns, columns);
     for (const float value : row)

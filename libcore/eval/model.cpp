@@ -1,6 +1,7 @@
 #include "libcore/eval/model.h"
 
 #include "libcore/base/error.h"
+#include "libcore/data/label_mask.h"
 #include "libcore/nn/batch.h"
 
 namespace dl::eval {
@@ -51,12 +52,14 @@ std::vector<std::string> usual_kinds(const nn::Model& model,
 
 void add(const Evaluations& all, const Subjects& subjects,
          const nn::Network& network, const nn::Batch& batch,
-         const std::vector<tensor::Tensor>& outputs, tensor::Tensor& product) {
+         const std::vector<nn::Prediction>& outputs, tensor::Tensor& product) {
   for (const auto& evaluation : all) {
     const std::size_t i = place_of(*evaluation, subjects);
     tensor::Tensor room;
-    evaluation->add(outputs.at(i), network.labels(batch, i, outputs[i], room),
-                    network.weights(batch, i, product));
+    const tensor::Tensor& values = outputs.at(i).values;
+    evaluation->add(
+        values, network.labels(batch, i, values, room),
+        data::mask_of_steps(batch.outputs[i].mask, outputs[i].mask(), product));
   }
 }
 

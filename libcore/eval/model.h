@@ -31,7 +31,7 @@ std::vector<std::string> usual_kinds(const nn::Model& model,
 // Throws Error: as Evaluation::add().
 void add(const Evaluations& all, const Subjects& subjects,
          const nn::Network& network, const nn::Batch& batch,
-         const std::vector<tensor::Tensor>& outputs, tensor::Tensor& product);
+         const std::vector<nn::Prediction>& outputs, tensor::Tensor& product);
 
 }  // namespace dl::eval
 

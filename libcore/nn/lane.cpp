@@ -1,4 +1,4 @@
-// Building the layers of a lane, and passing its share through them.
+// Building the layers of a lane, and learning from its share.
 
 #include "libcore/nn/lane.h"
 
@@ -70,6 +70,10 @@ void Lane::build_layers() {
     node.flow.masks.resize(step.inputs.size());
     node.flow.dx.resize(step.inputs.size());
     summed = std::max(summed, step.summed);
+    const LayerLayout& own = common_.layout->layers[step.layer];
+    if (own.joins_masks)
+      node.joined = memory_.allocate(
+          {max_batch_ * own.output.copies, own.output.shape[0]});
     if (step.manners.alias) continue;
     node.layer = step.make(site(i), memory_);
     const auto output = std::ranges::find(common_.config->outputs, step.layer);
@@ -204,21 +208,41 @@ void Lane::load(std::span<const Part> inputs, Share rows) {
 }
 
 void Lane::forward(const Step& step) {
+  const Layout& layout = *common_.layout;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const PlannedLayer& planned = common_.plan->steps[i];
-    auto& [layer, flow, shared, tied, noise] = nodes_[i];
-    if (layer == nullptr || (step.examples == 0 && planned.summed == 0))
+    Node& node = nodes_[i];
+    Flow& flow = node.flow;
+    if (node.layer == nullptr || (step.examples == 0 && planned.summed == 0))
       continue;
-    const std::int64_t each = common_.layout->layers[planned.layer].each_of;
+    const LayerLayout& own = layout.layers[planned.layer];
     for (std::size_t k = 0; k < planned.inputs.size(); ++k) {
-      flow.x[k] = merged(value(planned.inputs[k], step.examples), each);
-      if (each == 0) flow.masks[k] = mask_of(planned.inputs[k]);
+      flow.x[k] = merged(value(planned.inputs[k], step.examples), own.each_of);
+      if (own.each_of == 0) flow.masks[k] = mask_of(planned.inputs[k]);
     }
-    flow.y = merged(value(planned.output, step.examples), each);
-    if (noise) noise->draw(step);
-    layer->forward(flow, times(step, each));
-    made_[planned.output] = layer->mask(flow);
+    flow.y = merged(value(planned.output, step.examples), own.each_of);
+    if (node.noise) node.noise->draw(step);
+    node.layer->forward(flow, times(step, own.each_of));
+    // By the value before a fusion, which those behind it refer to.
+    made_[common_.config->value_of(planned.layer)] =
+        own.joins_masks ? join_masks(node) : node.layer->mask(flow);
   }
+}
+
+// A step counts that counts in all inputs.
+View Lane::join_masks(const Node& node) const {
+  View all;
+  for (const View& mask : node.flow.masks) {
+    if (mask.empty() || mask.shape[1] != node.joined.shape[1]) continue;
+    if (all.empty()) {
+      all = mask;
+      continue;
+    }
+    const View product = node.joined.at(0, mask.shape);
+    device_->multiply(product, all, mask);
+    all = product;
+  }
+  return all;
 }
 
 // The padding of a target is not to be learnt.
@@ -249,7 +273,8 @@ double Lane::losses(const Batch& batch, Share rows) {
 void Lane::backward(const BackwardStep& back, const Step& step) {
   const PlannedLayer& planned = common_.plan->steps[back.step];
   const std::int64_t n = step.examples;
-  auto& [layer, flow, shared, tied, noise] = nodes_[back.step];
+  Node& node = nodes_[back.step];
+  Flow& flow = node.flow;
   const LayerLayout& own = common_.layout->layers[planned.layer];
   flow.dy = merged(in_buffer(back.dy, planned.output, n), own.each_of);
   if (back.copied != kNoBuffer)
@@ -259,8 +284,9 @@ void Lane::backward(const BackwardStep& back, const Step& step) {
   for (std::size_t k = 0; k < planned.inputs.size(); ++k)
     flow.dx[k] =
         merged(in_buffer(back.dx[k], planned.inputs[k], n), own.each_of);
-  layer->backward(flow, times(step, own.each_of));
-  if (noise) noise->pass_gradients();
+  node.layer->backward(flow, times(step, own.each_of));
+  if (node.noise) node.noise->pass_gradients();
+  const View& shared = node.shared_gradient;
   if (shared.empty()) return;
   const std::int64_t begin =
       common_.layout->parameters[own.parameters_begin].offset;
@@ -333,21 +359,6 @@ void Lane::freeze(Lane& first) {
       layer->freeze();
     else
       layer->freeze_like(*first.nodes_[i].layer);
-  }
-}
-
-void Lane::predict(std::span<const Part> inputs, std::span<Tensor> outputs) {
-  const Share mine = share(inputs[0].values->shape()[0]);
-  const std::int64_t end = mine.first + mine.count;
-  Step step;
-  for (std::int64_t first = mine.first; first < end; first += step.examples) {
-    step.examples = std::min(max_batch_, end - first);
-    load(inputs, {first, step.examples, mine.total});
-    forward(step);
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      const Value v = common_.config->value_of(common_.config->outputs[i]);
-      outputs_[i].download(value(v, step.examples), first, outputs[i]);
-    }
   }
 }
 

@@ -43,9 +43,10 @@ class Lane final : private LaneSum {
   // Tells the layers that the parameters are in place.  `first` is the first
   // lane, frozen already unless it is this one.
   void freeze(Lane& first);
-  // Outputs of this lane's share, into their rows of `outputs`
-  // [n, ...output], kF32.
-  void predict(std::span<const Part> inputs, std::span<tensor::Tensor> outputs);
+  // Outputs of this lane's share, into their rows of `outputs`, which have room
+  // for all; state: as Network::predict().
+  void predict(std::span<const Part> inputs, std::span<Prediction> outputs,
+               std::span<tensor::Tensor> state);
 
   tensor::Device& device() { return *device_; }
   tensor::View gradient() const { return gradient_; }
@@ -56,8 +57,10 @@ class Lane final : private LaneSum {
   struct Node {
     std::unique_ptr<Layer> layer;  // null: an alias
     Flow flow;
-    tensor::View shared_gradient;  // of parameters that others set
-    tensor::View tied_gradient;    // of another layer's weight
+    tensor::View shared_gradient;     // of parameters that others set
+    tensor::View tied_gradient;       // of another layer's weight
+    tensor::View joined;              // room for a product of masks
+    std::vector<tensor::View> state;  // room for what is carried, if it is
     std::optional<NoisyWeights> noise;
   };
 
@@ -79,6 +82,9 @@ class Lane final : private LaneSum {
   void backward(const Step& step);
   void backward(const BackwardStep& back, const Step& step);
   tensor::View mask_of(Value v) const;
+  tensor::View join_masks(const Node& node) const;
+  void make_room_for_state();
+  void move_state(Share rows, std::span<tensor::Tensor> state, bool in);
 
   Common common_;
   int index_;
@@ -92,6 +98,8 @@ class Lane final : private LaneSum {
   std::vector<OutputLayer*> losses_;  // by output
   std::vector<Node> nodes_;           // as the plan's steps
   std::vector<tensor::View> made_;    // masks that layers made, by value
+  bool has_room_for_state_ = false;
+  tensor::Tensor staged_state_;
 };
 
 }  // namespace dl::nn

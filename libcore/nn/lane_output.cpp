@@ -24,6 +24,8 @@ LaneOutput::LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
   if (!training) return;
   target_room_ = memory.allocate({max_batch * each_, units});
   weights_room_ = memory.allocate({max_batch * each_});
+  if (form.steps && places_.rank() > 1)
+    steps_room_ = memory.allocate(weights_room_.shape);
   scale_ = Scale(device, memory, normalizer);
 }
 
@@ -35,7 +37,18 @@ void LaneOutput::load(const Part& labels, Share rows, View steps) {
 
 void LaneOutput::compare_with(View target, View steps) {
   target_ = target;
-  weights_ = steps.empty() ? View{} : steps.reshaped({steps.elements()});
+  weights_ = by_places(steps);
+}
+
+// Of steps that are images, each pixel counts as its step does.
+View LaneOutput::by_places(View steps) {
+  if (steps.empty() || steps_room_.empty())
+    return steps.reshaped({steps.elements()});
+  const std::int64_t n = steps.elements(), each = each_ / places_[0];
+  const View all = steps_room_.at(0, {n * each});
+  tensor::Strided s;
+  device_->copy_strided(s.over(n, each, 1).over(each, 1, 0), all, steps, false);
+  return all;
 }
 
 void LaneOutput::load_labels(const Tensor& labels, Share rows) {
@@ -59,8 +72,7 @@ View LaneOutput::load_weights(const Tensor* mask, Share rows, View steps) {
     device_->upload(all, take_rows(staged_weights_, *mask, rows, Shape{}));
     return all;
   }
-  if (mask == nullptr)
-    return steps.empty() ? View{} : steps.reshaped(all.shape);
+  if (mask == nullptr) return by_places(steps);
   const bool by_place = mask->shape() == places_.with_first(rows.total);
   staged_weights_.resize(tensor::DType::kF64, all.shape);
   for (std::int64_t i = 0; i < rows.count * each_; ++i) {
@@ -70,7 +82,7 @@ View LaneOutput::load_weights(const Tensor* mask, Share rows, View steps) {
   }
   device_->upload(all, staged_weights_);
   if (!by_place && !steps.empty())
-    device_->multiply(all, all, steps.reshaped(all.shape));
+    device_->multiply(all, all, by_places(steps));
   return all;
 }
 
@@ -97,6 +109,16 @@ void LaneOutput::download(View y, std::int64_t first, Tensor& outputs) {
   normalizer_.undo(one);
   std::ranges::copy(
       one, outputs.as<float>().begin() + first * form_.shape.elements());
+}
+
+void LaneOutput::download_mask(View mask, std::int64_t first, Tensor& masks) {
+  device_->download(staged_mask_, mask);
+  const std::span<const float> all = staged_mask_.as<float>();
+  const std::size_t size = all.size() / copies();
+  const auto to = masks.as<float>().subspan(
+      static_cast<std::size_t>(first * mask.shape[1]), size);
+  std::ranges::copy(all.first(size), to.begin());
+  for (std::size_t i = size; i < all.size(); ++i) to[i % size] *= all[i];
 }
 
 void LaneOutput::average(std::span<const float> all,

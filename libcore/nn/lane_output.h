@@ -31,6 +31,9 @@ class LaneOutput {
   // The output y into the rows from `first` on of `outputs`, kF32, in the units
   // of the labels; of copies, their mean.
   void download(tensor::View y, std::int64_t first, tensor::Tensor& outputs);
+  // The same of its mask, [n, steps]; of copies, where it is in all of them.
+  void download_mask(tensor::View mask, std::int64_t first,
+                     tensor::Tensor& masks);
 
  private:
   std::size_t copies() const { return static_cast<std::size_t>(form_.copies); }
@@ -38,6 +41,7 @@ class LaneOutput {
   void load_labels(const tensor::Tensor& labels, Share rows);
   tensor::View load_weights(const tensor::Tensor* mask, Share rows,
                             tensor::View steps);
+  tensor::View by_places(tensor::View steps);
 
   tensor::Device* device_;
   Form form_;
@@ -46,9 +50,9 @@ class LaneOutput {
   std::int64_t each_;     // how many these are
   data::Normalizer normalizer_;
   Scale scale_;
-  tensor::View target_room_, weights_room_;
+  tensor::View target_room_, weights_room_, steps_room_;
   tensor::View target_, weights_;  // of the rows loaded last
-  tensor::Tensor staged_labels_, staged_weights_, staged_outputs_;
+  tensor::Tensor staged_labels_, staged_weights_, staged_outputs_, staged_mask_;
 };
 
 }  // namespace dl::nn

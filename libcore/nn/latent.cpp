@@ -103,7 +103,7 @@ void sample(const Model& decoder, std::int64_t n, std::uint64_t seed,
   metadata.schema["features"] = {DType::kF32, code};
   out.see(metadata);
   Philox random(seed, 0);
-  std::vector<Tensor> outputs;
+  std::vector<Prediction> outputs;
   for (std::int64_t done = 0; done < n; done += options.batch) {
     data::DataSet set;
     Tensor& z = set.tensors["features"];
@@ -118,12 +118,13 @@ void sample(const Model& decoder, std::int64_t n, std::uint64_t seed,
 struct Scorer::State {
   State(const Model& given, const ScoreOptions& chosen);
 
-  void score(const data::DataSet& set, const std::vector<Tensor>& encoded,
+  void score(const data::DataSet& set, const std::vector<Prediction>& encoded,
              const std::function<void(std::string_view)>& write);
   void draw(const Tensor& encoded);
   double loss_of(const data::DataSet& set, std::size_t output,
-                 const Tensor& made, std::int64_t example, std::int64_t row);
-  double score_of(const data::DataSet& set, const std::vector<Tensor>& made,
+                 const Prediction& said, std::int64_t example,
+                 std::int64_t row);
+  double score_of(const data::DataSet& set, const std::vector<Prediction>& made,
                   std::int64_t example);
 
   ScoreOptions options;
@@ -134,7 +135,7 @@ struct Scorer::State {
   std::unique_ptr<tensor::Device> device;
   std::unique_ptr<Predictor> encoder, decoder;  // decoder: null without codes
   data::DataSet codes;
-  std::vector<Tensor> decoded;
+  std::vector<Prediction> decoded;
   std::int64_t seen = 0;
 };
 
@@ -188,9 +189,10 @@ void Scorer::State::draw(const Tensor& encoded) {
 
 // Of an example against the outputs at a row of `made`.
 double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
-                              const Tensor& made, std::int64_t example,
+                              const Prediction& said, std::int64_t example,
                               std::int64_t row) {
   const WantedOutput& want = wanted.outputs[output];
+  const Tensor& made = said.values;
   const std::int64_t each = made.elements() / made.shape()[0];
   const tensor::Shape shape{each / want.units, want.units};
   Tensor y(DType::kF64, shape), t(DType::kF64, shape),
@@ -206,10 +208,15 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
         (target.value(example * each + j) - normalizer.shift[at % columns]) *
         normalizer.scale[at % columns];
   }
+  // As in training, the target's says what a step counts, if it has one.
   const Tensor* mask = set.find(want.target_mask);
+  const std::int64_t first = mask != nullptr ? example : row;
+  if (mask == nullptr) mask = said.mask();
+  const std::int64_t steps =
+      mask != nullptr ? mask->elements() / mask->shape()[0] : 1;
   for (std::int64_t p = 0; p < shape[0]; ++p)
     counts.as<double>()[static_cast<std::size_t>(p)] =
-        mask != nullptr ? mask->value(example * shape[0] + p) : 1;
+        mask != nullptr ? mask->value(first * steps + p * steps / shape[0]) : 1;
   const auto put = [&](const Tensor& host) {
     auto buffer = device->allocate(host.shape(), DType::kF64);
     device->upload(buffer->view(), host);
@@ -222,7 +229,7 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
 
 // The logarithm of a mean of exponentials, without leaving the range of either.
 double Scorer::State::score_of(const data::DataSet& set,
-                               const std::vector<Tensor>& made,
+                               const std::vector<Prediction>& made,
                                std::int64_t example) {
   std::vector<double> likely;
   for (std::int64_t s = 0; s < options.samples; ++s) {
@@ -239,11 +246,11 @@ double Scorer::State::score_of(const data::DataSet& set,
 }
 
 void Scorer::State::score(const data::DataSet& set,
-                          const std::vector<Tensor>& encoded,
+                          const std::vector<Prediction>& encoded,
                           const std::function<void(std::string_view)>& write) {
-  const std::vector<Tensor>* made = &encoded;
+  const std::vector<Prediction>* made = &encoded;
   if (decoder) {
-    draw(encoded[0]);
+    draw(encoded[0].values);
     Network& network = decoder->network();
     network.predict(network.batch_of(codes).inputs, decoded);
     made = &decoded;
@@ -275,7 +282,7 @@ void Scorer::run(const std::string& spec,
                  const std::function<void(std::string_view lines)>& write) {
   state_->encoder->run(
       spec, [](const data::Metadata&) {},
-      [&](const data::DataSet& set, const std::vector<Tensor>& encoded) {
+      [&](const data::DataSet& set, const std::vector<Prediction>& encoded) {
         state_->score(set, encoded, write);
       });
 }

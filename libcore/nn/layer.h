@@ -49,6 +49,10 @@ struct Flow {
   // Of inputs that are sequences, [n, steps]: steps with 0 are padding.  Empty:
   // none is.
   std::vector<tensor::View> masks;
+  // Of types that carry a state and are to go on from it, as the blueprint
+  // lists it: [n, ...] before the steps, after forward() behind them.  Of no
+  // elements: it starts at 0 and is not kept.
+  std::vector<tensor::View> state = {};
   // Where the gradients of the inputs go, empty where nobody needs one, and the
   // gradient of the output.
   std::vector<tensor::View> dx;

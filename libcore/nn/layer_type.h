@@ -64,9 +64,16 @@ struct TensorSpec {
   } part = {};
 };
 
-// Which mask the output of a layer has: that of the first input that has one,
-// where both are sequences of as many steps; none; or one that it makes.
+// Which mask the output of a layer has: that of its inputs which are sequences
+// of as many steps, of different ones their product; none; or one that it
+// makes.
 enum class MaskRule { kPassed, kNone, kMade };
+
+// What a layer carries from step to step of each example.
+struct CarriedSpec {
+  std::string name;  // "h"
+  tensor::Shape shape;
+};
 
 // What the plan of memory may count on.  The defaults hold for every layer.
 struct Manners {
@@ -90,6 +97,10 @@ struct Blueprint {
   double flops = 0;  // forward, for one example; a multiply-add is 2
   Manners manners = {};
   MaskRule mask = MaskRule::kPassed;
+  // What it says at a step of a sequence follows from that step alone,
+  bool step_by_step = false;
+  // or from the steps before it as well, through these alone.
+  std::vector<CarriedSpec> carried = {};
   // Numbers that it has summed over the lanes at once (LaneSum): then it runs
   // on lanes without examples as well.
   std::int64_t summed = 0;

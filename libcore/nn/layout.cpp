@@ -24,6 +24,8 @@ void put_together(std::int64_t steps, Blueprint& plan) {
                                    " at each step has too many dimensions"};
   plan.output.shape = plan.output.shape.with_first(steps);
   plan.output.steps = true;
+  plan.mask = MaskRule::kPassed;  // whatever it does to a step
+  plan.step_by_step = true;
   plan.flops *= static_cast<double>(steps);
 }
 
@@ -38,7 +40,7 @@ class Builder {
   void check_output(std::size_t layer) const;
 
  private:
-  std::optional<Value> mask_of(const Blueprint& plan) const;
+  void find_mask(const Blueprint& plan, LayerLayout& layer) const;
   std::optional<Value> mask_of(Value v) const {
     const std::size_t inputs = layout_.inputs.size();
     if (v >= inputs) return layout_.layers[v - inputs].mask;
@@ -108,15 +110,18 @@ void Builder::add_input(const InputConfig& input) {
   layout_.inputs.push_back(form);
 }
 
-std::optional<Value> Builder::mask_of(const Blueprint& plan) const {
-  if (plan.mask == MaskRule::kMade)
-    return config_.value_of(layout_.layers.size());
-  if (plan.mask == MaskRule::kNone || !plan.output.steps) return {};
-  for (const Value v : config().from)
-    if (layout_.form(v).steps && mask_of(v) &&
-        layout_.form(v).shape[0] == plan.output.shape[0])
-      return mask_of(v);
-  return {};
+void Builder::find_mask(const Blueprint& plan, LayerLayout& layer) const {
+  const Value own = config_.value_of(layout_.layers.size());
+  if (plan.mask == MaskRule::kMade) layer.mask = own;
+  if (plan.mask != MaskRule::kPassed || !plan.output.steps) return;
+  for (const Value v : config().from) {
+    if (!layout_.form(v).steps || !mask_of(v) ||
+        layout_.form(v).shape[0] != plan.output.shape[0])
+      continue;
+    layer.joins_masks = layer.mask && layer.mask != mask_of(v);
+    layer.mask = layer.joins_masks ? own : mask_of(v);
+    if (layer.joins_masks) return;
+  }
 }
 
 // Takes the weight, the first tensor, out of the plan.
@@ -201,7 +206,9 @@ void Builder::add_layer() {
   if (each_step) put_together(layer.each_of, plan);
   check_size(plan.output.shape, "its output");
   layer.output = plan.output;
-  layer.mask = mask_of(plan);
+  find_mask(plan, layer);
+  layer.step_by_step = plan.step_by_step;
+  layer.carried = plan.carried;
   layer.flops = plan.flops;
   layer.summed = config().training.frozen ? 0 : plan.summed;
   layer.manners = plan.manners;

@@ -52,8 +52,11 @@ struct LayerLayout {
   // Of one that takes each step by itself, how many there are; else 0.
   std::int64_t each_of = 0;
   // Whose mask the output has: an input of the network, a layer that makes
-  // one, or none.
+  // one or joins those of its inputs, or none.
   std::optional<Value> mask;
+  bool joins_masks = false;
+  bool step_by_step = false;         // see Blueprint
+  std::vector<CarriedSpec> carried;  // see Blueprint
   // Segments [begin, end) of Layout::parameters and ::statistics, in the order
   // of the layer's blueprint; those of the layer that it shares with.
   std::size_t parameters_begin = 0, parameters_end = 0;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/data/label_mask.h"
 #include "libcore/nn/batch.h"
 #include "libcore/nn/constraints.h"
 #include "libcore/nn/initialise.h"
@@ -31,7 +31,8 @@ struct Network::State {
         bool with_gradients, std::span<const float> given);
 
   void gradient_task(int lane);
-  void run_predict(std::span<const Part> given, std::span<Tensor> made);
+  void run_predict(std::span<const Part> given, std::span<Prediction> made,
+                   std::span<Tensor> carried);
   bool update(const Position& position, tensor::UpdateTo target,
               const UpdateSink& shown_to);
   tensor::Device& device(int lane) {
@@ -54,7 +55,8 @@ struct Network::State {
   std::vector<std::unique_ptr<Lane>> lanes;
   LaneTeam team;
 
-  Batch seen;  // see batch_of()
+  Batch seen;      // see batch_of()
+  Prediction one;  // of predict() with a single output
 
   // The call in progress.
   Batch batch;
@@ -62,7 +64,8 @@ struct Network::State {
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
   const UpdateSink* sink = nullptr;
   std::span<const Part> inputs;
-  std::span<Tensor> outputs;
+  std::span<Prediction> outputs;
+  std::span<Tensor> state;
   std::vector<double> losses;
   bool gradient_finite = false, frozen = false;
 
@@ -114,7 +117,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
     constraints.apply(device(lane), parameters, lane, team.size());
   };
   predict = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->predict(inputs, outputs);
+    lanes[static_cast<std::size_t>(lane)]->predict(inputs, outputs, state);
   };
 }
 
@@ -244,14 +247,6 @@ const Batch& Network::batch_of(const data::DataSet& set) {
   return state_->seen;
 }
 
-const Tensor* Network::weights(const Batch& batch, std::size_t i,
-                               Tensor& product) const {
-  const Tensor* own = batch.outputs[i].mask;
-  const auto input = state_->wanted.outputs[i].mask_input;
-  if (!input) return own;
-  return data::mask_of_steps(own, batch.inputs[*input].mask, product);
-}
-
 const Tensor& Network::labels(const Batch& batch, std::size_t i,
                               const Tensor& outputs, Tensor& room) const {
   if (batch.outputs[i].values == nullptr)
@@ -264,22 +259,29 @@ const Tensor& Network::labels(const Batch& batch, std::size_t i,
 }
 
 void Network::State::run_predict(std::span<const Part> given,
-                                 std::span<Tensor> made) {
+                                 std::span<Prediction> made,
+                                 std::span<Tensor> carried) {
   check_inputs(given, wanted);
   const std::int64_t n = given[0].values->shape()[0];
-  for (std::size_t i = 0; i < made.size(); ++i)
-    made[i].resize(tensor::DType::kF32,
-                   layout.layers[config.outputs[i]].output.shape.with_first(n));
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const LayerLayout& layer = layout.layers[config.outputs[i]];
+    made[i].values.resize(tensor::DType::kF32,
+                          layer.output.shape.with_first(n));
+    if (layer.mask)
+      made[i].steps.resize(tensor::DType::kF32, {n, layer.output.shape[0]});
+  }
   inputs = given;
   outputs = made;
+  state = carried;
   team.run(predict);
 }
 
 void Network::predict(std::span<const Part> inputs,
-                      std::vector<Tensor>& outputs) {
+                      std::vector<Prediction>& outputs,
+                      std::span<Tensor> state) {
   if (!state_->frozen) freeze();
   outputs.resize(state_->config.outputs.size());
-  state_->run_predict(inputs, outputs);
+  state_->run_predict(inputs, outputs, state);
 }
 
 void Network::predict(const Tensor& features, Tensor& outputs,
@@ -287,7 +289,10 @@ void Network::predict(const Tensor& features, Tensor& outputs,
   require(state_->config.outputs.size() == 1, "an output of several");
   if (!state_->frozen) freeze();
   const Part input{&features, features_mask};
-  state_->run_predict({&input, 1}, {&outputs, 1});
+  Prediction& one = state_->one;
+  one.values = std::move(outputs);
+  state_->run_predict({&input, 1}, {&one, 1}, {});
+  outputs = std::move(one.values);
 }
 
 }  // namespace dl::nn

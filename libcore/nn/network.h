@@ -34,9 +34,9 @@ struct Part {
   const tensor::Tensor* values = nullptr;
   // Of an input that is a sequence [n, steps, ...]: 0 where a step is padding.
   // Of labels, [n]: what each counts.  Where the output is a sequence, labels
-  // are [n, steps] or [n, steps, units], and the mask is [n] or [n, steps]: a
-  // step counts as [n, steps] says, else as the mask that the output has from
-  // the inputs does, times [n].
+  // are [n, steps] or [n, steps, units], and the mask is [n] or [n, steps]:
+  // what a step counts, data::mask_of_steps() says of it and of the output's
+  // own.
   const tensor::Tensor* mask = nullptr;  // or null
 };
 
@@ -52,6 +52,17 @@ struct Batch {
   std::vector<Part> inputs, outputs;
 
   std::int64_t examples() const;
+};
+
+// What a network says at one of its outputs.
+struct Prediction {
+  tensor::Tensor values;  // [n, ...output(i)], kF32
+  // Of a sequence, [n, steps] in kF32: 0 where a step is padding; as it was
+  // computed, whether the data had it or layers made it.  Null: all count.
+  const tensor::Tensor* mask() const { return masked ? &steps : nullptr; }
+
+  tensor::Tensor steps;  // of use if masked
+  bool masked = false;
 };
 
 // Where in the run a step is: schedules, adam's bias correction and dropout
@@ -157,13 +168,6 @@ class Network {
 
   // The mini-batch that a data set is, until the next call or the set ends.
   const Batch& batch_of(const data::DataSet& set);
-  // What the labels of output i count in a mini-batch, given what was
-  // predicted: their mask; of a sequence, the mask that it has from an input
-  // where there is none, and the product of the two, which goes to `product`,
-  // where theirs is [n].
-  const tensor::Tensor* weights(const Batch& batch, std::size_t i,
-                                tensor::Tensor& product) const;
-
   // What output i of a mini-batch was to be: its labels, or the input that is
   // its target, in the shape of `outputs`; then it may go to `room`.
   // Throws Error: kConfig, the target is no input.
@@ -171,15 +175,17 @@ class Network {
                                const tensor::Tensor& outputs,
                                tensor::Tensor& room) const;
 
-  // The outputs, after their activations, in the units of the labels, each
-  // [n, ...output(i)] in kF32.
+  // The outputs, after their activations, in the units of the labels.
   // Dropout is off; batch normalisation uses its running statistics.
   // n may exceed max_batch.  On the cpu, without training, an example's output
   // follows from it alone, to the bit: neither the other examples nor the
   // number of lanes change it.
-  void predict(std::span<const Part> inputs,
-               std::vector<tensor::Tensor>& outputs);
-  // Of one input and one output.
+  // state: where sequences go on from and how far they have come, by layer as
+  // carried_by() lists it (carried.h), each [n, ...] in kF32; none: they start
+  // here.
+  void predict(std::span<const Part> inputs, std::vector<Prediction>& outputs,
+               std::span<tensor::Tensor> state = {});
+  // Of one input and one output, the values alone.
   void predict(const tensor::Tensor& features, tensor::Tensor& outputs,
                const tensor::Tensor* features_mask = nullptr);
 

@@ -151,9 +151,10 @@ void PredictionLines::Output::append_row(std::string& line,
 
 // The members of an object, without its braces.
 void PredictionLines::Output::append_example(std::string& line,
-                                             const tensor::Tensor& outputs,
-                                             std::int64_t i,
-                                             const tensor::Tensor* mask) const {
+                                             const Prediction& said,
+                                             std::int64_t i) const {
+  const tensor::Tensor& outputs = said.values;
+  const tensor::Tensor* mask = said.mask();
   const std::int64_t steps = outputs.elements() / outputs.shape()[0] / units;
   const float* row = outputs.as<float>().data() + i * steps * units;
   if (flat || outputs.shape().rank() < 3) return append_row(line, row);
@@ -171,13 +172,13 @@ void PredictionLines::Output::append_example(std::string& line,
   line += ']';
 }
 
-std::string PredictionLines::lines(std::span<const tensor::Tensor> outputs,
+std::string PredictionLines::lines(std::span<const Prediction> outputs,
                                    std::int64_t first,
                                    const LineTensors& of) const {
-  for (const tensor::Tensor& output : outputs) check_finite(output, first);
+  for (const Prediction& output : outputs) check_finite(output.values, first);
   const bool several = outputs.size() > 1;
   std::string text;
-  for (std::int64_t i = 0; i < outputs[0].shape()[0]; ++i) {
+  for (std::int64_t i = 0; i < outputs[0].values.shape()[0]; ++i) {
     text += "{\"index\":";
     append(text, of.index != nullptr
                      ? of.index->as<std::int64_t>()[static_cast<std::size_t>(i)]
@@ -185,8 +186,7 @@ std::string PredictionLines::lines(std::span<const tensor::Tensor> outputs,
     if (of.id != nullptr) text += ",\"id\":" + dump_json(id_of(*of.id, i));
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       text += several ? ',' + outputs_[k].key + ":{" : ",";
-      outputs_[k].append_example(text, outputs[k], i,
-                                 k < of.masks.size() ? of.masks[k] : nullptr);
+      outputs_[k].append_example(text, outputs[k], i);
       if (several) text += '}';
     }
     text += "}\n";

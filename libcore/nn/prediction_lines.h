@@ -31,8 +31,6 @@ namespace dl::nn {
 
 // What the examples have besides features, or null; see data/dataset.h.
 struct LineTensors {
-  // By output, [n, steps], 0 where it is padding; or null, or left out.
-  std::vector<const tensor::Tensor*> masks = {};
   const tensor::Tensor* id = nullptr;     // kU8 [n, width]
   const tensor::Tensor* index = nullptr;  // kI64 [n]
 };
@@ -46,10 +44,10 @@ class PredictionLines {
   // field.
   PredictionLines(const Model& model, std::int64_t top);
 
-  // A line for each example of what each output says, [n, units] or [n, steps,
-  // units] (kF32), numbered from first where there is no index.
+  // A line for each example of what each output says, numbered from first where
+  // there is no index.
   // Throws Error: kData, "the model's output for example 17 is not finite".
-  std::string lines(std::span<const tensor::Tensor> outputs, std::int64_t first,
+  std::string lines(std::span<const Prediction> outputs, std::int64_t first,
                     const LineTensors& of = {}) const;
 
  private:
@@ -65,8 +63,8 @@ class PredictionLines {
     void append_row(std::string& line, const float* row) const;
     void append_class(std::string& line, const float* row) const;
     void append_outputs(std::string& line, const float* row) const;
-    void append_example(std::string& line, const tensor::Tensor& outputs,
-                        std::int64_t i, const tensor::Tensor* mask) const;
+    void append_example(std::string& line, const Prediction& said,
+                        std::int64_t i) const;
   };
   static Output output_of(const Model& model, std::size_t i);
 

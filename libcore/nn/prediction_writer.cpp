@@ -60,25 +60,34 @@ void widen(tensor::Tensor& ids, std::int64_t width) {
   ids = std::move(wide);
 }
 
-// outputs: [n, steps, units]; mask: [n, steps].
+// outputs: [n, steps, ...]; mask: [n, steps].
 void clear_padding(tensor::Tensor& outputs, const tensor::Tensor& mask) {
-  const auto units = static_cast<std::size_t>(outputs.shape().back());
+  const auto each =
+      static_cast<std::size_t>(outputs.elements() / mask.elements());
   const std::span<float> values = outputs.as<float>();
   for (std::int64_t i = 0; i < mask.elements(); ++i)
     if (mask.value(i) == 0)
       std::ranges::fill(
-          values.subspan(static_cast<std::size_t>(i) * units, units), 0.0F);
+          values.subspan(static_cast<std::size_t>(i) * each, each), 0.0F);
 }
 
-// The mask that each output has from the input, or null.
-std::vector<const tensor::Tensor*> masks_of(const data::DataSet& set,
-                                            const Wanted& wanted) {
-  std::vector<const tensor::Tensor*> masks;
-  for (const WantedOutput& output : wanted.outputs)
-    masks.push_back(output.mask_input
-                        ? set.find(wanted.inputs[*output.mask_input].mask)
-                        : nullptr);
-  return masks;
+// What masks of what is computed from such data are written as: those of zeros
+// and ones make no others.
+tensor::DType mask_type(const data::Metadata& input) {
+  const bool bytes = std::ranges::all_of(input.schema, [](const auto& field) {
+    return !field.first.starts_with("features_mask") ||
+           field.second.dtype == tensor::DType::kU8;
+  });
+  return bytes ? tensor::DType::kU8 : tensor::DType::kF32;
+}
+
+tensor::Tensor mask_as(tensor::DType dtype, const tensor::Tensor& mask) {
+  if (dtype == mask.dtype()) return mask;
+  tensor::Tensor bytes(tensor::DType::kU8, mask.shape());
+  std::ranges::transform(
+      mask.as<float>(), bytes.as<std::uint8_t>().begin(),
+      [](float weight) { return static_cast<std::uint8_t>(weight); });
+  return bytes;
 }
 
 class LineWriter : public PredictionWriter {
@@ -86,19 +95,15 @@ class LineWriter : public PredictionWriter {
   LineWriter(const Model& model, std::int64_t top,
              std::function<void(std::string_view)> write,
              std::unique_ptr<io::Sink> sink)
-      : wanted_(wanted_by(model.config, layout_of(model.config))),
-        lines_(model, top),
-        write_(std::move(write)),
-        sink_(std::move(sink)) {}
+      : lines_(model, top), write_(std::move(write)), sink_(std::move(sink)) {}
 
   void see(const data::Metadata& input) override { order_.see(input); }
 
   void take(data::DataSet& set,
-            const std::vector<tensor::Tensor>& outputs) override {
-    const std::string text =
-        lines_.lines(outputs, examples_,
-                     {masks_of(set, wanted_), find_id(set),
-                      find_named(set, "index", tensor::DType::kI64, 1)});
+            const std::vector<Prediction>& outputs) override {
+    const std::string text = lines_.lines(
+        outputs, examples_,
+        {find_id(set), find_named(set, "index", tensor::DType::kI64, 1)});
     if (sink_)
       sink_->write(std::as_bytes(std::span(text)));
     else
@@ -111,7 +116,6 @@ class LineWriter : public PredictionWriter {
   }
 
  private:
-  Wanted wanted_;
   OneOrder order_;
   PredictionLines lines_;
   std::function<void(std::string_view)> write_;
@@ -129,19 +133,14 @@ class SetWriter : public PredictionWriter {
     data::Metadata metadata;
     for (const auto& [name, field] : input.schema)
       if (kept(name)) metadata.schema[name] = field;
-    for (const Output& output : outputs_) {
-      metadata.schema[output.tensor] = {tensor::DType::kF32, output.shape};
-      const auto mask = input.schema.find(output.input_mask);
-      if (mask != input.schema.end())
-        metadata.schema[output.mask] = mask->second;
-    }
     if (begun_) {
-      check_like_first(metadata.schema);
+      check_like_first(metadata.schema, mask_type(input));
       if (!predicts()) pass_on_labels(input);
       return;
     }
     begun_ = true;
-    schema_ = metadata.schema;
+    kept_ = metadata.schema;
+    mask_type_ = mask_type(input);
     if (predicts()) {
       for (const Output& output : outputs_)
         about(metadata, output.part).targets = output.names;
@@ -153,22 +152,21 @@ class SetWriter : public PredictionWriter {
       metadata.provenance = input.provenance;
       metadata.provenance.push_back(*options_.step);
     }
-    stream_.write_metadata(metadata);
-    metadata.provenance.clear();
     told_ = std::move(metadata);
   }
 
   void take(data::DataSet& set,
-            const std::vector<tensor::Tensor>& values) override {
+            const std::vector<Prediction>& values) override {
+    tell(values);
     data::DataSet result;
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const Output& output = outputs_[i];
-      check_finite(values[i], stream_.examples());
-      tensor::Tensor& own = result.tensors[output.tensor] = values[i];
-      const tensor::Tensor* mask = set.find(output.input_mask);
+      check_finite(values[i].values, stream_.examples());
+      tensor::Tensor& own = result.tensors[output.tensor] = values[i].values;
+      const tensor::Tensor* mask = values[i].mask();
       if (mask == nullptr) continue;
       clear_padding(own, *mask);
-      result.tensors[output.mask] = *mask;
+      result.tensors[output.mask] = mask_as(mask_type_, *mask);
     }
     for (auto& [name, tensor] : set.tensors)
       if (kept(name)) result.tensors[name] = std::move(tensor);
@@ -181,6 +179,7 @@ class SetWriter : public PredictionWriter {
 
   // What is trained on features is to know their statistics.
   void close() override {
+    if (begun_) tell({});
     if (has_features() && stream_.examples() > 0) {
       statistics_.put_into(told_);
       stream_.write_metadata(told_);
@@ -193,7 +192,6 @@ class SetWriter : public PredictionWriter {
   struct Output {
     std::string part, tensor, mask;
     tensor::Shape shape;             // of one example
-    std::string input_mask;          // the tensor that is its mask, or ""
     std::vector<std::string> names;  // of labels
   };
 
@@ -219,6 +217,7 @@ class SetWriter : public PredictionWriter {
 
   // A stream may say it at its end.
   void pass_on_labels(const data::Metadata& input) {
+    if (!told_of_outputs_) return take_over_labels(told_, input);
     data::Metadata known;
     take_over_labels(known, input);
     if (known.to_strings() == passed_on_) return;
@@ -233,15 +232,45 @@ class SetWriter : public PredictionWriter {
     return name.starts_with("features") ? keeps_features() : !predicts();
   }
 
+  // The metadata, with the first batch, which shows the masks; without any,
+  // when there is none.
+  void tell(const std::vector<Prediction>& values) {
+    if (told_of_outputs_) return check_masks(values);
+    told_of_outputs_ = true;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      const Output& output = outputs_[i];
+      const bool masked = !values.empty() && values[i].masked;
+      masked_.push_back(masked);
+      const tensor::Shape shape =
+          values.empty() ? output.shape
+                         : values[i].values.shape().without_first();
+      told_.schema[output.tensor] = {tensor::DType::kF32, shape};
+      if (masked)
+        told_.schema[output.mask] = {mask_type_, tensor::Shape{shape[0]}};
+    }
+    schema_ = told_.schema;
+    stream_.write_metadata(told_);
+    told_.provenance.clear();
+  }
+
+  void check_masks(const std::vector<Prediction>& values) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i].masked != masked_[i]) refuse_other();
+  }
+
   // What the input before it had, all of it has.
-  void check_like_first(std::map<std::string, data::Field> schema) const {
+  void check_like_first(std::map<std::string, data::Field> schema,
+                        tensor::DType mask) const {
     const auto id = schema.find("id");
-    const auto first = schema_.find("id");
-    if (id != schema.end() && first != schema_.end() &&
+    const auto first = kept_.find("id");
+    if (id != schema.end() && first != kept_.end() &&
         id->second.shape.rank() == 1 && first->second.shape.rank() == 1 &&
         id->second.shape[0] < first->second.shape[0])
       id->second = first->second;
-    if (schema == schema_) return;
+    if (schema != kept_ || mask != mask_type_) refuse_other();
+  }
+
+  [[noreturn]] static void refuse_other() {
     throw Error{Code::kData,
                 "it has other tensors, types or shapes than the input before "
                 "it, so they do not go into one stream; predict it apart"};
@@ -251,8 +280,14 @@ class SetWriter : public PredictionWriter {
   std::vector<Output> outputs_;
   data::StreamWriter stream_;
   OneOrder order_;
-  std::map<std::string, data::Field> schema_;  // of the stream, once begun_
+  // Of the first input, once begun_: what is kept of it, and its masks.
+  std::map<std::string, data::Field> kept_;
+  tensor::DType mask_type_ = tensor::DType::kF32;
   bool begun_ = false;
+  // Of the stream, once its metadata are written.
+  std::map<std::string, data::Field> schema_;
+  std::vector<bool> masked_;  // by output
+  bool told_of_outputs_ = false;
   std::map<std::string, std::string> passed_on_;  // of labels, at last
   data::Metadata told_;                           // last
   data::SetStatistics statistics_;
@@ -278,8 +313,6 @@ SetWriter::SetWriter(const Model& model, std::unique_ptr<io::Sink> sink,
       output.tensor = "features" + end;
       output.mask = "features_mask" + end;
     }
-    if (want.mask_input)
-      output.input_mask = wanted.inputs[*want.mask_input].mask;
     // Names for all outputs or for none.
     output.names = output_names(model.config, model.data, i);
     if (std::cmp_not_equal(output.names.size(), output.shape.back()))

@@ -99,7 +99,7 @@ struct Predictor::State {
   // Where the network's parameters lie.
   std::shared_ptr<const io::Mapping> file;
   Network network;
-  std::vector<tensor::Tensor> outputs;
+  std::vector<Prediction> outputs;
 };
 
 Predictor::Predictor(const Model& model, const PredictorOptions& options)

@@ -43,7 +43,7 @@ class Predictor {
   // set: 1..batch examples, none of more than one record.  outputs: what the
   // model says of them, as Network::predict() does, finite or not.
   using Take = std::function<void(data::DataSet& set,
-                                  const std::vector<tensor::Tensor>& outputs)>;
+                                  const std::vector<Prediction>& outputs)>;
 
   // Reads the stream that `spec` names (io/source.h) and predicts it all, in
   // order, handing each batch over before the next one is read.

@@ -53,19 +53,27 @@ struct RecurrentWeights {
   View peephole = {};     // lstm: [3, units] of i, f, o, or empty
 };
 
-// The batch is 1..max_batch, as with Conv2d.  The state starts at 0.  `mask`
-// [batch, steps] (empty: ones): where it is 0, the state stays as it is and
-// the step's y is 0.
+// What a cell carries on from the sequences' part before, each [batch, units].
+struct RecurrentState {
+  View h, c = {};  // c: lstm's
+  bool empty() const { return h.empty(); }
+};
+
+// The batch is 1..max_batch, as with Conv2d.  `mask` [batch, steps] (empty:
+// ones): where it is 0, the state stays as it is and the step's y is 0.
 class Recurrent {
  public:
   virtual ~Recurrent() = default;
-  // Remembers what backward() needs.
-  virtual void forward(View y, View x, View mask,
-                       const RecurrentWeights& w) = 0;
+  // Remembers what backward() needs.  state: what it starts from, which becomes
+  // what it ends with; empty: it starts at 0.  Two calls that pass it on do to
+  // the bit what one of all steps does.
+  virtual void forward(View y, View x, View mask, const RecurrentWeights& w,
+                       const RecurrentState& state) = 0;
   // forward() will be called with weights of these values only, until the next
   // freeze(), and may keep them in the form that is fastest.
   virtual void freeze(const RecurrentWeights& w) { static_cast<void>(w); }
-  // After forward() of the same x, mask and w.  dx is overwritten, or with
+  // After forward() of the same x, mask and w; the state before it is taken for
+  // given.  dx is overwritten, or with
   // `add` added to; an empty dx is left out.
   virtual void backward(View dx, bool add, View dy, View x, View mask,
                         const RecurrentWeights& w,

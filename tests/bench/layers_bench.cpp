@@ -112,12 +112,12 @@ void recur(State& state, Cell cell, std::int64_t batch, bool backward) {
   const View x = b.array({batch, spec.steps, spec.inputs}),
              y = b.array({batch, spec.units}), dy = b.array(y.shape);
   const auto layer = b.device->recurrent(spec, batch);
-  layer->forward(y, x, {}, w);
+  layer->forward(y, x, {}, w, {});
   for (auto _ : state) {
     if (backward)
       layer->backward({}, false, dy, x, {}, w, gradient);
     else
-      layer->forward(y, x, {}, w);
+      layer->forward(y, x, {}, w, {});
   }
   // Backward: the gradients of both weights, and that of the state.
   const double inputs = static_cast<double>(spec.inputs),

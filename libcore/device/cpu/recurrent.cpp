@@ -20,6 +20,7 @@ using kernels::CellStep;
 using tensor::Cell;
 using tensor::DType;
 using tensor::RecurrentSpec;
+using tensor::RecurrentState;
 using tensor::RecurrentWeights;
 using tensor::Shape;
 using tensor::View;
@@ -47,8 +48,10 @@ class CpuRecurrent final : public tensor::Recurrent {
     sums_ = make(width);
   }
 
-  void forward(View y, View x, View mask, const RecurrentWeights& w) override {
+  void forward(View y, View x, View mask, const RecurrentWeights& w,
+               const RecurrentState& carried) override {
     batch_ = check_recurrent(DType::kF32, spec_, max_batch_, y, x, mask, w);
+    check_state(DType::kF32, spec_, batch_, carried);
     const std::int64_t units = spec_.units;
     load(x, mask);
     load_bias(w.bias);
@@ -57,10 +60,10 @@ class CpuRecurrent final : public tensor::Recurrent {
     gemm(scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
          {x_.as<float>(), spec_.inputs}, input_weights_.packed(),
          {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
-    std::fill_n(state(h_, 0), batch_ * units, 0.0f);
-    if (!c_.empty()) std::fill_n(state(c_, 0), batch_ * units, 0.0f);
+    begin(state(h_, 0), carried.h, batch_ * units);
+    if (!c_.empty()) begin(state(c_, 0), carried.c, batch_ * units);
     for (std::int64_t s = 0; s < spec_.steps; ++s) {
-      if (s > 0 || spec_.cell == Cell::kGru) add_state(s);
+      if (s > 0 || !carried.empty() || spec_.cell == Cell::kGru) add_state(s);
       const CellStep step = cell_step(s, w.peephole);
       spec_.cell == Cell::kLstm  ? kernels::lstm_forward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_forward(step)
@@ -68,6 +71,8 @@ class CpuRecurrent final : public tensor::Recurrent {
       if (!spec_.last) store_step(y, s);
     }
     if (spec_.last) store_last(y);
+    end(carried.h, h_);
+    end(carried.c, c_);
   }
 
   void freeze(const RecurrentWeights& w) override {
@@ -127,6 +132,18 @@ class CpuRecurrent final : public tensor::Recurrent {
   // h or c before step s.
   float* state(View v, std::int64_t s) const {
     return v.as<float>() + s * batch_ * spec_.units;
+  }
+
+  static void begin(float* first, const View& from, std::int64_t size) {
+    if (from.empty())
+      std::fill_n(first, size, 0.0f);
+    else
+      std::copy_n(from.as<float>(), size, first);
+  }
+  // What is carried on is that after the last step.
+  void end(const View& to, const View& states) const {
+    if (to.empty()) return;
+    std::copy_n(state(states, spec_.steps), to.elements(), to.as<float>());
   }
 
   CellStep cell_step(std::int64_t s, const View& peephole,

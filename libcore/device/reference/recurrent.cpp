@@ -14,6 +14,7 @@ using tensor::Activation;
 using tensor::Cell;
 using tensor::DType;
 using tensor::RecurrentSpec;
+using tensor::RecurrentState;
 using tensor::RecurrentWeights;
 using tensor::View;
 
@@ -70,12 +71,17 @@ class ReferenceRecurrent final : public tensor::Recurrent {
       four->resize(size(4 * spec.units));
   }
 
-  void forward(View y, View x, View mask, const RecurrentWeights& w) override {
+  void forward(View y, View x, View mask, const RecurrentWeights& w,
+               const RecurrentState& state) override {
     const std::int64_t batch =
         check_recurrent(DType::kF64, spec_, max_batch_, y, x, mask, w);
+    check_state(DType::kF64, spec_, batch, state);
     for (std::int64_t b = 0; b < batch; ++b) {
-      std::fill_n(h(b, 0), spec_.units, 0.0);
-      std::fill_n(c(b, 0), spec_.units, 0.0);
+      for (std::int64_t u = 0; u < spec_.units; ++u) {
+        const std::int64_t at = b * spec_.units + u;
+        h(b, 0)[u] = state.h.empty() ? 0 : state.h.as<double>()[at];
+        c(b, 0)[u] = state.c.empty() ? 0 : state.c.as<double>()[at];
+      }
       for (std::int64_t s = 0; s < spec_.steps; ++s) {
         const std::int64_t t = time_of(s);
         const bool skipped = is_masked(mask, b, t);
@@ -89,6 +95,11 @@ class ReferenceRecurrent final : public tensor::Recurrent {
           put(y, b * spec_.steps + t, skipped ? nullptr : h(b, s + 1));
       }
       if (spec_.last) put(y, b, h(b, spec_.steps));
+      for (std::int64_t u = 0; u < spec_.units; ++u) {
+        const std::int64_t at = b * spec_.units + u;
+        if (!state.h.empty()) state.h.as<double>()[at] = h(b, spec_.steps)[u];
+        if (!state.c.empty()) state.c.as<double>()[at] = c(b, spec_.steps)[u];
+      }
     }
   }
 

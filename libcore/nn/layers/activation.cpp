@@ -33,7 +33,8 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
           .manners = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = tensor::gradient_needs_input(
-                          settings.activation("activation").kind)}};
+                          settings.activation("activation").kind)},
+          .step_by_step = true};
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .gradient_in_place = mean,
                       .keeps_inputs = false,
                       .keeps_output = false,
-                      .passes_gradient = !mean}};
+                      .passes_gradient = !mean},
+          .step_by_step = true};
 }
 
 }  // namespace

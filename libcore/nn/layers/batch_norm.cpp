@@ -192,6 +192,7 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .start = 1}},
       .flops = 2 * numbers_in(inputs[0].shape),
       .manners = {.in_place = true, .keeps_output = false},
+      .step_by_step = true,
       .summed = 2 * columns[0]};
 }
 

@@ -66,6 +66,8 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   Blueprint plan =
       plan_convolution(settings, inputs[0], settings.integer("filters"));
   plan.mask = series_mask_rule(inputs[0], plan.output);
+  const Window window = window_of(settings);
+  plan.step_by_step = window.kernel[0] == 1 && window.stride[0] == 1;
   return plan;
 }
 

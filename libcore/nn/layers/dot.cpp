@@ -120,22 +120,25 @@ Blueprint plan_dot(const Settings&, std::span<const Form> inputs) {
   const Form form = same_form(inputs);
   return {.output = of_vectors(form),
           .flops = 2 * numbers_in(form.shape),
-          .manners = {.keeps_output = false}};
+          .manners = {.keeps_output = false},
+          .step_by_step = true};
 }
 
 Blueprint plan_distance(const Settings&, std::span<const Form> inputs) {
   const Form form = same_form(inputs);
   return {.output = of_vectors(form),
           .flops = 3 * numbers_in(form.shape),
-          .manners = {.keeps_inputs = false}};
+          .manners = {.keeps_inputs = false},
+          .step_by_step = true};
 }
 
 Blueprint plan_normalize(const Settings&, std::span<const Form> inputs) {
-  return {
-      .output = inputs[0],
-      .flops = 3 * numbers_in(inputs[0].shape),
-      .manners = {
-          .in_place = true, .gradient_in_place = true, .keeps_inputs = false}};
+  return {.output = inputs[0],
+          .flops = 3 * numbers_in(inputs[0].shape),
+          .manners = {.in_place = true,
+                      .gradient_in_place = true,
+                      .keeps_inputs = false},
+          .step_by_step = true};
 }
 
 }  // namespace

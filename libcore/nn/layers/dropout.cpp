@@ -62,7 +62,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
           .manners = {.in_place = true,
                       .gradient_in_place = true,
                       .keeps_inputs = false,
-                      .keeps_output = false}};
+                      .keeps_output = false},
+          .step_by_step = true};
 }
 
 }  // namespace

@@ -46,7 +46,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                           .start = 1},
                          {.name = "bias", .shape = each, .role = Role::kOther}},
           .flops = 2 * numbers_in(inputs[0].shape),
-          .manners = {.in_place = true, .keeps_output = false}};
+          .manners = {.in_place = true, .keeps_output = false},
+          .step_by_step = true};
 }
 
 }  // namespace

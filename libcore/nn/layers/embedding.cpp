@@ -73,7 +73,8 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
                           .fan_in = rows,
                           .fan_out = units}},
           .manners = {.keeps_output = false},
-          .mask = masks ? MaskRule::kMade : MaskRule::kPassed};
+          .mask = masks ? MaskRule::kMade : MaskRule::kPassed,
+          .step_by_step = true};
 }
 
 std::int64_t known(const Settings& settings) {

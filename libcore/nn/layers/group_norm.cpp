@@ -91,8 +91,10 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .start = 1},
                      {.name = "beta", .shape = channels, .role = Role::kOther}},
       .flops = 8 * numbers_in(inputs[0].shape),
-      .manners = {
-          .in_place = true, .gradient_in_place = true, .keeps_output = false}};
+      .manners = {.in_place = true,
+                  .gradient_in_place = true,
+                  .keeps_output = false},
+      .step_by_step = true};
 }
 
 Blueprint plan_groups(const Settings& settings, std::span<const Form> inputs) {
@@ -102,7 +104,9 @@ Blueprint plan_groups(const Settings& settings, std::span<const Form> inputs) {
                                    " groups do not divide the channels of its "
                                    "input " +
                                    inputs[0].shape.to_string()};
-  return plan(settings, inputs);
+  Blueprint blueprint = plan(settings, inputs);
+  blueprint.step_by_step = false;
+  return blueprint;
 }
 
 Key epsilon() {

@@ -28,6 +28,7 @@ Blueprint plan_linear(const Settings& settings, const Form& input) {
                (2 * static_cast<double>(inputs) + (bias ? 1 : 0));
   plan.flops += activation_flops(settings, plan.output.shape);
   plan.manners = activated(settings);
+  plan.step_by_step = true;
   return plan;
 }
 

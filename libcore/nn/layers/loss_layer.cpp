@@ -67,7 +67,8 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   manners.keeps_inputs = false;
   return {.output = input,
           .flops = activation_flops(settings, input.shape),
-          .manners = manners};
+          .manners = manners,
+          .step_by_step = true};
 }
 
 std::vector<Key> keys() {

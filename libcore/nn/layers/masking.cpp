@@ -64,7 +64,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .keeps_inputs = false,
                       .keeps_output = false,
                       .passes_gradient = true},
-          .mask = MaskRule::kMade};
+          .mask = MaskRule::kMade,
+          .step_by_step = true};
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
       .flops = numbers_in(form.shape) * static_cast<double>(inputs.size() - 1),
       .manners = {.gradient_in_place = true,
                   .keeps_inputs = false,
-                  .keeps_output = false}};
+                  .keeps_output = false},
+      .step_by_step = true};
 }
 
 }  // namespace

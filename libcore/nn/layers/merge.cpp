@@ -91,11 +91,11 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
     form.steps = form.steps || input.steps;
   }
   form.shape = Shape(std::span<const std::int64_t>(extents));
-  return {
-      .output = form,
-      .manners = {.keeps_inputs = false, .keeps_output = false},
-      // One behind the other in time, they may be padded in between.
-      .mask = form.steps && axis == 0 ? MaskRule::kNone : MaskRule::kPassed};
+  return {.output = form,
+          .manners = {.keeps_inputs = false, .keeps_output = false},
+          // One behind the other in time, they may be padded in between.
+          .mask = form.steps && axis == 0 ? MaskRule::kNone : MaskRule::kPassed,
+          .step_by_step = axis > 0};
 }
 
 }  // namespace

@@ -37,8 +37,10 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
   return {
       .output = form,
       .flops = numbers_in(form.shape) * static_cast<double>(inputs.size() - 1),
-      .manners = {
-          .in_place = true, .gradient_in_place = true, .keeps_output = false}};
+      .manners = {.in_place = true,
+                  .gradient_in_place = true,
+                  .keeps_output = false},
+      .step_by_step = true};
 }
 
 }  // namespace

@@ -163,7 +163,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .gradient_in_place = !adds,
                       .keeps_inputs = false,
                       .keeps_output = false,
-                      .passes_gradient = adds}};
+                      .passes_gradient = adds},
+          .step_by_step = true};
 }
 
 Key rate(std::string_view doc) {

@@ -35,15 +35,16 @@ class Prelu final : public Layer {
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   const bool all = settings.text("slopes") == "element";
-  return {
-      .output = inputs[0],
-      .parameters = {{.name = "slope",
-                      .shape = all ? shape : tensor::Shape{shape.back()},
-                      .role = Role::kOther,
-                      .start = settings.number("slope")}},
-      .flops = numbers_in(shape),
-      .manners = {
-          .in_place = true, .gradient_in_place = true, .keeps_output = false}};
+  return {.output = inputs[0],
+          .parameters = {{.name = "slope",
+                          .shape = all ? shape : tensor::Shape{shape.back()},
+                          .role = Role::kOther,
+                          .start = settings.number("slope")}},
+          .flops = numbers_in(shape),
+          .manners = {.in_place = true,
+                      .gradient_in_place = true,
+                      .keeps_output = false},
+          .step_by_step = !all};
 }
 
 }  // namespace

@@ -62,7 +62,8 @@ class Recurrent final : public Layer {
 
   void forward(const Flow& flow, const Step&) override {
     for (Direction& d : directions_)
-      d.cell->forward(of(d, flow.y), flow.x[0], flow.masks[0], d.weights);
+      d.cell->forward(of(d, flow.y), flow.x[0], flow.masks[0], d.weights,
+                      state_of(flow));
     join(flow.y);
   }
 
@@ -98,6 +99,12 @@ class Recurrent final : public Layer {
     d.weights = weights_of(site_.parameters, i);
     if (site_.training) d.gradient = weights_of(site_.gradients, i);
     return d;
+  }
+
+  // As the blueprint has it.
+  static tensor::RecurrentState state_of(const Flow& flow) {
+    if (flow.state.empty()) return {};
+    return {flow.state[0], flow.state.size() > 1 ? flow.state[1] : View{}};
   }
 
   // In the order of the layout: weight, recurrent_weight, maybe bias and maybe
@@ -227,6 +234,9 @@ Blueprint plan_recurrent(tensor::Cell cell, const Settings& settings,
                static_cast<double>(spec.inputs + spec.units);
   if (spec.activation != tensor::Activation::kIdentity)
     plan.flops += numbers_in(plan.output.shape);
+  if (both) return plan;
+  plan.carried.push_back({"h", {spec.units}});
+  if (cell == tensor::Cell::kLstm) plan.carried.push_back({"c", {spec.units}});
   return plan;
 }
 

@@ -63,7 +63,9 @@ Blueprint plan_like(const Settings&, std::span<const Form> inputs) {
                     inputs[1].shape.to_string()};
   if (inputs[0].copies != inputs[1].copies)
     throw Error{Code::kConfig, "one of its inputs is stacked, the other not"};
-  return repeated(inputs[0], inputs[1].shape[0]);
+  Blueprint plan = repeated(inputs[0], inputs[1].shape[0]);
+  plan.step_by_step = inputs[1].steps;
+  return plan;
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ void check(const Settings& settings, const Complaint& complain) {
 Blueprint plan(const Settings&, std::span<const Form> inputs) {
   return {.output = inputs[0],
           .flops = numbers_in(inputs[0].shape),
-          .manners = {.gradient_in_place = true, .keeps_output = false}};
+          .manners = {.gradient_in_place = true, .keeps_output = false},
+          .step_by_step = true};
 }
 
 }  // namespace

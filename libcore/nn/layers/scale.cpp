@@ -58,7 +58,8 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
                       .gradient_in_place = !shifts,
                       .keeps_inputs = false,
                       .keeps_output = false,
-                      .passes_gradient = shifts}};
+                      .passes_gradient = shifts},
+          .step_by_step = true};
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ Blueprint plan_stack(const Settings&, std::span<const Form> inputs) {
     throw Error{Code::kConfig, "stacks more than 65535 values"};
   return {.output = form,
           .manners = {.keeps_inputs = false, .keeps_output = false},
-          .mask = form.steps ? MaskRule::kMade : MaskRule::kNone};
+          .mask = form.steps ? MaskRule::kMade : MaskRule::kNone,
+          .step_by_step = true};
 }
 
 std::int64_t parts_of(const Settings& settings, const Form& input) {
@@ -131,7 +132,8 @@ Blueprint plan_unstack(const Settings& settings, std::span<const Form> inputs) {
   form.copies /= of;
   return {.output = form,
           .manners = {.keeps_inputs = false, .keeps_output = false},
-          .mask = form.steps ? MaskRule::kMade : MaskRule::kNone};
+          .mask = form.steps ? MaskRule::kMade : MaskRule::kNone,
+          .step_by_step = true};
 }
 
 }  // namespace

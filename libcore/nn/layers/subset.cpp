@@ -88,10 +88,10 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
                                     form.shape.extents().end());
   extents[static_cast<std::size_t>(axis)] = end - settings.integer("begin");
   form.shape = Shape(std::span<const std::int64_t>(extents));
-  return {
-      .output = form,
-      .manners = {.keeps_inputs = false, .keeps_output = false},
-      .mask = form.steps && axis == 0 ? MaskRule::kMade : MaskRule::kPassed};
+  return {.output = form,
+          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .mask = form.steps && axis == 0 ? MaskRule::kMade : MaskRule::kPassed,
+          .step_by_step = axis > 0};
 }
 
 }  // namespace

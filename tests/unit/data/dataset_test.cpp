@@ -302,6 +302,28 @@ TEST_CASE("a tensor and a part of it exclude each other") {
   Metadata().update(both);
 }
 
+TEST_CASE("a mask is of as many steps as its sequences") {
+  for (const std::string part : {"", "/left"}) {
+    DataSet set;
+    set.tensors["features" + part] = Tensor(DType::kF32, {2, 5, 3});
+    Tensor& mask = set.tensors["features_mask" + part];
+    const auto check = [&](const tensor::Shape& shape) {
+      mask = Tensor(DType::kU8, shape);
+      Metadata metadata;
+      metadata.schema = Metadata::schema_of(set);
+      metadata.check(set);
+    };
+    CHECK_NOTHROW(check({2, 5}));
+    CHECK_NOTHROW(check({2}));
+    CHECK_THROWS_WITH(check({2, 4}), "tensor 'features_mask" + part +
+                                         "' has 4 steps an example, 'features" +
+                                         part + "' has 5");
+    // A row may be a sequence, of how many steps the network knows.
+    set.tensors["features" + part] = Tensor(DType::kF32, {2, 15});
+    CHECK_NOTHROW(check({2, 5}));
+  }
+}
+
 TEST_CASE("masks are not negative") {
   for (const std::string name :
        {"features_mask", "labels_mask", "labels_mask/left"})

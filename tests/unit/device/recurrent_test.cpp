@@ -8,6 +8,7 @@ using dl::Error;
 using dl::tensor::Activation;
 using dl::tensor::Cell;
 using dl::tensor::RecurrentSpec;
+using dl::tensor::RecurrentState;
 using dl::tensor::RecurrentWeights;
 
 namespace {
@@ -19,6 +20,7 @@ struct Case {
   bool masked = false;
   bool bias = true;
   bool peepholes = false;
+  bool carried = false;  // goes on from a state
 };
 
 std::vector<Case> cases() {
@@ -65,6 +67,11 @@ std::vector<Case> cases() {
                    {.cell = cell, .steps = 12, .inputs = 33, .units = 50},
                    7,
                    true});
+    Case on{"goes on", small, 4, true};
+    on.carried = true;
+    all.push_back(on);
+    on.spec.last = on.spec.reverse = true;
+    all.push_back(on);
   }
   RecurrentSpec lstm{.steps = 5, .inputs = 3, .units = 4};
   all.push_back({"peepholes", lstm, 3, false, true, true});
@@ -115,31 +122,50 @@ struct Arrays {
     gradient.input = lab.blank(w.input.shape);
     gradient.recurrent = lab.blank(w.recurrent.shape);
     if (c.bias) gradient.bias = lab.blank(w.bias.shape);
+    if (c.carried) {
+      state.h = lab.blank(Shape{n, s.units});
+      if (s.cell == Cell::kLstm) state.c = lab.blank(state.h.shape);
+    }
     dx = lab.blank(x.shape);
     // Others' columns stay as they are.
     y = lab.put(dy.shape,
                 Values(static_cast<std::size_t>(dy.elements()), 0.25));
   }
+
+  // Always from the same state.
+  void forward(Lab& lab, dl::tensor::Recurrent& layer) {
+    int stream = 7;
+    for (const View& part : {state.h, state.c})
+      if (!part.empty())
+        lab.device().copy(part, lab.random(part.shape, stream++));
+    layer.forward(y, x, mask, w, state);
+  }
+
   View x, dy, mask, y, dx;
   RecurrentWeights w, gradient;
+  RecurrentState state;
 };
 
 // Output and all gradients.
 std::vector<Values> run(Lab& lab, const Case& c, std::int64_t n,
                         dl::tensor::Recurrent& layer) {
   Arrays a(lab, c, n);
-  layer.forward(a.y, a.x, a.mask, a.w);
+  a.forward(lab, layer);
+  std::vector<Values> left;
+  for (const View& part : {a.state.h, a.state.c})
+    if (!part.empty()) left.push_back(lab.get(part));
   layer.backward(a.dx, false, a.dy, a.x, a.mask, a.w, a.gradient);
   std::vector<Values> all = {lab.get(a.y), lab.get(a.dx),
                              lab.get(a.gradient.input),
                              lab.get(a.gradient.recurrent)};
   if (c.bias) all.push_back(lab.get(a.gradient.bias));
   if (c.peepholes) all.push_back(lab.get(a.gradient.peephole));
+  all.insert(all.end(), left.begin(), left.end());
   // Once more on top, and without a gradient of x.
-  layer.forward(a.y, a.x, a.mask, a.w);
+  a.forward(lab, layer);
   layer.backward(a.dx, true, a.dy, a.x, a.mask, a.w, a.gradient);
   all.push_back(lab.get(a.dx));
-  layer.forward(a.y, a.x, a.mask, a.w);
+  a.forward(lab, layer);
   layer.backward({}, false, a.dy, a.x, a.mask, a.w, a.gradient);
   all.push_back(lab.get(a.gradient.recurrent));
   return all;
@@ -162,7 +188,7 @@ Values one_unit(Cell cell, const Values& x, const Values& w, const Values& r,
   const View y = lab.blank(Shape{1, s.steps, 1});
   lab.device().recurrent(s, 1)->forward(
       y, lab.put(Shape{1, s.steps, 1}, x),
-      mask.empty() ? View{} : lab.put(Shape{1, s.steps}, mask), weights);
+      mask.empty() ? View{} : lab.put(Shape{1, s.steps}, mask), weights, {});
   return lab.get(y);
 }
 
@@ -195,7 +221,8 @@ TEST_CASE("reference cells, by hand") {
         {lab.put(Shape{4, 1}, {0.1, 0.2, 0.3, 0.4}),
          lab.put(Shape{4, 1}, {1, 2, 3, 4}),
          lab.put(Shape{4}, {0.5, 0.6, 0.7, 0.8}),
-         lab.put(Shape{3, 1}, {0.9, -0.7, 0.5})});
+         lab.put(Shape{3, 1}, {0.9, -0.7, 0.5})},
+        {});
     const double p1 = sigmoid(0.4 + 0.8 + 0.5 * c1) * std::tanh(c1);
     const double s2 = sigmoid(0.2 + 0.5 + 1.0 * p1 + 0.9 * c1) *
                           std::tanh(0.6 + 0.7 + 3.0 * p1) +
@@ -244,7 +271,7 @@ TEST_CASE("reference gradients of recurrent cells are those of its forward") {
           [&](auto& v) {
             lab.device().upload(of, tensor_of(of.shape, v));
             lab.device().fill(a.y, 0);
-            layer->forward(a.y, a.x, a.mask, a.w);
+            a.forward(lab, *layer);
             return lab.get(a.y);
           },
           at, lab.get(a.dy));
@@ -280,7 +307,7 @@ TEST_CASE("truncation cuts gradients between segments") {
       if (i / 3 % 4 >= 2) dy[i] = 0;
     lab.device().upload(a.dy, tensor_of(a.dy.shape, dy));
     const auto gradients = [&](dl::tensor::Recurrent& layer) {
-      layer.forward(a.y, a.x, a.mask, a.w);
+      layer.forward(a.y, a.x, a.mask, a.w, {});
       layer.backward(a.dx, false, a.dy, a.x, a.mask, a.w, a.gradient);
       Values all = lab.get(a.dx);
       for (const double v : lab.get(a.gradient.recurrent)) all.push_back(v);
@@ -323,7 +350,7 @@ TEST_CASE("NaN passes through recurrent cells") {
       const Case c{"", {.cell = cell, .steps = 3, .inputs = 2, .units = 2}, 1};
       Arrays a(lab, c, 1);
       lab.device().fill(a.x.at(1, Shape{1}), kNan);
-      lab.device().recurrent(c.spec, 1)->forward(a.y, a.x, a.mask, a.w);
+      lab.device().recurrent(c.spec, 1)->forward(a.y, a.x, a.mask, a.w, {});
       const Values y = lab.get(a.y);
       CHECK(std::isnan(y.back()));
     }
@@ -336,14 +363,18 @@ TEST_CASE("recurrent cells refuse what does not fit") {
     const Case c{"", {.steps = 3, .inputs = 2, .units = 4}, 2};
     Arrays a(lab, c, 2);
     const auto layer = lab.device().recurrent(c.spec, 2);
-    CHECK_NOTHROW(layer->forward(a.y, a.x, {}, a.w));
-    CHECK_THROWS_AS(layer->forward(a.x, a.x, {}, a.w), Error);
-    CHECK_THROWS_AS(layer->forward(a.y, a.x, a.x, a.w), Error);
+    CHECK_NOTHROW(layer->forward(a.y, a.x, {}, a.w, {}));
+    CHECK_THROWS_AS(layer->forward(a.x, a.x, {}, a.w, {}), Error);
+    CHECK_THROWS_AS(layer->forward(a.y, a.x, a.x, a.w, {}), Error);
     RecurrentWeights w = a.w;
     w.recurrent = a.w.input;
-    CHECK_THROWS_AS(layer->forward(a.y, a.x, {}, w), Error);
+    CHECK_THROWS_AS(layer->forward(a.y, a.x, {}, w, {}), Error);
+    const View part = lab.blank(Shape{2, 4}), wrong = lab.blank(Shape{2, 3});
+    CHECK_NOTHROW(layer->forward(a.y, a.x, {}, a.w, {part, part}));
+    CHECK_THROWS_AS(layer->forward(a.y, a.x, {}, a.w, {part, {}}), Error);
+    CHECK_THROWS_AS(layer->forward(a.y, a.x, {}, a.w, {wrong, part}), Error);
     Arrays more(lab, c, 3);
-    CHECK_THROWS_AS(layer->forward(more.y, more.x, {}, more.w), Error);
+    CHECK_THROWS_AS(layer->forward(more.y, more.x, {}, more.w, {}), Error);
     RecurrentSpec bad = c.spec;
     bad.activation = Activation::kSoftmax;
     CHECK_THROWS_AS(lab.device().recurrent(bad, 2), Error);
@@ -363,13 +394,63 @@ TEST_CASE("frozen recurrent layers compute the same, to the bit") {
                    .max_batch = 3};
       Arrays a(lab, c, 3);
       const auto layer = lab.device().recurrent(c.spec, 3);
-      layer->forward(a.y, a.x, a.mask, a.w);
+      layer->forward(a.y, a.x, a.mask, a.w, {});
       const Values before = lab.get(a.y);
       layer->freeze(a.w);
       for (int i = 0; i < 2; ++i) {
         lab.device().fill(a.y, 0);
-        layer->forward(a.y, a.x, a.mask, a.w);
+        layer->forward(a.y, a.x, a.mask, a.w, {});
         CHECK(lab.get(a.y) == before);
+      }
+    }
+}
+
+// Cut anywhere, with padding at the cut or not.
+TEST_CASE("recurrent cells go on where they were, to the bit") {
+  for (const char* name : {"cpu", "reference"})
+    for (const Case& c : cases()) {
+      const RecurrentSpec& s = c.spec;
+      if (s.reverse || s.row > 0 || s.last) continue;
+      CAPTURE(name, c.name, s.cell);
+      const std::int64_t n = c.max_batch;
+      Lab lab(name);
+      Arrays a(lab, c, n);
+      lab.device().recurrent(s, n)->forward(a.y, a.x, a.mask, a.w, {});
+      const Values whole = lab.get(a.y), x = lab.get(a.x),
+                   mask = c.masked ? lab.get(a.mask) : Values{};
+      const auto part = [&](const Values& all, std::int64_t width,
+                            std::int64_t begin, std::int64_t end) {
+        Values some;
+        for (std::int64_t b = 0; b < n; ++b) {
+          const auto row = all.begin() + b * s.steps * width;
+          some.insert(some.end(), row + begin * width, row + end * width);
+        }
+        return some;
+      };
+      for (std::int64_t cut = 1; cut < s.steps; ++cut) {
+        RecurrentState state{lab.blank(Shape{n, s.units})};
+        lab.device().fill(state.h, 0);
+        if (s.cell == Cell::kLstm) {
+          state.c = lab.blank(state.h.shape);
+          lab.device().fill(state.c, 0);
+        }
+        for (const auto& [begin, end] :
+             {std::pair{std::int64_t{0}, cut}, std::pair{cut, s.steps}}) {
+          RecurrentSpec some = s;
+          some.steps = end - begin;
+          const Shape shape{n, some.steps, s.units};
+          const View y = lab.blank(shape);
+          const auto cell = lab.device().recurrent(some, n);
+          cell->freeze(a.w);
+          cell->forward(y,
+                        lab.put(Shape{n, some.steps, s.inputs},
+                                part(x, s.inputs, begin, end)),
+                        c.masked ? lab.put(Shape{n, some.steps},
+                                           part(mask, 1, begin, end))
+                                 : View{},
+                        a.w, state);
+          CHECK(lab.get(y) == part(whole, s.units, begin, end));
+        }
       }
     }
 }

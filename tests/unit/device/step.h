@@ -151,7 +151,7 @@ class Step {
                                         b.at(0, Shape{spec.biases()})};
       };
       const auto w = weights(k_, r_, e_);
-      recurrent_[i]->forward(u, x, {}, w);
+      recurrent_[i]->forward(u, x, {}, w, {});
       recurrent_[i]->backward(du_.at(0, x.shape), false, u, x, {}, w,
                               weights(dk_, dr_, de_));
     }

@@ -150,9 +150,9 @@ TEST_CASE(
       Network network = testing::compile(config, 5, device, 2);
       const Batch batch = network.batch_of(set);
       for (int i = 0; i < 3; ++i) testing::train(network, batch, i);
-      std::vector<tensor::Tensor> outputs;
+      std::vector<Prediction> outputs;
       network.predict(batch.inputs, outputs);
-      const auto all = outputs.at(0).as<float>();
+      const auto all = outputs.at(0).values.as<float>();
       return std::vector<double>(all.begin(), all.end());
     };
     CAPTURE(type->name);

@@ -43,9 +43,11 @@ std::vector<tensor::Tensor> predict(const Model& model,
                                     const std::vector<Part>& inputs) {
   Network network = testing::compile(model.config, kExamples, "cpu", 1, false);
   put_into(network, model);
-  std::vector<tensor::Tensor> outputs;
+  std::vector<Prediction> outputs;
   network.predict(inputs, outputs);
-  return outputs;
+  std::vector<tensor::Tensor> values;
+  for (Prediction& output : outputs) values.push_back(std::move(output.values));
+  return values;
 }
 
 double distance(const tensor::Tensor& a, const tensor::Tensor& b) {

@@ -22,7 +22,11 @@ tensor::Tensor outputs_of(const std::vector<float>& values,
   return made;
 }
 
-std::vector<tensor::Tensor> one(const tensor::Tensor& y) { return {y}; }
+std::vector<Prediction> one(const tensor::Tensor& y) {
+  std::vector<Prediction> all(1);
+  all[0].values = y;
+  return all;
+}
 
 std::string error_of(const std::function<void()>& call) {
   try {
@@ -65,9 +69,11 @@ TEST_CASE("lines of sequences") {
   CHECK(PredictionLines(pets(), 1).lines(one(y), 5) ==
         "{\"index\":5,\"steps\":[{\"class\":\"cat\",\"probability\":0.7},"
         "{\"class\":\"dog\",\"probability\":0.5}]}\n");
-  tensor::Tensor mask(tensor::DType::kU8, {1, 2});
-  mask.as<std::uint8_t>()[1] = 1;
-  CHECK(PredictionLines(pets(), 1).lines(one(y), 0, {.masks = {&mask}}) ==
+  std::vector<Prediction> padded = one(y);
+  padded[0].steps = tensor::Tensor(tensor::DType::kF32, {1, 2});
+  padded[0].steps.as<float>()[1] = 1;
+  padded[0].masked = true;
+  CHECK(PredictionLines(pets(), 1).lines(padded, 0) ==
         "{\"index\":0,\"steps\":[null,"
         "{\"class\":\"dog\",\"probability\":0.5}]}\n");
 }

@@ -84,10 +84,11 @@ TEST_CASE("a stream is predicted in order, in batches") {
     int looks = 0;
     predictor.run(
         folder / "x.dls", [&](const data::Metadata&) { ++looks; },
-        [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
+        [&](data::DataSet& set, const std::vector<Prediction>& outputs) {
           batches.push_back(set.examples());
-          REQUIRE(outputs[0].shape() == tensor::Shape{set.examples(), 2});
-          for (const float y : outputs[0].as<float>()) seen.push_back(y);
+          REQUIRE(outputs[0].values.shape() ==
+                  tensor::Shape{set.examples(), 2});
+          for (const float y : outputs[0].values.as<float>()) seen.push_back(y);
         });
     CHECK(batches == std::vector<std::int64_t>{1, 4, 4, 4, 3});
     CHECK(looks == 2);
@@ -113,9 +114,9 @@ TEST_CASE("a model's parameters may stay in their file") {
     std::vector<float> seen;
     predictor->run(
         folder / "x.dls", [](const data::Metadata&) {},
-        [&](data::DataSet&, const std::vector<tensor::Tensor>& outputs) {
-          seen.assign(outputs[0].as<float>().begin(),
-                      outputs[0].as<float>().end());
+        [&](data::DataSet&, const std::vector<Prediction>& outputs) {
+          seen.assign(outputs[0].values.as<float>().begin(),
+                      outputs[0].values.as<float>().end());
         });
     CHECK(seen == std::vector<float>{0, 0, 1, -1, 2, -2});
   }
@@ -156,7 +157,7 @@ TEST_CASE("an error of the receiver names the source if the data is at fault") {
     return error_of([&] {
       predictor.run(
           folder / "x.dls", [](const data::Metadata&) {},
-          [&](data::DataSet&, const std::vector<tensor::Tensor>&) {
+          [&](data::DataSet&, const std::vector<Prediction>&) {
             throw Error{code, "why"};
           });
     });
@@ -181,7 +182,7 @@ TEST_CASE("inputs are spread over networks, and the first error wins") {
           std::int64_t n = 0;
           predictor.run(
               spec, [](const data::Metadata&) {},
-              [&](data::DataSet& set, const std::vector<tensor::Tensor>&) {
+              [&](data::DataSet& set, const std::vector<Prediction>&) {
                 n += set.examples();
               });
           const std::lock_guard lock(mutex);
@@ -217,8 +218,8 @@ Seen predict(const Model& model, const std::string& spec, Labels labels) {
   Predictor(model, options)
       .run(
           spec, [](const data::Metadata&) {},
-          [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
-            for (const float y : outputs[0].as<float>())
+          [&](data::DataSet& set, const std::vector<Prediction>& outputs) {
+            for (const float y : outputs[0].values.as<float>())
               seen.outputs.push_back(y);
             for (const std::uint8_t y : set.get("labels").as<std::uint8_t>())
               seen.labels.push_back(y);
@@ -293,7 +294,7 @@ TEST_CASE("predictions become the labels of a stream") {
     predictor.run(
         folder / "x.dls",
         [&](const data::Metadata& metadata) { out->see(metadata); },
-        [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
+        [&](data::DataSet& set, const std::vector<Prediction>& outputs) {
           out->take(set, outputs);
         });
     out->close();
@@ -323,7 +324,7 @@ std::vector<data::DataSet> join(const Model& model, bool keep,
   for (const std::string& spec : specs)
     predictor.run(
         spec, [&](const data::Metadata& metadata) { out->see(metadata); },
-        [&](data::DataSet& set, const std::vector<tensor::Tensor>& outputs) {
+        [&](data::DataSet& set, const std::vector<Prediction>& outputs) {
           out->take(set, outputs);
         });
   out->close();

@@ -48,10 +48,10 @@ TEST_CASE("random graphs learn on the cpu what they do on the reference",
       Network network = compile(config, 5, device, lanes);
       const Batch batch = network.batch_of(set);
       for (int i = 0; i < 2; ++i) testing::train(network, batch, i);
-      std::vector<tensor::Tensor> outputs;
+      std::vector<Prediction> outputs;
       network.predict(batch.inputs, outputs);
       std::vector<double> all;
-      for (const tensor::Tensor& y : outputs)
+      for (const auto& [y, steps, masked] : outputs)
         for (const float value : y.as<float>()) all.push_back(value);
       return all;
     };

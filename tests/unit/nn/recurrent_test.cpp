@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/base/error.h"
+#include "libcore/data/label_mask.h"
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/layout.h"
 #include "tests/unit/nn/support.h"
@@ -326,14 +327,18 @@ TEST_CASE("a weight of each example does not make padding count") {
   }
   // And in evaluation.
   Network network = compile(config, 5);
+  std::vector<Prediction> said;
+  network.predict(data.batch().inputs, said);
+  const Tensor* own = said[0].mask();
+  REQUIRE(own != nullptr);
   Tensor product;
-  const Tensor* weights = network.weights(weighted.batch(), 0, product);
+  const Tensor* weights = data::mask_of_steps(&weighted.mask, own, product);
   REQUIRE(weights != nullptr);
   REQUIRE(weights->shape() == Shape{5, 4});
   for (std::int64_t i = 0; i < 20; ++i)
     CHECK(weights->value(i) == by_step.mask.value(i));
-  CHECK(network.weights(by_step.batch(), 0, product) == &by_step.mask);
-  CHECK(network.weights(data.batch(), 0, product) == &data.features_mask);
+  CHECK(data::mask_of_steps(&by_step.mask, own, product) == &by_step.mask);
+  CHECK(data::mask_of_steps(nullptr, own, product) == own);
 }
 
 TEST_CASE("an LSTM learns to remember the first of many steps") {

@@ -45,9 +45,10 @@ Learnt learn(const NetworkConfig& config, const Batch& batch,
   Learnt learnt;
   learnt.loss = network.compute_gradient(batch, kAt);
   learnt.gradient = testing::values(network, network.update());
-  std::vector<tensor::Tensor> outputs;
+  std::vector<Prediction> outputs;
   network.predict(batch.inputs, outputs);
-  for (const float y : outputs[0].as<float>()) learnt.outputs.push_back(y);
+  for (const float y : outputs[0].values.as<float>())
+    learnt.outputs.push_back(y);
   return learnt;
 }
 
@@ -179,11 +180,12 @@ TEST_CASE("outputs of a target are in the units of the input, in its shape",
   set.tensors["features"].as<std::uint8_t>()[2] = 255;
   const Batch& batch = network.batch_of(set);
   for (int i = 0; i < 2; ++i) CHECK(testing::train(network, batch, i) > 0);
-  std::vector<Tensor> outputs;
+  std::vector<Prediction> outputs;
   network.predict(batch.inputs, outputs);
-  CHECK(outputs[0].value(0) > 30);
+  CHECK(outputs[0].values.value(0) > 30);
   Tensor room;
-  CHECK(network.labels(batch, 0, outputs[0], room).shape() == Shape{1, 4});
+  CHECK(network.labels(batch, 0, outputs[0].values, room).shape() ==
+        Shape{1, 4});
   // A probability of something of mean 0 is none.
   CHECK_THROWS_WITH(Network(config, data::Normalizer{"standardize", {1}, {2}},
                             2, device::open_lanes("reference", 1), true),
@@ -273,9 +275,9 @@ TEST_CASE("copies of an example are compared with the same", "[target]") {
     sum += single.compute_gradient(single.batch_of(set), kAt);
   }
   CHECK(all == Approx(sum / 2));
-  std::vector<Tensor> outputs;
+  std::vector<Prediction> outputs;
   network.predict(batch.inputs, outputs);
-  CHECK(outputs[0].shape() == Shape{4, 4});
+  CHECK(outputs[0].values.shape() == Shape{4, 4});
 }
 
 }  // namespace

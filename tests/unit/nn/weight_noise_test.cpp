@@ -40,9 +40,10 @@ Trial try_out(const std::string& noise, int lanes, const char* device,
   trial.gradient = testing::values(network, network.update());
   if (compare)
     trial.error = testing::gradient_error(network, trial.gradient, 20, loss);
-  std::vector<tensor::Tensor> out;
+  std::vector<Prediction> out;
   network.predict(batch.inputs, out);
-  trial.predicted.assign(out[0].as<float>().begin(), out[0].as<float>().end());
+  trial.predicted.assign(out[0].values.as<float>().begin(),
+                         out[0].values.as<float>().end());
   return trial;
 }
 
