@@ -41,7 +41,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string model, format = "jsonl", output = "-", score;
+  std::string model, format = "jsonl", output = "-", score, state;
   std::vector<std::string> nodes;
   std::int64_t top = 1, sample = 0, samples = 1, seed = 0;
   bool keep_features = false, no_provenance = false;
@@ -66,6 +66,8 @@ void declare(dl::cli::Options& opt, Args& a) {
           "reconstruction: how likely an autoencoder takes each example for");
   opt.add("samples", &a.samples, "N", "codes drawn of each that is scored");
   opt.add("seed", &a.seed, "N", "where codes that are drawn start from");
+  opt.add("keep-state", &a.state, "FILE",
+          "go on with sequences from the state that the last call left");
   opt.flag("keep-features", &a.keep_features, "dls: copy the features too");
   opt.flag("no-provenance", &a.no_provenance,
            "dls: do not record how the stream was made");
@@ -76,18 +78,15 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.rest(&a.operands);
 }
 
-std::unique_ptr<dl::nn::PredictionWriter> open_lines(
-    const Args& a, const dl::nn::Model& model) {
-  // Text may go to a terminal, unlike other products.
-  if (a.output == "-")
-    return dl::nn::write_lines(model, a.top, [](std::string_view text) {
-      std::cout << text << std::flush;
-    });
-  return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output));
-}
+// Text may go to a terminal, unlike other products.
+void print(std::string_view text) { std::cout << text << std::flush; }
 
-std::unique_ptr<dl::nn::PredictionWriter> open_stream(
+std::unique_ptr<dl::nn::PredictionWriter> open_writer(
     const Args& a, const dl::nn::Model& model) {
+  const bool lines = a.format == "jsonl";
+  if (lines && a.output == "-") return dl::nn::write_lines(model, a.top, print);
+  if (lines)
+    return dl::nn::write_lines(model, a.top, dl::io::open_sink(a.output));
   dl::nn::StreamOptions options;
   if (!a.nodes.empty()) options.kind = dl::nn::StreamKind::kFeatures;
   options.keep_features = a.keep_features;
@@ -96,32 +95,31 @@ std::unique_ptr<dl::nn::PredictionWriter> open_stream(
   return dl::nn::write_stream(model, dl::io::open_sink(a.output), options);
 }
 
-dl::nn::Model open_model(const Args& a) {
-  dl::nn::Model model = dl::nn::open_model(a.model, dl::cli::log());
-  if (a.nodes.empty()) return model;
-  try {
-    return dl::nn::part_of(model, {}, a.nodes);
-  } catch (Error& e) {
-    e.add_context("--output-of");
-    throw;
-  }
+// What is computed of the model.
+dl::nn::Model wanted_of(const Args& a, const dl::nn::Model& model) try {
+  return a.nodes.empty() ? model : dl::nn::part_of(model, {}, a.nodes);
+} catch (Error& e) {
+  e.add_context("--output-of");
+  throw;
 }
 
-void write_samples(const Args& a, bool lines) {
-  a.options->refuse({"output-of", "keep-features", "score", "samples"},
-                    "is not for --sample");
+void write_samples(const Args& a) {
+  a.options->refuse(
+      {"output-of", "keep-features", "keep-state", "score", "samples"},
+      "is not for --sample");
   if (a.sample < 1 || !a.operands.empty())
     throw Error{Code::kUsage, "--sample: want 1 or more, and no inputs"};
   const auto decoder =
       dl::nn::decoder_of(dl::nn::open_model(a.model, dl::cli::log()));
-  const auto out = lines ? open_lines(a, decoder) : open_stream(a, decoder);
+  const auto out = open_writer(a, decoder);
   dl::nn::sample(decoder, a.sample, static_cast<std::uint64_t>(a.seed),
                  a.predictor, *out);
   out->close();
 }
 
 void write_scores(const Args& a, const std::vector<std::string>& specs) {
-  a.options->refuse({"output-of", "format", "top"}, "is not for --score");
+  a.options->refuse({"output-of", "format", "top", "keep-state"},
+                    "is not for --score");
   if (a.score != "reconstruction" || a.samples < 1 || a.samples > 1 << 20)
     throw Error{Code::kUsage,
                 "want --score reconstruction, --samples 1..1048576"};
@@ -134,7 +132,7 @@ void write_scores(const Args& a, const std::vector<std::string>& specs) {
       if (sink)
         sink->write(std::as_bytes(std::span(text)));
       else
-        std::cout << text << std::flush;
+        print(text);
     });
   if (sink) sink->close();
 }
@@ -152,18 +150,23 @@ void run(const Args& a) {
     a.options->refuse({"top"}, "is for --format jsonl");
   if (!a.nodes.empty())
     a.options->refuse({"keep-features"}, "is not for --output-of");
-  if (a.options->given("sample")) return write_samples(a, lines);
+  if (a.options->given("sample")) return write_samples(a);
   const std::vector<std::string> specs = dl::io::expand_operands(
       a.operands.empty() ? std::vector<std::string>{"-"} : a.operands);
   dl::io::refuse_overwriting(a.output, specs);
   dl::io::refuse_overwriting(a.output, {a.model});
   if (!a.score.empty()) return write_scores(a, specs);
   a.options->refuse({"samples", "seed"}, "is for --score and --sample");
-  const dl::nn::Model model = open_model(a);
+  dl::io::refuse_overwriting(a.state, specs, "is the state and also");
+  const dl::nn::Model whole = dl::nn::open_model(a.model, dl::cli::log());
+  const dl::nn::Model model = wanted_of(a, whole);
+  std::optional<dl::nn::CarriedState> state;
+  if (!a.state.empty()) state.emplace(whole, model.config, a.state);
   dl::nn::PredictorOptions options = a.predictor;
+  options.state = state ? &*state : nullptr;
   options.log = dl::cli::log();
   dl::nn::Predictor predictor(model, options);
-  const auto out = lines ? open_lines(a, model) : open_stream(a, model);
+  const auto out = open_writer(a, model);
   // Predictions on the terminal are progress enough.
   const bool show = a.output != "-" || ::isatty(STDOUT_FILENO) == 0;
   dl::cli::Progress progress;
@@ -180,7 +183,10 @@ void run(const Args& a) {
             progress.update(
                 [&] { return std::to_string(examples) + " examples"; });
         });
+  if (state) state->check_complete();
   out->close();
+  // After it: who runs it again when it failed in between gets the same.
+  if (state) state->save();
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <exception>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -62,18 +64,17 @@ void naming(const std::string& source, const Work& work) {
 }  // namespace
 
 struct Predictor::State {
-  State(const Model& model, const PredictorOptions& options)
-      : batch(options.batch),
-        labels(options.labels),
-        log(options.log),
+  State(const Model& model, const PredictorOptions& chosen)
+      : options(chosen),
         check(model),
         file(model.file),
         network(compiled(model, options)) {
     put_into(network, model);
+    if (options.state != nullptr) own = model;
   }
 
   void predict(data::DataSet& set, const Take& take) {
-    const std::int64_t n = set.examples();
+    const std::int64_t n = set.examples(), batch = options.batch;
     if (n <= batch) {
       predict_at_once(set, take);
       return;
@@ -85,16 +86,19 @@ struct Predictor::State {
   }
 
   void predict_at_once(data::DataSet& set, const Take& take) {
-    network.predict(network.batch_of(set).inputs, outputs);
+    CarriedState* carried = options.state;
+    network.predict(
+        network.batch_of(set).inputs, outputs,
+        carried ? carried->next(set.examples()) : std::span<tensor::Tensor>());
+    if (carried) carried->keep();
     take(set, outputs);
   }
 
   data::Metadata first_look(const std::string& spec,
                             const data::Metadata& read) const;
 
-  std::int64_t batch;
-  Labels labels;
-  Log log;
+  PredictorOptions options;
+  std::optional<Model> own;  // to be compiled for other steps
   DataCheck check;
   // Where the network's parameters lie.
   std::shared_ptr<const io::Mapping> file;
@@ -111,24 +115,39 @@ Network& Predictor::network() { return state_->network; }
 // Class names may come after the data; a file tells them now.
 data::Metadata Predictor::State::first_look(const std::string& spec,
                                             const data::Metadata& read) const {
-  if (labels == Labels::kIgnored || !read.classes.empty() ||
+  if (options.labels == Labels::kIgnored || !read.classes.empty() ||
       !std::filesystem::is_regular_file(spec))
     return read;
   return data::Shard(spec).metadata();
+}
+
+// Parts of sequences have other steps than the model was made for.
+void Predictor::fit(const data::Metadata& metadata) {
+  if (!state_->own) return;
+  Model model = *state_->own;
+  model.config = with_steps_of(std::move(model.config), metadata);
+  if (std::ranges::equal(model.config.inputs, state_->own->config.inputs, {},
+                         &InputConfig::shape, &InputConfig::shape))
+    return;
+  const PredictorOptions options = state_->options;
+  state_ = std::make_unique<State>(model, options);
 }
 
 void Predictor::run(const std::string& spec, const See& see, const Take& take) {
   data::StreamReader reader(io::open_source(spec));
   data::Alignment alignment;
   const auto look = [&](const data::Metadata& metadata) {
-    alignment = state_->check.examine(metadata, state_->labels);
+    alignment = state_->check.examine(metadata, state_->options.labels);
     see(state_->check.aligned(alignment, metadata));
   };
   const data::Metadata first = state_->first_look(spec, reader.metadata());
-  naming(reader.name(), [&] { look(first); });
+  naming(reader.name(), [&] {
+    fit(first);
+    look(first);
+  });
   const data::Alignment before = alignment;
-  if (!before.note.empty() && state_->log)
-    state_->log(Level::kWarning, reader.name() + ": " + before.note);
+  if (!before.note.empty() && state_->options.log)
+    state_->options.log(Level::kWarning, reader.name() + ": " + before.note);
   data::DataSet set;
   while (reader.read(set))
     naming(reader.name(), [&] {

@@ -12,6 +12,7 @@
 #include "libcore/base/log.h"
 #include "libcore/data/dataset.h"
 #include "libcore/data/metadata.h"
+#include "libcore/nn/carried.h"
 #include "libcore/nn/data_check.h"
 #include "libcore/nn/model.h"
 
@@ -23,6 +24,9 @@ struct PredictorOptions {
   std::int64_t threads = 0;     // 0: one for each core
   Labels labels = Labels::kIgnored;
   Log log = {};  // told of data that are put right; or none
+  // Where sequences go on from, over all streams that are read; they may have
+  // any number of steps then.  Outlives the predictor.
+  CarriedState* state = nullptr;
 };
 
 // Holds a network of its own.  Used by one thread at a time.
@@ -53,6 +57,7 @@ class Predictor {
 
  private:
   struct State;
+  void fit(const data::Metadata& metadata);
   std::unique_ptr<State> state_;
 };
 

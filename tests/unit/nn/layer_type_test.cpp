@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "libcore/nn/initialise.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::nn {
@@ -158,6 +159,63 @@ TEST_CASE(
     CAPTURE(type->name);
     CHECK(testing::distance(run("cpu"), run("reference")) < 1e-5);
   }
+}
+
+// It is what parts of sequences rely on.
+TEST_CASE("layers that go step by step say of a part what they say of it") {
+  constexpr std::int64_t kSteps = 4, kCut = 1;
+  std::set<std::string_view> apart, carrying;
+  for (const LayerType* type : layer_types()) {
+    CAPTURE(type->name);
+    NetworkConfig config = network_with(*type);
+    if (type->tokens == nullptr)
+      for (InputConfig& input : config.inputs)
+        input.steps = input.shape[0] == kSteps && input.shape.rank() > 1;
+    Layout layout;
+    try {
+      layout = layout_of(config);
+    } catch (const Error&) {
+      continue;  // it does not take sequences
+    }
+    const LayerLayout& layer = layout.layers.front();
+    const bool sequence = std::ranges::any_of(layer.inputs, &Form::steps);
+    if (!layer.carried.empty()) carrying.insert(type->name);
+    if (!sequence || !layer.step_by_step) continue;
+    apart.insert(type->name);
+    const data::DataSet all = testing::random_set(config, 5);
+    const auto predict = [&](std::int64_t begin, std::int64_t end) {
+      NetworkConfig own = config;
+      data::DataSet set;
+      for (std::size_t i = 0; i < config.inputs.size(); ++i) {
+        const std::string name = config.inputs.size() > 1
+                                     ? "features/" + config.inputs[i].name
+                                     : "features";
+        tensor::Tensor& x = set.tensors[name] = all.get(name);
+        if (!layout.inputs[i].steps) continue;
+        tensor::Shape& shape = own.inputs[i].shape;
+        shape = shape.without_first().with_first(end - begin);
+        x = testing::steps_of(x, begin, end);
+      }
+      Network network(own, data::Normalizers{}, 5, device::open_lanes("cpu", 1),
+                      false);
+      network.device().upload(network.parameters(),
+                              initial_parameters(own, layout_of(own)));
+      std::vector<Prediction> said;
+      network.predict(network.batch_of(set).inputs, said);
+      return std::move(said[0].values);
+    };
+    const tensor::Tensor whole = predict(0, kSteps);
+    for (const auto& [begin, end] :
+         {std::pair{std::int64_t{0}, kCut}, std::pair{kCut, kSteps}}) {
+      const tensor::Tensor part = predict(begin, end),
+                           want = testing::steps_of(whole, begin, end);
+      REQUIRE(part.shape() == want.shape());
+      CHECK(std::ranges::equal(part.as<float>(), want.as<float>()));
+    }
+  }
+  CHECK(carrying == std::set<std::string_view>{"lstm", "gru", "simple_rnn"});
+  for (const char* name : {"dense", "add", "dropout", "masking", "layer_norm"})
+    CHECK(apart.contains(name));
 }
 
 // So that a type is added, changed and removed in its file.

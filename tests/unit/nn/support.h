@@ -126,6 +126,21 @@ inline data::DataSet random_set(const NetworkConfig& config, std::int64_t n,
   return set;
 }
 
+// Steps [begin, end) of [n, steps, ...], as kF32.
+inline Tensor steps_of(const Tensor& all, std::int64_t begin,
+                       std::int64_t end) {
+  const std::int64_t n = all.shape()[0], steps = all.shape()[1],
+                     each = all.elements() / n / steps;
+  const Shape row = all.shape().without_first().without_first();
+  Tensor part(DType::kF32, row.with_first(end - begin).with_first(n));
+  std::size_t at = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = begin * each; k < end * each; ++k)
+      part.as<float>()[at++] =
+          static_cast<float>(all.value(i * steps * each + k));
+  return part;
+}
+
 // A vector on the network's device, as doubles, and back.
 inline std::vector<double> values(Network& network, tensor::View view) {
   Tensor host(DType::kF64, view.shape);
