@@ -40,6 +40,10 @@ double momentum_of(const nn::UpdaterConfig& updater) {
 }  // namespace
 
 nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
+  if (network.tbptt_update)
+    throw Error{Code::kConfig,
+                "--share gradient: \"tbptt_update\" wants updates where they "
+                "are computed; use --share update"};
   const nn::UpdaterConfig* common = nullptr;
   const auto check = [&](const nn::UpdaterConfig& updater,
                          const nn::LayerConfig& layer) {

@@ -8,6 +8,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/philox.h"
 #include "libcore/device/open.h"
 
 namespace dl::cluster {
@@ -121,11 +122,26 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
   const tensor::View statistics = network_->statistics();
   const bool keep = !statistics.empty() && statistics.elements() > 0;
   if (keep) device_->download(kept_statistics_, statistics);
-
-  const bool apply = to == tensor::UpdateTo::kParameters;
   Step step;
   failpoint("worker.compute");
-  step.loss = network_->compute_gradient(batch, at);
+  if (network_->segments() == 1)
+    step = this->step(batch, 0, at, to, sink);
+  else if (to == tensor::UpdateTo::kParameters)
+    step = each_segment(batch, at);
+  else
+    step = compute_segments(batch, at, sink);
+  if (step.fault.empty() || !keep) return step;
+  device_->upload(statistics, kept_statistics_);
+  device_->finish();
+  return step;
+}
+
+Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
+                            const nn::Position& at, tensor::UpdateTo to,
+                            const UpdateSink& sink) {
+  const bool apply = to == tensor::UpdateTo::kParameters;
+  Step step;
+  step.loss = network_->compute_gradient(batch, at, segment);
   if (failpoint("worker.nan"))
     step.loss = std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(step.loss)) {
@@ -137,10 +153,55 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
     network_->reset_updater_state();
     parameters_lost_ = apply;
   }
-  if (step.fault.empty() || !keep) return step;
-  device_->upload(statistics, kept_statistics_);
-  device_->finish();
   return step;
+}
+
+// A mini-batch counts as many iterations as it has segments.
+Replica::Step Replica::each_segment(const nn::Batch& batch,
+                                    const nn::Position& at) {
+  const std::int64_t count = network_->segments();
+  Step all;
+  for (std::int64_t s = 0; s < count && all.fault.empty(); ++s) {
+    nn::Position here = at;
+    here.iteration = at.iteration * count + s;
+    here.afresh = at.afresh * count;
+    if (s > 0) here.batch = mix({at.batch, static_cast<std::uint64_t>(s)});
+    const Step one = step(batch, s, here, tensor::UpdateTo::kParameters, {});
+    all.loss += one.loss;
+    all.fault = one.fault;
+    if (one.fault.empty() || s == 0) continue;
+    network_->reset_updater_state();
+    parameters_lost_ = true;
+  }
+  return all;
+}
+
+Replica::Step Replica::compute_segments(const nn::Batch& batch,
+                                        const nn::Position& at,
+                                        const UpdateSink& sink) {
+  const tensor::View parameters = network_->parameters();
+  if (!before_) before_ = device_->allocate(parameters.shape);
+  const tensor::View before = before_->view(), update = network_->update();
+  device_->copy(before, parameters);
+  Step step = each_segment(batch, at);
+  if (step.fault.empty()) {
+    device_->copy(update, before);
+    device_->add(update, -1, parameters);
+  }
+  device_->copy(parameters, before);
+  parameters_lost_ = false;
+  if (sink && step.fault.empty()) show(sink);
+  return step;
+}
+
+void Replica::show(const UpdateSink& sink) {
+  const auto all = device_->on_host(network_->update());
+  require(!all.empty(), "an update that is not in host memory");
+  std::size_t at = 0;
+  for (const std::size_t elements : tensors()) {
+    sink(at, all.subspan(at, elements));
+    at += elements;
+  }
 }
 
 }  // namespace dl::cluster

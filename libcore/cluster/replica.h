@@ -48,27 +48,38 @@ class Replica {
   // the device's memory is not the host's: then set_parameters() it is.
   std::span<float> parameters_in_place();
 
-  // Forward, backward and updater for one mini-batch.
+  // Forward, backward and updater for one mini-batch, or for each segment of
+  // it (Network::segments()), each from the parameters that the one before
+  // left.
   // fault: what is not finite, or "".  After a fault the statistics are as
   // before, and so is the updater's state unless the updater itself made the
-  // fault; then it starts afresh.
+  // fault, or segments before it have changed it; then it starts afresh.
   struct Step {
     double loss = 0;
     std::string fault;
   };
-  // Up to the update.  The parameters stay as they are.  The sink is shown the
-  // update as it is written; only where that is in host memory (kBug).
+  // Up to the update, which of segments is the sum of theirs.  The parameters
+  // stay as they are.  The sink is shown the update as it is written; only
+  // where that is in host memory (kBug).
   Step compute(const nn::Batch& batch, const nn::Position& at,
                const UpdateSink& sink = {});
   // And subtracts the update from the parameters, in the same pass.  They stay
-  // as they are after a fault, unless the updater made it: that is found when
-  // it has written.  Then they are lost, and nothing can be done with the
-  // replica (Error{kBug}) until set_parameters().
+  // as they are after a fault, unless the updater made it, which is found when
+  // it has written, or segments before have changed them.  Then they are lost,
+  // and nothing can be done with the replica (Error{kBug}) until
+  // set_parameters().
   Step train(const nn::Batch& batch, const nn::Position& at);
 
  private:
   Step step(const nn::Batch& batch, const nn::Position& at, tensor::UpdateTo to,
             const UpdateSink& sink);
+  Step step(const nn::Batch& batch, std::int64_t segment,
+            const nn::Position& at, tensor::UpdateTo to,
+            const UpdateSink& sink);
+  Step each_segment(const nn::Batch& batch, const nn::Position& at);
+  Step compute_segments(const nn::Batch& batch, const nn::Position& at,
+                        const UpdateSink& sink);
+  void show(const UpdateSink& sink);
   bool compute_update(const nn::Position& at, const UpdateSink& sink);
   std::vector<float> get(tensor::View from);
   void set(tensor::View to, std::span<const float> values, const char* what);
@@ -76,6 +87,7 @@ class Replica {
   tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
   std::unique_ptr<nn::Network> network_;
   tensor::Tensor scratch_, kept_statistics_;
+  std::unique_ptr<tensor::Buffer> before_;  // parameters, of compute_segments()
   bool parameters_lost_ = false;
 };
 

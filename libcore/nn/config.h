@@ -156,6 +156,7 @@ struct InputConfig {
 struct NetworkConfig {
   std::uint64_t seed = 0;
   std::int64_t tbptt_length = 0;  // 0: gradients cross all steps
+  bool tbptt_update = false;      // after each so many (time_segments.h)
   std::vector<InputConfig> inputs;
   std::vector<LayerConfig> layers;
   // Layers with a loss, in their order; of a part (part_of.h), any layers.

@@ -13,6 +13,7 @@
 #include "libcore/nn/initialise.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
+#include "libcore/nn/time_segments.h"
 
 namespace dl::nn {
 namespace {
@@ -178,6 +179,7 @@ NetworkConfig build(const Json& document, std::vector<std::string>& problems) {
   config.seed = given.at("seed").get<std::uint64_t>();
   if (given.has("tbptt_length"))
     config.tbptt_length = given.integer("tbptt_length");
+  config.tbptt_update = given.has("tbptt_update") && given.flag("tbptt_update");
   const bool graph = given.has("nodes");
   if (graph)
     for (const Json& input : given.at("inputs"))
@@ -232,11 +234,13 @@ NetworkConfig parse_network(std::string_view text, const std::string& name) {
         }))
       throw Error{Code::kConfig, "the network has nothing that is trained"};
     check_weight_inits(config, layout);
+    if (config.tbptt_update) problems = check_segments(config, layout);
     Constraints(config, layout);
   } catch (Error& e) {
     e.add_context(name);
     throw;
   }
+  refuse(problems, name);
   return config;
 }
 

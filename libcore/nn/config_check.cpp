@@ -309,6 +309,9 @@ std::vector<std::string> check_meaning(const NetworkConfig& config) {
       std::none_of(config.layers.begin(), config.layers.end(),
                    [](const auto& l) { return l.type->recurrent; }))
     problems.emplace_back("tbptt_length: the network has no recurrent layer");
+  if (config.tbptt_update && config.tbptt_length == 0)
+    problems.emplace_back(
+        "tbptt_update: wants a tbptt_length, the steps between two updates");
   return problems;
 }
 

@@ -53,6 +53,8 @@ std::vector<Key> other_keys() {
        "The limit of the clipping normalizations.", kOver0},
       {"network", "", "tbptt_length", Kind::kInteger, "(the whole sequence)",
        "Steps that gradients go back through time.", kCount},
+      {"network", "", "tbptt_update", Kind::kBoolean, "(false)",
+       "Updates the parameters after each tbptt_length steps."},
       {"network", "sequence", "layers", Kind::kObjects, "required",
        "The layers in their order, an output layer last.", "", "layer"},
       {"network", "graph", "inputs", Kind::kObjects, "required",

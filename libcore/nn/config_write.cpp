@@ -143,6 +143,7 @@ Json to_json(const NetworkConfig& config) {
     json["input"] = {{"shape", write_shape(config.inputs[0].shape)}};
   }
   if (config.tbptt_length > 0) json["tbptt_length"] = config.tbptt_length;
+  if (config.tbptt_update) json["tbptt_update"] = true;
   return json;
 }
 

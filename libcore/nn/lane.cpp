@@ -9,7 +9,6 @@
 namespace dl::nn {
 
 using tensor::Shape;
-using tensor::Tensor;
 using tensor::View;
 
 namespace {
@@ -321,7 +320,7 @@ void Lane::backward(const Step& step) {
   if (step.examples > 0) add_tied_gradients();
 }
 
-double Lane::train(const Batch& batch, const Position& at) {
+double Lane::train(const Batch& batch, const Position& at, Carry carry) {
   const Share rows = share(batch.examples());
   const Step step{.training = true,
                   .examples = rows.count,
@@ -330,6 +329,7 @@ double Lane::train(const Batch& batch, const Position& at) {
                   .at = at,
                   .lanes = this};
   if (rows.count > 0) load(batch.inputs, rows);
+  carry_state(rows.count, carry);
   forward(step);
   const double loss = rows.count > 0 ? losses(batch, rows) : 0;
   backward(step);

@@ -21,6 +21,9 @@
 
 namespace dl::nn {
 
+// What a mini-batch does with the states that layers carry.
+enum class Carry { kNothing, kAfresh, kOn };
+
 class Lane final : private LaneSum {
  public:
   // What all lanes of a network have in common.
@@ -39,7 +42,7 @@ class Lane final : private LaneSum {
 
   // Forward and backward over this lane's share; the sum of its losses, scaled
   // as its gradient is, 1 / total.  Within LaneTeam::run(), on every lane.
-  double train(const Batch& batch, const Position& at);
+  double train(const Batch& batch, const Position& at, Carry carry);
   // Tells the layers that the parameters are in place.  `first` is the first
   // lane, frozen already unless it is this one.
   void freeze(Lane& first);
@@ -84,6 +87,7 @@ class Lane final : private LaneSum {
   tensor::View mask_of(Value v) const;
   tensor::View join_masks(const Node& node) const;
   void make_room_for_state();
+  void carry_state(std::int64_t examples, Carry carry);
   void move_state(Share rows, std::span<tensor::Tensor> state, bool in);
 
   Common common_;

@@ -1,5 +1,5 @@
-// Predicting a lane's share, from a state of its recurrent layers where one is
-// kept.
+// Predicting a lane's share; and the states that layers carry from one part of
+// a sequence to the next.
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +20,20 @@ void Lane::make_room_for_state() {
     for (const CarriedSpec& part : common_.layout->layers[layer].carried)
       nodes_[i].state.push_back(
           memory_.allocate(part.shape.with_first(max_batch_)));
+  }
+}
+
+void Lane::carry_state(std::int64_t examples, Carry carry) {
+  if (carry != Carry::kNothing) make_room_for_state();
+  for (Node& node : nodes_) {
+    node.flow.state.clear();
+    if (carry == Carry::kNothing) continue;
+    for (const View& room : node.state) {
+      const View view =
+          room.at(0, room.shape.without_first().with_first(examples));
+      if (carry == Carry::kAfresh && examples > 0) device_->fill(view, 0);
+      node.flow.state.push_back(view);
+    }
   }
 }
 

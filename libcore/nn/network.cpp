@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "libcore/nn/lane.h"
 #include "libcore/nn/plan.h"
 #include "libcore/nn/targets.h"
+#include "libcore/nn/time_segments.h"
 #include "libcore/nn/update_plan.h"
 
 namespace dl::nn {
@@ -31,8 +33,22 @@ struct Network::State {
         bool with_gradients, std::span<const float> given);
 
   void gradient_task(int lane);
+  // What the lanes are of: the network, or that of a segment.
+  const NetworkConfig& lane_config() const {
+    return segments ? segments->config() : config;
+  }
+  const Layout& lane_layout() const {
+    return segments ? segment_layout : layout;
+  }
+  void freeze();
+  void predict_all(std::span<const Part> given, std::span<Prediction> made,
+                   std::span<Tensor> carried_on);
   void run_predict(std::span<const Part> given, std::span<Prediction> made,
-                   std::span<Tensor> carried);
+                   std::span<Tensor> carried_on);
+  void make_room(const Layout& of, std::int64_t examples,
+                 std::span<Prediction> made) const;
+  void predict_segments(std::span<const Part> given,
+                        std::span<Prediction> made);
   bool update(const Position& position, tensor::UpdateTo target,
               const UpdateSink& shown_to);
   tensor::Device& device(int lane) {
@@ -45,6 +61,8 @@ struct Network::State {
   std::int64_t max_batch;
   bool training;
   Layout layout;
+  std::optional<TimeSegments> segments;
+  Layout segment_layout;
   Plan plan;
   Wanted wanted;
   UpdatePlan update_plan;
@@ -57,9 +75,15 @@ struct Network::State {
 
   Batch seen;      // see batch_of()
   Prediction one;  // of predict() with a single output
+  // Of predict() in segments: the mini-batch, what is said of one, and what is
+  // carried to the next.
+  Batch whole;
+  std::vector<Prediction> parts;
+  std::vector<Tensor> carried;
 
   // The call in progress.
   Batch batch;
+  Carry carry = Carry::kNothing;
   Position at;
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
   const UpdateSink* sink = nullptr;
@@ -82,7 +106,11 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       max_batch(largest),
       training(with_gradients),
       layout(layout_of(config)),
-      plan(plan_of(config, layout, with_gradients)),
+      segments(with_gradients && TimeSegments::has(config, layout)
+                   ? std::make_optional<TimeSegments>(config, layout)
+                   : std::nullopt),
+      segment_layout(segments ? layout_of(segments->config()) : Layout()),
+      plan(plan_of(lane_config(), lane_layout(), with_gradients)),
       wanted(wanted_by(config, layout)),
       update_plan(config, layout, static_cast<int>(devices.size())),
       constraints(config, layout),
@@ -100,8 +128,8 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
   updater_state = memory.allocate({training ? layout.state_count : 0});
   for (int i = 0; i < team.size(); ++i) {
     lanes.push_back(std::make_unique<Lane>(
-        Lane::Common{&config, &layout, &plan, &normalizers, max_batch, training,
-                     parameters, statistics, &team},
+        Lane::Common{&lane_config(), &lane_layout(), &plan, &normalizers,
+                     max_batch, training, parameters, statistics, &team},
         i, device(i)));
     gradients.push_back(lanes.back()->gradient());
   }
@@ -124,7 +152,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
 // Each lane gathers its part of what the lanes with examples have found.
 void Network::State::gradient_task(int lane) {
   const auto l = static_cast<std::size_t>(lane);
-  losses[l] = lanes[l]->train(batch, at);
+  losses[l] = lanes[l]->train(batch, at, carry);
   team.barrier();
   const auto with_examples = static_cast<std::size_t>(
       std::min<std::int64_t>(team.size(), batch.examples()));
@@ -206,13 +234,23 @@ void Network::reset_updater_state() {
     device().upload(s.updater_state, initial_updater_state(s.layout));
 }
 
-double Network::compute_gradient(const Batch& batch, const Position& at) {
+std::int64_t Network::segments() const {
+  return state_->segments ? state_->segments->count() : 1;
+}
+
+double Network::compute_gradient(const Batch& batch, const Position& at,
+                                 std::int64_t segment) {
   State& s = *state_;
   require(s.training, "a gradient of a network compiled without");
-  check_batch(batch, s.wanted);
+  if (segment == 0) check_batch(batch, s.wanted);
   require(batch.examples() > 0 && batch.examples() <= s.max_batch,
           "a mini-batch larger than the network was compiled for");
-  s.batch = batch;
+  if (s.segments) {
+    s.batch = s.segments->cut(batch, segment);
+    s.carry = segment == 0 ? Carry::kAfresh : Carry::kOn;
+  } else {
+    s.batch = batch;
+  }
   s.at = at;
   s.team.run(s.compute_gradient);
   s.gradient_finite = s.update_plan.finite();
@@ -236,11 +274,13 @@ double Network::regularization_score() {
   return state_->update_plan.score();
 }
 
-void Network::freeze() {
-  state_->frozen = true;
-  if (state_->training) return;
-  for (const auto& lane : state_->lanes) lane->freeze(*state_->lanes[0]);
+void Network::State::freeze() {
+  frozen = true;
+  if (training) return;
+  for (const auto& lane : lanes) lane->freeze(*lanes[0]);
 }
+
+void Network::freeze() { state_->freeze(); }
 
 const Batch& Network::batch_of(const data::DataSet& set) {
   fill_batch(set, state_->wanted, state_->seen);
@@ -260,38 +300,74 @@ const Tensor& Network::labels(const Batch& batch, std::size_t i,
 
 void Network::State::run_predict(std::span<const Part> given,
                                  std::span<Prediction> made,
-                                 std::span<Tensor> carried) {
-  check_inputs(given, wanted);
-  const std::int64_t n = given[0].values->shape()[0];
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    const LayerLayout& layer = layout.layers[config.outputs[i]];
-    made[i].values.resize(tensor::DType::kF32,
-                          layer.output.shape.with_first(n));
-    if (layer.mask)
-      made[i].steps.resize(tensor::DType::kF32, {n, layer.output.shape[0]});
-  }
+                                 std::span<Tensor> carried_on) {
+  make_room(lane_layout(), given[0].values->shape()[0], made);
   inputs = given;
   outputs = made;
-  state = carried;
+  state = carried_on;
   team.run(predict);
+}
+
+void Network::State::make_room(const Layout& of, std::int64_t examples,
+                               std::span<Prediction> made) const {
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const LayerLayout& layer = of.layers[config.outputs[i]];
+    made[i].values.resize(tensor::DType::kF32,
+                          layer.output.shape.with_first(examples));
+    if (layer.mask)
+      made[i].steps.resize(tensor::DType::kF32,
+                           {examples, layer.output.shape[0]});
+  }
+}
+
+void Network::State::predict_segments(std::span<const Part> given,
+                                      std::span<Prediction> made) {
+  const std::int64_t n = given[0].values->shape()[0];
+  make_room(layout, n, made);
+  std::size_t count = 0;
+  for (const LayerLayout& layer : layout.layers)
+    for (const CarriedSpec& part : layer.carried) {
+      if (carried.size() == count) carried.emplace_back();
+      Tensor& room = carried[count++];
+      room.resize(tensor::DType::kF32, part.shape.with_first(n));
+      std::ranges::fill(room.as<float>(), 0.0f);
+    }
+  whole.inputs.assign(given.begin(), given.end());
+  parts.resize(made.size());
+  for (std::int64_t s = 0; s < segments->count(); ++s) {
+    run_predict(segments->cut(whole, s).inputs, parts, carried);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      // The last segment has one where steps were made up.
+      if (s == 0) made[i].masked = parts[i].masked;
+      segments->put(parts[i], s, made[i]);
+    }
+  }
+}
+
+void Network::State::predict_all(std::span<const Part> given,
+                                 std::span<Prediction> made,
+                                 std::span<Tensor> carried_on) {
+  if (!frozen) freeze();
+  check_inputs(given, wanted);
+  if (!segments) return run_predict(given, made, carried_on);
+  require(carried_on.empty(), "a state for a network that is trained");
+  predict_segments(given, made);
 }
 
 void Network::predict(std::span<const Part> inputs,
                       std::vector<Prediction>& outputs,
                       std::span<Tensor> state) {
-  if (!state_->frozen) freeze();
   outputs.resize(state_->config.outputs.size());
-  state_->run_predict(inputs, outputs, state);
+  state_->predict_all(inputs, outputs, state);
 }
 
 void Network::predict(const Tensor& features, Tensor& outputs,
                       const Tensor* features_mask) {
   require(state_->config.outputs.size() == 1, "an output of several");
-  if (!state_->frozen) freeze();
   const Part input{&features, features_mask};
   Prediction& one = state_->one;
   one.values = std::move(outputs);
-  state_->run_predict({&input, 1}, {&one, 1}, {});
+  state_->predict_all({&input, 1}, {&one, 1}, {});
   outputs = std::move(one.values);
 }
 

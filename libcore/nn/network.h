@@ -141,7 +141,12 @@ class Network {
   // A loss that is not finite comes back as it is.
   // Throws Error: kData, a label outside 0..units-1 (with its example), or
   // features or labels of the wrong shape.
-  double compute_gradient(const Batch& batch, const Position& at);
+  double compute_gradient(const Batch& batch, const Position& at,
+                          std::int64_t segment = 0);
+  // Of a network with "tbptt_update", into how many segments of its steps a
+  // mini-batch is cut, compute_gradient() being called for each in turn, with
+  // an update after it; 1 otherwise.
+  std::int64_t segments() const;
   // Whether what the last compute_gradient() left is, so that it may go into an
   // update.
   bool gradient_is_finite() const;

@@ -95,6 +95,31 @@ make_data() {
 JSON
 }
 
+# 200 sequences of up to 7 steps in 4 shards, of whose steps it is to be said
+# whether the number fell; a network that is trained in segments of 3.
+make_sequence_data() {
+  awk -v OFS=, 'BEGIN {
+    print "id", "x", "fell"
+    for (i = 0; i < 200; ++i) {
+      before = 0
+      for (t = 0; t < 2 + i % 6; ++t) {
+        x = ((i * 7919 + t * 104729) % 2003) / 1000 - 1
+        print i, x, (before > x ? "yes" : "no")
+        before = x
+      } } }' >steps.csv
+  dl-preprocess csv --header --sequence id --steps 7 --label fell --per-step \
+    --classes no,yes --no-provenance steps.csv |
+    dl-shard -q --batch 10 -n 4 -o train || fail "dl-shard"
+  rm steps.csv
+  cat >net.json <<'JSON'
+{ "seed": 7, "input": {"shape": [7, 1]}, "tbptt_length": 3, "tbptt_update": true,
+  "updater": {"type": "adam", "learning_rate": 0.01},
+  "layers": [
+    {"type": "lstm", "units": 8, "return_sequences": true},
+    {"type": "output", "units": 2, "loss": "negative_log_likelihood"}] }
+JSON
+}
+
 # 400 examples of two inputs and two outputs in 20 records, 4 shards, and 200
 # held out; a graph for them.
 make_graph_data() {

@@ -135,3 +135,81 @@ TEST_CASE("the update is shown while it is written, unless it is not finite") {
         "the update is not finite");
   CHECK(std::ranges::all_of(seen, [](float x) { return std::isfinite(x); }));
 }
+
+namespace {
+
+// Sequences of 5 steps in segments of 2.
+struct Recurrent {
+  explicit Recurrent(int threads)
+      : replica(dl::nn::parse_network(R"({"input": {"shape": [5, 1]},
+            "seed": 3, "tbptt_length": 2, "tbptt_update": true,
+            "updater": {"type": "adam"}, "layers": [
+            {"type": "simple_rnn", "units": 3, "return_sequences": true},
+            {"type": "output", "units": 2,
+             "loss": "negative_log_likelihood"}]})",
+                                      "'net'"),
+                {}, 4, "cpu", threads) {
+    for (std::size_t i = 0; i < 20; ++i) {
+      features.as<float>()[i] = static_cast<float>(i % 7) - 3;
+      labels.as<std::int32_t>()[i] = i % 3 == 0;
+    }
+  }
+  dl::nn::Batch batch() const { return {&features, &labels}; }
+
+  Replica replica;
+  Tensor features{DType::kF32, {4, 5, 1}}, labels{DType::kI32, {4, 5}};
+};
+
+}  // namespace
+
+TEST_CASE("segments each have an update, and together one to be shared") {
+  const int threads = GENERATE(1, 2);
+  Recurrent trained(threads), computed(threads);
+  const Floats start = trained.replica.parameters();
+  for (std::int64_t step = 0; step < 3; ++step) {
+    const dl::nn::Position at{step, 0, static_cast<std::uint64_t>(step)};
+    const Floats before = trained.replica.parameters();
+    const auto one = trained.replica.train(trained.batch(), at);
+    const Floats after = trained.replica.parameters();
+    CHECK(one.fault.empty());
+    CHECK(before != after);
+
+    Floats shown(start.size());
+    const auto other = computed.replica.compute(
+        computed.batch(), at,
+        [&](std::size_t from, std::span<const float> piece) {
+          std::ranges::copy(piece,
+                            shown.begin() + static_cast<std::ptrdiff_t>(from));
+        });
+    CHECK(other.loss == one.loss);
+    CHECK(computed.replica.parameters() == before);
+    const auto update = computed.replica.update();
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      REQUIRE(update[i] == before[i] - after[i]);
+      REQUIRE(shown[i] == update[i]);
+    }
+    computed.replica.set_parameters(after);
+    CHECK(computed.replica.updater_state() == trained.replica.updater_state());
+  }
+  // Adam moves by at most its rate a segment, and does by nearly that at first.
+  double most = 0;
+  for (std::size_t i = 0; i < start.size(); ++i)
+    most = std::max(
+        most, std::abs(double{start[i]} - trained.replica.parameters()[i]));
+  CHECK(most > 3 * 1.5e-3);
+}
+
+TEST_CASE("a fault in a later segment leaves nothing of the mini-batch") {
+  Recurrent r(1);
+  const Floats before = r.replica.parameters();
+  r.features.as<float>()[3] = NAN;  // in the second segment
+  const auto computed = r.replica.compute(r.batch(), {0, 0, 1});
+  CHECK(computed.fault == "the loss is not finite");
+  CHECK(r.replica.parameters() == before);
+  const auto trained = r.replica.train(r.batch(), {0, 0, 1});
+  CHECK(trained.fault == "the loss is not finite");
+  CHECK_THROWS_AS(r.replica.train(r.batch(), {0, 0, 1}), dl::Error);
+  r.replica.set_parameters(before);
+  r.features.as<float>()[3] = 0;
+  CHECK(r.replica.train(r.batch(), {0, 0, 1}).fault.empty());
+}

@@ -271,7 +271,7 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "'x.json': optimizer: unknown key; the keys of a network with layers "
         "are seed, input, updater, bias_updater, regularization, constraints, "
         "weight_noise, weight_init, bias_init, gradient_normalization, "
-        "gradient_threshold, tbptt_length, layers");
+        "gradient_threshold, tbptt_length, tbptt_update, layers");
   CHECK(refusal(network("", R"("bias_updatr": 1,)")) ==
         "'x.json': bias_updatr: unknown key; did you mean 'bias_updater'?");
   CHECK(refusal(network("", R"("updater": {"type": "adamm"},)")) ==
