@@ -140,13 +140,28 @@ void check_range(const Tensor& labels, std::int64_t limit) {
 
 namespace {
 
-// The input whose mask output i has.
-std::optional<std::size_t> mask_input(const NetworkConfig& config,
-                                      const Layout& layout, std::size_t i) {
-  const LayerLayout& layer = layout.layers[config.outputs[i]];
-  if (!layer.output.steps || !layer.mask || *layer.mask >= config.inputs.size())
-    return {};
-  return *layer.mask;
+// The inputs whose masks are factors of that of a value.
+void add_mask_inputs(const NetworkConfig& config, const Layout& layout, Value v,
+                     std::vector<std::size_t>& to) {
+  const std::size_t inputs = config.inputs.size();
+  if (v < inputs) {
+    if (layout.form(v).steps && std::ranges::count(to, v) == 0) to.push_back(v);
+    return;
+  }
+  const LayerLayout& layer = layout.layers[v - inputs];
+  if (!layer.mask) return;
+  if (*layer.mask != v) return add_mask_inputs(config, layout, *layer.mask, to);
+  if (!layer.joins_masks) return;  // made anew
+  for (const Value from : config.layers[v - inputs].from)
+    if (layout.form(from).shape[0] == layer.output.shape[0])
+      add_mask_inputs(config, layout, from, to);
+}
+
+std::vector<std::size_t> mask_inputs(const NetworkConfig& config,
+                                     const Layout& layout, std::size_t i) {
+  std::vector<std::size_t> inputs;
+  add_mask_inputs(config, layout, config.value_of(config.outputs[i]), inputs);
+  return inputs;
 }
 
 // The data have an input that is a target as features.
@@ -187,7 +202,7 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
     wanted.outputs.push_back(
         {one_output ? "" : name, named("labels", name, one_output),
          named("labels_mask", name, one_output), output.units, places_of(shape),
-         output.loss.kind, mask_input(config, layout, i)});
+         output.loss.kind, mask_inputs(config, layout, i)});
     aim(wanted.outputs.back(), config.layers[config.outputs[i]].target,
         wanted.inputs);
   }
@@ -279,9 +294,8 @@ void check_inputs(std::span<const Part> inputs, const Wanted& wanted) {
 
 namespace {
 
-// steps: the mask that the output has from an input, or null.
 void check_labels(const Part& part, std::int64_t n, const WantedOutput& want,
-                  const Tensor* steps) {
+                  std::span<const Part> inputs) {
   const std::string name = named("output", want.part);
   if (part.values == nullptr || part.values->empty() ||
       part.values->shape().rank() == 0)
@@ -302,7 +316,7 @@ void check_labels(const Part& part, std::int64_t n, const WantedOutput& want,
       (want.loss == Loss::kBinaryCrossEntropy ||
        want.loss == Loss::kBinaryFocal))
     check_range(labels, 2);
-  check_targets(part, want, steps);
+  check_targets(part, want, inputs);
 }
 
 }  // namespace
@@ -314,9 +328,7 @@ void check_batch(const Batch& batch, const Wanted& wanted) {
   for (std::size_t i = 0; i < batch.outputs.size(); ++i)
     if (!wanted.outputs[i].target)
       check_labels(batch.outputs[i], batch.examples(), wanted.outputs[i],
-                   wanted.outputs[i].mask_input
-                       ? batch.inputs[*wanted.outputs[i].mask_input].mask
-                       : nullptr);
+                   batch.inputs);
 }
 
 void fill_batch(const data::DataSet& set, const Wanted& wanted, Batch& batch) {

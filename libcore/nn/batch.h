@@ -29,8 +29,10 @@ struct WantedOutput {
   // or one, [].
   tensor::Shape places;
   tensor::Loss loss = tensor::Loss::kNegativeLogLikelihood;
-  std::optional<std::size_t> mask_input = {};  // whose mask it has
-  std::optional<Value> target = {};            // it needs no labels then
+  // Inputs whose padding is padding in it, as far as data tell: layers may make
+  // more of it.
+  std::vector<std::size_t> mask_inputs = {};
+  std::optional<Value> target = {};  // it needs no labels then
   // Of a target that is an input, as the data call it.
   std::string target_tensor = {}, target_mask = {};
 };

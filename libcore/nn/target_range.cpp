@@ -1,5 +1,7 @@
 #include "libcore/nn/target_range.h"
 
+#include <utility>
+
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/data/label_mask.h"
@@ -44,23 +46,48 @@ const Range* range_of(Loss loss) {
   }
 }
 
+// The product of the masks that these inputs have, null if none has one.
+const Tensor* mask_from(std::span<const Part> inputs,
+                        std::span<const std::size_t> which, Tensor& room) {
+  const Tensor* all = nullptr;
+  for (const std::size_t i : which) {
+    const Tensor* mask = inputs[i].mask;
+    if (mask == nullptr) continue;
+    if (all == nullptr) {
+      all = mask;
+      continue;
+    }
+    Tensor product(tensor::DType::kF32, mask->shape());
+    for (std::int64_t k = 0; k < mask->elements(); ++k)
+      product.as<float>()[static_cast<std::size_t>(k)] =
+          static_cast<float>(all->value(k) * mask->value(k));
+    room = std::move(product);
+    all = &room;
+  }
+  return all;
+}
+
 }  // namespace
 
 void check_targets(const Part& part, const WantedOutput& wanted,
-                   const Tensor* steps) {
+                   std::span<const Part> inputs) {
   const Range* range = range_of(wanted.loss);
   if (range == nullptr) return;
   const Tensor& labels = *part.values;
-  Tensor product;
+  Tensor room, product;
   const Tensor* weights = nullptr;
   bool weighed = false;  // seldom needed
   const std::int64_t each = labels.elements() / labels.shape()[0];
   for (std::int64_t i = 0; i < labels.elements(); ++i) {
     const double t = labels.value(i);
     if (!range->lacks(t)) continue;
-    if (!weighed) weights = data::mask_of_steps(part.mask, steps, product);
+    if (!weighed)
+      weights = data::mask_of_steps(
+          part.mask, mask_from(inputs, wanted.mask_inputs, room), product);
     weighed = true;
-    if (weights != nullptr && weights->value(i / wanted.units) == 0) continue;
+    if (weights != nullptr &&
+        weights->value(i * weights->elements() / labels.elements()) == 0)
+      continue;
     throw Error{Code::kData, "example " + std::to_string(i / each) +
                                  " has the target " + dump_json(t) + ", '" +
                                  std::string(name_of(wanted.loss)) +

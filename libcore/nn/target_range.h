@@ -3,17 +3,19 @@
 #ifndef DL_LIBCORE_NN_TARGET_RANGE_H_
 #define DL_LIBCORE_NN_TARGET_RANGE_H_
 
+#include <span>
+
 #include "libcore/nn/batch.h"
 
 namespace dl::nn {
 
 // Of labels that are right in all else, and numbers rather than classes.  An
-// example, or a step, whose mask is 0 is not looked at; steps: the mask that
-// the output has from an input, or null.
+// example, or a step, whose mask is 0 is not looked at, nor what is padding in
+// the inputs that the output has its mask from.
 // Throws Error: kData, "example 3 has the target -1, 'poisson' wants 0 or
 // more".
 void check_targets(const Part& labels, const WantedOutput& wanted,
-                   const tensor::Tensor* steps);
+                   std::span<const Part> inputs);
 
 }  // namespace dl::nn
 

@@ -63,6 +63,18 @@ TEST_CASE("an autoencoder's score is the loss of its output, negative") {
   CHECK(scores[1] == Approx(-0.25));
 }
 
+TEST_CASE("a score leaves out the steps that a layer finds to be padding") {
+  const Model model = model_of("[3, 2]", R"(
+      {"type": "masking", "value": -7},
+      {"type": "output", "units": 2, "weight_init": "zero",
+       "loss": "l2", "target": "features"})");
+  const auto scores =
+      scores_of(model, {1, 2, -7, -7, 3, 0, -7, -7, -7, -7, 0, 2}, 6, {});
+  REQUIRE(scores.size() == 2);
+  CHECK(scores[0] == Approx(-14));
+  CHECK(scores[1] == Approx(-4));
+}
+
 TEST_CASE("a score is the logarithm of the mean likelihood of codes") {
   // The output is the code, of 2 numbers, and twice that: p(x|z) is known.
   const Model model = model_of("[4]", kCode + R"(

@@ -268,6 +268,47 @@ TEST_CASE("learning counts the steps that what is predicted says count") {
   CHECK(network.compute_gradient(network.batch_of(set), kAt) == implied);
 }
 
+TEST_CASE("targets that do not count may be anything") {
+  const NetworkConfig config =
+      graph(joined("add") + R"(, {"name": "end", "type": "output", "units": 2,
+          "loss": "poisson", "activation": "softplus"})",
+            R"("end")");
+  data::DataSet set = with_masks(config, kLengths, kOther);
+  const auto labels = set.tensors["labels"].as<double>();
+  Network network = testing::compile(config, 4);
+  const auto refused = [&] {
+    try {
+      return !std::isfinite(
+          network.compute_gradient(network.batch_of(set), {}));
+    } catch (const Error& e) {
+      CHECK(e.code() == Code::kData);
+      return true;
+    }
+  };
+  const auto set_step = [&](std::size_t i, std::size_t step, double target) {
+    labels[(i * 4 + step) * 2] = labels[(i * 4 + step) * 2 + 1] = target;
+  };
+  // Steps that are padding in the one, in the other and in both.
+  set_step(2, 3, -1);
+  set_step(1, 2, -1);
+  set_step(1, 3, -1);
+  CHECK_FALSE(refused());
+  set_step(1, 1, -1);
+  CHECK(refused());
+  // An example that does not count.
+  set.tensors["labels_mask"] = Tensor(DType::kF32, {4});
+  for (const std::size_t i : {0U, 2U, 3U})
+    set.tensors["labels_mask"].as<float>()[i] = 1;
+  CHECK_FALSE(refused());
+  set.tensors.erase("features_mask/a");
+  set.tensors.erase("features_mask/b");
+  CHECK(refused());
+  set_step(2, 3, 1);
+  CHECK_FALSE(refused());
+  set_step(3, 3, -1);
+  CHECK(refused());
+}
+
 // Its steps are images: each pixel counts as its step does.
 TEST_CASE("a loss of films leaves padding out") {
   constexpr Position kAt{3, 0, 5};

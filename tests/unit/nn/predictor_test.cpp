@@ -371,12 +371,15 @@ TEST_CASE("a stream of predictions of steps tells padding and has 0 there") {
   for (const std::size_t i : {0U, 1U, 3U}) mask.as<std::uint8_t>()[i] = 1;
   set.tensors["features"] = tensor::Tensor(tensor::DType::kF32, {2, 3, 1});
   set.tensors["features_mask"] = mask;
-  data::Metadata metadata;
-  metadata.schema = data::Metadata::schema_of(set);
-  data::StreamWriter writer(io::open_sink(folder / "x.dls"));
-  writer.write_metadata(metadata);
-  writer.write(set);
-  writer.close();
+  const auto save = [&](const std::string& name) {
+    data::Metadata metadata;
+    metadata.schema = data::Metadata::schema_of(set);
+    data::StreamWriter writer(io::open_sink(folder / name));
+    writer.write_metadata(metadata);
+    writer.write(set);
+    writer.close();
+  };
+  save("x.dls");
   for (const bool keep : {false, true}) {
     const auto sets = join(model, keep, {folder / "x.dls"}, folder / "y.dls");
     REQUIRE(sets.size() == 1);
@@ -387,6 +390,26 @@ TEST_CASE("a stream of predictions of steps tells padding and has 0 there") {
     CHECK(std::ranges::equal(told, mask.as<std::uint8_t>()));
     CHECK((sets[0].find("features_mask") != nullptr) == keep);
   }
+  // Weights stay what they are.
+  tensor::Tensor weights(tensor::DType::kF32, {2, 3});
+  weights.as<float>()[0] = 0.5F;
+  set.tensors["features_mask"] = weights;
+  save("w.dls");
+  const auto weighed = join(model, false, {folder / "w.dls"}, folder / "y.dls");
+  CHECK(weighed[0].get("labels_mask").as<float>()[0] == 0.5F);
+  CHECK(weighed[0].get("labels").as<float>()[1] == 0);
+  // Without any mask there is none, and such go into no stream with others.
+  set.tensors.erase("features_mask");
+  save("z.dls");
+  const auto plain = join(model, false, {folder / "z.dls"}, folder / "y.dls");
+  CHECK(plain[0].find("labels_mask") == nullptr);
+  CHECK(plain[0].get("labels").as<float>()[2] == 5);
+  for (const auto& [a, b] :
+       {std::pair{"x.dls", "z.dls"}, {"z.dls", "x.dls"}, {"x.dls", "w.dls"}})
+    CHECK(error_of([&] {
+            join(model, false, {folder / a, folder / b}, folder / "y.dls");
+          }).find(std::string(b) + "': it has other tensors") !=
+          std::string::npos);
 }
 
 TEST_CASE("what examples are called goes on with their predictions") {
