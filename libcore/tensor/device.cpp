@@ -101,7 +101,8 @@ std::int64_t RecurrentSpec::gates() const {
 }
 
 std::int64_t RecurrentSpec::biases() const {
-  return (cell == Cell::kSimple ? 1 : 4) * units;
+  const bool inner = cell == Cell::kGru && !reset_before;
+  return (inner ? 4 : gates()) * units;
 }
 
 Strided& Strided::over(std::int64_t n, std::int64_t y, std::int64_t x) {

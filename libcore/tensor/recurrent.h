@@ -21,11 +21,12 @@ namespace dl::tensor {
 //   gru     z = s(Wz x + Rz h + bz)      r likewise
 //           n = a(Wn x + bn + r (Rn h + bm))
 //           h' = z h + (1 - z) n
+//           with reset_before: n = a(Wn x + bn + Rn (r h))
 //
 // Rows of W, R and b are blocks of `units`: lstm i, f, g, o; gru z, r, n, and
-// b has bm as a fourth.  Hochreiter and Schmidhuber 1997 with the forget gate
-// of Gers et al. 2000 and, where wanted, the peepholes of Gers et al. 2002; Cho
-// et al. 2014 with the reset gate after the product.
+// b has bm as a fourth, if there is one.  Hochreiter and Schmidhuber 1997 with
+// the forget gate of Gers et al. 2000 and, where wanted, the peepholes of Gers
+// et al. 2002; Cho et al. 2014, whose reset gate comes before the product.
 enum class Cell { kSimple, kLstm, kGru };
 struct RecurrentSpec {
   Cell cell = Cell::kLstm;
@@ -33,7 +34,8 @@ struct RecurrentSpec {
   // Both of identity, relu, sigmoid and tanh.
   Activation activation = Activation::kTanh;
   Activation gate_activation = Activation::kSigmoid;
-  bool reverse = false;  // from the last step to the first
+  bool reset_before = false;  // gru
+  bool reverse = false;       // from the last step to the first
   // y is the state after all steps, [batch, row]; else that of each step,
   // [batch, steps, row].
   bool last = false;
@@ -44,7 +46,7 @@ struct RecurrentSpec {
   std::int64_t truncate = 0;
 
   std::int64_t gates() const;   // 4, 3, 1
-  std::int64_t biases() const;  // 4, 4, 1 times units
+  std::int64_t biases() const;  // 4, 4 (3 with reset_before), 1 times units
   std::int64_t row_width() const { return row > 0 ? row : units; }
 };
 struct RecurrentWeights {
@@ -73,8 +75,7 @@ class Recurrent {
   // freeze(), and may keep them in the form that is fastest.
   virtual void freeze(const RecurrentWeights& w) { static_cast<void>(w); }
   // After forward() of the same x, mask and w; the state before it is taken for
-  // given.  dx is overwritten, or with
-  // `add` added to; an empty dx is left out.
+  // given.  dx is overwritten, or with `add` added to; an empty dx is left out.
   virtual void backward(View dx, bool add, View dy, View x, View mask,
                         const RecurrentWeights& w,
                         const RecurrentWeights& gradient) = 0;

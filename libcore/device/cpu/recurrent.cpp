@@ -37,6 +37,10 @@ class CpuRecurrent final : public tensor::Recurrent {
     mask_ = make(rows);
     gates_ = make(rows * width);
     if (spec.cell == Cell::kGru) recurrent_ = make(rows * width);
+    if (spec.reset_before) {
+      kept_ = make(rows * units);
+      through_ = make(max_batch * units);
+    }
     h_ = make((rows + max_batch) * units);
     dh_ = make(max_batch * units);
     if (spec.cell == Cell::kLstm) {
@@ -66,6 +70,7 @@ class CpuRecurrent final : public tensor::Recurrent {
       if (s > 0 || !carried.empty() || spec_.cell == Cell::kGru) add_state(s);
       const CellStep step = cell_step(s, w.peephole);
       spec_.cell == Cell::kLstm  ? kernels::lstm_forward(step)
+      : spec_.reset_before       ? reset_forward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_forward(step)
                                  : kernels::simple_forward(step);
       if (!spec_.last) store_step(y, s);
@@ -93,12 +98,12 @@ class CpuRecurrent final : public tensor::Recurrent {
             "peepholes without a gradient");
     if (!gradient.peephole.empty()) device_.fill(gradient.peephole, 0);
     if (spec_.last) take_last(dy);
-    backward_weights_.pack({w.recurrent.as<float>(), spec_.units}, width(),
-                           spec_.units);
+    pack_backward(w);
     for (std::int64_t s = spec_.steps; s-- > 0;) {
       if (!spec_.last) take_step(dy, s);
       const CellStep step = cell_step(s, w.peephole, gradient.peephole);
       spec_.cell == Cell::kLstm  ? kernels::lstm_backward(step)
+      : spec_.reset_before       ? reset_backward(step)
       : spec_.cell == Cell::kGru ? kernels::gru_backward(step)
                                  : kernels::simple_backward(step);
       if (s > 0) pass_back(s);
@@ -114,9 +119,25 @@ class CpuRecurrent final : public tensor::Recurrent {
   void pack(const RecurrentWeights& w) {
     input_weights_.pack(Matrix{w.input.as<float>(), spec_.inputs}.transposed(),
                         spec_.inputs, width());
-    forward_weights_.pack(
-        Matrix{w.recurrent.as<float>(), spec_.units}.transposed(), spec_.units,
-        width());
+    const Matrix all{w.recurrent.as<float>(), spec_.units};
+    forward_weights_.pack(all.transposed(), spec_.units, from_state());
+    if (spec_.reset_before)
+      candidate_forward_.pack(candidate_of(all).transposed(), spec_.units,
+                              spec_.units);
+  }
+  void pack_backward(const RecurrentWeights& w) {
+    const Matrix all{w.recurrent.as<float>(), spec_.units};
+    backward_weights_.pack(all, from_state(), spec_.units);
+    if (spec_.reset_before)
+      candidate_backward_.pack(candidate_of(all), spec_.units, spec_.units);
+  }
+  // The columns of the gates that take the state as it is, and with
+  // reset_before the rows of the recurrent weights behind those.
+  std::int64_t from_state() const {
+    return spec_.reset_before ? 2 * spec_.units : width();
+  }
+  Matrix candidate_of(const Matrix& recurrent) const {
+    return {recurrent.data + 2 * spec_.units * spec_.units, spec_.units};
   }
   std::int64_t width() const { return spec_.gates() * spec_.units; }
   std::int64_t time_of(std::int64_t s) const {
@@ -161,6 +182,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     step.dh = dh_.as<float>();
     if (spec_.cell == Cell::kGru)
       step.recurrent = rows(recurrent_, s, width()).as<float>();
+    if (spec_.reset_before) step.kept = rows(kept_, s, spec_.units).as<float>();
     if (spec_.cell == Cell::kLstm) {
       step.c_before = state(c_, s);
       step.c = state(c_, s + 1);
@@ -185,7 +207,7 @@ class CpuRecurrent final : public tensor::Recurrent {
   }
 
   void load_bias(const View& bias) {
-    if (spec_.cell == Cell::kGru && !bias.empty())
+    if (spec_.cell == Cell::kGru && !spec_.reset_before && !bias.empty())
       std::copy_n(bias.as<float>() + width(), spec_.units,
                   inner_bias_.as<float>());
   }
@@ -195,6 +217,22 @@ class CpuRecurrent final : public tensor::Recurrent {
     gemm(scratch_, rows(state_side(), s, width()).as<float>(), width(), batch_,
          {state(h_, s), spec_.units}, forward_weights_.packed(),
          {.add = spec_.cell != Cell::kGru});
+  }
+
+  void reset_forward(const CellStep& step) {
+    kernels::gru_gates(step);
+    gemm(scratch_, step.recurrent + 2 * spec_.units, width(), batch_,
+         {step.kept, spec_.units}, candidate_forward_.packed(), {});
+    kernels::gru_candidate(step);
+  }
+
+  void reset_backward(CellStep step) {
+    kernels::gru_candidate_backward(step);
+    step.kept = through_.as<float>();
+    gemm(scratch_, step.kept, spec_.units, batch_,
+         {step.recurrent + 2 * spec_.units, width()},
+         candidate_backward_.packed(), {});
+    kernels::gru_gates_backward(step);
   }
 
   // dh_ after step s becomes that before it.
@@ -228,19 +266,27 @@ class CpuRecurrent final : public tensor::Recurrent {
                                  {h_.as<float>(), spec_.units}}};
     const std::span<const Product> both(products);
     const std::int64_t rows = spec_.steps * batch_;
-    const Matrix from_input{of_input.as<float>(), 1, width()};
-    const Matrix from_state{of_state.as<float>(), 1, width()};
-    if (from_input.data == from_state.data) {
-      gemm(scratch_, both, width(), rows, from_input);
+    const Matrix by_input{of_input.as<float>(), 1, width()};
+    const Matrix by_state{of_state.as<float>(), 1, width()};
+    if (by_input.data == by_state.data) {
+      gemm(scratch_, both, width(), rows, by_input);
     } else {
-      gemm(scratch_, both.first(1), width(), rows, from_input);
-      gemm(scratch_, both.last(1), width(), rows, from_state);
+      gemm(scratch_, both.first(1), width(), rows, by_input);
+      gemm(scratch_, both.last(1), from_state(), rows, by_state);
+    }
+    if (spec_.reset_before) {
+      const Product candidate{
+          gradient.recurrent.as<float>() + from_state() * spec_.units,
+          spec_.units,
+          {kept_.as<float>(), spec_.units}};
+      gemm(scratch_, {&candidate, 1}, spec_.units, rows,
+           {by_state.data + from_state(), 1, width()});
     }
     if (!gradient.bias.empty()) {
       device_.sum_rows(sums_, of_state);
       float* to = gradient.bias.as<float>();
       std::copy_n(sums_.as<float>(), width(), to);
-      if (spec_.cell == Cell::kGru) {
+      if (spec_.cell == Cell::kGru && !spec_.reset_before) {
         const std::int64_t n = spec_.units;
         std::copy_n(to + 2 * n, n, to + 3 * n);
         device_.sum_rows(sums_, of_input);
@@ -302,11 +348,13 @@ class CpuRecurrent final : public tensor::Recurrent {
   bool masked_ = false;
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   View x_, mask_, gates_, recurrent_, h_, c_, squashed_, dh_, dc_;
-  View inner_bias_;  // zeros where there is none
+  View inner_bias_;      // zeros where there is none
+  View kept_, through_;  // gru with reset_before: r h, and its gradient
   View sums_;
   // The recurrent weights, packed once for all steps.
   bool frozen_ = false;
   PackedMatrix input_weights_, forward_weights_, backward_weights_;
+  PackedMatrix candidate_forward_, candidate_backward_;  // reset_before
 };
 
 }  // namespace

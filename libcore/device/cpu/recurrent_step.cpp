@@ -217,6 +217,86 @@ DL_INLINE void gru_rows_back(const CellStep& s, Activation gate, Activation f) {
   }
 }
 
+DL_INLINE void gate_rows(const CellStep& s, Activation gate) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 3 * n;
+    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
+    float* kept = s.kept + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(kept, n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < 2 * n; ++u) g[u] = apply(gate, g[u] + m[u]);
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) kept[u] = g[n + u] * before[u];
+  }
+}
+
+DL_INLINE void candidate_rows(const CellStep& s, Activation f) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float* g = s.gates + b * 3 * n;
+    const float *m = s.recurrent + b * 3 * n, *before = s.h_before + b * n;
+    float* h = s.h + b * n;
+    if (is_masked(s, b)) {
+      std::copy_n(before, n, h);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float y = apply(f, g[2 * n + u] + m[2 * n + u]);
+      g[2 * n + u] = y;
+      h[u] = g[u] * before[u] + (1.0f - g[u]) * y;
+    }
+  }
+}
+
+DL_INLINE void candidate_rows_back(const CellStep& s, Activation gate,
+                                   Activation f) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
+    const float* before = s.h_before + b * n;
+    float* dh = s.dh + b * n;
+    if (is_masked(s, b)) {
+      std::fill_n(g, 3 * n, 0.0f);
+      std::fill_n(m, 3 * n, 0.0f);
+      continue;
+    }
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float z = g[u], y = g[2 * n + u];
+      const float dy = dh[u] * (1.0f - z) * slope(f, y);
+      const float dz = dh[u] * (before[u] - y) * slope(gate, z);
+      g[u] = dz;
+      g[2 * n + u] = dy;
+      m[u] = dz;
+      m[2 * n + u] = dy;
+      dh[u] = dh[u] * z;
+    }
+  }
+}
+
+DL_INLINE void gate_rows_back(const CellStep& s, Activation gate) {
+  const std::int64_t n = s.units;
+  for (std::int64_t b = 0; b < s.batch; ++b) {
+    float *g = s.gates + b * 3 * n, *m = s.recurrent + b * 3 * n;
+    const float *before = s.h_before + b * n, *through = s.kept + b * n;
+    float* dh = s.dh + b * n;
+    if (is_masked(s, b)) continue;
+    DL_INDEPENDENT
+    for (std::int64_t u = 0; u < n; ++u) {
+      const float r = g[n + u];
+      const float dr = through[u] * before[u] * slope(gate, r);
+      g[n + u] = dr;
+      m[n + u] = dr;
+      dh[u] += through[u] * r;
+    }
+  }
+}
+
 // What nearly all networks have gets a loop of its own.
 DL_INLINE bool is_usual(const CellStep& s) {
   return s.gate_activation == Activation::kSigmoid &&
@@ -262,6 +342,17 @@ DL_VECTOR void gru_forward(const CellStep& s) {
     gru_rows(s, Activation::kSigmoid, Activation::kTanh);
   else
     gru_rows(s, s.gate_activation, s.activation);
+}
+
+DL_VECTOR void gru_gates(const CellStep& s) { gate_rows(s, s.gate_activation); }
+DL_VECTOR void gru_candidate(const CellStep& s) {
+  candidate_rows(s, s.activation);
+}
+DL_VECTOR void gru_candidate_backward(const CellStep& s) {
+  candidate_rows_back(s, s.gate_activation, s.activation);
+}
+DL_VECTOR void gru_gates_backward(const CellStep& s) {
+  gate_rows_back(s, s.gate_activation);
 }
 
 DL_VECTOR void gru_backward(const CellStep& s) {

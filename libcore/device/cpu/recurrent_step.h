@@ -25,6 +25,9 @@ struct CellStep {
   // gru, [batch, 3 * units].  Forward: R h; its last third becomes Rn h + bm.
   // Backward: the gradient of R h + its biases.
   float* recurrent = nullptr;
+  // gru with reset_before, [batch, units].  Forward: r h.  Backward: its
+  // gradient.
+  float* kept = nullptr;
   // [batch, units]: the state before and after the step.
   const float* h_before = nullptr;
   float* h = nullptr;
@@ -44,6 +47,13 @@ void lstm_forward(const CellStep& step);
 void lstm_backward(const CellStep& step);
 void gru_forward(const CellStep& step);
 void gru_backward(const CellStep& step);
+// With reset_before, each in two parts: the gates, which give `kept`, and the
+// candidate, for which the last third of `recurrent` is Rn kept; and from the
+// candidate, which gives what the gradient of `kept` is made of, to the gates.
+void gru_gates(const CellStep& step);
+void gru_candidate(const CellStep& step);
+void gru_candidate_backward(const CellStep& step);
+void gru_gates_backward(const CellStep& step);
 
 }  // namespace dl::device::kernels
 

@@ -122,6 +122,7 @@ class ReferenceRecurrent final : public tensor::Recurrent {
         if (!is_masked(mask, b, t)) {
           if (!spec_.last) take(dy, b * spec_.steps + t);
           step_back(b, s, w.peephole, gradient.peephole);
+          if (spec_.reset_before) reset_back(b, s, w.recurrent);
           spread(b, s, t, dx, x, w, gradient);
         }
         if (is_cut(t)) {
@@ -214,10 +215,46 @@ class ReferenceRecurrent final : public tensor::Recurrent {
         after[u] = g[3] * apply(f, c(b, s + 1)[u]);
       } else {
         for (int k = 0; k < 2; ++k) g[k] = apply(gate, both(k));
-        g[3] = from_state(2) + bias(3);
+        g[3] = spec_.reset_before ? 0 : from_state(2) + bias(3);
         g[2] = apply(f, from_input(2) + g[1] * g[3]);
         after[u] = g[0] * h(b, s)[u] + (1 - g[0]) * g[2];
       }
+    }
+    if (spec_.reset_before) step_after_reset(b, s, x, w);
+  }
+
+  // The candidate of a gru sees the state as all reset gates leave it.
+  void step_after_reset(std::int64_t b, std::int64_t s, const double* x,
+                        const RecurrentWeights& w) {
+    const std::int64_t n = spec_.units;
+    std::vector<double> kept(size(n));
+    for (std::int64_t u = 0; u < n; ++u)
+      kept[size(u)] = gates(b, s)[4 * u + 1] * h(b, s)[u];
+    for (std::int64_t u = 0; u < n; ++u) {
+      double* g = gates(b, s) + 4 * u;
+      const double bias = w.bias.empty() ? 0 : w.bias.as<double>()[2 * n + u];
+      g[2] = apply(spec_.activation,
+                   product(w.input, 2 * n + u, x) + bias +
+                       product(w.recurrent, 2 * n + u, kept.data()));
+      h(b, s + 1)[u] = g[0] * h(b, s)[u] + (1 - g[0]) * g[2];
+    }
+  }
+
+  // From the gradients before the candidates' activations to those of the reset
+  // gates and of the state that these let through.
+  void reset_back(std::int64_t b, std::int64_t s, const View& recurrent) {
+    const std::int64_t n = spec_.units;
+    for (std::int64_t v = 0; v < n; ++v) {
+      double through = 0;
+      for (std::int64_t u = 0; u < n; ++u)
+        through += input_side_[size(4 * u + 2)] *
+                   recurrent.as<double>()[(2 * n + u) * n + v];
+      const double r = gates(b, s)[4 * v + 1];
+      const double gradient =
+          through * h(b, s)[v] * slope(spec_.gate_activation, r);
+      input_side_[size(4 * v + 1)] = gradient;
+      recurrent_side_[size(4 * v + 1)] = gradient;
+      dh_[size(v)] += through * r;
     }
   }
 
@@ -258,7 +295,8 @@ class ReferenceRecurrent final : public tensor::Recurrent {
         dh *= g[0];
       }
       std::copy_n(in, 4, state);
-      if (spec_.cell == Cell::kGru) state[2] = in[2] * g[1];
+      if (spec_.cell == Cell::kGru && !spec_.reset_before)
+        state[2] = in[2] * g[1];
     }
   }
 
@@ -280,12 +318,15 @@ class ReferenceRecurrent final : public tensor::Recurrent {
         }
         for (std::int64_t v = 0; v < spec_.units; ++v) {
           const std::int64_t place = row * spec_.units + v;
-          gradient.recurrent.as<double>()[place] += state * h(b, s)[v];
-          dh_[size(v)] += state * w.recurrent.as<double>()[place];
+          const bool reset = spec_.reset_before && k == 2;
+          const double seen = reset ? gates(b, s)[4 * v + 1] : 1;
+          gradient.recurrent.as<double>()[place] += state * seen * h(b, s)[v];
+          if (!reset)  // reset_back() has done it
+            dh_[size(v)] += state * w.recurrent.as<double>()[place];
         }
         if (gradient.bias.empty()) continue;
         gradient.bias.as<double>()[row] += in;
-        if (spec_.cell == Cell::kGru && k == 2)
+        if (spec_.cell == Cell::kGru && k == 2 && !spec_.reset_before)
           gradient.bias.as<double>()[row + spec_.units] += state;
       }
   }

@@ -1,14 +1,22 @@
 // Gated recurrent units; tensor/recurrent.h has the formulas.
 
+#include "libcore/nn/keys.h"
 #include "libcore/nn/layers/recurrent.h"
 
 namespace dl::nn::layers {
 
 const LayerType& gru() {
-  static const LayerType type = recurrent_type<tensor::Cell::kGru>(
-      "gru",
-      "Gated recurrent units; the formulas stand in *dl-network*(5), "
-      "SEQUENCES.");
+  static const LayerType type = [] {
+    LayerType gru = recurrent_type<tensor::Cell::kGru>(
+        "gru",
+        "Gated recurrent units; the formulas stand in *dl-network*(5), "
+        "SEQUENCES.");
+    gru.keys.push_back(
+        key::flag("reset_before", "(false)",
+                  "Lets the reset gate act before the product with the "
+                  "recurrent weights, not behind it."));
+    return gru;
+  }();
   return type;
 }
 

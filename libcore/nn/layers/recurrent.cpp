@@ -19,6 +19,11 @@ namespace {
 
 using tensor::View;
 
+// A key that only some cells have.
+bool is_on(const Settings& settings, std::string_view key) {
+  return settings.has(key) && settings.flag(key);
+}
+
 // That of one direction.  What it writes of rows [steps, 2 units] is left to
 // the caller.
 tensor::RecurrentSpec spec_of(tensor::Cell cell, const Settings& settings,
@@ -33,11 +38,12 @@ tensor::RecurrentSpec spec_of(tensor::Cell cell, const Settings& settings,
   if (settings.has("gate_activation"))
     spec.gate_activation =
         settings.one_of<tensor::Activation>("gate_activation");
+  spec.reset_before = is_on(settings, "reset_before");
   return spec;
 }
 
 bool has_peepholes(const Settings& settings) {
-  return settings.has("peepholes") && settings.flag("peepholes");
+  return is_on(settings, "peepholes");
 }
 
 class Recurrent final : public Layer {

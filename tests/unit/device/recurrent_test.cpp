@@ -25,54 +25,57 @@ struct Case {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const Cell cell : {Cell::kSimple, Cell::kLstm, Cell::kGru}) {
-    const RecurrentSpec small{
-        .cell = cell, .steps = 5, .inputs = 3, .units = 4};
-    all.push_back({"sequence", small, 3});
-    all.push_back({"masked", small, 4, true});
-    RecurrentSpec s = small;
-    s.last = true;
-    all.push_back({"last", s, 3});
-    all.push_back({"last, masked", s, 4, true});
-    s.reverse = true;
-    all.push_back({"last, masked, reversed", s, 4, true});
-    s = small;
-    s.reverse = true;
-    s.row = 9;
-    s.column = 4;
-    all.push_back({"reversed, in wider rows", s, 2});
-    all.push_back({"reversed, masked", s, 4, true, false});
-    s = small;
-    s.truncate = 2;
-    all.push_back({"truncated", s, 2});
-    s.reverse = true;
-    all.push_back({"truncated, reversed, masked", s, 4, true});
-    all.push_back({"one of each",
-                   {.cell = cell, .steps = 1, .inputs = 1, .units = 1},
-                   1});
-    all.push_back({"no bias", small, 2, false, false});
-    s = small;
-    s.activation = Activation::kSigmoid;
-    s.gate_activation = Activation::kTanh;
-    all.push_back({"sigmoid and tanh exchanged", s, 3});
-    s.activation = Activation::kRelu;
-    s.gate_activation = Activation::kIdentity;
-    all.push_back({"relu and identity", s, 3});
-    s.activation = Activation::kHardTanh;
-    s.gate_activation = Activation::kHardSigmoid;
-    all.push_back({"hard_tanh and hard_sigmoid", s, 3});
-    s.activation = Activation::kSoftsign;
-    all.push_back({"softsign and hard_sigmoid", s, 3});
-    all.push_back({"larger",
-                   {.cell = cell, .steps = 12, .inputs = 33, .units = 50},
-                   7,
-                   true});
-    Case on{"goes on", small, 4, true};
-    on.carried = true;
-    all.push_back(on);
-    on.spec.last = on.spec.reverse = true;
-    all.push_back(on);
-  }
+  for (const bool reset_before : {false, true})
+    for (const Cell cell : {Cell::kSimple, Cell::kLstm, Cell::kGru}) {
+      if (reset_before && cell != Cell::kGru) continue;
+      RecurrentSpec small{.cell = cell, .steps = 5, .inputs = 3, .units = 4};
+      small.reset_before = reset_before;
+      all.push_back({"sequence", small, 3});
+      all.push_back({"masked", small, 4, true});
+      RecurrentSpec s = small;
+      s.last = true;
+      all.push_back({"last", s, 3});
+      all.push_back({"last, masked", s, 4, true});
+      s.reverse = true;
+      all.push_back({"last, masked, reversed", s, 4, true});
+      s = small;
+      s.reverse = true;
+      s.row = 9;
+      s.column = 4;
+      all.push_back({"reversed, in wider rows", s, 2});
+      all.push_back({"reversed, masked", s, 4, true, false});
+      s = small;
+      s.truncate = 2;
+      all.push_back({"truncated", s, 2});
+      s.reverse = true;
+      all.push_back({"truncated, reversed, masked", s, 4, true});
+      s = small;
+      s.steps = s.inputs = s.units = 1;
+      all.push_back({"one of each", s, 1});
+      all.push_back({"no bias", small, 2, false, false});
+      s = small;
+      s.activation = Activation::kSigmoid;
+      s.gate_activation = Activation::kTanh;
+      all.push_back({"sigmoid and tanh exchanged", s, 3});
+      s.activation = Activation::kRelu;
+      s.gate_activation = Activation::kIdentity;
+      all.push_back({"relu and identity", s, 3});
+      s.activation = Activation::kHardTanh;
+      s.gate_activation = Activation::kHardSigmoid;
+      all.push_back({"hard_tanh and hard_sigmoid", s, 3});
+      s.activation = Activation::kSoftsign;
+      all.push_back({"softsign and hard_sigmoid", s, 3});
+      s = small;
+      s.steps = 12;
+      s.inputs = 33;
+      s.units = 50;
+      all.push_back({"larger", s, 7, true});
+      Case on{"goes on", small, 4, true};
+      on.carried = true;
+      all.push_back(on);
+      on.spec.last = on.spec.reverse = true;
+      all.push_back(on);
+    }
   RecurrentSpec lstm{.steps = 5, .inputs = 3, .units = 4};
   all.push_back({"peepholes", lstm, 3, false, true, true});
   lstm.reverse = lstm.last = true;
@@ -241,6 +244,29 @@ TEST_CASE("reference cells, by hand") {
   check_close(one_unit(Cell::kGru, {1, 2}, {0.1, 0.2, 0.3}, {1, 2, 3},
                        {0.5, 0.6, 0.7, 0.8}),
               {g1, gru(2, g1)}, 1e-12);
+  // Two units, the second of which sees what the first one's reset gate keeps.
+  Lab lab("reference");
+  RecurrentSpec spec{.cell = Cell::kGru, .steps = 2, .inputs = 1, .units = 2};
+  spec.reset_before = true;
+  const View y = lab.blank(Shape{1, 2, 2});
+  lab.device().recurrent(spec, 1)->forward(
+      y, lab.put(Shape{1, 2, 1}, {1, 2}), {},
+      {lab.put(Shape{6, 1}, {0.1, 0, 0.2, 0, 0.3, 0.4}),
+       lab.put(Shape{6, 2}, {1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 4, 0}),
+       lab.put(Shape{6}, {0.5, 0, 0.6, 0, 0.7, 0.8})},
+      {});
+  double h = 0, k = 0;
+  std::vector<double> expected;
+  for (const double x : {1.0, 2.0}) {
+    const double z = sigmoid(0.1 * x + h + 0.5);
+    const double r = sigmoid(0.2 * x + 2 * h + 0.6);
+    const double n = std::tanh(0.3 * x + 0.7 + 3 * (r * h));
+    k = 0.5 * k + 0.5 * std::tanh(0.4 * x + 0.8 + 4 * (r * h));
+    h = z * h + (1 - z) * n;
+    expected.push_back(h);
+    expected.push_back(k);
+  }
+  check_close(lab.get(y), expected, 1e-12);
 }
 
 TEST_CASE("masked steps keep the state and give 0") {

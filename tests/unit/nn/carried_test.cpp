@@ -118,9 +118,9 @@ std::string error_of(const std::function<void()>& call) {
 }  // namespace
 
 TEST_CASE("sequences in parts are what they are as a whole, to the bit") {
-  const std::string type =
-      GENERATE(as<std::string>{}, R"("lstm")", R"("gru")", R"("simple_rnn")",
-               R"("lstm", "peepholes": true)");
+  const std::string type = GENERATE(
+      as<std::string>{}, R"("lstm")", R"("gru")", R"("simple_rnn")",
+      R"("lstm", "peepholes": true)", R"("gru", "reset_before": true)");
   const auto cell = [&](int units, bool each) {
     return R"({"type": )" + type + R"(, "units": )" + std::to_string(units) +
            (each ? R"(, "return_sequences": true)" : "") + "}, ";

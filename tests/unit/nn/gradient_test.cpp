@@ -225,14 +225,15 @@ TEST_CASE("gradients of dropout and flatten", "[gradient]") {
 
 TEST_CASE("gradients of recurrent layers", "[gradient]") {
   const std::string type =
-      GENERATE(as<std::string>{}, "lstm", "gru", "simple_rnn");
+      GENERATE(as<std::string>{}, R"("lstm")", R"("gru")", R"("simple_rnn")",
+               R"("gru", "reset_before": true)");
   const std::string more = GENERATE(
       as<std::string>{}, "", R"(, "bias": false, "activation": "sigmoid")",
       R"(, "activation": "softsign")", R"(, "bidirectional": "concat")",
       R"(, "bidirectional": "add")", R"(, "bidirectional": "multiply")",
       R"(, "bidirectional": "average")");
   const auto recurrent = [&](int units, bool sequences) {
-    return R"({"type": ")" + type + R"(", "units": )" + std::to_string(units) +
+    return R"({"type": )" + type + R"(, "units": )" + std::to_string(units) +
            R"(, "weight_init": {"type": "normal", "deviation": 0.8},
               "return_sequences": )" +
            (sequences ? "true" : "false") + more + "}, ";
