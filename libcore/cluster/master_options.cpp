@@ -7,6 +7,7 @@
 #include "libcore/cluster/option_values.h"
 #include "libcore/eval/model.h"
 #include "libcore/nn/batch.h"
+#include "libcore/nn/target_source.h"
 
 namespace dl::cluster {
 
@@ -34,7 +35,7 @@ double in_seconds(std::chrono::milliseconds time) {
 std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
                            const data::Metadata& data) {
   if (const auto target = network.layers[network.outputs[output]].target)
-    return *target < network.inputs.size() ? "regression" : "";
+    return nn::target_source(network, *target) ? "regression" : "";
   switch (output_of(network, output).loss.kind) {
     case tensor::Loss::kNegativeLogLikelihood:
     case tensor::Loss::kFocal:

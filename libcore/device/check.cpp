@@ -139,11 +139,14 @@ Rows check_loss(tensor::DType real, const tensor::LossSpec& f, const View& grad,
   require(y.shape.rank() == 2, "outputs must be [batch, units]");
   require(f.kind != tensor::Loss::kCategoricalHinge || y.shape[1] > 1,
           "one output tells no classes apart");
+  const Shape wanted{y.shape[0], y.shape[1] / numbers_each(f.kind)};
+  require(y.elements() == wanted.elements() * numbers_each(f.kind),
+          "a number that belongs to no target");
   if (!f.weights.empty()) {
     check_reals(real, {f.weights});
-    check_shape(f.weights, Shape{y.shape[1]});
+    check_shape(f.weights, Shape{wanted[1]});
   }
-  check_same_shape(y, target);
+  check_shape(target, wanted);
   if (!grad.empty()) {
     check_reals(real, {grad});
     check_same_shape(y, grad);

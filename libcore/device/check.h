@@ -145,8 +145,9 @@ std::int64_t check_prelu(tensor::DType real,
                          std::initializer_list<tensor::View> views,
                          const tensor::View& slope);
 
-// y, target [n, units]; grad likewise or empty; mask [n] or empty; so are the
-// weights [units] of f.
+// y [n, units], or numbers_each() times that; target [n, units]; grad as y or
+// empty; mask [n] or empty; so are the weights [units] of f.  Returns rows of
+// y.
 Rows check_loss(tensor::DType real, const tensor::LossSpec& f,
                 const tensor::View& grad, const tensor::View& y,
                 const tensor::View& target, const tensor::View& mask);

@@ -3,6 +3,7 @@
 #include "libcore/base/error.h"
 #include "libcore/data/label_mask.h"
 #include "libcore/nn/batch.h"
+#include "libcore/nn/target_source.h"
 
 namespace dl::eval {
 namespace {
@@ -18,7 +19,7 @@ std::string usual_kind(const nn::Model& model, std::size_t output,
   using tensor::Activation;
   const nn::NetworkConfig& config = model.config;
   if (const auto target = config.layers[config.outputs[output]].target)
-    return *target < config.inputs.size() ? "regression" : "";
+    return nn::target_source(config, *target) ? "regression" : "";
   const Activation last = output_of(model.config, output).activation.kind;
   if (last == Activation::kSigmoid) return "binary";
   if (nn::sides_are_classes(model.data, model.config, output))

@@ -165,13 +165,14 @@ std::vector<std::size_t> mask_inputs(const NetworkConfig& config,
 }
 
 // The data have an input that is a target as features.
-void aim(WantedOutput& output, std::optional<Value> target,
-         const std::vector<WantedInput>& inputs) {
+void aim(WantedOutput& output, const NetworkConfig& config,
+         std::optional<Value> target, const std::vector<WantedInput>& inputs) {
   output.target = target;
-  if (!target) return;
-  if (*target >= inputs.size()) return;
-  output.target_tensor = inputs[*target].tensor;
-  if (inputs[*target].sequence) output.target_mask = inputs[*target].mask;
+  if (target) output.source = target_source(config, *target);
+  if (!output.source) return;
+  const WantedInput& input = inputs[output.source->input];
+  output.target_tensor = input.tensor;
+  if (input.sequence) output.target_mask = input.mask;
 }
 
 }  // namespace
@@ -203,8 +204,7 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
         {one_output ? "" : name, named("labels", name, one_output),
          named("labels_mask", name, one_output), output.units, places_of(shape),
          output.loss.kind, mask_inputs(config, layout, i)});
-    aim(wanted.outputs.back(), config.layers[config.outputs[i]].target,
-        wanted.inputs);
+    aim(wanted.outputs.back(), config, layer.target, wanted.inputs);
   }
   return wanted;
 }
@@ -255,15 +255,24 @@ std::vector<std::string> output_names(const NetworkConfig& config,
     const data::Metadata part = data.part(output.part);
     return part.classes.empty() ? part.targets : part.classes;
   }
-  if (*output.target >= wanted.inputs.size()) return {};
-  auto columns = data.part(wanted.inputs[*output.target].part).columns;
-  if (std::cmp_not_equal(columns.size(), output.units)) return {};
-  return columns;
+  if (!output.source) return {};
+  const auto [input, first, width, all] = *output.source;
+  const auto columns = data.part(wanted.inputs[input].part).columns;
+  if (std::cmp_not_equal(columns.size(), all) || width != output.units)
+    return {};
+  return {columns.begin() + first, columns.begin() + first + width};
 }
 
 const Tensor& labels_like(const Tensor& outputs, const Tensor& labels,
                           const WantedOutput& wanted, Tensor& room) {
   if (!wanted.target || labels.shape() == outputs.shape()) return labels;
+  if (wanted.source && !wanted.source->whole()) {
+    room.resize(DType::kF32, outputs.shape());
+    for (std::int64_t i = 0; i < room.elements(); ++i)
+      room.as<float>()[static_cast<std::size_t>(i)] =
+          static_cast<float>(labels.value(wanted.source->place(i)));
+    return room;
+  }
   room = labels;
   room.reshape(outputs.shape());
   return room;

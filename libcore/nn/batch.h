@@ -10,6 +10,7 @@
 #include "libcore/data/metadata.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
+#include "libcore/nn/target_source.h"
 
 namespace dl::nn {
 
@@ -33,7 +34,8 @@ struct WantedOutput {
   // more of it.
   std::vector<std::size_t> mask_inputs = {};
   std::optional<Value> target = {};  // it needs no labels then
-  // Of a target that is an input, as the data call it.
+  // Of a target that is an input or columns of one, what the data call it.
+  std::optional<TargetSource> source = {};
   std::string target_tensor = {}, target_mask = {};
 };
 struct Wanted {

@@ -29,6 +29,7 @@ class Connector {
   void resolve_target(std::size_t node);
   void find_outputs(const std::vector<std::string>& outputs);
   void check_sequence();
+  void mark(std::vector<Value> open, std::vector<bool>& used) const;
   void check_used();
   std::vector<std::size_t> sorted();
   void tell_cycle(const std::vector<bool>& done);
@@ -213,22 +214,41 @@ void Connector::check_sequence() {
   config_.outputs = {last};
 }
 
-void Connector::check_used() {
-  std::vector<bool> used(config_.inputs.size() + from_.size());
-  std::vector<std::size_t> open = config_.outputs;
-  for (const std::size_t node : open) {
-    used[config_.value_of(node)] = true;
-    const auto target = config_.layers[node].target;
-    if (target && *target < config_.inputs.size()) used[*target] = true;
-  }
+// Marks the values and what they are made of.
+void Connector::mark(std::vector<Value> open, std::vector<bool>& used) const {
   while (!open.empty()) {
-    const std::size_t node = open.back();
+    const Value value = open.back();
     open.pop_back();
-    for (const Value v : from_[node]) {
-      if (used[v]) continue;
-      used[v] = true;
-      if (v >= config_.inputs.size()) open.push_back(v - config_.inputs.size());
-    }
+    if (used[value]) continue;
+    used[value] = true;
+    if (value < config_.inputs.size()) continue;
+    for (const Value v : from_[value - config_.inputs.size()])
+      open.push_back(v);
+  }
+}
+
+// No gradient comes to what targets alone are made of.
+void Connector::check_used() {
+  std::vector<Value> outputs, targets;
+  for (const std::size_t node : config_.outputs) {
+    outputs.push_back(config_.value_of(node));
+    if (const auto target = config_.layers[node].target)
+      targets.push_back(*target);
+  }
+  std::vector<bool> used(config_.inputs.size() + from_.size());
+  mark(outputs, used);
+  const std::vector<bool> trained = used;
+  mark(targets, used);
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    const LayerConfig& layer = config_.layers[i];
+    const Value v = config_.value_of(i);
+    if (trained[v] || !used[v]) continue;
+    if (layer.type->adds_loss)
+      add(of(i, "name"), "only a target depends on '" + layer.name +
+                             "', which is to add to the loss");
+    else if (layer.type->trains != Trains::kNothing && !layer.training.frozen)
+      add(of(i, "name"), "only a target depends on '" + layer.name +
+                             "', which would not be trained; freeze it");
   }
   for (std::size_t i = 0; i < config_.inputs.size(); ++i)
     if (!used[i])

@@ -13,6 +13,7 @@
 #include "libcore/device/open.h"
 #include "libcore/nn/batch.h"
 #include "libcore/nn/layer_type.h"
+#include "libcore/nn/layers/gaussian_output.h"
 #include "libcore/nn/part_of.h"
 
 namespace dl::nn {
@@ -56,12 +57,12 @@ std::vector<std::size_t> all_outputs(const NetworkConfig& config) {
   return all;
 }
 
-// Those whose target is an input.
+// Those whose target is an input, or columns of one.
 std::vector<std::size_t> reconstructions(const NetworkConfig& config) {
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
     const LayerConfig& layer = config.layers[config.outputs[i]];
-    if (!layer.target || *layer.target >= config.inputs.size()) continue;
+    if (!layer.target || !target_source(config, *layer.target)) continue;
     if (tensor::needs_logits(output_of(config, i).loss.kind))
       throw Error{Code::kUsage,
                   "the loss of '" + layer.name + "' gives no probability"};
@@ -77,6 +78,8 @@ Model part_between(const Model& model, std::optional<std::size_t> code,
   std::vector<std::string> from;
   if (code) from = {model.config.layers[*code].name};
   Model part = part_of(model, from, outputs);
+  for (const std::size_t i : part.config.outputs)
+    part.config.layers[i] = layers::with_variances(part.config.layers[i]);
   // Losses are of normalized numbers.
   part.normalizers.outputs.assign(part.config.outputs.size(), {});
   return part;
@@ -193,20 +196,24 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
                               std::int64_t row) {
   const WantedOutput& want = wanted.outputs[output];
   const Tensor& made = said.values;
-  const std::int64_t each = made.elements() / made.shape()[0];
+  const tensor::LossSpec loss = output_of(config, output).loss;
+  const std::int64_t given = made.elements() / made.shape()[0],
+                     each = given / tensor::numbers_each(loss.kind);
   const tensor::Shape shape{each / want.units, want.units};
-  Tensor y(DType::kF64, shape), t(DType::kF64, shape),
+  Tensor y(DType::kF64, {shape[0], given / shape[0]}), t(DType::kF64, shape),
       counts(DType::kF64, {shape[0]});
   const Tensor& target = set.get(want.target_tensor);
-  const data::Normalizer normalizer = normalizers.input(*want.target);
+  const data::Normalizer normalizer = normalizers.input(want.source->input);
   const std::size_t columns = normalizer.shift.size();
+  for (std::int64_t j = 0; j < given; ++j)
+    y.as<double>()[static_cast<std::size_t>(j)] =
+        made.as<float>()[static_cast<std::size_t>(row * given + j)];
   for (std::int64_t j = 0; j < each; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    y.as<double>()[at] =
-        made.as<float>()[static_cast<std::size_t>(row * each + j)];
-    t.as<double>()[at] =
-        (target.value(example * each + j) - normalizer.shift[at % columns]) *
-        normalizer.scale[at % columns];
+    const std::int64_t place = want.source->place(example * each + j);
+    const std::size_t column = static_cast<std::size_t>(place) % columns;
+    t.as<double>()[static_cast<std::size_t>(j)] =
+        (target.value(place) - normalizer.shift[column]) *
+        normalizer.scale[column];
   }
   // As in training, the target's says what a step counts, if it has one.
   const Tensor* mask = set.find(want.target_mask);
@@ -223,8 +230,8 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
     return buffer;
   };
   const auto of_y = put(y), of_t = put(t), of_counts = put(counts);
-  return device->loss(output_of(config, output).loss, {}, of_y->view(),
-                      of_t->view(), of_counts->view(), 1);
+  return device->loss(loss, {}, of_y->view(), of_t->view(), of_counts->view(),
+                      1);
 }
 
 // The logarithm of a mean of exponentials, without leaving the range of either.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,6 +121,11 @@ struct Arity {
   std::size_t least = 1, most = 1;
 };
 
+// Of the last dimension of an input.
+struct Columns {
+  std::int64_t begin = 0, end = 0;
+};
+
 // Is told of a mistake: a key of the layer, and what is wrong with it.
 using Complaint =
     std::function<void(std::string_view key, const std::string& what)>;
@@ -147,6 +153,18 @@ struct LayerType {
   bool adds_loss = false;  // see Layer::own_loss()
   // Of types with a loss, whose layers are OutputLayers.
   OutputSpec (*output)(const Settings&) = nullptr;
+
+  // Of types that take columns of the input as they are; none: this layer takes
+  // another part.  rank: of the input.
+  std::optional<Columns> (*columns)(const Settings&, int rank) = nullptr;
+  // Outside training it gives what goes in.
+  bool disturbs = false;
+  // Of types that can learn by themselves before the network does (pretrain.h):
+  // the nodes of a network that stand in place of this one then, of the same
+  // name one that has its parameters, last one with a loss.  inputs: how many
+  // numbers go in.
+  std::vector<Json> (*pretraining)(const Json& node,
+                                   std::int64_t inputs) = nullptr;
 
   // Whether such a layer can take a scaling of its output over outside training
   // (Layer::absorb()); null: none can.

@@ -60,7 +60,9 @@ constexpr std::string_view kLosses[] = {"negative_log_likelihood",
                                         "wasserstein",
                                         "focal",
                                         "binary_focal",
-                                        "multi_label"};
+                                        "multi_label",
+                                        "gaussian",
+                                        "exponential"};
 constexpr std::string_view kUpdaters[] = {
     "none",  "sgd",     "nesterov", "adam",  "adagrad",   "rmsprop",
     "adamw", "amsgrad", "adamax",   "nadam", "adabelief", "adadelta"};

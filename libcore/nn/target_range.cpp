@@ -31,6 +31,7 @@ const Range* range_of(Loss loss) {
     case Loss::kMeanSquaredLogarithmicError:
     case Loss::kKlDivergence:
     case Loss::kPoisson:
+    case Loss::kExponential:
       return &kAtLeast0;
     case Loss::kMeanAbsolutePercentageError:
       return &kNot0;
@@ -68,6 +69,21 @@ const Tensor* mask_from(std::span<const Part> inputs,
 }
 
 }  // namespace
+
+Bounds bounds_of(Loss loss) {
+  switch (loss) {
+    case Loss::kMeanSquaredLogarithmicError:
+    case Loss::kKlDivergence:
+    case Loss::kPoisson:
+    case Loss::kExponential:
+      return {.least = 0};
+    case Loss::kBinaryCrossEntropy:
+    case Loss::kBinaryFocal:
+      return {.least = 0, .most = 1};
+    default:
+      return {};
+  }
+}
 
 void check_targets(const Part& part, const WantedOutput& wanted,
                    std::span<const Part> inputs) {

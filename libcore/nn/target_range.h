@@ -3,11 +3,19 @@
 #ifndef DL_LIBCORE_NN_TARGET_RANGE_H_
 #define DL_LIBCORE_NN_TARGET_RANGE_H_
 
+#include <limits>
 #include <span>
 
 #include "libcore/nn/batch.h"
 
 namespace dl::nn {
+
+// Where targets of the loss may lie, at most; of some not every number there.
+struct Bounds {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+};
+Bounds bounds_of(tensor::Loss loss);
 
 // Of labels that are right in all else, and numbers rather than classes.  An
 // example, or a step, whose mask is 0 is not looked at, nor what is padding in

@@ -1,9 +1,13 @@
 #include "libcore/nn/targets.h"
 
+#include <cmath>
 #include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/nn/batch.h"
+#include "libcore/nn/layer_type.h"
+#include "libcore/nn/target_range.h"
+#include "libcore/nn/target_source.h"
 
 namespace dl::nn {
 namespace {
@@ -13,7 +17,7 @@ bool is_distance(tensor::Loss loss) {
   using tensor::Loss;
   return loss == Loss::kMeanSquaredError || loss == Loss::kMeanAbsoluteError ||
          loss == Loss::kL1 || loss == Loss::kL2 || loss == Loss::kHuber ||
-         loss == Loss::kLogCosh;
+         loss == Loss::kLogCosh || loss == Loss::kGaussian;
 }
 
 // Another activation bounds what the output can be, and other losses are on
@@ -33,17 +37,62 @@ bool is_regression(const OutputSpec& last, const WantedOutput& wanted,
   throw Error{Code::kConfig, "--normalize-targets standardize: " + what};
 }
 
-// Whether the input is to be brought to 0..1 rather than standardized: a loss
-// of probabilities has it as its target.
-bool wants_probabilities(const NetworkConfig& config, std::size_t input) {
+// An output that is to be what went in.
+struct Reconstruction {
+  std::size_t output;
+  TargetSource source;
+  Bounds bounds;
+};
+
+std::vector<Reconstruction> reconstructions(const NetworkConfig& config) {
+  std::vector<Reconstruction> all;
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
-    const tensor::Loss loss = output_of(config, i).loss.kind;
-    if (config.layers[config.outputs[i]].target == input &&
-        (loss == tensor::Loss::kBinaryCrossEntropy ||
-         loss == tensor::Loss::kBinaryFocal))
-      return true;
+    const LayerConfig& layer = config.layers[config.outputs[i]];
+    if (!layer.target || layer.type->output == nullptr) continue;
+    if (const auto source = target_source(config, *layer.target))
+      all.push_back({i, *source, bounds_of(output_of(config, i).loss.kind)});
   }
-  return false;
+  return all;
+}
+
+// Whether these columns of what is known of an input, once normalized, may be
+// targets; so may what nothing is known of.
+bool within(const Reconstruction& made, const data::Normalizer& normalizer,
+            const std::optional<data::Statistics>& known) {
+  const auto at = [](const std::vector<double>& numbers, std::int64_t column) {
+    return numbers[static_cast<std::size_t>(column) % numbers.size()];
+  };
+  if (!known || known->count == 0) return true;
+  for (std::int64_t j = 0; j < made.source.width; ++j) {
+    const std::int64_t c = made.source.first + j;
+    const double shift = at(normalizer.shift, c),
+                 scale = at(normalizer.scale, c);
+    if (!((at(known->min, c) - shift) * scale >= made.bounds.least - 1e-6 &&
+          (at(known->max, c) - shift) * scale <= made.bounds.most + 1e-6))
+      return false;
+  }
+  return true;
+}
+
+std::string text_of(const Bounds& bounds) {
+  return std::isfinite(bounds.most) ? "0..1" : "0 or more";
+}
+
+// Brings what the losses of outputs cannot have as their target to 0..1.
+void bound(data::Normalizer& normalizer, std::size_t input,
+           std::string_view kind, const NetworkConfig& config,
+           const data::Metadata& data) {
+  for (const Reconstruction& made : reconstructions(config)) {
+    if (made.source.input != input || within(made, normalizer, data.statistics))
+      continue;
+    if (kind == "auto" && normalizer.kind == "standardize")
+      normalizer = data::Normalizer::fit("minmax", data);
+    else if (kind == "none")
+      throw Error{Code::kConfig,
+                  "an output whose target is an input wants " +
+                      text_of(made.bounds) +
+                      ", the data have other values: use --normalize minmax"};
+  }
 }
 
 }  // namespace
@@ -59,16 +108,7 @@ std::vector<data::Normalizer> fit_inputs(std::string_view kind,
     inputs.push_back(automatic && input.tokens > 0
                          ? data::Normalizer{}
                          : data::Normalizer::fit(kind, part));
-    if (!wants_probabilities(config, i)) continue;
-    if (automatic && inputs[i].kind == "standardize")
-      inputs[i] = data::Normalizer::fit("minmax", part);
-    const auto& known = part.statistics;
-    if (kind == "none" && known && known->count > 0 &&
-        (std::ranges::min(known->min) < 0 || std::ranges::max(known->max) > 1))
-      throw Error{
-          Code::kConfig,
-          "an output whose target is an input wants 0..1, the data have "
-          "other values: use --normalize minmax"};
+    bound(inputs[i], i, kind, config, part);
   }
   return inputs;
 }
@@ -112,16 +152,16 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
 void aim_normalizers(const NetworkConfig& config,
                      data::Normalizers& normalizers) {
   normalizers.outputs.resize(config.outputs.size());
-  for (std::size_t i = 0; i < config.outputs.size(); ++i) {
-    const LayerConfig& layer = config.layers[config.outputs[i]];
-    if (!layer.target || *layer.target >= config.inputs.size()) continue;
-    normalizers.outputs[i] = normalizers.input(*layer.target);
-    if (normalizers.outputs[i].kind == "standardize" &&
-        wants_probabilities(config, *layer.target))
+  for (const Reconstruction& made : reconstructions(config)) {
+    data::Normalizer& own = normalizers.outputs[made.output];
+    own = part_of(normalizers.input(made.source.input), made.source);
+    if (own.kind == "standardize" && !own.changes_nothing() &&
+        std::isfinite(made.bounds.least))
       throw Error{Code::kConfig,
-                  "the target of '" + layer.name +
-                      "' is standardized, its loss wants 0..1: use "
-                      "--normalize minmax"};
+                  "the target of '" +
+                      config.layers[config.outputs[made.output]].name +
+                      "' is standardized, its loss wants " +
+                      text_of(made.bounds) + ": use --normalize minmax"};
   }
 }
 

@@ -15,9 +15,10 @@
 namespace dl::nn {
 
 // A normalizer for each input, of `kind` as data::Normalizer::fit() has them;
-// "auto" leaves token numbers as they are, and brings what a loss of
-// probabilities has as its target to 0..1.
-// Throws Error: kConfig, as fit() does.
+// "auto" leaves token numbers as they are, and brings what a loss that wants
+// bounded targets has as one to 0..1.
+// Throws Error: kConfig, as fit() does; with "none", such a target is out of
+// bounds.
 std::vector<data::Normalizer> fit_inputs(std::string_view kind,
                                          const NetworkConfig& config,
                                          const data::Metadata& all);
@@ -31,8 +32,9 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
                              const data::Metadata& all, std::string& note,
                              std::size_t output = 0);
 
-// Outputs whose target is an input are normalized as it is.
-// Throws Error: kConfig, a loss of probabilities has a standardized target.
+// Outputs whose target is an input, or columns of one, are normalized as it is.
+// Throws Error: kConfig, a loss that wants bounded targets has standardized
+// ones.
 void aim_normalizers(const NetworkConfig& config,
                      data::Normalizers& normalizers);
 

@@ -174,13 +174,12 @@ class Device {
   virtual void activate_gradient(const ActivationSpec& f, View dx, View dy,
                                  View y, View x) = 0;
 
-  // Loss of outputs y [n, units] (after the activation) against target
-  // [n, units], example i weighted by mask[i] (empty: 1; an example of weight 0
-  // is not looked at).  Returns the sum over examples.
-  // grad = scale * d(sum)/dy; an empty grad is left out.  Not for losses that
-  // needs_logits().
-  // y is clipped to [1e-10, 1 - 1e-10] inside the logarithms, and the gradient
-  // is the one at the clipped y.
+  // Loss of outputs y [n, units] (after the activation), or as many times units
+  // as numbers_each() of the loss says, against target [n, units], example i
+  // weighted by mask[i] (empty: 1; an example of weight 0 is not looked at).
+  // Returns the sum over examples. grad = scale * d(sum)/dy; an empty grad is
+  // left out.  Not for losses that needs_logits(). y is clipped to [1e-10, 1 -
+  // 1e-10] inside the logarithms, and the gradient is the one at the clipped y.
   virtual double loss(const LossSpec& f, View grad, View y, View target,
                       View mask, double scale) = 0;
   // The same with the activation inside, see activation_inside(), stable for

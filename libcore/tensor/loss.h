@@ -31,7 +31,9 @@ enum class Loss {
   kWasserstein,
   kFocal,
   kBinaryFocal,
-  kMultiLabel
+  kMultiLabel,
+  kGaussian,    // -log of a normal density; of each output mean, log variance
+  kExponential  // log y + t / y
 };
 
 // Of the numbers each loss looks at its own alone.
@@ -61,10 +63,17 @@ constexpr std::optional<Activation> activation_inside(Loss kind) {
     case Loss::kBinaryFocal:
       return Activation::kSigmoid;
     case Loss::kPoisson:
+    case Loss::kExponential:
       return Activation::kExp;
     default:
       return {};
   }
+}
+
+// How many numbers an example has for each of its targets: first those of one
+// kind for all targets, then those of the next.
+constexpr int numbers_each(Loss kind) {
+  return kind == Loss::kGaussian ? 2 : 1;
 }
 
 // True for losses that are computed with their activation alone.

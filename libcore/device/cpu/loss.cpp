@@ -19,7 +19,8 @@ double sum_examples(const LossSpec& spec, const Rows& rows, const View& grad,
   double sum = 0;
   const float* weights =
       spec.weights.empty() ? nullptr : spec.weights.as<float>();
-  const double floor = smoothing_floor(spec, rows.length);
+  const std::int64_t units = rows.length / numbers_each(spec.kind);
+  const double floor = smoothing_floor(spec, units);
   for (std::int64_t i = 0; i < rows.count; ++i) {
     const double weight = mask.empty() ? 1 : mask.as<float>()[i];
     const std::int64_t at = i * rows.length;
@@ -28,9 +29,9 @@ double sum_examples(const LossSpec& spec, const Rows& rows, const View& grad,
       if (slopes != nullptr) std::fill_n(slopes, rows.length, 0.0f);
       continue;
     }
-    sum += weight *
-           f({rows.length, y.as<float>() + at, target.as<float>() + at, weights,
-              slopes, scale * weight, 1 - spec.smoothing, floor, &spec});
+    sum += weight * f({units, y.as<float>() + at,
+                       target.as<float>() + i * units, weights, slopes,
+                       scale * weight, 1 - spec.smoothing, floor, &spec});
   }
   return sum;
 }

@@ -99,6 +99,11 @@ Term wasserstein(const LossSpec&, double y, double t) {
   return {y * t, t + 0 * y};
 }
 
+Term exponential(const LossSpec&, double y, double t) {
+  const double p = y < kClip ? kClip : y;
+  return {std::log(p) + t / p, (1 - t / p) / p};
+}
+
 template <TermOf term, bool mean>
 double each_output(const Example& e) {
   double sum = 0;
@@ -145,6 +150,8 @@ LossRow loss_of_outputs(Loss kind) {
       return each_output<squared_hinge, false>;
     case Loss::kWasserstein:
       return each_output<wasserstein, true>;
+    case Loss::kExponential:
+      return each_output<exponential, false>;
     default:
       return nullptr;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "libcore/base/error.h"
 #include "libcore/device/cpu/math.h"
@@ -164,6 +165,31 @@ double exp_poisson(const Example& e) {
   return sum;
 }
 
+double exp_exponential(const Example& e) {
+  double sum = 0;
+  for (std::int64_t j = 0; j < e.units; ++j) {
+    const double z = e.y[j], share = e.t(j) * std::exp(-z);
+    sum += e.weight(j) * (z + share);
+    e.slope(j, e.weight(j) * (1 - share));
+  }
+  return sum;
+}
+
+// Means, and then logarithms of variances.
+double gaussian(const Example& e) {
+  double sum = 0;
+  for (std::int64_t j = 0; j < e.units; ++j) {
+    const double error = e.y[j] - e.t(j), log_variance = e.y[e.units + j];
+    const double precision = std::exp(-log_variance);
+    const double squared = error * error * precision;
+    sum += e.weight(j) *
+           (std::log(2 * std::numbers::pi) + log_variance + squared) / 2;
+    e.slope(j, e.weight(j) * error * precision);
+    e.slope(e.units + j, e.weight(j) * (1 - squared) / 2);
+  }
+  return sum;
+}
+
 // 0, or NaN where an output is.
 double nothing(const Example& e) {
   double sum = 0;
@@ -248,6 +274,8 @@ LossRow loss_of_row(Loss kind) {
       return categorical_hinge;
     case Loss::kCosineProximity:
       return cosine_proximity;
+    case Loss::kGaussian:
+      return gaussian;
     default:
       require(kind == Loss::kMultiLabel, "this loss takes logits alone");
       return multi_label;
@@ -267,6 +295,8 @@ LossRow loss_of_logits(const LossSpec& f) {
       return softmax_focal;
     case Loss::kBinaryFocal:
       return sigmoid_focal;
+    case Loss::kExponential:
+      return exp_exponential;
     default:
       require(f.kind == Loss::kPoisson, "this loss takes no logits");
       return exp_poisson;

@@ -13,7 +13,7 @@ namespace dl::device {
 // One example: its outputs (or logits), targets, what they count (or null),
 // where its gradient goes (or null), and the factor of that gradient.
 struct Example {
-  std::int64_t units;
+  std::int64_t units;  // targets
   const float* y;
   const float* target;
   const float* weights;

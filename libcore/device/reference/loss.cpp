@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
 #include <utility>
 #include <vector>
@@ -92,6 +93,8 @@ Term term_of(const LossSpec& f, double y, double t) {
       return hinge(y, t, 2);
     case Loss::kWasserstein:
       return {y * t, t + 0 * y};
+    case Loss::kExponential:
+      return {std::log(above) + t / above, 1 / above - t / (above * above)};
     default:
       return term_of_distance(f, y, t);
   }
@@ -171,6 +174,21 @@ double multi_label(Slopes slopes, Row y, Row t) {
   return loss;
 }
 
+// The density of N(m, v) at each target, of m and log v.
+double gaussian(Slopes slopes, Row y, Row t, Row weights) {
+  double loss = 0;
+  const std::size_t n = t.size();
+  for (std::size_t j = 0; j < n; ++j) {
+    const double error = t[j] - y[j], variance = std::exp(y[n + j]);
+    const double density = std::log(2 * std::numbers::pi * variance) / 2 +
+                           error * error / (2 * variance);
+    loss += weights[j] * density;
+    slopes[j] = -weights[j] * error / variance;
+    slopes[n + j] = weights[j] * (0.5 - error * error / (2 * variance));
+  }
+  return loss;
+}
+
 double loss_of(const LossSpec& f, Slopes slopes, Row y, Row t, Row weights) {
   require(!needs_logits(f.kind), "this loss takes logits alone");
   switch (f.kind) {
@@ -180,6 +198,8 @@ double loss_of(const LossSpec& f, Slopes slopes, Row y, Row t, Row weights) {
       return cosine_proximity(slopes, y, t);
     case Loss::kMultiLabel:
       return multi_label(slopes, y, t);
+    case Loss::kGaussian:
+      return gaussian(slopes, y, t, weights);
     default:
       return sum_of_terms(f, slopes, y, t, weights);
   }
@@ -238,7 +258,9 @@ double loss_of_logits(const LossSpec& f, Slopes slopes, Row z, Row t,
   for (std::size_t j = 0; j < z.size(); ++j) {
     const double y = std::exp(z[j]);
     const Term term = f.kind == Loss::kPoisson ? Term{y - t[j] * z[j], y - t[j]}
-                                               : with_sigmoid(f, z[j], t[j]);
+                      : f.kind == Loss::kExponential
+                          ? Term{z[j] + t[j] / y, 1 - t[j] / y}
+                          : with_sigmoid(f, z[j], t[j]);
     loss += weights[j] * term.value;
     slopes[j] = weights[j] * term.slope;
   }
@@ -255,11 +277,12 @@ double sum_examples(std::vector<double>& scratch, const LossSpec& spec,
                     const Arrays& of, double scale, F f) {
   const Rows rows =
       check_loss(DType::kF64, spec, of.grad, of.y, of.target, of.mask);
-  const auto n = static_cast<std::size_t>(rows.length);
-  const double floor = smoothing_floor(spec, rows.length);
-  scratch.assign(3 * n, 1);
-  const Slopes t(scratch.data(), n), slopes(scratch.data() + n, n);
-  const Row weights = spec.weights.empty() ? Row(scratch.data() + 2 * n, n)
+  const auto all = static_cast<std::size_t>(rows.length),
+             n = all / static_cast<std::size_t>(numbers_each(spec.kind));
+  const double floor = smoothing_floor(spec, static_cast<std::int64_t>(n));
+  scratch.assign(2 * n + all, 1);
+  const Slopes t(scratch.data(), n), slopes(scratch.data() + 2 * n, all);
+  const Row weights = spec.weights.empty() ? Row(scratch.data() + n, n)
                                            : Row(spec.weights.as<double>(), n);
   double sum = 0;
   for (std::size_t i = 0; std::cmp_less(i, rows.count); ++i) {
@@ -269,11 +292,11 @@ double sum_examples(std::vector<double>& scratch, const LossSpec& spec,
       for (std::size_t j = 0; j < n; ++j)
         t[j] = (1 - spec.smoothing) * of.target.as<double>()[i * n + j] + floor;
       sum += weight *
-             f(spec, slopes, Row(of.y.as<double>() + i * n, n), t, weights);
+             f(spec, slopes, Row(of.y.as<double>() + i * all, all), t, weights);
     }
     if (of.grad.empty()) continue;
-    for (std::size_t j = 0; j < n; ++j)
-      of.grad.as<double>()[i * n + j] = scale * weight * slopes[j];
+    for (std::size_t j = 0; j < all; ++j)
+      of.grad.as<double>()[i * all + j] = scale * weight * slopes[j];
   }
   return sum;
 }

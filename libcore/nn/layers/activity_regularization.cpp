@@ -132,6 +132,7 @@ const LayerType& activity_regularization() {
            key::number("sparsity_weight", "1",
                        "What being active at another rate costs.", kAtLeast0)},
       .adds_loss = true,
+      .disturbs = true,
       .plan = plan,
       .make = make<ActivityRegularization>};
   return type;

@@ -7,6 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/nn/keys.h"
+#include "libcore/nn/layers/gaussian_output.h"
 #include "libcore/nn/layers/output.h"
 
 namespace dl::nn::layers {
@@ -88,15 +89,19 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   if (inputs[0].copies > 1)
     throw Error{Code::kConfig, "its input is a stack; unstack it before"};
   Blueprint plan = plan_linear(settings, inputs[0]);
-  const tensor::Shape weight = plan.parameters[0].shape;
+  const std::int64_t units = settings.integer("units");
+  const tensor::Shape centers{units,
+                              plan.parameters[0].shape.elements() / units};
   plan.parameters.push_back(
-      {.name = "centers", .shape = weight, .role = Role::kOther});
-  plan.flops += 6 * numbers_in(weight);
+      {.name = "centers", .shape = centers, .role = Role::kOther});
+  plan.flops += 6 * numbers_in(centers);
   return plan;
 }
 
 void check(const Settings& settings, const Complaint& complain) {
   check_loss(settings, complain);
+  if (is_gaussian(settings))
+    complain("loss", "'gaussian' tells no classes apart");
   if (settings.integer("units") < 2)
     complain("units", "want a unit for each of two or more classes");
 }

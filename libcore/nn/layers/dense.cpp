@@ -1,5 +1,7 @@
 // y = f(W x + b)
 
+#include "libcore/nn/layers/dense.h"
+
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layers/fused_activation.h"
 #include "libcore/nn/layers/linear.h"
@@ -53,6 +55,10 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
 
 }  // namespace
 
+std::unique_ptr<Layer> make_dense(const LayerSite& site, Memory& memory) {
+  return make<Dense>(site, memory);
+}
+
 const LayerType& dense() {
   static const LayerType type{
       .name = "dense",
@@ -76,7 +82,7 @@ const LayerType& dense() {
       .absorbs = is_linear,
       .activates = true,
       .plan = plan,
-      .make = make<Dense>};
+      .make = make_dense};
   return type;
 }
 

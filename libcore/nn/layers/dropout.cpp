@@ -18,7 +18,10 @@ using tensor::View;
 class Dropout final : public Layer {
  public:
   Dropout(const LayerSite& site, Memory& memory)
-      : site_(site), rate_(site.settings->number("rate")) {
+      : site_(site),
+        rate_(site.settings->number("rate")),
+        unscaled_(site.settings->has("unscaled") &&
+                  site.settings->flag("unscaled")) {
     if (site.training)
       mask_ = memory.allocate(site.output.shape.with_first(site.max_batch));
   }
@@ -50,10 +53,15 @@ class Dropout final : public Layer {
           1 - rate_, site_.seed, stream,
           static_cast<std::uint64_t>((copy * step.total + step.first) *
                                      example.elements()));
+    if (unscaled_)
+      site_.device->scale(
+          mask_.at(0, example.with_first(step.examples * site_.output.copies)),
+          1 - rate_);
   }
 
   LayerSite site_;
   double rate_;
+  bool unscaled_;
   View mask_;
 };
 
@@ -78,7 +86,11 @@ const LayerType& dropout() {
           "What is dropped follows from *seed*, the mini-batch and the layer "
           "alone.",
       .keys = {key::number("rate", "0.5",
-                           "The share of inputs that is dropped.", kShare)},
+                           "The share of inputs that is dropped.", kShare),
+               key::flag("unscaled", "(false)",
+                         "Leaves the others as they are, as what corrupts the "
+                         "input of an autoencoder does.")},
+      .disturbs = true,
       .plan = plan,
       .make = make<Dropout>};
   return type;

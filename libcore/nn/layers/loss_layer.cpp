@@ -6,6 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layers/fused_activation.h"
+#include "libcore/nn/layers/gaussian_output.h"
 #include "libcore/nn/layers/loss.h"
 
 namespace dl::nn::layers {
@@ -58,10 +59,16 @@ void complete(Settings& settings) {
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const Form& input = inputs[0];
   const std::int64_t units = settings.integer("units");
-  if (input.shape.back() != units)
+  const bool gaussian = is_gaussian(settings);
+  if (input.shape.back() != (gaussian ? 2 * units : units))
     throw Error{Code::kConfig, "its input is " + input.shape.to_string() +
                                    ", the last dimension of which is not " +
+                                   (gaussian ? "twice " : "") +
                                    std::to_string(units) + ", its units"};
+  if (gaussian)
+    return {.output = halved(input),
+            .flops = activation_flops(settings, input.shape),
+            .manners = {.keeps_inputs = false, .keeps_output = false}};
   Manners manners = activated(settings);
   manners.in_place = manners.gradient_in_place = true;
   manners.keeps_inputs = false;
@@ -85,15 +92,16 @@ const LayerType& loss() {
       .words =
           "An *activation* and a *loss* without weights, as *output* has "
           "them.\n"
-          "The last dimension of its input is *units*; each step and pixel "
-          "has a loss.",
+          "The last dimension of its input is *units*, or twice that with the "
+          "loss *gaussian*; each\n"
+          "step and pixel has a loss.",
       .other_names = {"losslayer", "rnnloss", "cnnloss"},
       .keys = keys(),
       .complete = complete,
       .check = check_loss,
       .output = spec_of,
       .plan = plan,
-      .make = make<LossLayer>};
+      .make = make_output<LossLayer>};
   return type;
 }
 

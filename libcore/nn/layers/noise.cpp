@@ -183,6 +183,7 @@ const LayerType& spatial_dropout() {
       .other_names = {"spatialdropout1d", "spatialdropout2d", "dropout2d",
                       "spatialdropout3d"},
       .keys = {rate("The share of channels that is dropped.")},
+      .disturbs = true,
       .plan = plan<false>,
       .make = make<SpatialDropout>};
   return type;
@@ -198,6 +199,7 @@ const LayerType& alpha_dropout() {
           "2017).",
       .other_names = {"selfnormalizingdropout"},
       .keys = {rate("The share of inputs that is dropped.")},
+      .disturbs = true,
       .plan = plan<false>,
       .make = make<AlphaDropout>};
   return type;
@@ -211,6 +213,7 @@ const LayerType& gaussian_dropout() {
           "rate / (1 - rate).",
       .keys = {rate(
           "The noise is as large as that of dropout with this rate.")},
+      .disturbs = true,
       .plan = plan<false>,
       .make = make<GaussianDropout>};
   return type;
@@ -222,6 +225,7 @@ const LayerType& gaussian_noise() {
       .words = "In training, adds a random number of mean 0 to each number.",
       .keys = {key::number("deviation", "required",
                            "The standard deviation of the noise.", kAtLeast0)},
+      .disturbs = true,
       .plan = plan<true>,
       .make = make<GaussianNoise>};
   return type;

@@ -4,12 +4,17 @@
 #include <iterator>
 
 #include "libcore/nn/keys.h"
+#include "libcore/nn/layers/gaussian_output.h"
 
 namespace dl::nn::layers {
 namespace {
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
-  return plan_linear(settings, inputs[0]);
+  if (!is_gaussian(settings)) return plan_linear(settings, inputs[0]);
+  Blueprint plan = plan_linear(doubled(settings), inputs[0]);
+  plan.output = halved(plan.output);
+  plan.manners = {.keeps_output = false};
+  return plan;
 }
 
 }  // namespace
@@ -46,7 +51,7 @@ const LayerType& output() {
                               .check = check_loss,
                               .output = output_spec,
                               .plan = plan,
-                              .make = make<Output>};
+                              .make = make_output<Output>};
   return type;
 }
 

@@ -94,6 +94,12 @@ Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
           .step_by_step = axis > 0};
 }
 
+std::optional<Columns> columns(const Settings& settings, int rank) {
+  const std::int64_t axis = settings.integer("axis");
+  if (axis != -1 && axis != rank - 1) return {};
+  return Columns{settings.integer("begin"), settings.integer("end")};
+}
+
 }  // namespace
 
 const LayerType& subset() {
@@ -109,6 +115,7 @@ const LayerType& subset() {
                key::integer("end", "required",
                             "The index behind the last one.")},
       .check = check,
+      .columns = columns,
       .plan = plan,
       .make = make<Subset>};
   return type;

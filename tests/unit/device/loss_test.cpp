@@ -31,6 +31,7 @@ const std::vector<LossSpec> kAll = {
     {Loss::kCategoricalHinge},
     {Loss::kCosineProximity},
     {Loss::kWasserstein},
+    {Loss::kExponential},
     {Loss::kMultiLabel}};
 const std::vector<LossSpec> kOfLogits = {
     {Loss::kNegativeLogLikelihood},
@@ -42,6 +43,7 @@ const std::vector<LossSpec> kOfLogits = {
      .smoothing = 0.1},
     {Loss::kKlDivergence},
     {Loss::kPoisson},
+    {Loss::kExponential},
     {Loss::kFocal},
     {.kind = Loss::kFocal, .gamma = 0},
     {.kind = Loss::kFocal, .gamma = 0.5, .positive = 0.25, .smoothing = 0.1},
@@ -139,7 +141,8 @@ TEST_CASE("losses at the ends of their range stay finite") {
       CHECK(loss_of_logits(name, {Loss::kKlDivergence}, shape, {z, 0},
                            {1, 0}) == Approx(std::max(0.0, -z)).margin(1e-12));
       for (const LossSpec& f : kOfLogits) {
-        if (f.kind == Loss::kPoisson) continue;  // exp(1000)
+        if (activation_inside(f.kind) == dl::tensor::Activation::kExp)
+          continue;  // exp(1000)
         Lab lab(name);
         const View grad = lab.blank(shape);
         lab.device().loss_with_logits(f, grad, lab.put(shape, {z, 0}),
@@ -207,6 +210,13 @@ TEST_CASE("losses of PyTorch and their gradients") {
        2.1862523660794393,
        {-0.11760363084722705, -0.16415135354936328, 0.2817549843965903,
         -0.8639443755323419, 0.25418537039761874, 0.6097590051347233}},
+      {{Loss::kExponential},
+       true,
+       t,
+       {},
+       6.325707381580138,
+       {0.22119921692859507, 0.7638167236294927, 0.9179150013761013, 1, 1,
+        -0.10363832351432702}},
       {{.kind = Loss::kFocal, .gamma = 1.5},
        true,
        classes,
@@ -358,6 +368,75 @@ TEST_CASE("cpu losses agree with the reference") {
         check_like_reference([&](Lab& lab) { return run(lab, true, f); });
       }
     }
+}
+
+// Means and logarithms of variances of two targets, in two examples, and what
+// PyTorch's gaussian_nll_loss() (float64, full) makes of them.
+const Values kNormal = {0.25, 0.75, -0.5, 0.125, 1.5, -2, 0.3, -1.25},
+             kNormalTargets = {1, 0.5, 0, -3};
+
+TEST_CASE("the likelihood of normal numbers is PyTorch's") {
+  const struct {
+    Values weights;
+    double loss;
+    Values slopes;
+  } known[] = {{{},
+                6.083126995406724,
+                {-1.2365409530250961, 0.22062422564614884, 0.03629714261558901,
+                 0.47242197179423134, 1.1112273310225769, 3.4903429574618414,
+                 -0.3334204982669325, -1.2451714787309207}},
+               {{2, 0.5},
+                7.594064130794394,
+                {-2.4730819060501923, 0.11031211282307442, 0.07259428523117802,
+                 0.23621098589711567, 2.2224546620451537, 1.7451714787309207,
+                 -0.666840996533865, -0.6225857393654604}}};
+  for (const char* name : {"cpu", "reference"})
+    for (const auto& [weights, loss, slopes] : known) {
+      Lab lab(name);
+      LossSpec f{Loss::kGaussian};
+      if (!weights.empty()) f.weights = lab.put(Shape{2}, weights);
+      const View y = lab.put(Shape{2, 4}, kNormal),
+                 t = lab.put(Shape{2, 2}, kNormalTargets),
+                 grad = lab.blank(Shape{2, 4}),
+                 mask = lab.put(Shape{2}, {0, 3});
+      const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+      dl::tensor::Device& d = lab.device();
+      CHECK(d.loss(f, grad, y, t, {}, 1) == Approx(loss).epsilon(tight));
+      check_close(lab.get(grad), slopes, tight);
+      // One that does not count, and NaN that shows.
+      const double second =
+          d.loss(f, {}, y.at(4, Shape{1, 4}), t.at(2, Shape{1, 2}), {}, 1);
+      CHECK(d.loss(f, grad, y, t, mask, 1) == Approx(3 * second));
+      CHECK(lab.get(grad)[3] == 0);
+      CHECK(lab.get(grad)[7] == Approx(3 * slopes[7]).epsilon(1e-6));
+      for (std::size_t at = 0; at < 4; ++at) {
+        Values bad = kNormal;
+        bad[at] = kNan;
+        CHECK(std::isnan(d.loss(f, grad, lab.put(Shape{2, 4}, bad), t, {}, 1)));
+        CHECK_FALSE(d.all_finite(grad));
+      }
+      CHECK_THROWS_AS(d.loss(f, {}, y, y, {}, 1), Error);
+      CHECK_THROWS_AS(d.loss(f, {}, lab.put(Shape{1, 3}, {1, 2, 3}),
+                             lab.put(Shape{1, 1}, {1}), {}, 1),
+                      Error);
+    }
+}
+
+TEST_CASE("cpu likelihoods of normal numbers agree with the reference") {
+  for (const Shape& shape : {Shape{1, 1}, Shape{4, 10}, Shape{33, 7}})
+    for (const bool masked : {false, true})
+      check_like_reference([&](Lab& lab) {
+        const Shape both{shape[0], 2 * shape[1]};
+        LossSpec f{Loss::kGaussian};
+        if (masked) f.weights = lab.random(Shape{shape[1]}, 4, 0, 2);
+        const View grad = lab.blank(both);
+        const double sum = lab.device().loss(
+            f, grad, lab.random(both, 1, -4, 4), lab.random(shape, 2, -3, 3),
+            masked ? lab.random(Shape{shape[0]}, 3, 0, 2) : View{}, 0.5);
+        Values all = lab.get(grad);
+        all.push_back(sum);
+        return all;
+      });
 }
 
 TEST_CASE("an example of weight 0 is not looked at, others weigh") {

@@ -84,6 +84,7 @@ bool goes_with(tensor::Loss loss, tensor::Activation activation) {
     case Loss::kBinaryFocal:
       return sigmoid;
     case Loss::kPoisson:
+    case Loss::kExponential:
       return softmax || sigmoid || activation == Activation::kSoftplus ||
              activation == Activation::kExp;
     case Loss::kMeanSquaredLogarithmicError:  // 0 below 0
@@ -129,7 +130,9 @@ TEST_CASE("gradients of losses with their parameters", "[gradient]") {
          "label_smoothing": 0.1, "class_weights": [0.5, 3])",
       R"("units": 2, "loss": "mean_squared_error", "class_weights": [0.5, 3])",
       R"("units": 1, "loss": "hinge", "class_weights": [0.5])",
-      R"("units": 2, "loss": "kl_divergence", "class_weights": [0.5, 3])");
+      R"("units": 2, "loss": "kl_divergence", "class_weights": [0.5, 3])",
+      R"("units": 2, "loss": "gaussian", "class_weights": [0.5, 3],
+         "loss_weight": 2)");
   const std::string layers =
       dense(R"("tanh")") + R"({"type": "output", )" + output + "}";
   check_gradient(sequence("[4]", layers));

@@ -88,6 +88,66 @@ TEST_CASE("a score is the logarithm of the mean likelihood of codes") {
   CHECK(scores_of(model, x, 4, options).at(0) == Approx(-(1 + 4 + 3200)));
 }
 
+TEST_CASE("a score sums what each column's loss takes it for") {
+  // One of the losses has weights of its own, one has not.
+  const std::string nodes = R"(
+      {"name": "yes", "type": "subset", "begin": 0, "end": 1, "from": "x"},
+      {"name": "reals", "type": "subset", "begin": 1, "end": 3, "from": "x"},
+      {"name": "last", "type": "subset", "begin": 3, "end": 4, "from": "x"},
+      {"name": "b", "type": "output", "units": 1, "from": "@",
+       "loss": "binary_cross_entropy", "target": "yes"},
+      {"name": "g", "type": "output", "units": 2, "from": "@",
+       "loss": "gaussian", "target": "reals"},
+      {"name": "both", "type": "dense", "units": 2, "from": "@"},
+      {"name": "l", "type": "loss", "units": 1, "loss": "gaussian",
+       "target": "last"},
+      {"name": "e", "type": "output", "units": 1, "from": "@",
+       "loss": "exponential", "target": "last"}],
+     "outputs": ["b", "g", "l", "e"]})";
+  for (const bool draws : {false, true}) {
+    std::string text =
+        R"({"inputs": [{"name": "x", "shape": [4]}], "weight_init": "zero",
+            "bias_init": 0.5, "nodes": [
+            {"name": "code", "type": "dense", "units": 4, "from": "x"},)" +
+        std::string(draws ? R"({"name": "z", "type": "gaussian_latent"},)"
+                          : "") +
+        nodes;
+    for (std::size_t at; (at = text.find('@')) != std::string::npos;)
+      text.replace(at, 1, draws ? "z" : "code");
+    Model model;
+    model.config = parse_network(text, "'composite'");
+    Network network = compile(model.config, 4);
+    take_from(network, model);
+    // Each column is half of what it was.
+    model.normalizers.inputs = {{"minmax", {0, 0, 0, 0}, {1, 0.5, 0.5, 0.5}}};
+    model.normalizers.outputs.resize(4);
+    const auto normal = [](double x) {
+      return -(std::log(2 * M_PI) + 0.5 +
+               (x - 0.5) * (x - 0.5) / std::exp(0.5)) /
+             2;
+    };
+    const auto exponential = [](double x) { return -0.5 - x / std::exp(0.5); };
+    ScoreOptions options;
+    options.samples = 3;
+    const auto scores = scores_of(model, {1, 4, -2, 3}, 4, options);
+    CHECK(scores.at(0) == Approx(-std::log1p(std::exp(-0.5)) + normal(2) +
+                                 normal(-1) + normal(1.5) + exponential(1.5)));
+    if (!draws) continue;
+    std::string drawn;
+    const Model decoder = decoder_of(model);
+    const auto out =
+        write_lines(decoder, 1, [&](std::string_view line) { drawn += line; });
+    sample(decoder, 1, 3, {}, *out);
+    out->close();
+    // Means, in the units of the columns.
+    const Json made = Json::parse(drawn);
+    INFO(drawn);
+    CHECK(made.at("g").at("outputs") == Json({1.0, 1.0}));
+    CHECK(made.at("e").at("outputs").at(0).get<double>() ==
+          Approx(2 * std::exp(0.5)));
+  }
+}
+
 TEST_CASE("scores of drawn codes come near the integral, and repeat") {
   // One number m of log variance v, given back as it is: p(x|z) =
   // exp(-(z - m)^2 - v^2), whose mean over z is exp(-v^2) / sqrt(1 + 2 exp(v)).

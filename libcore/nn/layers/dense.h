@@ -1,0 +1,17 @@
+// What types have that are dense layers once they have learnt.
+
+#ifndef DL_LIBCORE_NN_LAYERS_DENSE_H_
+#define DL_LIBCORE_NN_LAYERS_DENSE_H_
+
+#include <memory>
+
+#include "libcore/nn/layer.h"
+
+namespace dl::nn::layers {
+
+// Of settings with units, bias and activation, planned by plan_linear().
+std::unique_ptr<Layer> make_dense(const LayerSite& site, Memory& memory);
+
+}  // namespace dl::nn::layers
+
+#endif  // DL_LIBCORE_NN_LAYERS_DENSE_H_
