@@ -70,6 +70,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Training");
   opt.add("mode", &m.mode, "MODE", "sharing or averaging");
   opt.add("epochs", &m.epochs, "COUNT", "passes over the data");
+  opt.add("pretrain", &m.pretrain, "EPOCHS",
+          "before that, of each autoencoder layer by itself; 0: none");
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("seed", &m.seed, "NUMBER",
           "of the order of examples; the network's if not given");
@@ -145,6 +147,9 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
                           std::to_string(m.step)};
     return;
   }
+  if (m.pretrain > 0)
+    opt.refuse({"init", "reset", "dry-run", "estimate"},
+               "does not go with --pretrain");
   if (m.security.insecure) opt.refuse({"keys"}, "does not go with --insecure");
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");

@@ -8,6 +8,7 @@
 #include "libcore/cluster/master_run.h"
 #include "libcore/cluster/passing_folder.h"
 #include "libcore/cluster/plan.h"
+#include "libcore/cluster/pretraining.h"
 #include "libcore/cluster/replay.h"
 #include "libcore/cluster/run_files.h"
 #include "libcore/io/overwriting.h"
@@ -126,7 +127,8 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   limits_of(options);
   check_files(options);
-  return train(options, log);
+  return options.pretrain > 0 ? pretrain_and_train(options, log)
+                              : train(options, log);
 }
 
 }  // namespace dl::cluster

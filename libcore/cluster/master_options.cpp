@@ -164,6 +164,7 @@ Limits limits_of(const MasterOptions& options) {
       in_range("--skip-bad-shards", options.skip_bad_shards, 0);
   limits.speculate = options.speculate;
   in_range("--threads", options.threads, 0, 4096);
+  in_range("--pretrain", options.pretrain, 0);
   if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
   if (!(limits.lost_after > limits.heartbeat))
     misuse("--lost-after must be longer than --heartbeat");

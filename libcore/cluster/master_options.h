@@ -33,7 +33,8 @@ struct MasterOptions {
   // How.
   std::string mode = "sharing";
   std::int64_t epochs = 1;
-  bool epochs_given = true;  // rather than left to the default
+  bool epochs_given = true;   // rather than left to the default
+  std::int64_t pretrain = 0;  // epochs of each stage, pretraining.h; 0: none
   std::int64_t batch = 32;
   std::int64_t prefetch = 2;
   bool deterministic = false;
@@ -77,6 +78,12 @@ struct MasterOptions {
   std::string replay;      // a run directory, or ""
   std::int64_t step = -1;  // -1: the last
   bool list = false;       // only say which can be rebuilt
+
+  // Of a run that is a stage of pretraining, or comes after all: its layer, ""
+  // in the last; and the model of all stages before, "" in the first.
+  std::string stage, pretrained;
+  // Told where the master listens; may be empty.
+  std::function<void(const std::string& endpoint)> listening;
 
   std::string version;  // of dl-tools
   // Readable once a signal asks the master to stop; -1: never.

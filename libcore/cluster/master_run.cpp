@@ -140,9 +140,12 @@ Outcome Master::run() {
     throw;
   }
   context_->report.seconds = monotonic_seconds() - began_;
-  see_off(coordinator_->finished() ? 0 : 75, coordinator_->finished()
-                                                 ? "the run is finished"
-                                                 : coordinator_->stop_reason());
+  // Workers of other hosts wait for the next stage, as for a master that comes
+  // back.
+  if (!coordinator_->finished())
+    see_off(75, coordinator_->stop_reason());
+  else if (plan_.stage.empty() || local_)
+    see_off(0, "the run is finished");
   if (local_) local_->finish(kWorkersLeave);
   if (options_.estimate && coordinator_->finished()) return estimated();
   Outcome result = outcome();
@@ -201,13 +204,14 @@ Report Master::begun() const {
 Outcome Master::finished() {
   Report report = begun();
   report.model = options_.output;
-  log_(Level::kInfo,
-       "the run in '" + store_.path() + "' is finished" +
-           (state_.reason.empty()
-                ? " after epoch " + std::to_string(state_.epoch) +
-                      "; more --epochs go on with it"
-                : ": " + state_.reason + "; with another limit it goes on") +
-           ", --fresh starts over");
+  if (options_.stage.empty())
+    log_(Level::kInfo,
+         "the run in '" + store_.path() + "' is finished" +
+             (state_.reason.empty()
+                  ? " after epoch " + std::to_string(state_.epoch) +
+                        "; more --epochs go on with it"
+                  : ": " + state_.reason + "; with another limit it goes on") +
+             ", --fresh starts over");
   const Json json = report.to_json(state_);
   // A start that ended just before it could tell.
   if (!options_.estimate && last_event(store_.events()) != "report") {
@@ -219,17 +223,18 @@ Outcome Master::finished() {
 
 void Master::begin_history() {
   events_.emplace(store_.events(), run_, store_.incarnation(), log_);
-  events_->write(store_.known() ? "resume" : "start",
-                 {{"checkpoint", store_.checkpoint()},
-                  {"epoch", state_.epoch},
-                  {"committed", state_.committed},
-                  {"version", state_.version},
-                  {"replayed", store_.replayed()},
-                  {"batches", plan_.batches_per_epoch()},
-                  {"examples", plan_.training->examples()},
-                  {"epochs", plan_.settings.epochs},
-                  {"mode", plan_.settings.to_json()["mode"]},
-                  {"pid", ::getpid()}});
+  Json event{{"checkpoint", store_.checkpoint()},
+             {"epoch", state_.epoch},
+             {"committed", state_.committed},
+             {"version", state_.version},
+             {"replayed", store_.replayed()},
+             {"batches", plan_.batches_per_epoch()},
+             {"examples", plan_.training->examples()},
+             {"epochs", plan_.settings.epochs},
+             {"mode", plan_.settings.to_json()["mode"]},
+             {"pid", ::getpid()}};
+  if (!plan_.stage.empty()) event["stage"] = plan_.stage;
+  events_->write(store_.known() ? "resume" : "start", event);
 }
 
 // As many as the cores allow and the work of a mini-batch keeps busy.
@@ -300,6 +305,7 @@ void Master::start(RouterSocket& socket) {
 }
 
 void Master::announce(const RouterSocket& socket) {
+  if (options_.listening) options_.listening(socket.endpoint());
   if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
   if (options_.master_file.empty()) return;
   write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},

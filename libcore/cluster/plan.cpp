@@ -25,21 +25,29 @@ constexpr int kFormat = 1;  // of run.json
 constexpr double kMuchMomentum = 0.8;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
 
-nn::NetworkConfig read_network(const std::string& spec) {
-  const auto source = io::open_source(spec);
-  const std::string text = io::read_all(*source, kMaxNetwork);
-  source->close();
-  return nn::parse_network(text, source->name());
-}
-
 // What of a model's goes on with a network of its own, or another.
 struct Kept {
   bool inputs = false, outputs = false;  // their normalizers
 };
 
+// A stage of pretraining, and the network after all, start from what the stages
+// before learnt, on inputs as these had them.
+Kept go_on_pretrained(Plan& plan, const MasterOptions& options,
+                      const Log& log) {
+  const nn::Model learnt = nn::load_model(options.pretrained, log);
+  nn::Started started = nn::start_from(learnt, read_network(options.net), {});
+  log(Level::kInfo, "pretraining: " + started.transfer.to_text());
+  plan.model = std::move(started.model);
+  plan.transfer = std::move(started.transfer);
+  plan.model.normalizers.inputs = learnt.normalizers.inputs;
+  plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
+  return {.inputs = true, .outputs = false};
+}
+
 // From --net, or all of a model but what is of its training alone, or as much
 // of one as fits.
 Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
+  if (!options.pretrained.empty()) return go_on_pretrained(plan, options, log);
   if (options.init.empty()) {
     if (!options.reset.empty())
       throw Error{Code::kUsage, "--reset goes with --init"};
@@ -260,6 +268,13 @@ Json shards_of(const std::unique_ptr<MasterData>& data) {
 
 }  // namespace
 
+nn::NetworkConfig read_network(const std::string& spec) {
+  const auto source = io::open_source(spec);
+  const std::string text = io::read_all(*source, kMaxNetwork);
+  source->close();
+  return nn::parse_network(text, source->name());
+}
+
 void Plan::recognise_data(const Json& before) {
   using Pointer = Json::json_pointer;
   if (training)
@@ -291,6 +306,7 @@ Json Plan::configuration() const {
       {"data",
        {{"training", shards_of(training)},
         {"evaluation", shards_of(evaluation)}}}};
+  if (!stage.empty()) json["stage"] = stage;
   // Runs of version 0.1 have none.
   if (std::ranges::any_of(model.normalizers.outputs,
                           [](const auto& n) { return !n.changes_nothing(); }))
@@ -344,6 +360,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
       plan.settings.sharing.share == Share::kGradient)
     plan.shared_updater = shared_updater(plan.model.config);
   plan.keep_best = keeps_best(options);
+  plan.stage = options.stage;
   plan.model.provenance.push_back(
       {"dl-master", options.version, {}, plan.settings.seed});
   compile(plan, options.dry_run);

@@ -26,6 +26,7 @@ struct Plan {
   std::unique_ptr<MasterData> training, evaluation;
   std::optional<std::uint64_t> init;     // digest of what --init starts from
   std::optional<nn::Transfer> transfer;  // into another network
+  std::string stage;                     // the layer that is pretrained, or ""
 
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
@@ -45,6 +46,9 @@ struct Plan {
   // What somebody who trains this with several workers should know, or "".
   std::string advice() const;
 };
+
+// What --net names.  Throws Error: kNoInput, kIo, kConfig.
+nn::NetworkConfig read_network(const std::string& spec);
 
 // Reads and checks all that the options name.  folder: where streams are kept.
 // log: told of what is put right, or looks odd.
