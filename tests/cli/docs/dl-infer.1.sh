@@ -1,10 +1,30 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-infer.1.scd
+cat >steps.csv <<'END'
+id,x,fell
+a,1,no
+a,2,no
+b,2,no
+b,1,yes
+END
+dl-preprocess csv --header --sequence id --steps 2 --label fell --per-step \
+  steps.csv -o first.dls
+cp first.dls next.dls
+cat >steps.json <<'END'
+{"input": {"shape": [2, 1]}, "layers": [
+   {"type": "lstm", "units": 3, "return_sequences": true},
+   {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]}
+END
+dl-master -q --net steps.json --data first.dls --local 1 -o m.safetensors ||
+  fail "training"
+run_next 'first.dls'
+rm -r m.safetensors m.safetensors.run
+
 lenet_data
 lenet_model
 cp raw/t10k-images-idx3-ubyte.gz new.gz
 run_next '--no-labels new.gz'
-grep -cxE '[0-9]' .blocks/1.out
+grep -cxE '[0-9]' .blocks/2.out
 
 small_model m.safetensors
 cp animals.dls new-1.dls
