@@ -127,8 +127,9 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
   limits_of(options);
   check_files(options);
-  return options.pretrain > 0 ? pretrain_and_train(options, log)
-                              : train(options, log);
+  if (options.pretrain > 0) return pretrain_and_train(options, log);
+  refuse_pretrained(options);
+  return train(options, log);
 }
 
 }  // namespace dl::cluster

@@ -121,7 +121,7 @@ Settings settings_of(const MasterOptions& options,
                      const data::Metadata& held_out) {
   Settings s;
   s.mode = one_of("--mode", options.mode, kModeNames);
-  s.epochs = in_range("--epochs", options.epochs, 1);
+  s.epochs = in_range("--epochs", options.epochs, options.pretrain > 0 ? 0 : 1);
   s.batch = in_range("--batch", options.batch, 1);
   s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
   s.prefetch = in_range("--prefetch", options.prefetch, 0);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "libcore/cluster/master_run.h"
 #include "libcore/cluster/plan.h"
+#include "libcore/cluster/run_directory.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/pretrain.h"
@@ -14,6 +16,8 @@ namespace dl::cluster {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kPretrainFile = "pretrain-epochs";
 
 void check(const MasterOptions& options) {
   if (!options.init.empty())
@@ -37,6 +41,7 @@ void write_text(const std::string& path, const std::string& text) {
 
 // What is wrong with the network or its data is known before the first stage.
 void check_whole(const MasterOptions& options) {
+  if (options.epochs == 0) return;  // the data may lack labels
   for (const auto* operands : {&options.data, &options.eval_data})
     if (!std::ranges::all_of(*operands, io::names_file)) return;
   make_plan(options, "", [](Level, const std::string&) {});
@@ -66,6 +71,11 @@ class Pretraining {
     return folder_ + "/pretrain-" + std::to_string(stage + 1) + "-" +
            layers_[stage] + suffix;
   }
+  std::string network_of(std::size_t stage) const {
+    return nn::pretraining_network(network_, layers_[stage]);
+  }
+  void check_stages() const;
+  void keep_to_epochs() const;
   void learn(std::size_t stage);
   Outcome train_next(MasterOptions options);
   void put_together(std::size_t stages);
@@ -108,7 +118,7 @@ void Pretraining::learn(std::size_t stage) {
   own.patience = 0;
   own.max_time = {};
   own.normalize_targets = "auto";
-  write_text(own.net, nn::pretraining_network(network_, layers_[stage]) + "\n");
+  write_text(own.net, network_of(stage) + "\n");
   log_(Level::kInfo, "stage " + std::to_string(stage + 1) + " of " +
                          std::to_string(layers_.size() + 1) + ": '" +
                          layers_[stage] + "' learns by itself");
@@ -125,26 +135,66 @@ void Pretraining::put_together(std::size_t stages) {
   nn::save_model(nn::pretrained(network_, models_, layers_), before_);
 }
 
+void Pretraining::check_stages() const {
+  for (std::size_t stage = 0; stage < layers_.size(); ++stage)
+    nn::parse_network(
+        network_of(stage),
+        "the network in which '" + layers_[stage] + "' learns by itself");
+}
+
+// What a stage has learnt is what the next one's run began with.
+void Pretraining::keep_to_epochs() const {
+  const std::string path = folder_ + "/" + kPretrainFile;
+  const std::string wanted = std::to_string(options_.pretrain) + "\n";
+  if (!options_.fresh && fs::exists(path)) {
+    const auto source = io::open_source(path);
+    const std::string kept = io::read_all(*source, 64);
+    if (kept == wanted) return;
+    throw Error{Code::kConfig,
+                "'" + folder_ + "' was begun with --pretrain " +
+                    kept.substr(0, kept.find('\n')) +
+                    ", and what later stages learnt stands on that; --fresh "
+                    "starts over"};
+  }
+  write_text(path, wanted);
+}
+
 Outcome Pretraining::run() {
+  check_stages();
   check_whole(options_);
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error)
-    throw Error{Code::kCantCreate,
-                "cannot create '" + folder_ + "': " + error.message()};
+  std::optional<RunDirectory> ours(folder_);  // no other master's
+  keep_to_epochs();
   for (std::size_t stage = 0; stage < layers_.size(); ++stage) {
     learn(stage);
     put_together(stage + 1);
   }
+  if (options_.epochs == 0) {
+    nn::save_model(nn::pretrained(network_, models_, layers_), options_.output);
+    return {"pretrained  " + options_.output + "\n",
+            {{"model", options_.output}, {"pretraining", told_}}};
+  }
   log_(Level::kInfo, "stage " + std::to_string(layers_.size() + 1) + " of " +
                          std::to_string(layers_.size() + 1) +
                          ": the network starts from what they learnt");
+  ours.reset();  // the network's own run takes it
   Outcome outcome = train_next(options_);
   if (outcome.json.is_object()) outcome.json["pretraining"] = told_;
   return outcome;
 }
 
 }  // namespace
+
+void refuse_pretrained(const MasterOptions& options) {
+  const std::string folder = run_folder(options);
+  const std::string file = folder + "/" + kPretrainFile;
+  if (!fs::exists(file)) return;
+  if (!options.fresh)
+    throw Error{Code::kConfig, "'" + folder +
+                                   "' was begun with --pretrain; the same "
+                                   "goes on, --fresh starts over"};
+  std::error_code ignored;
+  fs::remove(file, ignored);
+}
 
 Outcome pretrain_and_train(const MasterOptions& options, const Log& log) {
   check(options);

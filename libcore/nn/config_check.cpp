@@ -11,6 +11,7 @@
 #include "libcore/nn/config_table.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/other_names.h"
+#include "libcore/nn/target_range.h"
 
 namespace dl::nn {
 namespace {
@@ -283,6 +284,48 @@ std::vector<std::string> check_document(const Json& document) {
   return std::move(checker.problems);
 }
 
+namespace {
+
+// The numbers that an activation gives, at most.
+Bounds given_by(const tensor::ActivationSpec& f) {
+  using tensor::Activation;
+  switch (f.kind) {
+    case Activation::kSigmoid:
+    case Activation::kSoftmax:
+    case Activation::kHardSigmoid:
+    case Activation::kRectifiedTanh:
+      return {.least = 0, .most = 1};
+    case Activation::kRelu:
+    case Activation::kRelu6:
+    case Activation::kSoftplus:
+    case Activation::kExp:
+    case Activation::kThresholdedRelu:
+      return {.least = 0};
+    default:
+      return {};
+  }
+}
+
+// Labels are looked at when they come; what a layer says can be known now.
+template <typename Add>
+void check_target(const NetworkConfig& config, const LayerConfig& layer,
+                  const Add& add) {
+  if (!layer.target || *layer.target < config.inputs.size()) return;
+  const LayerConfig& node = config.layers[*layer.target - config.inputs.size()];
+  if (!node.settings.has("activation")) return;
+  const tensor::Loss loss = layer.type->output(layer.settings).loss.kind;
+  const Bounds wanted = bounds_of(loss),
+               given = given_by(node.settings.activation("activation"));
+  if (given.least >= wanted.least && given.most <= wanted.most) return;
+  add(layer, "loss",
+      "'" + std::string(name_of(loss)) + "' wants targets of " +
+          (wanted.most == 1 ? "0 to 1" : "0 or more") + ", and '" + node.name +
+          "' may give others; want another activation there, or another loss, "
+          "as mean_squared_error");
+}
+
+}  // namespace
+
 std::vector<std::string> check_meaning(const NetworkConfig& config) {
   std::vector<std::string> problems;
   const auto add = [&](const LayerConfig& layer, std::string_view key,
@@ -299,6 +342,7 @@ std::vector<std::string> check_meaning(const NetworkConfig& config) {
           "it is computed with its activation, so that no other node can take "
           "the output of '" +
               layer.name + "'");
+    check_target(config, layer, add);
     if (layer.type->check && !layer.shares)
       layer.type->check(layer.settings,
                         [&](std::string_view key, const std::string& what) {

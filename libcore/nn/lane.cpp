@@ -118,6 +118,10 @@ LayerSite Lane::site(std::size_t index) {
     s.output.steps = false;
     s.max_batch *= own.each_of;
   }
+  if (step.inputs[0] < inputs_.size()) {
+    s.shift = inputs_[step.inputs[0]].scale().shift;
+    s.scale = inputs_[step.inputs[0]].scale().scale;
+  }
   s.truncate = common_.config->tbptt_length;
   s.training = common_.training;
   s.frozen = common_.config->layers[step.layer].training.frozen;

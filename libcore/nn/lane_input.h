@@ -47,6 +47,7 @@ class LaneInput {
   // to: [rows, ...], which gets the rows, normalized.
   // Throws Error: kData, "the normalizer has 3 columns, the examples are [4]".
   void load(const Part& part, Share rows, tensor::View to);
+  const Scale& scale() const { return scale_; }
   // Of the rows loaded last, [rows, steps]; empty where there is none.
   tensor::View mask() const { return mask_; }
 

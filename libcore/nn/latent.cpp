@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/gaussian_output.h"
 #include "libcore/nn/part_of.h"
+#include "libcore/nn/target_range.h"
 
 namespace dl::nn {
 namespace {
@@ -118,6 +120,10 @@ void sample(const Model& decoder, std::int64_t n, std::uint64_t seed,
   }
 }
 
+// The loss of numbers that it can have nothing to say of, as those beyond 0..1
+// for binary_cross_entropy.
+constexpr double kImpossible = std::numeric_limits<double>::infinity();
+
 struct Scorer::State {
   State(const Model& given, const ScoreOptions& chosen);
 
@@ -200,6 +206,8 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
   const std::int64_t given = made.elements() / made.shape()[0],
                      each = given / tensor::numbers_each(loss.kind);
   const tensor::Shape shape{each / want.units, want.units};
+  const Bounds bounds = bounds_of(loss.kind);
+  std::vector<bool> outside(static_cast<std::size_t>(shape[0]));
   Tensor y(DType::kF64, {shape[0], given / shape[0]}), t(DType::kF64, shape),
       counts(DType::kF64, {shape[0]});
   const Tensor& target = set.get(want.target_tensor);
@@ -211,9 +219,11 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
   for (std::int64_t j = 0; j < each; ++j) {
     const std::int64_t place = want.source->place(example * each + j);
     const std::size_t column = static_cast<std::size_t>(place) % columns;
-    t.as<double>()[static_cast<std::size_t>(j)] =
-        (target.value(place) - normalizer.shift[column]) *
-        normalizer.scale[column];
+    const double value = (target.value(place) - normalizer.shift[column]) *
+                         normalizer.scale[column];
+    t.as<double>()[static_cast<std::size_t>(j)] = value;
+    if (value < bounds.least || value > bounds.most)
+      outside[static_cast<std::size_t>(j / want.units)] = true;
   }
   // As in training, the target's says what a step counts, if it has one.
   const Tensor* mask = set.find(want.target_mask);
@@ -224,6 +234,8 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
   for (std::int64_t p = 0; p < shape[0]; ++p)
     counts.as<double>()[static_cast<std::size_t>(p)] =
         mask != nullptr ? mask->value(first * steps + p * steps / shape[0]) : 1;
+  for (std::size_t p = 0; p < outside.size(); ++p)
+    if (outside[p] && counts.as<double>()[p] > 0) return kImpossible;
   const auto put = [&](const Tensor& host) {
     auto buffer = device->allocate(host.shape(), DType::kF64);
     device->upload(buffer->view(), host);
@@ -247,6 +259,7 @@ double Scorer::State::score_of(const data::DataSet& set,
     likely.push_back(sum);
   }
   const double most = std::ranges::max(likely);
+  if (most == -kImpossible) return most;
   double sum = 0;
   for (const double one : likely) sum += std::exp(one - most);
   return most + std::log(sum / static_cast<double>(likely.size()));
@@ -267,7 +280,8 @@ void Scorer::State::score(const data::DataSet& set,
   std::string lines;
   for (std::int64_t i = 0; i < set.examples(); ++i) {
     const double score = score_of(set, *made, i);
-    if (!std::isfinite(score))
+    const bool possible = score != -kImpossible;
+    if (possible && !std::isfinite(score))
       throw Error{Code::kData, "the score of example " +
                                    std::to_string(seen + i) + " is not finite"};
     lines += "{\"index\":" +
@@ -275,7 +289,7 @@ void Scorer::State::score(const data::DataSet& set,
                                 ? static_cast<std::int64_t>(index->value(i))
                                 : seen + i);
     if (id != nullptr) lines += ",\"id\":" + dump_json(data::id_text(*id, i));
-    lines += ",\"score\":" + dump_json(score) + "}\n";
+    lines += ",\"score\":" + (possible ? dump_json(score) : "null") + "}\n";
   }
   seen += set.examples();
   write(lines);

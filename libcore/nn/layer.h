@@ -74,6 +74,9 @@ struct LayerSite {
   // gradients is of no use.
   bool frozen = false;
   bool keeps_statistics = false;  // true for one of the lanes, unless frozen
+  // Of layers that read an input of the network: what its numbers have been
+  // normalized by, (x - shift) * scale by column or all alike; else empty.
+  tensor::View shift = {}, scale = {};
   // Of layers with a loss: nobody else reads the output.
   bool read_by_loss_alone = false;
 

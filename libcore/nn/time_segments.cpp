@@ -71,6 +71,8 @@ std::vector<std::string> check_segments(const NetworkConfig& config,
       continue;  // one before it is refused
     if (!own.step_by_step && own.carried.empty())
       refuse(place, "it looks at several steps at once");
+    else if (!own.carried.empty() && own.inputs[0].copies > 1)
+      refuse(place, "it reads a stack");
     else if (!is_cut(own.output, steps))
       refuse(place, "it does not give a value for each step");
     else if (steps % config.tbptt_length != 0 && !own.mask &&

@@ -105,7 +105,7 @@ Blueprint plan_groups(const Settings& settings, std::span<const Form> inputs) {
                                    "input " +
                                    inputs[0].shape.to_string()};
   Blueprint blueprint = plan(settings, inputs);
-  blueprint.step_by_step = false;
+  blueprint.step_by_step = inputs[0].steps;
   return blueprint;
 }
 

@@ -1,5 +1,7 @@
 // Makes steps that are all of one value padding.
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
@@ -14,10 +16,20 @@ using tensor::View;
 
 class Masking final : public Layer {
  public:
-  Masking(const LayerSite& site, Memory& memory)
-      : device_(site.device), value_(site.settings->number("value")) {
-    const tensor::Shape steps{site.max_batch, site.input()[0]};
-    difference_ = memory.allocate(site.input().with_first(site.max_batch));
+  Masking(const LayerSite& site, Memory& memory) : device_(site.device) {
+    const tensor::Shape steps{site.max_batch, site.input()[0]},
+        all = site.input().with_first(site.max_batch);
+    difference_ = memory.allocate(all);
+    // As inputs are loaded, so that what is equal stays so.
+    tensor::Tensor value(DType::kF32, all);
+    std::ranges::fill(value.as<float>(),
+                      static_cast<float>(site.settings->number("value")));
+    negative_ = memory.allocate(all);
+    if (site.scale.empty())
+      device_->upload(negative_, value);
+    else
+      device_->upload_scaled(negative_, value, site.shift, site.scale);
+    device_->scale(negative_, -1);
     which_ = memory.allocate(steps, DType::kI32);
     for (View* v : {&size_, &none_, &ones_, &mask_})
       *v = memory.allocate(steps);
@@ -30,7 +42,7 @@ class Masking final : public Layer {
     const tensor::Shape steps{x.shape[0], x.shape[1]};
     const View d = difference_.at(0, x.shape), size = size_.at(0, steps),
                which = which_.at(0, steps);
-    device_->fill(d, -value_);
+    device_->copy(d, negative_.at(0, x.shape));
     device_->add(d, 1, flow.y);
     device_->dot_rows(size.reshaped({size.elements()}), as_rows(d), as_rows(d));
     // 1 where the size is larger than 0.
@@ -48,7 +60,7 @@ class Masking final : public Layer {
 
  private:
   tensor::Device* device_;
-  double value_;
+  View negative_;  // of the value
   View difference_, which_, size_, none_, ones_, mask_, made_;
 };
 
@@ -76,7 +88,10 @@ const LayerType& masking() {
       .words =
           "Makes those steps of a sequence padding all of whose numbers are "
           "*value*.\n"
-          "What is padding already stays so.",
+          "What is padding already stays so.\n"
+          "Behind an input of the network the *value* is one of the data, "
+          "whatever they are\n"
+          "normalized by; behind a layer it is one of what that layer says.",
       .other_names = {"maskzero", "maskinglayer"},
       .keys = {key::number("value", "0", "What padding is.", kAny)},
       .reads_sequences = true,

@@ -105,7 +105,9 @@ const LayerType& merge() {
       .name = "merge",
       .words =
           "Two or more inputs side by side along an axis, in which alone "
-          "they may differ.",
+          "they may differ.\n"
+          "One behind another, along axis 0, sequences have no mask: all their "
+          "steps count.",
       .other_names = {"concatenate", "concat", "cat"},
       .keys = {key::integer("axis", "-1",
                             "The axis of an example, from 0; -1 is the last.",

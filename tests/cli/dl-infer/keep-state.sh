@@ -100,6 +100,10 @@ status --keep-state net.json b.dls
 status --keep-state new --output-of embedding b.dls
 status --keep-state kept --output-of lstm1 b.dls
 dl-infer --model m.safetensors --sample 3 --keep-state old
+for file in '' - said m.safetensors ./m.safetensors; do
+  status --keep-state "$file" -o said b.dls
+done
+[ -e said ] || echo "nothing is said"
 sed '/lstm2/s/true/true, "bidirectional": "add"/' net.json >both.json
 dl-master -q --net both.json --data whole.dls --local 1 --epochs 1 \
   -o both.safetensors --run both >/dev/null

@@ -45,7 +45,10 @@ std::vector<double> scores_of(const Model& model, const std::vector<float>& x,
   Scorer(model, options).run(folder / "x.dls", [&](std::string_view lines) {
     std::istringstream all{std::string(lines)};
     for (std::string line; std::getline(all, line);)
-      scores.push_back(Json::parse(line).at("score").get<double>());
+      if (const Json score = Json::parse(line).at("score"); score.is_null())
+        scores.push_back(-INFINITY);
+      else
+        scores.push_back(score.get<double>());
   });
   return scores;
 }
@@ -187,6 +190,18 @@ TEST_CASE("examples are drawn by a seed, however many at a time") {
   CHECK(std::ranges::count(want, '\n') == 5);
   CHECK(drawn(3, 2) == want);
   CHECK(drawn(4, 2) != want);
+}
+
+TEST_CASE("what a loss can have nothing to say of is impossible") {
+  const Model model = model_of("[2]", R"(
+      {"type": "dense", "units": 2, "weight_init": "zero"},
+      {"type": "output", "units": 2, "weight_init": "zero",
+       "loss": "binary_cross_entropy", "target": "features"})");
+  const auto scores = scores_of(model, {0.25f, 1, 0.5f, 1.5f, -1000, 0}, 2, {});
+  REQUIRE(scores.size() == 3);
+  CHECK(scores[0] == Approx(-2 * std::log(2.0)));
+  CHECK(scores[1] == -INFINITY);
+  CHECK(scores[2] == -INFINITY);
 }
 
 TEST_CASE("models that draw no codes, or reconstruct nothing, are refused") {

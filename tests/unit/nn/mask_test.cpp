@@ -342,4 +342,39 @@ TEST_CASE("a loss of films leaves padding out") {
   CHECK(loss() == Approx(2 * implied).epsilon(1e-12));
 }
 
+TEST_CASE("the value of masking is one of the data, before normalizing") {
+  const NetworkConfig config =
+      testing::sequence("[3, 2]", R"({"type": "masking", "value": -9},
+      {"type": "gru", "units": 2, "return_sequences": true},
+      {"type": "output", "units": 2, "loss": "negative_log_likelihood"})");
+  Tensor x(DType::kI8, {2, 3, 2});
+  const int values[] = {1, -9, -9, -9, 4, 5, -9, -9, 7, 8, -9, -9};
+  for (std::size_t i = 0; i < 12; ++i)
+    x.as<std::int8_t>()[i] = static_cast<std::int8_t>(values[i]);
+  data::Normalizer normalizer;
+  normalizer.shift = {0.3, 2.7};
+  normalizer.scale = {0.31, 1.7};
+  for (const char* device : {"reference", "cpu"}) {
+    Network network = testing::compile(config, 2, device, 2, false, normalizer);
+    const Part input{&x, nullptr};
+    std::vector<Prediction> said;
+    network.predict({&input, 1}, said);
+    CHECK(rows_of(said[0]) == Rows{{1, 0, 1}, {0, 1, 0}});
+  }
+}
+
+TEST_CASE("tokens may come in the only column of a table") {
+  const NetworkConfig config =
+      testing::sequence("[3]", R"({"type": "embedding", "rows": 4, "units": 2},
+      {"type": "gru", "units": 2},
+      {"type": "output", "units": 2, "loss": "negative_log_likelihood"})");
+  Network network = testing::compile(config, 2, "cpu", 1, false);
+  Tensor flat(DType::kU8, {2, 3}), column(DType::kU8, {2, 3, 1}), a, b;
+  for (std::size_t i = 0; i < 6; ++i)
+    flat.as<std::uint8_t>()[i] = column.as<std::uint8_t>()[i] = i % 4;
+  network.predict(flat, a);
+  network.predict(column, b);
+  CHECK(std::ranges::equal(a.as<float>(), b.as<float>()));
+}
+
 }  // namespace dl::nn

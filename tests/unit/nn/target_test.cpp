@@ -280,5 +280,34 @@ TEST_CASE("copies of an example are compared with the same", "[target]") {
   CHECK(outputs[0].values.shape() == Shape{4, 4});
 }
 
+TEST_CASE("a target that its loss cannot take is refused where it is known") {
+  const auto refusal = [](const std::string& activation,
+                          const std::string& loss) -> std::string {
+    try {
+      graph(R"({"name": "a", "type": "dense", "units": 3, "from": "x",
+                "activation": ")" +
+                activation + R"("},
+            {"name": "b", "type": "dense", "units": 2},
+            {"name": "c", "type": "output", "units": 3, "target": "a",
+             "loss": ")" +
+                loss + "\"}",
+            R"("c")");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(refusal("tanh", "binary_cross_entropy") ==
+        "'g.json': nodes[2].loss: 'binary_cross_entropy' wants targets of 0 to "
+        "1, and 'a' may give others; want another activation there, or another "
+        "loss, as mean_squared_error");
+  CHECK(refusal("sigmoid", "binary_cross_entropy").empty());
+  CHECK(refusal("relu", "binary_cross_entropy").find("0 to 1") !=
+        std::string::npos);
+  CHECK(refusal("relu", "poisson").empty());
+  CHECK(refusal("identity", "poisson").find("0 or more") != std::string::npos);
+  CHECK(refusal("tanh", "mean_squared_error").empty());
+}
+
 }  // namespace
 }  // namespace dl::nn

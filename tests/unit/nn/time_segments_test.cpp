@@ -150,6 +150,16 @@ TEST_CASE("what cannot be cut into segments is refused") {
   CHECK(refusal(cut, R"({"type": "lstm", "units": 4},)" + output) ==
         "'test.json': layers[0] ('lstm1'): it does not give a value for each "
         "step, so that \"tbptt_update\" cannot cut the sequence into segments");
+  CHECK_THROWS_WITH(
+      parse_network(R"({"inputs": [{"name": "x", "shape": [7, 2]}],
+          "tbptt_length": 3, "tbptt_update": true, "nodes": [
+          {"name": "two", "type": "stack", "from": ["x", "x"]},
+          {"name": "l", "type": "lstm", "units": 2, "return_sequences": true},
+          {"name": "u", "type": "unstack", "index": 0, "of": 2},
+          {"name": "y", "type": "output", "units": 2, "loss": "l2"}],
+          "outputs": "y"})",
+                    "'g'"),
+      Catch::Contains("('l'): it reads a stack, so that"));
   CHECK(refusal(cut, R"({"type": "conv1d", "filters": 4, "kernel": 3,
             "padding": "causal"},
             {"type": "lstm", "units": 4, "return_sequences": true},)" +
