@@ -5,7 +5,7 @@
 make_data
 dl-keygen keys >/dev/null || fail "dl-keygen"
 dl-keygen keys --once a >a.keys || fail "dl-keygen --once"
-! grep -rqF "$(tail -1 a.keys)" keys || fail "a secret key is in a file"
+! grep -rqF -e "$(tail -1 a.keys)" keys || fail "a secret key is in a file"
 # worker_with NAME KEYS OPTION...
 worker_with() {
   local name=$1 given=$2

@@ -21,7 +21,7 @@ cat server.made
 await "another master file" sh -c '! cmp -s m.json before.json'
 at() { grep -o '"endpoint"[^,]*' "$1"; }
 [ "$(at m.json)" = "$(at before.json)" ] || fail "another port"
-grep -qF "$(cat keys/server.pub)" m.json || fail "not the new key"
+grep -qF -e "$(cat keys/server.pub)" m.json || fail "not the new key"
 last=$(grep -c '"event":"join"' m.safetensors.run/events.jsonl)
 more() { [ "$(grep -c '"event":"join"' m.safetensors.run/events.jsonl)" -ge "$1" ]; }
 await "all to join again" more $((last < 5 ? 5 : last))
