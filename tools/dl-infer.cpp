@@ -3,14 +3,12 @@
 
 #include <unistd.h>
 
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "libcore/base/error.h"
@@ -81,8 +79,6 @@ void declare(dl::cli::Options& opt, Args& a) {
 }
 
 // Text may go to a terminal, unlike other products.
-void print(std::string_view text) { std::cout << text << std::flush; }
-
 std::unique_ptr<dl::nn::PredictionWriter> open_writer(
     const Args& a, const dl::nn::Model& model) {
   const bool lines = a.format == "jsonl";
@@ -134,25 +130,9 @@ void write_scores(const Args& a, const std::vector<std::string>& specs) {
       if (sink)
         sink->write(std::as_bytes(std::span(text)));
       else
-        print(text);
+        std::cout << text << std::flush;
     });
   if (sink) sink->close();
-}
-
-void check_state(const Args& a, const std::vector<std::string>& specs) {
-  if (!a.options->given("keep-state")) return;
-  if (a.state.empty() || a.state == "-")
-    throw Error{Code::kUsage, "--keep-state: want a file"};
-  const auto place = [](const std::string& path) {
-    std::error_code unknown;
-    return std::filesystem::weakly_canonical(path, unknown);
-  };
-  for (const auto& [path, what] :
-       {std::pair{&a.output, "the output"}, std::pair{&a.model, "the model"}})
-    if (place(*path) == place(a.state))
-      throw Error{Code::kUsage,
-                  "--keep-state: '" + a.state + "' is " + what + " as well"};
-  dl::io::refuse_overwriting(a.state, specs, "is the state and also");
 }
 
 void run(const Args& a) {
@@ -175,7 +155,8 @@ void run(const Args& a) {
   dl::io::refuse_overwriting(a.output, {a.model});
   if (!a.score.empty()) return write_scores(a, specs);
   a.options->refuse({"samples", "seed"}, "is for --score and --sample");
-  check_state(a, specs);
+  if (a.options->given("keep-state"))
+    dl::nn::check_state_path(a.state, a.model, a.output, specs);
   const dl::nn::Model whole = dl::nn::open_model(a.model, dl::cli::log());
   const dl::nn::Model model = wanted_of(a, whole);
   std::optional<dl::nn::CarriedState> state;

@@ -28,6 +28,12 @@ std::vector<CarriedSpec> carried_by(const NetworkConfig& config);
 NetworkConfig with_steps_of(NetworkConfig config,
                             const data::Metadata& metadata);
 
+// Throws Error: kUsage, --keep-state FILE is no file of its own, but one of the
+// others that a command names.
+void check_state_path(const std::string& path, const std::string& model,
+                      const std::string& output,
+                      const std::vector<std::string>& inputs);
+
 // The state after the sequences' parts so far, a row for each example, in
 // memory; dl-infer(1) describes the file.  Used by one thread.
 class CarriedState {

@@ -1,4 +1,4 @@
-// The file of a state: one safetensors file, dl-infer(1), STATE FILES.
+// The file of a state: one safetensors file, dl-infer(1), SEQUENCES IN PARTS.
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include "libcore/base/error.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/looks_like.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/safetensors.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
@@ -82,6 +83,23 @@ std::vector<std::byte> bytes_of(const std::string& path) {
 }
 
 }  // namespace
+
+void check_state_path(const std::string& path, const std::string& model,
+                      const std::string& output,
+                      const std::vector<std::string>& inputs) {
+  if (path.empty() || path == "-")
+    throw Error{Code::kUsage, "--keep-state: want a file"};
+  const auto place = [](const std::string& name) {
+    std::error_code unknown;
+    return std::filesystem::weakly_canonical(name, unknown);
+  };
+  for (const auto& [other, what] :
+       {std::pair{&output, "the output"}, std::pair{&model, "the model"}})
+    if (place(*other) == place(path))
+      throw Error{Code::kUsage,
+                  "--keep-state: '" + path + "' is " + what + " as well"};
+  io::refuse_overwriting(path, inputs, "is the state and also");
+}
 
 CarriedState::CarriedState(const Model& whole, const NetworkConfig& config,
                            std::string path)
