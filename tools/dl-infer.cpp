@@ -78,7 +78,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.rest(&a.operands);
 }
 
-// Text may go to a terminal, unlike other products.
+void print(std::string_view text) { std::cout << text << std::flush; }
+
 std::unique_ptr<dl::nn::PredictionWriter> open_writer(
     const Args& a, const dl::nn::Model& model) {
   const bool lines = a.format == "jsonl";
@@ -130,7 +131,7 @@ void write_scores(const Args& a, const std::vector<std::string>& specs) {
       if (sink)
         sink->write(std::as_bytes(std::span(text)));
       else
-        std::cout << text << std::flush;
+        print(text);
     });
   if (sink) sink->close();
 }
