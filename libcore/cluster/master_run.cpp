@@ -19,11 +19,11 @@
 #include "libcore/cluster/local_workers.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/progress_line.h"
+#include "libcore/cluster/run_files.h"
 #include "libcore/cluster/run_store.h"
 #include "libcore/cluster/watchdog.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/digest.h"
-#include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -46,12 +46,6 @@ constexpr double kWorkersLeave = 10;  // seconds for local workers to end
 
 std::string new_run_id() {
   return io::hex(unique_number()) + io::hex(unique_number());
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  const auto sink = io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
 }
 
 // One start of a master over its run directory.

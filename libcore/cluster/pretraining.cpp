@@ -8,7 +8,7 @@
 #include "libcore/cluster/master_run.h"
 #include "libcore/cluster/plan.h"
 #include "libcore/cluster/run_directory.h"
-#include "libcore/io/sink.h"
+#include "libcore/cluster/run_files.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/pretrain.h"
 
@@ -31,12 +31,6 @@ void check(const MasterOptions& options) {
                   "input can be read but once"};
   if (options.net == "-")
     throw Error{Code::kUsage, "--pretrain wants --net in a file"};
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  const auto sink = io::open_sink(path);
-  sink->write(std::as_bytes(std::span(text)));
-  sink->close();
 }
 
 // What is wrong with the network or its data is known before the first stage.

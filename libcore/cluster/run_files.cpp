@@ -2,11 +2,13 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -113,6 +115,12 @@ bool holds_run(const std::string& folder) {
   const Json json = read_configuration(folder);
   return json.is_object() && json.contains("settings") &&
          json.contains("network");
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  const auto sink = io::open_sink(path);
+  sink->write(std::as_bytes(std::span(text)));
+  sink->close();
 }
 
 void refuse_other_folder(const std::string& folder) {

@@ -44,17 +44,23 @@ void Parts::look_at(std::size_t i) {
   if (reads || layer.output.steps) {
     if (reads && ended)
       refuse(i, "reads what is said of a whole sequence at each of its steps");
-    if (config_.layers[i].type->recurrent && layer.carried.empty())
-      refuse(i, "reads sequences from both ends");
-    if (!layer.step_by_step && layer.carried.empty())
-      refuse(i, "looks at several steps at once and carries no state");
-    if (!layer.carried.empty() && layer.inputs[0].copies > 1)
-      refuse(i, "reads a stack");
+    const std::string why = whole_alone(config_.layers[i], layer);
+    if (!why.empty()) refuse(i, why);
   }
   ended_[config_.value_of(i)] = !layer.output.steps && (reads || ended);
 }
 
 }  // namespace
+
+std::string whole_alone(const LayerConfig& layer, const LayerLayout& layout) {
+  if (layer.type->recurrent && layout.carried.empty())
+    return "reads sequences from both ends";
+  if (!layout.step_by_step && layout.carried.empty())
+    return "looks at several steps at once and carries no state";
+  if (!layout.carried.empty() && layout.inputs[0].copies > 1)
+    return "reads a stack";
+  return "";
+}
 
 std::vector<CarriedSpec> carried_by(const NetworkConfig& config) {
   const Layout layout = layout_of(config);

@@ -11,11 +11,15 @@
 
 #include "libcore/data/metadata.h"
 #include "libcore/nn/config.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/layout.h"
 #include "libcore/nn/model.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::nn {
+
+// Why a layer cannot take a sequence part by part, "reads a stack"; "" if it
+// can.
+std::string whole_alone(const LayerConfig& layer, const LayerLayout& layout);
 
 // What the layers carry, each called "lstm1/h", in the order in which
 // Network::predict() takes it.

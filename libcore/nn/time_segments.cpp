@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "libcore/base/error.h"
+#include "libcore/nn/carried.h"
 
 namespace dl::nn {
 
@@ -69,10 +69,8 @@ std::vector<std::string> check_segments(const NetworkConfig& config,
     if (!std::ranges::all_of(
             layer.from, [&](Value v) { return is_cut(layout.form(v), steps); }))
       continue;  // one before it is refused
-    if (!own.step_by_step && own.carried.empty())
-      refuse(place, "it looks at several steps at once");
-    else if (!own.carried.empty() && own.inputs[0].copies > 1)
-      refuse(place, "it reads a stack");
+    if (const std::string why = whole_alone(layer, own); !why.empty())
+      refuse(place, "it " + why);
     else if (!is_cut(own.output, steps))
       refuse(place, "it does not give a value for each step");
     else if (steps % config.tbptt_length != 0 && !own.mask &&

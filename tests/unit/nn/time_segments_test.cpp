@@ -145,7 +145,7 @@ TEST_CASE("what cannot be cut into segments is refused") {
   CHECK(refusal(cut, R"({"type": "lstm", "units": 4,
             "bidirectional": "concat", "return_sequences": true},)" +
                          output) ==
-        "'test.json': layers[0] ('lstm1'): it looks at several steps at once, "
+        "'test.json': layers[0] ('lstm1'): it reads sequences from both ends, "
         "so that \"tbptt_update\" cannot cut the sequence into segments");
   CHECK(refusal(cut, R"({"type": "lstm", "units": 4},)" + output) ==
         "'test.json': layers[0] ('lstm1'): it does not give a value for each "
