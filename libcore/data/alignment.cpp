@@ -249,8 +249,12 @@ void apply_to(Metadata& metadata, const std::string& part, const Order& order,
     take(labels, order.targets);
     if (!own.targets.empty()) own.targets = names.targets;
   }
-  // align() has found them all among the wanted ones.
-  if (!own.classes.empty() && !names.classes.empty())
+  // Labels that nobody looks at keep their numbers, and what these stand for.
+  const bool same_numbers =
+      !order.classes.empty() ||
+      std::ranges::mismatch(own.classes, names.classes).in1 ==
+          own.classes.end();
+  if (!own.classes.empty() && !names.classes.empty() && same_numbers)
     own.classes = names.classes;
 }
 

@@ -44,6 +44,9 @@ Rows check_row_values(tensor::DType real, const tensor::View& x,
 Rows check_gather(tensor::DType real, const tensor::View& y,
                   const tensor::View& table, const tensor::View& index);
 
+void check_choice(tensor::DType real, const tensor::View& index,
+                  const tensor::View& mask, tensor::StepChoice choice);
+
 // upload_scaled(): src has as many elements as dst, shift and scale are [1] or
 // [channels].
 Rows check_scaling(const tensor::View& dst, const tensor::Tensor& src,

@@ -77,4 +77,16 @@ Rows check_gather(DType real, const View& y, const View& table,
   return rows;
 }
 
+void check_choice(tensor::DType real, const View& index, const View& mask,
+                  tensor::StepChoice choice) {
+  check_reals(real, {mask});
+  check_integers(index);
+  require(mask.shape.rank() == 2, "a mask must be [batch, steps]");
+  require(mask.elements() <= 0x7fffffff, "more rows than integers have");
+  require(index.elements() == (choice == tensor::StepChoice::kLast
+                                   ? mask.shape[0]
+                                   : mask.elements()),
+          "an index of another size");
+}
+
 }  // namespace dl::device

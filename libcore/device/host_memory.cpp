@@ -32,7 +32,7 @@ class HostBuffer final : public tensor::Buffer {
 
 std::unique_ptr<tensor::Buffer> allocate_host(DType real, DType dtype,
                                               tensor::Shape shape) {
-  require(dtype == real || dtype == DType::kI32,
+  require(dtype == real || dtype == DType::kI32 || dtype == DType::kF64,
           "memory of a type that no primitive takes");
   return std::make_unique<HostBuffer>(dtype, shape);
 }
@@ -73,6 +73,32 @@ void download_host(Tensor& dst, const View& src) {
                      [](From x) { return static_cast<To>(x); });
     });
   });
+}
+
+void read_host(std::span<double> to, const View& numbers) {
+  require(numbers.dtype == DType::kF64 &&
+              std::cmp_equal(to.size(), numbers.elements()),
+          "a reading of what are not as many numbers");
+  std::copy_n(numbers.as<double>(), numbers.elements(), to.begin());
+}
+
+double& number_in(const View& number) {
+  require(
+      !number.empty() && number.dtype == DType::kF64 && number.elements() == 1,
+      "a view that is not a number");
+  return *number.as<double>();
+}
+
+void spoil(const View& number) {
+  number_in(number) = std::numeric_limits<double>::quiet_NaN();
+}
+
+double norm_factor(double norm, double least, double most, double rate) {
+  constexpr double kSmallNorm =
+      1e-6;  // what is nearly nothing has no direction
+  const double bound = norm > most ? most : norm < least ? least : norm;
+  if (!(norm >= kSmallNorm) || bound == norm) return 1;
+  return 1 + rate * (bound - norm) / norm;
 }
 
 }  // namespace dl::device

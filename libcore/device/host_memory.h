@@ -4,12 +4,13 @@
 #define DL_LIBCORE_DEVICE_HOST_MEMORY_H_
 
 #include <memory>
+#include <span>
 
 #include "libcore/tensor/device.h"
 
 namespace dl::device {
 
-// Zeros, 64-byte aligned; dtype: `real` or kI32.
+// Zeros, 64-byte aligned; dtype: `real`, kI32, or kF64.
 // Throws Error: kUnavailable, not enough memory.
 std::unique_ptr<tensor::Buffer> allocate_host(tensor::DType real,
                                               tensor::DType dtype,
@@ -20,6 +21,17 @@ void upload_integers(const tensor::View& dst, const tensor::Tensor& src);
 
 // What Device::download() promises.
 void download_host(tensor::Tensor& dst, const tensor::View& src);
+
+// What Device::read() promises.
+void read_host(std::span<double> to, const tensor::View& numbers);
+
+// The one number that the view is.
+double& number_in(const tensor::View& number);
+// Makes it NaN.
+void spoil(const tensor::View& number);
+
+// What Device::bound_norms() multiplies a row of this norm with.
+double norm_factor(double norm, double least, double most, double rate);
 
 }  // namespace dl::device
 

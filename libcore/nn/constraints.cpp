@@ -1,7 +1,5 @@
 #include "libcore/nn/constraints.h"
 
-#include <cmath>
-
 #include "libcore/base/error.h"
 
 namespace dl::nn {
@@ -9,19 +7,13 @@ namespace {
 
 using tensor::View;
 
-// What is nearly nothing has no direction.
-constexpr double kSmallNorm = 1e-6;
-
-void put_back(const Constraint& constraint, tensor::Device& device, View row) {
+void put_back(const Constraint& constraint, tensor::Device& device, View rows) {
+  if (rows.elements() == 0) return;
   if (constraint.non_negative)
-    device.activate({tensor::Activation::kRelu}, row, row);
-  if (!constraint.bounds_norm()) return;
-  const double norm = std::sqrt(device.sum_squares(row));
-  const double bound = norm > constraint.max_norm   ? constraint.max_norm
-                       : norm < constraint.min_norm ? constraint.min_norm
-                                                    : norm;
-  if (norm >= kSmallNorm && bound != norm)
-    device.scale(row, 1 + constraint.rate * (bound - norm) / norm);
+    device.activate({tensor::Activation::kRelu}, rows, rows);
+  if (constraint.bounds_norm())
+    device.bound_norms(rows, constraint.min_norm, constraint.max_norm,
+                       constraint.rate);
 }
 
 }  // namespace
@@ -48,11 +40,11 @@ Constraints::Constraints(const NetworkConfig& config, const Layout& layout) {
 void Constraints::apply(tensor::Device& device, View parameters, int lane,
                         int lanes) const {
   for (const Constrained& tensor : tensors_) {
-    const std::int64_t end = tensor.rows * (lane + 1) / lanes;
-    for (std::int64_t i = tensor.rows * lane / lanes; i < end; ++i)
-      put_back(
-          tensor.constraint, device,
-          parameters.at(tensor.offset + i * tensor.columns, {tensor.columns}));
+    const std::int64_t begin = tensor.rows * lane / lanes,
+                       end = tensor.rows * (lane + 1) / lanes;
+    put_back(tensor.constraint, device,
+             parameters.at(tensor.offset + begin * tensor.columns,
+                           {end - begin, tensor.columns}));
   }
 }
 

@@ -45,6 +45,7 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   places_ = place(common_.plan->buffers, max_batch_);
   arena_ = memory_.allocate({places_.elements});
   gradient_ = memory_.allocate({training ? layout.parameter_count : 0});
+  if (training) loss_ = memory_.allocate({1}, tensor::DType::kF64);
   for (std::size_t i = 0; i < config.inputs.size(); ++i)
     inputs_.emplace_back(device, memory_, layout.inputs[i],
                          common_.normalizers->input(i), max_batch_);
@@ -123,6 +124,7 @@ LayerSite Lane::site(std::size_t index) {
     s.scale = inputs_[step.inputs[0]].scale().scale;
   }
   s.truncate = common_.config->tbptt_length;
+  s.loss = loss_;
   s.training = common_.training;
   s.frozen = common_.config->layers[step.layer].training.frozen;
   s.keeps_statistics = index_ == 0 && !s.frozen;
@@ -259,18 +261,14 @@ void Lane::load_target(const Batch& batch, Share rows, std::size_t i) {
   outputs_[i].compare_with(value(*target, rows.count), its.empty() ? own : its);
 }
 
-double Lane::losses(const Batch& batch, Share rows) {
-  double sum = 0;
+void Lane::losses(const Batch& batch, Share rows) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Value v = common_.config->value_of(common_.config->outputs[i]);
     load_target(batch, rows, i);
-    sum += outputs_[i].loss(
+    outputs_[i].loss(
         *losses_[i], in_buffer(common_.plan->losses[i], v, rows.count),
         value(v, rows.count), 1.0 / static_cast<double>(rows.total));
   }
-  for (const Node& node : nodes_)
-    if (node.layer != nullptr) sum += node.layer->own_loss();
-  return sum;
 }
 
 void Lane::backward(const BackwardStep& back, const Step& step) {
@@ -324,7 +322,7 @@ void Lane::backward(const Step& step) {
   if (step.examples > 0) add_tied_gradients();
 }
 
-double Lane::train(const Batch& batch, const Position& at, Carry carry) {
+void Lane::train(const Batch& batch, const Position& at, Carry carry) {
   const Share rows = share(batch.examples());
   const Step step{.training = true,
                   .examples = rows.count,
@@ -334,10 +332,10 @@ double Lane::train(const Batch& batch, const Position& at, Carry carry) {
                   .lanes = this};
   if (rows.count > 0) load(batch.inputs, rows);
   carry_state(rows.count, carry);
+  device_->fill(loss_, 0);
   forward(step);
-  const double loss = rows.count > 0 ? losses(batch, rows) : 0;
+  if (rows.count > 0) losses(batch, rows);
   backward(step);
-  return loss;
 }
 
 void Lane::freeze(Lane& first) {

@@ -40,9 +40,9 @@ class Lane final : private LaneSum {
 
   Lane(const Common& common, int index, tensor::Device& device);
 
-  // Forward and backward over this lane's share; the sum of its losses, scaled
-  // as its gradient is, 1 / total.  Within LaneTeam::run(), on every lane.
-  double train(const Batch& batch, const Position& at, Carry carry);
+  // Forward and backward over this lane's share.  Within LaneTeam::run(), on
+  // every lane.
+  void train(const Batch& batch, const Position& at, Carry carry);
   // Tells the layers that the parameters are in place.  `first` is the first
   // lane, frozen already unless it is this one.
   void freeze(Lane& first);
@@ -52,7 +52,9 @@ class Lane final : private LaneSum {
                std::span<tensor::Tensor> state);
 
   tensor::Device& device() { return *device_; }
+  // What train() left: the gradient, and a number, the share of the loss.
   tensor::View gradient() const { return gradient_; }
+  tensor::View loss() const { return loss_; }
   std::size_t bytes() const { return memory_.bytes(); }
 
  private:
@@ -81,7 +83,7 @@ class Lane final : private LaneSum {
   void load(std::span<const Part> inputs, Share rows);
   void forward(const Step& step);
   void load_target(const Batch& batch, Share rows, std::size_t output);
-  double losses(const Batch& batch, Share rows);
+  void losses(const Batch& batch, Share rows);
   void backward(const Step& step);
   void backward(const BackwardStep& back, const Step& step);
   tensor::View mask_of(Value v) const;
@@ -95,7 +97,7 @@ class Lane final : private LaneSum {
   std::int64_t max_batch_;  // of the lane
   tensor::Device* device_;
   Memory memory_;
-  tensor::View gradient_, arena_, sum_scratch_;
+  tensor::View gradient_, loss_, arena_, sum_scratch_;
   Places places_;
   std::vector<LaneInput> inputs_;
   std::vector<LaneOutput> outputs_;

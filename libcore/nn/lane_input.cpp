@@ -82,7 +82,13 @@ void LaneInput::load(const Part& part, Share rows, View to) {
   if (part.mask == nullptr || mask_room_.empty()) return;
   const Shape steps{form_.shape[0]};
   mask_ = mask_room_.at(0, steps.with_first(rows.count));
-  device_->upload(mask_, take_rows(staged_mask_, *part.mask, rows, steps));
+  const Tensor& given = take_rows(staged_mask_, *part.mask, rows, steps);
+  // A step counts or does not, whatever number says so.
+  counted_.resize(tensor::DType::kU8, mask_.shape);
+  for (std::int64_t i = 0; i < mask_.elements(); ++i)
+    counted_.as<std::uint8_t>()[static_cast<std::size_t>(i)] =
+        given.value(i) != 0 ? 1 : 0;
+  device_->upload(mask_, counted_);
 }
 
 }  // namespace dl::nn

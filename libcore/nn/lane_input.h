@@ -56,7 +56,7 @@ class LaneInput {
   Form form_;
   Scale scale_;
   tensor::View mask_room_, mask_;
-  tensor::Tensor staged_, staged_mask_;
+  tensor::Tensor staged_, staged_mask_, counted_;
 };
 
 }  // namespace dl::nn

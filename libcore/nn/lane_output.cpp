@@ -86,7 +86,7 @@ View LaneOutput::load_weights(const Tensor* mask, Share rows, View steps) {
   return all;
 }
 
-double LaneOutput::loss(OutputLayer& layer, View grad, View y, double scale) {
+void LaneOutput::loss(OutputLayer& layer, View grad, View y, double scale) {
   const std::int64_t copies = form_.copies;
   const Shape one{y.elements() / units_ / copies, units_};
   const auto copy = [&](View all, std::int64_t i) {
@@ -94,11 +94,9 @@ double LaneOutput::loss(OutputLayer& layer, View grad, View y, double scale) {
       return all.reshaped(one);
     return all.at(i * one.elements(), one);
   };
-  double sum = 0;
   for (std::int64_t i = 0; i < copies; ++i)
-    sum += layer.loss(copy(grad, i), copy(y, i), copy(target_, i), weights_,
-                      scale / static_cast<double>(copies));
-  return sum / static_cast<double>(copies);
+    layer.loss(copy(grad, i), copy(y, i), copy(target_, i), weights_,
+               scale / static_cast<double>(copies));
 }
 
 void LaneOutput::download(View y, std::int64_t first, Tensor& outputs) {

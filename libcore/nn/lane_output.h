@@ -26,8 +26,8 @@ class LaneOutput {
   void compare_with(tensor::View target, tensor::View steps);
   // Of the rows loaded last, see OutputLayer.  Copies of an example are each
   // compared with the same, and their losses averaged.
-  double loss(OutputLayer& layer, tensor::View grad, tensor::View y,
-              double scale);
+  void loss(OutputLayer& layer, tensor::View grad, tensor::View y,
+            double scale);
   // The output y into the rows from `first` on of `outputs`, kF32, in the units
   // of the labels; of copies, their mean.
   void download(tensor::View y, std::int64_t first, tensor::Tensor& outputs);

@@ -242,8 +242,12 @@ double Scorer::State::loss_of(const data::DataSet& set, std::size_t output,
     return buffer;
   };
   const auto of_y = put(y), of_t = put(t), of_counts = put(counts);
-  return device->loss(loss, {}, of_y->view(), of_t->view(), of_counts->view(),
-                      1);
+  const auto sum = device->allocate({1}, DType::kF64);
+  device->loss(sum->view(), loss, {}, of_y->view(), of_t->view(),
+               of_counts->view(), 1);
+  double found = 0;
+  device->read({&found, 1}, sum->view());
+  return found;
 }
 
 // The logarithm of a mean of exponentials, without leaving the range of either.

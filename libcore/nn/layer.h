@@ -79,6 +79,10 @@ struct LayerSite {
   tensor::View shift = {}, scale = {};
   // Of layers with a loss: nobody else reads the output.
   bool read_by_loss_alone = false;
+  // In training, a number on the device: the lane's share of the mini-batch's
+  // loss, 1 / step.total of the sum over examples.  A layer with one of its own
+  // adds it in forward(), and its gradient to dx in backward().
+  tensor::View loss = {};
 
   // In the order of the blueprint.
   std::vector<tensor::View> parameters, gradients, statistics;
@@ -129,11 +133,6 @@ class Layer {
     return {};
   }
 
-  // Of types that add to the loss: the sum over the examples of what it adds to
-  // theirs, after forward() in training.  backward() has its gradient in dx,
-  // times 1 / step.total as that of other losses.
-  virtual double own_loss() const { return 0; }
-
   // Outside training, when the parameters are in place and again when they have
   // changed: prepares what forward() would otherwise do at each call.
   virtual void freeze() {}
@@ -158,11 +157,11 @@ class Layer {
 // and backward() takes what loss() made.
 class OutputLayer : public Layer {
  public:
-  // The sum over the examples (of sequences: over all their steps, n being as
-  // many) of mask[i] times the loss of y against target [n, units]; grad =
-  // scale times its gradient, or is empty.
-  virtual double loss(tensor::View grad, tensor::View y, tensor::View target,
-                      tensor::View mask, double scale) = 0;
+  // Adds scale times the sum over the examples (of sequences: over all their
+  // steps, n being as many) of mask[i] times the loss of y against target [n,
+  // units] to the site's loss; grad = its gradient, or is empty.
+  virtual void loss(tensor::View grad, tensor::View y, tensor::View target,
+                    tensor::View mask, double scale) = 0;
 };
 
 // What a type of layers whose class is L has for `make`.

@@ -150,7 +150,7 @@ struct LayerType {
   // Of types that read token numbers, and no other inputs: how many it knows,
   // from 0.
   std::int64_t (*tokens)(const Settings&) = nullptr;
-  bool adds_loss = false;  // see Layer::own_loss()
+  bool adds_loss = false;  // see LayerSite::loss
   // Of types with a loss, whose layers are OutputLayers.
   OutputSpec (*output)(const Settings&) = nullptr;
 

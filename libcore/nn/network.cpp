@@ -65,9 +65,9 @@ struct Network::State {
   Layout segment_layout;
   Plan plan;
   Wanted wanted;
+  Memory memory;
   UpdatePlan update_plan;
   Constraints constraints;
-  Memory memory;
   View parameters, statistics, updater_state;
   std::vector<View> gradients;  // of the lanes; the first becomes the sum
   std::vector<std::unique_ptr<Lane>> lanes;
@@ -90,7 +90,6 @@ struct Network::State {
   std::span<const Part> inputs;
   std::span<Prediction> outputs;
   std::span<Tensor> state;
-  std::vector<double> losses;
   bool gradient_finite = false, frozen = false;
 
   std::function<void(int)> compute_gradient, step, hold, measure, predict;
@@ -112,11 +111,10 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       segment_layout(segments ? layout_of(segments->config()) : Layout()),
       plan(plan_of(lane_config(), lane_layout(), with_gradients)),
       wanted(wanted_by(config, layout)),
-      update_plan(config, layout, static_cast<int>(devices.size())),
-      constraints(config, layout),
       memory(*devices.at(0)),
-      team(static_cast<int>(devices.size())),
-      losses(devices.size()) {
+      update_plan(config, layout, static_cast<int>(devices.size()), memory),
+      constraints(config, layout),
+      team(static_cast<int>(devices.size())) {
   require(max_batch > 0, "a network for empty mini-batches");
   aim_normalizers(config, normalizers);
   if (!given.empty()) parameters = devices[0]->adopt(given);
@@ -152,7 +150,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
 // Each lane gathers its part of what the lanes with examples have found.
 void Network::State::gradient_task(int lane) {
   const auto l = static_cast<std::size_t>(lane);
-  losses[l] = lanes[l]->train(batch, at, carry);
+  lanes[l]->train(batch, at, carry);
   team.barrier();
   const auto with_examples = static_cast<std::size_t>(
       std::min<std::int64_t>(team.size(), batch.examples()));
@@ -167,7 +165,7 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
   to = target;
   sink = &shown_to;
   team.run(step);
-  const bool finite = update_plan.finite();
+  const bool finite = update_plan.finite(device(0));
   if (finite && to == tensor::UpdateTo::kParameters && !constraints.empty())
     team.run(hold);
   return finite;
@@ -253,10 +251,14 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
   }
   s.at = at;
   s.team.run(s.compute_gradient);
-  s.gradient_finite = s.update_plan.finite();
+  s.gradient_finite = s.update_plan.finite(device());
   double sum = 0;
-  for (const double loss : s.losses) sum += loss;
-  return sum / static_cast<double>(batch.examples());
+  for (const auto& lane : s.lanes) {
+    double share = 0;
+    lane->device().read({&share, 1}, lane->loss());
+    sum += share;
+  }
+  return sum;
 }
 
 bool Network::gradient_is_finite() const { return state_->gradient_finite; }
@@ -271,7 +273,7 @@ bool Network::apply_update(const Position& at) {
 
 double Network::regularization_score() {
   state_->team.run(state_->measure);
-  return state_->update_plan.score();
+  return state_->update_plan.score(device());
 }
 
 void Network::State::freeze() {

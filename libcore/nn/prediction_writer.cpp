@@ -71,22 +71,12 @@ void clear_padding(tensor::Tensor& outputs, const tensor::Tensor& mask) {
           values.subspan(static_cast<std::size_t>(i) * each, each), 0.0F);
 }
 
-// What masks of what is computed from such data are written as: those of zeros
-// and ones make no others.
-tensor::DType mask_type(const data::Metadata& input) {
-  const bool bytes = std::ranges::all_of(input.schema, [](const auto& field) {
-    return !field.first.starts_with("features_mask") ||
-           field.second.dtype == tensor::DType::kU8;
-  });
-  return bytes ? tensor::DType::kU8 : tensor::DType::kF32;
-}
-
-tensor::Tensor mask_as(tensor::DType dtype, const tensor::Tensor& mask) {
-  if (dtype == mask.dtype()) return mask;
+// Zeros and ones.
+tensor::Tensor bytes_of(const tensor::Tensor& mask) {
   tensor::Tensor bytes(tensor::DType::kU8, mask.shape());
   std::ranges::transform(
       mask.as<float>(), bytes.as<std::uint8_t>().begin(),
-      [](float weight) { return static_cast<std::uint8_t>(weight); });
+      [](float counts) { return static_cast<std::uint8_t>(counts); });
   return bytes;
 }
 
@@ -134,13 +124,12 @@ class SetWriter : public PredictionWriter {
     for (const auto& [name, field] : input.schema)
       if (kept(name)) metadata.schema[name] = field;
     if (begun_) {
-      check_like_first(metadata.schema, mask_type(input));
+      check_like_first(metadata.schema);
       if (!predicts()) pass_on_labels(input);
       return;
     }
     begun_ = true;
     kept_ = metadata.schema;
-    mask_type_ = mask_type(input);
     if (predicts()) {
       for (const Output& output : outputs_)
         about(metadata, output.part).targets = output.names;
@@ -166,7 +155,7 @@ class SetWriter : public PredictionWriter {
       const tensor::Tensor* mask = values[i].mask();
       if (mask == nullptr) continue;
       clear_padding(own, *mask);
-      result.tensors[output.mask] = mask_as(mask_type_, *mask);
+      result.tensors[output.mask] = bytes_of(*mask);
     }
     for (auto& [name, tensor] : set.tensors)
       if (kept(name)) result.tensors[name] = std::move(tensor);
@@ -246,7 +235,8 @@ class SetWriter : public PredictionWriter {
                          : values[i].values.shape().without_first();
       told_.schema[output.tensor] = {tensor::DType::kF32, shape};
       if (masked)
-        told_.schema[output.mask] = {mask_type_, tensor::Shape{shape[0]}};
+        told_.schema[output.mask] = {tensor::DType::kU8,
+                                     tensor::Shape{shape[0]}};
     }
     schema_ = told_.schema;
     stream_.write_metadata(told_);
@@ -259,15 +249,14 @@ class SetWriter : public PredictionWriter {
   }
 
   // What the input before it had, all of it has.
-  void check_like_first(std::map<std::string, data::Field> schema,
-                        tensor::DType mask) const {
+  void check_like_first(std::map<std::string, data::Field> schema) const {
     const auto id = schema.find("id");
     const auto first = kept_.find("id");
     if (id != schema.end() && first != kept_.end() &&
         id->second.shape.rank() == 1 && first->second.shape.rank() == 1 &&
         id->second.shape[0] < first->second.shape[0])
       id->second = first->second;
-    if (schema != kept_ || mask != mask_type_) refuse_other();
+    if (schema != kept_) refuse_other();
   }
 
   [[noreturn]] static void refuse_other() {
@@ -280,9 +269,8 @@ class SetWriter : public PredictionWriter {
   std::vector<Output> outputs_;
   data::StreamWriter stream_;
   OneOrder order_;
-  // Of the first input, once begun_: what is kept of it, and its masks.
+  // Of the first input, once begun_: what is kept of it.
   std::map<std::string, data::Field> kept_;
-  tensor::DType mask_type_ = tensor::DType::kF32;
   bool begun_ = false;
   // Of the stream, once its metadata are written.
   std::map<std::string, data::Field> schema_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace dl::nn {
 namespace {
@@ -33,13 +34,13 @@ bool renormalizes(GradientNormalization n) {
 }  // namespace
 
 UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
-                       int lanes) {
+                       int lanes, Memory& memory) {
   cut(layout);
   for (std::size_t s = 0; s < layout.parameters.size(); ++s)
     rules_.push_back(rule_of(config, layout, s));
-  squares_.resize(pieces_.size());
-  penalties_.resize(pieces_.size());
-  finite_.resize(static_cast<std::size_t>(lanes));
+  found_.resize(pieces_.size());
+  numbers_ = memory.allocate({static_cast<std::int64_t>(pieces_.size())},
+                             tensor::DType::kF64);
   deal(lanes);
 }
 
@@ -115,7 +116,7 @@ double UpdatePlan::factor(const Rule& rule) const {
   if (!over_norm(rule.normalization)) return 1;
   double squares = 0;
   for (std::size_t p = rule.group_begin; p < rule.group_end; ++p)
-    squares += squares_[p];
+    squares += found_[p];
   const double norm = std::sqrt(squares);
   if (renormalizes(rule.normalization)) return norm < kSmallNorm ? 1 : 1 / norm;
   return norm > rule.threshold ? rule.threshold / norm : 1;
@@ -137,22 +138,19 @@ tensor::StateViews UpdatePlan::components(View state, const Rule& rule,
 void UpdatePlan::gather(int lane, tensor::Device& device,
                         std::span<const View> gradients) {
   const auto l = static_cast<std::size_t>(lane);
-  bool finite = true;
   for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
     const Piece& piece = pieces_[p];
+    device.fill(number_of(p), 0);
     if (rules_[piece.segment].frozen) continue;
     const View sum = piece.part_of(gradients[0]);
     for (const View& other : gradients.subspan(1))
       device.add(sum, 1, piece.part_of(other));
-    if (over_norm(rules_[piece.segment].normalization)) {
-      // In double: squares of float32 do not overflow, but NaN shows.
-      squares_[p] = device.sum_squares(sum);
-      finite = finite && std::isfinite(squares_[p]);
-    } else {
-      finite = device.all_finite(sum) && finite;
-    }
+    // In double: squares of float32 do not overflow, but NaN shows.
+    if (over_norm(rules_[piece.segment].normalization))
+      device.add_squares(number_of(p), 1, sum);
+    else
+      device.check_finite(number_of(p), sum);
   }
-  finite_[l] = finite;
 }
 
 tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
@@ -174,9 +172,9 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
   const auto l = static_cast<std::size_t>(lane);
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;
-  bool finite = true;
   for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
     const Piece& piece = pieces_[p];
+    device.fill(number_of(p), 0);
     if (rule != &rules_[piece.segment]) {
       rule = &rules_[piece.segment];
       if (!rule->frozen) step = step_of(*rule, at);
@@ -185,36 +183,35 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
       if (sink) sink(piece.begin, piece.part_of(gradient));
       continue;
     }
-    const bool good = device.update(step, to, piece.part_of(gradient),
-                                    piece.part_of(parameters),
-                                    components(state, *rule, piece));
-    if (good && sink) sink(piece.begin, piece.part_of(gradient));
-    finite = good && finite;
+    device.update(number_of(p), step, to, piece.part_of(gradient),
+                  piece.part_of(parameters), components(state, *rule, piece));
+    if (!sink) continue;
+    double found = 0;
+    device.read({&found, 1}, number_of(p));
+    if (std::isfinite(found)) sink(piece.begin, piece.part_of(gradient));
   }
-  finite_[l] = finite;
 }
 
-bool UpdatePlan::finite() const {
-  return std::all_of(finite_.begin(), finite_.end(),
-                     [](char ok) { return ok != 0; });
+bool UpdatePlan::finite(tensor::Device& device) {
+  device.read(found_, numbers_);
+  return std::ranges::all_of(found_, [](double x) { return std::isfinite(x); });
 }
 
 void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
   const auto l = static_cast<std::size_t>(lane);
   for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
     const Rule& rule = rules_[pieces_[p].segment];
-    const View w = pieces_[p].part_of(parameters);
-    penalties_[p] = 0;
+    const View w = pieces_[p].part_of(parameters), number = number_of(p);
+    device.fill(number, 0);
     if (rule.frozen) continue;
-    if (rule.l1 != 0) penalties_[p] += rule.l1 * device.sum_absolute(w);
-    if (rule.l2 != 0) penalties_[p] += rule.l2 / 2 * device.sum_squares(w);
+    if (rule.l1 != 0) device.add_absolute(number, rule.l1, w);
+    if (rule.l2 != 0) device.add_squares(number, rule.l2 / 2, w);
   }
 }
 
-double UpdatePlan::score() const {
-  double sum = 0;
-  for (const double part : penalties_) sum += part;
-  return sum;
+double UpdatePlan::score(tensor::Device& device) {
+  device.read(found_, numbers_);
+  return std::accumulate(found_.begin(), found_.end(), 0.0);
 }
 
 }  // namespace dl::nn

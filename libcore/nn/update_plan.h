@@ -12,6 +12,9 @@
 // memory traffic.  step() is Device::update(), which reads gradient, state and
 // parameters once and writes what changes.
 //
+// What the passes find stays on the device, a number for each piece, and is
+// read once at the end of each.
+//
 // Nothing that is not finite spreads: a gradient that is not is known after
 // gather(), before anything depends on it.  A finite one may still overflow
 // inside an updater; step() says so when it has written, so whoever asked for
@@ -26,6 +29,7 @@
 
 #include "libcore/nn/config.h"
 #include "libcore/nn/lane_team.h"
+#include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 #include "libcore/tensor/device.h"
@@ -34,25 +38,28 @@ namespace dl::nn {
 
 class UpdatePlan {
  public:
-  // config and layout outlive the plan.
-  UpdatePlan(const NetworkConfig& config, const Layout& layout, int lanes);
+  // config, layout and memory outlive the plan.
+  UpdatePlan(const NetworkConfig& config, const Layout& layout, int lanes,
+             Memory& memory);
 
   // gather(), step() and measure() are called within LaneTeam::run(), by every
-  // lane, and what they found is asked for afterwards.
+  // lane, and what they found is asked for afterwards, each once, of the first
+  // lane's device.
   //
   // The first gradient becomes the sum of all, in their order.
   void gather(int lane, tensor::Device& device,
               std::span<const tensor::View> gradients);
-  // After gather().  The gradient becomes the update, or the parameters move by
-  // it.  Pieces of what was written are shown to the sink, if there is one.
+  // After finite().  The gradient becomes the update, or the parameters move by
+  // it.  Pieces of what was written are shown to the sink, if there is one;
+  // then the device waits after each.
   void step(int lane, tensor::Device& device, const Position& at,
             tensor::UpdateTo to, const UpdateSink& sink, tensor::View gradient,
             tensor::View parameters, tensor::View state);
   // Whether the sum, or what step() wrote, is finite.
-  bool finite() const;
+  bool finite(tensor::Device& device);
   // l1 |w| + l2/2 w^2; score() is the sum afterwards.
   void measure(int lane, tensor::Device& device, tensor::View parameters);
-  double score() const;
+  double score(tensor::Device& device);
 
  private:
   struct Piece {
@@ -76,6 +83,9 @@ class UpdatePlan {
   void deal(int lanes);
   Rule rule_of(const NetworkConfig& config, const Layout& layout,
                std::size_t segment) const;
+  tensor::View number_of(std::size_t piece) const {
+    return numbers_.at(static_cast<std::int64_t>(piece), {1});
+  }
   // What to multiply the gradient with.
   double factor(const Rule& rule) const;
   tensor::UpdaterStep step_of(const Rule& rule, const Position& at) const;
@@ -85,9 +95,10 @@ class UpdatePlan {
   std::vector<Piece> pieces_;
   std::vector<Rule> rules_;        // by segment
   std::vector<std::size_t> deal_;  // lane i: pieces [deal_[i], deal_[i + 1])
-  std::vector<double> squares_;    // by piece, of the gradient
-  std::vector<double> penalties_;  // by piece, of the parameters
-  std::vector<char> finite_;       // by lane
+  // By piece: on the device, and as read last.  Of gather(), squares of the
+  // gradient where its norm matters; NaN where something is not finite.
+  tensor::View numbers_;
+  std::vector<double> found_;
 };
 
 }  // namespace dl::nn

@@ -61,6 +61,9 @@ class Dense {
 
 enum class Extreme { kMax, kMin };
 
+// Which steps of a sequence: its last, or all from the last to the first.
+enum class StepChoice { kLast, kReversed };
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -68,7 +71,8 @@ class Device {
   virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
   virtual DType real() const = 0;        // kF32 or kF64
 
-  // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real() or kI32.
+  // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(), kI32, or
+  // kF64 for numbers, see below.
   virtual std::unique_ptr<Buffer> allocate(Shape shape, DType dtype) = 0;
   std::unique_ptr<Buffer> allocate(Shape shape) {
     return allocate(shape, real());
@@ -106,9 +110,6 @@ class Device {
   virtual void scale(View y, double a) = 0;           // y *= a
   virtual void add(View y, double a, View x) = 0;     // y += a x
   virtual void multiply(View y, View a, View b) = 0;  // y = a b; y may be a
-  virtual double sum_squares(View x) = 0;
-  virtual double sum_absolute(View x) = 0;
-  virtual bool all_finite(View x) = 0;
   virtual void divide(View y, View a, View b) = 0;  // y = a / b; y may be a, b
   // y = sqrt(x + shift); y = 1 / (x + shift).  y may be x.
   virtual void square_root(View y, View x, double shift) = 0;
@@ -123,6 +124,17 @@ class Device {
   // Sums over an extent run in its order, in double.
   virtual void copy_strided(const Strided& s, View y, View x, bool add) = 0;
 
+  // Numbers: what is found on the way stays on the device, so that nobody waits
+  // for it until a step is over.  Views of kF64, a single one where they are
+  // added to; fill() takes them, too.  number += a * the sum of x, |x|, x^2:
+  virtual void add_sum(View number, double a, View x) = 0;
+  virtual void add_absolute(View number, double a, View x) = 0;
+  virtual void add_squares(View number, double a, View x) = 0;
+  // The number becomes NaN unless all of x is finite.
+  virtual void check_finite(View number, View x) = 0;
+  // Waits for the device; `to` has a place for each.
+  virtual void read(std::span<double> to, View numbers) = 0;
+
   // C = op(A) op(B) + beta C, matrices row-major of rank 2.  On the cpu an
   // element's bits do not depend on how many rows and columns there are.
   virtual void matmul(View c, View a, bool transpose_a, View b,
@@ -134,6 +146,9 @@ class Device {
   // b[i, j]; y[i, j] = (with `add` +=) x[i, j] s[i], where y may be x.
   virtual void dot_rows(View s, View a, View b) = 0;
   virtual void scale_rows(View y, View x, View s, bool add) = 0;
+  // Rows of y with a norm above `most`, or below `least` but not below 1e-6,
+  // are scaled, so that it is norm + rate (bound - norm).
+  virtual void bound_norms(View y, double least, double most, double rate) = 0;
   // y[i, t, :] *= mask[i, t]
   void mask_steps(View y, View mask) { scale_rows(y, y, mask, false); }
 
@@ -144,6 +159,11 @@ class Device {
   // index `padding` (-1: for all).
   virtual void scatter_add(View dtable, View dy, View index,
                            std::int32_t padding) = 0;
+
+  // Rows (integers) of a table [n * steps, width] by the steps that count,
+  // whose mask [n, steps] is not 0.  kLast: index [n], the first step where
+  // none counts.  kReversed: index [n, steps], padding staying in its place.
+  virtual void choose_steps(View index, View mask, StepChoice choice) = 0;
 
   virtual std::unique_ptr<Dense> dense() = 0;
   virtual std::unique_ptr<Conv2d> conv2d(const Conv2dSpec& spec,
@@ -177,15 +197,17 @@ class Device {
   // Loss of outputs y [n, units] (after the activation), or as many times units
   // as numbers_each() of the loss says, against target [n, units], example i
   // weighted by mask[i] (empty: 1; an example of weight 0 is not looked at).
-  // Returns the sum over examples. grad = scale * d(sum)/dy; an empty grad is
-  // left out.  Not for losses that needs_logits(). y is clipped to [1e-10, 1 -
-  // 1e-10] inside the logarithms, and the gradient is the one at the clipped y.
-  virtual double loss(const LossSpec& f, View grad, View y, View target,
-                      View mask, double scale) = 0;
+  // number += scale * the sum over examples; grad = that one's gradient with
+  // respect to y.  An empty number or grad is left out.  Not for losses that
+  // needs_logits().  y is clipped to [1e-10, 1 - 1e-10] inside the logarithms,
+  // and the gradient is the one at the clipped y.
+  virtual void loss(View number, const LossSpec& f, View grad, View y,
+                    View target, View mask, double scale) = 0;
   // The same with the activation inside, see activation_inside(), stable for
   // any z.  grad is with respect to z.
-  virtual double loss_with_logits(const LossSpec& f, View grad, View z,
-                                  View target, View mask, double scale) = 0;
+  virtual void loss_with_logits(View number, const LossSpec& f, View grad,
+                                View z, View target, View mask,
+                                double scale) = 0;
 
   // Batch normalisation over all but the last dimension; statistics are [c].
   // sum_squares_about: s[c] = sum of (x - mean[c])^2.
@@ -252,9 +274,10 @@ class Device {
   // One step of training in one pass over memory.  The components of state are
   // views of their own, so that a range may be cut into pieces.  w may be empty
   // where it is neither regularised, decayed nor written.
-  // Returns whether all that was written, state included, is finite.
-  virtual bool update(const UpdaterStep& step, UpdateTo to, View g, View w,
-                      const StateViews& state) = 0;
+  // The number becomes NaN unless all that was written is finite, state
+  // included.
+  virtual void update(View number, const UpdaterStep& step, UpdateTo to, View g,
+                      View w, const StateViews& state) = 0;
 };
 
 }  // namespace dl::tensor

@@ -199,6 +199,18 @@ void add_elementwise(const std::string& name, std::int64_t n, int arrays, F f) {
   });
 }
 
+// One that reads n elements and keeps what it finds in a number.
+template <typename F>
+void add_finding(const std::string& name, std::int64_t n, F f) {
+  add(name + "/" + std::to_string(n), [=](State& state) {
+    Bench b;
+    const auto number = b.device->allocate({1}, dl::tensor::DType::kF64);
+    const View x = b.array({n});
+    for (auto _ : state) f(*b.device, number->view(), x);
+    report_bytes(state, 4.0 * static_cast<double>(n));
+  });
+}
+
 // LeNet's parameters (in L2) and the CIFAR-10 network's (in memory).
 void add_updaters() {
   struct Case {
@@ -226,11 +238,14 @@ void add_updaters() {
               dl::tensor::StateViews views;
               for (int i = 0; i < c.state; ++i)
                 views[static_cast<std::size_t>(i)] = b.array({n});
+              const auto number =
+                  b.device->allocate({1}, dl::tensor::DType::kF64);
               for (auto _ : state)
-                benchmark::DoNotOptimize(b.device->update(
+                b.device->update(
+                    number->view(),
                     {.l2 = 1e-4, .kind = c.kind, .learning_rate = 1e-3},
                     apply ? UpdateTo::kParameters : UpdateTo::kGradient, g, w,
-                    views));
+                    views);
               // Both read g and w and write one; state is read and written.
               report_bytes(state,
                            4.0 * (3 + 2 * c.state) * static_cast<double>(n));
@@ -238,11 +253,11 @@ void add_updaters() {
   for (const std::int64_t n : {67'780, 18'804'810}) {
     add_elementwise("add", n, 3,
                     [](Device& d, View y, View x, View) { d.add(y, -1, x); });
-    add_elementwise("sum_squares", n, 1, [](Device& d, View x, View, View) {
-      benchmark::DoNotOptimize(d.sum_squares(x));
+    add_finding("add_squares", n, [](Device& d, View number, View x) {
+      d.add_squares(number, 1, x);
     });
-    add_elementwise("all_finite", n, 1, [](Device& d, View x, View, View) {
-      benchmark::DoNotOptimize(d.all_finite(x));
+    add_finding("check_finite", n, [](Device& d, View number, View x) {
+      d.check_finite(number, x);
     });
   }
 }
@@ -328,8 +343,8 @@ void add_ends() {
       const View z = b.array({128, units}), grad = b.array(z.shape),
                  target = b.array(z.shape);
       for (auto _ : state)
-        benchmark::DoNotOptimize(b.device->loss_with_logits(
-            {Loss::kNegativeLogLikelihood}, grad, z, target, {}, 1));
+        b.device->loss_with_logits({}, {Loss::kNegativeLogLikelihood}, grad, z,
+                                   target, {}, 1);
       report_bytes(state, 12.0 * static_cast<double>(z.elements()));
     });
 }

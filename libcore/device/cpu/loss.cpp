@@ -5,6 +5,7 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/loss_rows.h"
+#include "libcore/device/host_memory.h"
 
 namespace dl::device {
 namespace {
@@ -38,18 +39,22 @@ double sum_examples(const LossSpec& spec, const Rows& rows, const View& grad,
 
 }  // namespace
 
-double CpuDevice::loss(const LossSpec& f, View grad, View y, View target,
-                       View mask, double scale) {
+void CpuDevice::loss(View number, const LossSpec& f, View grad, View y,
+                     View target, View mask, double scale) {
   const Rows rows = check_loss(tensor::DType::kF32, f, grad, y, target, mask);
   const LossRow of_outputs = loss_of_outputs(f.kind);
-  return sum_examples(f, rows, grad, y, target, mask, scale,
-                      of_outputs ? of_outputs : loss_of_row(f.kind));
+  const double sum =
+      sum_examples(f, rows, grad, y, target, mask, scale,
+                   of_outputs ? of_outputs : loss_of_row(f.kind));
+  if (!number.empty()) number_in(number) += scale * sum;
 }
 
-double CpuDevice::loss_with_logits(const LossSpec& f, View grad, View z,
-                                   View target, View mask, double scale) {
+void CpuDevice::loss_with_logits(View number, const LossSpec& f, View grad,
+                                 View z, View target, View mask, double scale) {
   const Rows rows = check_loss(tensor::DType::kF32, f, grad, z, target, mask);
-  return sum_examples(f, rows, grad, z, target, mask, scale, loss_of_logits(f));
+  const double sum =
+      sum_examples(f, rows, grad, z, target, mask, scale, loss_of_logits(f));
+  if (!number.empty()) number_in(number) += scale * sum;
 }
 
 }  // namespace dl::device

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "libcore/device/check.h"
+#include "libcore/device/choose_steps.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/vectorize.h"
 
@@ -125,6 +126,11 @@ void CpuDevice::scatter_add(View dtable, View dy, View index,
   kernels::scatter_add(dtable.as<float>(), dy.as<float>(),
                        index.as<std::int32_t>(), padding, rows.count,
                        rows.length);
+}
+
+void CpuDevice::choose_steps(View index, View mask, tensor::StepChoice choice) {
+  check_choice(DType::kF32, index, mask, choice);
+  device::choose_steps<float>(index, mask, choice);
 }
 
 }  // namespace dl::device

@@ -9,6 +9,7 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/vectorize.h"
+#include "libcore/device/host_memory.h"
 
 namespace dl::device {
 namespace kernels {
@@ -292,13 +293,15 @@ Pass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
 
 }  // namespace
 
-bool CpuDevice::update(const UpdaterStep& step, tensor::UpdateTo to, View g,
-                       View w, const tensor::StateViews& state) {
+void CpuDevice::update(View number, const UpdaterStep& step,
+                       tensor::UpdateTo to, View g, View w,
+                       const tensor::StateViews& state) {
   check_update(tensor::DType::kF32, step, to, g, w, state);
-  return pass_of(step, to)(
+  const bool finite = pass_of(step, to)(
       numbers_of(step),
       {g.as<float>(), w.as<float>(), state[0].as<float>(), state[1].as<float>(),
        state[2].as<float>(), g.elements()});
+  if (!finite) spoil(number);
 }
 
 }  // namespace dl::device

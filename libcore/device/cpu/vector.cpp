@@ -1,7 +1,6 @@
-// Elementwise arithmetic and its sums.
+// Elementwise arithmetic.
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -46,47 +45,13 @@ DL_VECTOR void reciprocal(float* y, const float* x, float shift,
   for (std::int64_t i = 0; i < n; ++i) y[i] = 1.0f / (x[i] + shift);
 }
 
-// Sums run in kLanes interleaved parts in double, added up at the end.
-constexpr std::int64_t kLanes = 16;
-
-DL_VECTOR double sum_squares(const float* x, std::int64_t n) {
-  double parts[kLanes] = {};
-  const std::int64_t whole = n - n % kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) {
-      const double value = x[i + l];
-      parts[l] += value * value;
-    }
-  for (std::int64_t i = whole; i < n; ++i)
-    parts[0] += static_cast<double>(x[i]) * x[i];
-  double sum = 0;
-  for (const double part : parts) sum += part;
-  return sum;
-}
-
-DL_VECTOR double sum_absolute(const float* x, std::int64_t n) {
-  double parts[kLanes] = {};
-  const std::int64_t whole = n - n % kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) parts[l] += std::fabs(x[i + l]);
-  for (std::int64_t i = whole; i < n; ++i) parts[0] += std::fabs(x[i]);
-  double sum = 0;
-  for (const double part : parts) sum += part;
-  return sum;
-}
-
-// By the bits: an exponent of all ones is infinity or NaN.
-DL_VECTOR bool all_finite(const float* x, std::int64_t n) {
-  constexpr std::uint32_t kExponent = 0x7F800000;
-  std::uint32_t found = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    found |= (std::bit_cast<std::uint32_t>(x[i]) & kExponent) == kExponent;
-  return found == 0;
-}
-
 }  // namespace kernels
 
 void CpuDevice::fill(View y, double value) {
+  if (y.dtype == tensor::DType::kF64) {
+    std::fill_n(y.as<double>(), y.elements(), value);
+    return;
+  }
   check_reals(tensor::DType::kF32, {y});
   std::fill_n(y.as<float>(), y.elements(), static_cast<float>(value));
 }
@@ -135,21 +100,6 @@ void CpuDevice::reciprocal(View y, View x, double shift) {
   check_equal_elements(y, x);
   kernels::reciprocal(y.as<float>(), x.as<float>(), static_cast<float>(shift),
                       y.elements());
-}
-
-double CpuDevice::sum_squares(View x) {
-  check_reals(tensor::DType::kF32, {x});
-  return kernels::sum_squares(x.as<float>(), x.elements());
-}
-
-double CpuDevice::sum_absolute(View x) {
-  check_reals(tensor::DType::kF32, {x});
-  return kernels::sum_absolute(x.as<float>(), x.elements());
-}
-
-bool CpuDevice::all_finite(View x) {
-  check_reals(tensor::DType::kF32, {x});
-  return kernels::all_finite(x.as<float>(), x.elements());
 }
 
 }  // namespace dl::device

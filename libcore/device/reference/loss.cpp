@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
+#include "libcore/device/host_memory.h"
 #include "libcore/device/reference/reference_device.h"
 
 namespace dl::device {
@@ -303,16 +304,19 @@ double sum_examples(std::vector<double>& scratch, const LossSpec& spec,
 
 }  // namespace
 
-double ReferenceDevice::loss(const LossSpec& f, View grad, View y, View target,
-                             View mask, double scale) {
-  return sum_examples(loss_scratch_, f, {grad, y, target, mask}, scale,
-                      loss_of);
+void ReferenceDevice::loss(View number, const LossSpec& f, View grad, View y,
+                           View target, View mask, double scale) {
+  const double sum =
+      sum_examples(loss_scratch_, f, {grad, y, target, mask}, scale, loss_of);
+  if (!number.empty()) number_in(number) += scale * sum;
 }
 
-double ReferenceDevice::loss_with_logits(const LossSpec& f, View grad, View z,
-                                         View target, View mask, double scale) {
-  return sum_examples(loss_scratch_, f, {grad, z, target, mask}, scale,
-                      loss_of_logits);
+void ReferenceDevice::loss_with_logits(View number, const LossSpec& f,
+                                       View grad, View z, View target,
+                                       View mask, double scale) {
+  const double sum = sum_examples(loss_scratch_, f, {grad, z, target, mask},
+                                  scale, loss_of_logits);
+  if (!number.empty()) number_in(number) += scale * sum;
 }
 
 }  // namespace dl::device

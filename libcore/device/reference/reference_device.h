@@ -38,14 +38,19 @@ class ReferenceDevice final : public tensor::Device {
   void scale(View y, double a) override;
   void add(View y, double a, View x) override;
   void multiply(View y, View a, View b) override;
-  double sum_squares(View x) override;
-  double sum_absolute(View x) override;
-  bool all_finite(View x) override;
   void divide(View y, View a, View b) override;
   void square_root(View y, View x, double shift) override;
   void reciprocal(View y, View x, double shift) override;
   void dropout_mask(View mask, double keep, std::uint64_t key,
                     std::uint64_t stream, std::uint64_t first) override;
+
+  // numbers.cpp
+  void add_sum(View number, double a, View x) override;
+  void add_absolute(View number, double a, View x) override;
+  void add_squares(View number, double a, View x) override;
+  void check_finite(View number, View x) override;
+  void read(std::span<double> to, View numbers) override;
+  void bound_norms(View y, double least, double most, double rate) override;
 
   // strided.cpp
   void copy_strided(const tensor::Strided& s, View y, View x,
@@ -57,6 +62,7 @@ class ReferenceDevice final : public tensor::Device {
   void take_where(View dx, View dy, View which, std::int32_t j) override;
   void dot_rows(View s, View a, View b) override;
   void scale_rows(View y, View x, View s, bool add) override;
+  void choose_steps(View index, View mask, tensor::StepChoice choice) override;
   void gather(View y, View table, View index) override;
   void scatter_add(View dtable, View dy, View index,
                    std::int32_t padding) override;
@@ -95,10 +101,10 @@ class ReferenceDevice final : public tensor::Device {
                          View y, View x) override;
 
   // loss.cpp
-  double loss(const tensor::LossSpec& f, View grad, View y, View target,
-              View mask, double scale) override;
-  double loss_with_logits(const tensor::LossSpec& f, View grad, View z,
-                          View target, View mask, double scale) override;
+  void loss(View number, const tensor::LossSpec& f, View grad, View y,
+            View target, View mask, double scale) override;
+  void loss_with_logits(View number, const tensor::LossSpec& f, View grad,
+                        View z, View target, View mask, double scale) override;
 
   // batch_norm.cpp
   void sum_squares_about(View s, View x, View mean) override;
@@ -141,8 +147,8 @@ class ReferenceDevice final : public tensor::Device {
               std::uint64_t stream, std::uint64_t first) override;
 
   // updater.cpp
-  bool update(const tensor::UpdaterStep& step, tensor::UpdateTo to, View g,
-              View w, const tensor::StateViews& state) override;
+  void update(View number, const tensor::UpdaterStep& step, tensor::UpdateTo to,
+              View g, View w, const tensor::StateViews& state) override;
 
  private:
   std::vector<double> loss_scratch_;

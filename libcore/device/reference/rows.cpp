@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "libcore/device/check.h"
+#include "libcore/device/choose_steps.h"
 #include "libcore/device/reference/reference_device.h"
 
 namespace dl::device {
@@ -75,6 +76,12 @@ void ReferenceDevice::scatter_add(View dtable, View dy, View index,
       dtable.as<double>()[row * rows.length + j] +=
           dy.as<double>()[i * rows.length + j];
   }
+}
+
+void ReferenceDevice::choose_steps(View index, View mask,
+                                   tensor::StepChoice choice) {
+  check_choice(DType::kF64, index, mask, choice);
+  device::choose_steps<double>(index, mask, choice);
 }
 
 }  // namespace dl::device

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "libcore/device/check.h"
+#include "libcore/device/host_memory.h"
 #include "libcore/device/reference/reference_device.h"
 
 namespace dl::device {
@@ -90,9 +91,9 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v,
 
 }  // namespace
 
-bool ReferenceDevice::update(const UpdaterStep& step, tensor::UpdateTo to,
-                             View gradient, View parameters,
-                             const tensor::StateViews& state) {
+void ReferenceDevice::update(View number, const UpdaterStep& step,
+                             tensor::UpdateTo to, View gradient,
+                             View parameters, const tensor::StateViews& state) {
   check_update(DType::kF64, step, to, gradient, parameters, state);
   bool finite = true;
   for (std::int64_t i = 0; i < gradient.elements(); ++i) {
@@ -109,7 +110,7 @@ bool ReferenceDevice::update(const UpdaterStep& step, tensor::UpdateTo to,
     for (const double y : {target, m, v, x})
       finite = finite && std::isfinite(y);
   }
-  return finite;
+  if (!finite) spoil(number);
 }
 
 }  // namespace dl::device

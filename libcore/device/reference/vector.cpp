@@ -1,4 +1,4 @@
-// Elementwise arithmetic and its sums.
+// Elementwise arithmetic.
 
 #include <algorithm>
 #include <cmath>
@@ -62,28 +62,6 @@ void ReferenceDevice::reciprocal(View y, View x, double shift) {
   check_equal_elements(y, x);
   for (std::int64_t i = 0; i < y.elements(); ++i)
     y.as<double>()[i] = 1 / (x.as<double>()[i] + shift);
-}
-
-double ReferenceDevice::sum_squares(View x) {
-  check_reals(DType::kF64, {x});
-  double sum = 0;
-  for (std::int64_t i = 0; i < x.elements(); ++i)
-    sum += x.as<double>()[i] * x.as<double>()[i];
-  return sum;
-}
-
-double ReferenceDevice::sum_absolute(View x) {
-  check_reals(DType::kF64, {x});
-  double sum = 0;
-  for (std::int64_t i = 0; i < x.elements(); ++i)
-    sum += std::abs(x.as<double>()[i]);
-  return sum;
-}
-
-bool ReferenceDevice::all_finite(View x) {
-  check_reals(DType::kF64, {x});
-  return std::all_of(x.as<double>(), x.as<double>() + x.elements(),
-                     [](double value) { return std::isfinite(value); });
 }
 
 void ReferenceDevice::dropout_mask(View mask, double keep, std::uint64_t key,

@@ -1,7 +1,6 @@
 // What the activity of a layer costs: its size, or how far its mean over the
 // mini-batch is from a rate, as in sparse autoencoders.
 
-#include <algorithm>
 #include <cmath>
 
 #include "libcore/base/error.h"
@@ -18,6 +17,7 @@ class ActivityRegularization final : public Layer {
  public:
   ActivityRegularization(const LayerSite& site, Memory& memory)
       : device_(*site.device),
+        sum_(site.loss),
         copies_(site.output.copies),
         units_(site.output.shape.elements()),
         l1_(site.settings->number("l1")),
@@ -31,8 +31,12 @@ class ActivityRegularization final : public Layer {
     if (!site.settings->has("sparsity")) return;
     rate_ = site.settings->number("sparsity");
     weight_ = site.settings->number("sparsity_weight");
-    sums_ = memory.allocate({units_});
-    host_ = tensor::Tensor(tensor::DType::kF64, {units_});
+    for (View* one : {&rates_, &slopes_, &wanted_, &least_, &most_})
+      *one = memory.allocate({1, units_});
+    which_ = memory.allocate({1, units_}, tensor::DType::kI32);
+    device_.fill(wanted_, rate_);
+    device_.fill(least_, kSmallRate);
+    device_.fill(most_, 1 - kSmallRate);
   }
 
   void forward(const Flow& flow, const Step& step) override {
@@ -40,18 +44,14 @@ class ActivityRegularization final : public Layer {
       device_.copy(flow.y, flow.x[0]);
     if (!step.training) return;
     const View y = rows(flow.y);
-    loss_ = 0;
+    const auto total = static_cast<double>(step.total);
     if (step.examples > 0 && l1_ > 0)
-      loss_ +=
-          l1_ * device_.loss({.kind = tensor::Loss::kL1}, signs_.at(0, y.shape),
-                             y, zeros_.at(0, y.shape), {},
-                             l1_ / static_cast<double>(step.total));
+      device_.loss(sum_, {.kind = tensor::Loss::kL1}, signs_.at(0, y.shape), y,
+                   zeros_.at(0, y.shape), {}, l1_ / total);
     if (step.examples > 0 && l2_ > 0)
-      loss_ += 0.5 * l2_ * device_.sum_squares(y);
+      device_.add_squares(sum_, 0.5 * l2_ / total, y);
     if (rate_ > 0) compare_rates(y, step);
   }
-
-  double own_loss() const override { return loss_; }
 
   void backward(const Flow& flow, const Step& step) override {
     if (step.examples == 0) return;
@@ -59,7 +59,7 @@ class ActivityRegularization final : public Layer {
     if (dx.data != flow.dy.data) device_.copy(dx, rows(flow.dy));
     if (l1_ > 0) device_.add(dx, 1, signs_.at(0, y.shape));
     if (l2_ > 0) device_.add(dx, l2_ / static_cast<double>(step.total), y);
-    if (rate_ > 0) device_.add_bias(dx, sums_);
+    if (rate_ > 0) device_.add_bias(dx, slopes_.reshaped({units_}));
   }
 
  private:
@@ -68,34 +68,38 @@ class ActivityRegularization final : public Layer {
   }
 
   // The divergence of each unit's mean over the mini-batch, which the lane with
-  // its first example counts, and its gradient, the same for all examples.
+  // its first example counts, and its gradient, the same for all examples: a
+  // cross-entropy less what is reached where the rates are equal.
   void compare_rates(View y, const Step& step) {
     if (step.examples > 0)
-      device_.sum_rows(sums_, y);
+      device_.sum_rows(rates_.reshaped({units_}), y);
     else
-      device_.fill(sums_, 0);
-    step.lanes->all_reduce(sums_);
-    device_.download(host_, sums_);
-    const auto total = static_cast<double>(step.total);
-    const double n = total * static_cast<double>(copies_);
-    double divergence = 0;
-    for (double& unit : host_.as<double>()) {
-      const double r = std::clamp(unit / n, 1e-6, 1 - 1e-6);
-      divergence += rate_ * std::log(rate_ / r) +
-                    (1 - rate_) * std::log((1 - rate_) / (1 - r));
-      unit = weight_ * ((1 - rate_) / (1 - r) - rate_ / r) / n;
-    }
-    device_.upload(sums_, host_);
-    if (step.examples > 0 && step.first == 0)
-      loss_ += weight_ * divergence * total;
+      device_.fill(rates_, 0);
+    step.lanes->all_reduce(rates_);
+    const double n = static_cast<double>(step.total * copies_);
+    device_.scale(rates_, 1 / n);
+    const View low[] = {rates_, least_}, high[] = {slopes_, most_};
+    device_.extreme(slopes_, which_, low, tensor::Extreme::kMax);
+    device_.extreme(rates_, which_, high, tensor::Extreme::kMin);
+    const View counted = step.examples > 0 && step.first == 0 ? sum_ : View{};
+    device_.loss(counted, {.kind = tensor::Loss::kBinaryCrossEntropy}, slopes_,
+                 rates_, wanted_, {}, weight_);
+    device_.scale(slopes_, 1 / n);
+    const double least =
+        -std::log(rate_) - (1 - rate_) / rate_ * std::log(1 - rate_);
+    if (!counted.empty()) device_.add_sum(counted, -weight_ * least, wanted_);
   }
 
+  // Rates that differ from 0 and 1 by less count as if by this.
+  static constexpr double kSmallRate = 1e-6;
+
   tensor::Device& device_;
+  View sum_;  // of losses
   std::int64_t copies_, units_;
-  double l1_, l2_, rate_ = 0, weight_ = 0, loss_ = 0;
+  double l1_, l2_, rate_ = 0, weight_ = 0;
   View signs_, zeros_;
-  View sums_;  // of each unit's activity; then the gradient of what they cost
-  tensor::Tensor host_;
+  View rates_, slopes_;  // of each unit, and what they cost an example's input
+  View wanted_, least_, most_, which_;
 };
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
@@ -114,9 +118,9 @@ const LayerType& activity_regularization() {
   static const LayerType type{
       .name = "activity_regularization",
       .words =
-          "Gives what goes in, and adds what that costs to the loss of an "
-          "example: *l1* times\n"
-          "the sum of |x|, *l2* times the sum of x^2 / 2.\n"
+          "Gives what goes in, which is no sequence, and adds what that costs "
+          "to the loss of an\n"
+          "example: *l1* times the sum of |x|, *l2* times the sum of x^2 / 2.\n"
           "With a *sparsity* of p each unit is to be active at this rate: r "
           "being its mean over\n"
           "the mini-batch, between 0 and 1 as behind a *sigmoid*, "

@@ -6,8 +6,6 @@
 // do not count.  Elsewhere the running ones are used, folded into the layer
 // before where that can take them.
 
-#include <algorithm>
-
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layer_type.h"
@@ -37,7 +35,11 @@ class BatchNorm final : public Layer {
     sum_dy_xhat_ = sums_.at(0, {c});
     sum_dy_ = sums_.at(c, {c});
     if (!site.output.steps) return;
-    counted_ = memory.allocate({1});
+    counted_ = memory.allocate({c});
+    for (View* one : {&steps_, &one_, &at_least_1_})
+      *one = memory.allocate({1});
+    which_ = memory.allocate({1}, tensor::DType::kI32);
+    site.device->fill(one_, 1);
     zero_ = memory.allocate({c});
     shift_ = memory.allocate({c});
     scratch_ = memory.allocate(site.output.shape.with_first(site.max_batch));
@@ -66,10 +68,15 @@ class BatchNorm final : public Layer {
     device.copy(site_.gradients[1], sum_dy_);
     if (flow.dx[0].empty()) return;
     step.lanes->all_reduce(sums_);
+    if (site_.output.steps) {
+      divide(sum_dy_, step);
+      divide(sum_dy_xhat_, step);
+    }
+    const double count = site_.output.steps ? 1 : values_in(step.total);
     if (step.examples > 0)
       device.batch_norm_gradient(flow.dx[0], flow.dy, flow.x[0], mean_,
                                  variance_, site_.parameters[0], sum_dy_,
-                                 sum_dy_xhat_, count_, epsilon_);
+                                 sum_dy_xhat_, count, epsilon_);
     if (step.examples > 0 && !flow.masks[0].empty()) spare_padding(flow);
   }
 
@@ -82,17 +89,31 @@ class BatchNorm final : public Layer {
     return static_cast<double>(values);
   }
 
-  // Those of the mini-batch that are not padding.
-  double count(View mask, const Step& step) {
-    if (!site_.output.steps) return values_in(step.total);
+  // Of sequences: those of the mini-batch that are not padding, at least 1, for
+  // each channel.
+  void count(View mask, const Step& step) {
     tensor::Device& device = *site_.device;
     const tensor::Shape& shape = site_.output.shape;
-    const std::int64_t of_a_step = shape.elements() / shape[0] / shape.back();
-    const auto each = static_cast<double>(of_a_step);
-    device.fill(counted_, mask.empty() ? values_in(step.examples) / each
-                                       : device.sum_absolute(mask));
-    step.lanes->all_reduce(counted_);
-    return std::max(device.sum_absolute(counted_), 1.0) * each;
+    const std::int64_t channels = shape.back(),
+                       each = shape.elements() / shape[0] / channels;
+    if (mask.empty())
+      device.fill(steps_, values_in(step.examples) / static_cast<double>(each));
+    else
+      device.sum_rows(steps_, mask.reshaped({mask.elements(), 1}));
+    step.lanes->all_reduce(steps_);
+    const View some[] = {steps_, one_};
+    device.extreme(at_least_1_, which_, some, tensor::Extreme::kMax);
+    device.scale(at_least_1_, static_cast<double>(each));
+    device.copy_strided(tensor::Strided().over(channels, 1, 0), counted_,
+                        at_least_1_, false);
+  }
+
+  // Sums over the mini-batch become means.
+  void divide(View sums, const Step& step) {
+    if (site_.output.steps)
+      site_.device->divide(sums, sums, counted_);
+    else
+      site_.device->scale(sums, 1 / values_in(step.total));
   }
 
   // The steps of v that are padding become 0, whatever a step is.
@@ -145,13 +166,13 @@ class BatchNorm final : public Layer {
     tensor::Device& device = *site_.device;
     const bool some = step.examples > 0;
     const View x = flow.x[0], mask = some ? flow.masks[0] : View{};
-    count_ = count(mask, step);
+    if (site_.output.steps) count(mask, step);
     some ? sum_of(mean_, x, mask) : device.fill(mean_, 0);
     step.lanes->all_reduce(mean_);
-    device.scale(mean_, 1 / count_);
+    divide(mean_, step);
     some ? sum_squares_of(variance_, x, mask) : device.fill(variance_, 0);
     step.lanes->all_reduce(variance_);
-    device.scale(variance_, 1 / count_);
+    divide(variance_, step);
   }
 
   void normalise(const Flow& flow, View mean, View variance) {
@@ -168,10 +189,10 @@ class BatchNorm final : public Layer {
   LayerSite site_;
   double decay_, epsilon_;
   View mean_, variance_;  // of this mini-batch
-  double count_ = 1;      // of the values that they are of
   View sums_, sum_dy_xhat_, sum_dy_;
   // Of sequences, which may have padding:
-  View counted_, zero_, shift_, scratch_;
+  View steps_, one_, at_least_1_, which_, counted_;
+  View zero_, shift_, scratch_;
 };
 
 Blueprint plan(const Settings&, std::span<const Form> inputs) {

@@ -27,6 +27,7 @@ class CenterLoss final : public Output {
   CenterLoss(const LayerSite& site, Memory& memory)
       : Output(without_centers(site), memory),
         device_(site.device),
+        sum_(site.loss),
         centers_(site.parameters.back()),
         gradient_(site.gradients.empty() ? View{} : site.gradients.back()),
         lambda_(site.settings->number("lambda")),
@@ -49,8 +50,7 @@ class CenterLoss final : public Output {
         {flow.x[0].elements() / centers_.shape[1], centers_.shape[1]});
   }
 
-  double loss(View grad, View y, View target, View mask,
-              double scale) override {
+  void loss(View grad, View y, View target, View mask, double scale) override {
     target_ = target;
     scale_ = weight_ * scale;
     const View away = away_.at(0, x_.shape), counted = counted_.at(0, x_.shape),
@@ -63,8 +63,8 @@ class CenterLoss final : public Output {
     else
       device_->scale_rows(counted, away, mask.reshaped(squares.shape), false);
     device_->dot_rows(squares, away, counted);
-    return Output::loss(grad, y, target, mask, scale) +
-           scale_ / scale * lambda_ / 2 * device_->sum_absolute(squares);
+    Output::loss(grad, y, target, mask, scale);
+    device_->add_sum(sum_, lambda_ / 2 * scale_, squares);
   }
 
   void backward(const Flow& flow, const Step& step) override {
@@ -79,6 +79,7 @@ class CenterLoss final : public Output {
 
  private:
   tensor::Device* device_;
+  View sum_;                 // of losses
   View centers_, gradient_;  // [units, inputs]
   double lambda_, alpha_, weight_, scale_ = 0;
   View away_, counted_, squares_;  // x - centre, times the mask, |x - centre|^2

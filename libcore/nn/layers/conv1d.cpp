@@ -84,7 +84,9 @@ const LayerType& conv1d() {
           "it.\n"
           "Steps that the mask leaves out are zeros; where steps stay as many, "
           "it holds for\n"
-          "the output, else those count whose window has one that counts.",
+          "the output, else those count whose window, gaps of a dilation "
+          "included, has one\n"
+          "that counts.",
       .other_names = {"convolution1d", "convolution1dlayer"},
       .keys = convolution_keys(1),
       .trains = Trains::kWeights,

@@ -32,9 +32,7 @@ class GaussianLatent final : public Layer {
     for (View* one : {&mean_, &deviation_, &ones_, &sum_, &part_})
       *one = memory.allocate({n});
     noise_ = memory.allocate({n * samples_});
-    column_sums_ = memory.allocate({units_});
     device_.fill(ones_, 1);
-    host_ = tensor::Tensor(tensor::DType::kF64, {units_});
   }
 
   void forward(const Flow& flow, const Step& step) override {
@@ -49,11 +47,15 @@ class GaussianLatent final : public Layer {
     device_.copy_strided(half(n, 0).exchanged(), mean, flow.x[0], false);
     device_.copy_strided(half(n, units_).exchanged(), deviation, flow.x[0],
                          false);
-    // Before the logarithm of the variance is lost.
-    device_.sum_rows(column_sums_, deviation.reshaped({n, units_}));
+    // KL(N(mean, deviation^2) || N(0, 1)); first what is of the logarithm of
+    // the variance, before it is lost.
+    const double half_weight = 0.5 * weight_ / static_cast<double>(step.total);
+    device_.add_sum(site_.loss, -half_weight, deviation);
+    device_.add_sum(site_.loss, -half_weight, ones_.at(0, {own}));
     device_.scale(deviation, 0.5);
     device_.activate({.kind = tensor::Activation::kExp}, deviation, deviation);
-    divergence_ = divergence(mean, deviation);
+    device_.add_squares(site_.loss, half_weight, mean);
+    device_.add_squares(site_.loss, half_weight, deviation);
     const auto stream =
         mix({step.at.batch, static_cast<std::uint64_t>(site_.index)});
     for (std::int64_t i = 0; i < samples_; ++i) {
@@ -65,8 +67,6 @@ class GaussianLatent final : public Layer {
       device_.add(y, 1, mean);
     }
   }
-
-  double own_loss() const override { return weight_ * divergence_; }
 
   void backward(const Flow& flow, const Step& step) override {
     const std::int64_t n = flow.dx[0].shape[0], own = n * units_;
@@ -105,22 +105,12 @@ class GaussianLatent final : public Layer {
     return s;
   }
 
-  // KL(N(mean, deviation^2) || N(0, 1)), summed over examples and units.
-  double divergence(View mean, View deviation) {
-    device_.download(host_, column_sums_);
-    double log_variance = 0;
-    for (const double sum : host_.as<double>()) log_variance += sum;
-    return 0.5 * (device_.sum_squares(mean) + device_.sum_squares(deviation) -
-                  static_cast<double>(mean.elements()) - log_variance);
-  }
-
   LayerSite site_;
   tensor::Device& device_;
   std::int64_t units_, samples_;
-  double weight_, divergence_ = 0;
+  double weight_;
   View mean_, deviation_, noise_;  // of the step in progress
-  View ones_, sum_, part_, column_sums_;
-  tensor::Tensor host_;
+  View ones_, sum_, part_;
 };
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {

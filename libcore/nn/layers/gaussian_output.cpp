@@ -51,17 +51,15 @@ class GaussianOutput final : public OutputLayer {
   }
 
   // y is the output, or that of a part of the examples.
-  double loss(View grad, View y, View target, View mask,
-              double scale) override {
+  void loss(View grad, View y, View target, View mask, double scale) override {
     const std::int64_t rows = y.shape[0];
     const std::int64_t first =
         (y.data - y_.data) / static_cast<std::int64_t>(size_of(y.dtype));
     const View both = both_.at(2 * first, {rows, 2 * units_});
     View slopes;
     if (!grad.empty()) slopes = gradient_.at(2 * first, both.shape);
-    const double sum = loss_.compute(slopes, both, target, mask, scale);
+    loss_.compute(slopes, both, target, mask, scale);
     if (!grad.empty()) device_->copy_strided(means(rows), grad, slopes, false);
-    return sum;
   }
 
   // Others may have added to the gradient of the means.

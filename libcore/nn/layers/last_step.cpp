@@ -4,72 +4,84 @@
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/rows.h"
-#include "libcore/nn/layers/step_index.h"
 
 namespace dl::nn::layers {
 namespace {
 
 using tensor::View;
 
-// The first where there is none.
-void find_last(std::span<std::int32_t> rows, std::span<const double> real) {
-  rows[0] = 0;
-  for (std::size_t t = 0; t < real.size(); ++t)
-    if (real[t] != 0) rows[0] = static_cast<std::int32_t>(t);
-}
-
-// Padding stays where it is.
-void turn(std::span<std::int32_t> rows, std::span<const double> real) {
-  std::size_t end = real.size();
-  for (std::size_t t = 0; t < real.size(); ++t) {
-    rows[t] = static_cast<std::int32_t>(t);
-    if (real[t] == 0) continue;
-    do --end;
-    while (real[end] == 0);
-    rows[t] = static_cast<std::int32_t>(end);
+// Rows of [n * steps, features] by the mask of a sequence.
+class ChosenSteps {
+ public:
+  ChosenSteps(const LayerSite& site, Memory& memory, tensor::StepChoice choice)
+      : device_(site.device), choice_(choice) {
+    const tensor::Shape all{site.max_batch, site.input()[0]};
+    if (all.elements() > 0x7fffffff)
+      throw Error{Code::kConfig, "a mini-batch has more than 2^31 - 1 steps"};
+    ones_ = memory.allocate(all);
+    device_->fill(ones_, 1);
+    index_ = memory.allocate(
+        choice == tensor::StepChoice::kLast ? tensor::Shape{all[0]} : all,
+        tensor::DType::kI32);
   }
-}
+
+  // mask: [n, steps], or empty.  Also to be asked for afterwards.
+  View choose(View mask, std::int64_t n) {
+    chosen_ = index_.at(0, index_.shape.without_first().with_first(n));
+    if (mask.empty())
+      mask = ones_.at(0, ones_.shape.without_first().with_first(n));
+    device_->choose_steps(chosen_, mask, choice_);
+    chosen_ = chosen_.reshaped({chosen_.elements()});
+    return chosen_;
+  }
+  View chosen() const { return chosen_; }
+
+ private:
+  tensor::Device* device_;
+  tensor::StepChoice choice_;
+  View ones_, index_;
+  View chosen_;  // of the step in progress
+};
 
 class LastStep final : public Layer {
  public:
   LastStep(const LayerSite& site, Memory& memory)
-      : device_(site.device), index_(site, 1, memory) {}
+      : device_(site.device), steps_(site, memory, tensor::StepChoice::kLast) {}
 
   void forward(const Flow& flow, const Step&) override {
-    chosen_ = index_.choose(find_last, flow.masks[0], flow.y.shape[0]);
-    device_->gather(flow.y, as_rows(flow.x[0]), chosen_);
+    device_->gather(flow.y, as_rows(flow.x[0]),
+                    steps_.choose(flow.masks[0], flow.y.shape[0]));
   }
 
   void backward(const Flow& flow, const Step&) override {
     device_->fill(flow.dx[0], 0);
-    device_->scatter_add(as_rows(flow.dx[0]), flow.dy, chosen_, -1);
+    device_->scatter_add(as_rows(flow.dx[0]), flow.dy, steps_.chosen(), -1);
   }
 
  private:
   tensor::Device* device_;
-  StepIndex index_;
-  View chosen_;
+  ChosenSteps steps_;
 };
 
 class Reverse final : public Layer {
  public:
   Reverse(const LayerSite& site, Memory& memory)
-      : device_(site.device), index_(site, site.input()[0], memory) {}
+      : device_(site.device),
+        steps_(site, memory, tensor::StepChoice::kReversed) {}
 
   void forward(const Flow& flow, const Step&) override {
-    chosen_ = index_.choose(turn, flow.masks[0], flow.y.shape[0]);
-    device_->gather(as_rows(flow.y), as_rows(flow.x[0]), chosen_);
+    device_->gather(as_rows(flow.y), as_rows(flow.x[0]),
+                    steps_.choose(flow.masks[0], flow.y.shape[0]));
   }
 
   // Turned twice, they are as they were.
   void backward(const Flow& flow, const Step&) override {
-    device_->gather(as_rows(flow.dx[0]), as_rows(flow.dy), chosen_);
+    device_->gather(as_rows(flow.dx[0]), as_rows(flow.dy), steps_.chosen());
   }
 
  private:
   tensor::Device* device_;
-  StepIndex index_;
-  View chosen_;
+  ChosenSteps steps_;
 };
 
 template <bool last>

@@ -135,6 +135,7 @@ void check_loss(const Settings& settings, const Complaint& complain) {
 
 OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
     : device_(site.device),
+      sum_(site.loss),
       spec_(loss_of(*site.settings)),
       weight_(weight_of(*site.settings)),
       takes_logits_(site.read_by_loss_alone &&
@@ -150,14 +151,13 @@ OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
   device_->upload(spec_.weights, host);
 }
 
-double OutputLoss::compute(View grad, View y, View target, View mask,
-                           double scale) {
+void OutputLoss::compute(View grad, View y, View target, View mask,
+                         double scale) {
   scale *= weight_;
-  const double sum =
-      takes_logits_
-          ? device_->loss_with_logits(spec_, grad, y, target, mask, scale)
-          : device_->loss(spec_, grad, y, target, mask, scale);
-  return weight_ * sum;
+  if (takes_logits_)
+    device_->loss_with_logits(sum_, spec_, grad, y, target, mask, scale);
+  else
+    device_->loss(sum_, spec_, grad, y, target, mask, scale);
 }
 
 }  // namespace dl::nn::layers

@@ -31,11 +31,12 @@ class OutputLoss {
   // Whether compute() takes what goes into the activation, not what comes out.
   bool takes_logits() const { return takes_logits_; }
   // As OutputLayer::loss(), of outputs or logits y [n, units].
-  double compute(tensor::View grad, tensor::View y, tensor::View target,
-                 tensor::View mask, double scale);
+  void compute(tensor::View grad, tensor::View y, tensor::View target,
+               tensor::View mask, double scale);
 
  private:
   tensor::Device* device_;
+  tensor::View sum_;  // of losses
   tensor::LossSpec spec_;
   double weight_;
   bool takes_logits_;

@@ -33,9 +33,8 @@ class LossLayer final : public OutputLayer {
       activation_.forward(flow.y, step.training);
   }
 
-  double loss(View grad, View y, View target, View mask,
-              double scale) override {
-    return loss_.compute(grad, y, target, mask, scale);
+  void loss(View grad, View y, View target, View mask, double scale) override {
+    loss_.compute(grad, y, target, mask, scale);
   }
 
   void backward(const Flow& flow, const Step&) override {

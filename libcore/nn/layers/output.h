@@ -43,9 +43,9 @@ class Output : public OutputLayer {
       activation_.forward(flow.y, step.training);
   }
 
-  double loss(tensor::View grad, tensor::View y, tensor::View target,
-              tensor::View mask, double scale) override {
-    return loss_.compute(grad, y, target, mask, scale);
+  void loss(tensor::View grad, tensor::View y, tensor::View target,
+            tensor::View mask, double scale) override {
+    loss_.compute(grad, y, target, mask, scale);
   }
 
   void backward(const Flow& flow, const Step&) override {

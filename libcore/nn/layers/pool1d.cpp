@@ -96,9 +96,12 @@ const LayerType& max_pool1d() {
   static const LayerType type = pooling<Pooling::kMax>(
       "max_pool1d",
       "The largest number of each window of a series, feature by feature.\n"
-      "Padding, and steps that the mask leaves out, are never the largest; a "
-      "step of the\n"
-      "output counts where its window has one that counts, else it is 0.",
+      "Padding, and steps that the mask leaves out, are never the largest; "
+      "where a window\n"
+      "has no other step, the result is 0.\n"
+      "Where steps stay as many, the mask holds for the output, else those "
+      "count whose\n"
+      "window has one that counts.",
       {"maxpooling1d"});
   return type;
 }
@@ -107,8 +110,11 @@ const LayerType& average_pool1d() {
   static const LayerType type = pooling<Pooling::kAverage>(
       "average_pool1d",
       "The mean of each window of a series, feature by feature, of the steps "
-      "that count.\n"
-      "A step of the output counts where its window has one, else it is 0.",
+      "that count;\n"
+      "where it has none, the result is 0.\n"
+      "Where steps stay as many, the mask holds for the output, else those "
+      "count whose\n"
+      "window has one that counts.",
       {"averagepooling1d", "avgpool1d"});
   return type;
 }

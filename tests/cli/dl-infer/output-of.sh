@@ -51,3 +51,12 @@ dl-infer -q --model r.safetensors --output-of each --format dls \
 # The stream knows the statistics of its features, as training wants them.
 dl-infer -q --model r.safetensors --output-of last --format dls s.dls -o last.dls
 dl-shard --info last.dls | grep -c '^statistics'
+
+# Labels are those of the input, whatever classes the model knows.
+printf '%s\n' 1,2,3,z 2,3,4,x 3,4,5,z 4,5,6,w 5,6,7,y |
+  dl-preprocess csv --label -1 >others.dls
+printf '%s\n' 5,3,1,c 6,3,5,a | dl-preprocess csv --label -1 >turned.dls
+for set in others turned; do
+  infer --output-of dense1 --format dls $set.dls | dl-shard --info - |
+    sed -n '/^classes/,/^statistics/{/^statistics/!p}'
+done

@@ -407,7 +407,7 @@ TEST_CASE("a convolution may be frozen without bias, and NaN passes") {
   check_close(lab.get(frozen), lab.get(y), 1e-6);
   lab.device().fill(a.x.at(5, Shape{1}), kNan);
   conv->forward(frozen, a.x, {}, {});
-  CHECK_FALSE(lab.device().all_finite(frozen));
+  CHECK_FALSE(all_finite(lab.device(), frozen));
 }
 
 TEST_CASE("a group of filters sees its own channels") {
@@ -460,7 +460,7 @@ TEST_CASE("NaN passes through a convolution") {
     lab.device().fill(a.x.at(5, Shape{1}), kNan);
     const View y = lab.blank(a.dy.shape);
     lab.device().conv2d(s, 1)->forward(y, a.x, a.w, a.b);
-    CHECK_FALSE(lab.device().all_finite(y));
+    CHECK_FALSE(all_finite(lab.device(), y));
   }
 }
 

@@ -45,6 +45,20 @@ inline Tensor tensor_of(const Shape& shape, const Values& values) {
   return t;
 }
 
+// What f(number) makes of a number that is 0.
+template <typename F>
+double number_of(Device& device, F f) {
+  const auto buffer = device.allocate(Shape{1}, DType::kF64);
+  f(buffer->view());
+  double number = 0;
+  device.read({&number, 1}, buffer->view());
+  return number;
+}
+
+inline bool all_finite(Device& device, View x) {
+  return number_of(device, [&](View n) { device.check_finite(n, x); }) == 0;
+}
+
 class Lab {
  public:
   explicit Lab(std::string_view name) : owned_(open_device(name)) {}

@@ -71,14 +71,34 @@ double least_target(const LossSpec& f) {
              : 0;
 }
 
+// The sum over examples.
+double sum_of(Device& device, const LossSpec& f, View grad, View y, View target,
+              View mask, double scale) {
+  return number_of(device,
+                   [&](View sum) {
+                     device.loss(sum, f, grad, y, target, mask, scale);
+                   }) /
+         scale;
+}
+
+double sum_of_logits(Device& device, const LossSpec& f, View grad, View z,
+                     View target, View mask, double scale) {
+  return number_of(device,
+                   [&](View sum) {
+                     device.loss_with_logits(sum, f, grad, z, target, mask,
+                                             scale);
+                   }) /
+         scale;
+}
+
 double loss_of(const char* name, const LossSpec& f, const Shape& shape,
                const Values& y, const Values& target,
                const Values& weights = {}) {
   Lab lab(name);
   LossSpec weighted = f;
   if (!weights.empty()) weighted.weights = lab.put(Shape{shape[1]}, weights);
-  return lab.device().loss(weighted, {}, lab.put(shape, y),
-                           lab.put(shape, target), {}, 1);
+  return sum_of(lab.device(), weighted, {}, lab.put(shape, y),
+                lab.put(shape, target), {}, 1);
 }
 
 double loss_of_logits(const char* name, const LossSpec& f, const Shape& shape,
@@ -87,8 +107,8 @@ double loss_of_logits(const char* name, const LossSpec& f, const Shape& shape,
   Lab lab(name);
   LossSpec weighted = f;
   if (!weights.empty()) weighted.weights = lab.put(Shape{shape[1]}, weights);
-  return lab.device().loss_with_logits(weighted, {}, lab.put(shape, z),
-                                       lab.put(shape, target), {}, 1);
+  return sum_of_logits(lab.device(), weighted, {}, lab.put(shape, z),
+                       lab.put(shape, target), {}, 1);
 }
 
 }  // namespace
@@ -145,10 +165,10 @@ TEST_CASE("losses at the ends of their range stay finite") {
           continue;  // exp(1000)
         Lab lab(name);
         const View grad = lab.blank(shape);
-        lab.device().loss_with_logits(f, grad, lab.put(shape, {z, 0}),
-                                      lab.put(shape, {1, 0}), {}, 1);
+        sum_of_logits(lab.device(), f, grad, lab.put(shape, {z, 0}),
+                      lab.put(shape, {1, 0}), {}, 1);
         CAPTURE(static_cast<int>(f.kind), z);
-        CHECK(lab.device().all_finite(grad));
+        CHECK(all_finite(lab.device(), grad));
       }
     }
   }
@@ -255,8 +275,8 @@ TEST_CASE("losses of PyTorch and their gradients") {
       const View grad = lab.blank(shape);
       dl::tensor::Device& d = lab.device();
       const double loss = k.logits
-                              ? d.loss_with_logits(f, grad, at, target, {}, 1)
-                              : d.loss(f, grad, at, target, {}, 1);
+                              ? sum_of_logits(d, f, grad, at, target, {}, 1)
+                              : sum_of(d, f, grad, at, target, {}, 1);
       const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
       CHECK(loss == Approx(k.loss).epsilon(tight));
       check_close(lab.get(grad), k.slopes, tight);
@@ -315,9 +335,9 @@ void check_gradient(const LossSpec& f, bool logits, bool weighted) {
   const View grad = lab.blank(kShape);
   const View y = lab.put(kShape, at), target = lab.put(kShape, t);
   if (logits)
-    lab.device().loss_with_logits(of, grad, y, target, {}, scale);
+    sum_of_logits(lab.device(), of, grad, y, target, {}, scale);
   else
-    lab.device().loss(of, grad, y, target, {}, scale);
+    sum_of(lab.device(), of, grad, y, target, {}, scale);
   check_close(lab.get(grad),
               numeric_gradient(
                   [&](auto& v) {
@@ -352,8 +372,8 @@ TEST_CASE("cpu losses agree with the reference") {
         if (masked && takes_weights(f))
           f.weights = lab.random(Shape{shape[1]}, 4, 0, 2);
         const double sum =
-            logits ? lab.device().loss_with_logits(f, grad, y, t, mask, 0.5)
-                   : lab.device().loss(f, grad, y, t, mask, 0.5);
+            logits ? sum_of_logits(lab.device(), f, grad, y, t, mask, 0.5)
+                   : sum_of(lab.device(), f, grad, y, t, mask, 0.5);
         Values all = lab.get(grad);
         all.push_back(sum);
         return all;
@@ -401,22 +421,23 @@ TEST_CASE("the likelihood of normal numbers is PyTorch's") {
                  mask = lab.put(Shape{2}, {0, 3});
       const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
       dl::tensor::Device& d = lab.device();
-      CHECK(d.loss(f, grad, y, t, {}, 1) == Approx(loss).epsilon(tight));
+      CHECK(sum_of(d, f, grad, y, t, {}, 1) == Approx(loss).epsilon(tight));
       check_close(lab.get(grad), slopes, tight);
       // One that does not count, and NaN that shows.
       const double second =
-          d.loss(f, {}, y.at(4, Shape{1, 4}), t.at(2, Shape{1, 2}), {}, 1);
-      CHECK(d.loss(f, grad, y, t, mask, 1) == Approx(3 * second));
+          sum_of(d, f, {}, y.at(4, Shape{1, 4}), t.at(2, Shape{1, 2}), {}, 1);
+      CHECK(sum_of(d, f, grad, y, t, mask, 1) == Approx(3 * second));
       CHECK(lab.get(grad)[3] == 0);
       CHECK(lab.get(grad)[7] == Approx(3 * slopes[7]).epsilon(1e-6));
       for (std::size_t at = 0; at < 4; ++at) {
         Values bad = kNormal;
         bad[at] = kNan;
-        CHECK(std::isnan(d.loss(f, grad, lab.put(Shape{2, 4}, bad), t, {}, 1)));
-        CHECK_FALSE(d.all_finite(grad));
+        CHECK(std::isnan(
+            sum_of(d, f, grad, lab.put(Shape{2, 4}, bad), t, {}, 1)));
+        CHECK_FALSE(all_finite(d, grad));
       }
-      CHECK_THROWS_AS(d.loss(f, {}, y, y, {}, 1), Error);
-      CHECK_THROWS_AS(d.loss(f, {}, lab.put(Shape{1, 3}, {1, 2, 3}),
+      CHECK_THROWS_AS(sum_of(d, f, {}, y, y, {}, 1), Error);
+      CHECK_THROWS_AS(sum_of(d, f, {}, lab.put(Shape{1, 3}, {1, 2, 3}),
                              lab.put(Shape{1, 1}, {1}), {}, 1),
                       Error);
     }
@@ -430,9 +451,10 @@ TEST_CASE("cpu likelihoods of normal numbers agree with the reference") {
         LossSpec f{Loss::kGaussian};
         if (masked) f.weights = lab.random(Shape{shape[1]}, 4, 0, 2);
         const View grad = lab.blank(both);
-        const double sum = lab.device().loss(
-            f, grad, lab.random(both, 1, -4, 4), lab.random(shape, 2, -3, 3),
-            masked ? lab.random(Shape{shape[0]}, 3, 0, 2) : View{}, 0.5);
+        const double sum =
+            sum_of(lab.device(), f, grad, lab.random(both, 1, -4, 4),
+                   lab.random(shape, 2, -3, 3),
+                   masked ? lab.random(Shape{shape[0]}, 3, 0, 2) : View{}, 0.5);
         Values all = lab.get(grad);
         all.push_back(sum);
         return all;
@@ -448,18 +470,17 @@ TEST_CASE("an example of weight 0 is not looked at, others weigh") {
     const View mask = lab.put(Shape{2}, {0, 3});
     for (const LossSpec& f : kAll) {
       const View grad = lab.blank(shape);
-      const double sum = lab.device().loss(f, grad, y, t, mask, 1);
-      const double alone = lab.device().loss(f, {}, y.at(2, Shape{1, 2}),
-                                             t.at(2, Shape{1, 2}), {}, 1);
+      const double sum = sum_of(lab.device(), f, grad, y, t, mask, 1);
+      const double alone = sum_of(lab.device(), f, {}, y.at(2, Shape{1, 2}),
+                                  t.at(2, Shape{1, 2}), {}, 1);
       CHECK(sum == Approx(3 * alone));
       CHECK(lab.get(grad)[0] == 0);
-      CHECK(lab.device().all_finite(grad));
+      CHECK(all_finite(lab.device(), grad));
     }
     for (const LossSpec& f : kOfLogits) {
       const View grad = lab.blank(shape);
-      CHECK(
-          std::isfinite(lab.device().loss_with_logits(f, grad, y, t, mask, 1)));
-      CHECK(lab.device().all_finite(grad));
+      CHECK(std::isfinite(sum_of_logits(lab.device(), f, grad, y, t, mask, 1)));
+      CHECK(all_finite(lab.device(), grad));
     }
   }
 }
@@ -475,14 +496,14 @@ TEST_CASE("a NaN output shows in the loss and the gradient") {
       for (const LossSpec& f : kAll) {
         CAPTURE(name, at, static_cast<int>(f.kind));
         const View grad = lab.random(shape, 1);
-        CHECK(std::isnan(lab.device().loss(f, grad, y, t, {}, 1)));
-        CHECK_FALSE(lab.device().all_finite(grad));
+        CHECK(std::isnan(sum_of(lab.device(), f, grad, y, t, {}, 1)));
+        CHECK_FALSE(all_finite(lab.device(), grad));
       }
       for (const LossSpec& f : kOfLogits) {
         CAPTURE(name, at, static_cast<int>(f.kind));
         const View grad = lab.random(shape, 1);
-        CHECK(std::isnan(lab.device().loss_with_logits(f, grad, y, t, {}, 1)));
-        CHECK_FALSE(lab.device().all_finite(grad));
+        CHECK(std::isnan(sum_of_logits(lab.device(), f, grad, y, t, {}, 1)));
+        CHECK_FALSE(all_finite(lab.device(), grad));
       }
     }
 }
@@ -493,19 +514,20 @@ TEST_CASE("losses refuse what does not fit") {
     const View y = lab.random(Shape{2, 3}, 1), t = lab.random(Shape{2, 3}, 2);
     dl::tensor::Device& d = lab.device();
     const LossSpec mse{Loss::kMeanSquaredError};
-    CHECK_THROWS_AS(d.loss(mse, {}, y, lab.random(Shape{3, 2}, 1), {}, 1),
+    CHECK_THROWS_AS(sum_of(d, mse, {}, y, lab.random(Shape{3, 2}, 1), {}, 1),
                     Error);
-    CHECK_THROWS_AS(d.loss(mse, {}, y, t, lab.random(Shape{3}, 1), 1), Error);
-    CHECK_THROWS_AS(d.loss(mse, lab.blank(Shape{2}), y, t, {}, 1), Error);
-    CHECK_THROWS_AS(d.loss_with_logits(mse, {}, y, t, {}, 1), Error);
-    CHECK_THROWS_AS(d.loss({Loss::kFocal}, {}, y, t, {}, 1), Error);
-    CHECK_THROWS_AS(d.loss({Loss::kBinaryFocal}, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(sum_of(d, mse, {}, y, t, lab.random(Shape{3}, 1), 1),
+                    Error);
+    CHECK_THROWS_AS(sum_of(d, mse, lab.blank(Shape{2}), y, t, {}, 1), Error);
+    CHECK_THROWS_AS(sum_of_logits(d, mse, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(sum_of(d, {Loss::kFocal}, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(sum_of(d, {Loss::kBinaryFocal}, {}, y, t, {}, 1), Error);
     CHECK_THROWS_AS(
-        d.loss({Loss::kCategoricalHinge}, {}, lab.random(Shape{2, 1}, 1),
+        sum_of(d, {Loss::kCategoricalHinge}, {}, lab.random(Shape{2, 1}, 1),
                lab.random(Shape{2, 1}, 1), {}, 1),
         Error);
     LossSpec weighted = mse;
     weighted.weights = lab.random(Shape{2}, 1);
-    CHECK_THROWS_AS(d.loss(weighted, {}, y, t, {}, 1), Error);
+    CHECK_THROWS_AS(sum_of(d, weighted, {}, y, t, {}, 1), Error);
   }
 }

@@ -52,11 +52,12 @@ class Step {
     const View flat = q.reshaped(Shape{n, 180});
     d.matmul(z, flat, false, v_, true, 0);
     d.add_bias(z, c_);
-    sums_[0] = d.loss_with_logits({tensor::Loss::kNegativeLogLikelihood}, dz, z,
-                                  t_.at(0, z.shape), {}, 1.0 / 7);
+    d.fill(sums_->view(), 0);
+    d.loss_with_logits(sum(0), {tensor::Loss::kNegativeLogLikelihood}, dz, z,
+                       t_.at(0, z.shape), {}, 1.0 / 7);
     d.activate({tensor::Activation::kSoftmax}, z, z);
-    sums_[1] = d.loss({tensor::Loss::kBinaryCrossEntropy}, {}, z,
-                      t_.at(0, z.shape), {}, 1);
+    d.loss(sum(1), {tensor::Loss::kBinaryCrossEntropy}, {}, z,
+           t_.at(0, z.shape), {}, 1);
     d.activate_gradient({tensor::Activation::kSoftmax}, z, dz, z, {});
     d.matmul(dv_, dz, true, flat, false, 0);
     d.sum_rows(dc_, dz);
@@ -71,16 +72,18 @@ class Step {
     conv_->backward_weights(dw_, db_, x, dy);
     conv_->backward_data(dx_.at(0, x.shape), dy, w_);
     run_recurrent(x.reshaped(Shape{n, 12, 36}), n);
-    sums_[2] = d.sum_squares(dw_);
-    sums_[3] = d.sum_absolute(dw_);
-    sums_[4] = d.all_finite(dw_) ? 1 : 0;
+    d.add_squares(sum(2), 1, dw_);
+    d.add_absolute(sum(3), 1, dw_);
+    d.add_sum(sum(4), 1, dw_);
+    d.check_finite(sum(4), dw_);
     for (const auto kind : kUpdaters) {
       d.fill(m_, 0.25);
       const int components = tensor::state_per_parameter(kind);
       const auto to = kind == tensor::Updater::kNone
                           ? tensor::UpdateTo::kParameters
                           : tensor::UpdateTo::kGradient;
-      d.update({.limit = 0.5,
+      d.update(sum(4),
+               {.limit = 0.5,
                 .l1 = 1e-3,
                 .l2 = 1e-2,
                 .kind = kind,
@@ -97,7 +100,8 @@ class Step {
 
   // Everything a step computes, all of it finite.
   Values results() {
-    Values all(sums_, sums_ + 5);
+    Values all(kSums);
+    lab_.device().read(all, sums_->view());
     for (const View& view : {w_, dw_, db_, dv_, dc_, dgamma_, dbeta_, m_, s_,
                              x2_, mean_, variance_, u_, du_, dr_, dk_})
       for (const double value : lab_.get(view)) all.push_back(value);
@@ -157,6 +161,8 @@ class Step {
     }
   }
 
+  View sum(std::int64_t i) const { return sums_->view().at(i, Shape{1}); }
+
   View array(const Shape& shape, std::uint64_t seed, double low = -1,
              double high = 1) {
     const std::int64_t n = shape.elements();
@@ -186,7 +192,9 @@ class Step {
   std::vector<std::unique_ptr<tensor::Recurrent>> recurrent_;
   std::vector<Tensor> pixels_ = batches(DType::kU8, Shape{12, 12, 3}, 251);
   std::vector<Tensor> labels_ = batches(DType::kU8, Shape{}, 10);
-  double sums_[5] = {};
+  static constexpr std::int64_t kSums = 5;
+  std::unique_ptr<tensor::Buffer> sums_ =
+      lab_.device().allocate(Shape{kSums}, DType::kF64);
 
   View x_ = array(Shape{kMaxBatch, 12, 12, 3}, 1), dx_ = array(x_.shape, 2),
        x2_ = array(x_.shape, 3);

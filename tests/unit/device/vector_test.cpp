@@ -1,4 +1,4 @@
-// Elementwise primitives and sums, on both devices.
+// Elementwise primitives, on both devices.
 
 #include "tests/unit/device/lab.h"
 
@@ -28,8 +28,6 @@ TEST_CASE("elementwise arithmetic, by hand") {
     CHECK(lab.get(y) == Values{205, 780, 1740});
     d.copy(y, x);
     CHECK(lab.get(y) == Values{10, 20, -30});
-    CHECK(d.sum_squares(y) == 1400);
-    CHECK(d.sum_absolute(y) == 60);
     d.fill(y, -3);
     CHECK(lab.get(y) == Values{-3, -3, -3});
   }
@@ -46,10 +44,6 @@ TEST_CASE("elementwise arithmetic of the cpu agrees with the reference") {
       lab.device().multiply(y, x, y);
       return lab.get(y);
     });
-    check_like_reference([&](Lab& lab) {
-      const View x = lab.random(shape, 3, -5, 5);
-      return Values{lab.device().sum_squares(x), lab.device().sum_absolute(x)};
-    });
   }
 }
 
@@ -64,40 +58,5 @@ TEST_CASE("shapes of elementwise arguments may differ, sizes may not") {
     CHECK_THROWS_AS(lab.device().add(a, 1, c), Error);
     CHECK_THROWS_AS(lab.device().multiply(a, a, c), Error);
     CHECK_THROWS_AS(lab.device().scale({}, 1), Error);
-  }
-}
-
-TEST_CASE("all_finite finds a single bad value anywhere") {
-  for (const char* name : {"cpu", "reference"}) {
-    Lab lab(name);
-    for (const std::int64_t n : kLengths) {
-      const View x = lab.random(Shape{n}, 1);
-      CHECK(lab.device().all_finite(x));
-      for (const double bad : {kNan, kInf, -kInf})
-        for (const std::int64_t at : {std::int64_t{0}, n / 2, n - 1}) {
-          if (n == 0) continue;
-          CAPTURE(name, n, bad, at);
-          const View one = x.at(at, Shape{1});
-          const Values before = lab.get(one);
-          lab.device().fill(one, bad);
-          CHECK_FALSE(lab.device().all_finite(x));
-          lab.device().fill(one, before[0]);
-        }
-    }
-    // The largest and smallest numbers are finite.
-    const View edge = lab.put(Shape{3}, {3.4e38, -3.4e38, 1e-45});
-    CHECK(lab.device().all_finite(edge));
-  }
-}
-
-TEST_CASE("sums keep NaN") {
-  for (const char* name : {"cpu", "reference"}) {
-    Lab lab(name);
-    for (std::int64_t at = 0; at < 40; ++at) {
-      const View x = lab.random(Shape{40}, 1);
-      lab.device().fill(x.at(at, Shape{1}), kNan);
-      CHECK(std::isnan(lab.device().sum_squares(x)));
-      CHECK(std::isnan(lab.device().sum_absolute(x)));
-    }
   }
 }

@@ -79,9 +79,32 @@ TEST_CASE("what is predicted has the mask of its input, or none") {
   CHECK(mask_after(kGru, kLengths) == kLengths);
   CHECK(mask_after(kGru, {}).empty());
   CHECK(mask_after(R"({"type": "lstm", "units": 2}, )", kLengths).empty());
-  const Rows halves = {
-      {0.5, 1, 0, 2}, {1, 1, 1, 1}, {1, 0, 0, 0}, {1, 1, 1, 1}};
-  CHECK(mask_after(kGru, halves) == halves);
+}
+
+TEST_CASE("a step counts or is padding, whatever number of a mask says so") {
+  const Rows numbers = {
+      {0.5, 1, 0, 2}, {255, 1, 1, 1}, {1, 0, 0, 0}, {1, 1, 1, 7}};
+  Rows ones = numbers;
+  for (std::vector<double>& row : ones)
+    for (double& x : row) x = x != 0 ? 1 : 0;
+  CHECK(mask_after(kGru, numbers) == ones);
+  for (const char* layer :
+       {R"({"type": "conv1d", "filters": 2, "kernel": 2}, )",
+        R"({"type": "average_pool1d", "kernel": 2}, )",
+        R"({"type": "batch_norm"}, )",
+        R"({"type": "lstm", "units": 2, "return_sequences": true}, )"}) {
+    const NetworkConfig config =
+        testing::sequence("[4, 3]", std::string(layer) + kGru +
+                                        R"({"type": "last_step"}, )" + kEach);
+    CAPTURE(layer);
+    data::DataSet set = testing::random_set(config, 4);
+    const auto loss = [&](const Rows& mask) {
+      set.tensors["features_mask"] = tensor_of(mask);
+      Network network = testing::compile(config, 4);
+      return network.compute_gradient(network.batch_of(set), {});
+    };
+    CHECK(loss(numbers) == loss(ones));
+  }
 }
 
 TEST_CASE("what is predicted has the mask that windows leave of it") {
@@ -94,6 +117,14 @@ TEST_CASE("what is predicted has the mask that windows leave of it") {
         pairs);
   CHECK(mask_after(R"({"type": "crop1d", "cropping": [1, 0]}, )", kLengths) ==
         Rows{{1, 1, 1}, {1, 1, 0}, {0, 0, 0}, {1, 0, 1}});
+  // Where steps stay as many, padding stays padding.
+  CHECK(mask_after(R"({"type": "max_pool1d", "kernel": 3, "stride": 1,
+      "padding": "same"}, )",
+                   kLengths) == kLengths);
+  // The gaps of a dilation are part of the window.
+  CHECK(mask_after(R"({"type": "conv1d", "filters": 2, "kernel": 2,
+      "dilation": 2}, )",
+                   kLengths) == Rows{{1, 1}, {1, 1}, {1, 0}, {1, 1}});
   // An activation behind it is computed with it.
   CHECK(mask_after(conv + R"(}, {"type": "activation",
       "activation": "tanh"}, )" +

@@ -31,16 +31,17 @@ std::vector<double> update_of(
     tensor::UpdateTo to = tensor::UpdateTo::kGradient) {
   assign(network, network.update(), gradient);
   const Layout layout = layout_of(network.config());
-  UpdatePlan plan(network.config(), layout, lanes);
+  Memory memory(network.device());
+  UpdatePlan plan(network.config(), layout, lanes, memory);
   LaneTeam team(lanes);
   const tensor::View found[] = {network.update()};
   team.run([&](int lane) { plan.gather(lane, network.device(), found); });
-  REQUIRE(plan.finite());
+  REQUIRE(plan.finite(network.device()));
   team.run([&](int lane) {
     plan.step(lane, network.device(), at, to, {}, network.update(),
               network.parameters(), network.updater_state());
   });
-  REQUIRE(plan.finite());
+  REQUIRE(plan.finite(network.device()));
   return values(network, network.update());
 }
 
@@ -327,7 +328,8 @@ TEST_CASE(
   Network one = compile(config, 4), two = compile(config, 4),
           three = compile(config, 4);
   const Layout layout = layout_of(config);
-  UpdatePlan plan(config, layout, 2);
+  Memory memory(one.device());
+  UpdatePlan plan(config, layout, 2, memory);
   LaneTeam team(2);
   const tensor::View found[] = {one.update(), two.update(), three.update()};
   const auto gather = [&](double last) {
@@ -335,7 +337,7 @@ TEST_CASE(
     assign(two, two.update(), {1e16, 0, 0, 0, 1});
     assign(three, three.update(), {-1e16, 0, 0, 0, last});
     team.run([&](int lane) { plan.gather(lane, one.device(), found); });
-    return plan.finite();
+    return plan.finite(one.device());
   };
   CHECK(gather(-1));
   CHECK(values(one, one.update()) ==
