@@ -53,12 +53,12 @@ def channels_first(x):
 
 
 def window(layer, shape):
-    """Extents after a window has slid over [height, width, ...], and what is
-    padded: [[top, bottom], [left, right]]."""
+    """Extents after a window has slid over [height, width, ...] (or of a series or
+    volume), and what is padded: [[top, bottom], [left, right]]."""
     extents, pads = [], []
-    for i in range(2):
+    for i, kernel in enumerate(layer["kernel"]):
         stride = layer["stride"][i]
-        reach = (layer["kernel"][i] - 1) * layer.get("dilation", [1, 1])[i] + 1
+        reach = (kernel - 1) * layer.get("dilation", [1, 1, 1])[i] + 1
         if layer["padding"] == "same":
             extent = -(-shape[i] // stride)
             total = max(0, (extent - 1) * stride + reach - shape[i])

@@ -14,8 +14,9 @@ import torch
 class Group:
     """Parameters of a layer that share updater and regularization."""
 
-    def __init__(self, parameters, updater, l1, l2):
+    def __init__(self, parameters, updater, l1, l2, decay=0, role="weight"):
         self.parameters, self.updater, self.l1, self.l2 = parameters, updater, l1, l2
+        self.decay, self.role = decay, role
 
 
 def groups_of(trained):
@@ -78,16 +79,37 @@ def needs_treatment(layers):
                any(group.l1 for group in groups) for layer, groups in layers)
 
 
-def rate_of(updater, iteration, epoch):
-    rate = updater["learning_rate"]
+def cycle(rate, i):
+    """Up, down, and below the start in the last share of its length."""
+    length, start = rate["length"], rate["initial"]
+    annealing = rate.get("annealing", 0.1) * length
+    half, at = (length - annealing) / 2, i % length
+    if at < 2 * half:
+        return start + (rate["peak"] - start) * (1 - abs(at - half) / half)
+    return start * rate.get("decay", 0.1) ** ((at - 2 * half) / annealing)
+
+
+SCHEDULES = {
+    "fixed": lambda r, i: r["initial"],
+    "step": lambda r, i: r["initial"] * r["decay"] ** (i // r["every"]),
+    "exponential": lambda r, i: r["initial"] * r["decay"] ** i,
+    "polynomial": lambda r, i: r["initial"] * max(0.0, 1 - i / r["limit"]) ** r.get("power", 1),
+    "inverse": lambda r, i: r["initial"] / (1 + r["decay"] * i) ** r.get("power", 1),
+    "sigmoid": lambda r, i: r["initial"] / (1 + math.exp(r["decay"] * (i - r["middle"]))),
+    "cosine": lambda r, i: (r.get("final", 0) + (r["initial"] - r.get("final", 0)) *
+                            (1 + math.cos(math.pi * min(1, i / r["limit"]))) / 2),
+    "cycle": cycle,
+    "map": lambda r, i: r["values"][max((k for k in r["values"] if int(k) <= i), key=int)],
+}
+
+
+def rate_of(rate, iteration, epoch):
+    """What a learning rate or momentum is at a step."""
     if not isinstance(rate, dict):
         return rate
-    i = epoch if rate.get("by") == "epoch" else iteration
-    if rate["schedule"] == "step":
-        return rate["initial"] * rate["decay"] ** (i // rate["every"])
-    if rate["schedule"] == "exponential":
-        return rate["initial"] * rate["decay"] ** i
-    return rate["initial"] * max(0.0, 1 - i / rate["limit"]) ** rate.get("power", 1)
+    i = epoch if rate.get("by", "iteration") == "epoch" else iteration
+    warmup = rate.get("warmup", 0)
+    return SCHEDULES[rate["schedule"]](rate, i) * min(1, (i + 1) / max(1, warmup))
 
 
 def exact_update(u, lr, t, gradient, state):
@@ -125,7 +147,7 @@ def exact_optimizer(layers):
         treat(layers, with_l2=True)
         for _, groups in layers:
             for group in groups:
-                lr = rate_of(group.updater, iteration, epoch)
+                lr = rate_of(group.updater["learning_rate"], iteration, epoch)
                 for p in group.parameters:
                     p.sub_(exact_update(group.updater, lr, iteration + 1, p.grad,
                                         state.setdefault(p, {})))
@@ -134,7 +156,7 @@ def exact_optimizer(layers):
 
 def torch_optimizer(kind, groups):
     u = groups[0].updater
-    parameters = [{"params": g.parameters, "lr": rate_of(g.updater, 0, 0), "weight_decay": g.l2}
+    parameters = [{"params": g.parameters, "lr": rate_of(g.updater["learning_rate"], 0, 0), "weight_decay": g.l2}
                   for g in groups]
     if kind == "sgd":
         return torch.optim.SGD(parameters, fused=True)
