@@ -57,10 +57,12 @@ peers-quick: configure
 	scripts/peers --bin $(BUILD)/bin quick
 
 .PHONY: peers
-## peers: speed, memory and losses beside PyTorch and ONNX Runtime (half an hour)
+## peers: results, speed and memory beside PyTorch and ONNX Runtime (half an hour)
 peers: bootstrap-test
 	$(MAKE) configure
 	$(build) peers_tools
+	scripts/peers --bin $(BUILD)/bin parity
+	scripts/peers --bin $(BUILD)/bin parity --random 300
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
 
 .PHONY: peers-distributed

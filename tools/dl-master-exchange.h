@@ -29,7 +29,7 @@ inline void declare_sharing(dl::cli::Options& opt,
                             dl::cluster::SharingOptions& s) {
   opt.section("Sharing");
   opt.add("threshold", &s.threshold, "RULE",
-          "fixed:T, adaptive:T, target:DENSITY or quantile:DENSITY");
+          "fixed:T, adaptive[:T], target:DENSITY or quantile:DENSITY");
   opt.add("per-tensor", &s.per_tensor, "YES-NO",
           "yes: each tensor has a threshold of its own");
   opt.add("warmup", &s.warmup, "COUNT",
@@ -42,7 +42,7 @@ inline void declare_sharing(dl::cli::Options& opt,
   opt.add("masking", &s.masking, "YES-NO",
           "gradient: momentum of what was sent starts afresh");
   opt.add("combine", &s.combine, "RULE",
-          "sum, mean (divided by the workers) or scaled (by their root)");
+          "auto, diversity, root-diversity, sum, mean or scaled");
   opt.add("in-flight", &s.in_flight, "COUNT",
           "updates a worker may be ahead of the master");
   opt.add("staleness-rule", &s.staleness_rule, "RULE",

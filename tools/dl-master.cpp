@@ -90,8 +90,8 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("target", &m.target, "METRIC=VALUE", "stop when this is reached");
   opt.duration("max-time", &m.max_time, "TIME",
                "stop after this time, of all starts together; 0: never");
-  opt.add("keep", &m.keep, "WHICH",
-          "best or last model; best if there is --patience");
+  opt.add("keep", &m.keep, "WHICH", "best or last; best with --patience");
+  opt.add("on-divergence", &m.on_divergence, "WHAT", "reduce, stop or ignore");
 }
 
 void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
@@ -180,6 +180,7 @@ void run(Args& args) {
     std::cout << outcome.text;
   else if (!outcome.text.empty())
     dl::cli::log()(dl::Level::kInfo, "the run is finished\n" + outcome.text);
+  if (outcome.verdict) throw dl::Error(*outcome.verdict);
 }
 
 }  // namespace

@@ -13,6 +13,14 @@ double monotonic_seconds() {
          static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+Clock& monotonic_clock() {
+  class Monotonic : public Clock {
+    double seconds() override { return monotonic_seconds(); }
+  };
+  static Monotonic clock;
+  return clock;
+}
+
 std::string utc_timestamp() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);

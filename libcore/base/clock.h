@@ -10,15 +10,26 @@ namespace dl {
 double monotonic_seconds();   // since an arbitrary start; never set back
 std::string utc_timestamp();  // RFC 3339, "2026-01-31T12:00:00.123Z"
 
+// What measures and waits may be given another time than this machine's, as a
+// simulation is.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual double seconds() = 0;  // since an arbitrary start; never set back
+};
+Clock& monotonic_clock();  // of monotonic_seconds(); thread-safe
+
 // Adds the seconds of its life to a sum.
 class Stopwatch {
  public:
-  explicit Stopwatch(double& sum) : sum_(sum), begin_(monotonic_seconds()) {}
-  ~Stopwatch() { sum_ += monotonic_seconds() - begin_; }
+  Stopwatch(Clock& clock, double& sum)
+      : clock_(clock), sum_(sum), begin_(clock.seconds()) {}
+  ~Stopwatch() { sum_ += clock_.seconds() - begin_; }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
+  Clock& clock_;
   double& sum_;
   double begin_;
 };

@@ -31,6 +31,7 @@ enum class Code {
   kProtocol = 76,       // the peer speaks another version, or nonsense
   kNotAuthorised = 77,  // the peer does not let us in
   kConfig = 78,         // a configuration is wrong
+  kDiverged = 79,       // training went wrong
 };
 
 class Error : public std::exception {

@@ -37,7 +37,7 @@ class AveragingLearner : public Learner {
   }
 
   void begin(const Task& task) override {
-    const Stopwatch watch(stats_.decode);
+    const Stopwatch watch(mail_.clock, stats_.decode);
     const auto start = keeper_.begin(task);
     tell_difference();
     if (!start) throw Superseded{};
@@ -55,7 +55,7 @@ class AveragingLearner : public Learner {
     at.afresh = afresh_;
     Replica::Step step;
     {
-      const Stopwatch watch(stats_.compute);
+      const Stopwatch watch(mail_.clock, stats_.compute);
       step = replica_->train(batch, at);
     }
     ++stats_.batches;
@@ -70,7 +70,7 @@ class AveragingLearner : public Learner {
     failpoint("worker.before_result");
     std::optional<Result> result;
     {
-      const Stopwatch watch(stats_.encode);
+      const Stopwatch watch(mail_.clock, stats_.encode);
       result = keeper_.finish(
           work.task, replica_->parameters(), replica_->statistics(),
           needs_updater_ ? replica_->updater_state() : std::vector<float>());

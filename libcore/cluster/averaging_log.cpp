@@ -135,8 +135,7 @@ void apply_round(const LogEntry& entry, RunState& state) {
   state.committed = std::move(committed);
   state.version = entry.sequence;
   state.iteration += record.steps;
-  state.examples += entry.examples;
-  state.loss_sum += entry.loss_sum;
+  state.count(entry.count, entry.examples, entry.loss_sum, 0);
 }
 
 }  // namespace dl::cluster

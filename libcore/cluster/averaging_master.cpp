@@ -424,8 +424,7 @@ void AveragingEpoch::end_round() {
   unsaved_ = true;
 
   const std::int64_t examples = round.all_examples();
-  state.examples += examples;
-  state.loss_sum += round.loss_sum();
+  state.count(round.end - round.first, examples, round.loss_sum(), 0);
   context_.events.write(
       "round", {{"round", state.version},
                 {"epoch", state.epoch},

@@ -38,11 +38,21 @@ void keep_defaults(const Json& before, const MasterOptions& options,
     settings.averaging.workers =
         JsonView(before.at(workers), Code::kData, workers.to_string())
             .integer(0, kMostCounted);
-  const Json::json_pointer in_flight("/settings/sharing/in_flight");
+  const Json::json_pointer combine("/settings/sharing/combine"),
+      threshold("/settings/sharing/threshold"),
+      in_flight("/settings/sharing/in_flight");
+  const auto view = [&](const Json::json_pointer& key) {
+    return JsonView(before.at(key), Code::kData, key.to_string());
+  };
+  const SharingOptions usual;
+  if (options.sharing.combine == usual.combine && before.contains(combine))
+    settings.sharing.combine = enum_of(view(combine), kCombineNames);
+  if (options.sharing.threshold == usual.threshold &&
+      before.contains(threshold))
+    settings.sharing.threshold =
+        exchange::ThresholdRule::from_json(view(threshold));
   if (options.sharing.in_flight == 0 && before.contains(in_flight))
-    settings.sharing.in_flight =
-        JsonView(before.at(in_flight), Code::kData, in_flight.to_string())
-            .integer(1, 1024);
+    settings.sharing.in_flight = view(in_flight).integer(1, 1024);
 }
 
 std::vector<std::string> instructions_in(const Json& configuration) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct Hooks {
   std::function<void()> keep_best;    // the model as it is now
   std::function<std::vector<std::byte>(const Fetch&)> record;
   std::vector<HostFigures>* measured = nullptr;  // instead of training
+  // Where the run may go on that went wrong; nothing: nowhere.
+  std::function<std::optional<RunState>()> go_back = nullptr;
+  // Where a model is from before training went wrong, as a clause; "": nowhere.
+  std::function<std::string()> where_sound = nullptr;
   // A worker computes with these instructions.
   std::function<void(const std::string&)> computes_with = nullptr;
 };
@@ -94,6 +99,12 @@ class Coordinator {
   void watch_stragglers();
   bool gathered();
   void settle_bad_data();
+  void watch_training();
+  void watch_score();
+  void write_divergence(const std::string& what, std::string_view action);
+  void note_divergence(const std::string& what);
+  bool go_back(const std::string& why);
+  void take_back(RunState state);
   void watch_for_workers();
   void watch_time();
   void say_waiting(const std::string& what, double left);
@@ -132,6 +143,7 @@ class Coordinator {
   std::string stop_reason_;                 // not empty: stopping
   double stop_deadline_ = 0;
   bool time_is_up_ = false;
+  bool said_wrong_ = false;  // that training goes wrong
   bool stopped_ = false;
 };
 

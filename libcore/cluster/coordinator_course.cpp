@@ -38,6 +38,7 @@ void Coordinator::tick(double now) {
   if (finished() || stopped_) return;
   watch_members();
   watch_stragglers();
+  watch_training();
   settle_bad_data();
   feed_tree_.tick();
   if (stop_reason_.empty()) {
@@ -98,6 +99,10 @@ void Coordinator::advance() {
     return;
   }
   if (evaluation_) return end_epoch(evaluation_->result());
+  const RunState& state = context_.state;
+  if (state.epoch + 1 >= context_.settings.epochs && !time_is_up_ &&
+      state.watch.ends_badly() && go_back(state.watch.describe()))
+    return;
   if (time_is_up_ && context_.state.examples == 0) return end_untrained();
   context_.state.committed = phase_->committed();
   passed_over_ = Json::object();
@@ -164,6 +169,7 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   state.reason = early_stopping_.verdict(metric);
   if (state.reason.empty() && time_is_up_) state.reason = kTimeIsOver;
   state.history.push_back(std::move(result));
+  watch_score();
   if (!state.bad_shards.empty())
     state.passed_over += context_.training.examples() - state.examples;
   ++state.epoch;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "libcore/cluster/number_format.h"
+#include "libcore/cluster/worker_advice.h"
 #include "libcore/exchange/average.h"
 
 namespace dl::cluster {
@@ -165,6 +166,15 @@ std::string Estimate::advice() const {
   return text + "; a larger --batch makes more of a step";
 }
 
+std::string Estimate::workers_text() const {
+  const auto n = static_cast<std::int64_t>(hosts.size());
+  const std::string fact = together(settings, n);
+  if (fact.empty()) return "";
+  const std::string advice = worker_advice(settings, n, batches);
+  if (advice.empty()) return fact + "\n";
+  return (advice.starts_with(fact) ? "" : fact + "\n") + advice + "\n";
+}
+
 std::string Estimate::to_text() const {
   std::string text = column("compute", 29) + column("encode", 11) +
                      column("decode", 11) + column("update", 10) +
@@ -195,7 +205,7 @@ std::string Estimate::to_text() const {
     }
     text += column(n == 1 ? "" : bits(break_even(n)), 20) + "\n";
   }
-  return text + "\n" + advice() + "\n";
+  return text + "\n" + advice() + "\n" + workers_text();
 }
 
 Json Estimate::to_json() const {
@@ -221,7 +231,8 @@ Json Estimate::to_json() const {
   }
   return {{"measured", std::move(measured)},
           {"expected", std::move(expected)},
-          {"advice", advice()}};
+          {"advice", advice()},
+          {"workers", workers_text()}};
 }
 
 }  // namespace dl::cluster

@@ -46,6 +46,7 @@ struct HostFigures {
 struct Estimate {
   std::vector<HostFigures> hosts;
   std::int64_t parameters = 0;
+  std::int64_t batches = 0;  // of an epoch
   Settings settings;
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;
@@ -60,6 +61,9 @@ struct Estimate {
   double break_even(std::int64_t workers) const;
   // Bytes a second that a line must carry so that sharing waits for none.
   double enough(std::int64_t workers) const;
+  // Mini-batch, staleness, and what should be otherwise, for as many workers as
+  // were measured; lines, or "".
+  std::string workers_text() const;
   // One sentence for as many hosts as were measured.
   std::string advice() const;
 

@@ -25,11 +25,12 @@ bool ends_in_torn_line(int file) {
 }  // namespace
 
 EventLog::EventLog(const std::string& path, std::string run,
-                   std::uint64_t incarnation, Log log)
+                   std::uint64_t incarnation, Log log, Clock& clock)
     : path_(path),
       run_(std::move(run)),
       incarnation_(incarnation),
-      log_(std::move(log)) {
+      log_(std::move(log)),
+      clock_(clock) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0)
     throw Error{Code::kCantCreate,
@@ -42,7 +43,7 @@ EventLog::~EventLog() { ::close(file_); }
 void EventLog::write(std::string_view event, Json fields) {
   fields["event"] = event;
   fields["ts"] = utc_timestamp();
-  fields["mono"] = monotonic_seconds();
+  fields["mono"] = clock_.seconds();
   fields["run"] = run_;
   fields["incarnation"] = incarnation_;
   // One that was cut short is closed, so that ours starts a new one.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "libcore/base/clock.h"
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
 
@@ -18,10 +19,10 @@ namespace dl::cluster {
 
 class EventLog {
  public:
-  // run, incarnation: put into every line.
+  // run, incarnation: put into every line.  clock: of "mono"; outlives it.
   // Throws Error: kCantCreate.
   EventLog(const std::string& path, std::string run, std::uint64_t incarnation,
-           Log log);
+           Log log, Clock& clock = monotonic_clock());
   ~EventLog();
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
@@ -34,6 +35,7 @@ class EventLog {
   std::string path_, run_;
   std::uint64_t incarnation_;
   Log log_;
+  Clock& clock_;
   int file_ = -1;
   bool torn_ = false;  // the last line is not whole
   bool complained_ = false;

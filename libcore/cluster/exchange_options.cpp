@@ -1,5 +1,7 @@
 #include "libcore/cluster/exchange_options.h"
 
+#include <algorithm>
+
 #include "libcore/cluster/option_values.h"
 
 namespace dl::cluster {
@@ -75,7 +77,7 @@ AveragingSettings settings_of(const AveragingOptions& options, bool adaptive) {
   return s;
 }
 
-SharingSettings settings_of(const SharingOptions& options) {
+SharingSettings settings_of(const SharingOptions& options, bool root) {
   SharingSettings s;
   s.threshold =
       parse_rule<exchange::ThresholdRule>("--threshold", options.threshold);
@@ -86,8 +88,13 @@ SharingSettings settings_of(const SharingOptions& options) {
   s.clip_every = in_range("--clip-every", options.clip_every, 0);
   s.share = one_of("--share", options.share, kShareNames);
   s.masking = yes_or_no("--masking", options.masking);
-  s.combine = one_of("--combine", options.combine, kCombineNames);
-  s.in_flight = in_range("--in-flight", options.in_flight, 0, 1024);
+  if (options.combine == "auto")
+    s.combine = root && s.share == Share::kUpdate ? Combine::kRootDiversity
+                                                  : Combine::kDiversity;
+  else
+    s.combine = one_of("--combine", options.combine, kCombineNames);
+  s.in_flight = std::max<std::int64_t>(
+      in_range("--in-flight", options.in_flight, 0, 1024), 1);
   s.staleness_rule = parse_rule<exchange::StalenessRule>(
       "--staleness-rule", options.staleness_rule);
   if (options.staleness != "none") {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,13 +84,24 @@ class Learner {
   virtual Replica& replica() = 0;
 };
 
+// The run's parameters after each update, where others have added them up: in a
+// simulation, whose replicas are all in one process.
+class ParameterHistory {
+ public:
+  virtual ~ParameterHistory() = default;
+  // After this update, which was applied; there until the next call.
+  virtual std::span<const float> at(std::uint64_t sequence) = 0;
+};
+
 std::unique_ptr<Learner> make_averaging_learner(
     std::unique_ptr<Replica> replica, const Settings& settings, Mailbox& mail);
 // updater: that of gradients, if they are shared (gradient_sharing.h); the
-// replica is without_updaters() then.
+// replica is without_updaters() then.  history: where it looks up what updates
+// make of its parameters, outlives it; null: it applies them.
 std::unique_ptr<Learner> make_sharing_learner(
     std::unique_ptr<Replica> replica, const Settings& settings,
-    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log);
+    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log,
+    ParameterHistory* history = nullptr);
 
 }  // namespace dl::cluster
 

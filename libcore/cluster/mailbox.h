@@ -22,6 +22,7 @@
 #include <tuple>
 #include <vector>
 
+#include "libcore/base/clock.h"
 #include "libcore/cluster/exchange_stats.h"
 #include "libcore/cluster/message.h"
 
@@ -116,6 +117,10 @@ class RecordFetcher {
 };
 
 struct Mailbox {
+  // clock: by which the compute thread measures and waits; outlives this.
+  explicit Mailbox(Clock& the_clock = monotonic_clock()) : clock(the_clock) {}
+
+  Clock& clock;
   Inbox inbox;
   Outbox outbox;
   RecordFetcher fetcher{outbox};

@@ -3,8 +3,10 @@
 #ifndef DL_LIBCORE_CLUSTER_MASTER_H_
 #define DL_LIBCORE_CLUSTER_MASTER_H_
 
+#include <optional>
 #include <string>
 
+#include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/master_options.h"
@@ -15,6 +17,9 @@ namespace dl::cluster {
 struct Outcome {
   std::string text;
   Json json;
+  // To be thrown when all is said: the model is much worse than one that the
+  // run had.
+  std::optional<Error> verdict = std::nullopt;
 };
 
 // Returns when the model is written, or at once for a run that is finished

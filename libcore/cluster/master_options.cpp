@@ -105,12 +105,27 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   if (s.metric != "loss") eval::find_metric(all, s.metric);
 }
 
-bool is_adaptive(const nn::NetworkConfig& network) {
-  return std::ranges::any_of(network.layers, [](const nn::LayerConfig& layer) {
-    const tensor::Updater kind = layer.training.updater.kind;
-    return kind != tensor::Updater::kNone && kind != tensor::Updater::kSgd &&
-           kind != tensor::Updater::kNesterov;
+template <typename F>
+bool has_updater(const nn::NetworkConfig& network, F like) {
+  return std::ranges::any_of(network.layers, [&](const nn::LayerConfig& layer) {
+    return like(layer.training.updater);
   });
+}
+
+bool is_adaptive(const nn::UpdaterConfig& updater) {
+  const tensor::Updater kind = updater.kind;
+  return kind != tensor::Updater::kNone && kind != tensor::Updater::kSgd &&
+         kind != tensor::Updater::kNesterov;
+}
+
+// What N workers make of it is too much by up to the root of N: AdaGrad divides
+// by a sum of which each has a part, and a step that has the same size whatever
+// the gradient, and momentum, swings.
+bool wants_root(const nn::UpdaterConfig& updater) {
+  constexpr double kMuch = 0.5;
+  if (updater.kind == tensor::Updater::kAdaGrad) return true;
+  return is_adaptive(updater) && updater.kind != tensor::Updater::kRmsProp &&
+         updater.kind != tensor::Updater::kAdaDelta && updater.beta1 > kMuch;
 }
 
 }  // namespace
@@ -125,17 +140,15 @@ Settings settings_of(const MasterOptions& options,
   s.batch = in_range("--batch", options.batch, 1);
   s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
   s.prefetch = in_range("--prefetch", options.prefetch, 0);
-  s.averaging = settings_of(options.averaging, is_adaptive(network));
+  s.averaging =
+      settings_of(options.averaging, has_updater(network, is_adaptive));
   // How many replicas are averaged must not depend on who is there in time.
   if (s.averaging.workers == 0)
     s.averaging.workers = in_range("--local", options.local, 0);
   s.deterministic = options.deterministic;
   if (s.deterministic && options.device != "cpu")
     misuse("--deterministic is for --device cpu, not " + options.device);
-  s.sharing = settings_of(options.sharing);
-  // A single worker that waits for its update has the same result every time.
-  const bool alone = options.local == 1 && options.bind.empty();
-  if (s.sharing.in_flight == 0) s.sharing.in_flight = alone ? 1 : 2;
+  s.sharing = settings_of(options.sharing, has_updater(network, wants_root));
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data, held_out);
   return s;
@@ -162,6 +175,8 @@ Limits limits_of(const MasterOptions& options) {
                            : std::max<std::int64_t>(options.local, 1);
   limits.skip_bad_shards =
       in_range("--skip-bad-shards", options.skip_bad_shards, 0);
+  limits.on_divergence =
+      one_of("--on-divergence", options.on_divergence, kOnDivergenceNames);
   limits.speculate = options.speculate;
   in_range("--threads", options.threads, 0, 4096);
   in_range("--pretrain", options.pretrain, 0);

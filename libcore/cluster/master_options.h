@@ -50,6 +50,7 @@ struct MasterOptions {
   std::int64_t patience = 0;
   std::chrono::milliseconds max_time{0};
   std::string keep;  // "": best with patience, else last
+  std::string on_divergence = "reduce";
 
   // Workers.
   std::int64_t local = 0;

@@ -22,6 +22,7 @@
 #include "libcore/cluster/run_files.h"
 #include "libcore/cluster/run_store.h"
 #include "libcore/cluster/watchdog.h"
+#include "libcore/cluster/worker_advice.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/source.h"
@@ -58,8 +59,8 @@ class Master {
 
  private:
   Report begun() const;
-  Sizes sizes() const;
   Outcome finished();
+  std::optional<Error> verdict(const RunState& state) const;
   void begin_history();
   std::unique_ptr<RouterSocket> listen();
   int threads_of_worker() const;
@@ -127,7 +128,9 @@ Outcome Master::run() {
       store_.write_model(context_->state);
   } catch (const Error& error) {
     watchdog_.reset();
-    see_off(static_cast<int>(error.code()), error.what());
+    see_off(static_cast<int>(error.code()), error.code() == Code::kDiverged
+                                                ? "training went wrong"
+                                                : error.what());
     events_->write("stop", {{"why", error.what()},
                             {"code", static_cast<int>(error.code())}});
     if (local_) local_->finish(kWorkersLeave);
@@ -144,7 +147,10 @@ Outcome Master::run() {
   if (options_.estimate && coordinator_->finished()) return estimated();
   Outcome result = outcome();
   events_->write("report", result.json);
-  if (coordinator_->finished()) return result;
+  if (coordinator_->finished()) {
+    result.verdict = verdict(context_->state);
+    return result;
+  }
   log_(Level::kInfo, result.text);
   throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
                                    "; the state is saved in '" + store_.path() +
@@ -158,7 +164,7 @@ std::unique_ptr<RouterSocket> Master::listen() {
   try {
     auto socket = std::make_unique<RouterSocket>(
         endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
-    Sizes sizes = this->sizes();
+    Sizes sizes = plan_.sizes();
     sizes.shards = plan_.training->shards().size();
     if (options_.estimate) sizes.load = kLongestLoad;
     if (plan_.evaluation) sizes.evaluations = kMaxBody;
@@ -170,15 +176,6 @@ std::unique_ptr<RouterSocket> Master::listen() {
     throw Error{Code::kUsage, std::string(error.what()) +
                                   "; --local COUNT trains on this host alone"};
   }
-}
-
-// Of a replica.
-Sizes Master::sizes() const {
-  Sizes sizes;
-  sizes.parameters = static_cast<std::uint64_t>(plan_.parameters);
-  sizes.statistics = static_cast<std::uint64_t>(plan_.statistics);
-  sizes.updater_state = static_cast<std::uint64_t>(plan_.updater_state);
-  return sizes;
 }
 
 // What a report says of the run before it goes on.
@@ -212,7 +209,32 @@ Outcome Master::finished() {
     begin_history();
     events_->write("report", json);
   }
-  return {"", json};
+  return {"", json, verdict(state_)};
+}
+
+// Of a run that is finished: whether its model is much worse than one that it
+// had.  Where that is not what its status says, it is a warning.
+std::optional<Error> Master::verdict(const RunState& state) const {
+  if (options_.estimate) return std::nullopt;
+  const std::string why =
+      ends_badly(state, {plan_.settings.metric,
+                         plan_.evaluation ? plan_.evaluation->examples() : 0,
+                         plan_.loss_of_chance});
+  if (why.empty()) return std::nullopt;
+  std::string text = "training ended badly: " + why;
+  const bool ignored =
+      limits_of(options_).on_divergence == OnDivergence::kIgnore;
+  if (plan_.keep_best) {
+    text += "; '" + options_.output + "' is the model of the best epoch";
+  } else {
+    text += "; '" + options_.output + "' is what it ended with";
+    const std::string sound = store_.where_sound(state);
+    if (!sound.empty()) text += "; " + sound;
+  }
+  text += std::string("; ") + kDivergenceRemedy;
+  if (!ignored && !plan_.keep_best) return Error{Code::kDiverged, text};
+  log_(Level::kWarning, text);
+  return std::nullopt;
 }
 
 void Master::begin_history() {
@@ -278,6 +300,7 @@ void Master::start(RouterSocket& socket) {
                               "' was bad in epoch " +
                               std::to_string(bad.epoch + 1) +
                               " and stays out; --fresh takes it back");
+  context_->loss_of_chance = plan_.loss_of_chance;
   context_->shared_updater = plan_.shared_updater;
   // A worker that shares gradients has no updater of its own.
   if (!plan_.shared_updater)
@@ -295,6 +318,9 @@ void Master::start(RouterSocket& socket) {
   const std::string advice = plan_.advice();
   if (!advice.empty() && options_.local != 1 && !options_.estimate)
     log_(Level::kInfo, advice);
+  const std::string workers = worker_advice(
+      plan_.settings, context_->limits.min_workers, plan_.batches_per_epoch());
+  if (!workers.empty() && !options_.estimate) log_(Level::kWarning, workers);
   announce(socket);
 }
 
@@ -412,18 +438,9 @@ MasterData& Master::data_of(const Fetch& fetch) {
 Hooks Master::hooks() {
   Hooks hooks;
   hooks.welcome = [this] {
-    Welcome welcome;
-    welcome.network = nn::to_json(plan_.model.config);
-    const auto& [inputs, outputs] = plan_.model.normalizers;
-    welcome.normalizer = data::to_json(inputs);
-    welcome.target_normalizer = data::to_json(outputs);
-    welcome.settings = plan_.settings.to_json();
-    welcome.metadata = plan_.model.data.to_strings();
-    welcome.training = plan_.training->shards();
-    if (plan_.evaluation) welcome.evaluation = plan_.evaluation->shards();
+    Welcome welcome = plan_.welcome();
     welcome.heartbeat_ms = options_.heartbeat.count();
     welcome.silence_ms = kSilence * options_.lost_after.count();
-    welcome.sizes = sizes();
     welcome.tree_key = tree_key_;
     return welcome;
   };
@@ -436,6 +453,8 @@ Hooks Master::hooks() {
   hooks.record = [this](const Fetch& fetch) {
     return data_of(fetch).record(fetch.shard, fetch.record);
   };
+  hooks.go_back = [this] { return store_.go_back(context_->state); };
+  hooks.where_sound = [this] { return store_.where_sound(context_->state); };
   if (options_.estimate) hooks.measured = &measured_;
   hooks.computes_with = [this](const std::string& instructions) {
     store_.note_instructions(instructions);
@@ -461,6 +480,7 @@ Outcome Master::estimated() const {
   estimate.hosts = measured_;
   estimate.parameters = plan_.parameters;
   estimate.settings = plan_.settings;
+  estimate.batches = plan_.batches_per_epoch();
   estimate.topology = context_->limits.topology;
   estimate.fan_out = context_->limits.fan_out;
   return {estimate.to_text(), estimate.to_json()};

@@ -146,6 +146,7 @@ struct State {
   std::uint64_t version = 0;
   double threshold = 0;        // sharing: a new worker's first; 0: the rule's
   std::uint64_t averages = 0;  // sharing: the last Statistics of this start
+  std::uint64_t setbacks = 0;  // sharing: of the run, so far
   std::vector<float> parameters, statistics, updater_state, velocity;
   std::vector<float> fasgd;  // exchange/fasgd.h, if that is the staleness rule
 

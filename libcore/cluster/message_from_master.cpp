@@ -115,22 +115,25 @@ Refuse Refuse::from_message(const Message& message) {
 }
 
 Message State::to_message() const {
-  return {
-      MessageType::kState,
-      {{"version", version}, {"threshold", threshold}, {"averages", averages}},
-      {floats_to_blob(parameters), floats_to_blob(statistics),
-       floats_to_blob(updater_state), floats_to_blob(velocity),
-       floats_to_blob(fasgd)}};
+  return {MessageType::kState,
+          {{"version", version},
+           {"threshold", threshold},
+           {"averages", averages},
+           {"setbacks", setbacks}},
+          {floats_to_blob(parameters), floats_to_blob(statistics),
+           floats_to_blob(updater_state), floats_to_blob(velocity),
+           floats_to_blob(fasgd)}};
 }
 
 State State::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kState, 5,
-                            {"version", "threshold", "averages"});
+                            {"version", "threshold", "averages", "setbacks"});
   State state;
   state.version = number_of(body, "version");
   state.threshold = body.at("threshold").number();
   if (state.threshold < 0) body.at("threshold").fail("a number >= 0");
   state.averages = number_of(body, "averages");
+  state.setbacks = number_of(body, "setbacks");
   state.parameters = blob_to_floats(message, 0);
   state.statistics = blob_to_floats(message, 1);
   state.updater_state = blob_to_floats(message, 2);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libcore/base/display.h"
+#include "libcore/cluster/divergence.h"
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/run_directory.h"
 #include "libcore/cluster/run_files.h"
@@ -150,7 +151,7 @@ void tell_frozen(const Plan& plan, const Log& log) {
     const bool drawn =
         plan.transfer ? std::ranges::count(plan.transfer->drawn, layer.name) > 0
                       : !plan.init;
-    if (layer.training.frozen && drawn)
+    if (layer.training.frozen && drawn && plan.stage.empty())
       names += (names.empty() ? "'" : ", '") + layer.name + "'";
   }
   if (!names.empty())
@@ -252,6 +253,7 @@ void compile(Plan& plan, bool dry) {
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
   plan.memory = network.memory_bytes();
+  plan.loss_of_chance = loss_of_chance(plan.model.config, network.output());
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||
       plan.settings.averaging.updater_state != UpdaterState::kAverage)
@@ -281,6 +283,41 @@ void Plan::recognise_data(const Json& before) {
     training->name_as(before.value(Pointer("/data/training"), Json()));
   if (evaluation)
     evaluation->name_as(before.value(Pointer("/data/evaluation"), Json()));
+}
+
+Sizes Plan::sizes() const {
+  Sizes sizes;
+  sizes.parameters = static_cast<std::uint64_t>(parameters);
+  sizes.statistics = static_cast<std::uint64_t>(statistics);
+  sizes.updater_state = static_cast<std::uint64_t>(updater_state);
+  return sizes;
+}
+
+Welcome Plan::welcome() const {
+  Welcome welcome;
+  welcome.network = nn::to_json(model.config);
+  const auto& [inputs, outputs] = model.normalizers;
+  welcome.normalizer = data::to_json(inputs);
+  welcome.target_normalizer = data::to_json(outputs);
+  welcome.settings = settings.to_json();
+  welcome.metadata = model.data.to_strings();
+  welcome.training = training->shards();
+  if (evaluation) welcome.evaluation = evaluation->shards();
+  welcome.sizes = sizes();
+  return welcome;
+}
+
+RunState Plan::start() const {
+  RunState state;
+  state.constrain = Constrainer(model.config);
+  state.parameters = model.parameters;
+  state.statistics = model.statistics;
+  state.updater_state = model.updater_state;
+  if (settings.mode == Mode::kSharing &&
+      settings.sharing.staleness_rule.kind ==
+          exchange::StalenessRule::Kind::kFasgd)
+    state.fasgd.emplace(state.parameters.size());
+  return state;
 }
 
 std::int64_t Plan::batches_per_epoch() const {

@@ -12,6 +12,9 @@
 #include "libcore/base/json.h"
 #include "libcore/cluster/master_data.h"
 #include "libcore/cluster/master_options.h"
+#include "libcore/cluster/message.h"
+#include "libcore/cluster/message_limits.h"
+#include "libcore/cluster/run_state.h"
 #include "libcore/nn/model.h"
 #include "libcore/nn/transfer.h"
 
@@ -30,11 +33,17 @@ struct Plan {
 
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
-  std::size_t memory = 0;  // bytes of a replica with one thread
+  std::size_t memory = 0;                // bytes of a replica with one thread
+  std::optional<double> loss_of_chance;  // divergence.h
 
   // Of a run that goes on, run.json: data that were prepared again, and have
   // the same records, are those that the run began with.
   void recognise_data(const Json& before);
+
+  Sizes sizes() const;  // of a replica
+  // What workers are told but for times, keys and who they are.
+  Welcome welcome() const;
+  RunState start() const;  // what the run begins with
 
   std::int64_t batches_per_epoch() const;
   // Floating-point operations of a mini-batch, forward.

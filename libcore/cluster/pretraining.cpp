@@ -93,6 +93,8 @@ Outcome Pretraining::train_next(MasterOptions options) {
   std::string endpoint;
   options.listening = [&](const std::string& at) { endpoint = at; };
   Outcome outcome = train(options, log_);
+  // What comes after would start from that.
+  if (outcome.verdict && !options.stage.empty()) throw Error(*outcome.verdict);
   if (options.local == 0 && !endpoint.empty())
     bind_ = same_port(options_.bind, endpoint);
   return outcome;
@@ -165,7 +167,8 @@ Outcome Pretraining::run() {
   if (options_.epochs == 0) {
     nn::save_model(nn::pretrained(network_, models_, layers_), options_.output);
     return {"pretrained  " + options_.output + "\n",
-            {{"model", options_.output}, {"pretraining", told_}}};
+            {{"model", options_.output}, {"pretraining", told_}},
+            {}};
   }
   log_(Level::kInfo, "stage " + std::to_string(layers_.size() + 1) + " of " +
                          std::to_string(layers_.size() + 1) +

@@ -9,6 +9,7 @@
 #include "libcore/cluster/averaging_log.h"
 #include "libcore/cluster/continuation.h"
 #include "libcore/cluster/run_directory.h"
+#include "libcore/cluster/setback.h"
 #include "libcore/cluster/step_bound.h"
 #include "libcore/exchange/fasgd.h"
 #include "libcore/exchange/threshold.h"
@@ -47,17 +48,19 @@ void apply_update(const LogEntry& entry, RunState& state, double& reach) {
   exchange::apply_update(entry.payload, -entry.scale, state.fasgd,
                          state.parameters);
   if (!entry.payload.empty()) state.constrain(state.parameters);
-  if (!entry.payload.empty())
-    reach += exchange::kFasgdGrowth *
-             std::fabs(static_cast<double>(entry.scale)) *
-             exchange::inspect_threshold(entry.payload).largest;
+  const double scale = std::fabs(static_cast<double>(entry.scale));
+  double applied = 0;
+  if (!entry.payload.empty()) {
+    const auto info = exchange::inspect_threshold(entry.payload);
+    reach += exchange::kFasgdGrowth * scale * info.largest;
+    applied = scale * info.mass.size;
+  }
   if (!(reach <= StepBound::kRoom)) {
     reach = static_cast<double>(largest_magnitude(state.parameters));
     if (!std::isfinite(reach)) fail_overflow(entry, "update");
   }
   state.version = entry.sequence;
-  state.examples += entry.examples;
-  state.loss_sum += entry.loss_sum;
+  state.count(entry.count, entry.examples, entry.loss_sum, applied);
   if (entry.threshold > 0) state.threshold = entry.threshold;
 }
 
@@ -77,6 +80,10 @@ void apply(const LogEntry& entry, RunState& state, double& reach) {
     apply_update(entry, state, reach);
   if (entry.kind == EntryKind::kRound && entry.sequence > state.version)
     apply_round(entry, state);
+  if (entry.kind == EntryKind::kSetback && entry.sequence > state.version) {
+    apply_setback(entry, state);
+    reach = static_cast<double>(largest_magnitude(state.parameters));
+  }
   if (entry.kind == EntryKind::kEpochEnd && entry.sequence >= state.version)
     end_epoch(entry, state);
 }
@@ -86,27 +93,9 @@ std::string configuration_text(const std::string& folder) {
   return io::read_all(*source, kMaxRunJson);
 }
 
-struct Saved {
-  std::string path;
-  std::uint64_t version = 0;
-  std::size_t parameters = 0;
-};
-
-// The checkpoints that can be read, oldest first.
+// Throws Error: kNoInput, there is none.
 std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
-  std::vector<Saved> result;
-  for (const std::string& path : checkpoint_files(folder)) {
-    try {
-      const nn::Model model = nn::open_model(path);
-      const JsonView training(model.training, Code::kData, "training");
-      result.push_back({path,
-                        static_cast<std::uint64_t>(
-                            training.at("version").integer(0, INT64_MAX)),
-                        model.weights().size()});
-    } catch (const Error& error) {
-      log(Level::kWarning, std::string(error.what()) + "; passed over");
-    }
-  }
+  std::vector<Saved> result = saved_checkpoints(folder, log);
   if (result.empty()) {
     const auto logs = update_logs(folder);
     const bool whole = !logs.empty() && logs.front().base == 0;
@@ -136,6 +125,24 @@ std::string text_of(const Steps& steps) {
 }
 
 }  // namespace
+
+std::vector<Saved> saved_checkpoints(const std::string& folder,
+                                     const Log& log) {
+  std::vector<Saved> result;
+  for (const std::string& path : checkpoint_files(folder)) {
+    try {
+      const nn::Model model = nn::open_model(path);
+      const JsonView training(model.training, Code::kData, "training");
+      result.push_back({path,
+                        static_cast<std::uint64_t>(
+                            training.at("version").integer(0, INT64_MAX)),
+                        model.weights().size()});
+    } catch (const Error& error) {
+      log(Level::kWarning, std::string(error.what()) + "; passed over");
+    }
+  }
+  return result;
+}
 
 RunState state_of(nn::Model& model, const std::string& name) {
   RunState state;

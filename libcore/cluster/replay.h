@@ -33,6 +33,15 @@ std::uint64_t replay(
     std::uint64_t until, const Log& log,
     const std::function<void(const RunState&)>& at_epoch_end = nullptr);
 
+struct Saved {
+  std::string path;
+  std::uint64_t version = 0;
+  std::size_t parameters = 0;
+};
+// The checkpoints that can be read, oldest first; others are warned of.
+// Throws Error: kNoInput, there is no such folder.
+std::vector<Saved> saved_checkpoints(const std::string& folder, const Log& log);
+
 // What a checkpoint says of its run; takes its vectors.  name: for messages.
 // Throws Error: kData.
 RunState state_of(nn::Model& checkpoint, const std::string& name);

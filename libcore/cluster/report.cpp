@@ -125,6 +125,9 @@ Json Report::to_json(const RunState& state) const {
         {"update_per_batch", payload_per_batch()},
         {"dense_update", 4 * parameters}}},
       {"staleness", staleness.to_json()},
+      {"worth", staleness.updates() > 0
+                    ? Json(worth / static_cast<double>(staleness.updates()))
+                    : Json()},
       {"exchange", exchange.to_json()},
       {"mass", mass()},
       {"resyncs", resyncs},
@@ -166,9 +169,12 @@ std::string Report::to_text(const RunState& state) const {
                    format("%.2f", 100 * payload_share()) + " % of dense (" +
                    bytes(4.0 * static_cast<double>(parameters)) + ")");
   if (staleness.updates() > 0)
-    text += line("staleness", format("%.1f", staleness.mean()) + " mean, " +
-                                  count(staleness.median()) + " median, " +
-                                  count(staleness.max()) + " max");
+    text += line(
+        "staleness",
+        format("%.1f", staleness.mean()) + " mean, " +
+            count(staleness.median()) + " median, " + count(staleness.max()) +
+            " max; an update " + "counted " +
+            format("%.2f", worth / static_cast<double>(staleness.updates())));
   if (histories_lost)
     text += line("histories",
                  count(histories_lost) + " of slots lost with their workers");

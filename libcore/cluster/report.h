@@ -28,6 +28,7 @@ struct Report {
   std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
   double seconds = 0;
   StalenessSummary staleness;  // sharing
+  double worth = 0;  // ... what updates counted beside others, summed up
   ExchangeReport exchange;
   // Sharing: of each worker's process, as it told last; and what was applied.
   std::map<std::uint64_t, MassLedger> masses;

@@ -108,6 +108,7 @@ bool RunContext::bring_up_to_date(Member& member) {
   message.version = state.version;
   message.threshold = state.threshold;
   message.averages = averages;
+  message.setbacks = static_cast<std::uint64_t>(state.setbacks);
   message.parameters = state.parameters;
   message.statistics = state.statistics;
   message.updater_state = state.updater_state;
@@ -144,6 +145,7 @@ bool RunContext::catch_up(Member& member) {
   State there;
   there.version = state.version;
   there.averages = averages;
+  there.setbacks = static_cast<std::uint64_t>(state.setbacks);
   there.statistics = state.statistics;
   if (!sent || !send(member, there.to_message(), feed.number())) return false;
   member.in_step = true;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/divergence.h"
 #include "libcore/cluster/events.h"
 #include "libcore/cluster/feed.h"
 #include "libcore/cluster/lease.h"
@@ -26,6 +27,7 @@
 #include "libcore/cluster/update_log.h"
 #include "libcore/data/epoch.h"
 #include "libcore/eval/outputs.h"
+#include "libcore/exchange/gradient_diversity.h"
 #include "libcore/nn/config.h"
 
 namespace dl::cluster {
@@ -46,7 +48,8 @@ struct Limits {
   double max_time = 0;       // of the run, all starts together
   std::int64_t min_workers = 1;      // before training starts
   std::int64_t skip_bad_shards = 0;  // so many may go bad
-  bool speculate = false;            // work that is overdue is leased twice
+  OnDivergence on_divergence = OnDivergence::kReduce;
+  bool speculate = false;  // work that is overdue is leased twice
 };
 
 class RunContext {
@@ -68,11 +71,13 @@ class RunContext {
   data::Catalogue training, evaluation;
   std::vector<std::string> training_files, evaluation_files;  // their names
   RunState state;
+  std::optional<double> loss_of_chance;             // divergence.h
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;
-  SlotOwners slots;          // averaging
-  UpdateCheck update_check;  // sharing
+  SlotOwners slots;                                      // averaging
+  UpdateCheck update_check;                              // sharing
+  std::optional<exchange::GradientDiversity> diversity;  // ... if it counts
   Report report;
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.

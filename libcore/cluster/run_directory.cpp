@@ -319,7 +319,8 @@ std::optional<RunDirectory::Checkpoint> RunDirectory::newest(
   return std::nullopt;
 }
 
-std::string RunDirectory::save(const nn::Model& model, bool keep_first) {
+std::string RunDirectory::save(const nn::Model& model, bool keep_first,
+                               const std::string& kept) {
   failpoint("master.before_checkpoint");
   auto numbers = checkpoints(path_);
   std::string name = checkpoint_name(numbers.empty() ? 1 : numbers.back() + 1);
@@ -327,8 +328,9 @@ std::string RunDirectory::save(const nn::Model& model, bool keep_first) {
   failpoint("master.after_checkpoint");
   if (keep_first && !numbers.empty()) numbers.erase(numbers.begin());
   while (numbers.size() >= kKept) {
+    const std::string oldest = checkpoint_name(numbers.front());
     std::error_code ignored;
-    fs::remove(file(checkpoint_name(numbers.front())), ignored);
+    if (oldest != kept) fs::remove(file(oldest), ignored);
     numbers.erase(numbers.begin());
   }
   return name;

@@ -57,10 +57,11 @@ class RunDirectory {
   // goes back to the start.
   std::optional<Checkpoint> newest(const Log& log) const;
 
-  // Writes the next one, keeps it and the one before (and the oldest, if
-  // keep_first), and returns its name.
+  // Writes the next one, keeps it, the one before and `kept` (and the oldest,
+  // if keep_first), and returns its name.
   // Throws Error: kCantCreate, kIo.
-  std::string save(const nn::Model& model, bool keep_first = false);
+  std::string save(const nn::Model& model, bool keep_first = false,
+                   const std::string& kept = "");
 
  private:
   void lock();

@@ -48,6 +48,14 @@ double RunState::loss() const {
   return loss_sum / static_cast<double>(examples);
 }
 
+void RunState::count(std::int64_t batches, std::int64_t trained_examples,
+                     double their_loss_sum, double applied) {
+  examples += trained_examples;
+  loss_sum += their_loss_sum;
+  watch.add(version, batches, trained_examples, their_loss_sum, applied,
+            parameters);
+}
+
 std::vector<std::uint32_t> RunState::without() const {
   std::vector<std::uint32_t> shards;
   for (const BadShard& bad : bad_shards)
@@ -73,6 +81,9 @@ Json RunState::to_json() const {
           {"bad_shards", std::move(bad)},
           {"bad_batches", bad_batches},
           {"passed_over", passed_over},
+          {"watch", watch.to_json()},
+          {"step_factor", step_factor},
+          {"setbacks", setbacks},
           {"elapsed", elapsed},
           {"finished", finished},
           {"reason", reason},
@@ -104,6 +115,14 @@ void RunState::restore(const JsonView& json) {
                             shards.at(i).at(2).integer(0, kMost)});
     bad_batches = json.at("bad_batches").integers(0, kMost);
     passed_over = json.at("passed_over").integer(0, kMost);
+  }
+  watch = {};
+  step_factor = 1;
+  setbacks = 0;
+  if (json.has("watch")) {  // not of 0.1
+    watch.restore(json.at("watch"));
+    step_factor = json.at("step_factor").number();
+    setbacks = json.at("setbacks").integer(0, kMost);
   }
   elapsed = json.at("elapsed").number();
   finished = json.at("finished").boolean();

@@ -12,6 +12,7 @@
 #include "libcore/base/json.h"
 #include "libcore/cluster/constrainer.h"
 #include "libcore/cluster/lease.h"
+#include "libcore/cluster/loss_watch.h"
 #include "libcore/exchange/fasgd.h"
 
 namespace dl::cluster {
@@ -59,6 +60,10 @@ struct RunState {
   std::vector<std::int64_t> bad_batches;  // of this epoch: passed over
   std::int64_t passed_over = 0;  // examples of epochs that are over, so far
 
+  LossWatch watch;            // of all that was trained
+  double step_factor = 1;     // sharing: what is applied is scaled by it
+  std::int64_t setbacks = 0;  // times that it went back for smaller steps
+
   double elapsed = 0;     // seconds, of all incarnations
   bool finished = false;  // nothing is left to do
   std::string reason;     // why, if before the last epoch
@@ -68,6 +73,11 @@ struct RunState {
   // Shards that the epoch is made without, ascending.
   std::vector<std::uint32_t> without() const;
   double loss() const;  // mean of the epoch so far; NaN before the first
+
+  // An update or a round was applied, and is counted in version: adds what it
+  // was trained on.  applied: as LossWatch::add() takes it.
+  void count(std::int64_t batches, std::int64_t trained_examples,
+             double their_loss_sum, double applied);
 
   // Everything but the vectors and fasgd.
   Json to_json() const;

@@ -5,7 +5,6 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/continuation.h"
-#include "libcore/cluster/replay.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/temporary_name.h"
 
@@ -18,6 +17,12 @@ bool is_best(const RunState& state) {
   return !state.history.empty() && state.early_stopping.is_object() &&
          state.early_stopping.value("best_epoch", Json()) ==
              Json(state.history.back().epoch);
+}
+
+constexpr double kSmaller = 0.5;  // steps, after going back
+
+Log silent() {
+  return [](Level, const std::string&) {};
 }
 
 bool is_of_network(const nn::Model& model, const Plan& plan) {
@@ -70,6 +75,7 @@ RunState RunStore::take_up(Plan& plan) {
     state = state_of(found->model, directory_.file(found->name));
     checkpoint_ = found->name;
     last_saved_ = state.version;
+    saved_ = saved_checkpoints(path(), silent());
   } else {
     const auto logs = update_logs(path());
     if (!logs.empty() && logs.front().base > 0)
@@ -78,11 +84,9 @@ RunState RunStore::take_up(Plan& plan) {
                       "', and its update log begins after update " +
                       std::to_string(logs.front().base) +
                       "; bring them back, or --fresh starts over"};
-    state.constrain = Constrainer(plan.model.config);
-    state.parameters = plan.model.parameters;
-    state.statistics = plan.model.statistics;
-    state.updater_state = plan.model.updater_state;
+    state = plan.start();
   }
+  if (plan.loss_of_chance) state.watch.expect(*plan.loss_of_chance);
   if (plan.settings.mode == Mode::kSharing && !state.fasgd &&
       plan.settings.sharing.staleness_rule.kind ==
           exchange::StalenessRule::Kind::kFasgd)
@@ -195,10 +199,70 @@ std::string RunStore::describe(const RunState& state) const {
   return text;
 }
 
+std::optional<Saved> RunStore::newest_saved(std::uint64_t version) const {
+  std::optional<Saved> newest;
+  for (const Saved& saved : saved_)
+    if (saved.version <= version && std::filesystem::exists(saved.path))
+      newest = saved;
+  return newest;
+}
+
+std::optional<RunState> RunStore::go_back(const RunState& now) const {
+  const std::uint64_t sound = now.watch.sound_version();
+  std::optional<RunState> state;
+  if (const auto saved = newest_saved(sound)) {
+    nn::Model model = nn::load_model(saved->path);
+    state = state_of(model, saved->path);
+  } else {
+    const auto logs = update_logs(path());
+    if (sound > 0 && (logs.empty() || logs.front().base > 0))
+      return std::nullopt;
+    state = beginning();
+  }
+  // As far as the logs go: pruned ones leave the checkpoint itself.
+  if (state->version < sound)
+    replay(path(), identity_, *state, sound, silent());
+  state->version = now.version + 1;
+  state->watch.start_again(state->version);
+  state->step_factor = kSmaller * now.step_factor;
+  state->setbacks = now.setbacks + 1;
+  state->elapsed = now.elapsed;
+  // The model of the best epoch is kept even if the run goes back behind it.
+  if (now.early_stopping.is_object() &&
+      now.early_stopping.value("best_epoch", std::int64_t{-1}) >= state->epoch)
+    state->early_stopping = now.early_stopping;
+  return state;
+}
+
+// What the plan starts from.
+RunState RunStore::beginning() const {
+  RunState state = plan_->start();
+  if (plan_->loss_of_chance) state.watch.expect(*plan_->loss_of_chance);
+  if (plan_->settings.mode == Mode::kSharing &&
+      plan_->settings.sharing.staleness_rule.kind ==
+          exchange::StalenessRule::Kind::kFasgd)
+    state.fasgd.emplace(state.parameters.size());
+  return state;
+}
+
+std::string RunStore::where_sound(const RunState& state) const {
+  const std::uint64_t sound = state.watch.sound_version();
+  const auto saved = newest_saved(sound);
+  if (!saved || sound == 0) return "";
+  std::uint64_t step = saved->version;
+  for (const auto& [first, last] : replayable_steps(path(), silent()))
+    if (first <= sound && sound <= last) step = sound;
+  return "'dl-master --replay " + path() + " --step " + std::to_string(step) +
+         " -o MODEL' writes the model from before";
+}
+
 UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
   if (policy_ == LogPolicy::kNone) return nullptr;
-  if (policy_ == LogPolicy::kKeep && checkpoint_.empty())
+  if (policy_ == LogPolicy::kKeep && checkpoint_.empty()) {
     checkpoint_ = directory_.save(checkpoint_of(state), true);
+    saved_.push_back(
+        {directory_.file(checkpoint_), state.version, state.parameters.size()});
+  }
   updates_.emplace(path(), identity_, run, log_);
   updates_->go_on(state.version);
   return &*updates_;
@@ -208,12 +272,18 @@ std::string RunStore::save(const RunState& state) {
   const bool all = policy_ == LogPolicy::kKeep;
   if (best_) nn::save_model(*best_, best());
   best_.reset();
-  std::string name = directory_.save(checkpoint_of(state), all);
+  // What the run would go back to, if training went wrong, stays.
+  const auto sound = newest_saved(state.watch.sound_version());
+  const std::string kept =
+      sound ? std::filesystem::path(sound->path).filename().string() : "";
+  std::string name = directory_.save(checkpoint_of(state), all, kept);
   if (updates_) {
     updates_->begin(state.version);
     if (!all) updates_->prune(last_saved_);
   }
   last_saved_ = state.version;
+  saved_.push_back(
+      {directory_.file(name), state.version, state.parameters.size()});
   return name;
 }
 

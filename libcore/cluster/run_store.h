@@ -12,6 +12,7 @@
 
 #include "libcore/base/log.h"
 #include "libcore/cluster/plan.h"
+#include "libcore/cluster/replay.h"
 #include "libcore/cluster/run_directory.h"
 #include "libcore/cluster/run_state.h"
 #include "libcore/cluster/update_log.h"
@@ -49,6 +50,14 @@ class RunStore {
   std::uint64_t replayed() const { return replayed_; }
   std::string describe(const RunState& state) const;
 
+  // Where a run that went wrong goes on: the newest sound state that the folder
+  // gives, one version after `now`.  Its steps are half as large.  Nothing:
+  // there is none.  Throws Error: kData, kIo.
+  std::optional<RunState> go_back(const RunState& now) const;
+  // The command that writes the model of the newest update before training went
+  // wrong, as a clause; "": it cannot be had any more.
+  std::string where_sound(const RunState& state) const;
+
   // Begins to log what follows the state that was taken up, in the start `run`
   // of the master; null if no log is wanted.  Throws Error: kIo, kCantCreate.
   UpdateLog* begin_log(const std::string& run, const RunState& state);
@@ -72,6 +81,8 @@ class RunStore {
   bool loses_best(const RunState& state) const;
   void write_missing_model(const RunState& state) const;
   nn::Model final_model(const RunState& state) const;
+  std::optional<Saved> newest_saved(std::uint64_t version) const;
+  RunState beginning() const;
   nn::Model model_of(const RunState& state) const;
   nn::Model checkpoint_of(const RunState& state) const;
   std::string best() const { return directory_.file("best.safetensors"); }
@@ -86,6 +97,7 @@ class RunStore {
   std::string checkpoint_;         // that the run goes on from
   std::optional<nn::Model> best_;  // not yet written
   std::uint64_t last_saved_ = 0;   // version of the latest checkpoint
+  std::vector<Saved> saved_;       // oldest first; some are removed by now
   LogPolicy policy_;
   LogIdentity identity_;
   std::optional<UpdateLog> updates_;

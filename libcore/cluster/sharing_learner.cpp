@@ -32,12 +32,13 @@ class SharingLearner : public Learner {
  public:
   SharingLearner(std::unique_ptr<Replica> replica, const Settings& settings,
                  std::optional<nn::UpdaterConfig> updater, Mailbox& mail,
-                 Log log)
+                 Log log, ParameterHistory* history)
       : replica_(std::move(replica)),
         settings_(settings.sharing),
         updater_(std::move(updater)),
         mail_(mail),
         log_(std::move(log)),
+        history_(history),
         constrain_(replica_->network().config()),
         coder_(settings_, replica_->tensors(),
                updater_ ? updater_->momentum.initial : 0),
@@ -67,7 +68,7 @@ class SharingLearner : public Learner {
 
   double patience() const override {
     if (sent_.pending() == 0 || settings_.staleness == 0) return 0;
-    return answer_due_ - monotonic_seconds();
+    return answer_due_ - mail_.clock.seconds();
   }
 
   void begin(const Task& task) override;
@@ -79,10 +80,12 @@ class SharingLearner : public Learner {
 
  private:
   void take_parameters(const State& state);
+  void forget_sent();
   void apply(Apply apply);
   void refused(const Stale& stale);
   void answer(const Check& check);
 
+  void look_up();
   void fetch();
   void step_alone(const nn::Position& at, std::span<const float> update);
   bool completes_update(const Work& work) const;
@@ -100,6 +103,7 @@ class SharingLearner : public Learner {
   std::optional<nn::UpdaterConfig> updater_;  // if gradients are shared
   Mailbox& mail_;
   Log log_;
+  ParameterHistory* const history_;  // null: updates are applied here
   const Constrainer constrain_;
   UpdateCoder coder_;
 
@@ -117,11 +121,13 @@ class SharingLearner : public Learner {
   // Those apart: the network's follow in fetch(), and move in between if
   // fetch > 1.
   bool changed_ = true;
+  bool behind_ = false;  // with a history: they are of an earlier update
   std::vector<float> working_;
   std::uint64_t fetched_ = 0;     // sequence_ that they came from
   std::int64_t since_fetch_ = 0;  // mini-batches; 0: fetch before the next
 
   std::int64_t epoch_ = 0;      // of the last task
+  std::uint64_t setbacks_ = 0;  // of the run, as far as it knows
   std::uint64_t averages_ = 0;  // Statistics::number of those that it has
   Update unsent_;               // of mini-batches trained since the last one
   SentUpdates sent_;
@@ -145,13 +151,17 @@ void SharingLearner::begin_session(const Welcome& welcome, Ready& ready) {
 }
 
 void SharingLearner::take_state(State state) {
-  const bool first = !known_;
+  const bool known_before = known_;
+  const bool first = !known_ || state.setbacks != setbacks_;
+  setbacks_ = state.setbacks;
   if (!state.parameters.empty())
     take_parameters(state);
   else if (!known_ || state.version != sequence_)
     throw OutOfStep{"sent no parameters for update " +
                     std::to_string(state.version)};
+  const bool anew = known_before && first;
   sent_.lose_answers();
+  if (anew) forget_sent();
   unsent_ = {};
   answered_lease_ = 0;
   since_fetch_ = 0;
@@ -160,9 +170,18 @@ void SharingLearner::take_state(State state) {
   if (first || state.averages > averages_)
     take_statistics(state.averages, state.statistics);
   if (!first) return;
-  if (!state.updater_state.empty())
+  if (!state.updater_state.empty() || anew)
     replica_->set_updater_state(state.updater_state);
+  if (anew) return;
   if (state.threshold > 0) coder_.start_from(state.threshold);
+}
+
+// The run went back: what was computed from parameters that are no more is of
+// no use, though its mini-batches come again.
+void SharingLearner::forget_sent() {
+  constexpr std::int64_t kNoEpoch = -1;
+  for (const SentUpdate& sent : sent_.leave_other_epochs(kNoEpoch))
+    if (!sent.update.payload.empty()) coder_.drop(sent.update.payload);
 }
 
 void SharingLearner::take_statistics(std::uint64_t number,
@@ -179,6 +198,7 @@ void SharingLearner::take_parameters(const State& state) {
                                      std::to_string(parameters_.size())};
   std::ranges::copy(state.parameters, parameters_.begin());
   changed_ = true;
+  behind_ = false;
   sequence_ = state.version;
   known_ = true;
   if (!fasgd_) return;
@@ -247,7 +267,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   Replica::Step step;
   std::span<const float> update;
   {
-    const Stopwatch watch(stats_.compute);
+    const Stopwatch watch(mail_.clock, stats_.compute);
     step =
         by_pieces ? compute_by_pieces(batch, at) : replica_->compute(batch, at);
     if (step.fault.empty() && !by_pieces)
@@ -272,7 +292,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
     coder_.keep(update);
   } else {
     send_update(update, by_pieces);
-    answer_due_ = monotonic_seconds() + kPatience * seconds;
+    answer_due_ = mail_.clock.seconds() + kPatience * seconds;
   }
   if (settings_.fetch > 1) step_alone(at, update);
   since_fetch_ = (since_fetch_ + 1) % settings_.fetch;
@@ -303,6 +323,11 @@ void SharingLearner::cut_short(const Work& work) {
     send_update({}, false);
 }
 
+void SharingLearner::look_up() {
+  if (!std::exchange(behind_, false)) return;
+  std::ranges::copy(history_->at(sequence_), parameters_.begin());
+}
+
 // The network takes over what has been applied.
 void SharingLearner::fetch() {
   settle();
@@ -312,8 +337,9 @@ void SharingLearner::fetch() {
 
 void SharingLearner::settle() {
   since_fetch_ = 0;
+  look_up();
   if (!changed_ || apart_.empty()) return;
-  const Stopwatch watch(stats_.decode);
+  const Stopwatch watch(mail_.clock, stats_.decode);
   replica_->set_parameters(parameters_);
   changed_ = false;
 }
@@ -346,7 +372,7 @@ void SharingLearner::begin_update(const Work& work) {
 void SharingLearner::send_update(std::span<const float> prepared,
                                  bool by_pieces) {
   {
-    const Stopwatch watch(stats_.encode);
+    const Stopwatch watch(mail_.clock, stats_.encode);
     unsent_.quanta =
         by_pieces ? coder_.finish(unsent_.count, unsent_.payload)
                   : coder_.encode(prepared, unsent_.count, unsent_.payload);
@@ -367,7 +393,8 @@ void SharingLearner::count(ExchangeStats& stats) {
   stats.elements += static_cast<double>(coder_.elements());
   stats.quanta += static_cast<double>(unsent_.quanta);
   stats.threshold += unsent_.threshold;
-  if (const double now = monotonic_seconds(); now - sampled_ > kSampleSeconds) {
+  if (const double now = mail_.clock.seconds();
+      now - sampled_ > kSampleSeconds) {
     stats.residual = coder_.residual_quantiles();
     sampled_ = now;
   }
@@ -396,8 +423,10 @@ void SharingLearner::apply(Apply apply) {
   }
   if (apply.sequence != sequence_ + 1)
     throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
-  if (!apply.payload.empty()) {
-    const Stopwatch watch(stats_.decode);
+  if (history_) {
+    behind_ = changed_ = true;
+  } else if (!apply.payload.empty()) {
+    const Stopwatch watch(mail_.clock, stats_.decode);
     exchange::apply_update(apply.payload, -apply.scale, fasgd_, parameters_);
     constrain_(parameters_);
     changed_ = true;
@@ -420,6 +449,7 @@ void SharingLearner::answer(const Check& check) {
   if (!known_ || sequence_ != check.sequence)
     throw OutOfStep{"asked for update " + std::to_string(check.sequence) +
                     " at " + std::to_string(sequence_)};
+  look_up();
   Digest answer;
   answer.sequence = check.sequence;
   answer.digest = io::digest(std::as_bytes(std::span(parameters_)));
@@ -440,9 +470,11 @@ void SharingLearner::answer(const Check& check) {
 
 std::unique_ptr<Learner> make_sharing_learner(
     std::unique_ptr<Replica> replica, const Settings& settings,
-    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log) {
-  return std::make_unique<SharingLearner>(
-      std::move(replica), settings, std::move(updater), mail, std::move(log));
+    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log,
+    ParameterHistory* history) {
+  return std::make_unique<SharingLearner>(std::move(replica), settings,
+                                          std::move(updater), mail,
+                                          std::move(log), history);
 }
 
 }  // namespace dl::cluster

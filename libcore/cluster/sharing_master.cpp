@@ -28,6 +28,8 @@ SharingEpoch::SharingEpoch(RunContext& context)
   table_.restore(context.state.committed);
   condemn_bad();
   context.update_check.start_from(context.state.threshold);
+  if (context.settings.sharing.measures_diversity() && !context.diversity)
+    context.diversity.emplace(context.state.parameters.size());
   const Settings& settings = context.settings;
   if (!settings.sharing.staleness) return;
   const auto there =
@@ -261,7 +263,9 @@ void SharingEpoch::take_update(Member& member, Update update) {
 // them is stale.
 void SharingEpoch::apply_round() {
   const std::uint64_t newest = context_.state.version;
-  for (const SharingRounds::Held& held : rounds_->complete(table_)) {
+  const std::vector<SharingRounds::Held> round = rounds_->complete(table_);
+  compare_round(round);
+  for (const SharingRounds::Held& held : round) {
     Member* member = context_.members.find(held.worker);
     require(member != nullptr, "an update of nobody");  // it holds the lease
     apply_or_reject(*member, held.update, newest);
@@ -273,9 +277,16 @@ void SharingEpoch::apply_round() {
 void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
                                    std::uint64_t newest) {
   const std::uint64_t staleness = newest - std::min(update.version, newest);
-  const float scale = scale_of(update, staleness);
-  const std::string why = fault_of(update, scale);
-  if (why.empty()) return apply(origin, update, scale, staleness);
+  const double most = scale_of(update, staleness);
+  const std::string why = fault_of(update, static_cast<float>(most));
+  if (why.empty()) {
+    const bool round = rounds_ && rounds_->synchronous();
+    if (context_.diversity && !round && !update.payload.empty())
+      context_.diversity->add(update.payload, staleness);
+    const double worth = worth_of(update, round ? beside_ : staleness);
+    context_.report.worth += worth;
+    return apply(origin, update, static_cast<float>(most * worth), staleness);
+  }
   table_.finish(update.lease);
   context_.refuse(origin, update.lease, update.fence, update.batch);
   context_.reject(origin, update.batch, why);
@@ -307,8 +318,9 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   context_.update_check.accepted(update);
   context_.report.applied.add(context_.update_check.mass());
   ++state.version;
-  state.examples += update.examples;
-  state.loss_sum += update.loss_sum;
+  state.count(update.count, update.examples, update.loss_sum,
+              std::fabs(static_cast<double>(scale)) *
+                  context_.update_check.mass().size);
   if (update.threshold > 0) state.threshold = update.threshold;
   staleness_.add(staleness);
   context_.report.staleness.add(staleness);
@@ -325,22 +337,50 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   if (every > 0 && unchecked_ >= every && !check_) begin_check();
 }
 
-// What an update is multiplied with: its worth among those of N workers, and
-// at its age; of a gradient, the learning rate.
-float SharingEpoch::scale_of(const Update& update,
-                             std::uint64_t staleness) const {
+// What an update is multiplied with, but for what it has in common with others:
+// its worth among those of N workers, and at its age; of a gradient, the
+// learning rate.
+double SharingEpoch::scale_of(const Update& update,
+                              std::uint64_t staleness) const {
   const SharingSettings& sharing = context_.settings.sharing;
-  double scale = sharing.staleness_rule.factor(staleness);
-  if (sharing.combine != Combine::kSum) {
-    const auto workers =
-        static_cast<double>(std::max<std::size_t>(workers_, 1));
-    scale /= sharing.combine == Combine::kMean ? workers : std::sqrt(workers);
-  }
+  double scale =
+      context_.state.step_factor * sharing.staleness_rule.factor(staleness);
+  const auto workers = static_cast<double>(std::max<std::size_t>(workers_, 1));
+  if (sharing.combine == Combine::kMean) scale /= workers;
+  if (sharing.combine == Combine::kScaled) scale /= std::sqrt(workers);
   const std::int64_t epoch = context_.state.epoch;
   if (context_.shared_updater)
     scale *= context_.shared_updater->learning_rate.at(
         iteration_of(update.batch), epoch);
-  return static_cast<float>(scale);
+  return scale;
+}
+
+// 0..1: what it is worth beside others that it was computed without.  Until
+// those that all began with have come, they are taken for the same.
+double SharingEpoch::worth_of(const Update& update,
+                              std::uint64_t others) const {
+  const auto& diversity = context_.diversity;
+  if (!diversity || others == 0 || update.payload.empty()) return 1;
+  const bool known = beside_ > 0 || diversity->compared() >= 2 * others;
+  const double worth = exchange::GradientDiversity::of(
+      known ? diversity->correlation() : 1, others);
+  if (context_.settings.sharing.combine == Combine::kDiversity) return worth;
+  return std::sqrt(worth / (1 + static_cast<double>(others)));
+}
+
+// What the updates of a synchronous round have in common follows from them
+// alone, so that a run gives the same bits when it is resumed.
+void SharingEpoch::compare_round(
+    const std::vector<SharingRounds::Held>& round) {
+  if (!context_.diversity) return;
+  context_.diversity->forget();
+  std::uint64_t before = 0;
+  for (const SharingRounds::Held& held : round) {
+    const Update& update = held.update;
+    if (!update.payload.empty() && fault_of(update, 1).empty())
+      context_.diversity->add(update.payload, before++);
+  }
+  beside_ = before > 0 ? before - 1 : 0;
 }
 
 // Writes it to the log, before anybody is told of it.

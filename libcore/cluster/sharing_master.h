@@ -62,10 +62,12 @@ class SharingEpoch : public Phase {
   std::string fault_of(const Update& update, float scale);
   void apply_or_reject(Member& origin, const Update& update,
                        std::uint64_t newest);
+  double worth_of(const Update& update, std::uint64_t others) const;
+  void compare_round(const std::vector<SharingRounds::Held>& round);
   void apply(Member& origin, const Update& update, float scale,
              std::uint64_t staleness);
   void apply_round();
-  float scale_of(const Update& update, std::uint64_t staleness) const;
+  double scale_of(const Update& update, std::uint64_t staleness) const;
   void record(const Member& origin, const Update& update, float scale,
               std::uint64_t staleness);
   void spread(const Member& origin, const Update& update, float scale);
@@ -82,7 +84,8 @@ class SharingEpoch : public Phase {
   data::Epoch order_;
   LeaseTable table_;
   Stage stage_ = Stage::kTraining;
-  std::size_t workers_ = 0;              // that could work at the last tick()
+  std::size_t workers_ = 0;   // that could work at the last tick()
+  std::uint64_t beside_ = 0;  // others of the synchronous round in hand
   std::optional<SharingRounds> rounds_;  // if staleness is bounded
   StalenessSummary staleness_;
   std::optional<Agreement> check_;  // under way; at the end or in between

@@ -13,11 +13,16 @@
 
 namespace dl::cluster {
 
-// What an update is multiplied with, for N workers: 1, 1/N or 1/sqrt(N).
-enum class Combine { kSum, kMean, kScaled };
-constexpr Names<Combine, 3> kCombineNames{{{{Combine::kSum, "sum"},
-                                            {Combine::kMean, "mean"},
-                                            {Combine::kScaled, "scaled"}}}};
+// What an update is multiplied with: for N workers 1, 1/N or 1/sqrt(N); or, of
+// k updates that were computed without each other, their gradient diversity
+// (exchange/gradient_diversity.h), or the root of that / k.
+enum class Combine { kSum, kMean, kScaled, kDiversity, kRootDiversity };
+constexpr Names<Combine, 5> kCombineNames{
+    {{{Combine::kSum, "sum"},
+      {Combine::kMean, "mean"},
+      {Combine::kScaled, "scaled"},
+      {Combine::kDiversity, "diversity"},
+      {Combine::kRootDiversity, "root-diversity"}}}};
 // What is shared: what the updater makes of the gradient, or the gradient, with
 // momentum correction where the updater has momentum (Lin et al. 2018).
 enum class Share { kUpdate, kGradient };
@@ -33,8 +38,8 @@ struct SharingSettings {
   Share share = Share::kUpdate;
   bool masking = true;  // kGradient: momentum of what was sent starts afresh
 
-  Combine combine = Combine::kSum;
-  std::int64_t in_flight = 2;  // own updates not yet acknowledged
+  Combine combine = Combine::kDiversity;
+  std::int64_t in_flight = 1;  // own updates not yet acknowledged
   exchange::StalenessRule staleness_rule;
   // A mini-batch of round r is computed when all of the rounds before
   // r - staleness are applied; 0: synchronous.  Nothing: no bound.
@@ -43,6 +48,10 @@ struct SharingSettings {
   std::int64_t fetch = 1;  // ... between two looks at what others did
   std::int64_t agree_every =
       0;  // ... of all between two checks; 0: epochs only
+
+  bool measures_diversity() const {
+    return combine == Combine::kDiversity || combine == Combine::kRootDiversity;
+  }
 
   Json to_json() const;
   static SharingSettings from_json(const JsonView& json);

@@ -11,6 +11,14 @@ void StalenessSummary::add(std::uint64_t staleness) {
   sum_ += static_cast<double>(staleness);
 }
 
+void StalenessSummary::add(const StalenessSummary& more) {
+  for (std::size_t i = 0; i < counts_.size(); ++i)
+    counts_[i] += more.counts_[i];
+  updates_ += more.updates_;
+  max_ = std::max(max_, more.max_);
+  sum_ += more.sum_;
+}
+
 double StalenessSummary::mean() const {
   return updates_ == 0 ? 0 : sum_ / static_cast<double>(updates_);
 }

@@ -14,6 +14,7 @@ namespace dl::cluster {
 class StalenessSummary {
  public:
   void add(std::uint64_t staleness);
+  void add(const StalenessSummary& more);
 
   std::uint64_t updates() const { return updates_; }
   double mean() const;  // 0 without updates

@@ -84,14 +84,14 @@ std::optional<Delivered> Trainer::next_message() {
   const bool ready = can_step();
   const double patience = ready ? learner_->patience() : 0;
   if (ready && !(patience > 0)) return mail_.inbox.pop(false);
-  const double begin = monotonic_seconds();
+  const double begin = mail_.clock.seconds();
   auto delivered =
       ready ? mail_.inbox.pop_within(patience) : mail_.inbox.pop(true);
   ExchangeStats stats;
   if (!tasks_.empty())
-    stats.wait = monotonic_seconds() - begin;
+    stats.wait = mail_.clock.seconds() - begin;
   else if (training_goes_on_)
-    stats.idle = monotonic_seconds() - begin;
+    stats.idle = mail_.clock.seconds() - begin;
   mail_.meter.add(stats);
   return delivered;
 }

@@ -22,7 +22,7 @@ exchange::ThresholdInfo inspect(const Update& update, std::size_t elements) {
 }  // namespace
 
 UpdateCheck::UpdateCheck(const exchange::ThresholdRule& rule)
-    : usual_(rule.has_target() ? 0 : rule.initial) {}
+    : usual_(rule.has_target() || rule.finds_first() ? 0 : rule.initial) {}
 
 void UpdateCheck::start_from(double threshold) {
   usual_ = std::max(usual_, threshold);

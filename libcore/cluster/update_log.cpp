@@ -229,6 +229,7 @@ bool UpdateLog::visit_after(
       reached = entry->sequence;
       known = known || (writer == run && reached >= version);
       if (entry->kind == EntryKind::kRound) return false;
+      if (entry->kind == EntryKind::kSetback && reached > version) return false;
       if (entry->kind != EntryKind::kUpdate || reached <= version) continue;
       bytes += entry->payload.size();
       if (bytes > most) return false;

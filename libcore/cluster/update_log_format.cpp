@@ -154,7 +154,8 @@ std::optional<LogEntry> UpdateLogReader::next() {
 
   LogEntry entry;
   const auto kind = get<std::uint32_t>(rest, kKind);
-  if (kind < 1 || kind > 4) fail("unknown kind " + std::to_string(kind));
+  if (kind < 1 || kind > static_cast<std::uint32_t>(EntryKind::kSetback))
+    fail("unknown kind " + std::to_string(kind));
   entry.kind = static_cast<EntryKind>(kind);
   entry.sequence = get<std::uint64_t>(rest, kSequence);
   entry.epoch = get<std::int64_t>(rest, kEpoch);

@@ -34,6 +34,7 @@ enum class EntryKind : std::uint8_t {
   kEpochEnd = 2,  // `sequence` was the epoch's last; payload: EpochRecord
   kStart = 3,     // a master goes on from `sequence`; payload: its run id
   kRound = 4,     // averaging; payload: averaging_log.h
+  kSetback = 5,   // the run goes on from an earlier state; payload: setback.h
 };
 
 struct LogEntry {
@@ -52,7 +53,8 @@ struct LogEntry {
 
   // Whether it makes a new version of the parameters.
   bool moves() const {
-    return kind == EntryKind::kUpdate || kind == EntryKind::kRound;
+    return kind == EntryKind::kUpdate || kind == EntryKind::kRound ||
+           kind == EntryKind::kSetback;
   }
 };
 

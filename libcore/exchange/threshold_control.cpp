@@ -16,7 +16,8 @@ constexpr double kFirstDensity = 0.25;  // of a warm-up
 // too large; and the fewest that a quantile goes by.
 constexpr double kExpected = 16, kFewest = 4;
 constexpr double kSmallest = 4096, kLargest = 65536;
-constexpr double kFewQuanta = 4;  // a message of fewer says little
+constexpr double kUnknown = 1e-3;  // of a part that has nothing to send yet
+constexpr double kFewQuanta = 4;   // a message of fewer says little
 
 double clamped(double threshold) {
   return std::clamp(threshold, kMinThreshold, kMaxThreshold);
@@ -27,19 +28,24 @@ double clamped(double threshold) {
 ThresholdControl::ThresholdControl(const ThresholdRule& rule,
                                    std::span<const std::size_t> parts,
                                    std::int64_t warmup)
-    : rule_(rule), warmup_(warmup), thresholds_(parts.size()) {
+    : rule_(rule),
+      warmup_(warmup),
+      finds_first_(rule.finds_first()),
+      thresholds_(parts.size()) {
   for (const std::size_t elements : parts) {
     require(elements > 0, "empty part");
-    parts_.push_back({elements, rule.initial});
+    parts_.push_back({elements, finds_first_ ? kUnknown : rule.initial});
   }
 }
 
 bool ThresholdControl::samples() const {
   if (rule_.kind == ThresholdRule::Kind::kQuantile) return true;
+  if (finds_first_) return true;
   return rule_.kind == ThresholdRule::Kind::kTarget && messages_ < warmup_;
 }
 
 double ThresholdControl::target() const {
+  if (rule_.finds_first()) return rule_.max_density;
   if (messages_ >= warmup_) return rule_.min_density;
   const double done =
       static_cast<double>(messages_) / static_cast<double>(warmup_);
@@ -126,6 +132,7 @@ double ThresholdControl::find(const Part& part, double wanted,
 
 void ThresholdControl::sent(std::span<const std::int64_t> quanta) {
   require(quanta.size() == parts_.size(), "quanta of each part");
+  finds_first_ = false;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto sent = static_cast<double>(quanta[p]);
     const auto n = static_cast<double>(parts_[p].elements);
@@ -167,6 +174,7 @@ double ThresholdControl::mean() const {
 }
 
 void ThresholdControl::start_from(double threshold) {
+  finds_first_ = false;
   for (Part& part : parts_) part.threshold = clamped(threshold);
 }
 

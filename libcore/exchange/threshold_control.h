@@ -65,6 +65,7 @@ class ThresholdControl {
 
   ThresholdRule rule_;
   std::int64_t warmup_;
+  bool finds_first_;
   std::int64_t messages_ = 0;
   std::vector<Part> parts_;
   std::vector<float> thresholds_;

@@ -37,6 +37,7 @@ ThresholdRule ThresholdRule::parse(std::string_view text) {
   ThresholdRule rule;
   rule.kind = *kind;
   if (rule.has_target()) rule.min_density = rule.max_density = kDefaultTarget;
+  if (rule.kind == Kind::kAdaptive) rule.initial = 0;
   if (words.numbers.empty()) {
     if (rule.kind == Kind::kFixed) words.fail("fixed:THRESHOLD");
     return rule;
@@ -81,8 +82,11 @@ ThresholdRule ThresholdRule::from_json(const JsonView& json) {
     json.only({"type", "density"});
     return rule;
   }
+  const bool may_find = rule.kind == Kind::kAdaptive;
   rule.initial =
-      number("initial", "a threshold of 1e-12 to 1e12", threshold_ok);
+      number("initial", "a threshold of 1e-12 to 1e12", [&](double value) {
+        return threshold_ok(value) || (may_find && value == 0);
+      });
   if (rule.kind == Kind::kFixed) {
     json.only({"type", "initial"});
     return rule;

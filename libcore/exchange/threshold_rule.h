@@ -3,9 +3,10 @@
 // fixed, adaptive and target have the names and rules of Deeplearning4j's
 // FixedThresholdAlgorithm, AdaptiveThresholdAlgorithm and
 // TargetSparsityThresholdAlgorithm, and the defaults of densities and decay.
-// The first threshold is 1e-3 (there 1e-4, at which a network that Adam trains
-// with its usual rate of 1e-3 sends every element for a hundred messages).
-// Density is what was sent, quanta per element.
+// The first threshold of `adaptive` is, unless it is given, that at which the
+// first message has max_density (there 1e-4, at which a network that Adam
+// trains with its usual rate of 1e-3 sends every element for a hundred
+// messages).  Density is what was sent, quanta per element.
 //
 // quantile takes the threshold of its density from a sample of each update.
 // threshold_control.h applies the rules to the parts of a vector.
@@ -27,7 +28,7 @@ constexpr double kMinThreshold = 1e-12, kMaxThreshold = 1e12;
 struct ThresholdRule {
   enum class Kind { kFixed, kAdaptive, kTarget, kQuantile };
   Kind kind = Kind::kAdaptive;
-  double initial = 1e-3;
+  double initial = 1e-3;  // adaptive: 0: found in the first message
   // adaptive: below min_density the threshold falls, above max_density it
   // rises; target and quantile: both are the target.
   double min_density = 1e-4;
@@ -40,11 +41,13 @@ struct ThresholdRule {
     return kind == Kind::kTarget || kind == Kind::kQuantile;
   }
 
+  bool finds_first() const { return kind == Kind::kAdaptive && initial == 0; }
+
   // fixed, adaptive, target: the threshold after one that gave `density`
   // (quanta per element).
   double next(double threshold, double density) const;
 
-  // "fixed:1e-3", "adaptive", "adaptive:1e-4" (the first threshold),
+  // "fixed:1e-3", "adaptive", "adaptive:1e-4" (with its first threshold),
   // "target", "target:1e-3", "quantile", "quantile:1e-3" (the density; without
   // it, 1e-3).
   // Throws Error: kUsage.

@@ -50,11 +50,12 @@ part() { # NAME OPTION...
   for w in 1 2; do
     await "$w to come back" twice "joined tcp" "$name-$w.err"
   done
-  kill -KILL "${pid["$name-brake"]}"
-  for w in "$name-brake" "$name" "$name-1" "$name-2"; do finish "$w"; done
+  { kill -KILL "${pid["$name-brake"]}"; finish "$name-brake"; } 2>/dev/null
+  for w in "$name" "$name-1" "$name-2"; do finish "$w"; done
   check "$run"
 }
 part sharing --mode sharing
 part averaging --mode averaging --workers 3
-kill -KILL "${pid[near]}" "${pid[far]}"
-for w in near far; do finish $w >/dev/null; done
+for w in near far; do
+  { kill -KILL "${pid[$w]}"; finish "$w"; } >/dev/null 2>&1
+done

@@ -6,7 +6,7 @@ make_data
 for mode in averaging sharing; do
   master $mode --mode $mode --epochs 100000 --min-workers 3
   worker $mode-a $mode
-  DL_FAILPOINTS='worker.after_batch=sleep:30ms' worker $mode-slow $mode
+  DL_FAILPOINTS='worker.after_batch=sleep:150ms' worker $mode-slow $mode
   worker $mode-c $mode
   await "the warning" said $mode.err "slow) is .*x slower than the median"
   kill -TERM "${pid[$mode]}"

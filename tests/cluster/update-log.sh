@@ -46,4 +46,4 @@ printf '\377' | dd of=first/updates-000000000040.log bs=1 seek=300 conv=notrunc 
   status=none
 dl-master --replay first --step 70 -o none.safetensors 2>damaged.err
 echo "status $?"
-grep -o 'updates-000000000040.log.: offset [0-9]*' damaged.err
+grep -o "updates-000000000040.log': offset [0-9]" damaged.err | sed 's/[0-9]$/N/'

@@ -209,9 +209,11 @@ TEST_CASE("State and Result carry floats bit for bit") {
   State state;
   state.version = 12;
   state.threshold = 1e-3;
+  state.setbacks = 2;
   state.parameters = {1.5F, -0.0F, 1e-45F, 3e38F};
   state.statistics = {2};
   State copy = through(state);
+  CHECK(copy.setbacks == 2);
   CHECK(copy.parameters == state.parameters);
   CHECK(std::signbit(copy.parameters[1]));
   CHECK(copy.updater_state.empty());

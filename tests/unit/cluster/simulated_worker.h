@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -73,6 +74,10 @@ struct Worker {
   bool poison = false;  // its next answer has NaN in it
   int period = 1;       // it does something each so many-th turn
   int turns = 0;
+  // The loss that it finds with these parameters.
+  std::function<double(std::uint64_t version)> loss = [](std::uint64_t) {
+    return 0.25;
+  };
   float exaggerates = 0;  // its next answer is so large, unless 0
   std::vector<Message> out;
 
@@ -230,7 +235,7 @@ inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
       replica[j] -= momentum[j];
     }
     running[0] = 0.5F * running[0] + static_cast<float>(i);
-    loss_sum += static_cast<double>(order.examples(i, 1)) / 4;
+    loss_sum += static_cast<double>(order.examples(i, 1)) * loss(task.version);
   }
   const bool bad = std::exchange(poison, false);
   if (bad && progress % 2 == 0) {
@@ -255,7 +260,7 @@ inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
   update.batch = task.first + done;
   update.version = version;
   update.examples = order.examples(update.batch, 1);
-  update.loss_sum = static_cast<double>(update.examples) / 4;
+  update.loss_sum = static_cast<double>(update.examples) * loss(version);
   update.threshold = kStep;
   const auto step = step_of(parameters, task.epoch, update.batch);
   if (const float size = std::exchange(exaggerates, 0); size > 0) {

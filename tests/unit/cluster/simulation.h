@@ -192,6 +192,7 @@ inline void Worker::receive(Received received, Mode mode) {
 
 struct Folder {
   std::string path;
+  std::vector<RunState> checkpoints;  // all that were ever saved
   Folder() {
     std::string name =
         (std::filesystem::temp_directory_path() / "dl-sim-XXXXXX").string();
@@ -210,7 +211,8 @@ struct Master {
   std::optional<Coordinator> coordinator;
   dl::data::Epoch order;
   double now = 100;
-  int records = 0;  // that were read for workers
+  int records = 0;     // that were read for workers
+  RunState beginning;  // before anything is learnt
   // How many messages of its parent a worker takes in at a time.
   std::function<std::size_t()> lag = [] { return std::size_t{1000}; };
 
@@ -233,6 +235,7 @@ struct Master {
     if (settings.mode == Mode::kAveraging &&
         settings.averaging.updater_state == UpdaterState::kAverage)
       context.state.updater_state.assign(kParameters, 0);
+    beginning = context.state;
     if (saved) context.state = *saved;
     const LogIdentity identity{kParameters, 0};
     replay(folder.path, identity, context.state, kLastUpdate, log());
@@ -244,11 +247,25 @@ struct Master {
                   {"committed", context.state.committed}});
     Hooks hooks;
     hooks.welcome = welcome;
-    hooks.save = [this, &saved] {
+    hooks.save = [this, &saved, &folder] {
       if (updates) updates->begin(context.state.version);
       if (updates && saved) updates->prune(saved->version);
       saved = context.state;
+      folder.checkpoints.push_back(*saved);
       return "checkpoint";
+    };
+    hooks.go_back = [this, &folder]() -> std::optional<RunState> {
+      const RunState& wrong = context.state;
+      const std::uint64_t sound = wrong.watch.sound_version();
+      RunState state = beginning;
+      for (const RunState& each : folder.checkpoints)
+        if (each.version <= sound) state = each;
+      replay(folder.path, {kParameters, 0}, state, sound, log());
+      state.version = wrong.version + 1;
+      state.watch.start_again(state.version);
+      state.step_factor = wrong.step_factor / 2;
+      state.setbacks = wrong.setbacks + 1;
+      return state;
     };
     hooks.keep_best = [] {};
     hooks.record = [this](const Fetch&) {
@@ -351,7 +368,7 @@ inline std::map<std::int64_t, std::map<std::int64_t, int>> committed(
   for (std::string line; std::getline(in, line);) {
     const Json event = Json::parse(line);
     const std::int64_t epoch = event.value("epoch", std::int64_t{0});
-    if (event["event"] == "resume") {
+    if (event["event"] == "resume" || event["event"] == "setback") {
       counts.erase(counts.lower_bound(epoch), counts.end());
       for (const auto& range : event["committed"])
         for (std::int64_t i = 0; i < range[1].get<std::int64_t>(); ++i)

@@ -37,6 +37,7 @@ class Play {
     settings.mode = mode;
     settings.batch = 4;
     settings.sharing.clip_every = 0;
+    settings.sharing.in_flight = 2;
     settings.sharing.threshold.kind = dl::exchange::ThresholdRule::Kind::kFixed;
     settings.sharing.threshold.initial = 1e-3;
     const auto bytes = sample::stream({6, 6, 8}, 3);

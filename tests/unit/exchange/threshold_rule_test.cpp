@@ -17,6 +17,9 @@ TEST_CASE("fixed stays, whatever was sent") {
 
 TEST_CASE("adaptive halves in 20 steps below its range, doubles above it") {
   auto rule = ThresholdRule::parse("adaptive");
+  CHECK(rule.finds_first());
+  rule = ThresholdRule::parse("adaptive:1e-3");
+  CHECK_FALSE(rule.finds_first());
   CHECK(rule.initial == 1e-3);
   double low = 1, high = 1;
   for (int i = 0; i < 20; ++i) {
@@ -63,8 +66,8 @@ TEST_CASE("what parse() refuses") {
 }
 
 TEST_CASE("JSON carries every rule, and refuses what does not fit") {
-  for (const char* text :
-       {"fixed:2e-3", "adaptive:1e-4", "target:5e-3", "quantile:2e-3"}) {
+  for (const char* text : {"fixed:2e-3", "adaptive", "adaptive:1e-4",
+                           "target:5e-3", "quantile:2e-3"}) {
     auto rule = ThresholdRule::parse(text);
     Json json = rule.to_json();
     auto copy = ThresholdRule::from_json(JsonView(json, Code::kConfig));
@@ -82,7 +85,8 @@ TEST_CASE("JSON carries every rule, and refuses what does not fit") {
                     Error);
   };
   refuses("adaptive", "type", "adoptive");
-  refuses("adaptive", "initial", 0);
+  refuses("adaptive", "initial", -1);
+  refuses("target", "initial", 0);
   refuses("adaptive", "decay", 1);
   refuses("adaptive", "min_density", 0.5);
   refuses("adaptive", "max_density", 2);

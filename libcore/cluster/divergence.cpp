@@ -1,0 +1,93 @@
+#include "libcore/cluster/divergence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/cluster/number_format.h"
+#include "libcore/eval/evaluation.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kMuchWorse = 4;    // of scores that should be low
+constexpr std::int64_t kFew = 100;  // examples, for these
+constexpr double kStandsOut = 5;    // standard deviations
+
+// A score that needs nothing learnt, of those that should be high.
+// A score that needs nothing learnt, of those that should be high.
+double score_of_chance(const HeldOut& held_out) {
+  if (held_out.metric.ends_with("auc")) return 0.5;
+  const bool accuracy = held_out.metric.ends_with("accuracy");
+  return accuracy && held_out.loss_of_chance
+             ? std::exp(-*held_out.loss_of_chance)
+             : 0;
+}
+
+// Between two scores of so many examples that are no better than each other.
+double by_luck(const HeldOut& held_out) {
+  return kStandsOut *
+         std::sqrt(0.5 / static_cast<double>(
+                             std::max<std::int64_t>(1, held_out.examples)));
+}
+
+bool is_lost(const EpochScore& first, const HeldOut& held_out, double best,
+             double last) {
+  if (eval::higher_is_better(held_out.metric)) {
+    const double chance = score_of_chance(held_out);
+    return best > chance && last < chance + (best - chance) / 2 &&
+           best - last > by_luck(held_out);
+  }
+  const auto begun = first.metrics.find(held_out.metric);
+  return held_out.examples >= kFew && best > 0 && last > kMuchWorse * best &&
+         begun != first.metrics.end() && last > 2 * begun->second;
+}
+
+}  // namespace
+
+std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
+                                     const tensor::Shape& outputs) {
+  if (network.outputs.size() != 1 || outputs.rank() != 1) return std::nullopt;
+  const nn::OutputSpec output = nn::output_of(network);
+  const nn::LayerConfig& layer = network.layers[network.outputs[0]];
+  if (output.loss.kind != tensor::Loss::kNegativeLogLikelihood ||
+      output.activation.kind != tensor::Activation::kSoftmax ||
+      output.units < 2 || layer.settings.has("class_weights"))
+    return std::nullopt;
+  return std::log(static_cast<double>(output.units));
+}
+
+std::string lost_score(std::span<const EpochScore> history,
+                       const HeldOut& held_out) {
+  const std::string& metric = held_out.metric;
+  if (metric.empty() || metric == "loss" || history.empty()) return "";
+  const EpochScore& last = history.back();
+  const auto score = last.metrics.find(metric);
+  const EpochScore* best = nullptr;
+  for (const EpochScore& each : history) {
+    const auto found = each.metrics.find(metric);
+    if (found == each.metrics.end() || !std::isfinite(found->second)) continue;
+    if (!best || (eval::higher_is_better(metric)
+                      ? found->second > best->metrics.at(metric)
+                      : found->second < best->metrics.at(metric)))
+      best = &each;
+  }
+  if (!best || score == last.metrics.end() ||
+      !is_lost(history.front(), held_out, best->metrics.at(metric),
+               score->second))
+    return "";
+  return metric + " is " + metric_text(score->second) + " after epoch " +
+         std::to_string(last.epoch + 1) + " and was " +
+         metric_text(best->metrics.at(metric)) + " after epoch " +
+         std::to_string(best->epoch + 1);
+}
+
+std::string ends_badly(const RunState& state, const HeldOut& held_out) {
+  std::string text = state.watch.ends_badly() ? state.watch.describe() : "";
+  const std::string score = lost_score(state.history, held_out);
+  if (!score.empty()) text += (text.empty() ? "" : "; ") + score;
+  return text;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,57 @@
+// What a run does when training goes wrong, and what is said of a model that
+// is much worse than one that the run once had.
+
+#ifndef DL_LIBCORE_CLUSTER_DIVERGENCE_H_
+#define DL_LIBCORE_CLUSTER_DIVERGENCE_H_
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "libcore/base/names.h"
+#include "libcore/cluster/run_state.h"
+#include "libcore/nn/config.h"
+#include "libcore/tensor/shape.h"
+
+namespace dl::cluster {
+
+// kReduce: goes back, and on with smaller steps; stops where it cannot.
+enum class OnDivergence { kReduce, kStop, kIgnore };
+constexpr Names<OnDivergence, 3> kOnDivergenceNames{
+    {{{OnDivergence::kReduce, "reduce"},
+      {OnDivergence::kStop, "stop"},
+      {OnDivergence::kIgnore, "ignore"}}}};
+
+// What to do about it.
+inline constexpr const char* kDivergenceRemedy =
+    "take a lower learning rate, or in sharing fewer workers, --combine mean "
+    "or "
+    "--staleness 0";
+
+// The loss of a network that says of each example that all classes are as
+// likely; nothing where the loss is not of classes, or where it counts them
+// otherwise.
+// outputs: of one example.
+std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
+                                     const tensor::Shape& outputs);
+
+// What scores are of.
+struct HeldOut {
+  std::string metric;
+  std::int64_t examples = 0;
+  std::optional<double> loss_of_chance;
+};
+
+// Whether the held-out score of the last epoch has lost half of what the best
+// one had over chance, or more: "accuracy is 0.11 after epoch 3 and was 0.98
+// after epoch 2"; "": it has not, or not beyond what so few examples may give,
+// or the metric is the loss.
+std::string lost_score(std::span<const EpochScore> history,
+                       const HeldOut& held_out);
+
+// What is wrong with a run that is finished, or ""; as a clause.
+std::string ends_badly(const RunState& state, const HeldOut& held_out);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_DIVERGENCE_H_

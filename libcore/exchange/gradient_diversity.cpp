@@ -1,0 +1,70 @@
+#include "libcore/exchange/gradient_diversity.h"
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+#include "libcore/exchange/threshold_reader.h"
+
+namespace dl::exchange {
+
+namespace {
+
+// Below it the sum is scaled in memory, so that its numbers stay in range.
+constexpr double kSmallScale = 1e-6;
+// Means are taken over so many updates for each that one has not seen, and over
+// this number at least.
+constexpr double kMemory = 2, kFewest = 16;
+
+}  // namespace
+
+void GradientDiversity::forget() {
+  std::ranges::fill(sum_, 0.0F);
+  scale_ = 1;
+  weight_ = product_ = square_ = 0;
+  compared_ = 0;
+}
+
+void GradientDiversity::scale_down(double factor) {
+  scale_ *= factor;
+  weight_ *= factor;
+  if (scale_ > kSmallScale) return;
+  for (float& x : sum_) x *= static_cast<float>(scale_);
+  scale_ = 1;
+}
+
+void GradientDiversity::add(std::span<const std::byte> message,
+                            std::uint64_t others) {
+  const auto unseen = static_cast<double>(others);
+  if (weight_ > unseen) scale_down(unseen / weight_);
+  ThresholdReader reader(message);
+  require(reader.elements() == sum_.size(), "size of the update");
+  double product = 0, square = 0;
+  while (reader.next()) {
+    const double size = reader.threshold();
+    const auto step = static_cast<float>(size / scale_);
+    double signs = 0;
+    for (const Quantum& q : reader.quanta()) {
+      float& at = sum_[q.index];
+      signs += q.negative ? -at : at;
+      at += q.negative ? -step : step;
+    }
+    product += size * signs;
+    square += size * size * static_cast<double>(reader.quanta().size());
+  }
+  if (weight_ > 0) {
+    ++compared_;
+    const double share =
+        std::max(1 / static_cast<double>(compared_),
+                 1 / std::max(kFewest, kMemory * (unseen + 1)));
+    product_ += share * (product * scale_ / weight_ - product_);
+    square_ += share * (square - square_);
+  }
+  weight_ += 1;
+}
+
+double GradientDiversity::correlation() const {
+  if (compared_ == 0) return 1;
+  return square_ > 0 ? std::clamp(product_ / square_, 0.0, 1.0) : 0;
+}
+
+}  // namespace dl::exchange

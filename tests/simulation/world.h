@@ -1,0 +1,47 @@
+// What the parts of a simulation share.
+
+#ifndef DL_TESTS_SIMULATION_WORLD_H_
+#define DL_TESTS_SIMULATION_WORLD_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "libcore/cluster/plan.h"
+#include "libcore/cluster/wire.h"
+#include "tests/simulation/event_queue.h"
+#include "tests/simulation/examples.h"
+#include "tests/simulation/history.h"
+#include "tests/simulation/hosts.h"
+
+namespace simulated {
+
+class Worker;
+
+struct World {
+  World(const dl::cluster::Plan& the_plan, const HostModel& the_model,
+        const dl::Log& the_log);
+  ~World();
+
+  const dl::cluster::Plan& plan;
+  const HostModel model;
+  const dl::Log log;
+  EventQueue queue;
+  Network network;
+  Examples examples;
+  // By host; null for the master's.
+  std::vector<std::unique_ptr<Worker>> workers;
+  // The master takes in a message of a worker.
+  std::function<void(std::size_t worker, dl::cluster::Received)> to_master;
+  History* history = nullptr;  // null: each worker applies updates itself
+  double heartbeat = 2;
+  bool star = true;  // the master sends the feed to each worker itself
+};
+
+// Bytes of a message on the wire.
+std::size_t wire_bytes(const dl::cluster::Message& message);
+
+}  // namespace simulated
+
+#endif  // DL_TESTS_SIMULATION_WORLD_H_
