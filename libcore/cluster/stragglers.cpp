@@ -9,6 +9,7 @@ namespace {
 constexpr double kSmooth = 0.2;
 constexpr double kMuchSlower = 3;
 constexpr double kFor = 5;               // seconds, before it is told of
+constexpr double kForUnknown = 10;       // one so slow may get no work any more
 constexpr double kOtherwise = 2;         // a factor that has changed by so much
 constexpr std::int64_t kKnownAfter = 8;  // mini-batches
 
@@ -59,9 +60,7 @@ std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,
   std::vector<Straggler> result;
   for (Member* member : workers) {
     const double median = median_of_others(workers, *member);
-    const bool slow = is_known(*member) && median > 0 &&
-                      member->batch_seconds >= kMuchSlower * median;
-    if (!slow) {
+    if (!(median > 0) || member->batch_seconds < kMuchSlower * median) {
       member->slow_since = 0;
       continue;
     }
@@ -70,7 +69,8 @@ std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,
     const double told = member->told_slower;
     const bool news =
         told == 0 || factor > kOtherwise * told || told > kOtherwise * factor;
-    if (!news || now - member->slow_since < kFor) continue;
+    const double wait = is_known(*member) ? kFor : kForUnknown;
+    if (!news || now - member->slow_since < wait) continue;
     member->told_slower = factor;
     result.push_back({member, factor});
   }

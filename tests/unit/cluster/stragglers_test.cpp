@@ -76,3 +76,18 @@ TEST_CASE("what a worker waits for others is not its own slowness") {
   CHECK(found[0].factor == Approx(8));
   CHECK(find_stragglers(both, now + 7).empty());
 }
+
+TEST_CASE("a worker that is so slow that it gets no more work is told of") {
+  Member quick, slow;
+  quick.number = 1;
+  slow.number = 2;
+  note_begun(quick, 1);
+  for (int batch = 0; batch < 10; ++batch) note_trained(quick, 1, 2 + batch);
+  note_begun(slow, 1);
+  note_trained(slow, 1, 2);   // the first does not count
+  note_trained(slow, 1, 10);  // and then none
+  const std::vector<Member*> both = {&quick, &slow};
+  CHECK(find_stragglers(both, 11).empty());
+  CHECK(find_stragglers(both, 17).empty());
+  CHECK(find_stragglers(both, 21).size() == 1);
+}
