@@ -1,12 +1,12 @@
 // The part of the coordinator that looks whether training goes wrong.
 
-#include <cstdio>
 #include <span>
 #include <utility>
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/coordinator.h"
 #include "libcore/cluster/divergence.h"
+#include "libcore/cluster/number_format.h"
 #include "libcore/cluster/setback.h"
 
 namespace dl::cluster {
@@ -54,13 +54,11 @@ bool Coordinator::go_back(const std::string& why) {
                                     {"sound", sound},
                                     {"version", state.version},
                                     {"factor", state.step_factor}});
-  char number[24];
-  std::snprintf(number, sizeof number, "%g", state.step_factor);
   context_.log(Level::kWarning, "training went wrong: " + why +
                                     "; it goes back to before that, "
                                     "epoch " +
-                                    std::to_string(state.epoch + 1) +
-                                    ", and on with " + number +
+                                    std::to_string(state.epoch + 1) + ", and on with " +
+                                    format("%g", state.step_factor) +
                                     " of the steps");
   failpoint("master.setback");
   checkpoint();

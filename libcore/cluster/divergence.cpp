@@ -16,7 +16,6 @@ constexpr std::int64_t kFew = 100;  // examples, for these
 constexpr double kStandsOut = 5;    // standard deviations
 
 // A score that needs nothing learnt, of those that should be high.
-// A score that needs nothing learnt, of those that should be high.
 double score_of_chance(const HeldOut& held_out) {
   if (held_out.metric.ends_with("auc")) return 0.5;
   const bool accuracy = held_out.metric.ends_with("accuracy");
@@ -81,6 +80,13 @@ std::string lost_score(std::span<const EpochScore> history,
          std::to_string(last.epoch + 1) + " and was " +
          metric_text(best->metrics.at(metric)) + " after epoch " +
          std::to_string(best->epoch + 1);
+}
+
+std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
+  if (!held_out.loss_of_chance || !state.watch.learnt_nothing()) return "";
+  return "the loss is " + format("%.3g", state.watch.level()) +
+         ", and was never much lower than the " +
+         format("%.3g", *held_out.loss_of_chance) + " of a constant prediction";
 }
 
 std::string ends_badly(const RunState& state, const HeldOut& held_out) {

@@ -25,8 +25,7 @@ constexpr Names<OnDivergence, 3> kOnDivergenceNames{
 // What to do about it.
 inline constexpr const char* kDivergenceRemedy =
     "take a lower learning rate, or in sharing fewer workers, --combine mean "
-    "or "
-    "--staleness 0";
+    "or --staleness 0";
 
 // The loss of a network that says of each example that all classes are as
 // likely; nothing where the loss is not of classes, or where it counts them
@@ -48,6 +47,10 @@ struct HeldOut {
 // or the metric is the loss.
 std::string lost_score(std::span<const EpochScore> history,
                        const HeldOut& held_out);
+
+// Of a run that is finished and has learnt nothing: so much, as a clause; "" of
+// all others.
+std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
 
 // What is wrong with a run that is finished, or ""; as a clause.
 std::string ends_badly(const RunState& state, const HeldOut& held_out);

@@ -35,7 +35,8 @@ struct Work {
   nn::Position position() const {
     return {task.iteration + done, task.epoch,
             mix({static_cast<std::uint64_t>(task.epoch),
-                 static_cast<std::uint64_t>(batch())})};
+                 static_cast<std::uint64_t>(batch())}),
+            0, task.beside};
   }
 };
 

@@ -22,6 +22,8 @@ constexpr double kLongestBlock = 4;       // a block counts as so many at most
 constexpr double kGrowth = 4;             // beside the loss: no longer usual
 constexpr std::int64_t kNormEvery = 8;    // blocks
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
+constexpr std::int64_t kManyBlocks = 64;
+constexpr double kLearnt = 0.02;  // of the loss of a constant prediction
 
 double norm_of(std::span<const float> values) {
   double sum = 0;
@@ -150,6 +152,11 @@ bool LossWatch::ends_badly() const {
     return true;
   const double noise = kStandsOut / 2 * error();
   return has_gained() && level_ - best_ > std::max(noise, kLost * way());
+}
+
+bool LossWatch::learnt_nothing() const {
+  return chance_ && blocks_ >= kManyBlocks &&
+         way() < std::max(kLearnt * *chance_, kStandsOut * error());
 }
 
 std::string LossWatch::describe() const {

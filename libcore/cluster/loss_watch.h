@@ -49,6 +49,9 @@ class LossWatch {
   bool sound() const { return evidence_ <= 0; }
   // The last blocks are wrong: nobody should stop here.
   bool ends_badly() const;
+  // After many blocks the loss has never been lower than that of a constant
+  // prediction, where that is known.
+  bool learnt_nothing() const;
 
   double best() const { return best_; }    // the lowest smoothed loss
   double level() const { return level_; }  // the smoothed loss now

@@ -118,14 +118,11 @@ bool is_adaptive(const nn::UpdaterConfig& updater) {
          kind != tensor::Updater::kNesterov;
 }
 
-// What N workers make of it is too much by up to the root of N: AdaGrad divides
-// by a sum of which each has a part, and a step that has the same size whatever
-// the gradient, and momentum, swings.
+// AdaGrad divides by a sum of which each of N workers has a part: what they make
+// of it is too much by up to the root of N.  AdaBelief keeps its momentum.
 bool wants_root(const nn::UpdaterConfig& updater) {
-  constexpr double kMuch = 0.5;
-  if (updater.kind == tensor::Updater::kAdaGrad) return true;
-  return is_adaptive(updater) && updater.kind != tensor::Updater::kRmsProp &&
-         updater.kind != tensor::Updater::kAdaDelta && updater.beta1 > kMuch;
+  return updater.kind == tensor::Updater::kAdaGrad ||
+         updater.kind == tensor::Updater::kAdaBelief;
 }
 
 }  // namespace

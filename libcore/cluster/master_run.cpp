@@ -216,10 +216,15 @@ Outcome Master::finished() {
 // had.  Where that is not what its status says, it is a warning.
 std::optional<Error> Master::verdict(const RunState& state) const {
   if (options_.estimate) return std::nullopt;
-  const std::string why =
-      ends_badly(state, {plan_.settings.metric,
+  const HeldOut held_out{plan_.settings.metric,
                          plan_.evaluation ? plan_.evaluation->examples() : 0,
-                         plan_.loss_of_chance});
+                         plan_.loss_of_chance};
+  if (const std::string nothing = learnt_nothing(state, held_out);
+      !nothing.empty())
+    log_(Level::kWarning, "nothing was learnt: " + nothing + "; " +
+                              kDivergenceRemedy +
+                              ", or look at the data's labels");
+  const std::string why = ends_badly(state, held_out);
   if (why.empty()) return std::nullopt;
   std::string text = "training ended badly: " + why;
   const bool ignored =

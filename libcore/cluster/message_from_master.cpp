@@ -175,6 +175,7 @@ Message Task::to_message() const {
            {"first", first},
            {"count", count},
            {"iteration", iteration},
+           {"beside", beside},
            {"slot", slot.index},
            {"round", slot.round},
            {"follows", slot.follows},
@@ -191,7 +192,7 @@ Task Task::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kTask, 0,
                 {"kind", "lease", "fence", "version", "epoch", "first", "count",
-                 "iteration", "slot", "round", "follows", "reducer", "feed",
+                 "iteration", "beside", "slot", "round", "follows", "reducer", "feed",
                  "evaluations", "careful", "without", "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
@@ -206,6 +207,7 @@ Task Task::from_message(const Message& message) {
   // first + count must not overflow either.
   task.count = body.at("count").integer(0, kMaxInteger - task.first);
   task.iteration = count_of(body, "iteration");
+  task.beside = body.at("beside").integer(1, kMaxInteger);
   task.slot.index = count_of(body, "slot");
   task.slot.round = number_of(body, "round");
   task.slot.follows = number_of(body, "follows");

@@ -313,11 +313,16 @@ RunState Plan::start() const {
   state.parameters = model.parameters;
   state.statistics = model.statistics;
   state.updater_state = model.updater_state;
-  if (settings.mode == Mode::kSharing &&
+  complete(state);
+  return state;
+}
+
+void Plan::complete(RunState& state) const {
+  if (loss_of_chance) state.watch.expect(*loss_of_chance);
+  if (settings.mode == Mode::kSharing && !state.fasgd &&
       settings.sharing.staleness_rule.kind ==
           exchange::StalenessRule::Kind::kFasgd)
     state.fasgd.emplace(state.parameters.size());
-  return state;
 }
 
 std::int64_t Plan::batches_per_epoch() const {

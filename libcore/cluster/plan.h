@@ -44,6 +44,8 @@ struct Plan {
   // What workers are told but for times, keys and who they are.
   Welcome welcome() const;
   RunState start() const;  // what the run begins with
+  // Adds what a checkpoint does not hold where it is not needed.
+  void complete(RunState& state) const;
 
   std::int64_t batches_per_epoch() const;
   // Floating-point operations of a mini-batch, forward.

@@ -125,9 +125,7 @@ Json Report::to_json(const RunState& state) const {
         {"update_per_batch", payload_per_batch()},
         {"dense_update", 4 * parameters}}},
       {"staleness", staleness.to_json()},
-      {"worth", staleness.updates() > 0
-                    ? Json(worth / static_cast<double>(staleness.updates()))
-                    : Json()},
+      {"worth", staleness.updates() > 0 ? Json(mean_worth()) : Json()},
       {"exchange", exchange.to_json()},
       {"mass", mass()},
       {"resyncs", resyncs},
@@ -173,8 +171,7 @@ std::string Report::to_text(const RunState& state) const {
         "staleness",
         format("%.1f", staleness.mean()) + " mean, " +
             count(staleness.median()) + " median, " + count(staleness.max()) +
-            " max; an update " + "counted " +
-            format("%.2f", worth / static_cast<double>(staleness.updates())));
+            " max; an update counted " + format("%.2f", mean_worth()));
   if (histories_lost)
     text += line("histories",
                  count(histories_lost) + " of slots lost with their workers");

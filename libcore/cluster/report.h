@@ -29,6 +29,9 @@ struct Report {
   double seconds = 0;
   StalenessSummary staleness;  // sharing
   double worth = 0;  // ... what updates counted beside others, summed up
+  double mean_worth() const {
+    return worth / static_cast<double>(staleness.updates());
+  }
   ExchangeReport exchange;
   // Sharing: of each worker's process, as it told last; and what was applied.
   std::map<std::uint64_t, MassLedger> masses;

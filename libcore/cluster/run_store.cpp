@@ -73,6 +73,7 @@ RunState RunStore::take_up(Plan& plan) {
   RunState state;
   if (auto found = directory_.newest(log_)) {
     state = state_of(found->model, directory_.file(found->name));
+    plan.complete(state);
     checkpoint_ = found->name;
     last_saved_ = state.version;
     saved_ = saved_checkpoints(path(), silent());
@@ -86,11 +87,6 @@ RunState RunStore::take_up(Plan& plan) {
                       "; bring them back, or --fresh starts over"};
     state = plan.start();
   }
-  if (plan.loss_of_chance) state.watch.expect(*plan.loss_of_chance);
-  if (plan.settings.mode == Mode::kSharing && !state.fasgd &&
-      plan.settings.sharing.staleness_rule.kind ==
-          exchange::StalenessRule::Kind::kFasgd)
-    state.fasgd.emplace(state.parameters.size());
   identity_ = log_identity(path(), state.parameters.size());
   const auto at_epoch_end = [&](const RunState& then) {
     if (plan.keep_best && is_best(then)) keep_best(then);
@@ -213,11 +209,12 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   if (const auto saved = newest_saved(sound)) {
     nn::Model model = nn::load_model(saved->path);
     state = state_of(model, saved->path);
+    plan_->complete(*state);
   } else {
     const auto logs = update_logs(path());
     if (sound > 0 && (logs.empty() || logs.front().base > 0))
       return std::nullopt;
-    state = beginning();
+    state = plan_->start();
   }
   // As far as the logs go: pruned ones leave the checkpoint itself.
   if (state->version < sound)
@@ -231,17 +228,6 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   if (now.early_stopping.is_object() &&
       now.early_stopping.value("best_epoch", std::int64_t{-1}) >= state->epoch)
     state->early_stopping = now.early_stopping;
-  return state;
-}
-
-// What the plan starts from.
-RunState RunStore::beginning() const {
-  RunState state = plan_->start();
-  if (plan_->loss_of_chance) state.watch.expect(*plan_->loss_of_chance);
-  if (plan_->settings.mode == Mode::kSharing &&
-      plan_->settings.sharing.staleness_rule.kind ==
-          exchange::StalenessRule::Kind::kFasgd)
-    state.fasgd.emplace(state.parameters.size());
   return state;
 }
 

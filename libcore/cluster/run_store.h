@@ -82,7 +82,6 @@ class RunStore {
   void write_missing_model(const RunState& state) const;
   nn::Model final_model(const RunState& state) const;
   std::optional<Saved> newest_saved(std::uint64_t version) const;
-  RunState beginning() const;
   nn::Model model_of(const RunState& state) const;
   nn::Model checkpoint_of(const RunState& state) const;
   std::string best() const { return directory_.file("best.safetensors"); }

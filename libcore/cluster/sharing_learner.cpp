@@ -80,6 +80,7 @@ class SharingLearner : public Learner {
 
  private:
   void take_parameters(const State& state);
+  void take_updater_state(std::span<const float> values);
   void forget_sent();
   void apply(Apply apply);
   void refused(const Stale& stale);
@@ -87,6 +88,7 @@ class SharingLearner : public Learner {
 
   void look_up();
   void fetch();
+  nn::Position position(const Work& work);
   void step_alone(const nn::Position& at, std::span<const float> update);
   bool completes_update(const Work& work) const;
   Replica::Step compute_by_pieces(const nn::Batch& batch,
@@ -126,6 +128,8 @@ class SharingLearner : public Learner {
   std::uint64_t fetched_ = 0;     // sequence_ that they came from
   std::int64_t since_fetch_ = 0;  // mini-batches; 0: fetch before the next
 
+  // That updater state is of; nothing: it came from elsewhere.
+  std::optional<std::int64_t> steps_ = 0;
   std::int64_t epoch_ = 0;      // of the last task
   std::uint64_t setbacks_ = 0;  // of the run, as far as it knows
   std::uint64_t averages_ = 0;  // Statistics::number of those that it has
@@ -171,7 +175,7 @@ void SharingLearner::take_state(State state) {
     take_statistics(state.averages, state.statistics);
   if (!first) return;
   if (!state.updater_state.empty() || anew)
-    replica_->set_updater_state(state.updater_state);
+    take_updater_state(state.updater_state);
   if (anew) return;
   if (state.threshold > 0) coder_.start_from(state.threshold);
 }
@@ -182,6 +186,12 @@ void SharingLearner::forget_sent() {
   constexpr std::int64_t kNoEpoch = -1;
   for (const SentUpdate& sent : sent_.leave_other_epochs(kNoEpoch))
     if (!sent.update.payload.empty()) coder_.drop(sent.update.payload);
+}
+
+void SharingLearner::take_updater_state(std::span<const float> values) {
+  replica_->set_updater_state(values);
+  steps_.reset();
+  if (std::ranges::all_of(values, [](float x) { return x == 0; })) steps_ = 0;
 }
 
 void SharingLearner::take_statistics(std::uint64_t number,
@@ -260,7 +270,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
     return {};
   }
   if (since_fetch_ == 0) fetch();
-  const nn::Position at = work.position();
+  const nn::Position at = position(work);
   const double before = stats_.compute;
   const bool sends = completes_update(work);
   const bool by_pieces = sends && sees_pieces_ && coder_.by_pieces();
@@ -280,6 +290,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   begin_update(work);
   const auto examples = batch.examples();
   const double loss = step.loss * static_cast<double>(examples);
+  ++*steps_;
   ++unsent_.count;
   unsent_.examples += examples;
   unsent_.loss_sum += loss;
@@ -297,6 +308,15 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   if (settings_.fetch > 1) step_alone(at, update);
   since_fetch_ = (since_fetch_ + 1) % settings_.fetch;
   return {};
+}
+
+// An updater corrects for the steps of its own that its state is of.  State of
+// another worker is of as many as each of them has made.
+nn::Position SharingLearner::position(const Work& work) {
+  nn::Position at = work.position();
+  if (!steps_) steps_ = at.iteration / at.beside;
+  at.afresh = at.iteration - *steps_;
+  return at;
 }
 
 // Whether the next mini-batch is the last one of an update.

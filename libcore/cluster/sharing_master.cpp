@@ -28,8 +28,6 @@ SharingEpoch::SharingEpoch(RunContext& context)
   table_.restore(context.state.committed);
   condemn_bad();
   context.update_check.start_from(context.state.threshold);
-  if (context.settings.sharing.measures_diversity() && !context.diversity)
-    context.diversity.emplace(context.state.parameters.size());
   const Settings& settings = context.settings;
   if (!settings.sharing.staleness) return;
   const auto there =
@@ -281,8 +279,9 @@ void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
   const std::string why = fault_of(update, static_cast<float>(most));
   if (why.empty()) {
     const bool round = rounds_ && rounds_->synchronous();
-    if (context_.diversity && !round && !update.payload.empty())
-      context_.diversity->add(update.payload, staleness);
+    if (!round && workers_ > 1 && !update.payload.empty())
+      if (exchange::GradientDiversity* diversity = measured_diversity())
+        diversity->add(update.payload, staleness);
     const double worth = worth_of(update, round ? beside_ : staleness);
     context_.report.worth += worth;
     return apply(origin, update, static_cast<float>(most * worth), staleness);
@@ -368,17 +367,27 @@ double SharingEpoch::worth_of(const Update& update,
   return std::sqrt(worth / (1 + static_cast<double>(others)));
 }
 
+// Null: it does not count.  Memory for it is taken when it is first needed.
+exchange::GradientDiversity* SharingEpoch::measured_diversity() {
+  if (!context_.settings.sharing.measures_diversity()) return nullptr;
+  if (!context_.diversity)
+    context_.diversity.emplace(context_.state.parameters.size());
+  return &*context_.diversity;
+}
+
 // What the updates of a synchronous round have in common follows from them
 // alone, so that a run gives the same bits when it is resumed.
 void SharingEpoch::compare_round(
     const std::vector<SharingRounds::Held>& round) {
-  if (!context_.diversity) return;
-  context_.diversity->forget();
+  exchange::GradientDiversity* diversity = measured_diversity();
+  if (!diversity) return;
+  diversity->forget();
   std::uint64_t before = 0;
   for (const SharingRounds::Held& held : round) {
     const Update& update = held.update;
-    if (!update.payload.empty() && fault_of(update, 1).empty())
-      context_.diversity->add(update.payload, before++);
+    const auto most = static_cast<float>(scale_of(update, 0));
+    if (!update.payload.empty() && fault_of(update, most).empty())
+      diversity->add(update.payload, before++);
   }
   beside_ = before > 0 ? before - 1 : 0;
 }

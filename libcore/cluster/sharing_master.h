@@ -63,6 +63,7 @@ class SharingEpoch : public Phase {
   void apply_or_reject(Member& origin, const Update& update,
                        std::uint64_t newest);
   double worth_of(const Update& update, std::uint64_t others) const;
+  exchange::GradientDiversity* measured_diversity();
   void compare_round(const std::vector<SharingRounds::Held>& round);
   void apply(Member& origin, const Update& update, float scale,
              std::uint64_t staleness);

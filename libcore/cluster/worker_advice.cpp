@@ -48,9 +48,9 @@ std::string together(const Settings& settings, std::int64_t workers) {
     return text + ", none from parameters that are more than " +
            count(*sharing.staleness, "rounds") + " old";
   const std::int64_t most = workers * sharing.in_flight - 1;
-  return text + "; an update is some " + std::to_string(workers) +
-         (most > workers ? " to " + std::to_string(most) : "") +
-         " updates old when it is applied";
+  return text + "; an update is some " + std::to_string(workers - 1) +
+         (most > workers - 1 ? " to " + std::to_string(most) : "") +
+         (most > 1 ? " updates" : " update") + " old when it is applied";
 }
 
 std::string worker_advice(const Settings& settings, std::int64_t workers,
@@ -64,8 +64,9 @@ std::string worker_advice(const Settings& settings, std::int64_t workers,
   if (!adds_up_stale(settings) || workers <= kMostForSum) return "";
   return together(settings, workers) +
          ", and all are added up: this many often undo what was learnt; "
-         "--combine mean, --staleness 0, or averaging with an outer optimizer "
-         "(--mode averaging --outer nesterov) hold, see dl-exchange(7)";
+         "--combine auto (the default), --staleness 0, or averaging with an outer "
+         "optimizer (--mode averaging --outer nesterov) hold, see "
+         "dl-exchange(7)";
 }
 
 }  // namespace dl::cluster

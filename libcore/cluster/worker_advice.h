@@ -11,7 +11,7 @@
 
 namespace dl::cluster {
 
-// "16 workers train 512 examples at a time; an update is some 16 to 31 updates
+// "16 workers train 512 examples at a time; an update is some 15 to 31 updates
 // old when it is applied": the mini-batch of all, and the staleness of sharing
 // without a bound.
 std::string together(const Settings& settings, std::int64_t workers);

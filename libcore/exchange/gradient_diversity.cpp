@@ -9,8 +9,12 @@ namespace dl::exchange {
 
 namespace {
 
-// Below it the sum is scaled in memory, so that its numbers stay in range.
-constexpr double kSmallScale = 1e-6;
+// Below it the sum is scaled in memory, so that its numbers stay in range; a
+// pass over all of them.
+constexpr double kSmallScale = 1e-20;
+// What the sum holds at least, before an update that has seen all: not 0, as
+// that would be such a pass for each.
+constexpr double kLeastWeight = 0.1;
 // Means are taken over so many updates for each that one has not seen, and over
 // this number at least.
 constexpr double kMemory = 2, kFewest = 16;
@@ -35,7 +39,8 @@ void GradientDiversity::scale_down(double factor) {
 void GradientDiversity::add(std::span<const std::byte> message,
                             std::uint64_t others) {
   const auto unseen = static_cast<double>(others);
-  if (weight_ > unseen) scale_down(unseen / weight_);
+  const double held = std::max(unseen, kLeastWeight);
+  if (weight_ > held) scale_down(held / weight_);
   ThresholdReader reader(message);
   require(reader.elements() == sum_.size(), "size of the update");
   double product = 0, square = 0;
@@ -51,7 +56,7 @@ void GradientDiversity::add(std::span<const std::byte> message,
     product += size * signs;
     square += size * size * static_cast<double>(reader.quanta().size());
   }
-  if (weight_ > 0) {
+  if (weight_ > 0 && others > 0) {
     ++compared_;
     const double share =
         std::max(1 / static_cast<double>(compared_),

@@ -141,14 +141,27 @@ Json to_json(const Schedule& schedule) {
 }
 
 tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
-                                        std::int64_t epoch) const {
-  return {.kind = kind,
-          .learning_rate = learning_rate.at(iteration, epoch),
-          .momentum = momentum.at(iteration, epoch),
-          .beta1 = beta1,
-          .beta2 = beta2,
-          .epsilon = epsilon,
-          .step = iteration + 1};
+                                        std::int64_t epoch,
+                                        std::int64_t beside) const {
+  tensor::UpdaterStep step = {.kind = kind,
+                              .learning_rate = learning_rate.at(iteration, epoch),
+                              .momentum = momentum.at(iteration, epoch),
+                              .beta1 = beta1,
+                              .beta2 = beta2,
+                              .epsilon = epsilon,
+                              .step = iteration + 1};
+  if (beside == 1) return step;
+  const auto shared = [&](double alone) {
+    return std::max(0.0, 1 - (1 - alone) * static_cast<double>(beside));
+  };
+  const double whole = 1 - step.momentum;
+  step.momentum = shared(step.momentum);
+  // AdaBelief divides by what a gradient differs from the mean.
+  if (kind != tensor::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
+  // What a gradient moves parameters by in all stays the same.
+  if (kind == tensor::Updater::kNesterov)
+    step.learning_rate *= (1 - step.momentum) / whole;
+  return step;
 }
 
 }  // namespace dl::nn

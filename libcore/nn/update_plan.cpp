@@ -155,14 +155,16 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
 
 tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
                                         const Position& at) const {
-  tensor::UpdaterStep step = rule.range->updater.step(at.iteration, at.epoch);
+  tensor::UpdaterStep step =
+      rule.range->updater.step(at.iteration, at.epoch, at.beside);
   step.step -= at.afresh;
   step.scale = factor(rule);
   if (rule.normalization == GradientNormalization::kClipElementwise)
     step.limit = rule.threshold;
   step.l1 = rule.l1;
   step.l2 = rule.l2;
-  step.decay = step.learning_rate * rule.decay;
+  step.decay =
+      rule.decay * rule.range->updater.learning_rate.at(at.iteration, at.epoch);
   return step;
 }
 

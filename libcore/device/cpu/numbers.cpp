@@ -18,41 +18,28 @@ namespace kernels {
 // Sums run in kLanes interleaved parts in double, added up at the end.
 constexpr std::int64_t kLanes = 16;
 
-DL_VECTOR double sum(const float* x, std::int64_t n) {
+template <typename Value>
+DL_INLINE double sum_of(const float* x, std::int64_t n, Value value) {
   double parts[kLanes] = {};
   const std::int64_t whole = n - n % kLanes;
   for (std::int64_t i = 0; i < whole; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) parts[l] += x[i + l];
-  for (std::int64_t i = whole; i < n; ++i) parts[0] += x[i];
+    for (std::int64_t l = 0; l < kLanes; ++l) parts[l] += value(x[i + l]);
+  for (std::int64_t i = whole; i < n; ++i) parts[0] += value(x[i]);
   double sum = 0;
   for (const double part : parts) sum += part;
   return sum;
+}
+
+DL_VECTOR double sum(const float* x, std::int64_t n) {
+  return sum_of(x, n, [](double at) { return at; });
 }
 
 DL_VECTOR double sum_squares(const float* x, std::int64_t n) {
-  double parts[kLanes] = {};
-  const std::int64_t whole = n - n % kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) {
-      const double value = x[i + l];
-      parts[l] += value * value;
-    }
-  for (std::int64_t i = whole; i < n; ++i)
-    parts[0] += static_cast<double>(x[i]) * x[i];
-  double sum = 0;
-  for (const double part : parts) sum += part;
-  return sum;
+  return sum_of(x, n, [](double at) { return at * at; });
 }
 
 DL_VECTOR double sum_absolute(const float* x, std::int64_t n) {
-  double parts[kLanes] = {};
-  const std::int64_t whole = n - n % kLanes;
-  for (std::int64_t i = 0; i < whole; i += kLanes)
-    for (std::int64_t l = 0; l < kLanes; ++l) parts[l] += std::fabs(x[i + l]);
-  for (std::int64_t i = whole; i < n; ++i) parts[0] += std::fabs(x[i]);
-  double sum = 0;
-  for (const double part : parts) sum += part;
-  return sum;
+  return sum_of(x, n, [](double at) { return std::fabs(at); });
 }
 
 // By the bits: an exponent of all ones is infinity or NaN.

@@ -260,6 +260,7 @@ TEST_CASE("Task") {
             100,
             50,
             400,
+            16,
             {2, 9, 8, "tcp://10.0.0.7:4000"},
             {"roc"},
             true,
@@ -269,6 +270,8 @@ TEST_CASE("Task") {
   refuses(task, "follows", -1);
   CHECK(through(task).without == task.without);
   CHECK(through(task).passed_over == task.passed_over);
+  CHECK(through(task).beside == 16);
+  refuses(task, "beside", 0);
   refuses(task, "careful", 1);
   refuses(task, "without", Json::array({-1}));
   refuses(task, "passed_over", Json::array({-1}));

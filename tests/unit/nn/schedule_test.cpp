@@ -58,6 +58,24 @@ TEST_CASE("an updater's step carries its rate of the moment") {
   CHECK(step.step == 4);  // 1 at the first step
 }
 
+TEST_CASE("workers side by side share what momentum there is") {
+  dl::nn::UpdaterConfig updater;
+  updater.learning_rate = {.initial = 0.1};
+  updater.kind = dl::tensor::Updater::kNesterov;
+  CHECK(updater.step(0, 0, 4).momentum == Approx(0.6));
+  CHECK(updater.step(0, 0, 4).learning_rate == Approx(0.4));
+  CHECK(updater.step(0, 0, 32).momentum == 0);
+  CHECK(updater.step(0, 0, 32).learning_rate == Approx(1));
+  updater.kind = dl::tensor::Updater::kAdam;
+  CHECK(updater.step(0, 0, 2).beta1 == Approx(0.8));
+  CHECK(updater.step(0, 0, 2).learning_rate == 0.1);
+  CHECK(updater.step(0, 0, 64).beta1 == 0);
+  CHECK(updater.step(0, 0, 64).beta2 == 0.999);
+  // It divides by what a gradient differs from the mean.
+  updater.kind = dl::tensor::Updater::kAdaBelief;
+  CHECK(updater.step(0, 0, 64).beta1 == 0.9);
+}
+
 TEST_CASE("an updater's momentum may change") {
   dl::nn::UpdaterConfig updater;
   updater.momentum = {.kind = Schedule::Kind::kMap,
