@@ -42,7 +42,7 @@ inline void declare_sharing(dl::cli::Options& opt,
   opt.add("masking", &s.masking, "YES-NO",
           "gradient: momentum of what was sent starts afresh");
   opt.add("combine", &s.combine, "RULE",
-          "auto, diversity, root-diversity, sum, mean or scaled");
+          "diversity, sum, mean or scaled");
   opt.add("in-flight", &s.in_flight, "COUNT",
           "updates a worker may be ahead of the master");
   opt.add("staleness-rule", &s.staleness_rule, "RULE",

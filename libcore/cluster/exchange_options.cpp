@@ -47,14 +47,6 @@ AveragingSettings published(Method method, bool adaptive) {
   return s;
 }
 
-Combine combine_of(const std::string& name, bool root) {
-  if (name == "auto")
-    return root ? Combine::kRootDiversity : Combine::kDiversity;
-  if (const auto found = kCombineNames.find(name)) return *found;
-  misuse("--combine: want auto, " + kCombineNames.list() + ", got '" + name +
-         "'");
-}
-
 }  // namespace
 
 AveragingSettings settings_of(const AveragingOptions& options, bool adaptive) {
@@ -85,7 +77,7 @@ AveragingSettings settings_of(const AveragingOptions& options, bool adaptive) {
   return s;
 }
 
-SharingSettings settings_of(const SharingOptions& options, bool root) {
+SharingSettings settings_of(const SharingOptions& options) {
   SharingSettings s;
   s.threshold =
       parse_rule<exchange::ThresholdRule>("--threshold", options.threshold);
@@ -96,7 +88,7 @@ SharingSettings settings_of(const SharingOptions& options, bool root) {
   s.clip_every = in_range("--clip-every", options.clip_every, 0);
   s.share = one_of("--share", options.share, kShareNames);
   s.masking = yes_or_no("--masking", options.masking);
-  s.combine = combine_of(options.combine, root && s.share == Share::kUpdate);
+  s.combine = one_of("--combine", options.combine, kCombineNames);
   s.in_flight = std::max<std::int64_t>(
       in_range("--in-flight", options.in_flight, 0, 1024), 1);
   s.staleness_rule = parse_rule<exchange::StalenessRule>(

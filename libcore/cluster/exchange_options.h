@@ -32,8 +32,8 @@ struct SharingOptions {
   std::int64_t clip_every = 5;
   std::string share = "update";
   std::string masking = "yes";
-  std::string combine = "auto";  // diversity, or as sums of squares want it
-  std::int64_t in_flight = 0;    // 0: 1
+  std::string combine = "diversity";
+  std::int64_t in_flight = 0;  // 0: 1
   std::string staleness_rule = "none";
   std::string staleness = "none";  // or a count
   std::int64_t push = 1, fetch = 1;
@@ -42,9 +42,8 @@ struct SharingOptions {
 
 // Throw Error: kUsage, naming the option.
 // adaptive: the network has an updater that scales steps by what it has seen.
-// root: it wants Combine::kRootDiversity.
 AveragingSettings settings_of(const AveragingOptions& options, bool adaptive);
-SharingSettings settings_of(const SharingOptions& options, bool root);
+SharingSettings settings_of(const SharingOptions& options);
 
 }  // namespace dl::cluster
 

@@ -21,6 +21,7 @@ constexpr double kMostForBlock = 2;
 constexpr double kLongestBlock = 4;       // a block counts as so many at most
 constexpr double kGrowth = 4;             // beside the loss: no longer usual
 constexpr std::int64_t kNormEvery = 8;    // blocks
+constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
 constexpr double kLearnt = 0.02;  // of the loss of a constant prediction
@@ -45,7 +46,8 @@ void LossWatch::expect(double chance) {
 
 void LossWatch::add(std::uint64_t version, std::int64_t batches,
                     std::int64_t examples, double loss_sum, double applied,
-                    std::span<const float> parameters) {
+                    std::span<const float> parameters,
+                    std::uint64_t staleness) {
   if (examples <= 0 || batches <= 0 || !std::isfinite(loss_sum)) return;
   if (batches_ == 0) begun_ = version > 0 ? version - 1 : 0;
   if (blocks_ == 0 && batches_ == 0 && sound_ == 0) sound_ = begun_;
@@ -54,8 +56,11 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
   examples_ += examples;
   loss_sum_ += loss_sum;
   applied_sum_ += applied;
-  if (batches_ >= kBlockBatches && examples_ >= kBlockExamples)
-    close_block(parameters);
+  const std::int64_t least =
+      std::max(kBlockBatches, batches * static_cast<std::int64_t>(std::min(
+                                            staleness + 1, kMostStale)));
+  if (batches_ >= least && examples_ >= kBlockExamples)
+    close_block(parameters, least);
 }
 
 // Second differences see no trend.
@@ -104,13 +109,15 @@ double LossWatch::enough() const {
   return way() > kStandsOut * error() ? kEnough : 2 * kEnough;
 }
 
-void LossWatch::close_block(std::span<const float> parameters) {
+void LossWatch::close_block(std::span<const float> parameters,
+                            std::int64_t least) {
   const double loss = loss_sum_ / static_cast<double>(examples_);
   const double applied = applied_sum_ / static_cast<double>(batches_);
   if (blocks_ == 0) first_ = best_ = level_ = loss;
   ++blocks_;
   const double length = std::clamp(
-      static_cast<double>(batches_) / kBlockBatches, 1.0, kLongestBlock);
+      static_cast<double>(batches_) / static_cast<double>(least), 1.0,
+      kLongestBlock);
   level_ += (1 - std::pow(1 - kSmooth, length)) * (loss - level_);
   best_ = std::min(best_, level_);
   const double share = given_back(loss);

@@ -27,7 +27,8 @@ namespace dl::cluster {
 
 class LossWatch {
  public:
-  // A block has at least so many of both.
+  // A block has at least so many of both, and as many as updates are late: N
+  // workers shake for some rounds of N mini-batches before they find their way.
   static constexpr std::int64_t kBlockBatches = 16;
   static constexpr std::int64_t kBlockExamples = 512;
   // Blocks like that of a constant prediction, in a row, until wrong().
@@ -39,9 +40,10 @@ class LossWatch {
   // An update, or a round of averaging, was applied and gave this version of
   // the parameters.  loss_sum: mean loss of each mini-batch times its examples,
   // before the update.  applied: sum of |what was added to parameters|; 0: not
-  // known.
+  // known.  staleness: so many updates before it had not been seen by it.
   void add(std::uint64_t version, std::int64_t batches, std::int64_t examples,
-           double loss_sum, double applied, std::span<const float> parameters);
+           double loss_sum, double applied, std::span<const float> parameters,
+           std::uint64_t staleness = 0);
 
   // Training has gone wrong, and has not mended itself.
   bool wrong() const { return evidence_ >= enough(); }
@@ -78,7 +80,7 @@ class LossWatch {
     bool has_grown() const;
   };
 
-  void close_block(std::span<const float> parameters);
+  void close_block(std::span<const float> parameters, std::int64_t least);
   void note_bend(double loss, std::int64_t batches);
   void learn_variance();
   double error() const;

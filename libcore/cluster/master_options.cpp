@@ -118,13 +118,6 @@ bool is_adaptive(const nn::UpdaterConfig& updater) {
          kind != tensor::Updater::kNesterov;
 }
 
-// AdaGrad divides by a sum of which each of N workers has a part: what they make
-// of it is too much by up to the root of N.  AdaBelief keeps its momentum.
-bool wants_root(const nn::UpdaterConfig& updater) {
-  return updater.kind == tensor::Updater::kAdaGrad ||
-         updater.kind == tensor::Updater::kAdaBelief;
-}
-
 }  // namespace
 
 Settings settings_of(const MasterOptions& options,
@@ -145,7 +138,7 @@ Settings settings_of(const MasterOptions& options,
   s.deterministic = options.deterministic;
   if (s.deterministic && options.device != "cpu")
     misuse("--deterministic is for --device cpu, not " + options.device);
-  s.sharing = settings_of(options.sharing, has_updater(network, wants_root));
+  s.sharing = settings_of(options.sharing);
   s.patience = in_range("--patience", options.patience, 0);
   settle_evaluation(s, options, network, data, held_out);
   return s;

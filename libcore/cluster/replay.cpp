@@ -60,7 +60,8 @@ void apply_update(const LogEntry& entry, RunState& state, double& reach) {
     if (!std::isfinite(reach)) fail_overflow(entry, "update");
   }
   state.version = entry.sequence;
-  state.count(entry.count, entry.examples, entry.loss_sum, applied);
+  state.count(entry.count, entry.examples, entry.loss_sum, applied,
+              entry.staleness);
   if (entry.threshold > 0) state.threshold = entry.threshold;
 }
 

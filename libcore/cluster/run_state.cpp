@@ -49,11 +49,12 @@ double RunState::loss() const {
 }
 
 void RunState::count(std::int64_t batches, std::int64_t trained_examples,
-                     double their_loss_sum, double applied) {
+                     double their_loss_sum, double applied,
+                     std::uint64_t staleness) {
   examples += trained_examples;
   loss_sum += their_loss_sum;
   watch.add(version, batches, trained_examples, their_loss_sum, applied,
-            parameters);
+            parameters, staleness);
 }
 
 std::vector<std::uint32_t> RunState::without() const {

@@ -75,9 +75,10 @@ struct RunState {
   double loss() const;  // mean of the epoch so far; NaN before the first
 
   // An update or a round was applied, and is counted in version: adds what it
-  // was trained on.  applied: as LossWatch::add() takes it.
+  // was trained on.  applied, staleness: as LossWatch::add() takes them.
   void count(std::int64_t batches, std::int64_t trained_examples,
-             double their_loss_sum, double applied);
+             double their_loss_sum, double applied,
+             std::uint64_t staleness = 0);
 
   // Everything but the vectors and fasgd.
   Json to_json() const;

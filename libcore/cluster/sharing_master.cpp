@@ -319,7 +319,8 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   ++state.version;
   state.count(update.count, update.examples, update.loss_sum,
               std::fabs(static_cast<double>(scale)) *
-                  context_.update_check.mass().size);
+                  context_.update_check.mass().size,
+              staleness);
   if (update.threshold > 0) state.threshold = update.threshold;
   staleness_.add(staleness);
   context_.report.staleness.add(staleness);
@@ -361,15 +362,13 @@ double SharingEpoch::worth_of(const Update& update,
   const auto& diversity = context_.diversity;
   if (!diversity || others == 0 || update.payload.empty()) return 1;
   const bool known = beside_ > 0 || diversity->compared() >= 2 * others;
-  const double worth = exchange::GradientDiversity::of(
-      known ? diversity->correlation() : 1, others);
-  if (context_.settings.sharing.combine == Combine::kDiversity) return worth;
-  return std::sqrt(worth / (1 + static_cast<double>(others)));
+  return exchange::GradientDiversity::of(known ? diversity->correlation() : 1,
+                                         others);
 }
 
 // Null: it does not count.  Memory for it is taken when it is first needed.
 exchange::GradientDiversity* SharingEpoch::measured_diversity() {
-  if (!context_.settings.sharing.measures_diversity()) return nullptr;
+  if (context_.settings.sharing.combine != Combine::kDiversity) return nullptr;
   if (!context_.diversity)
     context_.diversity.emplace(context_.state.parameters.size());
   return &*context_.diversity;

@@ -15,14 +15,13 @@ namespace dl::cluster {
 
 // What an update is multiplied with: for N workers 1, 1/N or 1/sqrt(N); or, of
 // k updates that were computed without each other, their gradient diversity
-// (exchange/gradient_diversity.h), or the root of that / k.
-enum class Combine { kSum, kMean, kScaled, kDiversity, kRootDiversity };
-constexpr Names<Combine, 5> kCombineNames{
-    {{{Combine::kSum, "sum"},
+// (exchange/gradient_diversity.h), with momentum for as many (nn::Position).
+enum class Combine { kSum, kMean, kScaled, kDiversity };
+constexpr Names<Combine, 4> kCombineNames{
+    {{{Combine::kDiversity, "diversity"},
+      {Combine::kSum, "sum"},
       {Combine::kMean, "mean"},
-      {Combine::kScaled, "scaled"},
-      {Combine::kDiversity, "diversity"},
-      {Combine::kRootDiversity, "root-diversity"}}}};
+      {Combine::kScaled, "scaled"}}}};
 // What is shared: what the updater makes of the gradient, or the gradient, with
 // momentum correction where the updater has momentum (Lin et al. 2018).
 enum class Share { kUpdate, kGradient };
@@ -48,10 +47,6 @@ struct SharingSettings {
   std::int64_t fetch = 1;  // ... between two looks at what others did
   std::int64_t agree_every =
       0;  // ... of all between two checks; 0: epochs only
-
-  bool measures_diversity() const {
-    return combine == Combine::kDiversity || combine == Combine::kRootDiversity;
-  }
 
   Json to_json() const;
   static SharingSettings from_json(const JsonView& json);

@@ -17,7 +17,7 @@ constexpr double kSmallScale = 1e-20;
 constexpr double kLeastWeight = 0.1;
 // Means are taken over so many updates for each that one has not seen, and over
 // this number at least.
-constexpr double kMemory = 2, kFewest = 16;
+constexpr double kMemory = 0.5, kFewest = 16;
 
 }  // namespace
 

@@ -16,6 +16,7 @@ constexpr double kFirstDensity = 0.25;  // of a warm-up
 // too large; and the fewest that a quantile goes by.
 constexpr double kExpected = 16, kFewest = 4;
 constexpr double kSmallest = 4096, kLargest = 65536;
+constexpr std::int64_t kFirstMessages = 4;  // that a first threshold is from
 constexpr double kUnknown = 1e-3;  // of a part that has nothing to send yet
 constexpr double kFewQuanta = 4;   // a message of fewer says little
 
@@ -132,7 +133,7 @@ double ThresholdControl::find(const Part& part, double wanted,
 
 void ThresholdControl::sent(std::span<const std::int64_t> quanta) {
   require(quanta.size() == parts_.size(), "quanta of each part");
-  finds_first_ = false;
+  finds_first_ = finds_first_ && messages_ + 1 < kFirstMessages;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto sent = static_cast<double>(quanta[p]);
     const auto n = static_cast<double>(parts_[p].elements);

@@ -37,9 +37,11 @@ ThresholdRule ThresholdRule::parse(std::string_view text) {
   ThresholdRule rule;
   rule.kind = *kind;
   if (rule.has_target()) rule.min_density = rule.max_density = kDefaultTarget;
-  if (rule.kind == Kind::kAdaptive) rule.initial = 0;
   if (words.numbers.empty()) {
     if (rule.kind == Kind::kFixed) words.fail("fixed:THRESHOLD");
+    if (rule.kind != Kind::kAdaptive) return rule;
+    rule.initial = 0;
+    rule.min_density = rule.max_density / 2;
     return rule;
   }
   const double value = words.numbers.front();

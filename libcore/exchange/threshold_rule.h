@@ -4,9 +4,10 @@
 // FixedThresholdAlgorithm, AdaptiveThresholdAlgorithm and
 // TargetSparsityThresholdAlgorithm, and the defaults of densities and decay.
 // The first threshold of `adaptive` is, unless it is given, that at which the
-// first message has max_density (there 1e-4, at which a network that Adam
+// first messages have max_density (there 1e-4, at which a network that Adam
 // trains with its usual rate of 1e-3 sends every element for a hundred
-// messages).  Density is what was sent, quanta per element.
+// messages), and the density stays above half of that: what one of many workers
+// holds back comes too late.  Density is what was sent, quanta per element.
 //
 // quantile takes the threshold of its density from a sample of each update.
 // threshold_control.h applies the rules to the parts of a vector.
@@ -28,7 +29,7 @@ constexpr double kMinThreshold = 1e-12, kMaxThreshold = 1e12;
 struct ThresholdRule {
   enum class Kind { kFixed, kAdaptive, kTarget, kQuantile };
   Kind kind = Kind::kAdaptive;
-  double initial = 1e-3;  // adaptive: 0: found in the first message
+  double initial = 1e-3;  // adaptive: 0: found in the first messages
   // adaptive: below min_density the threshold falls, above max_density it
   // rises; target and quantile: both are the target.
   double min_density = 1e-4;

@@ -32,8 +32,8 @@ struct UpdaterConfig {
   double epsilon = 1e-8;
   double weight_decay = 0;  // of weights, adamw's
   bool operator==(const UpdaterConfig&) const = default;
-  // beside: so many train the same parameters side by side, each with momentum
-  // of its own, and see each other's updates.  A gradient then counts after as
+  // beside: so many train the same parameters side by side, each with updater
+  // state of its own, and see each other's updates.  A gradient then counts after as
   // many mini-batches in the mean as with one, momentum / (1 - momentum): of
   // those, beside - 1 go by before an update is applied, and `beside` from one
   // of a worker's own to the next.  With 1 / (1 - momentum) of them none is left

@@ -158,6 +158,9 @@ tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
   step.momentum = shared(step.momentum);
   // AdaBelief divides by what a gradient differs from the mean.
   if (kind != tensor::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
+  // Of the sum of squares that it divides by the root of, each has a part.
+  if (kind == tensor::Updater::kAdaGrad)
+    step.learning_rate /= std::sqrt(static_cast<double>(beside));
   // What a gradient moves parameters by in all stays the same.
   if (kind == tensor::Updater::kNesterov)
     step.learning_rate *= (1 - step.momentum) / whole;

@@ -67,6 +67,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("batch", &m.batch, "COUNT", "examples in a worker's mini-batch");
   opt.add("seed", &m.seed, "NUMBER", "of the order of examples");
   opt.flag("speculate", &m.speculate, "give what is slow to an idle worker");
+  opt.add("on-divergence", &m.on_divergence, "WHAT", "stop or ignore");
   declare_exchange(opt, m);
   simulated::HostModel& h = a.hosts;
   opt.section("Hosts");

@@ -45,7 +45,7 @@ TEST_CASE("many workers whose stale updates add up are advised against") {
   CHECK(worker_advice(settings, 8, 1875).empty());
   CHECK_THAT(worker_advice(settings, 16, 1875),
              Catch::Contains("15 to 31 updates old") &&
-                 Catch::Contains("--combine auto"));
+                 Catch::Contains("--combine diversity"));
   for (const auto& change :
        {+[](SharingSettings& s) { s.staleness = 0; },
         +[](SharingSettings& s) { s.combine = Combine::kMean; },

@@ -18,6 +18,8 @@ TEST_CASE("fixed stays, whatever was sent") {
 TEST_CASE("adaptive halves in 20 steps below its range, doubles above it") {
   auto rule = ThresholdRule::parse("adaptive");
   CHECK(rule.finds_first());
+  CHECK(rule.next(1, 4e-3) == rule.decay);
+  CHECK(rule.next(1, 6e-3) == 1);
   rule = ThresholdRule::parse("adaptive:1e-3");
   CHECK_FALSE(rule.finds_first());
   CHECK(rule.initial == 1e-3);
