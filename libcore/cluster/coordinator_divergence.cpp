@@ -54,12 +54,12 @@ bool Coordinator::go_back(const std::string& why) {
                                     {"sound", sound},
                                     {"version", state.version},
                                     {"factor", state.step_factor}});
-  context_.log(Level::kWarning, "training went wrong: " + why +
-                                    "; it goes back to before that, "
-                                    "epoch " +
-                                    std::to_string(state.epoch + 1) + ", and on with " +
-                                    format("%g", state.step_factor) +
-                                    " of the steps");
+  context_.log(Level::kWarning,
+               "training went wrong: " + why +
+                   "; it goes back to before that, "
+                   "epoch " +
+                   std::to_string(state.epoch + 1) + ", and on with " +
+                   format("%g", state.step_factor) + " of the steps");
   failpoint("master.setback");
   checkpoint();
   failpoint("master.setback");
@@ -78,6 +78,7 @@ void Coordinator::take_back(RunState state) {
   said_wrong_ = false;
   context_.state = std::move(state);
   context_.diversity.reset();
+  context_.caution = {};
   ++context_.averages;  // running statistics are others as well
   early_stopping_ = early_stopping_of(context_.settings, context_.state);
   if (!context_.updates) return;

@@ -18,9 +18,9 @@ constexpr double kWrong = 0.5;    // given back
 constexpr double kLost = 0.8;     // ... where a run ends
 constexpr double kNearBest = 0.25;  // given back: as good as the best
 constexpr double kMostForBlock = 2;
-constexpr double kLongestBlock = 4;       // a block counts as so many at most
-constexpr double kGrowth = 4;             // beside the loss: no longer usual
-constexpr std::int64_t kNormEvery = 8;    // blocks
+constexpr double kLongestBlock = 4;     // a block counts as so many at most
+constexpr double kGrowth = 4;           // beside the loss: no longer usual
+constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
@@ -56,9 +56,8 @@ void LossWatch::add(std::uint64_t version, std::int64_t batches,
   examples_ += examples;
   loss_sum_ += loss_sum;
   applied_sum_ += applied;
-  const std::int64_t least =
-      std::max(kBlockBatches, batches * static_cast<std::int64_t>(std::min(
-                                            staleness + 1, kMostStale)));
+  const auto late = static_cast<std::int64_t>(std::min(staleness, kMostStale));
+  const std::int64_t least = std::max(kBlockBatches, late * batches);
   if (batches_ >= least && examples_ >= kBlockExamples)
     close_block(parameters, least);
 }
@@ -115,9 +114,9 @@ void LossWatch::close_block(std::span<const float> parameters,
   const double applied = applied_sum_ / static_cast<double>(batches_);
   if (blocks_ == 0) first_ = best_ = level_ = loss;
   ++blocks_;
-  const double length = std::clamp(
-      static_cast<double>(batches_) / static_cast<double>(least), 1.0,
-      kLongestBlock);
+  const double length =
+      std::clamp(static_cast<double>(batches_) / static_cast<double>(least),
+                 1.0, kLongestBlock);
   level_ += (1 - std::pow(1 - kSmooth, length)) * (loss - level_);
   best_ = std::min(best_, level_);
   const double share = given_back(loss);

@@ -167,11 +167,11 @@ std::string Report::to_text(const RunState& state) const {
                    format("%.2f", 100 * payload_share()) + " % of dense (" +
                    bytes(4.0 * static_cast<double>(parameters)) + ")");
   if (staleness.updates() > 0)
-    text += line(
-        "staleness",
-        format("%.1f", staleness.mean()) + " mean, " +
-            count(staleness.median()) + " median, " + count(staleness.max()) +
-            " max; an update counted " + format("%.2f", mean_worth()));
+    text += line("staleness", format("%.1f", staleness.mean()) + " mean, " +
+                                  count(staleness.median()) + " median, " +
+                                  count(staleness.max()) +
+                                  " max; an update counted " +
+                                  format("%.2f", mean_worth()));
   if (histories_lost)
     text += line("histories",
                  count(histories_lost) + " of slots lost with their workers");

@@ -180,7 +180,8 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
   task.first = lease.first;
   task.count = lease.count;
   task.iteration = iteration;
-  if (settings.mode == Mode::kSharing && settings.sharing.combine == Combine::kDiversity)
+  if (settings.mode == Mode::kSharing &&
+      settings.sharing.combine == Combine::kDiversity)
     task.beside = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(members.counted().size()));
   task.slot = slot;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/caution.h"
 #include "libcore/cluster/divergence.h"
 #include "libcore/cluster/events.h"
 #include "libcore/cluster/feed.h"
@@ -78,6 +79,7 @@ class RunContext {
   SlotOwners slots;                                      // averaging
   UpdateCheck update_check;                              // sharing
   std::optional<exchange::GradientDiversity> diversity;  // ... if it counts
+  Caution caution;                                       // beside it
   Report report;
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.

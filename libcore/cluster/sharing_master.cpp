@@ -317,10 +317,13 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   context_.update_check.accepted(update);
   context_.report.applied.add(context_.update_check.mass());
   ++state.version;
-  state.count(update.count, update.examples, update.loss_sum,
-              std::fabs(static_cast<double>(scale)) *
-                  context_.update_check.mass().size,
-              staleness);
+  state.count(
+      update.count, update.examples, update.loss_sum,
+      std::fabs(static_cast<double>(scale)) * context_.update_check.mass().size,
+      staleness);
+  if (update.examples > 0)
+    context_.caution.add(update.loss_sum / static_cast<double>(update.examples),
+                         staleness);
   if (update.threshold > 0) state.threshold = update.threshold;
   staleness_.add(staleness);
   context_.report.staleness.add(staleness);
@@ -355,15 +358,15 @@ double SharingEpoch::scale_of(const Update& update,
   return scale;
 }
 
-// 0..1: what it is worth beside others that it was computed without.  Until
-// those that all began with have come, they are taken for the same.
+// 0..1: what it is worth beside others that it was computed without.  In a
+// synchronous round that follows from the round alone.
 double SharingEpoch::worth_of(const Update& update,
                               std::uint64_t others) const {
   const auto& diversity = context_.diversity;
   if (!diversity || others == 0 || update.payload.empty()) return 1;
-  const bool known = beside_ > 0 || diversity->compared() >= 2 * others;
-  return exchange::GradientDiversity::of(known ? diversity->correlation() : 1,
-                                         others);
+  const double least = beside_ > 0 ? 0 : context_.caution.correlation();
+  return exchange::GradientDiversity::of(
+      std::max(least, diversity->correlation()), others);
 }
 
 // Null: it does not count.  Memory for it is taken when it is first needed.

@@ -33,11 +33,12 @@ struct UpdaterConfig {
   double weight_decay = 0;  // of weights, adamw's
   bool operator==(const UpdaterConfig&) const = default;
   // beside: so many train the same parameters side by side, each with updater
-  // state of its own, and see each other's updates.  A gradient then counts after as
-  // many mini-batches in the mean as with one, momentum / (1 - momentum): of
-  // those, beside - 1 go by before an update is applied, and `beside` from one
-  // of a worker's own to the next.  With 1 / (1 - momentum) of them none is left
-  // (Mitliagkas et al., "Asynchrony begets momentum", 2016).
+  // state of its own, and see each other's updates.  A gradient then counts
+  // after as many mini-batches in the mean as with one, momentum / (1 -
+  // momentum): of those, beside - 1 go by before an update is applied, and
+  // `beside` from one of a worker's own to the next.  With 1 / (1 - momentum)
+  // of them none is left (Mitliagkas et al., "Asynchrony begets momentum",
+  // 2016).
   tensor::UpdaterStep step(std::int64_t iteration, std::int64_t epoch,
                            std::int64_t beside = 1) const;
 };

@@ -72,8 +72,8 @@ struct Position {
   std::int64_t epoch = 0;
   std::uint64_t batch = 0;  // names the mini-batch: the dropout stream
   std::int64_t afresh = 0;  // the iteration at which updater state was afresh
-  // Networks that train the same parameters side by side, each with updater state
-  // of its own (UpdaterConfig::step()).
+  // Networks that train the same parameters side by side, each with updater
+  // state of its own (UpdaterConfig::step()).
   std::int64_t beside = 1;
 };
 

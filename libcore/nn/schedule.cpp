@@ -143,13 +143,14 @@ Json to_json(const Schedule& schedule) {
 tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
                                         std::int64_t epoch,
                                         std::int64_t beside) const {
-  tensor::UpdaterStep step = {.kind = kind,
-                              .learning_rate = learning_rate.at(iteration, epoch),
-                              .momentum = momentum.at(iteration, epoch),
-                              .beta1 = beta1,
-                              .beta2 = beta2,
-                              .epsilon = epsilon,
-                              .step = iteration + 1};
+  tensor::UpdaterStep step = {
+      .kind = kind,
+      .learning_rate = learning_rate.at(iteration, epoch),
+      .momentum = momentum.at(iteration, epoch),
+      .beta1 = beta1,
+      .beta2 = beta2,
+      .epsilon = epsilon,
+      .step = iteration + 1};
   if (beside == 1) return step;
   const auto shared = [&](double alone) {
     return std::max(0.0, 1 - (1 - alone) * static_cast<double>(beside));

@@ -110,15 +110,18 @@ TEST_CASE("a run that never left a constant prediction has learnt nothing") {
   for (const double noise : {0.0, 0.02, 0.3}) {
     Curve dead;
     dead.watch.expect(kTenClasses);
-    dead.add(600, [](double) { return kTenClasses; }, noise);
+    dead.add(
+        600, [](double) { return kTenClasses; }, noise);
     CHECK_FALSE(dead.watch.learnt_nothing());  // it is early
-    dead.add(600, [](double) { return kTenClasses; }, noise);
+    dead.add(
+        600, [](double) { return kTenClasses; }, noise);
     CHECK(dead.watch.learnt_nothing());
     dead.fall(2000, kTenClasses, 1, noise);
     CHECK_FALSE(dead.watch.learnt_nothing());
   }
   Curve unknown;
-  unknown.add(5000, [](double) { return kTenClasses; }, 0.02);
+  unknown.add(
+      5000, [](double) { return kTenClasses; }, 0.02);
   CHECK_FALSE(unknown.watch.learnt_nothing());
 }
 

@@ -1,0 +1,54 @@
+#include "libcore/cluster/caution.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kRounds = 2;
+constexpr double kStandsOut = 5;
+constexpr double kGivenBack = 0.2;
+constexpr std::int64_t kFewest = 8;  // losses of a block
+constexpr std::size_t kBlocks = 8;   // that a new one is compared with
+constexpr double kSmooth = 0.1;      // weight of a block in the variance
+constexpr double kMostVaried = 4;    // ... which a jump must not pass for
+
+}  // namespace
+
+void Caution::add(double loss, std::uint64_t staleness) {
+  const auto round = static_cast<double>(staleness) + 1;
+  correlation_ *= std::exp(-1 / (kRounds * round));
+  sum_ += loss;
+  squares_ += loss * loss;
+  ++count_;
+  if (count_ >= kFewest && static_cast<double>(count_) >= round / 4)
+    close_block();
+}
+
+void Caution::close_block() {
+  const auto n = static_cast<double>(count_);
+  const double mean = sum_ / n;
+  const double spread =
+      std::max(0.0, (squares_ / n - mean * mean) * n / (n - 1));
+  if (first_) {
+    const double low = *std::ranges::min_element(means_);
+    const double noise = kStandsOut * std::sqrt(variance_ / n);
+    if (mean - low > std::max(noise, kGivenBack * (*first_ - low)))
+      correlation_ = 1;
+  } else {
+    first_ = mean;
+  }
+  variance_ =
+      variance_ > 0
+          ? variance_ + kSmooth * (std::min(spread, kMostVaried * variance_) -
+                                   variance_)
+          : spread;
+  means_.push_back(mean);
+  if (means_.size() > kBlocks) means_.pop_front();
+  sum_ = squares_ = 0;
+  count_ = 0;
+}
+
+}  // namespace dl::cluster
