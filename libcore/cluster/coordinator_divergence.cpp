@@ -128,7 +128,10 @@ void Coordinator::note_divergence(const std::string& what) {
                         "training goes wrong: " + what + "; " +
                             kDivergenceRemedy +
                             "; it goes on, as --on-divergence ignore says");
-  std::string sound = hooks_.where_sound ? hooks_.where_sound() : "";
+  // What the losses say is no word of a score.
+  std::string sound;
+  if (hooks_.where_sound && context_.state.watch.wrong())
+    sound = hooks_.where_sound();
   if (!sound.empty()) sound = "; " + sound;
   context_.fail(Error{Code::kDiverged, "training went wrong: " + what + "; " +
                                            kDivergenceRemedy + sound});

@@ -31,6 +31,15 @@ double by_luck(const HeldOut& held_out) {
                              std::max<std::int64_t>(1, held_out.examples)));
 }
 
+// Large losses of a few examples may hide that the others are right.
+bool beats_chance(std::span<const EpochScore> history,
+                  const HeldOut& held_out) {
+  if (history.empty() || !held_out.metric.ends_with("accuracy")) return false;
+  const auto score = history.back().metrics.find(held_out.metric);
+  return score != history.back().metrics.end() &&
+         score->second > score_of_chance(held_out) + by_luck(held_out);
+}
+
 bool is_lost(const EpochScore& first, const HeldOut& held_out, double best,
              double last) {
   if (eval::higher_is_better(held_out.metric)) {
@@ -83,7 +92,9 @@ std::string lost_score(std::span<const EpochScore> history,
 }
 
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
-  if (!held_out.loss_of_chance || !state.watch.learnt_nothing()) return "";
+  if (!held_out.loss_of_chance || !state.watch.learnt_nothing() ||
+      beats_chance(state.history, held_out))
+    return "";
   return "the loss is " + format("%.3g", state.watch.level()) +
          ", and was never much lower than the " +
          format("%.3g", *held_out.loss_of_chance) + " of a constant prediction";

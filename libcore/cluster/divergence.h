@@ -24,8 +24,8 @@ constexpr Names<OnDivergence, 3> kOnDivergenceNames{
 
 // What to do about it.
 inline constexpr const char* kDivergenceRemedy =
-    "take a lower learning rate, or in sharing fewer workers, --combine mean "
-    "or --staleness 0";
+    "take a lower learning rate, or where workers share, fewer of them, "
+    "--combine mean or --staleness 0, with --fresh or in another --run";
 
 // The loss of a network that says of each example that all classes are as
 // likely; nothing where the loss is not of classes, or where it counts them

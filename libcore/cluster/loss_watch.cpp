@@ -161,8 +161,9 @@ bool LossWatch::ends_badly() const {
 }
 
 bool LossWatch::learnt_nothing() const {
-  return chance_ && blocks_ >= kManyBlocks &&
-         way() < std::max(kLearnt * *chance_, kStandsOut * error());
+  if (!chance_ || blocks_ < kManyBlocks) return false;
+  return best_ > *chance_ - std::max(kLearnt * *chance_,
+                                     std::min(kStandsOut * error(), *chance_));
 }
 
 std::string LossWatch::describe() const {

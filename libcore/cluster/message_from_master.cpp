@@ -192,8 +192,8 @@ Task Task::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kTask, 0,
                 {"kind", "lease", "fence", "version", "epoch", "first", "count",
-                 "iteration", "beside", "slot", "round", "follows", "reducer", "feed",
-                 "evaluations", "careful", "without", "passed_over"});
+                 "iteration", "beside", "slot", "round", "follows", "reducer",
+                 "feed", "evaluations", "careful", "without", "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")

@@ -357,7 +357,9 @@ Json Plan::configuration() const {
 }
 
 std::string Plan::advice() const {
-  if (settings.mode != Mode::kSharing || settings.sharing.staleness == 0)
+  if (settings.mode != Mode::kSharing || settings.sharing.staleness == 0 ||
+      (settings.sharing.combine == Combine::kDiversity &&
+       settings.sharing.share == Share::kUpdate))
     return "";
   const double momentum = largest_momentum(model.config);
   if (momentum < kMuchMomentum) return "";

@@ -258,14 +258,18 @@ std::string RunStore::save(const RunState& state) {
   const bool all = policy_ == LogPolicy::kKeep;
   if (best_) nn::save_model(*best_, best());
   best_.reset();
-  // What the run would go back to, if training went wrong, stays.
+  // What the run would go back to, if training went wrong, stays; when it has,
+  // the log from there on as well.
   const auto sound = newest_saved(state.watch.sound_version());
   const std::string kept =
       sound ? std::filesystem::path(sound->path).filename().string() : "";
   std::string name = directory_.save(checkpoint_of(state), all, kept);
   if (updates_) {
     updates_->begin(state.version);
-    if (!all) updates_->prune(last_saved_);
+    const std::uint64_t before = sound ? sound->version : 0;
+    if (!all)
+      updates_->prune(state.watch.sound() ? last_saved_
+                                          : std::min(last_saved_, before));
   }
   last_saved_ = state.version;
   saved_.push_back(

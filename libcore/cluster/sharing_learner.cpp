@@ -176,16 +176,16 @@ void SharingLearner::take_state(State state) {
   if (!first) return;
   if (!state.updater_state.empty() || anew)
     take_updater_state(state.updater_state);
-  if (anew) return;
   if (state.threshold > 0) coder_.start_from(state.threshold);
 }
 
 // The run went back: what was computed from parameters that are no more is of
-// no use, though its mini-batches come again.
+// no use, sent or not, though its mini-batches come again.
 void SharingLearner::forget_sent() {
   constexpr std::int64_t kNoEpoch = -1;
   for (const SentUpdate& sent : sent_.leave_other_epochs(kNoEpoch))
     if (!sent.update.payload.empty()) coder_.drop(sent.update.payload);
+  coder_.forget();
 }
 
 void SharingLearner::take_updater_state(std::span<const float> values) {

@@ -283,7 +283,7 @@ void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
       if (exchange::GradientDiversity* diversity = measured_diversity())
         diversity->add(update.payload, staleness);
     const double worth = worth_of(update, round ? beside_ : staleness);
-    context_.report.worth += worth;
+    context_.report.worth += share_of(staleness) * worth;
     return apply(origin, update, static_cast<float>(most * worth), staleness);
   }
   table_.finish(update.lease);
@@ -340,17 +340,21 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   if (every > 0 && unchecked_ >= every && !check_) begin_check();
 }
 
-// What an update is multiplied with, but for what it has in common with others:
-// its worth among those of N workers, and at its age; of a gradient, the
-// learning rate.
+// What an update is worth among those of N workers, and at its age.
+double SharingEpoch::share_of(std::uint64_t staleness) const {
+  const SharingSettings& sharing = context_.settings.sharing;
+  const double share = sharing.staleness_rule.factor(staleness);
+  const auto workers = static_cast<double>(std::max<std::size_t>(workers_, 1));
+  if (sharing.combine == Combine::kMean) return share / workers;
+  if (sharing.combine == Combine::kScaled) return share / std::sqrt(workers);
+  return share;
+}
+
+// What an update is multiplied with, but for what it has in common with others;
+// of a gradient, with the learning rate.
 double SharingEpoch::scale_of(const Update& update,
                               std::uint64_t staleness) const {
-  const SharingSettings& sharing = context_.settings.sharing;
-  double scale =
-      context_.state.step_factor * sharing.staleness_rule.factor(staleness);
-  const auto workers = static_cast<double>(std::max<std::size_t>(workers_, 1));
-  if (sharing.combine == Combine::kMean) scale /= workers;
-  if (sharing.combine == Combine::kScaled) scale /= std::sqrt(workers);
+  double scale = context_.state.step_factor * share_of(staleness);
   const std::int64_t epoch = context_.state.epoch;
   if (context_.shared_updater)
     scale *= context_.shared_updater->learning_rate.at(

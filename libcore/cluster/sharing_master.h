@@ -68,6 +68,7 @@ class SharingEpoch : public Phase {
   void apply(Member& origin, const Update& update, float scale,
              std::uint64_t staleness);
   void apply_round();
+  double share_of(std::uint64_t staleness) const;
   double scale_of(const Update& update, std::uint64_t staleness) const;
   void record(const Member& origin, const Update& update, float scale,
               std::uint64_t staleness);

@@ -17,11 +17,10 @@ namespace dl::cluster {
 // k updates that were computed without each other, their gradient diversity
 // (exchange/gradient_diversity.h), with momentum for as many (nn::Position).
 enum class Combine { kSum, kMean, kScaled, kDiversity };
-constexpr Names<Combine, 4> kCombineNames{
-    {{{Combine::kDiversity, "diversity"},
-      {Combine::kSum, "sum"},
-      {Combine::kMean, "mean"},
-      {Combine::kScaled, "scaled"}}}};
+constexpr Names<Combine, 4> kCombineNames{{{{Combine::kDiversity, "diversity"},
+                                            {Combine::kSum, "sum"},
+                                            {Combine::kMean, "mean"},
+                                            {Combine::kScaled, "scaled"}}}};
 // What is shared: what the updater makes of the gradient, or the gradient, with
 // momentum correction where the updater has momentum (Lin et al. 2018).
 enum class Share { kUpdate, kGradient };

@@ -18,9 +18,9 @@ UpdateCoder::UpdateCoder(const SharingSettings& settings,
     : clip_multiple_(settings.clip_multiple),
       clip_every_(settings.clip_every),
       encoder_(exchange::parts_of(tensors, settings.per_tensor)),
-      control_(settings.threshold,
-               exchange::parts_of(tensors, settings.per_tensor),
-               settings.warmup) {
+      first_control_(settings.threshold,
+                     exchange::parts_of(tensors, settings.per_tensor),
+                     settings.warmup) {
   if (momentum > 0)
     momentum_.emplace(encoder_.residual().size(), momentum, settings.masking);
   sample_.reserve(2 * kSample);
@@ -83,6 +83,15 @@ void UpdateCoder::clip(std::span<const float> thresholds) {
 void UpdateCoder::give_back(std::span<const std::byte> message) {
   exchange::decode_threshold(message, 1.0F, encoder_.residual());
   ledger_.returned.add(exchange::inspect_threshold(message).mass);
+}
+
+void UpdateCoder::forget() {
+  const std::span<float> residual = encoder_.residual();
+  ledger_.clipped.add(exchange::mass_of(residual));
+  std::ranges::fill(residual, 0.0F);
+  if (momentum_) momentum_->forget();
+  control_ = first_control_;
+  messages_ = unclipped_ = 0;
 }
 
 void UpdateCoder::drop(std::span<const std::byte> message) {

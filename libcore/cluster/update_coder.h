@@ -52,6 +52,9 @@ class UpdateCoder {
 
   // Nobody applied the message: its quanta go back where they came from.
   void give_back(std::span<const std::byte> message);
+  // Of what came so far nothing is of use: residual, thresholds and momentum
+  // begin as they did.
+  void forget();
   // What became of the message will never be known.
   void drop(std::span<const std::byte> message);
 
@@ -72,7 +75,8 @@ class UpdateCoder {
   const double clip_multiple_;
   const std::int64_t clip_every_;
   exchange::ThresholdEncoder encoder_;
-  exchange::ThresholdControl control_;
+  const exchange::ThresholdControl first_control_;
+  exchange::ThresholdControl control_ = first_control_;
   std::optional<exchange::MomentumCorrection> momentum_;
   std::span<const float> thresholds_;  // from begin() to finish()
   double sent_threshold_ = 0;

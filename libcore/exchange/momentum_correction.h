@@ -25,6 +25,7 @@ class MomentumCorrection {
   std::span<const float> add(std::span<const float> gradient);
   // The message that it gave, of our own encoder.
   void sent(std::span<const std::byte> message);
+  void forget() { velocity_.assign(velocity_.size(), 0.0F); }
 
  private:
   float momentum_;
