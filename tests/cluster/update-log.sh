@@ -36,8 +36,9 @@ cp "$run/$(field_of_events $run '{"event": "checkpoint", "version": 80}' checkpo
 dl-master --replay first --step 80 -o 80.safetensors -q || fail "replay 80"
 dl-master --replay there -o there.safetensors -q || fail "replay there"
 cmp 80.safetensors there.safetensors && echo "same bytes"
-dl-master --replay first --step 79 -o 79.safetensors -q || fail "replay 79"
-cmp -s 79.safetensors 80.safetensors && fail "two steps have the same model"
+# An update of so few parameters may have nothing to send; ten have.
+dl-master --replay first --step 70 -o 70.safetensors -q || fail "replay 70"
+cmp -s 70.safetensors 80.safetensors && fail "two steps have the same model"
 dl-master --replay there --step 60 -o none.safetensors 2>&1
 echo "status $?"
 
