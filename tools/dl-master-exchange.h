@@ -41,8 +41,7 @@ inline void declare_sharing(dl::cli::Options& opt,
   opt.add("share", &s.share, "WHAT", "update or gradient");
   opt.add("masking", &s.masking, "YES-NO",
           "gradient: momentum of what was sent starts afresh");
-  opt.add("combine", &s.combine, "RULE",
-          "diversity, sum, mean or scaled");
+  opt.add("combine", &s.combine, "RULE", "diversity, sum, mean or scaled");
   opt.add("in-flight", &s.in_flight, "COUNT",
           "updates a worker may be ahead of the master");
   opt.add("staleness-rule", &s.staleness_rule, "RULE",
