@@ -165,7 +165,7 @@ make_diverging() {
   cat >net.json <<'JSON'
 { "seed": 7, "input": {"shape": [3]},
   "updater": {"type": "sgd", "learning_rate": {"schedule": "map",
-    "values": {"0": 0.2, "400": 100}}},
+    "values": {"0": 0.2, "400": 10}}},
   "layers": [
     {"type": "dense", "units": 8, "activation": "relu"},
     {"type": "output", "units": 2, "activation": "softmax",

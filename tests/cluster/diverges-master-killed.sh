@@ -15,6 +15,7 @@ for visit in 1 2 3; do
   finish killed$visit
   again
   finish killed$visit >ended
+  grep -q 'status 79' ended && fail "it stopped"
   finish killed$visit-a >>ended
   finish killed$visit-b >>ended
   sort -u ended | sed 's/.*status/all: status/' | sort -u
