@@ -56,8 +56,7 @@ bool Coordinator::go_back(const std::string& why) {
                                     {"factor", state.step_factor}});
   context_.log(Level::kWarning,
                "training went wrong: " + why +
-                   "; it goes back to before that, "
-                   "epoch " +
+                   "; it goes back to before that, epoch " +
                    std::to_string(state.epoch + 1) + ", and on with " +
                    format("%g", state.step_factor) + " of the steps");
   failpoint("master.setback");

@@ -65,8 +65,7 @@ std::string worker_advice(const Settings& settings, std::int64_t workers,
   return together(settings, workers) +
          ", and all are added up: this many often undo what was learnt; "
          "--combine diversity (the default), --staleness 0, or averaging with "
-         "an "
-         "outer optimizer (--mode averaging --outer nesterov) hold, see "
+         "an outer optimizer (--mode averaging --outer nesterov) hold, see "
          "dl-exchange(7)";
 }
 
