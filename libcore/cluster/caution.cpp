@@ -35,8 +35,10 @@ void Caution::close_block() {
   if (first_) {
     const double low = *std::ranges::min_element(means_);
     const double noise = kStandsOut * std::sqrt(variance_ / n);
-    if (mean - low > std::max(noise, kGivenBack * (*first_ - low)))
-      correlation_ = 1;
+    const bool stands_out =
+        mean - low > std::max(noise, kGivenBack * (*first_ - low));
+    if (stands_out && stood_out_) correlation_ = 1;
+    stood_out_ = stands_out;
   } else {
     first_ = mean;
   }

@@ -8,7 +8,8 @@
 //
 // Losses are added up to blocks of a quarter of a round.  A block has risen
 // that stands kStandsOut standard deviations above the lowest of the two rounds
-// before it, and gives back kGivenBack of the way from the first one.
+// before it, and gives back kGivenBack of the way from the first one.  Two
+// such blocks running are no chance: a few losses are now and then far off.
 //
 // Depends on nothing but what add() was told.  Not thread-safe.
 
@@ -41,6 +42,7 @@ class Caution {
   // of a loss within them.
   std::deque<double> means_;
   std::optional<double> first_;
+  bool stood_out_ = false;  // the last of them
   double variance_ = 0;
 };
 

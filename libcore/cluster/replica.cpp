@@ -36,6 +36,16 @@ std::vector<std::size_t> Replica::tensors() const {
   return elements;
 }
 
+std::vector<double> Replica::learning_rates(const nn::Position& at) const {
+  std::vector<double> rates;
+  auto range = network_->state_ranges().begin();
+  for (const nn::Segment& segment : network_->parameter_segments()) {
+    while (segment.offset >= range->end) ++range;
+    rates.push_back(range->updater.learning_rate.at(at.iteration, at.epoch));
+  }
+  return rates;
+}
+
 std::vector<float> Replica::get(tensor::View from) {
   if (from.elements() == 0 || from.empty()) return {};
   if (const auto here = device_->on_host(from); !here.empty())

@@ -32,6 +32,9 @@ class Replica {
   // Elements of each tensor of the parameters, in their order.
   std::vector<std::size_t> tensors() const;
 
+  // Of each tensor in a step.
+  std::vector<double> learning_rates(const nn::Position& at) const;
+
   // Throw Error: kProtocol, the sizes differ from the network's.
   void set_parameters(std::span<const float> values);
   void set_statistics(std::span<const float> values);

@@ -39,6 +39,9 @@ struct BadShard {
   bool operator==(const BadShard&) const = default;
 };
 
+// Steps when a run has gone back, of those before.
+constexpr double kSmaller = 0.5;
+
 struct RunState {
   // The model, as flat vectors of nn::Network.
   std::vector<float> parameters, statistics, updater_state;

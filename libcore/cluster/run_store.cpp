@@ -19,8 +19,6 @@ bool is_best(const RunState& state) {
              Json(state.history.back().epoch);
 }
 
-constexpr double kSmaller = 0.5;  // steps, after going back
-
 Log silent() {
   return [](Level, const std::string&) {};
 }

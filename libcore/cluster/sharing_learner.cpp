@@ -7,6 +7,7 @@
 // did (Dean et al., NIPS 2012).
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "libcore/base/clock.h"
@@ -15,6 +16,7 @@
 #include "libcore/cluster/constrainer.h"
 #include "libcore/cluster/gradient_sharing.h"
 #include "libcore/cluster/learner.h"
+#include "libcore/cluster/run_state.h"
 #include "libcore/cluster/sent_updates.h"
 #include "libcore/cluster/update_coder.h"
 #include "libcore/exchange/fasgd.h"
@@ -44,10 +46,7 @@ class SharingLearner : public Learner {
                updater_ ? updater_->momentum.initial : 0),
         parameters_(replica_->parameters_in_place()),
         sees_pieces_(!parameters_.empty() && settings_.fetch == 1) {
-    if (parameters_.empty() || settings_.fetch > 1) {
-      apart_.resize(coder_.elements());
-      parameters_ = apart_;
-    }
+    if (parameters_.empty() || settings_.fetch > 1) keep_apart();
     if (settings_.staleness_rule.kind == exchange::StalenessRule::Kind::kFasgd)
       fasgd_.emplace(parameters_.size());
   }
@@ -86,9 +85,12 @@ class SharingLearner : public Learner {
   void refused(const Stale& stale);
   void answer(const Check& check);
 
+  void keep_apart();
   void look_up();
-  void fetch();
+  void fetch(const nn::Position& at);
   nn::Position position(const Work& work);
+  void step_ahead(const nn::Position& at);
+  double rate_of(const nn::Position& at) const;
   void step_alone(const nn::Position& at, std::span<const float> update);
   bool completes_update(const Work& work) const;
   Replica::Step compute_by_pieces(const nn::Batch& batch,
@@ -110,7 +112,7 @@ class SharingLearner : public Learner {
   UpdateCoder coder_;
 
   // As of update number sequence_: the network's own or, where it trains on
-  // others or has them on a device, apart from it.
+  // others (step_ahead(), step_alone()) or has them on a device, apart from it.
   std::span<float> parameters_;
   const bool sees_pieces_;  // what the updater writes is in host memory
   std::vector<float> apart_;
@@ -120,16 +122,18 @@ class SharingLearner : public Learner {
   // This start of a master, and that in which the parameters were the master's.
   std::string run_, parameters_run_;
   bool known_ = false;
-  // Those apart: the network's follow in fetch(), and move in between if
-  // fetch > 1.
+  // Those apart: the network's follow in fetch(), and are others in between if
+  // there are other workers, or fetch > 1.
   bool changed_ = true;
-  bool behind_ = false;  // with a history: they are of an earlier update
+  std::int64_t beside_ = 1;  // workers, if their residuals count
+  bool behind_ = false;      // with a history: they are of an earlier update
   std::vector<float> working_;
   std::uint64_t fetched_ = 0;     // sequence_ that they came from
   std::int64_t since_fetch_ = 0;  // mini-batches; 0: fetch before the next
 
-  // That updater state is of; nothing: it came from elsewhere.
-  std::optional<std::int64_t> steps_ = 0;
+  // Mini-batches of all workers that the updater's state has gone through;
+  // nothing: it came from elsewhere.
+  std::optional<std::int64_t> lived_ = 0;
   std::int64_t epoch_ = 0;      // of the last task
   std::uint64_t setbacks_ = 0;  // of the run, as far as it knows
   std::uint64_t averages_ = 0;  // Statistics::number of those that it has
@@ -190,8 +194,8 @@ void SharingLearner::forget_sent() {
 
 void SharingLearner::take_updater_state(std::span<const float> values) {
   replica_->set_updater_state(values);
-  steps_.reset();
-  if (std::ranges::all_of(values, [](float x) { return x == 0; })) steps_ = 0;
+  lived_.reset();
+  if (std::ranges::all_of(values, [](float x) { return x == 0; })) lived_ = 0;
 }
 
 void SharingLearner::take_statistics(std::uint64_t number,
@@ -269,8 +273,9 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
     work.examples += batch.examples();
     return {};
   }
-  if (since_fetch_ == 0) fetch();
   const nn::Position at = position(work);
+  if (!updater_) coder_.follow(replica_->learning_rates(at));
+  if (since_fetch_ == 0) fetch(at);
   const double before = stats_.compute;
   const bool sends = completes_update(work);
   const bool by_pieces = sends && sees_pieces_ && coder_.by_pieces();
@@ -290,7 +295,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   begin_update(work);
   const auto examples = batch.examples();
   const double loss = step.loss * static_cast<double>(examples);
-  ++*steps_;
+  *lived_ += at.beside;
   ++unsent_.count;
   unsent_.examples += examples;
   unsent_.loss_sum += loss;
@@ -310,12 +315,13 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   return {};
 }
 
-// An updater corrects for the steps of its own that its state is of.  State of
-// another worker is of as many as each of them has made.
+// An updater corrects for the steps that its state is of: of one with N workers
+// and decay 1 - (1 - beta) N, as many as all have made in its life, by N.  That
+// holds where N changes, and for the state of another worker.
 nn::Position SharingLearner::position(const Work& work) {
   nn::Position at = work.position();
-  if (!steps_) steps_ = at.iteration / at.beside;
-  at.afresh = at.iteration - *steps_;
+  if (!lived_) lived_ = at.iteration;
+  at.afresh = at.iteration - *lived_ / at.beside;
   return at;
 }
 
@@ -349,8 +355,12 @@ void SharingLearner::look_up() {
 }
 
 // The network takes over what has been applied.
-void SharingLearner::fetch() {
-  settle();
+void SharingLearner::fetch(const nn::Position& at) {
+  beside_ = settings_.fetch == 1 ? at.beside : 1;
+  if (beside_ > 1)
+    step_ahead(at);
+  else
+    settle();
   fetched_ = sequence_;
   if (settings_.fetch > 1) working_ = apart_;
 }
@@ -364,11 +374,39 @@ void SharingLearner::settle() {
   changed_ = false;
 }
 
+void SharingLearner::keep_apart() {
+  apart_.resize(coder_.elements());
+  std::ranges::copy(parameters_, apart_.begin());
+  parameters_ = apart_;
+}
+
+double SharingLearner::rate_of(const nn::Position& at) const {
+  return updater_ ? updater_->learning_rate.at(at.iteration, at.epoch) : 1;
+}
+
+// The gradient is that at where parameters are going: what the residuals hold
+// back will come.
+void SharingLearner::step_ahead(const nn::Position& at) {
+  look_up();
+  const Stopwatch watch(mail_.clock, stats_.decode);
+  if (apart_.empty()) keep_apart();
+  std::span<float> to = replica_->parameters_in_place();
+  if (to.empty()) {
+    working_.resize(apart_.size());
+    to = working_;
+  }
+  const double scale =
+      rate_of(at) * std::pow(kSmaller, static_cast<double>(setbacks_));
+  coder_.step_ahead(parameters_, scale, beside_, to);
+  constrain_(to);
+  if (!working_.empty()) replica_->set_parameters(to);
+  changed_ = true;
+}
+
 // The network goes on by its own update, until it fetches.
 void SharingLearner::step_alone(const nn::Position& at,
                                 std::span<const float> update) {
-  const auto rate = static_cast<float>(
-      updater_ ? updater_->learning_rate.at(at.iteration, at.epoch) : 1);
+  const auto rate = static_cast<float>(rate_of(at));
   for (std::size_t i = 0; i < working_.size(); ++i)
     working_[i] -= rate * update[i];
   constrain_(working_);
@@ -451,6 +489,10 @@ void SharingLearner::apply(Apply apply) {
     constrain_(parameters_);
     changed_ = true;
   }
+  // A synchronous round does not depend on what came with a State instead.
+  if (beside_ > 1 && settings_.staleness != 0 && apply.origin != number_ &&
+      !apply.payload.empty())
+    coder_.hear(apply.payload, beside_);
   sequence_ = apply.sequence;
   parameters_run_ = run_;
   if (const auto other = sent_.settle(apply)) give_back(*other);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/base/error.h"
 #include "libcore/cluster/exchange_stats.h"
 
 namespace dl::cluster {
@@ -10,20 +11,46 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::size_t kSample = 4096;  // elements looked at for quantiles
+constexpr double kFollow = 0.03;       // change of a rate that is worth a pass
 
 }  // namespace
 
 UpdateCoder::UpdateCoder(const SharingSettings& settings,
                          std::span<const std::size_t> tensors, double momentum)
-    : clip_multiple_(settings.clip_multiple),
+    : tensors_(tensors.begin(), tensors.end()),
+      clip_multiple_(settings.clip_multiple),
       clip_every_(settings.clip_every),
       encoder_(exchange::parts_of(tensors, settings.per_tensor)),
       first_control_(settings.threshold,
                      exchange::parts_of(tensors, settings.per_tensor),
-                     settings.warmup) {
+                     settings.warmup),
+      rates_(tensors.size()) {
   if (momentum > 0)
     momentum_.emplace(encoder_.residual().size(), momentum, settings.masking);
   sample_.reserve(2 * kSample);
+}
+
+void UpdateCoder::follow(std::span<const double> rates) {
+  const auto parts = encoder_.parts();
+  std::size_t begin = 0, part = 0, part_end = parts.empty() ? 0 : parts[0];
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    const std::size_t elements = tensors_[t];
+    const auto residual = encoder_.residual().subspan(begin, elements);
+    if (elements > 0 && begin >= part_end) part_end += parts[++part];
+    begin += elements;
+    if (elements == 0 || rates[t] == rates_[t]) continue;
+    const double change =
+        rates_[t] > 0 ? std::min(rates[t] / rates_[t], 1.0) : 1;
+    if (change < 1 && change > 1 - kFollow) continue;
+    if (change < 1)
+      ledger_.clipped.add(
+          exchange::shrink_residual(residual, static_cast<float>(change)));
+    if (rates[t] == 0) continue;
+    rates_[t] = rates[t];
+    const auto share =
+        static_cast<double>(elements) / static_cast<double>(parts[part]);
+    control_.scale(part, 1 + share * (change - 1));
+  }
 }
 
 std::span<const float> UpdateCoder::prepare(std::span<const float> update) {
@@ -80,6 +107,19 @@ void UpdateCoder::clip(std::span<const float> thresholds) {
   }
 }
 
+void UpdateCoder::step_ahead(std::span<const float> parameters, double scale,
+                             std::int64_t workers, std::span<float> to) {
+  const auto times = static_cast<float>(scale * held_back_.times(workers));
+  const std::span<const float> residual = encoder_.residual();
+  require(parameters.size() == residual.size() && to.size() == residual.size(),
+          "vectors of one size");
+  const float* from = parameters.data();
+  const float* rest = residual.data();
+  float* out = to.data();
+  for (std::size_t i = 0; i < to.size(); ++i)
+    out[i] = from[i] - times * rest[i];
+}
+
 void UpdateCoder::give_back(std::span<const std::byte> message) {
   exchange::decode_threshold(message, 1.0F, encoder_.residual());
   ledger_.returned.add(exchange::inspect_threshold(message).mass);
@@ -91,6 +131,8 @@ void UpdateCoder::forget() {
   std::ranges::fill(residual, 0.0F);
   if (momentum_) momentum_->forget();
   control_ = first_control_;
+  rates_.assign(rates_.size(), 0);
+  held_back_.forget();
   messages_ = unclipped_ = 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include "libcore/cluster/mass_ledger.h"
 #include "libcore/cluster/sharing_settings.h"
+#include "libcore/exchange/held_back.h"
 #include "libcore/exchange/momentum_correction.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/exchange/threshold_control.h"
@@ -28,6 +29,11 @@ class UpdateCoder {
   UpdateCoder(const SharingSettings& settings,
               std::span<const std::size_t> tensors, double momentum);
 
+  // Before an update: the learning rates that it is made with, of each tensor.
+  // What is left of earlier ones shrinks as the rate falls, and thresholds do:
+  // else it would come when steps are meant to be small, and be large beside
+  // them.
+  void follow(std::span<const double> rates);
   // Of one mini-batch: the update, or with momentum what it goes on with.
   // Valid until the next call.
   std::span<const float> prepare(std::span<const float> update);
@@ -49,6 +55,16 @@ class UpdateCoder {
   }
   std::int64_t finish(std::int64_t batches, std::vector<std::byte>& out);
   void undo(std::span<const float> update) { encoder_.undo(update); }
+
+  // Another worker's message, of so many.
+  void hear(std::span<const std::byte> message, std::int64_t workers) {
+    held_back_.hear(message, encoder_.residual(), workers);
+  }
+  // Into `to`: the parameters as they are once so many workers have sent what
+  // they hold back, as far as this one can tell; scale: what messages are
+  // multiplied with when they are applied.
+  void step_ahead(std::span<const float> parameters, double scale,
+                  std::int64_t workers, std::span<float> to);
 
   // Nobody applied the message: its quanta go back where they came from.
   void give_back(std::span<const std::byte> message);
@@ -72,11 +88,14 @@ class UpdateCoder {
             std::span<const float> thresholds);
   void clip(std::span<const float> thresholds);
 
+  const std::vector<std::size_t> tensors_;
   const double clip_multiple_;
   const std::int64_t clip_every_;
   exchange::ThresholdEncoder encoder_;
   const exchange::ThresholdControl first_control_;
   exchange::ThresholdControl control_ = first_control_;
+  std::vector<double> rates_;  // > 0, that residual and thresholds are for
+  exchange::HeldBack held_back_;
   std::optional<exchange::MomentumCorrection> momentum_;
   std::span<const float> thresholds_;  // from begin() to finish()
   double sent_threshold_ = 0;

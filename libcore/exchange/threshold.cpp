@@ -237,6 +237,17 @@ Mass clip_residual(std::span<float> residual, float limit) {
   return cut;
 }
 
+Mass shrink_residual(std::span<float> residual, float factor) {
+  Mass cut;
+  for (float& r : residual) {
+    const double before = static_cast<double>(r);
+    r *= factor;
+    const double less = before - static_cast<double>(r);
+    cut.add({less, std::fabs(less)});
+  }
+  return cut;
+}
+
 Mass mass_of(std::span<const float> values) {
   Mass mass;
   for (const float value : values) {

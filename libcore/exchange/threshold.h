@@ -160,6 +160,9 @@ double accumulate(std::span<float> residual, std::span<const float> update);
 // r clamped to +-limit; returns what was cut off.  limit >= 0.
 Mass clip_residual(std::span<float> residual, float limit);
 
+// r times factor, 0..1; returns what was taken off.
+Mass shrink_residual(std::span<float> residual, float factor);
+
 Mass mass_of(std::span<const float> values);
 
 }  // namespace dl::exchange

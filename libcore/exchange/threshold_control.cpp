@@ -165,6 +165,11 @@ void ThresholdControl::judge(Part& part, double density) const {
   part.threshold = rule_.next(part.threshold, density);
 }
 
+void ThresholdControl::scale(std::size_t part, double factor) {
+  if (rule_.kind == ThresholdRule::Kind::kFixed) return;
+  parts_[part].threshold = clamped(parts_[part].threshold * factor);
+}
+
 double ThresholdControl::mean() const {
   double sum = 0, elements = 0;
   for (const Part& part : parts_) {

@@ -44,6 +44,9 @@ class ThresholdControl {
   // What it gave: ThresholdEncoder::quanta().
   void sent(std::span<const std::int64_t> quanta);
 
+  // What is to be sent has changed by this factor, > 0.  fixed: nothing.
+  void scale(std::size_t part, double factor);
+
   double mean() const;  // by elements
   // Before the first message: what others have come to.
   void start_from(double threshold);

@@ -38,7 +38,8 @@ struct UpdaterConfig {
   // momentum): of those, beside - 1 go by before an update is applied, and
   // `beside` from one of a worker's own to the next.  With 1 / (1 - momentum)
   // of them none is left (Mitliagkas et al., "Asynchrony begets momentum",
-  // 2016).
+  // 2016).  Likewise a mean of squares, beta2, goes back over as many
+  // mini-batches of all, but over ten of its own at the least.
   tensor::UpdaterStep step(std::int64_t iteration, std::int64_t epoch,
                            std::int64_t beside = 1) const;
 };

@@ -12,6 +12,10 @@
 namespace dl::nn {
 namespace {
 
+// Of many workers: means of squares are over ten of a worker's own steps at
+// least.
+constexpr double kLeastBeta2 = 0.9;
+
 // One rise and one fall of equal length, then below initial to the share
 // `decay` of it.
 double cycle(const Schedule& s, double i) {
@@ -159,6 +163,8 @@ tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
   step.momentum = shared(step.momentum);
   // AdaBelief divides by what a gradient differs from the mean.
   if (kind != tensor::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
+  // A mean of squares reaches as far back.
+  step.beta2 = std::max(shared(step.beta2), std::min(step.beta2, kLeastBeta2));
   // Of the sum of squares that it divides by the root of, each has a part.
   if (kind == tensor::Updater::kAdaGrad)
     step.learning_rate /= std::sqrt(static_cast<double>(beside));

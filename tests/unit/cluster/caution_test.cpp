@@ -58,6 +58,9 @@ TEST_CASE("where losses do not vary at all, any rise counts that is of size") {
   losses.add(200, 2, 2, 0);
   losses.add(200, 2, 1, 0);
   CHECK(losses.caution.correlation() < 1e-4);
-  losses.add(8, 1.5, 1.5, 0);
+  losses.add(8, 1.5, 1.5, 0);  // one block, which may be chance
+  CHECK(losses.caution.correlation() < 1e-4);
+  losses.add(8, 1, 1, 0);
+  losses.add(16, 1.5, 1.5, 0);
   CHECK(losses.caution.correlation() > 0.5);
 }

@@ -213,3 +213,20 @@ TEST_CASE("a fault in a later segment leaves nothing of the mini-batch") {
   r.features.as<float>()[3] = 0;
   CHECK(r.replica.train(r.batch(), {0, 0, 1}).fault.empty());
 }
+
+TEST_CASE("each tensor has the learning rate of its updater") {
+  const Replica replica(dl::nn::parse_network(R"({"input": {"shape": [2]},
+          "updater": {"type": "sgd", "learning_rate":
+            {"schedule": "step", "initial": 1, "decay": 0.5, "every": 10}},
+          "layers": [
+          {"type": "dense", "units": 3},
+          {"type": "dense", "units": 3,
+           "bias_updater": {"type": "sgd", "learning_rate": 0.25}},
+          {"type": "output", "units": 2, "frozen": true,
+           "loss": "negative_log_likelihood"}]})",
+                                              "'net'"),
+                        {}, 4, "cpu", 1);
+  CHECK(replica.learning_rates({.iteration = 25}) ==
+        std::vector<double>{0.25, 0.25, 0.25, 0.25, 0, 0});
+  CHECK(replica.learning_rates({.iteration = 0})[2] == 1);
+}

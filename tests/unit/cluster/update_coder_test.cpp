@@ -1,6 +1,7 @@
 #include "libcore/cluster/update_coder.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <vector>
 
 using namespace dl::cluster;
@@ -34,4 +35,36 @@ TEST_CASE("a coder that forgets begins as it did") {
       CHECK(ledger.given ==
             Approx(ledger.sent.sum + ledger.clipped.sum + ledger.residual.sum));
     }
+}
+
+TEST_CASE("what is left of updates shrinks with their learning rate") {
+  SharingSettings settings;
+  settings.threshold = dl::exchange::ThresholdRule::parse("adaptive:8");
+  const std::vector<std::size_t> tensors = {600, 400};
+  UpdateCoder coder(settings, tensors, 0);
+  const auto left = [&](double a, double b) {
+    return Approx(std::sqrt(600 * a * a + 400 * b * b));
+  };
+  coder.follow(std::vector{0.5, 0.1});
+  message_of(coder, 4);
+  CHECK(coder.residual_norm() == left(4, 4));
+  const double decay = settings.threshold.decay;  // nothing was sent
+
+  coder.follow(std::vector{0.25, 0.1});
+  CHECK(coder.residual_norm() == left(2, 4));
+  coder.follow(std::vector{0.25, 0.2});  // what rises changes nothing
+  CHECK(coder.residual_norm() == left(2, 4));
+  message_of(coder, 0);  // thresholds go along, those of `adaptive` fall
+  const double gone_along = 8 * (0.6 * 0.5 + 0.4);
+  CHECK(coder.threshold() == Approx(gone_along * decay));
+  coder.follow(std::vector{0.0, 0.0});
+  CHECK(coder.residual_norm() == 0);
+  coder.follow(std::vector{0.25, 0.2});  // thresholds have waited for it
+  message_of(coder, 0);
+  CHECK(coder.threshold() == Approx(gone_along * decay * decay));
+
+  const MassLedger ledger = coder.ledger();
+  CHECK(ledger.clipped.sum == Approx(600 * 4 + 400 * 4));
+  CHECK(ledger.given ==
+        Approx(ledger.sent.sum + ledger.clipped.sum + ledger.residual.sum));
 }

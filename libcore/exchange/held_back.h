@@ -1,0 +1,47 @@
+// What all workers together hold back of their updates, as one of them guesses
+// it from its own residual.
+//
+// Where another worker sends a quantum, its residual has just reached it.  The
+// mean of what the own residual is there, by the quantum, is what one residual
+// tells of another: rho, 1 if they are alike, 0 if they have nothing in common.
+// Of N residuals, r of which is known, the sum is then (1 + (N - 1) rho) r at
+// the best guess.
+//
+// That is trusted little at first, and by 1 - 1/e after kRounds messages of each
+// of the others: on the plateau that many a loss begins with, all drift alike,
+// and nowhere.
+//
+// Not thread-safe.
+
+#ifndef DL_LIBCORE_EXCHANGE_HELD_BACK_H_
+#define DL_LIBCORE_EXCHANGE_HELD_BACK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dl::exchange {
+
+class HeldBack {
+ public:
+  // A message of one of the others, threshold coded, and the own residual when
+  // it came.  Looks at some four in a round of all workers: enough.
+  // Throws Error: kProtocol, as decode_threshold().
+  void hear(std::span<const std::byte> message, std::span<const float> residual,
+            std::int64_t workers);
+  // Starts anew.
+  void forget() { *this = {}; }
+
+  // So many times the own residual is what so many workers hold back: 1 to
+  // `workers`.
+  double times(std::int64_t workers) const;
+
+ private:
+  double rounds_ = 0;  // that were heard
+  std::int64_t looked_at_ = 0;
+  double product_ = 0, square_ = 0;  // means of <u, r> and <u, u>
+};
+
+}  // namespace dl::exchange
+
+#endif  // DL_LIBCORE_EXCHANGE_HELD_BACK_H_

@@ -1,0 +1,66 @@
+#include "libcore/exchange/held_back.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/exchange/threshold.h"
+
+using namespace dl::exchange;
+using Floats = std::vector<float>;
+
+namespace {
+
+// Quanta of 2 where the values are 2 or more.
+std::vector<std::byte> message_of(Floats values) {
+  std::vector<std::byte> message;
+  encode_threshold(values, 2, message);
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("the guess of what others hold back follows what they send") {
+  const auto message = message_of({3, -2, 0, 1.5F});
+  // After so many rounds of 16 workers.
+  const auto times = [&](const Floats& residual, int rounds) {
+    HeldBack held_back;
+    for (int i = 0; i < rounds * 15; ++i)
+      held_back.hear(message, residual, 16);
+    return held_back.times(16);
+  };
+  CHECK(times({2, -2, 7, 7}, 0) == 1);  // nobody was heard
+  CHECK(times({2, -2, 7, 7}, 1000) == Approx(16));
+  CHECK(times({1, -1, 7, 7}, 1000) == Approx(1 + 15 * 0.5));
+  CHECK(times({0, 0, 7, 7}, 1000) == 1);
+  CHECK(times({-2, 2, 7, 7}, 1000) == 1);       // the opposite
+  CHECK(times({5, -5, 0, 0}, 1000) == Approx(16));  // more than what is sent
+  // It is trusted more and more.
+  CHECK(times({2, -2, 7, 7}, 1) < 2);
+  CHECK(times({2, -2, 7, 7}, 32) == Approx(1 + 15 * 0.632).epsilon(0.01));
+}
+
+TEST_CASE("the guess follows what was heard of late, and how many there are") {
+  HeldBack held_back;
+  const auto hear = [&](float residual, int rounds) {
+    for (int i = 0; i < rounds * 15; ++i)
+      held_back.hear(message_of({2}), Floats{residual}, 16);
+  };
+  hear(2, 1000);
+  hear(0, 20);
+  CHECK(held_back.times(16) < 1.1);
+  hear(1, 20);
+  CHECK(held_back.times(31) - 1 == Approx(2 * (held_back.times(16) - 1)));
+  CHECK(held_back.times(1) == 1);
+  held_back.forget();
+  CHECK(held_back.times(16) == 1);
+  held_back.hear(message_of({1}), Floats{1}, 16);  // a message without quanta
+  CHECK(held_back.times(16) == 1);
+}
+
+TEST_CASE("what is no message of as many elements tells nothing") {
+  HeldBack held_back;
+  const auto message = message_of(Floats(100, 2));
+  CHECK_THROWS_AS(held_back.hear(std::span(message).first(14), Floats(100), 2),
+                  dl::Error);
+}
