@@ -48,6 +48,7 @@ struct Args {
   dl::cluster::MasterOptions master;
   simulated::HostModel hosts;
   std::string all_reduce;  // "": by messages
+  std::int64_t look_every = 0;
   std::string events = "/dev/null";
   bool apply = false;
   const dl::cli::Options* options = nullptr;
@@ -91,6 +92,8 @@ void declare(dl::cli::Options& opt, Args& a) {
           "by which waits of a worker are longer, in seconds");
   opt.add("host-seed", &h.seed, "NUMBER", "of what is drawn of hosts");
   opt.section("How it is computed");
+  opt.add("look-every", &a.look_every, "COUNT",
+          "also evaluate after so many mini-batches of all; 0: epochs only");
   opt.add("events", &a.events, "FILE", "the history, dl-run(5)");
   opt.flag("apply", &a.apply,
            "let each replica apply each update: slower, the same result");
@@ -109,6 +112,7 @@ void check(const dl::cli::Options& opt, const Args& a) {
   if (h.stragglers < 0 || h.stragglers > h.workers)
     refuse("--stragglers: want 0 to --hosts");
   if (!(h.slower > 0)) refuse("--slower: want a positive number");
+  if (a.look_every < 0) refuse("--look-every: want 0 or more");
   if (!(h.gbit > 0) || !(h.master_gbit >= 0) || !(h.latency >= 0) ||
       !(h.master_seconds >= 0) || !(h.timer_slack >= 0))
     refuse("--gbit: want a positive number, and 0 or more of other times");
@@ -145,16 +149,16 @@ dl::Log quiet_log() {
 // Returns the report; state: as it ended.
 Json train(const Args& a, const dl::cluster::Plan& plan,
            const std::function<void(const simulated::EpochResult&)>& told,
-           dl::cluster::RunState& state) {
+           const simulated::Looks& looks, dl::cluster::RunState& state) {
   if (!a.all_reduce.empty())
     return simulated::train_synchronously(plan, a.hosts,
                                           a.all_reduce == "ring"
                                               ? simulated::Reduce::kRing
                                               : simulated::Reduce::kStar,
-                                          told, state, quiet_log());
+                                          told, state, quiet_log(), looks);
   simulated::Training training(plan, a.hosts, limits_of(a.master), a.apply,
                                quiet_log(), a.events);
-  training.run(told);
+  training.run(told, looks);
   state = training.state();
   return training.report();
 }
@@ -171,11 +175,15 @@ void run(Args& a) {
     print(epoch);
     epochs.push_back(epoch.to_json());
   };
+  Json looked = Json::array();
+  const simulated::Looks looks(
+      static_cast<std::uint64_t>(a.look_every),
+      [&](const simulated::Look& look) { looked.push_back(look.to_json()); });
   Json json;
   std::exception_ptr stopped;
   try {
     dl::cluster::RunState state;
-    json = train(a, plan, told, state);
+    json = train(a, plan, told, looks, state);
     json["parameters_digest"] =
         dl::io::hex(dl::io::digest(std::as_bytes(std::span(state.parameters))));
   } catch (const Error& error) {
@@ -184,6 +192,7 @@ void run(Args& a) {
   }
   json["hosts"] = a.hosts.to_json();
   json["epoch_results"] = std::move(epochs);
+  if (a.look_every > 0) json["looks"] = std::move(looked);
   std::cout << dl::dump_json(json) << std::endl;
   if (stopped) std::rethrow_exception(stopped);
 }

@@ -19,11 +19,12 @@ constexpr double kBytes = 1e9 / 8;  // of a gigabit
 class Synchronous {
  public:
   Synchronous(const Plan& plan, const HostModel& model, Reduce kind,
-              RunState& state, const dl::Log& log)
+              RunState& state, const dl::Log& log, Looks looks)
       : plan_(plan),
         model_(model),
         examples_(plan, log),
         state_(state),
+        looks_(std::move(looks)),
         together_(model.workers * plan.settings.batch),
         replica_(plan.model.config, plan.model.normalizers, together_, "cpu",
                  1) {
@@ -51,6 +52,7 @@ class Synchronous {
   const HostModel& model_;
   Examples examples_;
   RunState& state_;
+  Looks looks_;
   const std::int64_t together_;  // examples of a step
   Replica replica_;
   Examples::Reader reader_;
@@ -80,6 +82,11 @@ void Synchronous::step(std::int64_t index) {
         std::max(slowest, seconds_of_batch(model_, worker, state_.version));
   seconds_ += slowest + reduce_seconds_;
   batches_ += busy;
+  looks_.look(batches_, seconds_, [&] {
+    state_.parameters = replica_.parameters();
+    state_.statistics = replica_.statistics();
+    return examples_.evaluate(state_);
+  });
 }
 
 EpochResult Synchronous::epoch() {
@@ -118,9 +125,9 @@ double seconds_of_reduce(const HostModel& model, Reduce kind, double bytes) {
 dl::Json train_synchronously(
     const Plan& plan, const HostModel& model, Reduce kind,
     const std::function<void(const EpochResult&)>& told, RunState& state,
-    const dl::Log& log) {
+    const dl::Log& log, Looks looks) {
   state = plan.start();
-  Synchronous training(plan, model, kind, state, log);
+  Synchronous training(plan, model, kind, state, log, std::move(looks));
   Report report;
   while (state.epoch < plan.settings.epochs) {
     const EpochResult result = training.epoch();

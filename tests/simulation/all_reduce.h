@@ -29,7 +29,7 @@ double seconds_of_reduce(const HostModel& model, Reduce kind, double bytes);
 dl::Json train_synchronously(
     const dl::cluster::Plan& plan, const HostModel& model, Reduce kind,
     const std::function<void(const EpochResult&)>& told,
-    dl::cluster::RunState& state, const dl::Log& log);
+    dl::cluster::RunState& state, const dl::Log& log, Looks looks = {});
 
 }  // namespace simulated
 

@@ -100,8 +100,10 @@ Training::Training(const Plan& plan, const HostModel& model,
 
 Training::~Training() = default;
 
-void Training::run(const std::function<void(const EpochResult&)>& told) {
+void Training::run(const std::function<void(const EpochResult&)>& told,
+                   Looks looks) {
   told_ = told;
+  looks_ = std::move(looks);
   for (std::size_t i = 1; i < peers_.size(); ++i) world_.workers[i]->join();
   world_.queue.at(kTick, [this] { tick(); });
   while (!coordinator_->finished()) world_.queue.next();
@@ -118,7 +120,7 @@ Json Training::report() {
 
 void Training::tick() {
   coordinator_->tick(world_.queue.now());
-  follow_epochs();
+  follow();
   world_.queue.at(world_.queue.now() + kTick, [this] { tick(); });
 }
 
@@ -134,7 +136,7 @@ void Training::take(std::size_t worker, Received received) {
     coordinator_->handle({std::to_string(worker), std::move(each)},
                          world_.queue.now());
     if (!beats) coordinator_->tick(world_.queue.now());
-    follow_epochs();
+    follow();
   };
   if (done <= now) return handle(std::move(received));
   auto later = std::make_shared<Received>(std::move(received));
@@ -170,6 +172,12 @@ void Training::keep_history() {
   const RunState& state = context_.state;
   if (world_.history && state.version > history_.newest())
     history_.add(state.version, state.parameters);
+}
+
+void Training::follow() {
+  looks_.look(context_.report.batches, world_.queue.now(),
+              [&] { return world_.examples.evaluate(context_.state); });
+  follow_epochs();
 }
 
 void Training::follow_epochs() {

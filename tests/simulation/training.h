@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "libcore/cluster/coordinator.h"
+#include "tests/simulation/looks.h"
 #include "tests/simulation/world.h"
 
 namespace simulated {
@@ -43,7 +44,8 @@ class Training : private dl::cluster::MasterLink {
 
   // Until the run is finished; told() of each epoch at its end.
   // Throws Error: as Coordinator.
-  void run(const std::function<void(const EpochResult&)>& told);
+  void run(const std::function<void(const EpochResult&)>& told,
+           Looks looks = {});
 
   const dl::cluster::RunState& state() const { return context_.state; }
   // What dl-master reports.
@@ -68,6 +70,7 @@ class Training : private dl::cluster::MasterLink {
   void take(std::size_t worker, dl::cluster::Received received);
   void tick();
   void keep_history();
+  void follow();
   void follow_epochs();
 
   History history_;
@@ -89,6 +92,7 @@ class Training : private dl::cluster::MasterLink {
     std::shared_ptr<const dl::cluster::Message> message;
   } shared_;
   std::function<void(const EpochResult&)> told_;
+  Looks looks_;
   std::size_t told_epochs_ = 0;
   dl::cluster::StalenessSummary staleness_;   // of epochs that are over
   std::uint64_t told_in_ = 0, told_out_ = 0;  // bytes
