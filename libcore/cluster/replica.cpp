@@ -161,6 +161,7 @@ Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
   } else if (!(apply ? network_->apply_update(at) : compute_update(at, sink))) {
     step.fault = "the update is not finite";
     network_->reset_updater_state();
+    step.updater_afresh = true;
     parameters_lost_ = apply;
   }
   return step;
@@ -179,8 +180,10 @@ Replica::Step Replica::each_segment(const nn::Batch& batch,
     const Step one = step(batch, s, here, tensor::UpdateTo::kParameters, {});
     all.loss += one.loss;
     all.fault = one.fault;
+    all.updater_afresh = one.updater_afresh;
     if (one.fault.empty() || s == 0) continue;
     network_->reset_updater_state();
+    all.updater_afresh = true;
     parameters_lost_ = true;
   }
   return all;

@@ -60,6 +60,7 @@ class Replica {
   struct Step {
     double loss = 0;
     std::string fault;
+    bool updater_afresh = false;
   };
   // Up to the update, which of segments is the sum of theirs.  The parameters
   // stay as they are.  The sink is shown the update as it is written; only

@@ -289,6 +289,7 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
       update = coder_.prepare(replica_->update());
   }
   if (!step.fault.empty()) {
+    if (step.updater_afresh) lived_ = 0;
     cut_short(work);
     return step.fault;
   }

@@ -59,7 +59,9 @@ TEST_CASE("a fault found before the updater leaves everything as it was") {
     want = "the gradient is not finite";
   }
   const Floats before = plant.replica.parameters();
-  CHECK((train ? plant.train() : plant.compute()).fault == want);
+  const Replica::Step step = train ? plant.train() : plant.compute();
+  CHECK(step.fault == want);
+  CHECK(!step.updater_afresh);
   CHECK(plant.replica.parameters() == before);
   CHECK(plant.replica.updater_state() == state);
 }
@@ -72,8 +74,9 @@ TEST_CASE("an overflowing updater starts afresh, and no parameter is of use") {
   const Floats used = plant.replica.updater_state();
   plant.replica.set_parameters(zeros);
   for (float& x : plant.features.as<float>()) x = 1e30F;  // squares overflow
-  CHECK((train ? plant.train() : plant.compute()).fault ==
-        "the update is not finite");
+  const Replica::Step step = train ? plant.train() : plant.compute();
+  CHECK(step.fault == "the update is not finite");
+  CHECK(step.updater_afresh);
   const Floats state = plant.replica.updater_state();
   CHECK(state == Floats(state.size(), state[0]));
   CHECK(state != used);
