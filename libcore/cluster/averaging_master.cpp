@@ -47,7 +47,7 @@ std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
 // --- Work goes out ----------------------------------------------------------
 
 bool AveragingEpoch::may_open() const {
-  const std::size_t most = how().overlap ? 2 : 1;
+  const std::size_t most = how().overlap ? kMostOpenRounds : 1;
   const std::int64_t begun = rounds_.empty() ? done_ : rounds_.back().end;
   return rounds_.size() < most && !winding_up_ && begun < order_.batches() &&
          !context_.members.workers().empty();

@@ -20,6 +20,9 @@ constexpr Names<UpdaterState, 3> kUpdaterStateNames{
       {UpdaterState::kKeep, "keep"},
       {UpdaterState::kReset, "reset"}}}};
 
+// With --overlap; else one.
+constexpr std::size_t kMostOpenRounds = 2;
+
 struct AveragingSettings {
   std::int64_t frequency = 5;  // mini-batches of a replica in a round
   std::int64_t workers = 0;    // replicas; 0: who is there at a round's start

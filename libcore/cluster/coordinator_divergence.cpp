@@ -32,8 +32,7 @@ void Coordinator::watch_training() {
 bool Coordinator::go_back(const std::string& why) {
   RunState& state = context_.state;
   if (context_.limits.on_divergence != OnDivergence::kReduce ||
-      context_.settings.mode != Mode::kSharing || !hooks_.go_back ||
-      state.setbacks >= kMostSetbacks)
+      !hooks_.go_back || state.setbacks >= kMostSetbacks)
     return false;
   std::optional<RunState> back;
   try {
@@ -75,20 +74,26 @@ void Coordinator::take_back(RunState state) {
   phase_.reset();
   evaluation_ = nullptr;
   said_wrong_ = false;
+  const std::uint64_t before = context_.state.version;
   context_.state = std::move(state);
   context_.diversity.reset();
   context_.caution = {};
+  context_.slots = {};
   ++context_.averages;  // running statistics are others as well
   early_stopping_ = early_stopping_of(context_.settings, context_.state);
   if (!context_.updates) return;
-  const std::vector<std::byte> payload = encode_setback(context_.state);
-  LogEntry entry;
-  entry.kind = EntryKind::kSetback;
-  entry.sequence = context_.state.version;
-  entry.epoch = context_.state.epoch;
-  entry.count = 1;
-  entry.payload = payload;
-  context_.updates->append(entry);
+  const std::uint64_t last = context_.state.version;
+  for (std::uint64_t version = before + 1; version <= last; ++version) {
+    context_.state.version = version;
+    const std::vector<std::byte> payload = encode_setback(context_.state);
+    LogEntry entry;
+    entry.kind = EntryKind::kSetback;
+    entry.sequence = version;
+    entry.epoch = context_.state.epoch;
+    entry.count = 1;
+    entry.payload = payload;
+    context_.updates->append(entry);
+  }
 }
 
 // One bad score may be chance, or statistics that are not settled yet.

@@ -36,7 +36,7 @@ struct Work {
     return {task.iteration + done, task.epoch,
             mix({static_cast<std::uint64_t>(task.epoch),
                  static_cast<std::uint64_t>(batch())}),
-            0, task.beside};
+            0, task.beside, task.factor};
   }
 };
 

@@ -176,6 +176,7 @@ Message Task::to_message() const {
            {"count", count},
            {"iteration", iteration},
            {"beside", beside},
+           {"factor", factor},
            {"slot", slot.index},
            {"round", slot.round},
            {"follows", slot.follows},
@@ -192,7 +193,7 @@ Task Task::from_message(const Message& message) {
   JsonView body =
       open_body(message, MessageType::kTask, 0,
                 {"kind", "lease", "fence", "version", "epoch", "first", "count",
-                 "iteration", "beside", "slot", "round", "follows", "reducer",
+                 "iteration", "beside", "factor", "slot", "round", "follows", "reducer",
                  "feed", "evaluations", "careful", "without", "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
@@ -208,6 +209,9 @@ Task Task::from_message(const Message& message) {
   task.count = body.at("count").integer(0, kMaxInteger - task.first);
   task.iteration = count_of(body, "iteration");
   task.beside = body.at("beside").integer(1, kMaxInteger);
+  task.factor = body.at("factor").number();
+  if (!(task.factor > 0 && task.factor <= 1))
+    body.at("factor").fail("a number in (0, 1]");
   task.slot.index = count_of(body, "slot");
   task.slot.round = number_of(body, "round");
   task.slot.follows = number_of(body, "follows");

@@ -184,6 +184,7 @@ bool RunContext::hand_out(Member& member, LeaseTable& table, const Lease& lease,
       settings.sharing.combine == Combine::kDiversity)
     task.beside = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(members.counted().size()));
+  if (settings.mode == Mode::kAveraging) task.factor = state.step_factor;
   task.slot = slot;
   task.feed = feed.number();
   task.careful = lease.careful;

@@ -64,7 +64,7 @@ struct RunState {
   std::int64_t passed_over = 0;  // examples of epochs that are over, so far
 
   LossWatch watch;            // of all that was trained
-  double step_factor = 1;     // sharing: what is applied is scaled by it
+  double step_factor = 1;     // sharing: of what is applied; else of the rate
   std::int64_t setbacks = 0;  // times that it went back for smaller steps
 
   double elapsed = 0;     // seconds, of all incarnations

@@ -217,7 +217,9 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   // As far as the logs go: pruned ones leave the checkpoint itself.
   if (state->version < sound)
     replay(path(), identity_, *state, sound, silent());
-  state->version = now.version + 1;
+  // A number of its own; in averaging two rounds that are open have the next.
+  const bool averaging = plan_->settings.mode == Mode::kAveraging;
+  state->version = now.version + (averaging ? kMostOpenRounds : 1);
   state->watch.start_again(state->version);
   state->step_factor = kSmaller * now.step_factor;
   state->setbacks = now.setbacks + 1;

@@ -47,6 +47,8 @@ std::vector<std::byte> encode_setback(const RunState& state) {
   append_floats(out, state.statistics);
   append_floats(out, state.updater_state);
   append_floats(out, state.fasgd ? state.fasgd->state() : std::vector<float>());
+  append_floats(out, state.velocity);
+  append_floats(out, state.residual);
   return out;
 }
 
@@ -64,6 +66,8 @@ void apply_setback(const LogEntry& entry, RunState& state) {
   next.statistics = take_floats(entry, reader);
   next.updater_state = take_floats(entry, reader);
   const std::vector<float> fasgd = take_floats(entry, reader);
+  next.velocity = take_floats(entry, reader);
+  next.residual = take_floats(entry, reader);
   if (next.parameters.size() != state.parameters.size() ||
       next.statistics.size() != state.statistics.size() ||
       next.version != entry.sequence)

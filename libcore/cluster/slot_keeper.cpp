@@ -13,13 +13,6 @@
 
 namespace dl::cluster {
 
-namespace {
-
-// Rounds that wait until a task wants them; two are open at most.
-constexpr std::size_t kMostWaiting = 2;
-
-}  // namespace
-
 void SlotKeeper::begin_session() {
   known_ = false;
   waiting_.clear();
@@ -57,7 +50,7 @@ void SlotKeeper::take(Round round) {
     throw OutOfStep{"round " + std::to_string(round.version) +
                     " without the one before it"};
   waiting_.push_back(std::move(round));
-  if (waiting_.size() > kMostWaiting) advance(state_.version + 1);
+  if (waiting_.size() > kMostOpenRounds) advance(state_.version + 1);
 }
 
 void SlotKeeper::advance(std::uint64_t version) {

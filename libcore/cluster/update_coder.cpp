@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::size_t kSample = 4096;  // elements looked at for quantiles
 constexpr double kFollow = 0.03;       // change of a rate that is worth a pass
+// ... and the most that is followed at a time: UpdateCheck takes what rises
+// faster for damaged.
+constexpr double kMostRise = 10;
 
 }  // namespace
 
@@ -24,7 +27,8 @@ UpdateCoder::UpdateCoder(const SharingSettings& settings,
       first_control_(settings.threshold,
                      exchange::parts_of(tensors, settings.per_tensor),
                      settings.warmup),
-      rates_(tensors.size()) {
+      rates_(tensors.size()),
+      highest_rates_(tensors.size()) {
   if (momentum > 0)
     momentum_.emplace(encoder_.residual().size(), momentum, settings.masking);
   sample_.reserve(2 * kSample);
@@ -38,15 +42,23 @@ void UpdateCoder::follow(std::span<const double> rates) {
     const auto residual = encoder_.residual().subspan(begin, elements);
     if (elements > 0 && begin >= part_end) part_end += parts[++part];
     begin += elements;
-    if (elements == 0 || rates[t] == rates_[t]) continue;
+    double &rate = rates_[t], &highest = highest_rates_[t];
+    if (elements == 0 || rates[t] == rate) continue;
+    if (rate == 0) {
+      rate = highest = rates[t];
+      continue;
+    }
     const double change =
-        rates_[t] > 0 ? std::min(rates[t] / rates_[t], 1.0) : 1;
-    if (change < 1 && change > 1 - kFollow) continue;
+        std::min(std::min(rates[t], highest) / rate, kMostRise);
+    if (std::fabs(change - 1) < kFollow) {
+      if (rates[t] > highest) rate = highest = rates[t];
+      continue;
+    }
     if (change < 1)
       ledger_.clipped.add(
           exchange::shrink_residual(residual, static_cast<float>(change)));
-    if (rates[t] == 0) continue;
-    rates_[t] = rates[t];
+    if (change == 0) continue;
+    rate *= change;
     const auto share =
         static_cast<double>(elements) / static_cast<double>(parts[part]);
     control_.scale(part, 1 + share * (change - 1));
@@ -132,6 +144,7 @@ void UpdateCoder::forget() {
   if (momentum_) momentum_->forget();
   control_ = first_control_;
   rates_.assign(rates_.size(), 0);
+  highest_rates_ = rates_;
   held_back_.forget();
   messages_ = unclipped_ = 0;
 }

@@ -32,7 +32,8 @@ class UpdateCoder {
   // Before an update: the learning rates that it is made with, of each tensor.
   // What is left of earlier ones shrinks as the rate falls, and thresholds do:
   // else it would come when steps are meant to be small, and be large beside
-  // them.
+  // them.  Thresholds come back as the rate does, up to where it was; to higher
+  // ones they find by themselves, and a rate that is far too high stays bound.
   void follow(std::span<const double> rates);
   // Of one mini-batch: the update, or with momentum what it goes on with.
   // Valid until the next call.
@@ -94,7 +95,9 @@ class UpdateCoder {
   exchange::ThresholdEncoder encoder_;
   const exchange::ThresholdControl first_control_;
   exchange::ThresholdControl control_ = first_control_;
-  std::vector<double> rates_;  // > 0, that residual and thresholds are for
+  // Of each tensor: that residual and thresholds are for, and the highest so
+  // far; 0: not known.
+  std::vector<double> rates_, highest_rates_;
   exchange::HeldBack held_back_;
   std::optional<exchange::MomentumCorrection> momentum_;
   std::span<const float> thresholds_;  // from begin() to finish()

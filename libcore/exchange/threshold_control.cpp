@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -17,6 +18,8 @@ constexpr double kFirstDensity = 0.25;  // of a warm-up
 constexpr double kExpected = 16, kFewest = 4;
 constexpr double kSmallest = 4096, kLargest = 65536;
 constexpr std::int64_t kFirstMessages = 4;  // that a first threshold is from
+// Fewer quanta take less than what a message takes without any.
+constexpr double kWorthAMessage = 256, kMostDense = 0.25;
 constexpr double kUnknown = 1e-3;  // of a part that has nothing to send yet
 constexpr double kFewQuanta = 4;   // a message of fewer says little
 
@@ -33,6 +36,13 @@ ThresholdControl::ThresholdControl(const ThresholdRule& rule,
       warmup_(warmup),
       finds_first_(rule.finds_first()),
       thresholds_(parts.size()) {
+  if (finds_first_) {
+    const double all =
+        static_cast<double>(std::accumulate(parts.begin(), parts.end(), 0UL));
+    const double least = std::min(kWorthAMessage / all, kMostDense);
+    rule_.max_density = std::max(rule_.max_density, least);
+    rule_.min_density = rule_.max_density / 2;
+  }
   for (const std::size_t elements : parts) {
     require(elements > 0, "empty part");
     parts_.push_back({elements, finds_first_ ? kUnknown : rule.initial});

@@ -3,9 +3,10 @@
 // fixed, adaptive, target: ThresholdRule::next() with the density of the part's
 // last message.  For target a part that would send only a few quanta a message
 // is moved by so small a step that the mean of the steps is 0 at the target, as
-// one message of it says next to nothing.  For adaptive a part of less than 100
-// elements, of which one quantum is too many, sends in about every other
-// message, which costs nothing.
+// one message of it says next to nothing.  For adaptive, if it finds its first
+// threshold, a small vector is sent more densely: some quanta are as good as
+// free.  A part of less than 100 elements, of which one quantum is too many,
+// sends in about every other message, which costs nothing.
 //
 // quantile: the threshold is what the largest of a sample of |residual +
 // update| reach, as many of them as make up the density.  What was sent too

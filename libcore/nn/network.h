@@ -75,6 +75,7 @@ struct Position {
   // Networks that train the same parameters side by side, each with updater
   // state of its own (UpdaterConfig::step()).
   std::int64_t beside = 1;
+  double factor = 1;  // of the learning rate
 };
 
 // Is shown a piece of the update, from element `at` on, when it is written and

@@ -158,13 +158,15 @@ tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
   tensor::UpdaterStep step =
       rule.range->updater.step(at.iteration, at.epoch, at.beside);
   step.step -= at.afresh;
+  step.learning_rate *= at.factor;
   step.scale = factor(rule);
   if (rule.normalization == GradientNormalization::kClipElementwise)
     step.limit = rule.threshold;
   step.l1 = rule.l1;
   step.l2 = rule.l2;
   step.decay =
-      rule.decay * rule.range->updater.learning_rate.at(at.iteration, at.epoch);
+      rule.decay * at.factor *
+      rule.range->updater.learning_rate.at(at.iteration, at.epoch);
   return step;
 }
 

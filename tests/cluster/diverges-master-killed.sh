@@ -6,7 +6,7 @@ make_diverging
 
 again() {
   master killed$visit --mode sharing --epochs 40 --min-workers 2 \
-    --combine sum --checkpoint-batches 60
+    --combine sum --threshold adaptive:1e-3 --checkpoint-batches 60
 }
 for visit in 1 2 3; do
   DL_FAILPOINTS=master.setback=kill@$visit again

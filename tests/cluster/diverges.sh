@@ -8,7 +8,7 @@ train() { # NAME OPTION...
   local name=$1
   shift
   master "$name" --mode sharing --epochs 40 --min-workers 2 \
-    --combine sum --checkpoint-batches 60 "$@"
+    --combine sum --threshold adaptive:1e-3 --checkpoint-batches 60 "$@"
   worker "$name-a" "$name"
   worker "$name-b" "$name"
   finish "$name"

@@ -261,6 +261,7 @@ TEST_CASE("Task") {
             50,
             400,
             16,
+            0.25,
             {2, 9, 8, "tcp://10.0.0.7:4000"},
             {"roc"},
             true,
@@ -272,6 +273,9 @@ TEST_CASE("Task") {
   CHECK(through(task).passed_over == task.passed_over);
   CHECK(through(task).beside == 16);
   refuses(task, "beside", 0);
+  CHECK(through(task).factor == 0.25);
+  refuses(task, "factor", 0);
+  refuses(task, "factor", 1.5);
   refuses(task, "careful", 1);
   refuses(task, "without", Json::array({-1}));
   refuses(task, "passed_over", Json::array({-1}));

@@ -50,21 +50,29 @@ TEST_CASE("what is left of updates shrinks with their learning rate") {
   CHECK(coder.residual_norm() == left(4, 4));
   const double decay = settings.threshold.decay;  // nothing was sent
 
+  // Thresholds of parts of 600 and 400; those of `adaptive` fall as well.
+  int sent = 0;
+  const auto threshold = [&](double a, double b) {
+    message_of(coder, 0);
+    return Approx((0.6 * a + 0.4 * b) * std::pow(decay, ++sent));
+  };
   coder.follow(std::vector{0.25, 0.1});
   CHECK(coder.residual_norm() == left(2, 4));
-  coder.follow(std::vector{0.25, 0.2});  // what rises changes nothing
+  auto want = threshold(4, 8);
+  CHECK(coder.threshold() == want);
+  coder.follow(std::vector{0.5, 0.2});  // as before; and higher
   CHECK(coder.residual_norm() == left(2, 4));
-  message_of(coder, 0);  // thresholds go along, those of `adaptive` fall
-  const double gone_along = 8 * (0.6 * 0.5 + 0.4);
-  CHECK(coder.threshold() == Approx(gone_along * decay));
+  want = threshold(8, 8);
+  CHECK(coder.threshold() == want);
+  coder.follow(std::vector{0.5, 1e-6});
+  coder.follow(std::vector{0.5, 0.2});  // not at once
+  want = threshold(8, 8 * 1e-6 / 0.2 * 10);
+  CHECK(coder.threshold() == want);
   coder.follow(std::vector{0.0, 0.0});
   CHECK(coder.residual_norm() == 0);
-  coder.follow(std::vector{0.25, 0.2});  // thresholds have waited for it
-  message_of(coder, 0);
-  CHECK(coder.threshold() == Approx(gone_along * decay * decay));
 
   const MassLedger ledger = coder.ledger();
-  CHECK(ledger.clipped.sum == Approx(600 * 4 + 400 * 4));
+  CHECK(ledger.clipped.sum == Approx(1000 * 4));
   CHECK(ledger.given ==
         Approx(ledger.sent.sum + ledger.clipped.sum + ledger.residual.sum));
 }
