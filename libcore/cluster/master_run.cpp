@@ -148,6 +148,12 @@ Outcome Master::run() {
   Outcome result = outcome();
   events_->write("report", result.json);
   if (coordinator_->finished()) {
+    if (const std::string lacking = context_->report.lacking();
+        !lacking.empty())
+      log_(Level::kWarning,
+           "the model lacks much of what was learnt: " + lacking +
+               "; the loss of training is that of workers, which have it; take "
+               "the default --threshold, or more epochs");
     result.verdict = verdict(context_->state);
     return result;
   }

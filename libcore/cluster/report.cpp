@@ -88,6 +88,16 @@ double Report::payload_share() const {
   return payload_per_batch() / (4.0 * static_cast<double>(parameters));
 }
 
+std::string Report::lacking() const {
+  constexpr double kMuchLeft = 0.5, kMuchClipped = 4;  // beside what was sent
+  const MassLedger all = total(masses);
+  const double sent = all.sent.size;
+  if (all.residual.size <= kMuchLeft * sent &&
+      all.clipped.size <= kMuchClipped * sent)
+    return "";
+  return mass_text(all);
+}
+
 Json Report::mass() const {
   if (masses.empty()) return {};
   Json json = total(masses).to_json();

@@ -38,6 +38,8 @@ struct Report {
   exchange::Mass applied;
   // All of it; null: nobody told any.
   Json mass() const;
+  // Sharing: what of all that was learnt the model lacks, if that is much; "".
+  std::string lacking() const;
 
   // What is known at the end.
   std::int64_t expected_per_epoch = 0;  // examples

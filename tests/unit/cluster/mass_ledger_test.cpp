@@ -168,3 +168,18 @@ TEST_CASE("the report says what was lost and what was learnt twice") {
   CHECK(mass["applied"] == Json({3.0, 5.0}));
   CHECK(mass["given"] == 2.0);
 }
+
+TEST_CASE("the report says when the model lacks much of what was learnt") {
+  const auto lacking = [](double sent, double clipped, double left) {
+    Report report;
+    report.masses[1].sent.size = sent;
+    report.masses[1].clipped.size = clipped;
+    report.masses[2].residual.size = left;
+    return report.lacking();
+  };
+  CHECK(Report().lacking().empty());
+  CHECK(lacking(100, 390, 49).empty());
+  CHECK(lacking(100, 0, 51) == "100 sent, 51 left in residuals");
+  CHECK(lacking(100, 410, 1) == "100 sent, 410 clipped, 1 left in residuals");
+  CHECK(lacking(0, 0, 1) == "0 sent, 1 left in residuals");
+}
