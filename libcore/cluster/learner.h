@@ -33,10 +33,13 @@ struct Work {
 
   std::int64_t batch() const { return task.first + done; }
   nn::Position position() const {
-    return {task.iteration + done, task.epoch,
+    return {task.iteration + done,
+            task.epoch,
             mix({static_cast<std::uint64_t>(task.epoch),
                  static_cast<std::uint64_t>(batch())}),
-            0, task.beside, task.factor};
+            0,
+            task.beside,
+            task.factor};
   }
 };
 

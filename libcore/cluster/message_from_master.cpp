@@ -190,11 +190,11 @@ Message Task::to_message() const {
 }
 
 Task Task::from_message(const Message& message) {
-  JsonView body =
-      open_body(message, MessageType::kTask, 0,
-                {"kind", "lease", "fence", "version", "epoch", "first", "count",
-                 "iteration", "beside", "factor", "slot", "round", "follows", "reducer",
-                 "feed", "evaluations", "careful", "without", "passed_over"});
+  JsonView body = open_body(
+      message, MessageType::kTask, 0,
+      {"kind", "lease", "fence", "version", "epoch", "first", "count",
+       "iteration", "beside", "factor", "slot", "round", "follows", "reducer",
+       "feed", "evaluations", "careful", "without", "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")

@@ -90,10 +90,11 @@ double Report::payload_share() const {
 
 std::string Report::lacking() const {
   constexpr double kMuchLeft = 0.5, kMuchClipped = 4;  // beside what was sent
+  constexpr std::uint64_t kFewest = 64;  // of fewer nobody expects a model
   const MassLedger all = total(masses);
   const double sent = all.sent.size;
-  if (all.residual.size <= kMuchLeft * sent &&
-      all.clipped.size <= kMuchClipped * sent)
+  if (batches < kFewest || (all.residual.size <= kMuchLeft * sent &&
+                            all.clipped.size <= kMuchClipped * sent))
     return "";
   return mass_text(all);
 }

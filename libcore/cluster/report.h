@@ -38,7 +38,8 @@ struct Report {
   exchange::Mass applied;
   // All of it; null: nobody told any.
   Json mass() const;
-  // Sharing: what of all that was learnt the model lacks, if that is much; "".
+  // Sharing: what of all that was learnt the model lacks, if that is much and
+  // the run was no mere trial; "".
   std::string lacking() const;
 
   // What is known at the end.

@@ -7,9 +7,9 @@
 // Of N residuals, r of which is known, the sum is then (1 + (N - 1) rho) r at
 // the best guess.
 //
-// That is trusted little at first, and by 1 - 1/e after kRounds messages of each
-// of the others: on the plateau that many a loss begins with, all drift alike,
-// and nowhere.
+// That is trusted little at first, and by 1 - 1/e after kRounds messages of
+// each of the others: on the plateau that many a loss begins with, all drift
+// alike, and nowhere.
 //
 // Not thread-safe.
 

@@ -164,9 +164,8 @@ tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
     step.limit = rule.threshold;
   step.l1 = rule.l1;
   step.l2 = rule.l2;
-  step.decay =
-      rule.decay * at.factor *
-      rule.range->updater.learning_rate.at(at.iteration, at.epoch);
+  step.decay = rule.decay * at.factor *
+               rule.range->updater.learning_rate.at(at.iteration, at.epoch);
   return step;
 }
 

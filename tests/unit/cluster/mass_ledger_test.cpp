@@ -172,6 +172,7 @@ TEST_CASE("the report says what was lost and what was learnt twice") {
 TEST_CASE("the report says when the model lacks much of what was learnt") {
   const auto lacking = [](double sent, double clipped, double left) {
     Report report;
+    report.batches = 64;
     report.masses[1].sent.size = sent;
     report.masses[1].clipped.size = clipped;
     report.masses[2].residual.size = left;

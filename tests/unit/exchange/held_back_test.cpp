@@ -25,15 +25,14 @@ TEST_CASE("the guess of what others hold back follows what they send") {
   // After so many rounds of 16 workers.
   const auto times = [&](const Floats& residual, int rounds) {
     HeldBack held_back;
-    for (int i = 0; i < rounds * 15; ++i)
-      held_back.hear(message, residual, 16);
+    for (int i = 0; i < rounds * 15; ++i) held_back.hear(message, residual, 16);
     return held_back.times(16);
   };
   CHECK(times({2, -2, 7, 7}, 0) == 1);  // nobody was heard
   CHECK(times({2, -2, 7, 7}, 1000) == Approx(16));
   CHECK(times({1, -1, 7, 7}, 1000) == Approx(1 + 15 * 0.5));
   CHECK(times({0, 0, 7, 7}, 1000) == 1);
-  CHECK(times({-2, 2, 7, 7}, 1000) == 1);       // the opposite
+  CHECK(times({-2, 2, 7, 7}, 1000) == 1);           // the opposite
   CHECK(times({5, -5, 0, 0}, 1000) == Approx(16));  // more than what is sent
   // It is trusted more and more.
   CHECK(times({2, -2, 7, 7}, 1) < 2);
