@@ -78,10 +78,10 @@ void Coordinator::take_back(RunState state) {
   context_.state = std::move(state);
   context_.diversity.reset();
   context_.caution = {};
-  context_.slots = {};
   ++context_.averages;  // running statistics are others as well
   early_stopping_ = early_stopping_of(context_.settings, context_.state);
   if (!context_.updates) return;
+  // Each number has an entry, so that logs have no gaps.
   const std::uint64_t last = context_.state.version;
   for (std::uint64_t version = before + 1; version <= last; ++version) {
     context_.state.version = version;

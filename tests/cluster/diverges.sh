@@ -3,6 +3,8 @@
 # and --on-divergence says what becomes of the run.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_diverging
+# From 10 it may find its way back by itself.
+sed -i 's/"400": 10}/"400": 100}/' net.json
 
 train() { # NAME OPTION...
   local name=$1
@@ -30,17 +32,14 @@ dl-eval --model sound.safetensors --min accuracy=0.9 train-*.dls >/dev/null ||
 # The same command finds it as it was.
 train stopped --on-divergence stop
 
+train ignored --on-divergence ignore
+[ "$(grep -c 'training goes wrong' ignored.err)" -ge 1 ] || fail "not a word"
+said ignored.err 'training ended badly: ' || fail "not a word at the end"
+check ignored.safetensors.run
+
 # Going back halves the steps, until they are small enough or it was six times.
+sed -i 's/"400": 100}/"400": 10}/' net.json
 train reduced --on-divergence reduce
 said reduced.err 'it goes back to before that' || fail "it does not go back"
 event reduced.safetensors.run '"event":"setback"' || fail "no event"
 check reduced.safetensors.run
-
-train ignored --on-divergence ignore
-[ "$(grep -c 'training goes wrong' ignored.err)" -ge 1 ] || fail "not a word"
-# Unless it has found its way back by then, better than chance.
-loss=$(sed -n 's/^scores *loss \([^ ,]*\).*/\1/p' ignored.err)
-[ -n "$loss" ] || fail "no loss"
-awk -v loss="$loss" 'BEGIN { exit !(loss + 0 < 0.69) }' ||
-  said ignored.err 'training ended badly: ' || fail "not a word at the end"
-check ignored.safetensors.run
