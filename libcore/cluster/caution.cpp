@@ -7,7 +7,7 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kRounds = 2;
+constexpr double kMostRounds = 32;
 constexpr double kStandsOut = 5;
 constexpr double kGivenBack = 0.2;
 constexpr std::int64_t kFewest = 8;  // losses of a block
@@ -19,12 +19,18 @@ constexpr double kMostVaried = 4;    // ... which a jump must not pass for
 
 void Caution::add(double loss, std::uint64_t staleness) {
   const auto round = static_cast<double>(staleness) + 1;
-  correlation_ *= std::exp(-1 / (kRounds * round));
+  correlation_ *= std::exp(-1 / (rounds_ * round));
   sum_ += loss;
   squares_ += loss * loss;
   ++count_;
   if (count_ >= kFewest && static_cast<double>(count_) >= round / 4)
     close_block();
+}
+
+// Of one rise many blocks tell: it is another one where much was trusted again.
+void Caution::rise() {
+  if (correlation_ < 0.5) rounds_ = std::min(2 * rounds_, kMostRounds);
+  correlation_ = 1;
 }
 
 void Caution::close_block() {
@@ -37,7 +43,7 @@ void Caution::close_block() {
     const double noise = kStandsOut * std::sqrt(variance_ / n);
     const bool stands_out =
         mean - low > std::max(noise, kGivenBack * (*first_ - low));
-    if (stands_out && stood_out_) correlation_ = 1;
+    if (stands_out && stood_out_) rise();
     stood_out_ = stands_out;
   } else {
     first_ = mean;

@@ -4,7 +4,8 @@
 // What is measured holds for the way so far.  In the beginning there is none,
 // and where the loss has just risen, updates that were computed before it may
 // all lead further up.  There they count as one of them; from then on less and
-// less so, by the factor e in kRounds rounds of all workers.
+// less so, by the factor e in kRounds rounds of all workers, and in twice as
+// many each time that the loss has risen.
 //
 // Losses are added up to blocks of a quarter of a round.  A block has risen
 // that stands kStandsOut standard deviations above the lowest of the two rounds
@@ -32,9 +33,13 @@ class Caution {
   double correlation() const { return correlation_; }
 
  private:
+  static constexpr double kRounds = 2;
+
   void close_block();
+  void rise();
 
   double correlation_ = 1;
+  double rounds_ = kRounds;  // in which it falls by the factor e
   // The block that is open.
   double sum_ = 0, squares_ = 0;
   std::int64_t count_ = 0;

@@ -126,6 +126,7 @@ class SharingLearner : public Learner {
   // there are other workers, or fetch > 1.
   bool changed_ = true;
   std::int64_t beside_ = 1;  // workers, if their residuals count
+  double applied_ = 0;       // what the last update was multiplied with
   bool behind_ = false;      // with a history: they are of an earlier update
   std::vector<float> working_;
   std::uint64_t fetched_ = 0;     // sequence_ that they came from
@@ -386,7 +387,8 @@ double SharingLearner::rate_of(const nn::Position& at) const {
 }
 
 // The gradient is that at where parameters are going: what the residuals hold
-// back will come.
+// back will come, that of others as much of it as comes now.  What this worker
+// has done it knows, and steps that whole way.
 void SharingLearner::step_ahead(const nn::Position& at) {
   look_up();
   const Stopwatch watch(mail_.clock, stats_.decode);
@@ -396,9 +398,9 @@ void SharingLearner::step_ahead(const nn::Position& at) {
     working_.resize(apart_.size());
     to = working_;
   }
-  const double scale =
+  const double own =
       rate_of(at) * std::pow(kSmaller, static_cast<double>(setbacks_));
-  coder_.step_ahead(parameters_, scale, beside_, to);
+  coder_.step_ahead(parameters_, own, applied_, beside_, to);
   constrain_(to);
   if (!working_.empty()) replica_->set_parameters(to);
   changed_ = true;
@@ -494,6 +496,7 @@ void SharingLearner::apply(Apply apply) {
   if (beside_ > 1 && settings_.staleness != 0 && apply.origin != number_ &&
       !apply.payload.empty())
     coder_.hear(apply.payload, beside_);
+  applied_ = apply.scale;
   sequence_ = apply.sequence;
   parameters_run_ = run_;
   if (const auto other = sent_.settle(apply)) give_back(*other);

@@ -119,9 +119,11 @@ void UpdateCoder::clip(std::span<const float> thresholds) {
   }
 }
 
-void UpdateCoder::step_ahead(std::span<const float> parameters, double scale,
-                             std::int64_t workers, std::span<float> to) {
-  const auto times = static_cast<float>(scale * held_back_.times(workers));
+void UpdateCoder::step_ahead(std::span<const float> parameters, double own,
+                             double others, std::int64_t workers,
+                             std::span<float> to) {
+  const auto times =
+      static_cast<float>(own + others * held_back_.times(workers));
   const std::span<const float> residual = encoder_.residual();
   require(parameters.size() == residual.size() && to.size() == residual.size(),
           "vectors of one size");

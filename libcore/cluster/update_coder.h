@@ -62,9 +62,9 @@ class UpdateCoder {
     held_back_.hear(message, encoder_.residual(), workers);
   }
   // Into `to`: the parameters as they are once so many workers have sent what
-  // they hold back, as far as this one can tell; scale: what messages are
-  // multiplied with when they are applied.
-  void step_ahead(std::span<const float> parameters, double scale,
+  // they hold back, as far as this one can tell.  What they are multiplied with
+  // when they are applied: `own` what this one holds back, `others` the rest.
+  void step_ahead(std::span<const float> parameters, double own, double others,
                   std::int64_t workers, std::span<float> to);
 
   // Nobody applied the message: its quanta go back where they came from.

@@ -42,7 +42,7 @@ void HeldBack::hear(std::span<const std::byte> message,
 double HeldBack::times(std::int64_t workers) const {
   const double rho = square_ > 0 ? std::clamp(product_ / square_, 0.0, 1.0) : 0;
   const auto others = static_cast<double>(workers - 1);
-  return 1 + others * rho * (1 - std::exp(-rounds_ / kRounds));
+  return others * rho * (1 - std::exp(-rounds_ / kRounds));
 }
 
 }  // namespace dl::exchange

@@ -1,11 +1,10 @@
-// What all workers together hold back of their updates, as one of them guesses
-// it from its own residual.
+// What the other workers hold back of their updates, as one guesses it from its
+// own residual.
 //
 // Where another worker sends a quantum, its residual has just reached it.  The
 // mean of what the own residual is there, by the quantum, is what one residual
 // tells of another: rho, 1 if they are alike, 0 if they have nothing in common.
-// Of N residuals, r of which is known, the sum is then (1 + (N - 1) rho) r at
-// the best guess.
+// Of N - 1 others the sum is then (N - 1) rho r at the best guess.
 //
 // That is trusted little at first, and by 1 - 1/e after kRounds messages of
 // each of the others: on the plateau that many a loss begins with, all drift
@@ -32,8 +31,8 @@ class HeldBack {
   // Starts anew.
   void forget() { *this = {}; }
 
-  // So many times the own residual is what so many workers hold back: 1 to
-  // `workers`.
+  // So many times the own residual is what the others of so many workers hold
+  // back: 0 to `workers` - 1.
   double times(std::int64_t workers) const;
 
  private:

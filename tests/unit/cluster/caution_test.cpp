@@ -38,7 +38,23 @@ TEST_CASE("a loss that rises brings it back") {
   losses.add(16, 2.2, 2.4, 0.2);
   CHECK(losses.caution.correlation() > 0.6);
   losses.add(640, 2.2, 1, 0.2);
-  CHECK(losses.caution.correlation() < 1e-6);
+  CHECK(losses.caution.correlation() < 1e-3);
+}
+
+TEST_CASE("each further rise makes trust come back half as fast") {
+  Losses losses;
+  const auto after_rise = [&] {
+    losses.add(640, 2.3, 1.5, 0.1);
+    // Two rounds in which it stands out, and two.
+    losses.add(64, 2.4, 2.4, 0.1);
+    losses.add(32, 2.4, 2.4, 0.1);
+    return losses.caution.correlation();
+  };
+  CHECK(after_rise() == Approx(std::exp(-2.0 / 4)));
+  CHECK(after_rise() == Approx(std::exp(-2.0 / 8)));
+  for (int i = 0; i < 10; ++i) after_rise();
+  losses.add(640, 2, 1.5, 0.1);  // 40 rounds, where 32 are the most
+  CHECK(losses.caution.correlation() < 0.35);
 }
 
 TEST_CASE("noise, and a rise that is small beside the way, do not") {
