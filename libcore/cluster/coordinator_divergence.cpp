@@ -18,6 +18,11 @@ constexpr std::int64_t kMostSetbacks = 6;
 }  // namespace
 
 void Coordinator::watch_training() {
+  if (context_.gone_wrong) {
+    const Error error = *std::exchange(context_.gone_wrong, std::nullopt);
+    if (!phase_ || !go_back(error.what())) throw Error(error);
+    return;
+  }
   const LossWatch& watch = context_.state.watch;
   if (watch.sound()) said_wrong_ = false;
   if (!watch.wrong() || said_wrong_ || !phase_ || evaluation_ ||
@@ -78,6 +83,7 @@ void Coordinator::take_back(RunState state) {
   context_.state = std::move(state);
   context_.diversity.reset();
   context_.caution = {};
+  context_.forgive();
   ++context_.averages;  // running statistics are others as well
   early_stopping_ = early_stopping_of(context_.settings, context_.state);
   if (!context_.updates) return;

@@ -296,6 +296,29 @@ void RunContext::note_fault(const Member& member, std::int64_t batch,
   events.write("fault", std::move(fields));
 }
 
+// Two workers, or the only one, have no finite answer for several mini-batches:
+// not one host or one mini-batch is at fault, but the parameters.
+bool RunContext::nobody_can_train(Code code) {
+  constexpr std::size_t kFew = 2;
+  std::set<std::uint64_t> parties, failing;
+  for (const Member* member : members.workers()) {
+    parties.insert(member->party());
+    if (std::cmp_greater_equal(member->rejections, kFew))
+      failing.insert(member->party());
+  }
+  return code == Code::kConfig && doubts_.size() >= kFew &&
+         failing.size() >= std::min(kFew, parties.size());
+}
+
+void RunContext::forgive() {
+  gone_wrong.reset();
+  doubts_.clear();
+  for (Member* member : members.present()) {
+    member->rejections = 0;
+    member->faulty = false;
+  }
+}
+
 void RunContext::reject(Member& member, std::int64_t batch,
                         const std::string& why, Code code) {
   note_fault(member, batch, why);
@@ -310,8 +333,8 @@ void RunContext::reject(Member& member, std::int64_t batch,
   const bool all_fail = batch >= 0 && doubts_[batch].size() >= kMostDoubts;
   const int times = std::max(member.rejections, member.violations);
   const bool too_often = times >= kMostRejections;
-  if (all_fail || (too_often && !anybody_but(member)))
-    throw Error{
+  if (all_fail || too_often) {
+    const Error error{
         code,
         (all_fail ? "the answers of " + std::to_string(kMostDoubts) + " workers"
                   : std::to_string(times) + " answers of a worker") +
@@ -320,6 +343,12 @@ void RunContext::reject(Member& member, std::int64_t batch,
             (code == Code::kConfig
                  ? "; lower the learning rate or look at the data"
                  : "; look at the storage of the data")};
+    if (nobody_can_train(code)) {
+      gone_wrong = error;
+      return;
+    }
+    if (all_fail || !anybody_but(member)) throw Error(error);
+  }
   log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
                            why + (batch < 0 ? "" : "; it is done again"));
   member.faulty = too_often;

@@ -84,8 +84,9 @@ class RunContext {
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
   std::function<void(const Fetch&)> examine;
-  std::optional<Error> failure;  // see fail()
-  bool save_soon = false;        // a checkpoint is due now
+  std::optional<Error> failure;     // see fail()
+  std::optional<Error> gone_wrong;  // see reject()
+  bool save_soon = false;           // a checkpoint is due now
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
@@ -151,10 +152,13 @@ class RunContext {
   // A loss, an update or a replica that is not finite, or not what it should
   // be; batch -1: a message as such.  Others get the work first then, and after
   // kMostRejections in a row, or as many wrong messages, the member is faulty.
-  // Throws Error: `code`,
-  // three workers were rejected for this mini-batch, or nobody else is there.
+  // Where it is not them but the parameters, gone_wrong says so.
+  // Throws Error: `code`, three workers were rejected for this mini-batch
+  // alone, or nobody else is there.
   void reject(Member& member, std::int64_t batch, const std::string& why,
               Code code = Code::kConfig);
+  // As if none had ever been rejected.
+  void forgive();
   // Counts and records that the member gave a mini-batch back.
   void note_fault(const Member& member, std::int64_t batch,
                   const std::string& why);
@@ -170,6 +174,7 @@ class RunContext {
   static constexpr std::size_t kMostLosses = 3;  // likewise
 
  private:
+  bool nobody_can_train(Code code);
   bool catch_up(Member& member);
 
   bool anybody_but(const Member& member);

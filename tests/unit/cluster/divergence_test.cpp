@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/unit/cluster/simulation.h"
+#include "tests/unit/cluster/whole_run.h"
 
 using namespace simulation;
 
@@ -230,4 +231,28 @@ TEST_CASE("a run goes back only so often") {
   CHECK_THROWS_WITH(run.finish(), Catch::Contains("training went wrong"));
   CHECK(run.master->context.state.setbacks == 6);
   CHECK(run.master->context.state.step_factor == 1.0 / 64);
+}
+
+TEST_CASE("where nobody has an answer that can be applied the run goes back") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    s.epochs = 40;
+    Master master(s, Limits{}, folder, saved, 1, kExamples);
+    for (const char* name : {"a", "b", "c"}) master.join(name);
+    int turn = 0;
+    for (; turn < 5000 && master.context.state.setbacks == 0; ++turn) {
+      for (auto& [name, worker] : master.link.workers)
+        worker.exaggerates = master.context.state.epoch >= 2 ? 1e37F : 0;
+      master.turn();
+    }
+    REQUIRE(master.context.state.setbacks == 1);
+    CHECK(master.context.state.step_factor == 0.5);
+    for (auto& [name, worker] : master.link.workers) worker.exaggerates = 0;
+    for (; turn < 9000 && !master.over(); ++turn) master.turn();
+    CHECK(master.over());
+    CHECK(master.context.state.setbacks == 1);
+    check_exactly_once(folder, 40);
+  }
 }

@@ -144,7 +144,9 @@ TEST_CASE("answers of all that are too large end a run that can go on") {
     Folder folder;
     std::optional<RunState> saved;
     {
-      Master master(settings(mode), Limits{}, folder, saved, 1, kExamples);
+      Limits limits;
+      limits.on_divergence = dl::cluster::OnDivergence::kStop;
+      Master master(settings(mode), limits, folder, saved, 1, kExamples);
       for (const char* name : {"a", "b", "c"}) master.join(name);
       for (int i = 0; i < 4; ++i) master.turn();
       const auto all_lie = [&] {
