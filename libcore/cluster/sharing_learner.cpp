@@ -292,6 +292,8 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   if (!step.fault.empty()) {
     if (step.updater_afresh) lived_ = 0;
     cut_short(work);
+    // What it holds back may be what led there, and would lead there again.
+    if (beside_ > 1) coder_.forget();
     return step.fault;
   }
   begin_update(work);
