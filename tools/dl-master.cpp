@@ -181,6 +181,8 @@ void run(Args& args) {
   else if (!outcome.text.empty())
     dl::cli::log()(dl::Level::kInfo, "the run is finished\n" + outcome.text);
   if (outcome.verdict) throw dl::Error(*outcome.verdict);
+  if (!outcome.remark.empty())
+    dl::cli::log()(dl::Level::kWarning, outcome.remark);
 }
 
 }  // namespace

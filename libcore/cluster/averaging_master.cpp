@@ -354,6 +354,8 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
     revoke_next(member, lease);
     context_.slots.forget(slot, member.number);
+    // Whether it is the worker another one shows.
+    if (member.rejections > 0) context_.slots.swap_owner(slot);
     table_.finish(lease.id);
     return context_.reject(member, lease.first, why);
   }

@@ -15,7 +15,6 @@ namespace {
 // Of an honest worker one, and its evaluation's.
 constexpr std::size_t kMostFetches = 8;
 constexpr int kMostHellos = 8;      // of a process on one connection
-constexpr int kMostRefusals = 20;   // told in a minute
 constexpr double kSayWaiting = 10;  // seconds between two such lines
 
 std::string seconds(double value) {
@@ -151,21 +150,8 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
 
 // Some a minute: whoever can connect can be refused as often as it likes.
 void Coordinator::tell_refusal(const std::string& why) {
-  constexpr double kMinute = 60;
-  if (context_.now - refusals_since_ >= kMinute) {
-    refusals_since_ = context_.now;
-    refusals_told_ = 0;
-  }
-  if (++refusals_told_ > kMostRefusals) {
-    ++refusals_untold_;
-    return;
-  }
-  std::string others;
-  if (refusals_untold_ > 0)
-    others = " (and " + std::to_string(refusals_untold_) +
-             " others before it, which are not told)";
-  refusals_untold_ = 0;
-  context_.log(Level::kWarning, "a worker was refused: " + why + others);
+  if (const auto others = refusals_.tell(context_.now))
+    context_.log(Level::kWarning, "a worker was refused: " + why + *others);
 }
 
 void Coordinator::claim_key(const std::string& key, std::uint64_t process) {

@@ -19,6 +19,7 @@
 #include "libcore/cluster/estimate.h"
 #include "libcore/cluster/evaluation_master.h"
 #include "libcore/cluster/feed_tree.h"
+#include "libcore/cluster/line_limit.h"
 #include "libcore/cluster/phase.h"
 #include "libcore/cluster/run_context.h"
 
@@ -33,8 +34,9 @@ struct Hooks {
   std::vector<HostFigures>* measured = nullptr;  // instead of training
   // Where the run may go on that went wrong; nothing: nowhere.
   std::function<std::optional<RunState>()> go_back = nullptr;
-  // Where a model is from before training went wrong, as a clause; "": nowhere.
-  std::function<std::string()> where_sound = nullptr;
+  // Where the model of a version is, or of one before it, as a clause; "":
+  // nowhere.
+  std::function<std::string(std::uint64_t)> where_model = nullptr;
   // A worker computes with these instructions.
   std::function<void(const std::string&)> computes_with = nullptr;
 };
@@ -74,6 +76,8 @@ class Coordinator {
   bool evaluating() const { return evaluation_ != nullptr; }
 
  private:
+  static constexpr int kRefusalsTold = 20;  // in a minute
+
   void send_away(const RouterSocket::Incoming& incoming);
   void admit(const RouterSocket::Incoming& incoming);
   void tell_refusal(const std::string& why);
@@ -134,9 +138,7 @@ class Coordinator {
   bool gathered_ = false;
   double said_waiting_ = 0;
   double last_checkpoint_;
-  double refusals_since_ = 0;  // of this minute: told, and not told
-  int refusals_told_ = 0;
-  std::uint64_t refusals_untold_ = 0;
+  LineLimit refusals_{kRefusalsTold};
   std::uint64_t batches_at_checkpoint_ = 0;
   std::uint64_t logged_at_checkpoint_ = 0;  // bytes of the log
   int failed_checkpoints_ = 0;              // in a row

@@ -43,7 +43,10 @@ void Coordinator::tick(double now) {
   feed_tree_.tick();
   if (stop_reason_.empty()) {
     if (!gathered()) return;
-    if (!phase_) begin_epoch();
+    if (!phase_) {
+      if (!hooks_.measured) watch_score();
+      begin_epoch();
+    }
     watch_for_workers();
     watch_time();
   }
@@ -136,7 +139,8 @@ void Coordinator::end_epoch(const EvaluationRound::Evaluations& evaluations) {
   RunState& state = context_.state;
   const std::string metric =
       context_.settings.metric.empty() ? "loss" : context_.settings.metric;
-  EpochScore result{state.epoch, state.examples, state.loss(), {}};
+  EpochScore result{
+      state.epoch, state.examples, state.loss(), {}, state.version};
   Json found = Json::object();
   for (const auto& evaluation : evaluations) {
     const Json json = evaluation->to_json();

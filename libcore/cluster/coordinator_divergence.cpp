@@ -132,19 +132,19 @@ void Coordinator::write_divergence(const std::string& what,
 
 void Coordinator::note_divergence(const std::string& what) {
   const bool ignored = context_.limits.on_divergence == OnDivergence::kIgnore;
+  const std::string remedy = divergence_remedy(context_.settings.mode);
   write_divergence(what, ignored ? "ignore" : "stop");
   if (ignored)
     return context_.log(Level::kWarning,
-                        "training goes wrong: " + what + "; " +
-                            kDivergenceRemedy +
+                        "training goes wrong: " + what + "; " + remedy +
                             "; it goes on, as --on-divergence ignore says");
-  // What the losses say is no word of a score.
-  std::string sound;
-  if (hooks_.where_sound && context_.state.watch.wrong())
-    sound = hooks_.where_sound();
-  if (!sound.empty()) sound = "; " + sound;
-  context_.fail(Error{Code::kDiverged, "training went wrong: " + what + "; " +
-                                           kDivergenceRemedy + sound});
+  std::string better;
+  if (hooks_.where_model)
+    better = hooks_.where_model(
+        better_version(context_.state, context_.settings.metric));
+  if (!better.empty()) better = "; " + better;
+  context_.fail(Error{Code::kDiverged,
+                      "training went wrong: " + what + "; " + remedy + better});
 }
 
 }  // namespace dl::cluster

@@ -12,6 +12,7 @@ namespace dl::cluster {
 namespace {
 
 constexpr double kMuchWorse = 4;    // of scores that should be low
+constexpr double kWorse = 2;        // than chance, losses
 constexpr std::int64_t kFew = 100;  // examples, for these
 constexpr double kStandsOut = 5;    // standard deviations
 
@@ -52,13 +53,51 @@ bool is_lost(const EpochScore& first, const HeldOut& held_out, double best,
          begun != first.metrics.end() && last > 2 * begun->second;
 }
 
+const EpochScore* best_score(std::span<const EpochScore> history,
+                             const std::string& metric) {
+  const EpochScore* best = nullptr;
+  for (const EpochScore& each : history) {
+    const auto found = each.metrics.find(metric);
+    if (found == each.metrics.end() || !std::isfinite(found->second)) continue;
+    if (!best || (eval::higher_is_better(metric)
+                      ? found->second > best->metrics.at(metric)
+                      : found->second < best->metrics.at(metric)))
+      best = &each;
+  }
+  return best;
+}
+
+// Though it may always have been.
+std::string worse_than_chance(const RunState& state, const HeldOut& held_out) {
+  if (!held_out.loss_of_chance ||
+      state.watch.level() < kWorse * *held_out.loss_of_chance ||
+      beats_chance(state.history, held_out))
+    return "";
+  return "the loss is " + format("%.3g", state.watch.level()) +
+         ", and a constant prediction has " +
+         format("%.3g", *held_out.loss_of_chance);
+}
+
 }  // namespace
 
+std::string divergence_remedy(Mode mode) {
+  const char* const sharing =
+      mode == Mode::kSharing
+          ? ", or with several workers fewer, --combine mean or --staleness 0"
+          : "";
+  return std::string("take a lower learning rate") + sharing +
+         ", with --fresh or in another --run";
+}
+
 std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
-                                     const tensor::Shape& outputs) {
+                                     const tensor::Shape& outputs,
+                                     const data::Normalizer& targets) {
   if (network.outputs.size() != 1 || outputs.rank() != 1) return std::nullopt;
   const nn::OutputSpec output = nn::output_of(network);
   const nn::LayerConfig& layer = network.layers[network.outputs[0]];
+  if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
+      targets.kind == "standardize")
+    return 1;
   if (output.loss.kind != tensor::Loss::kNegativeLogLikelihood ||
       output.activation.kind != tensor::Activation::kSoftmax ||
       output.units < 2 || layer.settings.has("class_weights"))
@@ -72,15 +111,7 @@ std::string lost_score(std::span<const EpochScore> history,
   if (metric.empty() || metric == "loss" || history.empty()) return "";
   const EpochScore& last = history.back();
   const auto score = last.metrics.find(metric);
-  const EpochScore* best = nullptr;
-  for (const EpochScore& each : history) {
-    const auto found = each.metrics.find(metric);
-    if (found == each.metrics.end() || !std::isfinite(found->second)) continue;
-    if (!best || (eval::higher_is_better(metric)
-                      ? found->second > best->metrics.at(metric)
-                      : found->second < best->metrics.at(metric)))
-      best = &each;
-  }
+  const EpochScore* const best = best_score(history, metric);
   if (!best || score == last.metrics.end() ||
       !is_lost(history.front(), held_out, best->metrics.at(metric),
                score->second))
@@ -101,10 +132,18 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
 }
 
 std::string ends_badly(const RunState& state, const HeldOut& held_out) {
-  std::string text = state.watch.ends_badly() ? state.watch.describe() : "";
+  std::string text = state.watch.ends_badly()
+                         ? state.watch.describe()
+                         : worse_than_chance(state, held_out);
   const std::string score = lost_score(state.history, held_out);
   if (!score.empty()) text += (text.empty() ? "" : "; ") + score;
   return text;
+}
+
+std::uint64_t better_version(const RunState& state, const std::string& metric) {
+  if (state.watch.ends_badly()) return state.watch.sound_version();
+  const EpochScore* const best = best_score(state.history, metric);
+  return best ? best->version : 0;
 }
 
 }  // namespace dl::cluster

@@ -10,6 +10,8 @@
 
 #include "libcore/base/names.h"
 #include "libcore/cluster/run_state.h"
+#include "libcore/cluster/settings.h"
+#include "libcore/data/normalizer.h"
 #include "libcore/nn/config.h"
 #include "libcore/tensor/shape.h"
 
@@ -22,17 +24,16 @@ constexpr Names<OnDivergence, 3> kOnDivergenceNames{
       {OnDivergence::kStop, "stop"},
       {OnDivergence::kIgnore, "ignore"}}}};
 
-// What to do about it.
-inline constexpr const char* kDivergenceRemedy =
-    "take a lower learning rate, or where workers share, fewer of them, "
-    "--combine mean or --staleness 0, with --fresh or in another --run";
+// What to do about it, as a clause.
+std::string divergence_remedy(Mode mode);
 
-// The loss of a network that says of each example that all classes are as
-// likely; nothing where the loss is not of classes, or where it counts them
-// otherwise.
+// The loss of a network that says the same of every example: that all classes
+// are as likely, or the mean of targets that are standardized.  Nothing where
+// that is not known: other losses, or classes that are weighted.
 // outputs: of one example.
 std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
-                                     const tensor::Shape& outputs);
+                                     const tensor::Shape& outputs,
+                                     const data::Normalizer& targets);
 
 // What scores are of.
 struct HeldOut {
@@ -54,6 +55,10 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
 
 // What is wrong with a run that is finished, or ""; as a clause.
 std::string ends_badly(const RunState& state, const HeldOut& held_out);
+
+// The version of the model from before losses went wrong, or if they did not,
+// of the best held-out score; 0: not known.
+std::uint64_t better_version(const RunState& state, const std::string& metric);
 
 }  // namespace dl::cluster
 

@@ -1,5 +1,7 @@
 #include "libcore/cluster/mass_ledger.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace dl::cluster {
@@ -15,6 +17,12 @@ constexpr std::pair<const char*, Mass MassLedger::*> kColumns[] = {
     {"clipped", &MassLedger::clipped},
     {"residual", &MassLedger::residual}};
 
+// Of updates that are finite, sums may not be.
+double finite(double value) {
+  constexpr double kMost = 1e300;
+  return std::isnan(value) ? 0 : std::clamp(value, -kMost, kMost);
+}
+
 }  // namespace
 
 void MassLedger::add(const MassLedger& other) {
@@ -24,9 +32,9 @@ void MassLedger::add(const MassLedger& other) {
 }
 
 Json MassLedger::to_json() const {
-  Json json = {{"given", given}};
+  Json json = {{"given", finite(given)}};
   for (const auto& [name, column] : kColumns)
-    json[name] = {(this->*column).sum, (this->*column).size};
+    json[name] = {finite((this->*column).sum), finite((this->*column).size)};
   return json;
 }
 

@@ -20,6 +20,7 @@ struct Outcome {
   // To be thrown when all is said: the model is much worse than one that the
   // run had.
   std::optional<Error> verdict = std::nullopt;
+  std::string remark = {};  // else a warning to end with, or ""
 };
 
 // Returns when the model is written, or at once for a run that is finished

@@ -60,7 +60,7 @@ class Master {
  private:
   Report begun() const;
   Outcome finished();
-  std::optional<Error> verdict(const RunState& state) const;
+  void judge(const RunState& state, Outcome& outcome) const;
   void begin_history();
   std::unique_ptr<RouterSocket> listen();
   int threads_of_worker() const;
@@ -134,6 +134,7 @@ Outcome Master::run() {
     events_->write("stop", {{"why", error.what()},
                             {"code", static_cast<int>(error.code())}});
     if (local_) local_->finish(kWorkersLeave);
+    if (error.code() == Code::kDiverged) log_(Level::kInfo, outcome().text);
     throw;
   }
   context_->report.seconds = monotonic_seconds() - began_;
@@ -152,9 +153,11 @@ Outcome Master::run() {
         !lacking.empty())
       log_(Level::kWarning,
            "the model lacks much of what was learnt: " + lacking +
-               "; the loss of training is that of workers, which have it; take "
-               "the default --threshold, or more epochs");
-    result.verdict = verdict(context_->state);
+               "; the loss of training is that of workers, which have it; " +
+               (plan_.settings.sharing.threshold == SharingSettings().threshold
+                    ? "take more epochs"
+                    : "take the default --threshold, or more epochs"));
+    judge(context_->state, result);
     return result;
   }
   log_(Level::kInfo, result.text);
@@ -215,37 +218,37 @@ Outcome Master::finished() {
     begin_history();
     events_->write("report", json);
   }
-  return {"", json, verdict(state_)};
+  Outcome result{"", json};
+  judge(state_, result);
+  return result;
 }
 
 // Of a run that is finished: whether its model is much worse than one that it
-// had.  Where that is not what its status says, it is a warning.
-std::optional<Error> Master::verdict(const RunState& state) const {
-  if (options_.estimate) return std::nullopt;
+// had, or of no use.
+void Master::judge(const RunState& state, Outcome& outcome) const {
+  if (options_.estimate) return;
   const HeldOut held_out{plan_.settings.metric,
                          plan_.evaluation ? plan_.evaluation->examples() : 0,
                          plan_.loss_of_chance};
+  const std::string remedy = divergence_remedy(plan_.settings.mode);
   if (const std::string nothing = learnt_nothing(state, held_out);
       !nothing.empty())
-    log_(Level::kWarning, "nothing was learnt: " + nothing + "; " +
-                              kDivergenceRemedy +
-                              ", or look at the data's labels");
+    outcome.remark = "nothing was learnt: " + nothing + "; " + remedy +
+                     ", or look at the data's labels";
   const std::string why = ends_badly(state, held_out);
-  if (why.empty()) return std::nullopt;
+  if (why.empty()) return;
   std::string text = "training ended badly: " + why;
-  const bool ignored =
-      limits_of(options_).on_divergence == OnDivergence::kIgnore;
-  if (plan_.keep_best) {
-    text += "; '" + options_.output + "' is the model of the best epoch";
-  } else {
+  if (!plan_.keep_best)
     text += "; '" + options_.output + "' is what it ended with";
-    const std::string sound = store_.where_sound(state);
-    if (!sound.empty()) text += "; " + sound;
-  }
-  text += std::string("; ") + kDivergenceRemedy;
-  if (!ignored && !plan_.keep_best) return Error{Code::kDiverged, text};
-  log_(Level::kWarning, text);
-  return std::nullopt;
+  const std::string better =
+      store_.where_model(better_version(state, plan_.settings.metric));
+  if (!better.empty()) text += "; " + better;
+  text += "; " + remedy;
+  if (limits_of(options_).on_divergence != OnDivergence::kIgnore &&
+      !plan_.keep_best)
+    outcome.verdict = Error{Code::kDiverged, text};
+  else
+    outcome.remark = text;
 }
 
 void Master::begin_history() {
@@ -465,7 +468,9 @@ Hooks Master::hooks() {
     return data_of(fetch).record(fetch.shard, fetch.record);
   };
   hooks.go_back = [this] { return store_.go_back(context_->state); };
-  hooks.where_sound = [this] { return store_.where_sound(context_->state); };
+  hooks.where_model = [this](std::uint64_t version) {
+    return store_.where_model(version);
+  };
   if (options_.estimate) hooks.measured = &measured_;
   hooks.computes_with = [this](const std::string& instructions) {
     store_.note_instructions(instructions);

@@ -253,7 +253,8 @@ void compile(Plan& plan, bool dry) {
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
   plan.memory = network.memory_bytes();
-  plan.loss_of_chance = loss_of_chance(plan.model.config, network.output());
+  plan.loss_of_chance = loss_of_chance(plan.model.config, network.output(),
+                                       plan.model.normalizers.output(0));
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||
       plan.settings.averaging.updater_state != UpdaterState::kAverage)

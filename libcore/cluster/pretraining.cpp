@@ -95,6 +95,8 @@ Outcome Pretraining::train_next(MasterOptions options) {
   Outcome outcome = train(options, log_);
   // What comes after would start from that.
   if (outcome.verdict && !options.stage.empty()) throw Error(*outcome.verdict);
+  if (!outcome.remark.empty() && !options.stage.empty())
+    log_(Level::kWarning, outcome.remark);
   if (options.local == 0 && !endpoint.empty())
     bind_ = same_port(options_.bind, endpoint);
   return outcome;

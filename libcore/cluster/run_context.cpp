@@ -296,18 +296,23 @@ void RunContext::note_fault(const Member& member, std::int64_t batch,
   events.write("fault", std::move(fields));
 }
 
-// Two workers, or the only one, have no finite answer for several mini-batches:
-// not one host or one mini-batch is at fault, but the parameters.
-bool RunContext::nobody_can_train(Code code) {
+// Two workers, or the only one, have no finite answer: not one host is at fault.
+// Nor is one mini-batch where several are without an answer, or where it stands
+// for a slot of a round: the parameters are.
+bool RunContext::nobody_can_train(std::int64_t batch, Code code) {
   constexpr std::size_t kFew = 2;
+  if (code != Code::kConfig) return false;
   std::set<std::uint64_t> parties, failing;
   for (const Member* member : members.workers()) {
     parties.insert(member->party());
     if (std::cmp_greater_equal(member->rejections, kFew))
       failing.insert(member->party());
   }
-  return code == Code::kConfig && doubts_.size() >= kFew &&
-         failing.size() >= std::min(kFew, parties.size());
+  const std::size_t few = std::min(kFew, parties.size());
+  if (settings.mode == Mode::kAveraging && batch >= 0 &&
+      doubts_[batch].size() >= few)
+    return true;
+  return doubts_.size() >= kFew && failing.size() >= few;
 }
 
 void RunContext::forgive() {
@@ -343,14 +348,16 @@ void RunContext::reject(Member& member, std::int64_t batch,
             (code == Code::kConfig
                  ? "; lower the learning rate or look at the data"
                  : "; look at the storage of the data")};
-    if (nobody_can_train(code)) {
+    if (nobody_can_train(batch, code)) {
       gone_wrong = error;
       return;
     }
     if (all_fail || !anybody_but(member)) throw Error(error);
   }
-  log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
-                           why + (batch < 0 ? "" : "; it is done again"));
+  if (const auto others = rejections_told_.tell(now))
+    log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
+                             why + (batch < 0 ? "" : "; it is done again") +
+                             *others);
   member.faulty = too_often;
   if (anybody_but(member)) member.retry = now + kRetry;
 }

@@ -17,6 +17,7 @@
 #include "libcore/cluster/events.h"
 #include "libcore/cluster/feed.h"
 #include "libcore/cluster/lease.h"
+#include "libcore/cluster/line_limit.h"
 #include "libcore/cluster/master_link.h"
 #include "libcore/cluster/membership.h"
 #include "libcore/cluster/report.h"
@@ -170,11 +171,12 @@ class RunContext {
               std::size_t bytes, const Json& more = Json::object());
 
   static constexpr int kMostRejections = 8;
+  static constexpr int kRejectionsTold = 10;     // in a minute
   static constexpr std::size_t kMostDoubts = 3;  // workers, for a mini-batch
   static constexpr std::size_t kMostLosses = 3;  // likewise
 
  private:
-  bool nobody_can_train(Code code);
+  bool nobody_can_train(std::int64_t batch, Code code);
   bool catch_up(Member& member);
 
   bool anybody_but(const Member& member);
@@ -183,6 +185,7 @@ class RunContext {
   // Of this epoch: of which parties the answer for a mini-batch was rejected.
   std::int64_t doubts_epoch_ = 0;
   std::map<std::int64_t, std::set<std::uint64_t>> doubts_;
+  LineLimit rejections_told_{kRejectionsTold};
 };
 
 bool all_finite(const std::vector<float>& values);

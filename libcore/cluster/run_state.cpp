@@ -29,6 +29,9 @@ EpochScore score_from(const JsonView& json) {
   if (!metrics.raw().is_object()) metrics.fail("an object");
   for (const auto& [name, value] : metrics.raw().items())
     score.metrics[name] = number(metrics.at(name));
+  if (json.has("version"))
+    score.version =
+        static_cast<std::uint64_t>(json.at("version").integer(0, kMost));
   return score;
 }
 
@@ -40,7 +43,8 @@ Json to_json(const EpochScore& score) {
   return {{"epoch", score.epoch},
           {"examples", score.examples},
           {"loss", number(score.loss)},
-          {"metrics", std::move(metrics)}};
+          {"metrics", std::move(metrics)},
+          {"version", score.version}};
 }
 
 double RunState::loss() const {

@@ -26,6 +26,7 @@ struct EpochScore {
   std::int64_t examples = 0;
   double loss = 0;                        // mean over its examples
   std::map<std::string, double> metrics;  // of held-out data; may be empty
+  std::uint64_t version = 0;              // RunState's after it; 0: not known
 };
 
 Json to_json(const EpochScore& score);

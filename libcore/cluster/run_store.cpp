@@ -231,24 +231,28 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   return state;
 }
 
-std::string RunStore::where_sound(const RunState& state) const {
-  const std::uint64_t sound = state.watch.sound_version();
-  const auto saved = newest_saved(sound);
-  if (!saved || sound == 0) return "";
+std::string RunStore::where_model(std::uint64_t version) const {
+  std::string text;
+  if (plan_->keep_best && std::filesystem::exists(best()))
+    text = "'" + best() + "' is the model of the best epoch";
+  const auto saved = newest_saved(version);
+  if (!saved || version == 0) return text;
   std::uint64_t step = saved->version;
   for (const auto& [first, last] : replayable_steps(path(), silent()))
-    if (first <= sound && sound <= last) step = sound;
-  return "'dl-master --replay " + path() + " --step " + std::to_string(step) +
+    if (first <= version && version <= last) step = version;
+  return text + (text.empty() ? "" : ", and ") + "'dl-master --replay " +
+         path() + " --step " + std::to_string(step) +
          " -o MODEL' writes the model from before";
 }
 
 UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
-  if (policy_ == LogPolicy::kNone) return nullptr;
-  if (policy_ == LogPolicy::kKeep && checkpoint_.empty()) {
+  // What a run can go back to, and be replayed from, whatever comes.
+  if (checkpoint_.empty()) {
     checkpoint_ = directory_.save(checkpoint_of(state), true);
     saved_.push_back(
         {directory_.file(checkpoint_), state.version, state.parameters.size()});
   }
+  if (policy_ == LogPolicy::kNone) return nullptr;
   updates_.emplace(path(), identity_, run, log_);
   updates_->go_on(state.version);
   return &*updates_;

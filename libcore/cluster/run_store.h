@@ -54,9 +54,10 @@ class RunStore {
   // gives, one version after `now`.  Its steps are half as large.  Nothing:
   // there is none.  Throws Error: kData, kIo.
   std::optional<RunState> go_back(const RunState& now) const;
-  // The command that writes the model of the newest update before training went
-  // wrong, as a clause; "": it cannot be had any more.
-  std::string where_sound(const RunState& state) const;
+  // Where the model of the best epoch is, if that is kept, and the command that
+  // writes the one of this version or of the checkpoint before it, as a clause;
+  // "": neither can be had.
+  std::string where_model(std::uint64_t version) const;
 
   // Begins to log what follows the state that was taken up, in the start `run`
   // of the master; null if no log is wanted.  Throws Error: kIo, kCantCreate.

@@ -57,6 +57,19 @@ void SlotOwners::forget(std::size_t slot, std::uint64_t worker) {
   ++lost_;
 }
 
+void SlotOwners::swap_owner(std::size_t slot) {
+  for (std::size_t i = 1; i < owners_.size(); ++i) {
+    const std::size_t other = (slot + i) % owners_.size();
+    const std::uint64_t worker = owner(slot), theirs = owner(other);
+    if (theirs == 0 || theirs == worker) continue;
+    release(owners_[slot]);
+    release(owners_[other]);
+    owners_[slot].worker = theirs;
+    owners_[other].worker = worker;
+    return;
+  }
+}
+
 void SlotOwners::forget(std::uint64_t worker) {
   for (Owner& owner : owners_)
     if (owner.worker == worker) release(owner);

@@ -17,18 +17,20 @@ std::vector<EpochScore> scores(const std::string& metric,
     history.push_back({static_cast<std::int64_t>(history.size()),
                        100,
                        0.1,
-                       {{metric, value}}});
+                       {{metric, value}},
+                       10 * history.size() + 10});
   return history;
 }
 
 std::optional<double> chance_of(const std::string& output,
-                                const dl::tensor::Shape& shape) {
+                                const dl::tensor::Shape& shape,
+                                const dl::data::Normalizer& targets = {}) {
   return loss_of_chance(
       dl::nn::parse_network(
           R"({"input": {"shape": [3]}, "layers": [{"type": "output", )" +
               output + "}]}",
           "'net'"),
-      shape);
+      shape, targets);
 }
 
 // A run whose workers report these losses, by update.
@@ -71,12 +73,15 @@ struct Run {
 
 }  // namespace
 
-TEST_CASE("the loss of chance is known of classes alone") {
+TEST_CASE("the loss of chance is known of classes, and of standard targets") {
   const std::string classes =
       R"("units": 10, "loss": "negative_log_likelihood")";
   CHECK(*chance_of(classes, {10}) == Approx(std::log(10)));
   CHECK_FALSE(chance_of(classes, {7, 10}));
-  CHECK_FALSE(chance_of(R"("units": 3, "loss": "mean_squared_error")", {3}));
+  const std::string numbers = R"("units": 3, "loss": "mean_squared_error")";
+  CHECK_FALSE(chance_of(numbers, {3}));
+  const dl::data::Normalizer standard{"standardize", {1, 2, 3}, {4, 5, 6}};
+  CHECK(chance_of(numbers, {3}, standard) == 1.0);
   CHECK_FALSE(chance_of(
       R"("units": 2, "loss": "negative_log_likelihood", "class_weights": [1, 9])",
       {2}));
@@ -105,6 +110,36 @@ TEST_CASE("a held-out score is lost below half of what the best had") {
   held_out = 17;  // which say little
   CHECK(lost("accuracy", {0.4, 0.7, 0.3}).empty());
   CHECK(lost("mse", {0.2, 0.1, 0.9}).empty());
+}
+
+TEST_CASE("a run may end worse than a constant prediction") {
+  RunState state;
+  std::uint64_t version = 0;
+  const auto train = [&](double loss) {
+    for (int i = 0; i < 100; ++i)
+      state.watch.add(++version, 1, 32, 32 * loss, 1, {});
+  };
+  train(13);
+  CHECK(ends_badly(state, {"rmse", 100, {}}).empty());
+  CHECK(ends_badly(state, {"rmse", 100, 1}) ==
+        "the loss is 13, and a constant prediction has 1");
+  // Few large losses may hide that most are right.
+  state.history = scores("accuracy", {0.9});
+  CHECK(ends_badly(state, {"accuracy", 1000, std::log(2)}).empty());
+  CHECK_FALSE(ends_badly(state, {"accuracy", 10, std::log(2)}).empty());
+}
+
+TEST_CASE("the better model is that of the best score, or of sound losses") {
+  RunState state;
+  CHECK(better_version(state, "accuracy") == 0);
+  state.history = scores("accuracy", {0.8, 0.9, 0.1});
+  CHECK(better_version(state, "accuracy") == 20);
+  CHECK(better_version(state, "loss") == 0);
+  for (std::uint64_t i = 1; i <= 400; ++i)
+    state.watch.add(i, 1, 32, 32 * (i < 200 ? 2.0 - 0.01 * double(i) : 2.4), 1,
+                    {});
+  CHECK(state.watch.ends_badly());
+  CHECK(better_version(state, "accuracy") == state.watch.sound_version());
 }
 
 TEST_CASE("a run that goes wrong is stopped, and again when it is resumed") {
@@ -234,13 +269,18 @@ TEST_CASE("a run goes back only so often") {
 }
 
 TEST_CASE("where nobody has an answer that can be applied the run goes back") {
-  for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
+  for (const auto& [mode, names] :
+       std::vector<std::pair<Mode, std::vector<const char*>>>{
+           {Mode::kAveraging, {"a", "b", "c"}},
+           {Mode::kAveraging, {"a"}},
+           {Mode::kSharing, {"a", "b", "c"}},
+           {Mode::kSharing, {"a"}}}) {
     Folder folder;
     std::optional<RunState> saved;
     Settings s = settings(mode);
     s.epochs = 40;
     Master master(s, Limits{}, folder, saved, 1, kExamples);
-    for (const char* name : {"a", "b", "c"}) master.join(name);
+    for (const char* name : names) master.join(name);
     int turn = 0;
     for (; turn < 5000 && master.context.state.setbacks == 0; ++turn) {
       for (auto& [name, worker] : master.link.workers)

@@ -55,6 +55,23 @@ TEST_CASE("what a worker had is lost with it") {
   CHECK(slots.owner(0) == 0);
 }
 
+TEST_CASE("a slot changes places with one of another worker") {
+  SlotOwners slots;
+  slots.assign(4, {1, 2}, true);  // 1 2 1 2
+  for (std::size_t s = 0; s < 4; ++s) slots.learnt(s, slots.owner(s), 3);
+  slots.swap_owner(2);
+  CHECK(slots.owner(2) == 2);
+  CHECK(slots.owner(3) == 1);
+  CHECK(slots.history(2, 2) == 0);
+  CHECK(slots.history(3, 1) == 0);
+  CHECK(slots.history(0, 1) == 3);
+  CHECK(slots.lost() == 2);
+  SlotOwners alone;
+  alone.assign(2, {1}, true);
+  alone.swap_owner(0);
+  CHECK(alone.owner(0) == 1);
+}
+
 TEST_CASE("a short round takes nothing from those that are left out") {
   SlotOwners slots;
   slots.assign(4, {1, 2, 3, 4}, true);
