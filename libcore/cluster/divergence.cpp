@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kMuchWorse = 4;    // of scores that should be low
 constexpr double kWorse = 2;        // than chance, losses
+constexpr std::int64_t kSome = 16;  // blocks; before, it is early
 constexpr std::int64_t kFew = 100;  // examples, for these
 constexpr double kStandsOut = 5;    // standard deviations
 
@@ -69,7 +70,7 @@ const EpochScore* best_score(std::span<const EpochScore> history,
 
 // Though it may always have been.
 std::string worse_than_chance(const RunState& state, const HeldOut& held_out) {
-  if (!held_out.loss_of_chance ||
+  if (!held_out.loss_of_chance || state.watch.blocks() < kSome ||
       state.watch.level() < kWorse * *held_out.loss_of_chance ||
       beats_chance(state.history, held_out))
     return "";

@@ -55,8 +55,9 @@ class LossWatch {
   // prediction, where that is known.
   bool learnt_nothing() const;
 
-  double best() const { return best_; }    // the lowest smoothed loss
-  double level() const { return level_; }  // the smoothed loss now
+  std::int64_t blocks() const { return blocks_; }  // so far
+  double best() const { return best_; }            // the lowest smoothed loss
+  double level() const { return level_; }          // the smoothed loss now
   // From this version on blocks were wrong, and so many mini-batches.
   std::uint64_t since() const { return onset_; }
   std::int64_t wrong_batches() const { return wrong_batches_; }

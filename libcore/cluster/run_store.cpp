@@ -83,6 +83,9 @@ RunState RunStore::take_up(Plan& plan) {
                       "', and its update log begins after update " +
                       std::to_string(logs.front().base) +
                       "; bring them back, or --fresh starts over"};
+    if (known_ && logs.empty())
+      log_(Level::kWarning, "no checkpoint and no update log is in '" + path() +
+                                "': the run begins at its start");
     state = plan.start();
   }
   identity_ = log_identity(path(), state.parameters.size());

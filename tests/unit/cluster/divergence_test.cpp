@@ -115,11 +115,13 @@ TEST_CASE("a held-out score is lost below half of what the best had") {
 TEST_CASE("a run may end worse than a constant prediction") {
   RunState state;
   std::uint64_t version = 0;
-  const auto train = [&](double loss) {
-    for (int i = 0; i < 100; ++i)
+  const auto train = [&](int n, double loss) {
+    for (int i = 0; i < n; ++i)
       state.watch.add(++version, 1, 32, 32 * loss, 1, {});
   };
-  train(13);
+  train(200, 13);
+  CHECK(ends_badly(state, {"rmse", 100, 1}).empty());  // it is early
+  train(100, 13);
   CHECK(ends_badly(state, {"rmse", 100, {}}).empty());
   CHECK(ends_badly(state, {"rmse", 100, 1}) ==
         "the loss is 13, and a constant prediction has 1");
