@@ -165,6 +165,7 @@ void run(Args& args) {
   master.version = DL_VERSION;
   master.epochs_given = args.options->given("epochs");
   master.grace = dl::cli::grace_period();
+  const dl::Log log = dl::cli::log();
   dl::cli::Progress progress;
   if (!master.dry_run && master.replay.empty()) {
     master.stop = dl::cli::catch_stop_signals();
@@ -172,17 +173,15 @@ void run(Args& args) {
     master.detail = dl::cli::verbose();
     master.progress = [&](const auto& line) { progress.update(line); };
   }
-  const dl::cluster::Outcome outcome =
-      dl::cluster::run_master(master, dl::cli::log());
+  const dl::cluster::Outcome outcome = dl::cluster::run_master(master, log);
   if (args.json)
     std::cout << dl::dump_json(outcome.json) << '\n';
   else if (master.dry_run || master.estimate || master.list)
     std::cout << outcome.text;
   else if (!outcome.text.empty())
-    dl::cli::log()(dl::Level::kInfo, "the run is finished\n" + outcome.text);
+    log(dl::Level::kInfo, "the run is finished\n" + outcome.text);
   if (outcome.verdict) throw dl::Error(*outcome.verdict);
-  if (!outcome.remark.empty())
-    dl::cli::log()(dl::Level::kWarning, outcome.remark);
+  if (!outcome.remark.empty()) log(dl::Level::kWarning, outcome.remark);
 }
 
 }  // namespace

@@ -296,9 +296,9 @@ void RunContext::note_fault(const Member& member, std::int64_t batch,
   events.write("fault", std::move(fields));
 }
 
-// Two workers, or the only one, have no finite answer: not one host is at fault.
-// Nor is one mini-batch where several are without an answer, or where it stands
-// for a slot of a round: the parameters are.
+// Two workers, or the only one, have no finite answer: not one host is at
+// fault.  Nor is one mini-batch where several are without an answer, or where it
+// stands for a slot of a round: the parameters are.
 bool RunContext::nobody_can_train(std::int64_t batch, Code code) {
   constexpr std::size_t kFew = 2;
   if (code != Code::kConfig) return false;
