@@ -154,8 +154,7 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
   if (m.local == 0)
-    opt.refuse({"threads", "device"},
-               "is for --local workers; others are told by dl-worker");
+    opt.refuse({"threads", "device"}, "is for --local; dl-worker has its own");
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }
 

@@ -297,8 +297,8 @@ void RunContext::note_fault(const Member& member, std::int64_t batch,
 }
 
 // Two workers, or the only one, have no finite answer: not one host is at
-// fault.  Nor is one mini-batch where several are without an answer, or where it
-// stands for a slot of a round: the parameters are.
+// fault.  Nor is one mini-batch where several are without an answer, or where
+// it stands for a slot of a round: the parameters are.
 bool RunContext::nobody_can_train(std::int64_t batch, Code code) {
   constexpr std::size_t kFew = 2;
   if (code != Code::kConfig) return false;
@@ -355,9 +355,9 @@ void RunContext::reject(Member& member, std::int64_t batch,
     if (all_fail || !anybody_but(member)) throw Error(error);
   }
   if (const auto others = rejections_told_.tell(now))
-    log(Level::kWarning, where + " from " + member.describe() + " rejected: " +
-                             why + (batch < 0 ? "" : "; it is done again") +
-                             *others);
+    log(Level::kWarning, where + " from " + member.describe() +
+                             " rejected: " + why +
+                             (batch < 0 ? "" : "; it is done again") + *others);
   member.faulty = too_often;
   if (anybody_but(member)) member.retry = now + kRetry;
 }
