@@ -20,8 +20,13 @@ constexpr std::int64_t kMostSetbacks = 6;
 void Coordinator::watch_training() {
   if (context_.gone_wrong) {
     const Error error = *std::exchange(context_.gone_wrong, std::nullopt);
-    if (!phase_ || !go_back(error.what())) throw Error(error);
-    return;
+    if (phase_ && go_back(error.what())) return;
+    // There is no going on, or never was.
+    if (context_.limits.on_divergence == OnDivergence::kIgnore ||
+        context_.state.watch.blocks() == 0)
+      throw Error{error.code(),
+                  error.what() + std::string(RunContext::kRejectionRemedy)};
+    return note_divergence(error.what());
   }
   const LossWatch& watch = context_.state.watch;
   if (watch.sound()) said_wrong_ = false;

@@ -339,20 +339,19 @@ void RunContext::reject(Member& member, std::int64_t batch,
   const int times = std::max(member.rejections, member.violations);
   const bool too_often = times >= kMostRejections;
   if (all_fail || too_often) {
-    const Error error{
-        code,
+    const std::string what =
         (all_fail ? "the answers of " + std::to_string(kMostDoubts) + " workers"
                   : std::to_string(times) + " answers of a worker") +
-            " were rejected, the last one for " + where + " from " +
-            member.describe() + ": " + why +
-            (code == Code::kConfig
-                 ? "; lower the learning rate or look at the data"
-                 : "; look at the storage of the data")};
+        " were rejected, the last one for " + where + " from " +
+        member.describe() + ": " + why;
     if (nobody_can_train(batch, code)) {
-      gone_wrong = error;
+      gone_wrong = Error{code, what};
       return;
     }
-    if (all_fail || !anybody_but(member)) throw Error(error);
+    if (all_fail || !anybody_but(member))
+      throw Error{code, what + (code == Code::kConfig
+                                    ? kRejectionRemedy
+                                    : "; look at the storage of the data")};
   }
   if (const auto others = rejections_told_.tell(now))
     log(Level::kWarning, where + " from " + member.describe() +

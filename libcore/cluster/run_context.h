@@ -86,7 +86,7 @@ class RunContext {
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
   std::function<void(const Fetch&)> examine;
   std::optional<Error> failure;     // see fail()
-  std::optional<Error> gone_wrong;  // see reject()
+  std::optional<Error> gone_wrong;  // see reject(); without a remedy
   bool save_soon = false;           // a checkpoint is due now
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
@@ -170,6 +170,8 @@ class RunContext {
               std::int64_t count, std::int64_t examples, double loss_sum,
               std::size_t bytes, const Json& more = Json::object());
 
+  static constexpr const char* kRejectionRemedy =
+      "; lower the learning rate or look at the data";
   static constexpr int kMostRejections = 8;
   static constexpr int kRejectionsTold = 10;     // in a minute
   static constexpr std::size_t kMostDoubts = 3;  // workers, for a mini-batch
