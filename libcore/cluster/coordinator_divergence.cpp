@@ -143,10 +143,12 @@ void Coordinator::note_divergence(const std::string& what) {
     return context_.log(Level::kWarning,
                         "training goes wrong: " + what + "; " + remedy +
                             "; it goes on, as --on-divergence ignore says");
+  std::uint64_t version =
+      better_version(context_.state, context_.settings.metric);
+  // No loss rose and there is no score: answers are no longer finite.
+  if (version == 0) version = context_.state.watch.sound_version();
   std::string better;
-  if (hooks_.where_model)
-    better = hooks_.where_model(
-        better_version(context_.state, context_.settings.metric));
+  if (hooks_.where_model) better = hooks_.where_model(version);
   if (!better.empty()) better = "; " + better;
   context_.fail(Error{Code::kDiverged,
                       "training went wrong: " + what + "; " + remedy + better});

@@ -203,7 +203,8 @@ std::string Estimate::to_text() const {
               " %)",
           18);
     }
-    text += column(n == 1 ? "" : bits(break_even(n)), 20) + "\n";
+    text += column(n == 1 ? "" : bits(break_even(n)), 20) +
+            (is_tree(topology, n) ? "  tree\n" : "\n");
   }
   return text + "\n" + advice() + "\n" + workers_text();
 }

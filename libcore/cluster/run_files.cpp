@@ -92,9 +92,9 @@ bool is_of_run(const std::string& name) {
          is_numbered(name, "data-eval-", ".dls");
 }
 
-Json read_configuration(const std::string& folder) {
-  const std::string name = folder + "/run.json";
-  if (!fs::exists(name)) return {};
+namespace {
+
+Json parse_configuration(const std::string& name) {
   const auto source = io::open_file(name);
   Json json = parse_json(io::read_all(*source, kMaxRunJson), "'" + name + "'",
                          Code::kData);
@@ -109,6 +109,21 @@ Json read_configuration(const std::string& folder) {
       view.at("data").at(key).fail("a list of shards");
   }
   return json;
+}
+
+}  // namespace
+
+Json read_configuration(const std::string& folder) {
+  const std::string name = folder + "/run.json";
+  if (!fs::exists(name)) return {};
+  try {
+    return parse_configuration(name);
+  } catch (const Error& error) {
+    if (error.code() != Code::kData) throw;
+    throw Error{Code::kData,
+                error.what() + std::string("; put back a copy of it, or --fresh "
+                                           "starts over")};
+  }
 }
 
 bool holds_run(const std::string& folder) {

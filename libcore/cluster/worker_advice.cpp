@@ -9,6 +9,8 @@ namespace {
 // With more workers than that, stale updates that are all added up have
 // destroyed models: dl-exchange(7).
 constexpr std::int64_t kMostForSum = 8;
+// From so many on, averages learn less from an epoch than one worker does.
+constexpr std::int64_t kManyReplicas = 8;
 
 std::string count(std::int64_t n, const char* things) {
   return std::to_string(n) + " " + things;
@@ -25,7 +27,13 @@ std::string averaging_advice(const AveragingSettings& how, std::int64_t workers,
                              std::int64_t batches) {
   const std::int64_t replicas = how.workers > 0 ? how.workers : workers;
   const std::int64_t slots = (batches + how.frequency - 1) / how.frequency;
-  if (slots >= replicas) return "";
+  if (slots >= replicas)
+    return replicas < kManyReplicas
+               ? ""
+               : count(replicas, "workers") +
+                     " whose parameters are averaged learn less from an epoch "
+                     "than one: take more epochs, fewer workers, or --mode "
+                     "sharing, see dl-exchange(7)";
   const std::int64_t fits = std::max<std::int64_t>(1, batches / replicas);
   return "an epoch of " + count(batches, "mini-batches") + " keeps " +
          std::to_string(slots) + " of " + count(replicas, "workers") +

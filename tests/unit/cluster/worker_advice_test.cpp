@@ -62,11 +62,18 @@ TEST_CASE("many workers whose stale updates add up are advised against") {
         "--batch");
 }
 
+TEST_CASE("what averages of many lose is said") {
+  CHECK(worker_advice(averaging(5), 7, 1875).empty());
+  CHECK(worker_advice(averaging(58), 32, 1875) ==
+        "32 workers whose parameters are averaged learn less from an epoch "
+        "than one: take more epochs, fewer workers, or --mode sharing, see "
+        "dl-exchange(7)");
+}
+
 TEST_CASE("rounds that are too long for the data are said") {
   CHECK(worker_advice(averaging(500), 32, 1875) ==
         "an epoch of 1875 mini-batches keeps 4 of 32 workers busy, as each "
         "takes 500 in a round; --frequency 58 or less has work for all");
-  CHECK(worker_advice(averaging(58), 32, 1875).empty());
   CHECK(worker_advice(averaging(500), 2, 1875).empty());
   Settings of_eight = averaging(500);
   of_eight.averaging.workers = 4;
