@@ -36,6 +36,12 @@ Philox::result_type Philox::operator()() {
   return words_[used_++];
 }
 
+void Philox::seek(std::uint64_t numbers) {
+  block_ = numbers / 4;
+  used_ = 4;
+  for (std::uint64_t i = 0; i < numbers % 4; ++i) (*this)();
+}
+
 std::uint64_t Philox::next64() {
   std::uint64_t low = (*this)();
   return low | std::uint64_t{(*this)()} << 32;

@@ -31,6 +31,8 @@ class Philox {
       : seed_(seed), stream_(stream) {}
 
   result_type operator()();
+  // Goes on behind the first `numbers` of the stream.
+  void seek(std::uint64_t numbers);
   std::uint64_t next64();
   std::uint64_t below(std::uint64_t bound);  // uniform in [0, bound), bound > 0
   double uniform();                          // in [0, 1), 53 bits

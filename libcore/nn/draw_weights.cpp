@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/base/parallel.h"
 #include "libcore/base/philox.h"
 #include "libcore/nn/initialise.h"
 
@@ -19,6 +20,11 @@ constexpr std::uint64_t kWeightStreams = 0x7765696768747300;  // "weights"
 // than 2 from 0.
 constexpr double kTruncatedDeviation = 0.87962566103423978;
 
+// What Philox::uniform() and normal() take of its stream.
+constexpr std::uint64_t kOfUniform = 2, kOfNormal = 4;
+
+constexpr std::size_t kWorthAThread = std::size_t{1} << 18;  // weights
+
 // Fills one tensor.
 class Draw {
  public:
@@ -31,18 +37,21 @@ class Draw {
   void all(double value) {
     std::ranges::fill(weights_, static_cast<float>(value));
   }
+  template <typename F>
+  void each(std::uint64_t numbers, F value);
   void normal(double deviation) {
-    for (float& w : weights_)
-      w = static_cast<float>(deviation * random_.normal());
+    each(kOfNormal,
+         [=](Philox& random) { return deviation * random.normal(); });
   }
   void truncated_normal(double deviation);
   void uniform(double limit) {
-    for (float& w : weights_)
-      w = static_cast<float>(limit * (2 * random_.uniform() - 1));
+    each(kOfUniform,
+         [=](Philox& random) { return limit * (2 * random.uniform() - 1); });
   }
   void log_normal(double mean, double deviation) {
-    for (float& w : weights_)
-      w = static_cast<float>(std::exp(mean + deviation * random_.normal()));
+    each(kOfNormal, [=](Philox& random) {
+      return std::exp(mean + deviation * random.normal());
+    });
   }
   void scaled(const WeightStart& start);
   void orthogonal(double gain);
@@ -52,6 +61,27 @@ class Draw {
   const TensorSpec& tensor_;
   Philox random_;
 };
+
+// Weight i from the numbers [numbers i, numbers (i + 1)) of the stream, so that
+// many threads draw what one would.
+template <typename F>
+void Draw::each(std::uint64_t numbers, F value) {
+  const std::size_t size = weights_.size();
+  const auto fill = [&](std::size_t from, std::size_t to) {
+    Philox random = random_;
+    random.seek(numbers * from);
+    for (std::size_t i = from; i < to; ++i)
+      weights_[i] = static_cast<float>(value(random));
+  };
+  const std::size_t threads = std::clamp<std::size_t>(
+      size / kWorthAThread, 1, static_cast<std::size_t>(available_cores()));
+  if (threads == 1) return fill(0, size);
+  ThreadTeam team(static_cast<int>(threads));
+  team.run([&](int thread) {
+    const auto t = static_cast<std::size_t>(thread);
+    fill(size * t / threads, size * (t + 1) / threads);
+  });
+}
 
 void Draw::truncated_normal(double deviation) {
   for (float& w : weights_) {

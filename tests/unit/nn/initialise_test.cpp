@@ -75,6 +75,16 @@ void check_uniform(const std::vector<float>& weights, double limit) {
 
 }  // namespace
 
+TEST_CASE("large tensors are drawn by many threads, and are what one draws") {
+  for (const auto init : {WeightInit::kXavier, WeightInit::kHeUniform}) {
+    const auto large = draw(init, 0, 1'500'001);
+    const auto small = draw(init, 0, 1001);
+    CHECK(std::equal(small.begin(), small.end(), large.begin()));
+    const auto longer = draw(init, 0, 3'000'002);
+    CHECK(std::equal(large.begin(), large.end(), longer.begin()));
+  }
+}
+
 TEST_CASE("normal distributions have the variance of their formula") {
   // 40000 draws: the variance is known to about 0.7 % (one sigma).
   const auto check = [](WeightInit init, double value, double wanted) {
