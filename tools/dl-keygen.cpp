@@ -7,7 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/security/keys.h"
+#include "libcore/cluster/transport/security/keys.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #define DL_TOOLS_DL_MASTER_EXCHANGE_H_
 
 #include "libcore/cli/options.h"
-#include "libcore/cluster/master_options.h"
+#include "libcore/cluster/plan/master_options.h"
 
 inline void declare_averaging(dl::cli::Options& opt,
                               dl::cluster::AveragingOptions& a) {

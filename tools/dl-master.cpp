@@ -9,7 +9,7 @@
 #include "libcore/cli/progress.h"
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/master.h"
+#include "libcore/cluster/master/master.h"
 #include "libcore/device/open.h"
 #include "tools/dl-master-exchange.h"
 

@@ -15,8 +15,8 @@
 #include "libcore/base/parallel.h"
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/message.h"
-#include "libcore/cluster/worker.h"
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/worker/worker.h"
 #include "libcore/device/open.h"
 
 namespace {

@@ -156,6 +156,13 @@ double find_metric(const All& all, std::string_view name) {
   return value;
 }
 
+std::string main_metric(const Evaluation& evaluation) {
+  const auto names = evaluation.metrics();
+  for (const char* wanted : {"accuracy", "auc", "rmse", "ece"})
+    if (std::ranges::find(names, wanted) != names.end()) return wanted;
+  return names.front();
+}
+
 bool higher_is_better(std::string_view metric) {
   metric = metric.substr(0, metric.find('/'));
   metric.remove_prefix(metric.find(':') + 1);

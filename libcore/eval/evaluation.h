@@ -91,6 +91,8 @@ double find_metric(const std::vector<std::unique_ptr<Evaluation>>& all,
                    std::string_view name);
 // Whether more is better: false for losses and errors.
 bool higher_is_better(std::string_view metric);
+// The one that stands for an evaluation where only one is shown.
+std::string main_metric(const Evaluation& evaluation);
 
 }  // namespace dl::eval
 

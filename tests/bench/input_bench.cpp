@@ -17,8 +17,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
-#include "libcore/cluster/batches.h"
-#include "libcore/cluster/replica.h"
+#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/worker/replica.h"
 #include "libcore/data/deal.h"
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "libcore/cluster/averaging_log.h"
-#include "libcore/cluster/replay.h"
-#include "libcore/cluster/update_log.h"
+#include "libcore/cluster/store/averaging_log.h"
+#include "libcore/cluster/store/replay.h"
+#include "libcore/cluster/store/update_log.h"
 #include "libcore/exchange/threshold.h"
 
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "tests/bench/machine.h"
-#include "tests/unit/cluster/simulation.h"
+#include "tests/unit/cluster/master/simulation.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "libcore/cluster/replica.h"
-#include "libcore/cluster/update_coder.h"
+#include "libcore/cluster/worker/replica.h"
+#include "libcore/cluster/worker/update_coder.h"
 
 namespace {
 

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "libcore/base/unique.h"
-#include "libcore/cluster/message.h"
-#include "libcore/cluster/probe.h"
-#include "libcore/cluster/transport.h"
-#include "tests/unit/cluster/raw_peer.h"
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/protocol/probe.h"
+#include "libcore/cluster/transport/transport.h"
+#include "tests/unit/cluster/transport/raw_peer.h"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "libcore/cluster/message.h"
-#include "libcore/cluster/probe.h"
-#include "libcore/cluster/wire.h"
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/protocol/probe.h"
+#include "libcore/cluster/protocol/wire.h"
 #include "libcore/io/digest.h"
 
 namespace {

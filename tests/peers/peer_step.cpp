@@ -25,7 +25,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/replica.h"
+#include "libcore/cluster/worker/replica.h"
 #include "libcore/data/shard.h"
 #include "libcore/device/open.h"
 #include "libcore/io/source.h"

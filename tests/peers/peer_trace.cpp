@@ -32,7 +32,7 @@
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/replica.h"
+#include "libcore/cluster/worker/replica.h"
 #include "libcore/data/record.h"
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"

@@ -21,7 +21,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
-#include "libcore/cluster/plan.h"
+#include "libcore/cluster/plan/plan.h"
 #include "libcore/io/digest.h"
 #include "tests/simulation/all_reduce.h"
 #include "tests/simulation/training.h"

@@ -5,7 +5,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/cluster/replica.h"
+#include "libcore/cluster/worker/replica.h"
 #include "tests/simulation/examples.h"
 
 namespace simulated {

@@ -11,7 +11,7 @@
 #include <functional>
 #include <string>
 
-#include "libcore/cluster/plan.h"
+#include "libcore/cluster/plan/plan.h"
 #include "tests/simulation/training.h"
 
 namespace simulated {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/evaluation_master.h"
+#include "libcore/cluster/master/evaluation_master.h"
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 
@@ -74,7 +74,7 @@ std::map<std::string, double> Examples::evaluate(const RunState& state) {
   }
   std::map<std::string, double> metrics;
   for (const auto& evaluation : all) {
-    const std::string name = main_metric(*evaluation);
+    const std::string name = dl::eval::main_metric(*evaluation);
     metrics[evaluation->called(name)] = evaluation->metric(name);
   }
   return metrics;

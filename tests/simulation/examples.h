@@ -7,9 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "libcore/cluster/batches.h"
-#include "libcore/cluster/plan.h"
-#include "libcore/cluster/run_state.h"
+#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/store/run_state.h"
+#include "libcore/eval/outputs.h"
 
 namespace simulated {
 

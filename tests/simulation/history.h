@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/learner.h"
+#include "libcore/cluster/worker/learner.h"
 
 namespace simulated {
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/cluster/coordinator.h"
+#include "libcore/cluster/master/coordinator.h"
 #include "tests/simulation/looks.h"
 #include "tests/simulation/world.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/cluster/gradient_sharing.h"
+#include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/device/instructions.h"
 
 namespace simulated {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "libcore/base/clock.h"
-#include "libcore/cluster/learner.h"
-#include "libcore/cluster/mailbox.h"
-#include "libcore/cluster/reducer.h"
-#include "libcore/cluster/relay.h"
+#include "libcore/cluster/tree/reducer.h"
+#include "libcore/cluster/tree/relay.h"
+#include "libcore/cluster/worker/learner.h"
+#include "libcore/cluster/worker/mailbox.h"
 #include "tests/simulation/world.h"
 
 namespace simulated {

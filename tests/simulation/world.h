@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "libcore/cluster/plan.h"
-#include "libcore/cluster/wire.h"
+#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/protocol/wire.h"
 #include "tests/simulation/event_queue.h"
 #include "tests/simulation/examples.h"
 #include "tests/simulation/history.h"

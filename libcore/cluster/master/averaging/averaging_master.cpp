@@ -1,0 +1,498 @@
+#include "libcore/cluster/master/averaging/averaging_master.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "libcore/base/failpoint.h"
+#include "libcore/base/number_format.h"
+#include "libcore/cluster/master/stragglers.h"
+#include "libcore/cluster/store/averaging_log.h"
+#include "libcore/cluster/store/step_bound.h"
+#include "libcore/exchange/delta.h"
+#include "libcore/io/digest.h"
+
+namespace dl::cluster {
+
+AveragingEpoch::AveragingEpoch(RunContext& context)
+    : Phase(context),
+      order_(context.training.without(context.state.without()),
+             context.settings.batch, context.settings.seed,
+             static_cast<std::uint64_t>(context.state.epoch), true),
+      table_(order_.batches(), context.next_lease) {
+  const Ranges& done = context.state.committed;
+  if (done.size() > 1 || (done.size() == 1 && done[0].first != 0))
+    throw Error{Code::kData, "the checkpoint is not from the end of a round"};
+  condemn_bad();  // none of that was ever committed
+  table_.restore(done);
+  if (!done.empty()) done_ = done[0].second;
+  RunState& state = context_.state;
+  if (how().outer.has_velocity())
+    state.velocity.resize(state.parameters.size());
+  if (how().delta.lossy()) state.residual.resize(state.parameters.size());
+  look_at_state();
+}
+
+bool AveragingEpoch::done() const {
+  return rounds_.empty() && (winding_up_ || table_.complete());
+}
+
+Ranges AveragingEpoch::committed() const {
+  if (done_ == 0) return {};
+  return {{0, done_}};
+}
+
+std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
+
+// --- Work goes out ----------------------------------------------------------
+
+bool AveragingEpoch::may_open() const {
+  const std::size_t most = how().overlap ? kMostOpenRounds : 1;
+  const std::int64_t begun = rounds_.empty() ? done_ : rounds_.back().end;
+  return rounds_.size() < most && !winding_up_ && begun < order_.batches() &&
+         !context_.members.workers().empty();
+}
+
+AveragingEpoch::OpenRound::OpenRound(std::size_t slots, const RunState& state)
+    : deltas(slots, state.parameters.size()),
+      statistics(slots, state.statistics.size()),
+      updater_state(slots, state.updater_state.size()),
+      examples(slots),
+      loss_sums(slots),
+      missing(slots) {}
+
+std::int64_t AveragingEpoch::OpenRound::all_examples() const {
+  return std::accumulate(examples.begin(), examples.end(), std::int64_t{0});
+}
+
+double AveragingEpoch::OpenRound::loss_sum() const {
+  return std::accumulate(loss_sums.begin(), loss_sums.end(), 0.0);
+}
+
+void AveragingEpoch::open_round() {
+  const std::int64_t first = rounds_.empty() ? done_ : rounds_.back().end;
+  const std::int64_t replicas =
+      how().workers > 0
+          ? how().workers
+          : static_cast<std::int64_t>(context_.members.workers().size());
+  const std::int64_t end =
+      replicas > (order_.batches() - first) / slot_batches()
+          ? order_.batches()
+          : first + replicas * slot_batches();
+  const auto slots = static_cast<std::size_t>(
+      (end - first + slot_batches() - 1) / slot_batches());
+  OpenRound round(slots, context_.state);
+  round.version = context_.state.version + rounds_.size() + 1;
+  round.first = first;
+  round.end = end;
+  round.replicas = replicas;
+  round.iteration = context_.state.iteration;
+  for (const OpenRound& before : rounds_) round.iteration += steps(before);
+  plan_reduction(round);
+  rounds_.push_back(std::move(round));
+  assign_slots(true);
+}
+
+void AveragingEpoch::assign_slots(bool rebalance) {
+  if (!how().keeps_history() || rounds_.empty()) return;
+  std::vector<std::uint64_t> numbers;
+  for (const Member* member : context_.members.workers())
+    numbers.push_back(member->number);
+  context_.slots.assign(static_cast<std::size_t>(rounds_.back().replicas),
+                        numbers, rebalance);
+}
+
+void AveragingEpoch::tick() {
+  watch_reduction();
+  do {
+    if (may_open()) open_round();
+    pass_over_slots();
+    hand_out();
+    speculate();
+  } while (may_open());
+}
+
+std::int64_t AveragingEpoch::batches_of(const OpenRound& round,
+                                        std::size_t slot) const {
+  return std::min(slot_batches(), round.end - first_of(round, slot));
+}
+
+// A slot of which nothing is left weighs nothing; where that is all of the
+// round, its result is the state that there is.
+void AveragingEpoch::pass_over_slots() {
+  if (context_.state.bad_shards.empty()) return;
+  for (OpenRound& round : rounds_)
+    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+      if (round.passed_over.contains(slot)) continue;
+      const std::int64_t first = first_of(round, slot);
+      std::int64_t left = batches_of(round, slot);
+      for (std::int64_t i = first; left > 0 && table_.is_passed_over(i); ++i)
+        if (--left == 0) pass_over(round, slot);
+    }
+  end_rounds();
+}
+
+void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
+  if (!round.groups.empty()) go_direct(round, "a slot is passed over");
+  const RunState& state = context_.state;
+  round.passed_over.insert(slot);
+  const bool all = --round.missing == 0 && round.all_examples() == 0;
+  const double weight = all ? 1 : 0;
+  round.deltas.put(slot, std::vector<float>(state.parameters.size()), weight);
+  round.statistics.put(slot, state.statistics, weight);
+  if (averages_updater())
+    round.updater_state.put(slot, state.updater_state, weight);
+}
+
+// A round that is open may have slots that are in, by whoever was fast: the
+// shards are left out of those that follow.
+std::int64_t AveragingEpoch::leaves_out_from(std::int64_t batch) const {
+  for (const OpenRound& round : rounds_) {
+    if (batch < round.first || batch >= round.end) continue;
+    if (!how().overlap) return round.end;
+    if (rounds_.back().first > round.first) return rounds_.back().end;
+    return round.end + round.replicas * slot_batches();
+  }
+  return done_;
+}
+
+// But for those that were passed over when they were granted.
+std::int64_t AveragingEpoch::examples_of(const Lease& lease) const {
+  std::int64_t examples = 0;
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+    if (!table_.is_passed_over(i)) examples += order_.examples(i, 1);
+  return examples;
+}
+
+void AveragingEpoch::hand_out() {
+  assign_slots(false);
+  for (const OpenRound& round : rounds_)
+    for (std::size_t slot = 0; slot < round.slots(); ++slot) {
+      const std::int64_t first = first_of(round, slot);
+      const std::int64_t count = batches_of(round, slot);
+      if (!table_.any_free(first, count)) continue;
+      Member* member = worker_for(slot);
+      if (!member) continue;
+      if (!working(*member)) note_begun(*member, context_.now);
+      const auto lease = table_.grant_at(member->number, first, count);
+      context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
+                        round.iteration, slot_for(round, slot, *member));
+    }
+}
+
+// Not where a slot depends on the worker that did it before.
+void AveragingEpoch::speculate() {
+  if (how().keeps_history()) return;
+  const std::vector<Member*> workers = context_.members.workers();
+  const auto usual = [&](const Member& member) {
+    return median_of_others(workers, member);
+  };
+  for (const Lease& lease : overdue(usual)) {
+    if (elsewhere_.contains(lease.id)) continue;
+    Member* member = idle_worker();
+    if (!member) return;
+    OpenRound& round = *round_of(lease);
+    go_direct(round, "a slot is given to a second worker");
+    if (!member->in_step) return;
+    const auto copy = table_.copy(lease.id, member->number);
+    if (!copy) continue;
+    note_begun(*member, context_.now);
+    context_.hand_out(*member, table_, *copy, TaskKind::kTrain, round.iteration,
+                      slot_for(round, slot_of(round, lease), *member));
+  }
+}
+
+// Who may do the slot now: one that has nothing to do; or its owner, which is
+// given all of its slots at once, so that they start from the same versions
+// whenever its answers come.
+Member* AveragingEpoch::worker_for(std::size_t slot) {
+  const bool owned = how().keeps_history();
+  for (Member* member : context_.members.workers()) {
+    if (owned && member->number != context_.slots.owner(slot)) continue;
+    if (!reachable(*member) || (!owned && working(*member))) continue;
+    // State would end what it works on.
+    if (!member->in_step && working(*member)) continue;
+    if (context_.bring_up_to_date(*member)) return member;
+  }
+  return nullptr;
+}
+
+Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
+                              const Member& member) const {
+  Slot result;
+  result.index = static_cast<std::int64_t>(slot);
+  result.round = round.version;
+  result.reducer = reducer_of(round, slot);
+  if (!how().keeps_history()) return result;
+  result.follows = context_.slots.history(slot, member.number);
+  const OpenRound& before = rounds_.front();
+  if (before.version == round.version || slot >= before.slots()) return result;
+  for (const Lease& lease : table_.of(member.number))
+    if (lease.first == first_of(before, slot)) result.follows = before.version;
+  return result;
+}
+
+// --- Answers come in --------------------------------------------------------
+
+void AveragingEpoch::take(Member& member, const Message& message) {
+  if (message.type == MessageType::kResult)
+    return take_result(member, Result::from_message(message));
+  if (message.type == MessageType::kReduced)
+    return take_reduced(member, Reduced::from_message(message));
+  if (message.type != MessageType::kFault) return refuse_late(member, message);
+  const Fault fault = Fault::from_message(message);
+  const Lease* held = table_.find(fault.lease, fault.fence);
+  if (held && held->worker == member.number) revoke_next(member, *held);
+  take_fault(member, fault);
+}
+
+void AveragingEpoch::release(Member& member, const std::string& why,
+                             bool failed) {
+  context_.slots.forget(member.number);
+  for (OpenRound& round : rounds_)
+    if (std::ranges::count(round.reducers, member.number) > 0)
+      go_direct(round, member.describe() + " reduced it: " + why);
+  Phase::release(member, why, failed);
+}
+
+AveragingEpoch::OpenRound* AveragingEpoch::round_of(const Lease& lease) {
+  for (OpenRound& round : rounds_)
+    if (lease.first >= round.first && lease.first < round.end) return &round;
+  throw Error{Code::kBug, "a lease outside of the open rounds"};
+}
+
+// The slot's next round goes on from what this lease has not done.
+void AveragingEpoch::revoke_next(Member& member, const Lease& lease) {
+  const OpenRound& round = *round_of(lease);
+  if (rounds_.size() < 2 || round.version != rounds_.front().version) return;
+  const std::int64_t next = first_of(rounds_.back(), slot_of(round, lease));
+  for (const Lease& later : table_.of(member.number))
+    if (later.first == next)
+      context_.revoke(member, table_, later,
+                      "what it goes on from was not done", false);
+}
+
+std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
+                                     std::vector<float>& delta) const {
+  if (result.examples != examples_of(lease))
+    return "it counts " + std::to_string(result.examples) + " examples, not " +
+           std::to_string(examples_of(lease));
+  if (!sound_loss(result.loss_sum, result.examples))
+    return "its loss is not finite";
+  return fault_of(result.delta, result.statistics, result.updater_state, 1,
+                  delta);
+}
+
+// With both open rounds: an average coded with a loss is of up to twice its
+// size, and enters the velocity as well.
+void AveragingEpoch::look_at_state() {
+  const RunState& state = context_.state;
+  const auto reach = [](const std::vector<float>& values) {
+    return static_cast<double>(largest_magnitude(values));
+  };
+  const double parameter = reach(state.parameters);
+  const double rate = std::max(1.0, how().outer.rate);
+  const double room = StepBound::kRoom - parameter - 4 * reach(state.velocity) -
+                      16 * rate * reach(state.residual);
+  most_value_ = StepBound::kRoom / static_cast<double>(std::max<std::int64_t>(
+                                       1, context_.training.examples()));
+  most_delta_ = std::min({StepBound::kProportion * std::max(1.0, parameter),
+                          std::max(0.0, room) / (16 * rate), most_value_});
+}
+
+std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
+                                     const std::vector<float>& statistics,
+                                     const std::vector<float>& updater_state,
+                                     double weight,
+                                     std::vector<float>& delta) const {
+  const RunState& state = context_.state;
+  const std::size_t updater =
+      averages_updater() ? state.updater_state.size() : 0;
+  if (statistics.size() != state.statistics.size() ||
+      (updater > 0 && updater_state.size() != updater))
+    return "its vectors are of another size";
+  const auto reach = [&](const std::vector<float>& values) {
+    return static_cast<double>(largest_magnitude(values)) / weight;
+  };
+  if (reach(statistics) > most_value_ ||
+      (updater > 0 && reach(updater_state) > most_value_))
+    return "its values are not finite, or nearly so";
+  delta.resize(state.parameters.size());
+  try {
+    exchange::decode_delta(coded, 1, delta);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  if (reach(delta) <= most_delta_) return "";
+  return "its difference reaches " + format("%.2g", reach(delta)) +
+         ", and the largest parameter is " +
+         format("%.2g",
+                static_cast<double>(largest_magnitude(state.parameters)));
+}
+
+void AveragingEpoch::take_result(Member& member, Result result) {
+  const Lease* held = table_.find(result.lease, result.fence);
+  if (!held || held->worker != member.number) {
+    if (!is_in(result)) context_.refuse(member, result.lease, result.fence);
+    return;
+  }
+  const Lease lease = *held;
+  OpenRound& round = *round_of(lease);
+  const std::size_t slot = slot_of(round, lease);
+  if (result.round != round.version || !std::cmp_equal(result.slot, slot) ||
+      (result.elsewhere && round.appointed.empty()))
+    throw Error{Code::kProtocol, "Result: it does not fit its Task"};
+  if (!elsewhere_.contains(lease.id))
+    note_trained(member, lease.work, context_.now);
+  if (result.elsewhere) {
+    if (!round.groups.empty()) elsewhere_.insert(lease.id);
+    return;
+  }
+  if (!round.groups.empty())
+    reduction_failed(round, member.describe() + " cannot reach its reducer");
+  std::vector<float> delta;
+  if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
+    revoke_next(member, lease);
+    context_.slots.forget(slot, member.number);
+    // Whether it is the worker another one shows.
+    if (member.rejections > 0) context_.slots.swap_owner(slot);
+    table_.finish(lease.id);
+    return context_.reject(member, lease.first, why);
+  }
+  const auto weight = static_cast<double>(result.examples);
+  const std::size_t bytes =
+      result.delta.size() +
+      sizeof(float) * (result.statistics.size() + result.updater_state.size());
+  round.deltas.put(slot, std::move(delta), weight);
+  round.statistics.put(slot, std::move(result.statistics), weight);
+  if (averages_updater())
+    round.updater_state.put(slot, std::move(result.updater_state), weight);
+  settle(round, lease, result.examples, result.loss_sum, bytes);
+  end_rounds();
+}
+
+void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
+                            std::int64_t examples, double loss_sum,
+                            std::size_t bytes) {
+  const std::size_t slot = slot_of(round, lease);
+  round.examples[slot] = examples;
+  round.loss_sums[slot] = loss_sum;
+  --round.missing;
+  Member* member = context_.members.find(lease.worker);
+  require(member != nullptr, "a lease of nobody");
+  table_.commit(lease.id, lease.fence, lease.first, lease.count);
+  Json more = Json::object();
+  for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+    if (table_.is_passed_over(i)) more["passed_over"].push_back(i);
+  context_.accept(*member, lease, lease.first, lease.count, examples, loss_sum,
+                  bytes, more);
+  end_twin(*table_.find(lease.id, lease.fence));
+  table_.finish(lease.id);
+  context_.slots.learnt(slot, member->number, round.version);
+}
+
+// The round after next begins before the next one ends, even if that is
+// complete: from which version it starts must not depend on who was fast.
+void AveragingEpoch::end_rounds() {
+  while (!rounds_.empty() && rounds_.front().missing == 0) {
+    end_round();
+    if (how().overlap) tick();
+  }
+}
+
+// --- The end of a round -----------------------------------------------------
+
+void AveragingEpoch::end_round() {
+  RunState& state = context_.state;
+  exchange::OuterOptimizer outer = how().outer;
+  if (how().momentum_of_replicas)
+    outer.momentum = 1 - 1 / static_cast<double>(rounds_.front().replicas);
+  Round coded;
+  try {
+    coded = average(rounds_.front(), outer);
+  } catch (const Error& error) {
+    if (error.code() != Code::kProtocol) throw;
+    throw Error{Code::kConfig,
+                "round " + std::to_string(rounds_.front().version) +
+                    " gives no parameters that are finite: " + error.what() +
+                    "; lower --outer-rate or the learning rate"};
+  }
+  const OpenRound round = std::move(rounds_.front());
+  rounds_.pop_front();
+  look_at_state();
+  state.version = round.version;
+  state.iteration += steps(round);
+  done_ = round.end;
+  unsaved_ = true;
+
+  const std::int64_t examples = round.all_examples();
+  state.count(round.end - round.first, examples, round.loss_sum(), 0);
+  context_.events.write(
+      "round", {{"round", state.version},
+                {"epoch", state.epoch},
+                {"first", round.first},
+                {"count", round.end - round.first},
+                {"slots", round.slots()},
+                {"examples", examples},
+                {"loss", round.loss_sum() / static_cast<double>(examples)},
+                {"bytes", coded.delta.size()}});
+  record(round, coded, outer);
+  send(coded);
+}
+
+// What goes to everybody; takes the step from it.  The state is as it was if it
+// throws: kProtocol, what comes out is not finite.
+Round AveragingEpoch::average(const OpenRound& round,
+                              const exchange::OuterOptimizer& outer) {
+  RunState& state = context_.state;
+  Round coded;
+  coded.version = round.version;
+  coded.momentum = outer.momentum;
+  coded.statistics = round.statistics.result();
+  state.constrain.keep_frozen(coded.statistics, state.statistics);
+  if (averages_updater()) coded.updater_state = round.updater_state.result();
+  if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
+    throw Error{Code::kProtocol, "its statistics are not finite"};
+  // As many elements as all replicas sent: their choices differ.
+  exchange::DeltaFormat format = how().delta;
+  format.density =
+      std::min(1.0, format.density * static_cast<double>(round.slots()));
+  std::vector<float> residual = state.residual;
+  exchange::encode_delta(round.deltas.result(), format, residual, coded.delta);
+  take_step(coded.delta, outer, state);
+  coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
+  context_.round_digests[coded.version] = coded.digest;
+  while (context_.round_digests.size() > RunContext::kRoundDigests)
+    context_.round_digests.erase(context_.round_digests.begin());
+  state.residual = std::move(residual);
+  state.statistics = coded.statistics;
+  if (averages_updater()) state.updater_state = coded.updater_state;
+  return coded;
+}
+
+// Writes it to the log, before anybody is told of it.
+void AveragingEpoch::record(const OpenRound& round, const Round& coded,
+                            const exchange::OuterOptimizer& outer) {
+  if (!context_.updates) return;
+  const std::vector<std::byte> payload =
+      encode_round_record(coded, outer, steps(round), context_.state.residual);
+  LogEntry entry;
+  entry.kind = EntryKind::kRound;
+  entry.sequence = round.version;
+  entry.epoch = context_.state.epoch;
+  entry.first = round.first;
+  entry.count = round.end - round.first;
+  entry.examples = round.all_examples();
+  entry.loss_sum = round.loss_sum();
+  entry.payload = payload;
+  context_.updates->append(entry);
+  failpoint("master.after_log");
+}
+
+// Those whom it does not reach are sent State.
+void AveragingEpoch::send(const Round& round) {
+  for (Member* member : context_.tell_all(round.to_message()))
+    release(*member, "it missed a round", false);
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,166 @@
+// Parameter averaging: one epoch as a sequence of rounds.
+//
+// A round has as many slots as replicas; slot s has the `frequency`
+// mini-batches after those of slot s - 1, and gives the difference between
+// where it ended and where it began.  The round ends when every slot is in: the
+// average G of the differences, weighted by examples and summed in the order of
+// the slots, is coded and goes to every worker, and all take the outer
+// optimizer's step from what was coded, the master too.
+//
+// What a slot gives depends on the state at the round's start and on its
+// mini-batches alone, so any worker may do it, and doing it again gives the
+// same bits; but with lossy differences, updater state that is kept, or rounds
+// that overlap, it depends on the slot's history as well, and slots then stay
+// with their workers.
+//
+// In a tree of workers (feed_tree.h) rounds of many slots are summed on the
+// way: some workers reduce the Results of 8 slots, or of 8 such groups, and
+// the master gets the last 8 sums at most.  It sums as they do, so this changes
+// no bit.  Whenever that does not work, Results come here in that round.
+//
+// Rounds that overlap: round r + 1 begins when round r - 1 ends, while round r
+// is under way (slot_keeper.h says from what).  Two are open at most.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_AVERAGING_AVERAGING_MASTER_H_
+#define DL_LIBCORE_CLUSTER_MASTER_AVERAGING_AVERAGING_MASTER_H_
+
+#include <deque>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/tree/reduce_plan.h"
+#include "libcore/exchange/average.h"
+
+namespace dl::cluster {
+
+class AveragingEpoch : public Phase {
+ public:
+  // Goes on from context.state.committed, which ends with a whole round.
+  explicit AveragingEpoch(RunContext& context);
+
+  void tick() override;
+  void take(Member& member, const Message& message) override;
+  // What it had of its slots may have gone on: it is not used again.
+  void release(Member& member, const std::string& why, bool failed) override;
+  // Not with work whose Result another worker has.
+  bool working(const Member& member) const override;
+  bool done() const override;
+  // The state is always that of the last round which is over.
+  bool at_boundary() const override { return unsaved_; }
+  void settle() override { unsaved_ = false; }
+  Ranges committed() const override;
+  std::int64_t left() const override;
+
+ protected:
+  LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
+  std::int64_t leaves_out_from(std::int64_t batch) const override;
+
+ private:
+  struct OpenRound {
+    OpenRound(std::size_t slots, const RunState& state);
+
+    std::uint64_t version = 0;        // that it makes
+    std::int64_t first = 0, end = 0;  // its mini-batches
+    std::int64_t replicas = 0;        // slots of a round that is whole
+    std::int64_t iteration = 0;       // updater steps of a replica before it
+    exchange::Average deltas, statistics, updater_state;
+    std::vector<std::int64_t> examples;  // by slot
+    std::vector<double> loss_sums;
+    std::size_t missing;                // slots
+    std::set<std::size_t> passed_over;  // slots of bad data alone
+
+    // Sums that other workers make of it; none: all Results come here.
+    std::vector<ReduceGroup> groups;
+    std::vector<std::uint64_t> reducers;  // members
+    // Members that were ever told to sum something of it.
+    std::set<std::uint64_t> appointed;
+    double all_elsewhere =
+        0;  // since when all that is missing is; 0: it is not
+
+    std::size_t slots() const { return examples.size(); }
+    std::int64_t all_examples() const;
+    double loss_sum() const;
+  };
+
+  bool may_open() const;
+  void open_round();
+  void pass_over_slots();
+  void pass_over(OpenRound& round, std::size_t slot);
+  std::int64_t batches_of(const OpenRound& round, std::size_t slot) const;
+  std::int64_t examples_of(const Lease& lease) const;
+  void assign_slots(bool rebalance);
+  void hand_out();
+  void speculate();
+  Member* worker_for(std::size_t slot);
+  Slot slot_for(const OpenRound& round, std::size_t slot,
+                const Member& member) const;
+  OpenRound* round_of(const Lease& lease);
+  std::int64_t first_of(const OpenRound& round, std::size_t slot) const {
+    return round.first + static_cast<std::int64_t>(slot) * slot_batches();
+  }
+  std::size_t slot_of(const OpenRound& round, const Lease& lease) const {
+    return static_cast<std::size_t>((lease.first - round.first) /
+                                    slot_batches());
+  }
+
+  // averaging_reduce.cpp
+  void plan_reduction(OpenRound& round);
+  std::string reducer_of(const OpenRound& round, std::size_t slot) const;
+  void take_reduced(const Member& member, Reduced reduced);
+  std::string fault_of(const Reduced& reduced, const OpenRound& round,
+                       std::vector<float>& delta) const;
+  void go_direct(OpenRound& round, const std::string& why);
+  void reduction_failed(OpenRound& round, const std::string& why);
+  void watch_reduction();
+  // It came in a sum already, and now by itself, as all were asked for.
+  bool is_in(const Result& result) const;
+
+  void take_result(Member& member, Result result);
+  // What is accepted may not make the state overflow, or sums on the way to it.
+  void look_at_state();
+  // Decodes; returns why the answer cannot be used, "" if it can.
+  std::string fault_of(const Result& result, const Lease& lease,
+                       std::vector<float>& delta) const;
+  // Vectors that a slot or a group of them gave; "": they fit.  weight: that
+  // they are multiplied with, 1 of a single slot's.
+  std::string fault_of(std::span<const std::byte> coded,
+                       const std::vector<float>& statistics,
+                       const std::vector<float>& updater_state, double weight,
+                       std::vector<float>& delta) const;
+  // The slot of the lease is in.
+  void settle(OpenRound& round, const Lease& lease, std::int64_t examples,
+              double loss_sum, std::size_t bytes);
+  void revoke_next(Member& member, const Lease& lease);
+  void end_rounds();
+  void end_round();
+  Round average(const OpenRound& round, const exchange::OuterOptimizer& outer);
+  void record(const OpenRound& round, const Round& coded,
+              const exchange::OuterOptimizer& outer);
+  void send(const Round& round);
+
+  const AveragingSettings& how() const { return context_.settings.averaging; }
+  bool averages_updater() const {
+    return how().updater_state == UpdaterState::kAverage;
+  }
+  std::int64_t slot_batches() const { return how().frequency; }
+  std::int64_t steps(const OpenRound& round) const {
+    return std::min(slot_batches(), round.end - round.first);
+  }
+
+  data::Epoch order_;
+  LeaseTable table_;
+  std::deque<OpenRound> rounds_;
+  std::int64_t done_ = 0;  // mini-batches of the rounds that are over
+  bool unsaved_ = false;   // a round ended since the last checkpoint
+  // What a difference, and any other value of a replica, may reach.
+  double most_delta_ = 0, most_value_ = 0;
+  std::set<std::uint64_t> elsewhere_;  // leases whose Result another worker has
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_AVERAGING_AVERAGING_MASTER_H_

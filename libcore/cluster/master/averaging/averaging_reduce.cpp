@@ -1,0 +1,182 @@
+// Averaging's rounds that other workers sum on the way to the master.
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/cluster/master/averaging/averaging_master.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// So often in a row workers may fail to reach each other.
+constexpr int kMostFailures = 3;
+
+}  // namespace
+
+bool AveragingEpoch::working(const Member& member) const {
+  return std::ranges::any_of(table_.leases(), [&](const auto& entry) {
+    return entry.second.worker == member.number &&
+           !elsewhere_.contains(entry.first);
+  });
+}
+
+// Those who may feed others reduce as well: they listen, and are spread over
+// the hosts.
+void AveragingEpoch::plan_reduction(OpenRound& round) {
+  if (!context_.feed.keeps() || context_.reduce_failures >= kMostFailures)
+    return;
+  std::vector<Member*> reducers;
+  for (Member* member : context_.members.workers())
+    if (!member->seat.endpoint.empty() && member->in_step && reachable(*member))
+      reducers.push_back(member);
+  const auto groups = plan_groups(round.slots(), reducers.size());
+  for (const ReduceGroup& group : groups) {
+    Reduce order;
+    order.round = round.version;
+    order.level = static_cast<std::int64_t>(group.level);
+    order.first = static_cast<std::int64_t>(group.first);
+    order.count = static_cast<std::int64_t>(group.count);
+    order.parameters =
+        static_cast<std::int64_t>(context_.state.parameters.size());
+    if (group.up) order.up = reducers[groups[*group.up].reducer]->seat.endpoint;
+    if (!context_.send(*reducers[group.reducer], order.to_message())) return;
+    round.appointed.insert(reducers[group.reducer]->number);
+  }
+  round.groups = groups;
+  for (const Member* member : reducers)
+    round.reducers.push_back(member->number);
+}
+
+std::string AveragingEpoch::reducer_of(const OpenRound& round,
+                                       std::size_t slot) const {
+  if (round.groups.empty()) return "";
+  const ReduceGroup& group = round.groups[slot / exchange::kAverageGroup];
+  const Member* member = context_.members.find(round.reducers[group.reducer]);
+  return member ? member->seat.endpoint : "";
+}
+
+// One of a round that is over, or no longer summed by others, comes late.
+void AveragingEpoch::take_reduced(const Member& member, Reduced reduced) {
+  const auto found =
+      std::ranges::find(rounds_, reduced.round, &OpenRound::version);
+  if (found == rounds_.end() && reduced.round <= context_.state.version &&
+      context_.feed.keeps())
+    return;
+  if (found == rounds_.end() || !found->appointed.contains(member.number))
+    throw Error{Code::kProtocol, "Reduced: nobody asked for it"};
+  OpenRound& round = *found;
+  if (round.groups.empty()) return;
+  if (std::ranges::none_of(round.groups, [&](const ReduceGroup& group) {
+        return std::cmp_equal(group.level, reduced.level) &&
+               std::cmp_equal(group.first, reduced.first) &&
+               round.reducers[group.reducer] == member.number;
+      }))
+    throw Error{Code::kProtocol, "Reduced: it is another's to sum"};
+  std::vector<float> delta;
+  if (const std::string why = fault_of(reduced, round, delta); !why.empty())
+    return go_direct(round, why);
+  context_.reduce_failures = 0;
+  const auto first = static_cast<std::size_t>(reduced.first);
+  const std::size_t count = reduced.counts.size();
+  double weight = 0;
+  for (const SlotCount& slot : reduced.counts)
+    weight += static_cast<double>(slot.examples);
+  const std::size_t bytes =
+      reduced.delta.size() + sizeof(float) * (reduced.statistics.size() +
+                                              reduced.updater_state.size());
+  round.deltas.put_sum(first, count, {std::move(delta), weight});
+  round.statistics.put_sum(first, count,
+                           {std::move(reduced.statistics), weight});
+  if (averages_updater())
+    round.updater_state.put_sum(first, count,
+                                {std::move(reduced.updater_state), weight});
+  for (const SlotCount& slot : reduced.counts)
+    settle(round, Lease(*table_.find(slot.lease, slot.fence)), slot.examples,
+           slot.loss_sum, bytes / count);
+  end_rounds();
+}
+
+// Why the sum cannot be used; "": it can.
+std::string AveragingEpoch::fault_of(const Reduced& reduced,
+                                     const OpenRound& round,
+                                     std::vector<float>& delta) const {
+  if (!reduced.why.empty()) return reduced.why;
+  const auto last =
+      std::ranges::any_of(round.groups, [&](const ReduceGroup& group) {
+        return !group.up && std::cmp_equal(group.level, reduced.level) &&
+               std::cmp_equal(group.first, reduced.first) &&
+               group.count == reduced.counts.size();
+      });
+  if (!last) return "it is the sum of no group of the round";
+  double weight = 0;
+  for (std::size_t i = 0; i < reduced.counts.size(); ++i) {
+    const SlotCount& slot = reduced.counts[i];
+    weight += static_cast<double>(slot.examples);
+    const Lease* lease = table_.find(slot.lease, slot.fence);
+    const auto index = static_cast<std::size_t>(reduced.first) + i;
+    if (!lease || lease->first != first_of(round, index))
+      return "slot " + std::to_string(index) + " was leased again";
+    if (slot.examples != examples_of(*lease) ||
+        !sound_loss(slot.loss_sum, slot.examples))
+      return "its counts are wrong";
+  }
+  return fault_of(reduced.delta, reduced.statistics, reduced.updater_state,
+                  weight, delta);
+}
+
+// What others have of it is sent here.
+void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
+  if (round.groups.empty()) return;
+  round.groups.clear();
+  round.reducers.clear();
+  for (const auto& [id, lease] : table_.leases())
+    if (lease.first >= round.first && lease.first < round.end)
+      elsewhere_.erase(id);
+  context_.events.write("direct", {{"round", round.version},
+                                   {"epoch", context_.state.epoch},
+                                   {"why", why}});
+  context_.log(Level::kDetail, "round " + std::to_string(round.version) +
+                                   " is summed by the master: " + why);
+  for (Member* member : context_.tell_all(Direct{round.version}.to_message()))
+    release(*member, "it missed a message", false);
+}
+
+void AveragingEpoch::reduction_failed(OpenRound& round,
+                                      const std::string& why) {
+  go_direct(round, why);
+  if (++context_.reduce_failures != kMostFailures) return;
+  context_.log(Level::kWarning,
+               "the master sums all replicas from now on; other workers could "
+               "not: " +
+                   why);
+}
+
+bool AveragingEpoch::is_in(const Result& result) const {
+  const auto slot = static_cast<std::size_t>(result.slot);
+  return std::ranges::any_of(rounds_, [&](const OpenRound& round) {
+    return round.version == result.round && slot < round.slots() &&
+           round.examples[slot] > 0;
+  });
+}
+
+// All of a round is with other workers, but their sums do not come.
+void AveragingEpoch::watch_reduction() {
+  for (OpenRound& round : rounds_) {
+    if (round.groups.empty()) continue;
+    const auto elsewhere =
+        std::ranges::count_if(table_.leases(), [&](const auto& entry) {
+          return entry.second.first >= round.first &&
+                 entry.second.first < round.end &&
+                 elsewhere_.contains(entry.first);
+        });
+    if (std::cmp_less(elsewhere, round.missing))
+      round.all_elsewhere = 0;
+    else if (round.all_elsewhere == 0)
+      round.all_elsewhere = context_.now;
+    else if (context_.now - round.all_elsewhere > context_.limits.lost_after)
+      reduction_failed(round, "the sums did not come");
+  }
+}
+
+}  // namespace dl::cluster

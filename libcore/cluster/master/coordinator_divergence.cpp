@@ -1,0 +1,157 @@
+// The part of the coordinator that looks whether training goes wrong.
+
+#include <span>
+#include <utility>
+
+#include "libcore/base/failpoint.h"
+#include "libcore/base/number_format.h"
+#include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/store/divergence.h"
+#include "libcore/cluster/store/setback.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr std::int64_t kMostSetbacks = 6;
+
+}  // namespace
+
+void Coordinator::watch_training() {
+  if (context_.gone_wrong) {
+    const Error error = *std::exchange(context_.gone_wrong, std::nullopt);
+    if (phase_ && go_back(error.what())) return;
+    // There is no going on, or never was.
+    if (context_.limits.on_divergence == OnDivergence::kIgnore ||
+        context_.state.watch.blocks() == 0)
+      throw Error{error.code(),
+                  error.what() + std::string(RunContext::kRejectionRemedy)};
+    return note_divergence(error.what());
+  }
+  const LossWatch& watch = context_.state.watch;
+  if (watch.sound()) said_wrong_ = false;
+  if (!watch.wrong() || said_wrong_ || !phase_ || evaluation_ ||
+      !stop_reason_.empty() || time_is_up_)
+    return;
+  said_wrong_ = true;
+  const std::string what = watch.describe();
+  if (!go_back(what)) note_divergence(what);
+}
+
+// False: it is not wanted, or not possible.
+bool Coordinator::go_back(const std::string& why) {
+  RunState& state = context_.state;
+  if (context_.limits.on_divergence != OnDivergence::kReduce ||
+      !hooks_.go_back || state.setbacks >= kMostSetbacks)
+    return false;
+  std::optional<RunState> back;
+  try {
+    failpoint("master.setback");
+    back = hooks_.go_back();
+  } catch (const Error& error) {
+    context_.log(Level::kWarning,
+                 std::string("cannot go back: ") + error.what());
+  }
+  if (!back) return false;
+  write_divergence(why, "reduce");
+  const std::uint64_t from = state.version;
+  const std::uint64_t sound = state.watch.sound_version();
+  take_back(std::move(*back));
+  context_.events.write("setback", {{"epoch", state.epoch},
+                                    {"committed", state.committed},
+                                    {"from", from},
+                                    {"sound", sound},
+                                    {"version", state.version},
+                                    {"factor", state.step_factor}});
+  context_.log(Level::kWarning,
+               "training went wrong: " + why +
+                   "; it goes back to before that, epoch " +
+                   std::to_string(state.epoch + 1) + ", and on with " +
+                   format("%g", state.step_factor) + " of the steps");
+  failpoint("master.setback");
+  checkpoint();
+  failpoint("master.setback");
+  begin_epoch();
+  return true;
+}
+
+// The log is the first to know.  All work that is under way is void.
+void Coordinator::take_back(RunState state) {
+  for (Member* member : context_.members.present()) {
+    phase_->release(*member, "training goes back", false);
+    member->in_step = false;
+  }
+  phase_.reset();
+  evaluation_ = nullptr;
+  said_wrong_ = false;
+  const std::uint64_t before = context_.state.version;
+  context_.state = std::move(state);
+  context_.diversity.reset();
+  context_.caution = {};
+  context_.forgive();
+  ++context_.averages;  // running statistics are others as well
+  early_stopping_ = early_stopping_of(context_.settings, context_.state);
+  if (!context_.updates) return;
+  // Each number has an entry, so that logs have no gaps.
+  const std::uint64_t last = context_.state.version;
+  for (std::uint64_t version = before + 1; version <= last; ++version) {
+    context_.state.version = version;
+    const std::vector<std::byte> payload = encode_setback(context_.state);
+    LogEntry entry;
+    entry.kind = EntryKind::kSetback;
+    entry.sequence = version;
+    entry.epoch = context_.state.epoch;
+    entry.count = 1;
+    entry.payload = payload;
+    context_.updates->append(entry);
+  }
+}
+
+// One bad score may be chance, or statistics that are not settled yet.
+void Coordinator::watch_score() {
+  const std::span<const EpochScore> history = context_.state.history;
+  const auto lost = [&](std::span<const EpochScore> upto) {
+    return lost_score(upto,
+                      {context_.settings.metric, context_.evaluation.examples(),
+                       context_.loss_of_chance});
+  };
+  const std::string now = lost(history);
+  if (now.empty()) return;
+  if (lost(history.first(history.size() - 1)).empty())
+    context_.log(Level::kWarning, "the held-out score fell: " + now);
+  else
+    note_divergence("the held-out score stays low: " + now);
+}
+
+void Coordinator::write_divergence(const std::string& what,
+                                   std::string_view action) {
+  const RunState& state = context_.state;
+  context_.events.write("divergence", {{"epoch", state.epoch},
+                                       {"version", state.version},
+                                       {"since", state.watch.since()},
+                                       {"level", state.watch.level()},
+                                       {"best", state.watch.best()},
+                                       {"why", what},
+                                       {"action", action}});
+}
+
+void Coordinator::note_divergence(const std::string& what) {
+  const bool ignored = context_.limits.on_divergence == OnDivergence::kIgnore;
+  const std::string remedy = divergence_remedy(context_.settings.mode);
+  write_divergence(what, ignored ? "ignore" : "stop");
+  if (ignored)
+    return context_.log(Level::kWarning,
+                        "training goes wrong: " + what + "; " + remedy +
+                            "; it goes on, as --on-divergence ignore says");
+  std::uint64_t version =
+      better_version(context_.state, context_.settings.metric);
+  // No loss rose and there is no score: answers are no longer finite.
+  if (version == 0) version = context_.state.watch.sound_version();
+  std::string better;
+  if (hooks_.where_model) better = hooks_.where_model(version);
+  if (!better.empty()) better = "; " + better;
+  context_.fail(Error{Code::kDiverged,
+                      "training went wrong: " + what + "; " + remedy + better});
+}
+
+}  // namespace dl::cluster

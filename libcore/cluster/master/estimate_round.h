@@ -1,0 +1,57 @@
+// Instead of training: measures workers and their lines for an Estimate.
+//
+// All workers compute at the same time, as they would in training, and then
+// each has its line measured, one after the other.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
+#define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
+
+#include <map>
+#include <vector>
+
+#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/protocol/probe.h"
+#include "libcore/cluster/report/estimate.h"
+
+namespace dl::cluster {
+
+class EstimateRound : public Phase {
+ public:
+  // measured: gets what was found, once done().
+  EstimateRound(RunContext& context, std::vector<HostFigures>& measured);
+
+  // Throws Error: kUnavailable, a worker does not answer.
+  void tick() override;
+  void take(Member& member, const Message& message) override;
+  bool done() const override { return stage_ == Stage::kDone; }
+  bool at_boundary() const override { return false; }  // nothing to save
+  Ranges committed() const override { return {}; }
+
+ protected:
+  LeaseTable& table() override { return table_; }
+  data::Epoch& order() override { return order_; }
+
+ private:
+  enum class Stage { kComputing, kLines, kDone };
+
+  void ask(Member& member, const Probe& probe);
+  void take_echo(HostFigures& host, double seconds);
+  void next_echo();
+  void check_silence() const;
+
+  std::vector<HostFigures>& measured_;
+  LeaseTable table_;  // empty: nothing is leased
+  data::Epoch order_{{}, 1, 0, 0, false};
+  Stage stage_ = Stage::kComputing;
+  std::map<std::uint64_t, HostFigures> hosts_;  // by member
+  std::size_t computing_ = 0;                   // not yet answered
+  double asked_ = 0;                            // when, the last probe
+  // The line being measured.
+  std::uint64_t current_ = 0;
+  std::vector<double> short_trips_;
+  std::size_t load_ = 0;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_

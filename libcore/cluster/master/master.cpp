@@ -1,0 +1,135 @@
+#include "libcore/cluster/master/master.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "libcore/cluster/master/master_run.h"
+#include "libcore/cluster/master/pretraining.h"
+#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/store/replay.h"
+#include "libcore/cluster/store/run_files.h"
+#include "libcore/cluster/transport/master_address.h"
+#include "libcore/cluster/transport/passing_folder.h"
+#include "libcore/io/overwriting.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// A model that cannot be written is known before hours of training.
+void check_output(const std::string& output, const std::string& run) {
+  namespace fs = std::filesystem;
+  refuse_overwriting_run(output, run);
+  const auto fail = [&](const std::string& why) {
+    throw Error{Code::kCantCreate, "cannot create '" + output + "': " + why};
+  };
+  std::error_code ignored;
+  if (fs::is_directory(output, ignored)) fail("it is a folder");
+  const fs::path folder = fs::path(output).parent_path();
+  // The master makes the run directory.
+  const bool in_run = (folder / "").lexically_normal() ==
+                      (fs::path(run) / "").lexically_normal();
+  if (!folder.empty() && !in_run && !fs::is_directory(folder, ignored))
+    fail("there is no folder '" + folder.string() + "'");
+}
+
+// No output replaces an input or a file of the run, and --fresh removes no
+// input.
+void check_files(const MasterOptions& options) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> inputs;
+  for (const auto* operands : {&options.data, &options.eval_data})
+    for (const std::string& input : io::expand_operands(*operands))
+      inputs.push_back(input);
+  for (const std::string& input : {options.net, options.init})
+    if (!input.empty()) inputs.push_back(input);
+  if (std::ranges::count(inputs, "-") > 1)
+    throw Error{Code::kUsage,
+                "standard input is given for more than one input"};
+  const std::string run = run_folder(options);
+  for (const std::string& output : {options.output, options.master_file}) {
+    if (output.empty()) continue;
+    io::refuse_overwriting(output, inputs);
+    check_output(output, run);
+  }
+  std::error_code ignored;
+  if (!options.master_file.empty() &&
+      fs::weakly_canonical(options.master_file, ignored) ==
+          fs::weakly_canonical(options.output, ignored))
+    throw Error{Code::kUsage,
+                "--master-file and --output are both '" + options.output + "'"};
+  if (options.fresh) refuse_removing(inputs, run, "--fresh would remove");
+  if (!std::ranges::all_of(inputs, io::names_file))
+    refuse_removing(inputs, run, "what is read as a stream may replace");
+}
+
+// Nothing is kept, so the run directory is a passing one.
+Outcome estimate(MasterOptions options, const Log& log) {
+  const PassingFolder folder;
+  options.run = folder.path().string();
+  options.output = (folder.path() / "model").string();
+  check_files(options);
+  return train(options, log);
+}
+
+Outcome dry_run(const MasterOptions& options, const Log& log) {
+  for (const auto* operands : {&options.data, &options.eval_data})
+    for (const std::string& operand : *operands)
+      if (!io::names_file(operand))
+        throw Error{Code::kUsage, "--dry-run looks at shards, not at a stream"};
+  const Plan plan = make_plan(options, "", log);
+  limits_of(options);
+  return {plan.to_text(), plan.to_json()};
+}
+
+// Writes an earlier model of a run, or lists those that there are.
+Outcome replay_run(const MasterOptions& options, const Log& log) {
+  if (options.list) {
+    Outcome outcome{"", Json::array()};
+    for (const auto& [first, last] : replayable_steps(options.replay, log)) {
+      outcome.text +=
+          std::to_string(first) + "\t" + std::to_string(last) + "\n";
+      outcome.json.push_back({{"first", first}, {"last", last}});
+    }
+    return outcome;
+  }
+  if (options.output.empty() || options.output == "-")
+    throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
+  check_output(options.output, options.replay);
+  const std::uint64_t wanted =
+      options.step < 0 ? kLastUpdate : static_cast<std::uint64_t>(options.step);
+  const std::uint64_t step =
+      replay_model(options.replay, wanted, options.output, log);
+  log(Level::kInfo, "the model after update " + std::to_string(step) +
+                        " is in '" + options.output + "'");
+  return {"", {{"step", step}, {"model", options.output}}};
+}
+
+}  // namespace
+
+Outcome run_master(const MasterOptions& options, const Log& log) {
+  if (!options.bind.empty()) check_bind(options.bind);
+  if (options.dry_run) return dry_run(options, log);
+  if (options.estimate) {
+    limits_of(options);
+    return estimate(options, log);
+  }
+  if (!options.replay.empty()) return replay_run(options, log);
+  if (options.list || options.step >= 0)
+    throw Error{Code::kUsage, "--list and --step go with --replay RUN"};
+  if (options.output.empty() || options.output == "-")
+    throw Error{Code::kUsage, "want --output MODEL, a file for the model"};
+  if (options.net.empty() && options.init.empty())
+    throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
+  if (options.data.empty())
+    throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  limits_of(options);
+  check_files(options);
+  if (options.pretrain > 0) return pretrain_and_train(options, log);
+  refuse_pretrained(options);
+  return train(options, log);
+}
+
+}  // namespace dl::cluster

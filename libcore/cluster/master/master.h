@@ -1,0 +1,35 @@
+// What dl-master does: trains, or plans, measures or rebuilds.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_MASTER_H_
+#define DL_LIBCORE_CLUSTER_MASTER_MASTER_H_
+
+#include <optional>
+#include <string>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/base/log.h"
+#include "libcore/cluster/plan/master_options.h"
+
+namespace dl::cluster {
+
+// What is said at the end: one screen, and the same for machines.
+struct Outcome {
+  std::string text;
+  Json json;
+  // To be thrown when all is said: the model is much worse than one that the
+  // run had.
+  std::optional<Error> verdict = std::nullopt;
+  std::string remark = {};  // else a warning to end with, or ""
+};
+
+// Returns when the model is written, or at once for a run that is finished
+// already.
+// Throws Error: kTryAgain, stopped with its state saved; kUnavailable, too few
+// workers, or the address cannot be bound; and whatever is wrong with options,
+// configuration, data and files.
+Outcome run_master(const MasterOptions& options, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_MASTER_H_

@@ -1,0 +1,512 @@
+#include "libcore/cluster/master/master_run.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/base/parallel.h"
+#include "libcore/base/unique.h"
+#include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/master/local_workers.h"
+#include "libcore/cluster/master/progress_line.h"
+#include "libcore/cluster/master/watchdog.h"
+#include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/plan/run_store.h"
+#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/settings/worker_advice.h"
+#include "libcore/cluster/store/divergence.h"
+#include "libcore/cluster/store/run_files.h"
+#include "libcore/cluster/transport/local_socket.h"
+#include "libcore/eval/model.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPause{50};   // between two looks at the clock
+constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
+constexpr int kMostRestarts = 4;     // of each local worker, without progress
+// A master that says nothing for so many times --lost-after is lost itself.
+constexpr int kSilence = 10;
+// For their Leave, after Stop, also of those that are connecting again.
+constexpr double kFarewellSeconds = 5;
+// What a thread must have to do in a mini-batch, forward, to be worth waking:
+// below it two threads took longer than one.
+constexpr double kFlopsForThread = 500'000;
+constexpr double kWorkersLeave = 10;  // seconds for local workers to end
+
+std::string new_run_id() {
+  return io::hex(unique_number()) + io::hex(unique_number());
+}
+
+// One start of a master over its run directory.
+class Master {
+ public:
+  Master(const MasterOptions& options, const Log& log)
+      : options_(options), log_(log), store_(options, log) {}
+
+  Outcome run();
+
+ private:
+  Report begun() const;
+  Outcome finished();
+  void judge(const RunState& state, Outcome& outcome) const;
+  void begin_history();
+  std::unique_ptr<RouterSocket> listen();
+  int threads_of_worker() const;
+  std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
+  void start(RouterSocket& socket);
+  void announce(const RouterSocket& socket);
+  void loop(RouterSocket& socket);
+  void see_off(int code, const std::string& reason);
+  void receive();
+  void look_after_local_workers();
+  void renew_tree_key();
+  MasterData& data_of(const Fetch& fetch);
+  Hooks hooks();
+  Outcome outcome();
+  Outcome estimated() const;
+
+  const MasterOptions& options_;
+  const Log& log_;
+  RunStore store_;
+  Plan plan_;
+  RunState state_;  // as the store had it, until the context has it
+
+  std::string run_ = new_run_id();
+  std::string tree_key_;  // Welcome::tree_key
+  bool some_have_old_key_ = false;
+  std::optional<LocalSocket> local_socket_;
+  std::optional<SocketLink> link_;
+  std::optional<EventLog> events_;
+  std::optional<RunContext> context_;
+  std::optional<Coordinator> coordinator_;
+  std::optional<LocalWorkers> local_;
+  int restarts_ = 0;  // of local workers, since a mini-batch was committed
+  std::uint64_t settled_at_restart_ = 0;  // mini-batches
+  bool stopping_ = false;
+  std::vector<HostFigures> measured_;  // with --estimate
+  double began_ = monotonic_seconds();
+  ProgressLine progress_;
+  std::optional<Watchdog> watchdog_;  // while there is a loop
+};
+
+Outcome Master::run() {
+  plan_ = make_plan(options_, store_.path(), log_);
+  std::unique_ptr<RouterSocket> socket;
+  std::vector<RouterSocket::Incoming> first;
+  // What fails leaves an earlier run as it is, and no new one.
+  const bool anew = options_.fresh || !store_.holds_run();
+  if (anew) {
+    socket = listen();
+    first = start_workers(*socket);
+    if (options_.fresh) store_.start_over(plan_);
+  }
+  state_ = store_.take_up(plan_);
+  if (state_.finished) return finished();
+  if (!anew) socket = listen();
+  begin_history();
+  if (store_.known())
+    log_(Level::kInfo, "going on with " + store_.describe(state_));
+  if (!anew) first = start_workers(*socket);
+  start(*socket);
+  try {
+    for (const RouterSocket::Incoming& incoming : first)
+      coordinator_->handle(incoming, monotonic_seconds());
+    loop(*socket);
+    if (coordinator_->finished() && !options_.estimate)
+      store_.write_model(context_->state);
+  } catch (const Error& error) {
+    watchdog_.reset();
+    see_off(static_cast<int>(error.code()), error.code() == Code::kDiverged
+                                                ? "training went wrong"
+                                                : error.what());
+    events_->write("stop", {{"why", error.what()},
+                            {"code", static_cast<int>(error.code())}});
+    if (local_) local_->finish(kWorkersLeave);
+    if (error.code() == Code::kDiverged) log_(Level::kInfo, outcome().text);
+    throw;
+  }
+  context_->report.seconds = monotonic_seconds() - began_;
+  // Workers of other hosts wait for the next stage, as for a master that comes
+  // back.
+  if (!coordinator_->finished())
+    see_off(75, coordinator_->stop_reason());
+  else if (plan_.stage.empty() || local_)
+    see_off(0, "the run is finished");
+  if (local_) local_->finish(kWorkersLeave);
+  if (options_.estimate && coordinator_->finished()) return estimated();
+  Outcome result = outcome();
+  events_->write("report", result.json);
+  if (coordinator_->finished()) {
+    if (const std::string lacking = context_->report.lacking();
+        !lacking.empty())
+      log_(Level::kWarning,
+           "the model lacks much of what was learnt: " + lacking +
+               "; the loss of training is that of workers, which have it; " +
+               (plan_.settings.sharing.threshold == SharingSettings().threshold
+                    ? "take more epochs"
+                    : "take the default --threshold, or more epochs"));
+    judge(context_->state, result);
+    return result;
+  }
+  log_(Level::kInfo, result.text);
+  throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
+                                   "; the state is saved in '" + store_.path() +
+                                   "', the same command goes on"};
+}
+
+std::unique_ptr<RouterSocket> Master::listen() {
+  std::string endpoint = options_.bind;
+  if (options_.local > 0 && endpoint.empty())
+    endpoint = local_socket_.emplace(store_.path()).endpoint();
+  try {
+    auto socket = std::make_unique<RouterSocket>(
+        endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
+    Sizes sizes = plan_.sizes();
+    sizes.shards = plan_.training->shards().size();
+    if (options_.estimate) sizes.load = kLongestLoad;
+    if (plan_.evaluation) sizes.evaluations = kMaxBody;
+    socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true},
+                   {.from = kFromMaster, .sizes = sizes});
+    return socket;
+  } catch (const Error& error) {
+    if (!endpoint.empty() || error.code() != Code::kUsage) throw;
+    throw Error{Code::kUsage, std::string(error.what()) +
+                                  "; --local COUNT trains on this host alone"};
+  }
+}
+
+// What a report says of the run before it goes on.
+Report Master::begun() const {
+  Report report;
+  report.directory = store_.path();
+  report.checkpoint = store_.checkpoint();
+  report.epochs = plan_.settings.epochs;
+  report.expected_per_epoch = plan_.training->examples();
+  report.parameters = plan_.parameters;
+  report.keeps_best = plan_.keep_best;
+  report.epochs_given = options_.epochs_given;
+  return report;
+}
+
+// What to say of a run with nothing left to do.
+Outcome Master::finished() {
+  Report report = begun();
+  report.model = options_.output;
+  if (options_.stage.empty())
+    log_(Level::kInfo,
+         "the run in '" + store_.path() + "' is finished" +
+             (state_.reason.empty()
+                  ? " after epoch " + std::to_string(state_.epoch) +
+                        "; more --epochs go on with it"
+                  : ": " + state_.reason + "; with another limit it goes on") +
+             ", --fresh starts over");
+  const Json json = report.to_json(state_);
+  // A start that ended just before it could tell.
+  if (!options_.estimate && last_event(store_.events()) != "report") {
+    begin_history();
+    events_->write("report", json);
+  }
+  Outcome result{"", json};
+  judge(state_, result);
+  return result;
+}
+
+// Of a run that is finished: whether its model is much worse than one that it
+// had, or of no use.
+void Master::judge(const RunState& state, Outcome& outcome) const {
+  if (options_.estimate) return;
+  const HeldOut held_out{plan_.settings.metric,
+                         plan_.evaluation ? plan_.evaluation->examples() : 0,
+                         plan_.loss_of_chance};
+  const std::string remedy = divergence_remedy(plan_.settings.mode);
+  if (const std::string nothing = learnt_nothing(state, held_out);
+      !nothing.empty())
+    outcome.remark = "nothing was learnt: " + nothing + "; " + remedy +
+                     ", or look at the data's labels";
+  const std::string why = ends_badly(state, held_out);
+  if (why.empty()) return;
+  std::string text = "training ended badly: " + why;
+  if (!plan_.keep_best)
+    text += "; '" + options_.output + "' is what it ended with";
+  const std::string better =
+      store_.where_model(better_version(state, plan_.settings.metric));
+  if (!better.empty()) text += "; " + better;
+  text += "; " + remedy;
+  if (limits_of(options_).on_divergence != OnDivergence::kIgnore &&
+      !plan_.keep_best)
+    outcome.verdict = Error{Code::kDiverged, text};
+  else
+    outcome.remark = text;
+}
+
+void Master::begin_history() {
+  events_.emplace(store_.events(), run_, store_.incarnation(), log_);
+  Json event{{"checkpoint", store_.checkpoint()},
+             {"epoch", state_.epoch},
+             {"committed", state_.committed},
+             {"version", state_.version},
+             {"replayed", store_.replayed()},
+             {"batches", plan_.batches_per_epoch()},
+             {"examples", plan_.training->examples()},
+             {"epochs", plan_.settings.epochs},
+             {"mode", plan_.settings.to_json()["mode"]},
+             {"pid", ::getpid()}};
+  if (!plan_.stage.empty()) event["stage"] = plan_.stage;
+  events_->write(store_.known() ? "resume" : "start", event);
+}
+
+// As many as the cores allow and the work of a mini-batch keeps busy.
+int Master::threads_of_worker() const {
+  if (options_.threads > 0) return static_cast<int>(options_.threads);
+  const auto workers = static_cast<int>(options_.local);
+  const double useful = plan_.flops_per_batch() / kFlopsForThread;
+  const int cores = std::max(1, available_cores() / workers);
+  return useful < cores ? std::max(1, static_cast<int>(useful)) : cores;
+}
+
+// Local ones, if they are wanted; returns when one of them has spoken, with
+// what it said: it has its device then.
+std::vector<RouterSocket::Incoming> Master::start_workers(
+    RouterSocket& socket) {
+  link_.emplace(socket);
+  if (options_.local == 0) return {};
+  const auto workers = static_cast<int>(options_.local);
+  local_.emplace(LocalWorkers::Command{socket.endpoint(), options_.device,
+                                       threads_of_worker()});
+  local_->start(workers);
+  const double end = monotonic_seconds() + limits_of(options_).wait;
+  while (monotonic_seconds() < end) {
+    pollfd stop{options_.stop, POLLIN, 0};
+    if (options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) break;
+    if (auto incoming = link_->receive(kPause, {})) return {*incoming};
+    look_after_local_workers();
+  }
+  return {};
+}
+
+void Master::start(RouterSocket& socket) {
+  context_.emplace(plan_.settings, limits_of(options_), run_,
+                   store_.incarnation(), *events_, *link_, log_);
+  context_->updates = store_.begin_log(run_, state_);
+  context_->training = plan_.training->catalogue();
+  for (const ShardInfo& shard : plan_.training->shards())
+    context_->training_files.push_back(shard.path);
+  if (plan_.evaluation) {
+    context_->evaluation = plan_.evaluation->catalogue();
+    for (const ShardInfo& shard : plan_.evaluation->shards())
+      context_->evaluation_files.push_back(shard.path);
+  }
+  context_->state = std::move(state_);
+  for (const BadShard& bad : context_->state.bad_shards)
+    log_(Level::kWarning, "'" + context_->training_files.at(bad.shard) +
+                              "' was bad in epoch " +
+                              std::to_string(bad.epoch + 1) +
+                              " and stays out; --fresh takes it back");
+  context_->loss_of_chance = plan_.loss_of_chance;
+  context_->shared_updater = plan_.shared_updater;
+  // A worker that shares gradients has no updater of its own.
+  if (!plan_.shared_updater)
+    context_->updater_elements = static_cast<std::size_t>(plan_.updater_state);
+  context_->subjects = eval::subjects_of(plan_.model.config, plan_.model.data);
+  context_->report = begun();
+  context_->examine = [this](const Fetch& fetch) {
+    data_of(fetch).examine(fetch.shard, fetch.record,
+                           check_for(plan_.model.config));
+  };
+  if (!socket.public_key().empty() &&
+      context_->limits.topology != Topology::kStar)
+    tree_key_ = make_key_pair().secret_key;
+  coordinator_.emplace(*context_, hooks(), monotonic_seconds());
+  const std::string advice = plan_.advice();
+  if (!advice.empty() && options_.local != 1 && !options_.estimate)
+    log_(Level::kInfo, advice);
+  const std::string workers = worker_advice(
+      plan_.settings, context_->limits.min_workers, plan_.batches_per_epoch());
+  if (!workers.empty() && !options_.estimate) log_(Level::kWarning, workers);
+  announce(socket);
+}
+
+void Master::announce(const RouterSocket& socket) {
+  if (options_.listening) options_.listening(socket.endpoint());
+  if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
+  if (options_.master_file.empty()) return;
+  write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},
+                                              {"run", run_},
+                                              {"curve", socket.public_key()}}) +
+                                       "\n");
+}
+
+void Master::loop(RouterSocket& socket) {
+  watchdog_.emplace(kSilence * limits_of(options_).lost_after, log_,
+                    end_at_once);
+  while (!coordinator_->finished() && !coordinator_->stopped()) {
+    pollfd stop{options_.stop, POLLIN, 0};
+    if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
+      stopping_ = true;
+      const std::string name = options_.stop_name();
+      log_(Level::kInfo, name + ": taking in what is under way, then saving");
+      coordinator_->stop(name, monotonic_seconds());
+    }
+    receive();
+    watchdog_->turn("looking after workers and work");
+    failpoint("master.spin");
+    look_after_local_workers();
+    renew_tree_key();
+    if (socket.renew_server_key()) {
+      log_(Level::kInfo, "server.key is another one; workers join again");
+      announce(socket);
+    }
+    coordinator_->tick(monotonic_seconds());
+    progress_.observe(*context_);
+    if (options_.progress)
+      options_.progress([&] {
+        return progress_.text(*context_, *coordinator_, options_.detail);
+      });
+  }
+  watchdog_.reset();
+}
+
+// Who had a key that was removed may know the one of the tree; while there is
+// no tree it is of no use, and the others need not join again for a new one.
+void Master::renew_tree_key() {
+  if (link_->take_removed_key() && !tree_key_.empty()) {
+    tree_key_ = make_key_pair().secret_key;
+    some_have_old_key_ = true;
+  }
+  if (context_->feed.keeps() && std::exchange(some_have_old_key_, false))
+    coordinator_->join_again();
+}
+
+// Tells the workers, and stays until they have heard it.
+void Master::see_off(int code, const std::string& reason) {
+  coordinator_->dismiss(code, reason);
+  const double end = monotonic_seconds() + kFarewellSeconds;
+  while (!coordinator_->all_left() && monotonic_seconds() < end)
+    if (const auto incoming = link_->receive(kPause, {}))
+      coordinator_->take_farewell(*incoming);
+  coordinator_->retire_keys();
+}
+
+void Master::receive() {
+  const std::span<const int> wake = stopping_ || options_.stop < 0
+                                        ? std::span<const int>()
+                                        : std::span(&options_.stop, 1);
+  milliseconds wait = kPause;
+  for (int i = 0; i < kMessagesAtOnce; ++i) {
+    watchdog_->turn("waiting for messages");
+    const auto incoming = link_->receive(wait, wake);
+    if (!incoming) return;
+    watchdog_->turn("taking in ", name_of(incoming->received.message.type));
+    coordinator_->handle(*incoming, monotonic_seconds());
+    wait = milliseconds(0);
+  }
+}
+
+// Statuses that mean that another worker would fare no better.
+bool is_final(int status) {
+  static const std::set<int> kFinal = {64, 65, 66, 69, 76, 77, 78};
+  return kFinal.contains(status);
+}
+
+void Master::look_after_local_workers() {
+  if (!local_) return;
+  for (const LocalWorkers::Ended& ended : local_->reap()) {
+    if (coordinator_)
+      coordinator_->lost_process(ended.name, ended.pid, "it " + ended.how,
+                                 monotonic_seconds());
+    if (stopping_) continue;
+    if (is_final(ended.status))
+      throw Error{static_cast<Code>(ended.status),
+                  "a local worker " + ended.how + "; its message is above"};
+    if (context_) {
+      const std::uint64_t settled =
+          context_->report.batches + context_->state.bad_batches.size();
+      if (settled != settled_at_restart_) restarts_ = 0;
+      settled_at_restart_ = settled;
+    }
+    if (++restarts_ > kMostRestarts * options_.local)
+      throw Error{Code::kUnavailable,
+                  "local workers do not live; the last one " + ended.how};
+    local_->start(1);
+  }
+}
+
+MasterData& Master::data_of(const Fetch& fetch) {
+  if (fetch.evaluation && !plan_.evaluation)
+    throw Error{Code::kProtocol, "there is no held-out data"};
+  return fetch.evaluation ? *plan_.evaluation : *plan_.training;
+}
+
+Hooks Master::hooks() {
+  Hooks hooks;
+  hooks.welcome = [this] {
+    Welcome welcome = plan_.welcome();
+    welcome.heartbeat_ms = options_.heartbeat.count();
+    welcome.silence_ms = kSilence * options_.lost_after.count();
+    welcome.tree_key = tree_key_;
+    return welcome;
+  };
+  hooks.save = [this] {
+    if (watchdog_) watchdog_->turn("writing a checkpoint");
+    return store_.save(context_->state);
+  };
+  if (plan_.keep_best)
+    hooks.keep_best = [this] { store_.keep_best(context_->state); };
+  hooks.record = [this](const Fetch& fetch) {
+    return data_of(fetch).record(fetch.shard, fetch.record);
+  };
+  hooks.go_back = [this] { return store_.go_back(context_->state); };
+  hooks.where_model = [this](std::uint64_t version) {
+    return store_.where_model(version);
+  };
+  if (options_.estimate) hooks.measured = &measured_;
+  hooks.computes_with = [this](const std::string& instructions) {
+    store_.note_instructions(instructions);
+  };
+  return hooks;
+}
+
+Outcome Master::outcome() {
+  Report& report = context_->report;
+  report.bytes_in = link_->bytes_in();
+  report.bytes_out = link_->bytes_out();
+  report.foreign = link_->dropped();
+  for (const BadShard& bad : context_->state.bad_shards)
+    report.bad_files.push_back(context_->training_files.at(bad.shard));
+  std::ranges::sort(report.bad_files);
+  report.histories_lost = context_->slots.lost();
+  if (coordinator_->finished()) report.model = options_.output;
+  return {report.to_text(context_->state), report.to_json(context_->state)};
+}
+
+Outcome Master::estimated() const {
+  Estimate estimate;
+  estimate.hosts = measured_;
+  estimate.parameters = plan_.parameters;
+  estimate.settings = plan_.settings;
+  estimate.batches = plan_.batches_per_epoch();
+  estimate.topology = context_->limits.topology;
+  estimate.fan_out = context_->limits.fan_out;
+  return {estimate.to_text(), estimate.to_json()};
+}
+
+}  // namespace
+
+Outcome train(const MasterOptions& options, const Log& log) {
+  return Master(options, log).run();
+}
+
+}  // namespace dl::cluster

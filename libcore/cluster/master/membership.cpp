@@ -1,0 +1,190 @@
+#include "libcore/cluster/master/membership.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/io/digest.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// What it had begun before it joined may end after that.
+constexpr std::uint64_t kSlack = 4;
+
+std::string process_of(const Hello& hello) {
+  return hello.host + ":" + std::to_string(hello.pid);
+}
+
+// What stays with a process on another connection.
+Member former_self(const Member& old) {
+  Member member;
+  member.returns = old.ready || old.returns;
+  member.examples = old.examples;
+  member.statistics = old.statistics;
+  member.batch_seconds = old.batch_seconds;
+  member.measured = old.measured;
+  member.told_slower = old.told_slower;
+  return member;
+}
+
+}  // namespace
+
+std::string Member::describe() const {
+  return "w" + std::to_string(number) + " (" + hello.name + ")";
+}
+
+std::uint64_t Member::party() const {
+  return key.empty() ? hello.process
+                     : io::digest(std::as_bytes(std::span(key)));
+}
+
+const Member* Membership::of_process(std::uint64_t process) const {
+  for (const auto& [number, member] : members_)
+    if (member.hello.process == process) return &member;
+  return nullptr;
+}
+
+const Member* Membership::named(const std::string& name) const {
+  for (const auto& [number, member] : members_)
+    if (member.hello.name == name) return &member;
+  return nullptr;
+}
+
+Member& Membership::admit(const std::string& peer, Hello hello, double now,
+                          double lost_after, std::optional<Member>* replaced) {
+  const auto alive = [&](const Member* member) {
+    return member && !member->silent && now - member->heard <= lost_after;
+  };
+  const Member* old = find(peer);
+  if (!old) old = of_process(hello.process);
+  if (old && hello.name.empty()) hello.name = old->hello.name;
+  if (hello.name.empty()) {
+    const std::string plain = hello.host + "-" + std::to_string(hello.pid);
+    hello.name = plain;
+    for (int twin = 2; alive(named(hello.name)); ++twin)
+      hello.name = plain + "-" + std::to_string(twin);
+  }
+  if (!old) old = named(hello.name);
+  if (alive(old) && old->peer != peer && old->hello.process != hello.process)
+    throw Error{Code::kProtocol, "the name '" + hello.name + "' is in use by " +
+                                     process_of(old->hello)};
+  Member member;
+  if (old) {
+    if (old->hello.process == hello.process) member = former_self(*old);
+    if (replaced) *replaced = *old;
+    remove(std::string(old->peer));
+  }
+  member.number = ++last_number_;
+  member.peer = peer;
+  member.hello = std::move(hello);
+  member.heard = member.moved = now;
+  numbers_[peer] = member.number;
+  fed_by_master_.insert(member.number);
+  return members_[member.number] = std::move(member);
+}
+
+Member* Membership::find(const std::string& peer) {
+  const auto found = numbers_.find(peer);
+  return found == numbers_.end() ? nullptr : find(found->second);
+}
+
+Member* Membership::find(std::uint64_t number) {
+  const auto found = members_.find(number);
+  return found == members_.end() ? nullptr : &found->second;
+}
+
+void Membership::remove(const std::string& peer) {
+  const auto found = numbers_.find(peer);
+  if (found == numbers_.end()) return;
+  fed_by_master_.erase(found->second);
+  members_.erase(found->second);
+  numbers_.erase(found);
+}
+
+void Membership::remove_former_self(const Hello& hello) {
+  if (const Member* old = of_process(hello.process))
+    remove(std::string(old->peer));
+}
+
+bool Membership::heard(Member& member, double now) {
+  member.heard = now;
+  if (!member.silent) return false;
+  member.silent = false;
+  member.moved = now;
+  return true;
+}
+
+bool Membership::beat(Member& member, const Beat& beat, double now) {
+  member.examples_per_second = beat.examples_per_second;
+  member.doing = beat.doing;
+  if (beat.batch >= 0) {
+    member.lease_at_hand = beat.lease;
+    member.batch_at_hand = beat.batch;
+  }
+  if (!member.first_progress) member.first_progress = beat.progress;
+  const std::uint64_t first = *member.first_progress;
+  if (beat.progress == member.progress) return false;
+  member.progress = beat.progress;
+  // It counts more than it was given.
+  if (beat.progress < first || beat.progress - first > member.leased + kSlack)
+    return false;
+  member.moved = now;
+  const bool was_stuck = member.stuck;
+  member.stuck = false;
+  return was_stuck;
+}
+
+std::vector<Member*> Membership::silent(double now, double lost_after) {
+  std::vector<Member*> result;
+  for (auto& [number, member] : members_) {
+    if (member.silent || now - member.heard <= lost_after) continue;
+    member.silent = true;
+    result.push_back(&member);
+  }
+  return result;
+}
+
+std::vector<Member*> Membership::workers() {
+  std::vector<Member*> result;
+  for (auto& [number, member] : members_)
+    if (member.can_work()) result.push_back(&member);
+  return result;
+}
+
+std::vector<Member*> Membership::counted() {
+  std::vector<Member*> result;
+  for (auto& [number, member] : members_)
+    if (member.counts()) result.push_back(&member);
+  return result;
+}
+
+std::vector<Member*> Membership::present() {
+  std::vector<Member*> result;
+  for (auto& [number, member] : members_)
+    if (!member.silent) result.push_back(&member);
+  return result;
+}
+
+std::vector<Member*> Membership::fed_by_master() {
+  std::vector<Member*> result;
+  for (const std::uint64_t number : fed_by_master_)
+    result.push_back(&members_.at(number));
+  return result;
+}
+
+std::uint64_t Membership::set_feeder(Member& member, std::uint64_t parent) {
+  if (parent == 0)
+    fed_by_master_.insert(member.number);
+  else
+    fed_by_master_.erase(member.number);
+  return std::exchange(member.seat.fed_by, parent);
+}
+
+bool Membership::anybody_works() const {
+  return std::ranges::any_of(
+      members_, [](const auto& entry) { return entry.second.can_work(); });
+}
+
+}  // namespace dl::cluster

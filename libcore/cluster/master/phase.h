@@ -1,0 +1,112 @@
+// A part of an epoch whose work is leased out: training in one of the modes,
+// or evaluation.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_PHASE_H_
+#define DL_LIBCORE_CLUSTER_MASTER_PHASE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/master/run_context.h"
+
+namespace dl::cluster {
+
+class Phase {
+ public:
+  explicit Phase(RunContext& context) : context_(context) {}
+  virtual ~Phase() = default;
+  Phase(const Phase&) = delete;
+  Phase& operator=(const Phase&) = delete;
+
+  // Hands out work and sees to what time brings.
+  virtual void tick() = 0;
+
+  // Takes in a Result, Update, TaskDone, Fault or Digest of a member.
+  // Throws Error: kProtocol, the message itself is wrong; kConfig or kData, the
+  // run must stop.
+  virtual void take(Member& member, const Message& message) = 0;
+
+  // The member's leases end.  failed: it died or stood still over them.
+  virtual void release(Member& member, const std::string& why, bool failed);
+  // The member that had this number, and whose leases have ended, is back as
+  // another one: the same process on a new connection.
+  virtual void renumber(std::uint64_t old, Member& member);
+  virtual bool working(const Member& member) const;
+
+  // No new work; done() once what was begun is in.
+  virtual void wind_up() { winding_up_ = true; }
+  virtual bool done() const = 0;
+
+  // Whether context.state may be saved now, together with committed(), once
+  // settle() has brought into it what members know.
+  virtual bool at_boundary() const = 0;
+  virtual void settle() {}
+  virtual Ranges committed() const = 0;
+  // The mini-batches that bad shards have made it leave out, so far.
+  Ranges passed_over() const { return table().passed_over_ranges(); }
+  std::int64_t batches() const { return table().batches(); }
+
+  // The process is there after all: no mini-batch has killed it.
+  void forgive(std::uint64_t process);
+  // Mini-batches left to commit, for the progress line.
+  virtual std::int64_t left() const;
+
+ protected:
+  virtual LeaseTable& table() = 0;
+  virtual data::Epoch& order() = 0;
+  virtual bool is_evaluation() const { return false; }
+  // Shards that go bad at this mini-batch are left out from which one on.
+  virtual std::int64_t leaves_out_from(std::int64_t batch) const;
+  // Mini-batches were condemned.
+  virtual void note_condemned() {}
+  // Condemns what the run's state says is to be passed over.
+  void condemn_bad();
+  const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
+  // Whether something may be sent to the member now.
+  bool reachable(const Member& member) const {
+    return member.can_work() && member.retry <= context_.now;
+  }
+  // What this phase does not expect: refuses the answer to work of an earlier
+  // one, and passes over what else may come late.
+  // Throws Error: kProtocol, no worker that goes by the protocol sends it.
+  void refuse_late(Member& member, const Message& message);
+  // Averaging: a Digest says that the member's replica differs.
+  void take_difference(Member& member, const Digest& digest);
+  // Takes in a Fault: counts it and gives the work back.  If the record is of
+  // no use here either, its shard is bad; otherwise the worker is unfit.
+  void take_fault(Member& member, const Fault& fault);
+
+  // speculation.cpp.  Leases without a copy whose workers need much longer for
+  // them than usual.  usual: seconds for a mini-batch, by others than this
+  // member; 0: not known.
+  std::vector<Lease> overdue(const std::function<double(const Member&)>& usual);
+  // The fastest of those that have nothing to do, up to date; null: there is
+  // none.
+  Member* idle_worker();
+  // Some of the lease was committed: its copy ends.  Before it ends itself.
+  void end_twin(const Lease& lease);
+
+  RunContext& context_;
+  bool winding_up_ = false;
+
+ private:
+  // bad_data.cpp
+  void take_bad_record(Member& member, const Fault& fault);
+  void count_loss(const Member& member, const Lease& lease,
+                  const std::string& why);
+  void set_aside(std::int64_t batch, std::span<const std::uint32_t> shards,
+                 const std::string& why);
+  std::string contents_of(std::int64_t batch);
+
+  // Who was lost over a mini-batch: its description, by process.
+  std::map<std::int64_t, std::map<std::uint64_t, std::string>> lost_over_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_PHASE_H_

@@ -1,0 +1,83 @@
+#include "libcore/cluster/master/progress_line.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kInterval = 1;  // seconds between two measurements
+constexpr double kSmooth = 0.3;
+
+void smooth(double& value, double sample) {
+  value = value > 0 ? value + kSmooth * (sample - value) : sample;
+}
+
+std::string rate(double value, const char* unit) {
+  const char* prefixes[] = {" ", " k", " M", " G"};
+  int prefix = 0;
+  for (; value >= 10000 && prefix < 3; ++prefix) value /= 1000;
+  char text[48];
+  std::snprintf(text, sizeof text, "%.0f%s%s/s", value, prefixes[prefix], unit);
+  return text;
+}
+
+std::string clock(double seconds) {
+  const auto s = static_cast<long long>(std::ceil(seconds));
+  char text[48];
+  if (s >= 3600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600,
+                  s / 60 % 60, s % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
+  return text;
+}
+
+}  // namespace
+
+void ProgressLine::observe(RunContext& context) {
+  const double passed = context.now - since_;
+  if (since_ >= 0 && passed < kInterval) return;
+  const std::int64_t examples = examples_seen(context.state);
+  const std::uint64_t bytes =
+      context.link.bytes_in() + context.link.bytes_out();
+  if (since_ >= 0) {
+    smooth(examples_per_second_,
+           static_cast<double>(examples - examples_) / passed);
+    smooth(bytes_per_second_, static_cast<double>(bytes - bytes_) / passed);
+  }
+  since_ = context.now;
+  examples_ = examples;
+  bytes_ = bytes;
+}
+
+std::string ProgressLine::text(RunContext& context,
+                               const Coordinator& coordinator,
+                               bool detail) const {
+  const RunState& state = context.state;
+  const Settings& settings = context.settings;
+  std::string line = "epoch " + std::to_string(state.epoch + 1) + "/" +
+                     std::to_string(settings.epochs);
+  if (coordinator.evaluating()) line += " (evaluating)";
+  if (const double loss = state.loss(); std::isfinite(loss)) {
+    char text[32];
+    std::snprintf(text, sizeof text, "  loss %.4g", loss);
+    line += text;
+  }
+  line += "  " + rate(examples_per_second_, "examples");
+  line += "  " + rate(bytes_per_second_, "B");
+  const std::size_t workers = context.members.workers().size();
+  line +=
+      "  " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
+  const std::int64_t per_epoch = context.training.examples();
+  const double left = static_cast<double>(
+      per_epoch * (settings.epochs - state.epoch) - state.examples);
+  if (examples_per_second_ > 0)
+    line += "  " + clock(left / examples_per_second_) + " left";
+  if (detail && !context.report.exchange.empty())
+    line += "  " + context.report.exchange.short_text();
+  return line;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,30 @@
+// The line that a run shows of itself while it goes on.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_PROGRESS_LINE_H_
+#define DL_LIBCORE_CLUSTER_MASTER_PROGRESS_LINE_H_
+
+#include <string>
+
+#include "libcore/cluster/master/coordinator.h"
+
+namespace dl::cluster {
+
+class ProgressLine {
+ public:
+  // Takes notice of what was done up to now; cheap.
+  void observe(RunContext& context);
+  // "epoch 2/5  loss 0.123  1234 examples/s  45.1 kB/s  2 workers  1:23 left".
+  // detail: and what the exchange does.
+  std::string text(RunContext& context, const Coordinator& coordinator,
+                   bool detail) const;
+
+ private:
+  double since_ = -1;
+  std::int64_t examples_ = 0;
+  std::uint64_t bytes_ = 0;
+  double examples_per_second_ = 0, bytes_per_second_ = 0;  // smoothed
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_PROGRESS_LINE_H_

@@ -1,0 +1,436 @@
+#include "libcore/cluster/master/sharing/sharing_master.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/master/stragglers.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// A lease is about this long, in seconds, so that little is lost with a
+// worker and little time goes into asking.
+constexpr double kLeaseSeconds = 1.5;
+constexpr std::int64_t kFirstLease = 4;  // while the speed is unknown
+constexpr std::int64_t kLongestLease = 64;
+constexpr std::int64_t kLeasesAhead = 2;  // held by a worker at a time
+
+}  // namespace
+
+SharingEpoch::SharingEpoch(RunContext& context)
+    : Phase(context),
+      order_(context.training.without(context.state.without()),
+             context.settings.batch, context.settings.seed,
+             static_cast<std::uint64_t>(context.state.epoch), true),
+      table_(order_.batches(), context.next_lease) {
+  table_.restore(context.state.committed);
+  condemn_bad();
+  context.update_check.start_from(context.state.threshold);
+  const Settings& settings = context.settings;
+  if (!settings.sharing.staleness) return;
+  const auto there =
+      static_cast<std::int64_t>(context.members.counted().size());
+  rounds_.emplace(
+      *settings.sharing.staleness,
+      std::max<std::int64_t>(
+          settings.averaging.workers > 0 ? settings.averaging.workers : there,
+          1),
+      context.sharing_owners);
+}
+
+void SharingEpoch::tick() {
+  bring_up_to_date();
+  if (stage_ == Stage::kTraining) {
+    hand_out();
+    const bool over = winding_up_ ? table_.leases().empty() : table_.complete();
+    if (over && !check_) {
+      stage_ = Stage::kDraining;
+      begin_check();
+    }
+  }
+  if (check_) follow_check();
+}
+
+// Replicas start, and start again, from State.
+void SharingEpoch::bring_up_to_date() {
+  const std::vector<Member*> workers = context_.members.workers();
+  workers_ = context_.members.counted().size();
+  for (Member* member : workers) {
+    if (member->in_step || !reachable(*member)) continue;
+    release(*member, "it is sent the state anew", false);
+    if (context_.bring_up_to_date(*member) && ask_again(*member)) continue;
+    if (check_) check_->forget(member->number);
+  }
+}
+
+void SharingEpoch::take(Member& member, const Message& message) {
+  switch (message.type) {
+    case MessageType::kUpdate:
+      return take_update(member, Update::from_message(message));
+    case MessageType::kTaskDone:
+      return take_done(member, TaskDone::from_message(message));
+    case MessageType::kFault:
+      return take_fault(member, Fault::from_message(message));
+    case MessageType::kDigest:
+      return take_digest(member, Digest::from_message(message));
+    default:
+      return refuse_late(member, message);
+  }
+}
+
+// --- Work -------------------------------------------------------------------
+
+void SharingEpoch::hand_out() {
+  if (winding_up_) return;
+  if (rounds_)
+    hand_out_rounds();
+  else
+    hand_out_freely();
+  speculate();
+}
+
+void SharingEpoch::hand_out_freely() {
+  const std::vector<Member*> workers = context_.members.workers();
+  if (workers.empty()) return;
+  const double end = seconds_left(workers);  // whoever gets what is free
+  for (Member* member : workers)
+    while (has_room(*member)) {
+      const std::int64_t size = lease_size(*member, workers.size(), end);
+      if (size == 0 || !grant(*member, table_.grant(member->number, size)))
+        break;
+    }
+  // What would come late from anybody, for those from whom it comes first.
+  const auto finish = [&](const Member* m) {
+    return static_cast<double>(table_.left_of(m->number) + 1) *
+           m->batch_seconds;
+  };
+  while (end > 0 && table_.any_free()) {
+    Member* first = *std::ranges::min_element(workers, {}, finish);
+    if (!has_room(*first) || !grant(*first, table_.grant(first->number, 1)))
+      return;
+  }
+}
+
+// At the end of an epoch, or of what the bound lets anybody begin.  Not where
+// the result depends on who trains what.
+void SharingEpoch::speculate() {
+  if (rounds_ ? rounds_->synchronous() : table_.any_free()) return;
+  const std::vector<Member*> workers = context_.members.workers();
+  const auto usual = [&](const Member& member) {
+    return median_of_others(workers, member);
+  };
+  for (const Lease& lease : overdue(usual)) {
+    Member* member = idle_worker();
+    if (!member) return;
+    grant(*member, table_.copy(lease.id, member->number));
+  }
+}
+
+// One mini-batch at a time, as far as the bound goes.
+void SharingEpoch::hand_out_rounds() {
+  // Running statistics must not change at a time that nobody foresees.
+  if (check_ && rounds_->synchronous()) return;
+  const std::int64_t limit = rounds_->limit(table_.prefix());
+  const std::vector<Member*> workers = context_.members.workers();
+  if (!rounds_->synchronous()) {
+    for (Member* member : workers)
+      while (has_room(*member) &&
+             grant(*member, table_.grant(member->number, 1, limit))) {
+      }
+    return;
+  }
+  // Nobody gets the slots of one that is on its way back.
+  std::vector<std::uint64_t> numbers;
+  for (const Member* member : context_.members.counted())
+    numbers.push_back(member->number);
+  rounds_->assign(numbers);
+  for (std::int64_t b = table_.prefix(); b < std::min(limit, table_.batches());
+       ++b)
+    if (Member* member = context_.members.find(rounds_->owner(b));
+        member && has_room(*member))
+      grant(*member, table_.grant_at(member->number, b, 1));
+}
+
+bool SharingEpoch::has_room(const Member& member) const {
+  return reachable(member) && member.in_step &&
+         leases_to_do(member) < kLeasesAhead;
+}
+
+// But for those whose update is held until its round is complete.
+std::int64_t SharingEpoch::leases_to_do(const Member& member) const {
+  const auto leases = static_cast<std::int64_t>(table_.held_by(member.number));
+  return rounds_ ? leases - rounds_->held_by(member.number) : leases;
+}
+
+// False: there is no lease, or it did not go out.
+bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
+  if (!lease) return false;
+  if (leases_to_do(member) == 1) note_begun(member, context_.now);
+  return context_.hand_out(member, table_, *lease, TaskKind::kTrain,
+                           iteration_of(lease->first));
+}
+
+// Counted as if no shard was left out.
+std::int64_t SharingEpoch::iteration_of(std::int64_t batch) const {
+  return context_.state.epoch *
+             context_.training.batches(context_.settings.batch) +
+         batch;
+}
+
+// As long as kLeaseSeconds, but at the end of an epoch, which is so many
+// seconds away, so small that all workers end it together.  0: it would come
+// late with even one mini-batch.
+std::int64_t SharingEpoch::lease_size(const Member& member, std::size_t workers,
+                                      double end) const {
+  std::int64_t size = std::max<std::int64_t>(
+      1, table_.free() / (2 * static_cast<std::int64_t>(workers)));
+  if (!(member.batch_seconds > 0)) return std::min(size, kFirstLease);
+  const auto batches = [&](double seconds) {
+    return static_cast<std::int64_t>(
+        std::min(seconds / member.batch_seconds, 1e6));
+  };
+  size = std::min(
+      {size, kLongestLease, std::max<std::int64_t>(1, batches(kLeaseSeconds))});
+  if (!(end > 0)) return size;
+  const std::int64_t fits = batches(end) - table_.left_of(member.number);
+  return std::clamp<std::int64_t>(fits, 0, size);
+}
+
+// Until all have done what is leased and free, if each has a fair share of it;
+// 0: a speed is not known yet.
+double SharingEpoch::seconds_left(const std::vector<Member*>& workers) const {
+  double speed = 0;
+  auto left = static_cast<double>(table_.free());
+  for (const Member* worker : workers) {
+    if (!(worker->batch_seconds > 0)) return 0;
+    speed += 1 / worker->batch_seconds;
+    left += static_cast<double>(table_.left_of(worker->number));
+  }
+  return left / speed;
+}
+
+// What a bound holds back would wait for mini-batches that nobody is given any
+// more.
+void SharingEpoch::wind_up() {
+  Phase::wind_up();
+  if (!rounds_) return;
+  for (const SharingRounds::Held& held : rounds_->give_up())
+    if (Member* member = context_.members.find(held.worker))
+      context_.refuse(*member, held.update.lease, held.update.fence,
+                      held.update.batch);
+  for (Member* member : context_.members.present())
+    for (const Lease& lease : table_.of(member->number)) {
+      Stale message;
+      message.lease = lease.id;
+      message.fence = lease.fence;
+      context_.send(*member, message.to_message());
+      context_.revoke(*member, table_, lease, "the run stops", false);
+    }
+}
+
+void SharingEpoch::take_done(Member& member, TaskDone done) {
+  const Lease* lease = table_.find(done.lease, done.fence);
+  if (!lease || lease->worker != member.number)
+    return context_.refuse(member, done.lease, done.fence);
+  if (done.statistics.size() != context_.state.statistics.size() ||
+      !done.evaluations.empty() ||
+      done.examples != order_.examples(lease->first, lease->count))
+    throw Error{Code::kProtocol, "TaskDone: it does not fit its Task"};
+  if (all_finite(done.statistics))
+    member.statistics = std::move(done.statistics);
+  if (!rounds_ || !rounds_->mark_done(done.lease)) table_.finish(done.lease);
+}
+
+// --- Updates ----------------------------------------------------------------
+
+void SharingEpoch::take_update(Member& member, Update update) {
+  const Lease* held = table_.find(update.lease, update.fence);
+  if (!held || held->worker != member.number ||
+      !table_.holds(update.lease, update.fence, update.batch, update.count))
+    return context_.refuse(member, update.lease, update.fence, update.batch);
+  note_trained(member, update.count, context_.now);
+  if (!rounds_ || !rounds_->synchronous())
+    return apply_or_reject(member, update, context_.state.version);
+  rounds_->hold(member.number, std::move(update));
+  apply_round();
+}
+
+// All updates of a synchronous round come from the same parameters: none of
+// them is stale.
+void SharingEpoch::apply_round() {
+  const std::uint64_t newest = context_.state.version;
+  const std::vector<SharingRounds::Held> round = rounds_->complete(table_);
+  compare_round(round);
+  for (const SharingRounds::Held& held : round) {
+    Member* member = context_.members.find(held.worker);
+    require(member != nullptr, "an update of nobody");  // it holds the lease
+    apply_or_reject(*member, held.update, newest);
+    if (held.done) table_.finish(held.update.lease);
+  }
+}
+
+// newest: the update up to which its staleness counts.
+void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
+                                   std::uint64_t newest) {
+  const std::uint64_t staleness = newest - std::min(update.version, newest);
+  const double most = scale_of(update, staleness);
+  const std::string why = fault_of(update, static_cast<float>(most));
+  if (why.empty()) {
+    const bool round = rounds_ && rounds_->synchronous();
+    if (!round && workers_ > 1 && !update.payload.empty())
+      if (exchange::GradientDiversity* diversity = measured_diversity())
+        diversity->add(update.payload, staleness);
+    const double worth = worth_of(update, round ? beside_ : staleness);
+    context_.report.worth += share_of(staleness) * worth;
+    return apply(origin, update, static_cast<float>(most * worth), staleness);
+  }
+  table_.finish(update.lease);
+  context_.refuse(origin, update.lease, update.fence, update.batch);
+  context_.reject(origin, update.batch, why);
+}
+
+// Nothing of an update that has a fault is applied, committed or logged.
+std::string SharingEpoch::fault_of(const Update& update, float scale) {
+  const std::int64_t want = order_.examples(update.batch, update.count);
+  if (update.examples != want)
+    return "it counts " + std::to_string(update.examples) + " examples, not " +
+           std::to_string(want);
+  if (update.version > context_.state.version)
+    return "it was computed from update " + std::to_string(update.version) +
+           ", which is still to come";
+  if (!sound_loss(update.loss_sum, update.examples))
+    return "its loss is not finite";
+  const RunState& state = context_.state;
+  const double growth = state.fasgd ? exchange::kFasgdGrowth : 1;
+  return context_.update_check.fault_of(
+      update, growth * std::fabs(static_cast<double>(scale)), state.parameters);
+}
+
+void SharingEpoch::apply(Member& origin, const Update& update, float scale,
+                         std::uint64_t staleness) {
+  RunState& state = context_.state;
+  const Lease lease = *table_.find(update.lease, update.fence);
+  exchange::add_update(update.payload, -scale, state.fasgd, state.parameters);
+  if (!update.payload.empty()) state.constrain(state.parameters);
+  context_.update_check.accepted(update);
+  context_.report.applied.add(context_.update_check.mass());
+  ++state.version;
+  state.count(
+      update.count, update.examples, update.loss_sum,
+      std::fabs(static_cast<double>(scale)) * context_.update_check.mass().size,
+      staleness);
+  if (update.examples > 0)
+    context_.caution.add(update.loss_sum / static_cast<double>(update.examples),
+                         staleness);
+  if (update.threshold > 0) state.threshold = update.threshold;
+  staleness_.add(staleness);
+  context_.report.staleness.add(staleness);
+  context_.report.exchange.applied(origin.number, staleness);
+  table_.commit(lease.id, lease.fence, update.batch, update.count);
+  end_twin(lease);
+  context_.accept(origin, lease, update.batch, update.count, update.examples,
+                  update.loss_sum, update.payload.size(),
+                  {{"version", state.version}, {"staleness", staleness}});
+  record(origin, update, scale, staleness);
+  spread(origin, update, scale);
+  unchecked_ += update.count;
+  const std::int64_t every = context_.settings.sharing.agree_every;
+  if (every > 0 && unchecked_ >= every && !check_) begin_check();
+}
+
+// What an update is worth among those of N workers, and at its age.
+double SharingEpoch::share_of(std::uint64_t staleness) const {
+  const SharingSettings& sharing = context_.settings.sharing;
+  const double share = sharing.staleness_rule.factor(staleness);
+  const auto workers = static_cast<double>(std::max<std::size_t>(workers_, 1));
+  if (sharing.combine == Combine::kMean) return share / workers;
+  if (sharing.combine == Combine::kScaled) return share / std::sqrt(workers);
+  return share;
+}
+
+// What an update is multiplied with, but for what it has in common with others;
+// of a gradient, with the learning rate.
+double SharingEpoch::scale_of(const Update& update,
+                              std::uint64_t staleness) const {
+  double scale = context_.state.step_factor * share_of(staleness);
+  const std::int64_t epoch = context_.state.epoch;
+  if (context_.shared_updater)
+    scale *= context_.shared_updater->learning_rate.at(
+        iteration_of(update.batch), epoch);
+  return scale;
+}
+
+// 0..1: what it is worth beside others that it was computed without.  In a
+// synchronous round that follows from the round alone.
+double SharingEpoch::worth_of(const Update& update,
+                              std::uint64_t others) const {
+  const auto& diversity = context_.diversity;
+  if (!diversity || others == 0 || update.payload.empty()) return 1;
+  const double least = beside_ > 0 ? 0 : context_.caution.correlation();
+  return exchange::GradientDiversity::of(
+      std::max(least, diversity->correlation()), others);
+}
+
+// Null: it does not count.  Memory for it is taken when it is first needed.
+exchange::GradientDiversity* SharingEpoch::measured_diversity() {
+  if (context_.settings.sharing.combine != Combine::kDiversity) return nullptr;
+  if (!context_.diversity)
+    context_.diversity.emplace(context_.state.parameters.size());
+  return &*context_.diversity;
+}
+
+// What the updates of a synchronous round have in common follows from them
+// alone, so that a run gives the same bits when it is resumed.
+void SharingEpoch::compare_round(
+    const std::vector<SharingRounds::Held>& round) {
+  exchange::GradientDiversity* diversity = measured_diversity();
+  if (!diversity) return;
+  diversity->forget();
+  std::uint64_t before = 0;
+  for (const SharingRounds::Held& held : round) {
+    const Update& update = held.update;
+    const auto most = static_cast<float>(scale_of(update, 0));
+    if (!update.payload.empty() && fault_of(update, most).empty())
+      diversity->add(update.payload, before++);
+  }
+  beside_ = before > 0 ? before - 1 : 0;
+}
+
+// Writes it to the log, before anybody is told of it.
+void SharingEpoch::record(const Member& origin, const Update& update,
+                          float scale, std::uint64_t staleness) {
+  if (!context_.updates) return;
+  LogEntry entry;
+  entry.sequence = context_.state.version;
+  entry.epoch = context_.state.epoch;
+  entry.first = update.batch;
+  entry.count = update.count;
+  entry.examples = update.examples;
+  entry.loss_sum = update.loss_sum;
+  entry.threshold = update.threshold;
+  entry.worker = origin.number;
+  entry.staleness = staleness;
+  entry.scale = scale;
+  entry.payload = update.payload;
+  context_.updates->append(entry);
+  failpoint("master.after_log");
+}
+
+// Tells everybody of the update that was applied last; tick() sends the State
+// to those who miss it.
+void SharingEpoch::spread(const Member& origin, const Update& update,
+                          float scale) {
+  Apply apply;
+  apply.sequence = context_.state.version;
+  apply.origin = origin.number;
+  apply.epoch = context_.state.epoch;
+  apply.batch = update.batch;
+  apply.scale = scale;
+  const Message for_origin = apply.to_message();
+  apply.payload = update.payload;
+  context_.tell_all(apply.to_message(), origin.number, for_origin);
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,50 @@
+// What an update of sharing must be like to be accepted.
+//
+// Its quanta follow from a threshold, and thresholds move slowly: one that is
+// out of all proportion to those of late, or to the parameters, does not come
+// from training.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_SHARING_UPDATE_CHECK_H_
+#define DL_LIBCORE_CLUSTER_MASTER_SHARING_UPDATE_CHECK_H_
+
+#include <span>
+#include <string>
+
+#include "libcore/cluster/protocol/message_sharing.h"
+#include "libcore/cluster/store/step_bound.h"
+#include "libcore/exchange/threshold_rule.h"
+
+namespace dl::cluster {
+
+class UpdateCheck {
+ public:
+  // A threshold may be so many times the largest of late.
+  static constexpr double kProportion = 1000;
+
+  explicit UpdateCheck(const exchange::ThresholdRule& rule);
+
+  // Where a run goes on that has come to this threshold, if it is not 0.
+  void start_from(double threshold);
+
+  // Why the update's threshold and quanta cannot be accepted; "": they can.
+  // times: what applying multiplies quanta with at the most.
+  std::string fault_of(const Update& update, double times,
+                       std::span<const float> parameters);
+  // The update that fault_of() passed last was applied.
+  void accepted(const Update& update);
+  // Of that update.
+  const exchange::Mass& mass() const { return mass_; }
+
+ private:
+  // The largest threshold of late; 0: not known, as the rule's first one says
+  // nothing.
+  double usual_ = 0;
+  // Of the update that was looked at last.
+  double step_ = 0;
+  exchange::Mass mass_;
+  StepBound bound_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_SHARING_UPDATE_CHECK_H_

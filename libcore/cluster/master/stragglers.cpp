@@ -1,0 +1,80 @@
+#include "libcore/cluster/master/stragglers.h"
+
+#include <algorithm>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kSmooth = 0.2;
+constexpr double kMuchSlower = 3;
+constexpr double kFor = 5;               // seconds, before it is told of
+constexpr double kForUnknown = 10;       // one so slow may get no work any more
+constexpr double kOtherwise = 2;         // a factor that has changed by so much
+constexpr std::int64_t kKnownAfter = 8;  // mini-batches
+
+bool is_known(const Member& member) {
+  return member.batch_seconds > 0 && member.measured >= kKnownAfter;
+}
+
+}  // namespace
+
+void note_begun(Member& member, double now) { member.busy_since = now; }
+
+void note_trained(Member& member, std::int64_t batches, double now) {
+  // The first of all is longer: memory is laid out, and code is made.
+  if (member.busy_since > 0 && member.measured > 0) {
+    const double seconds =
+        (now - member.busy_since) / static_cast<double>(batches);
+    member.batch_seconds =
+        member.batch_seconds > 0
+            ? member.batch_seconds + kSmooth * (seconds - member.batch_seconds)
+            : seconds;
+  }
+  member.measured += batches;
+  member.busy_since = now;
+}
+
+void note_at_least(Member& member, std::int64_t batches, double now) {
+  if (now - member.busy_since >
+      member.batch_seconds * static_cast<double>(batches))
+    note_trained(member, batches, now);
+}
+
+double median_of_others(const std::vector<Member*>& workers,
+                        const Member& member) {
+  std::vector<double> others;
+  for (const Member* other : workers)
+    if (other->number != member.number && is_known(*other))
+      others.push_back(other->batch_seconds);
+  if (others.empty()) return 0;
+  // Of two in the middle the slower one.
+  const auto middle =
+      others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
+  std::ranges::nth_element(others, middle);
+  return *middle;
+}
+
+std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,
+                                       double now) {
+  std::vector<Straggler> result;
+  for (Member* member : workers) {
+    const double median = median_of_others(workers, *member);
+    if (!(median > 0) || member->batch_seconds < kMuchSlower * median) {
+      member->slow_since = 0;
+      continue;
+    }
+    if (member->slow_since == 0) member->slow_since = now;
+    const double factor = member->batch_seconds / median;
+    const double told = member->told_slower;
+    const bool news =
+        told == 0 || factor > kOtherwise * told || told > kOtherwise * factor;
+    const double wait = is_known(*member) ? kFor : kForUnknown;
+    if (!news || now - member->slow_since < wait) continue;
+    member->told_slower = factor;
+    result.push_back({member, factor});
+  }
+  return result;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,42 @@
+// Workers that are much slower than the others: how fast each is, and who is to
+// be told of.
+//
+// A worker's time for a mini-batch is measured here, from when it has work, so
+// that waiting for others does not count.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_STRAGGLERS_H_
+#define DL_LIBCORE_CLUSTER_MASTER_STRAGGLERS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "libcore/cluster/master/membership.h"
+
+namespace dl::cluster {
+
+// The member had nothing to do and got work.
+void note_begun(Member& member, double now);
+// It has trained so many mini-batches, >= 1, since then or the last time.
+void note_trained(Member& member, std::int64_t batches, double now);
+
+// It has not trained them yet, as far as is known.
+void note_at_least(Member& member, std::int64_t batches, double now);
+
+// The median of what the others need for a mini-batch, in seconds; 0: none of
+// them is known well.
+double median_of_others(const std::vector<Member*>& workers,
+                        const Member& member);
+
+struct Straggler {
+  Member* member = nullptr;
+  double factor = 1;  // so many times the median of the others
+};
+
+// Those that have been much slower than the others for some time, and have not
+// been told of, or not with such a factor: each is returned once.
+std::vector<Straggler> find_stragglers(const std::vector<Member*>& workers,
+                                       double now);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_STRAGGLERS_H_

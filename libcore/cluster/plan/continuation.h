@@ -1,0 +1,29 @@
+// Going on with a run, perhaps under another command than it was begun with:
+// what may differ, and where the run stands then.
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_CONTINUATION_H_
+#define DL_LIBCORE_CLUSTER_PLAN_CONTINUATION_H_
+
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/store/run_state.h"
+
+namespace dl::cluster {
+
+// What the options leave to a default that depends on the version of dl-tools
+// or on other options that may change stays as the run began with it.
+void keep_defaults(const Json& before, const MasterOptions& options,
+                   Settings& settings);
+
+// Whether the state is finished, and why, by these settings; max_time as in
+// Limits.  folder: for messages.
+// Throws Error: kConfig, the run has begun more epochs than are wanted.
+void decide_whether_finished(RunState& state, const Settings& settings,
+                             double max_time, const std::string& folder);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_CONTINUATION_H_

@@ -1,0 +1,190 @@
+#include "libcore/cluster/plan/master_options.h"
+
+#include <algorithm>
+
+#include "libcore/cluster/settings/option_values.h"
+#include "libcore/cluster/store/early_stopping.h"
+#include "libcore/eval/model.h"
+#include "libcore/nn/batch.h"
+#include "libcore/nn/target_source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t value = 0;
+  const bool digits =
+      !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  for (std::size_t i = 0; digits && i < text.size(); ++i) {
+    const auto digit = static_cast<std::uint64_t>(text[i] - '0');
+    if (value > (UINT64_MAX - digit) / 10)
+      misuse("--seed: '" + text + "' does not fit 64 bits");
+    value = value * 10 + digit;
+  }
+  if (!digits) misuse("--seed: want an integer, got '" + text + "'");
+  return value;
+}
+
+double in_seconds(std::chrono::milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// What an output is evaluated for when nothing is said.
+std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
+                           const data::Metadata& data) {
+  if (const auto target = network.layers[network.outputs[output]].target)
+    return nn::target_source(network, *target) ? "regression" : "";
+  switch (output_of(network, output).loss.kind) {
+    case tensor::Loss::kNegativeLogLikelihood:
+    case tensor::Loss::kFocal:
+      return "classification";
+    case tensor::Loss::kBinaryCrossEntropy:
+    case tensor::Loss::kBinaryFocal:
+      return "binary";
+    default:
+      if (nn::sides_are_classes(data, network, output))
+        return "binary:threshold=0";
+      return nn::are_classes(data, network, output) ? "classification"
+                                                    : "regression";
+  }
+}
+
+// Throws Error: kConfig, an evaluation that does not take the labels.
+void check_labels(const eval::Evaluation& evaluation,
+                  const nn::NetworkConfig& network, std::size_t output,
+                  const data::Metadata& held_out) {
+  if (evaluation.kind() == "regression" &&
+      nn::are_classes(held_out, network, output))
+    throw Error{Code::kConfig,
+                "--evaluate regression: the labels of the held-out data are "
+                "classes; --evaluate classification takes them"};
+}
+
+// Fills in evaluations and the metric, and checks them by making the
+// evaluations once.
+void settle_evaluation(Settings& s, const MasterOptions& options,
+                       const nn::NetworkConfig& network,
+                       const data::Metadata& data,
+                       const data::Metadata& held_out) {
+  s.metric = options.metric;
+  s.target = options.target;
+  if (!s.target.empty()) {
+    const Target target = Target::parse(s.target);
+    if (s.metric.empty()) s.metric = target.metric;
+    if (s.metric != target.metric)
+      misuse("--target is for " + target.metric + ", but --metric is " +
+             s.metric);
+  }
+  if (options.eval_data.empty()) {
+    if (!options.evaluate.empty())
+      misuse("--evaluate needs held-out data: add --eval-data");
+    if (!s.metric.empty() && s.metric != "loss")
+      misuse("--metric " + s.metric +
+             " needs held-out data: add --eval-data, or watch 'loss'");
+    s.metric = "loss";
+    return;
+  }
+  const eval::Subjects subjects = eval::subjects_of(network, data);
+  std::vector<std::string> usual;
+  for (std::size_t i = 0; i < subjects.size(); ++i)
+    usual.push_back(evaluation_for(network, i, held_out));
+  s.evaluations = eval::choose(options.evaluate, usual, subjects);
+  if (s.evaluations.empty())
+    throw Error{Code::kConfig,
+                "--eval-data: no output is compared with anything in the data"};
+  eval::Evaluations all;
+  for (const std::string& chosen : s.evaluations) {
+    all.push_back(eval::make_chosen(chosen, subjects));
+    check_labels(*all.back(), network, eval::subject_of(chosen, subjects),
+                 held_out);
+  }
+  if (s.metric.empty())
+    s.metric = all.front()->called(eval::main_metric(*all.front()));
+  if (s.metric != "loss") eval::find_metric(all, s.metric);
+}
+
+template <typename F>
+bool has_updater(const nn::NetworkConfig& network, F like) {
+  return std::ranges::any_of(network.layers, [&](const nn::LayerConfig& layer) {
+    return like(layer.training.updater);
+  });
+}
+
+bool is_adaptive(const nn::UpdaterConfig& updater) {
+  const tensor::Updater kind = updater.kind;
+  return kind != tensor::Updater::kNone && kind != tensor::Updater::kSgd &&
+         kind != tensor::Updater::kNesterov;
+}
+
+}  // namespace
+
+Settings settings_of(const MasterOptions& options,
+                     const nn::NetworkConfig& network,
+                     const data::Metadata& data,
+                     const data::Metadata& held_out) {
+  Settings s;
+  s.mode = one_of("--mode", options.mode, kModeNames);
+  s.epochs = in_range("--epochs", options.epochs, options.pretrain > 0 ? 0 : 1);
+  s.batch = in_range("--batch", options.batch, 1);
+  s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
+  s.prefetch = in_range("--prefetch", options.prefetch, 0);
+  s.averaging =
+      settings_of(options.averaging, has_updater(network, is_adaptive));
+  // How many replicas are averaged must not depend on who is there in time.
+  if (s.averaging.workers == 0)
+    s.averaging.workers = in_range("--local", options.local, 0);
+  s.deterministic = options.deterministic;
+  if (s.deterministic && options.device != "cpu")
+    misuse("--deterministic is for --device cpu, not " + options.device);
+  s.sharing = settings_of(options.sharing);
+  s.patience = in_range("--patience", options.patience, 0);
+  settle_evaluation(s, options, network, data, held_out);
+  return s;
+}
+
+Limits limits_of(const MasterOptions& options) {
+  Limits limits;
+  limits.heartbeat = in_seconds(options.heartbeat);
+  limits.lost_after = in_seconds(options.lost_after);
+  limits.stuck_after = in_seconds(options.stuck_after);
+  limits.wait = in_seconds(options.wait);
+  // Something is left of it for the checkpoint and for telling the workers.
+  limits.grace = 0.7 * in_seconds(options.grace);
+  limits.checkpoint_every = in_seconds(options.checkpoint_every);
+  limits.checkpoint_batches =
+      in_range("--checkpoint-batches", options.checkpoint_batches, 0);
+  limits.update_log =
+      one_of("--update-log", options.update_log, kLogPolicyNames);
+  limits.topology = one_of("--topology", options.topology, kTopologyNames);
+  limits.fan_out = in_range("--fan-out", options.fan_out, 2, 8);
+  limits.max_time = in_seconds(options.max_time);
+  limits.min_workers = in_range("--min-workers", options.min_workers, 0) > 0
+                           ? options.min_workers
+                           : std::max<std::int64_t>(options.local, 1);
+  limits.skip_bad_shards =
+      in_range("--skip-bad-shards", options.skip_bad_shards, 0);
+  limits.on_divergence =
+      one_of("--on-divergence", options.on_divergence, kOnDivergenceNames);
+  limits.speculate = options.speculate;
+  in_range("--threads", options.threads, 0, 4096);
+  in_range("--pretrain", options.pretrain, 0);
+  if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
+  if (!(limits.lost_after > limits.heartbeat))
+    misuse("--lost-after must be longer than --heartbeat");
+  if (!(limits.stuck_after > limits.heartbeat))
+    misuse("--stuck-after must be longer than --heartbeat");
+  return limits;
+}
+
+std::string run_folder(const MasterOptions& options) {
+  return options.run.empty() ? options.output + ".run" : options.run;
+}
+
+bool keeps_best(const MasterOptions& options) {
+  if (options.keep.empty()) return options.patience > 0;
+  constexpr Names<bool, 2> kKeep{{{{true, "best"}, {false, "last"}}}};
+  return one_of("--keep", options.keep, kKeep);
+}
+
+}  // namespace dl::cluster

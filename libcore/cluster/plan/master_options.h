@@ -1,0 +1,118 @@
+// The options of dl-master as the command line gives them, and what follows
+// from them.  Names, defaults and meanings are in dl-master(1).
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_MASTER_OPTIONS_H_
+#define DL_LIBCORE_CLUSTER_PLAN_MASTER_OPTIONS_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/settings/exchange_options.h"
+#include "libcore/cluster/settings/limits.h"
+#include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/transport/transport.h"
+#include "libcore/data/metadata.h"
+#include "libcore/nn/config.h"
+
+namespace dl::cluster {
+
+struct MasterOptions {
+  // What is trained on what.
+  std::string net, init;
+  std::vector<std::string> reset;  // layers that are not taken from init
+  std::vector<std::string> data, eval_data;
+  std::string output;
+  std::string run;  // "": OUTPUT.run
+  bool fresh = false;
+  std::string normalize = "auto", normalize_targets = "auto";
+  std::string seed;  // "": the network's
+
+  // How.
+  std::string mode = "sharing";
+  std::int64_t epochs = 1;
+  bool epochs_given = true;   // rather than left to the default
+  std::int64_t pretrain = 0;  // epochs of each stage, pretraining.h; 0: none
+  std::int64_t batch = 32;
+  std::int64_t prefetch = 2;
+  bool deterministic = false;
+  AveragingOptions averaging;
+  SharingOptions sharing;
+  std::string update_log = "prune";
+  std::string topology = "auto";
+  std::int64_t fan_out = 8;
+
+  // When to stop, and what is kept.
+  std::vector<std::string> evaluate;
+  std::string metric, target;
+  std::int64_t patience = 0;
+  std::chrono::milliseconds max_time{0};
+  std::string keep;  // "": best with patience, else last
+  std::string on_divergence = "reduce";
+
+  // Workers.
+  std::int64_t local = 0;
+  std::int64_t threads = 0;  // of a local worker; 0: cores / workers
+  std::string device = "cpu";
+  std::string bind;  // "": tcp://*:0
+  std::string master_file;
+  Security security;
+  std::int64_t min_workers = 0;  // 0: local, or 1
+  std::chrono::milliseconds wait{120000};
+  std::chrono::milliseconds heartbeat{2000};
+  std::chrono::milliseconds lost_after{6000};
+  std::chrono::milliseconds stuck_after{60000};
+  std::chrono::milliseconds grace{25000};
+  std::int64_t skip_bad_shards = 0;
+  bool speculate = false;
+
+  // Checkpoints.
+  std::chrono::milliseconds checkpoint_every{300000};
+  std::int64_t checkpoint_batches = 0;
+
+  bool dry_run = false;
+  bool estimate = false;  // measure what more hosts would bring, train nothing
+
+  // Instead of training: rebuild the model after an update of this run.
+  std::string replay;      // a run directory, or ""
+  std::int64_t step = -1;  // -1: the last
+  bool list = false;       // only say which can be rebuilt
+
+  // Of a run that is a stage of pretraining, or comes after all: its layer, ""
+  // in the last; and the model of all stages before, "" in the first.
+  std::string stage, pretrained;
+  // Told where the master listens; may be empty.
+  std::function<void(const std::string& endpoint)> listening;
+
+  std::string version;  // of dl-tools
+  // Readable once a signal asks the master to stop; -1: never.
+  int stop = -1;
+  std::function<std::string()> stop_name;
+  // Shows a line of progress; may be empty.
+  std::function<void(const std::function<std::string()>&)> progress;
+  bool detail = false;  // ... with what the exchange does
+};
+
+// What shapes the result.  data: of the training data; held_out: of those,
+// empty if there are none.
+// Throws Error: kUsage; kConfig, an evaluation does not take the labels.
+Settings settings_of(const MasterOptions& options,
+                     const nn::NetworkConfig& network,
+                     const data::Metadata& data,
+                     const data::Metadata& held_out);
+
+// Throws Error: kUsage.
+Limits limits_of(const MasterOptions& options);
+
+// The run directory.
+std::string run_folder(const MasterOptions& options);
+
+// Whether the best model is kept, rather than the last.
+// Throws Error: kUsage.
+bool keeps_best(const MasterOptions& options);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_MASTER_OPTIONS_H_

@@ -1,0 +1,415 @@
+#include "libcore/cluster/plan/plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "libcore/base/display.h"
+#include "libcore/cluster/settings/gradient_sharing.h"
+#include "libcore/cluster/store/divergence.h"
+#include "libcore/cluster/store/run_directory.h"
+#include "libcore/cluster/store/run_files.h"
+#include "libcore/data/set_check.h"
+#include "libcore/device/open.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/source.h"
+#include "libcore/nn/data_check.h"
+#include "libcore/nn/targets.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr int kFormat = 1;  // of run.json
+// From here on it is worth a word where updates arrive late.
+constexpr double kMuchMomentum = 0.8;
+constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
+
+// What of a model's goes on with a network of its own, or another.
+struct Kept {
+  bool inputs = false, outputs = false;  // their normalizers
+};
+
+// A stage of pretraining, and the network after all, start from what the stages
+// before learnt, on inputs as these had them.
+Kept go_on_pretrained(Plan& plan, const MasterOptions& options,
+                      const Log& log) {
+  const nn::Model learnt = nn::load_model(options.pretrained, log);
+  nn::Started started = nn::start_from(learnt, read_network(options.net), {});
+  log(Level::kInfo, "pretraining: " + started.transfer.to_text());
+  plan.model = std::move(started.model);
+  plan.transfer = std::move(started.transfer);
+  plan.model.normalizers.inputs = learnt.normalizers.inputs;
+  plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
+  return {.inputs = true, .outputs = false};
+}
+
+// From --net, or all of a model but what is of its training alone, or as much
+// of one as fits.
+Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
+  if (!options.pretrained.empty()) return go_on_pretrained(plan, options, log);
+  if (options.init.empty()) {
+    if (!options.reset.empty())
+      throw Error{Code::kUsage, "--reset goes with --init"};
+    plan.model.config = read_network(options.net);
+    return {};
+  }
+  plan.model = nn::load_model(options.init, log);
+  plan.model.training = Json();
+  Kept kept{true, true};
+  nn::NetworkConfig network =
+      options.net.empty() ? plan.model.config : read_network(options.net);
+  if (!options.reset.empty() ||
+      nn::to_json(network) != nn::to_json(plan.model.config)) {
+    nn::Started started;
+    try {
+      started = nn::start_from(plan.model, network, options.reset);
+    } catch (Error& e) {
+      if (e.code() == Code::kConfig) e.add_context(in_quotes(options.init));
+      throw;
+    }
+    plan.model = std::move(started.model);
+    plan.transfer = std::move(started.transfer);
+    kept = {started.same_inputs, started.same_outputs};
+    log(Level::kInfo,
+        in_quotes(options.init) + ": " + plan.transfer->to_text());
+  }
+  plan.init = io::digest(std::as_bytes(std::span(plan.model.parameters)));
+  return kept;
+}
+
+std::unique_ptr<MasterData> open_data(const std::vector<std::string>& operands,
+                                      const std::string& spool,
+                                      const char* what, const nn::Model& model,
+                                      const Log& log) {
+  auto data = std::make_unique<MasterData>(operands, spool, model.data, log);
+  if (data->examples() == 0)
+    throw Error{Code::kData, std::string(what) + " has no examples"};
+  return data;
+}
+
+// The shards are in the model's order by now: this is about all the rest.
+void check_data(const nn::Model& model, const MasterData& data,
+                const char* what, const Log& log) {
+  try {
+    const std::string note =
+        nn::DataCheck(model).examine(data.metadata(), nn::Labels::kNeeded).note;
+    if (!note.empty()) log(Level::kWarning, std::string(what) + ": " + note);
+  } catch (Error& e) {
+    e.add_context(what);
+    throw;
+  }
+}
+
+bool is_never_negative(tensor::Activation activation) {
+  using tensor::Activation;
+  switch (activation) {
+    case Activation::kRelu:
+    case Activation::kRelu6:
+    case Activation::kThresholdedRelu:
+    case Activation::kSoftplus:
+    case Activation::kSigmoid:
+    case Activation::kHardSigmoid:
+    case Activation::kRectifiedTanh:
+    case Activation::kExp:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What an output cannot learn, or does not need, of data that fit it.
+void tell_oddities(const nn::NetworkConfig& network, std::size_t i,
+                   const data::Metadata& metadata, const Log& log) {
+  if (network.layers[network.outputs[i]].target) return;
+  const nn::OutputSpec output = output_of(network, i);
+  const std::string& name = network.layers[network.outputs[i]].name;
+  const bool one = network.outputs.size() == 1;
+  const std::string layer = one ? "the output layer" : "output '" + name + "'";
+  const data::Metadata data = metadata.part(one ? "" : name);
+  const std::size_t classes = data.classes.size();
+  if (classes > 0 && nn::are_classes(metadata, network, i) &&
+      std::cmp_not_equal(output.units, classes))
+    log(Level::kWarning, layer + " has " + std::to_string(output.units) +
+                             " units, the data have " +
+                             std::to_string(classes) +
+                             " classes: what is left over is never right");
+  const auto& labels = data.label_statistics;
+  if (labels && !labels->min.empty() && std::ranges::min(labels->min) < 0 &&
+      is_never_negative(output.activation.kind))
+    log(Level::kInfo, layer + " has the activation " +
+                          std::string(nn::name_of(output.activation.kind)) +
+                          ", which gives no negative values, but there are "
+                          "such targets; identity gives them");
+}
+
+// Layers that stay as they were drawn, since no model says otherwise.
+void tell_frozen(const Plan& plan, const Log& log) {
+  std::string names;
+  for (const nn::LayerConfig& layer : plan.model.config.layers) {
+    const bool drawn =
+        plan.transfer ? std::ranges::count(plan.transfer->drawn, layer.name) > 0
+                      : !plan.init;
+    if (layer.training.frozen && drawn && plan.stage.empty())
+      names += (names.empty() ? "'" : ", '") + layer.name + "'";
+  }
+  if (!names.empty())
+    log(Level::kWarning, names +
+                             ": frozen, but drawn anew: what is never "
+                             "learnt stays random");
+}
+
+void tell_oddities(const nn::NetworkConfig& network,
+                   const data::Metadata& metadata, const Log& log) {
+  for (std::size_t i = 0; i < network.outputs.size(); ++i)
+    tell_oddities(network, i, metadata, log);
+  if (std::ranges::all_of(network.layers, [](const nn::LayerConfig& layer) {
+        return layer.training.updater == nn::UpdaterConfig{};
+      }))
+    log(Level::kInfo,
+        "the updater is plain sgd with a learning rate of 0.001, the default, "
+        "which learns slowly; see updater in dl-network(5)");
+}
+
+// A shard that is trained on tells nothing of what was learnt.
+void tell_shared(const MasterData& training, const MasterData& evaluation,
+                 const Log& log) {
+  for (const ShardInfo& held_out : evaluation.shards())
+    for (const ShardInfo& trained : training.shards())
+      if (held_out.digest == trained.digest)
+        return log(Level::kWarning,
+                   in_quotes(held_out.path) +
+                       " is trained on and held out: its scores say nothing "
+                       "of other data");
+}
+
+// run.json of a run that goes on, or null: one that has learnt nothing yet
+// begins anew.
+Json begun(const MasterOptions& options, const std::string& folder) {
+  if (options.fresh || !has_learnt(folder)) return {};
+  return read_configuration(folder);
+}
+
+// "auto" is in a run that goes on what it was when the run began, under
+// whichever version.
+void choose_normalizers(nn::Model& model, Kept kept,
+                        const MasterOptions& options,
+                        const data::Metadata& metadata,
+                        const std::string& folder, const Log& log) {
+  const Json run = begun(options, folder);
+  const JsonView view(run, Code::kData, "run.json");
+  const auto keeps = [&](const std::string& kind) {
+    return kind == "auto" && !run.is_null();
+  };
+  auto& [inputs, outputs] = model.normalizers;
+  if (!kept.inputs)
+    inputs = keeps(options.normalize)
+                 ? data::normalizers_from_json(view.at("normalizer"))
+                 : nn::fit_inputs(options.normalize, model.config, metadata);
+  if (kept.outputs) return;
+  outputs.assign(model.config.outputs.size(), {});
+  if (keeps(options.normalize_targets)) {
+    if (view.has("target_normalizer"))
+      outputs = data::normalizers_from_json(view.at("target_normalizer"));
+    return;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::string note;
+    outputs[i] = nn::fit_targets(options.normalize_targets, model.config,
+                                 metadata, note, i);
+    if (!note.empty()) log(Level::kInfo, note);
+  }
+}
+
+// What the model says of its data; names that these do not have stay.
+void describe_data(nn::Model& model, data::Metadata metadata) {
+  for (auto names : {&data::Metadata::columns, &data::Metadata::classes,
+                     &data::Metadata::targets})
+    if ((metadata.*names).empty()) metadata.*names = model.data.*names;
+  if (!nn::wanted_by(model.config, nn::layout_of(model.config)).labels())
+    metadata = nn::without_labels(std::move(metadata));
+  metadata.statistics.reset();
+  metadata.label_statistics.reset();
+  metadata.place.reset();
+  model.data = std::move(metadata);
+}
+
+// Compiles it once: counts, and draws the first parameters if they are wanted.
+void compile(Plan& plan, bool dry) {
+  nn::Network network(plan.model.config, plan.model.normalizers,
+                      plan.settings.batch, device::open_lanes("cpu", 1), true,
+                      {}, nn::Start::kLater);
+  if (plan.init)
+    nn::put_into(network, plan.model);
+  else if (!dry)
+    network.initialise();
+  if (!dry) {
+    network.reset_updater_state();
+    nn::take_from(network, plan.model);
+  }
+  plan.layers = network.summary();
+  plan.parameters = network.parameters().elements();
+  plan.statistics = network.statistics().elements();
+  plan.updater_state = network.updater_state().elements();
+  plan.memory = network.memory_bytes();
+  plan.loss_of_chance = loss_of_chance(plan.model.config, network.output(),
+                                       plan.model.normalizers.output(0));
+  // In sharing each worker has its own; averaging may start it afresh.
+  if (plan.settings.mode == Mode::kSharing ||
+      plan.settings.averaging.updater_state != UpdaterState::kAverage)
+    plan.model.updater_state.clear();
+}
+
+std::int64_t examples_of(const std::unique_ptr<MasterData>& data) {
+  return data ? data->examples() : 0;
+}
+
+Json shards_of(const std::unique_ptr<MasterData>& data) {
+  return data ? data->to_json() : Json::array();
+}
+
+}  // namespace
+
+nn::NetworkConfig read_network(const std::string& spec) {
+  const auto source = io::open_source(spec);
+  const std::string text = io::read_all(*source, kMaxNetwork);
+  source->close();
+  return nn::parse_network(text, source->name());
+}
+
+void Plan::recognise_data(const Json& before) {
+  using Pointer = Json::json_pointer;
+  if (training)
+    training->name_as(before.value(Pointer("/data/training"), Json()));
+  if (evaluation)
+    evaluation->name_as(before.value(Pointer("/data/evaluation"), Json()));
+}
+
+Sizes Plan::sizes() const {
+  Sizes sizes;
+  sizes.parameters = static_cast<std::uint64_t>(parameters);
+  sizes.statistics = static_cast<std::uint64_t>(statistics);
+  sizes.updater_state = static_cast<std::uint64_t>(updater_state);
+  return sizes;
+}
+
+Welcome Plan::welcome() const {
+  Welcome welcome;
+  welcome.network = nn::to_json(model.config);
+  const auto& [inputs, outputs] = model.normalizers;
+  welcome.normalizer = data::to_json(inputs);
+  welcome.target_normalizer = data::to_json(outputs);
+  welcome.settings = settings.to_json();
+  welcome.metadata = model.data.to_strings();
+  welcome.training = training->shards();
+  if (evaluation) welcome.evaluation = evaluation->shards();
+  welcome.sizes = sizes();
+  return welcome;
+}
+
+RunState Plan::start() const {
+  RunState state;
+  state.constrain = nn::Constrainer(model.config);
+  state.parameters = model.parameters;
+  state.statistics = model.statistics;
+  state.updater_state = model.updater_state;
+  complete(state);
+  return state;
+}
+
+void Plan::complete(RunState& state) const {
+  if (loss_of_chance) state.watch.expect(*loss_of_chance);
+  if (settings.mode == Mode::kSharing && !state.fasgd &&
+      settings.sharing.staleness_rule.kind ==
+          exchange::StalenessRule::Kind::kFasgd)
+    state.fasgd.emplace(state.parameters.size());
+}
+
+std::int64_t Plan::batches_per_epoch() const {
+  return (examples_of(training) + settings.batch - 1) / settings.batch;
+}
+
+double Plan::flops_per_batch() const {
+  double flops = 0;
+  for (const nn::LayerSummary& layer : layers) flops += layer.flops;
+  return flops * static_cast<double>(settings.batch);
+}
+
+Json Plan::configuration() const {
+  Json json = {
+      {"format", kFormat},
+      {"settings", settings.to_json()},
+      {"keep", keep_best ? "best" : "last"},
+      {"network", nn::to_json(model.config)},
+      // Without data there is nothing yet that it could be fitted to.
+      {"normalizer",
+       training || init ? data::to_json(model.normalizers.inputs) : Json()},
+      {"init", init ? Json(io::hex(*init)) : Json()},
+      {"data",
+       {{"training", shards_of(training)},
+        {"evaluation", shards_of(evaluation)}}}};
+  if (!stage.empty()) json["stage"] = stage;
+  // Runs of version 0.1 have none.
+  if (std::ranges::any_of(model.normalizers.outputs,
+                          [](const auto& n) { return !n.changes_nothing(); }))
+    json["target_normalizer"] = data::to_json(model.normalizers.outputs);
+  return json;
+}
+
+std::string Plan::advice() const {
+  if (settings.mode != Mode::kSharing || settings.sharing.staleness == 0 ||
+      (settings.sharing.combine == Combine::kDiversity &&
+       settings.sharing.share == Share::kUpdate))
+    return "";
+  const double momentum = largest_momentum(model.config);
+  if (momentum < kMuchMomentum) return "";
+  char number[24];
+  std::snprintf(number, sizeof number, "%g", momentum);
+  return "a momentum (beta1 of adam) of " + std::string(number) +
+         " and updates that arrive late unsettle each other: with several "
+         "workers 0.5, or --staleness 0, often learns better; see Momentum in "
+         "dl-exchange(7)";
+}
+
+Plan make_plan(const MasterOptions& options, const std::string& folder,
+               const Log& log) {
+  if (options.net.empty() && options.init.empty())
+    throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
+  if (options.data.empty() && !options.dry_run)
+    throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  data::warn_of_missing(io::expand_operands(options.data), log,
+                        io::expand_operands(options.eval_data));
+  Plan plan;
+  const Kept kept = choose_network(plan, options, log);
+  tell_frozen(plan, log);
+  if (!options.data.empty()) {
+    plan.training = open_data(options.data, folder + "/data-train",
+                              "the training data", plan.model, log);
+    const data::Metadata& metadata = plan.training->metadata();
+    choose_normalizers(plan.model, kept, options, metadata, folder, log);
+    check_data(plan.model, *plan.training, "the training data", log);
+    tell_oddities(plan.model.config, metadata, log);
+    describe_data(plan.model, metadata);
+  }
+  if (!options.eval_data.empty()) {
+    plan.evaluation = open_data(options.eval_data, folder + "/data-eval",
+                                "the held-out data", plan.model, log);
+    check_data(plan.model, *plan.evaluation, "the held-out data", log);
+    tell_shared(*plan.training, *plan.evaluation, log);
+  }
+  plan.settings = settings_of(
+      options, plan.model.config, plan.model.data,
+      plan.evaluation ? plan.evaluation->metadata() : data::Metadata());
+  if (plan.settings.mode == Mode::kSharing &&
+      plan.settings.sharing.share == Share::kGradient)
+    plan.shared_updater = shared_updater(plan.model.config);
+  plan.keep_best = keeps_best(options);
+  plan.stage = options.stage;
+  plan.model.provenance.push_back(
+      {"dl-master", options.version, {}, plan.settings.seed});
+  compile(plan, options.dry_run);
+  return plan;
+}
+
+}  // namespace dl::cluster

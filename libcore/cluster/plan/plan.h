@@ -1,0 +1,72 @@
+// What a run is about to do: the network layer by layer and the resolved
+// configuration, for dl-master --dry-run and for run.json.
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_PLAN_H_
+#define DL_LIBCORE_CLUSTER_PLAN_PLAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "libcore/base/json.h"
+#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/protocol/message_limits.h"
+#include "libcore/cluster/records/master_data.h"
+#include "libcore/cluster/store/run_state.h"
+#include "libcore/nn/model.h"
+#include "libcore/nn/transfer.h"
+
+namespace dl::cluster {
+
+struct Plan {
+  nn::Model model;  // network, normalizer, and the parameters to start from
+  Settings settings;
+  bool keep_best = false;
+  std::optional<nn::UpdaterConfig> shared_updater;  // gradient_sharing.h
+  // Null where there are none: evaluation, and training in a dry run.
+  std::unique_ptr<MasterData> training, evaluation;
+  std::optional<std::uint64_t> init;     // digest of what --init starts from
+  std::optional<nn::Transfer> transfer;  // into another network
+  std::string stage;                     // the layer that is pretrained, or ""
+
+  std::vector<nn::LayerSummary> layers;
+  std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals
+  std::size_t memory = 0;                // bytes of a replica with one thread
+  std::optional<double> loss_of_chance;  // divergence.h
+
+  // Of a run that goes on, run.json: data that were prepared again, and have
+  // the same records, are those that the run began with.
+  void recognise_data(const Json& before);
+
+  Sizes sizes() const;  // of a replica
+  // What workers are told but for times, keys and who they are.
+  Welcome welcome() const;
+  RunState start() const;  // what the run begins with
+  // Adds what a checkpoint does not hold where it is not needed.
+  void complete(RunState& state) const;
+
+  std::int64_t batches_per_epoch() const;
+  // Floating-point operations of a mini-batch, forward.
+  double flops_per_batch() const;
+  // What must not change when a run goes on: run.json.
+  Json configuration() const;
+  Json to_json() const;  // configuration and network, for --json
+  std::string to_text() const;
+  // What somebody who trains this with several workers should know, or "".
+  std::string advice() const;
+};
+
+// What --net names.  Throws Error: kNoInput, kIo, kConfig.
+nn::NetworkConfig read_network(const std::string& spec);
+
+// Reads and checks all that the options name.  folder: where streams are kept.
+// log: told of what is put right, or looks odd.
+// Throws Error: kUsage, kConfig, kData, kNoInput, kIo.
+Plan make_plan(const MasterOptions& options, const std::string& folder,
+               const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_PLAN_H_

@@ -1,0 +1,64 @@
+// What the exchange did in some stretch of time: sums, so that stretches add up
+// to longer ones.  Workers count, Beat and Digest carry it, the master adds it
+// up for events and reports.
+
+#ifndef DL_LIBCORE_CLUSTER_PROTOCOL_EXCHANGE_STATS_H_
+#define DL_LIBCORE_CLUSTER_PROTOCOL_EXCHANGE_STATS_H_
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+#include "libcore/base/json.h"
+
+namespace dl::cluster {
+
+struct ExchangeStats {
+  std::int64_t batches = 0;  // trained
+  std::int64_t updates = 0;  // sent
+  std::int64_t bytes = 0;    // of them, coded
+  double elements = 0;       // of them, as if dense
+  double quanta = 0;         // sent
+  double threshold = 0;      // summed over updates
+  // Seconds of the compute thread.  wait: it had work, but had to wait for the
+  // answer to its updates; idle: it had none while training went on.  What is
+  // taken while the updater writes counts as compute, its coding as encode.
+  double compute = 0, encode = 0, decode = 0, wait = 0, idle = 0;
+  std::int64_t inbox = 0, outbox = 0;  // longest queues seen
+  // |residual|: quantiles of the last sample, at kQuantiles.
+  static constexpr std::array<double, 4> kQuantiles = {0.5, 0.95, 0.99, 0.999};
+  std::array<double, 4> residual{};
+
+  // Of the master's: staleness of updates that it applied.
+  std::int64_t applied = 0;
+  double staleness = 0;  // sum
+  std::int64_t staleness_max = 0;
+
+  bool empty() const { return batches == 0 && updates == 0; }
+  void add(const ExchangeStats& later);
+
+  // Everything that a worker counts, as Beat.exchange.
+  Json to_json() const;
+  // {}: nothing.  Throws Error: kProtocol.
+  static ExchangeStats from_json(const Json& json);
+
+  double density() const;           // quanta per element
+  double seconds() const;           // of the compute thread in all
+  double share(double part) const;  // of them; 0 of none
+  Json summary() const;             // means and shares, for events and reports
+};
+
+// Counted by the compute thread, told by the main thread.  Thread-safe.
+class ExchangeMeter {
+ public:
+  void add(const ExchangeStats& stats);
+  ExchangeStats take();  // since the last take()
+
+ private:
+  std::mutex mutex_;
+  ExchangeStats stats_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PROTOCOL_EXCHANGE_STATS_H_

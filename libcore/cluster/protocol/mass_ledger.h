@@ -1,0 +1,33 @@
+// What became of all that was learnt in sharing, as a ledger that balances:
+//
+//   given + returned = sent + clipped + residual
+//
+// in sums over all elements, but for rounding.  Whatever is lost or counted
+// twice on the way has its column.
+
+#ifndef DL_LIBCORE_CLUSTER_PROTOCOL_MASS_LEDGER_H_
+#define DL_LIBCORE_CLUSTER_PROTOCOL_MASS_LEDGER_H_
+
+#include "libcore/base/json.h"
+#include "libcore/exchange/threshold.h"
+
+namespace dl::cluster {
+
+// Of a worker's process since its start, or of several.
+struct MassLedger {
+  double given = 0;         // updates that went into the residual
+  exchange::Mass sent;      // coded; what is sent again counts once
+  exchange::Mass returned;  // was refused, went back into the residual
+  exchange::Mass dropped;   // of `sent`: nobody knows whether it was applied
+  exchange::Mass clipped;   // cut off the residual
+  exchange::Mass residual;  // not yet sent
+
+  void add(const MassLedger& other);
+  Json to_json() const;
+  // Throws Error: kProtocol.
+  static MassLedger from_json(const JsonView& json);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PROTOCOL_MASS_LEDGER_H_

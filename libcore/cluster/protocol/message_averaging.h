@@ -1,0 +1,107 @@
+// The messages of averaging, and what its tasks say more; see message.h.
+
+#ifndef DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_AVERAGING_H_
+#define DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_AVERAGING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/protocol/message_type.h"
+
+namespace dl::cluster {
+
+// The slot of a round that a Task is for.  A slot has a history at the worker
+// that does it: what coding has left out, updater state that is kept, and what
+// it learnt in its last round.
+struct Slot {
+  std::int64_t index = 0;
+  std::uint64_t round = 0;    // the version that the round makes
+  std::uint64_t follows = 0;  // the last round of its history; 0: starts afresh
+  std::string reducer;  // where its Result goes, "tcp://..."; "": the master
+  bool operator==(const Slot&) const = default;
+};
+
+// worker -> master, averaging: what a replica learnt in its task.  Where
+// another worker reduces it, that one gets it, and the master the same without
+// the vectors.
+struct Result {
+  std::uint64_t lease = 0, fence = 0;
+  std::uint64_t round = 0;  // as the task's
+  std::int64_t slot = 0;
+  bool elsewhere = false;  // another worker has the vectors
+  std::int64_t examples = 0;
+  double loss_sum = 0;           // mean loss of each batch times its examples
+  std::vector<std::byte> delta;  // exchange/delta.h; may be empty
+  std::vector<float> statistics, updater_state;
+
+  Message to_message() const;
+  static Result from_message(const Message& message);
+};
+
+// master -> worker, averaging: the average of a round, for all that have the
+// version before it.  Each takes the outer optimizer's step.
+struct Round {
+  std::uint64_t version = 0;                     // that it makes
+  double momentum = 0;                           // of the outer optimizer
+  std::vector<std::byte> delta;                  // exchange/delta.h
+  std::vector<float> statistics, updater_state;  // updater state: if averaged
+  std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
+
+  Message to_message() const;
+  static Round from_message(const Message& message);
+};
+
+constexpr std::int64_t kMostLevels = 10;  // sums of 8 slots, of 64, ...
+
+// master -> worker, averaging: sum what the slots [first, first + count) of a
+// round give: their Results or, from level 2 on, the Reduced of the level
+// below, each of 8 times as many slots as the level before.
+struct Reduce {
+  std::uint64_t round = 0;
+  std::int64_t level = 1;
+  std::int64_t first = 0, count = 0;
+  std::int64_t parameters = 0;  // of the network
+  std::string up;  // where the sum goes, "tcp://..."; "": the master
+
+  Message to_message() const;
+  static Reduce from_message(const Message& message);
+};
+
+// What the Result of a slot counts.
+struct SlotCount {
+  std::uint64_t lease = 0, fence = 0;
+  std::int64_t examples = 0;
+  double loss_sum = 0;
+
+  // Of the fields of these names, among others.  Throws Error: kProtocol.
+  static SlotCount from_json(const JsonView& json);
+};
+
+// worker -> who asked for it: sums of examples * value over the slots.
+struct Reduced {
+  std::uint64_t round = 0;
+  std::int64_t level = 1;
+  std::int64_t first = 0;         // slot
+  std::vector<SlotCount> counts;  // of each slot
+  std::string why;                // not "": they cannot be summed; no vectors
+  std::vector<std::byte> delta;   // exchange/delta.h, lossless
+  std::vector<float> statistics, updater_state;
+
+  Message to_message() const;
+  static Reduced from_message(const Message& message);
+};
+
+// master -> all workers, averaging: nothing is reduced in this round any more;
+// its Results go to the master, those that were sent elsewhere too.
+struct Direct {
+  std::uint64_t round = 0;
+
+  Message to_message() const;
+  static Direct from_message(const Message& message);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_AVERAGING_H_

@@ -1,0 +1,85 @@
+// Messages about sums of Results, message_averaging.h.
+
+#include <cmath>
+
+#include "libcore/cluster/protocol/message_averaging.h"
+#include "libcore/cluster/protocol/message_fields.h"
+
+namespace dl::cluster {
+
+Message Reduce::to_message() const {
+  return {MessageType::kReduce,
+          {{"round", round},
+           {"level", level},
+           {"first", first},
+           {"count", count},
+           {"parameters", parameters},
+           {"up", up}},
+          {}};
+}
+
+Reduce Reduce::from_message(const Message& message) {
+  const JsonView body =
+      open_body(message, MessageType::kReduce, 0,
+                {"round", "level", "first", "count", "parameters", "up"});
+  Reduce reduce;
+  reduce.round = number_of(body, "round");
+  reduce.level = body.at("level").integer(1, kMostLevels);
+  reduce.parameters = count_of(body, "parameters");
+  reduce.first = count_of(body, "first");
+  reduce.count = body.at("count").integer(1, kMaxInteger - reduce.first);
+  reduce.up = endpoint_of(body, "up");
+  return reduce;
+}
+
+SlotCount SlotCount::from_json(const JsonView& json) {
+  return {number_of(json, "lease"), number_of(json, "fence"),
+          count_of(json, "examples"), json.at("loss_sum").number()};
+}
+
+Message Reduced::to_message() const {
+  Json list = Json::array();
+  for (const SlotCount& slot : counts)
+    list.push_back({{"lease", slot.lease},
+                    {"fence", slot.fence},
+                    {"examples", slot.examples},
+                    {"loss_sum", slot.loss_sum}});
+  return {MessageType::kReduced,
+          {{"round", round},
+           {"level", level},
+           {"first", first},
+           {"slots", list},
+           {"why", printable(why, kMaxReason)}},
+          {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
+}
+
+Reduced Reduced::from_message(const Message& message) {
+  const JsonView body = open_body(message, MessageType::kReduced, 3,
+                                  {"round", "level", "first", "slots", "why"});
+  Reduced reduced;
+  reduced.round = number_of(body, "round");
+  reduced.level = body.at("level").integer(1, kMostLevels);
+  reduced.first = count_of(body, "first");
+  const JsonView list = body.at("slots");
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const JsonView slot = list.at(i);
+    slot.only({"lease", "fence", "examples", "loss_sum"});
+    reduced.counts.push_back(SlotCount::from_json(slot));
+  }
+  reduced.why = text_of(body, "why", kMaxReason);
+  reduced.delta = message.blobs[0];
+  reduced.statistics = blob_to_floats(message, 1);
+  reduced.updater_state = blob_to_floats(message, 2);
+  return reduced;
+}
+
+Message Direct::to_message() const {
+  return {MessageType::kDirect, {{"round", round}}, {}};
+}
+
+Direct Direct::from_message(const Message& message) {
+  const JsonView body = open_body(message, MessageType::kDirect, 0, {"round"});
+  return {number_of(body, "round")};
+}
+
+}  // namespace dl::cluster

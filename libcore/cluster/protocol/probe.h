@@ -1,0 +1,37 @@
+// What the master asks workers for to tell whether more hosts pay: two
+// messages of dl-protocol(7), and who answers.
+
+#ifndef DL_LIBCORE_CLUSTER_PROTOCOL_PROBE_H_
+#define DL_LIBCORE_CLUSTER_PROTOCOL_PROBE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "libcore/cluster/protocol/message_type.h"
+
+namespace dl::cluster {
+
+// master -> worker.  batches > 0: train on as many mini-batches and say what
+// they take.  0: send the load back.
+struct Probe {
+  std::int64_t batches = 0;
+  std::vector<std::byte> load;
+
+  Message to_message() const;
+  static Probe from_message(const Message& message);
+};
+
+// worker -> master, answers Probe.  Seconds, medians; all 0 with a load.
+struct Probed {
+  double compute = 0, encode = 0, decode = 0;
+  std::int64_t update_bytes = 0, delta_bytes = 0;
+  std::vector<std::byte> load;
+
+  Message to_message() const;
+  static Probed from_message(const Message& message);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PROTOCOL_PROBE_H_

@@ -1,0 +1,133 @@
+#include "libcore/cluster/records/batches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/batch.h"
+
+namespace dl::cluster {
+CheckRecord check_for(const nn::NetworkConfig& network) {
+  return [wanted = nn::wanted_by(network, nn::layout_of(network))](
+             const data::DataSet& record) {
+    nn::Batch batch;
+    nn::fill_batch(record, wanted, batch);
+    nn::check_batch(batch, wanted);
+  };
+}
+
+void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
+              LoadedBatch& batch) {
+  batch.index = index;
+  const std::int64_t examples = epoch.examples(index, 1);
+  std::int64_t filled = 0;
+  for (const data::Piece& piece : epoch.pieces(index)) {
+    const auto record = store.get(piece.shard, piece.record);
+    if (filled == 0) data::make_like(batch.set, *record, examples);
+    data::copy_examples(batch.set, filled, *record, piece.examples);
+    filled += static_cast<std::int64_t>(piece.examples.size());
+  }
+  require(filled == examples, "a batch with holes");
+}
+
+BatchLoader::BatchLoader(BatchPlan plan, RecordStore& training,
+                         RecordStore& evaluation)
+    : plan_(std::move(plan)), training_(training), evaluation_(evaluation) {
+  plan_.prefetch = std::max<std::int64_t>(1, plan_.prefetch);
+  slots_.resize(static_cast<std::size_t>(plan_.prefetch) + 1);
+  thread_ = std::thread([this] { work(); });
+}
+
+BatchLoader::~BatchLoader() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+data::Epoch BatchLoader::epoch_of(const BatchRange& range) const {
+  const data::Catalogue& all =
+      range.evaluation ? plan_.evaluation : plan_.training;
+  return data::Epoch(
+      all.without(range.without), plan_.batch, plan_.seed,
+      range.evaluation ? 0 : static_cast<std::uint64_t>(range.epoch),
+      !range.evaluation);
+}
+
+std::int64_t BatchLoader::batches(
+    bool evaluation, std::span<const std::uint32_t> without) const {
+  return (evaluation ? plan_.evaluation : plan_.training)
+      .without(without)
+      .batches(plan_.batch);
+}
+
+void BatchLoader::add(const BatchRange& range) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(range);
+  changed_.notify_all();
+}
+
+const LoadedBatch& BatchLoader::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ready_ > 0; });
+  Slot& slot = slots_[first_];
+  first_ = (first_ + 1) % slots_.size();
+  --ready_;
+  // Not for every batch: waking the loader costs more than a small one does.
+  if (std::cmp_less_equal(ready_, plan_.prefetch / 2)) changed_.notify_all();
+  if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
+  return slot.batch;
+}
+
+void BatchLoader::drop() {
+  const std::lock_guard lock(mutex_);
+  queue_.clear();
+  ready_ = 0;
+  ++generation_;
+  changed_.notify_all();
+}
+
+// Assembles without the lock; what drop() has overtaken is thrown away.
+void BatchLoader::work() {
+  std::optional<data::Epoch> epoch;
+  BatchRange current;  // that `epoch` was made for
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] {
+      return stop_ ||
+             (!queue_.empty() && std::cmp_less(ready_, plan_.prefetch));
+    });
+    if (stop_) return;
+    BatchRange& range = queue_.front();
+    const BatchRange job = range;
+    ++range.first;
+    if (--range.count == 0) queue_.pop_front();
+    const std::uint64_t generation = generation_;
+    Slot& slot = slots_[(first_ + ready_) % slots_.size()];
+    lock.unlock();
+
+    slot.error = nullptr;
+    try {
+      if (!epoch || current.evaluation != job.evaluation ||
+          current.epoch != job.epoch || current.without != job.without)
+        epoch.emplace(epoch_of(job));
+      current = job;
+      assemble(*epoch, job.first, job.evaluation ? evaluation_ : training_,
+               slot.batch);
+      slot.batch.evaluation = job.evaluation;
+      slot.batch.epoch = job.epoch;
+    } catch (...) {
+      slot.error = std::current_exception();
+    }
+
+    lock.lock();
+    if (generation != generation_) continue;
+    if (slot.error) queue_.clear();
+    ++ready_;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,99 @@
+// Mini-batches, assembled ahead of their use by a thread of their own.  From
+// records that are in memory that takes no more of it, batch after batch.
+
+#ifndef DL_LIBCORE_CLUSTER_RECORDS_BATCHES_H_
+#define DL_LIBCORE_CLUSTER_RECORDS_BATCHES_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "libcore/cluster/records/record_store.h"
+#include "libcore/data/epoch.h"
+#include "libcore/nn/network.h"
+
+namespace dl::cluster {
+
+// The examples of one mini-batch in their stored dtypes.
+struct LoadedBatch {
+  bool evaluation = false;
+  std::int64_t epoch = 0, index = 0;
+  data::DataSet set;
+};
+
+// What the network asks of a record; throws what check_batch() throws.
+CheckRecord check_for(const nn::NetworkConfig& network);
+
+// Makes batch i of an epoch out of the records of `store`, in the memory that
+// `batch` has.
+void assemble(data::Epoch& epoch, std::int64_t index, RecordStore& store,
+              LoadedBatch& batch);
+
+// A stretch of an epoch.
+struct BatchRange {
+  bool evaluation = false;
+  std::int64_t epoch = 0, first = 0, count = 0;
+  std::vector<std::uint32_t> without = {};  // shards that the epoch leaves out
+};
+
+struct BatchPlan {
+  data::Catalogue training, evaluation;
+  std::int64_t batch = 1;
+  std::uint64_t seed = 0;
+  std::int64_t prefetch = 2;  // batches assembled ahead, at least 1
+};
+
+// add(), next(), drop() and the destructor belong to one thread.
+class BatchLoader {
+ public:
+  // The stores are used by the loader's thread alone from here on.
+  BatchLoader(BatchPlan plan, RecordStore& training, RecordStore& evaluation);
+  ~BatchLoader();
+  BatchLoader(const BatchLoader&) = delete;
+  BatchLoader& operator=(const BatchLoader&) = delete;
+
+  // Mini-batches of an epoch (evaluation: of the evaluation shards) without
+  // some shards.
+  std::int64_t batches(bool evaluation,
+                       std::span<const std::uint32_t> without) const;
+
+  // Queues a range behind those that are there.
+  void add(const BatchRange& range);
+  // The next mini-batch of what was added, there until the next call.  Throws
+  // what assembling it threw; the range is then dropped.
+  const LoadedBatch& next();
+  // Forgets all that is queued or assembled.
+  void drop();
+
+ private:
+  void work();
+  data::Epoch epoch_of(const BatchRange& range) const;
+
+  BatchPlan plan_;
+  RecordStore& training_;
+  RecordStore& evaluation_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<BatchRange> queue_;
+  struct Slot {
+    LoadedBatch batch;
+    std::exception_ptr error;
+  };
+  // A ring: `ready_` slots from `first_` on hold batches, the one before them
+  // is given out, the one after them is being filled.
+  std::vector<Slot> slots_;
+  std::size_t first_ = 0, ready_ = 0;
+  std::uint64_t generation_ = 0;  // grows with each drop()
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_RECORDS_BATCHES_H_

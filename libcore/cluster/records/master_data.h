@@ -1,0 +1,86 @@
+// The shards of a run as the master sees them.
+//
+// A file stays where it is: workers that have it under the same path read it
+// themselves.  What comes as a stream ("-", "pipe:...") is written into the run
+// directory first.  Records are read again only for workers that cannot open
+// the file.
+
+#ifndef DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
+#define DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/base/log.h"
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/records/record_store.h"
+#include "libcore/data/epoch.h"
+#include "libcore/data/metadata.h"
+#include "libcore/data/shard.h"
+#include "libcore/io/temporary.h"
+
+namespace dl::cluster {
+
+class MasterData {
+ public:
+  // operands: files, patterns and streams.  spool: start of the names of files
+  // that take up streams, "m.run/data-train"; they have them after keep() only,
+  // and are removed with the object without it.  like: what the shards are put
+  // into the order of; without, or as far as it has no names, the first one.
+  // log: told what is put right.
+  // Throws Error: kNoInput, kData, a shard is missing, damaged, or does not go
+  // with the others; kIo.
+  MasterData(const std::vector<std::string>& operands, const std::string& spool,
+             const data::Metadata& like, const Log& log);
+
+  // Files of streams take their names, in place of what had them.
+  // Throws Error: kCantCreate, kIo.
+  void keep();
+
+  // Of all shards, in their common order.
+  const data::Metadata& metadata() const { return metadata_; }
+  const std::vector<ShardInfo>& shards() const { return shards_; }
+  data::Catalogue catalogue() const;
+  std::int64_t examples() const { return catalogue().examples(); }
+
+  // A packed record for a worker, which is as its shard's metadata say.
+  // Throws Error: kProtocol, there is none; kNoInput, kData, kIo.
+  std::vector<std::byte> record(std::uint32_t shard, std::uint32_t record);
+
+  // Looks at a record as a worker does.  Throws Error: kData, it is of no use;
+  // kProtocol, there is none; kNoInput, kIo.
+  void examine(std::uint32_t shard, std::uint32_t record,
+               const CheckRecord& check);
+
+  // What names the contents: for run.json.
+  Json to_json() const;
+  // A run that goes on names a shard as it did when it began, if its records
+  // are the same.  before: what to_json() was then.
+  void name_as(const Json& before);
+
+ private:
+  const data::Shard& open(std::uint32_t shard, std::uint32_t record);
+  void add(const std::string& path, const std::string& shown);
+
+  data::Metadata metadata_, like_;
+  std::vector<ShardInfo> shards_;
+  std::vector<Json> named_;  // of each, for to_json()
+  struct Spooled {
+    std::unique_ptr<io::Temporary> file;
+    std::string name;
+  };
+  std::vector<Spooled> spooled_;
+  // The shard that was read last.
+  std::unique_ptr<data::Shard> open_;
+  std::uint32_t open_index_ = 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> checked_;  // shard, record
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_RECORDS_MASTER_DATA_H_

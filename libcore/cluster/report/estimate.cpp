@@ -1,0 +1,239 @@
+#include "libcore/cluster/report/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "libcore/base/number_format.h"
+#include "libcore/cluster/settings/worker_advice.h"
+#include "libcore/exchange/average.h"
+
+namespace dl::cluster {
+
+namespace {
+
+using Way = Estimate::Way;
+
+constexpr std::int64_t kShown[] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+// A host like the mean of those measured, on the slowest line.
+HostFigures typical(const std::vector<HostFigures>& hosts) {
+  HostFigures mean;
+  mean.bandwidth = std::numeric_limits<double>::infinity();
+  const auto n = static_cast<double>(hosts.size());
+  for (const HostFigures& host : hosts) {
+    mean.compute += host.compute / n;
+    mean.encode += host.encode / n;
+    mean.decode += host.decode / n;
+    mean.update_bytes += host.update_bytes / n;
+    mean.delta_bytes += host.delta_bytes / n;
+    mean.bandwidth = std::min(mean.bandwidth, host.bandwidth);
+    mean.round_trip = std::max(mean.round_trip, host.round_trip);
+  }
+  return mean;
+}
+
+double sharing_compute(const HostFigures& host, double n) {
+  return host.compute + host.encode + n * host.decode;
+}
+
+// Bytes that the busiest line, the master's, carries while every host does a
+// mini-batch.
+double sharing_bytes(const Estimate& estimate, std::int64_t workers) {
+  return static_cast<double>(workers * children_of_master(estimate.topology,
+                                                          estimate.fan_out,
+                                                          workers)) *
+         typical(estimate.hosts).update_bytes;
+}
+
+// Bytes that pass one after the other in a round of averaging: sums on their
+// way to the master, and the average down to the last worker.
+double round_bytes(const Estimate& estimate, std::int64_t workers) {
+  const HostFigures host = typical(estimate.hosts);
+  const auto n = static_cast<double>(workers);
+  if (!is_tree(estimate.topology, workers)) return 2 * n * host.delta_bytes;
+  constexpr auto kGroup = static_cast<std::int64_t>(exchange::kAverageGroup);
+  double up = 0, each = host.delta_bytes;
+  std::int64_t parts = workers;
+  for (; parts > kGroup; parts = (parts + kGroup - 1) / kGroup) {
+    up += kGroup * each;
+    // A sum has whatever one of its parts has.
+    each =
+        std::min(kGroup * each, 4 * static_cast<double>(estimate.parameters));
+  }
+  up += static_cast<double>(parts) * each;
+  std::int64_t levels = 0;
+  for (std::int64_t reached = 0, width = 1; reached < workers; ++levels)
+    reached += width *= estimate.fan_out;
+  return up + static_cast<double>(levels * estimate.fan_out) * host.delta_bytes;
+}
+
+double dense_bytes(std::int64_t parameters, double n) {
+  return 2 * (n - 1) / n * 4 * static_cast<double>(parameters);
+}
+
+// Seconds a mini-batch of each host.
+double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
+  const HostFigures host = typical(estimate.hosts);
+  const auto n = static_cast<double>(workers);
+  if (workers == 1) return host.compute;
+  switch (way) {
+    case Way::kSharing:
+      return std::max(sharing_compute(host, n),
+                      sharing_bytes(estimate, workers) / host.bandwidth);
+    case Way::kAveraging: {
+      const AveragingSettings& s = estimate.settings.averaging;
+      const double round = static_cast<double>(s.frequency) * host.compute;
+      const double exchange =
+          round_bytes(estimate, workers) / host.bandwidth + host.round_trip;
+      return (s.overlap ? std::max(round, exchange) : round + exchange) /
+             static_cast<double>(s.frequency);
+    }
+    case Way::kDense:
+      return host.compute +
+             dense_bytes(estimate.parameters, n) / host.bandwidth +
+             2 * (n - 1) * host.round_trip;
+  }
+  return host.compute;
+}
+
+std::string bits(double bytes_per_second) {
+  if (!std::isfinite(bytes_per_second)) return "any";
+  if (bytes_per_second == 0) return "none";
+  double value = 8 * bytes_per_second;
+  const char* units[] = {" bit/s", " kbit/s", " Mbit/s", " Gbit/s", " Tbit/s"};
+  int unit = 0;
+  for (; value >= 1000 && unit < 4; ++unit) value /= 1000;
+  return format("%.3g", value) + units[unit];
+}
+
+std::string milliseconds(double seconds) {
+  return format("%.3g ms", 1e3 * seconds);
+}
+
+std::string column(const std::string& text, std::size_t width) {
+  return std::string(text.size() < width ? width - text.size() : 1, ' ') + text;
+}
+
+}  // namespace
+
+double Estimate::rate(Way way, std::int64_t workers) const {
+  return static_cast<double>(workers * settings.batch) /
+         step_seconds(*this, way, workers);
+}
+
+double Estimate::break_even(std::int64_t workers) const {
+  const HostFigures host = typical(hosts);
+  const auto n = static_cast<double>(workers);
+  const double dense = dense_bytes(parameters, n);
+  if (!(dense > sharing_bytes(*this, workers))) return 0;
+  // What coding costs and the dense exchange's round trips do not.
+  const double cost =
+      host.encode + n * host.decode - 2 * (n - 1) * host.round_trip;
+  return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
+}
+
+double Estimate::enough(std::int64_t workers) const {
+  return sharing_bytes(*this, workers) /
+         sharing_compute(typical(hosts), static_cast<double>(workers));
+}
+
+std::string Estimate::advice() const {
+  const auto n = static_cast<std::int64_t>(hosts.size());
+  if (n < 2)
+    return "one host was measured: start more workers to see what their lines "
+           "carry";
+  const double one = rate(Way::kSharing, 1);
+  const double sharing = rate(Way::kSharing, n);
+  const double averaging = rate(Way::kAveraging, n);
+  const bool share = sharing >= averaging;
+  const double gain = std::max(sharing, averaging) / one;
+  const std::string hosts_text = std::to_string(n) + " hosts";
+  if (gain < 1.1)
+    return "one host is as fast as " + hosts_text +
+           ": a mini-batch takes too little time; raise --batch, or stay on "
+           "one host";
+  std::string text = hosts_text + " are " + format("%.1f", gain) +
+                     " times as fast as one with --mode " +
+                     (share ? "sharing" : "averaging");
+  const double linear = gain / static_cast<double>(n);
+  if (linear >= 0.9) return text + ", nearly linear";
+  text += " (" + format("%.0f", 100 * linear) + " % of linear)";
+  if (share && enough(n) > typical(hosts).bandwidth)
+    return text +
+           "; the lines are too slow: a lower density, --push or "
+           "averaging with --delta sparse sends less";
+  return text + "; a larger --batch makes more of a step";
+}
+
+std::string Estimate::workers_text() const {
+  const auto n = static_cast<std::int64_t>(hosts.size());
+  const std::string fact = together(settings, n);
+  if (fact.empty()) return "";
+  const std::string advice = worker_advice(settings, n, batches);
+  if (advice.empty()) return fact + "\n";
+  return (advice.starts_with(fact) ? "" : fact + "\n") + advice + "\n";
+}
+
+std::string Estimate::to_text() const {
+  std::string text = column("compute", 29) + column("encode", 11) +
+                     column("decode", 11) + column("update", 10) +
+                     column("line", 13) + column("round trip", 12) + "\n";
+  for (const HostFigures& host : hosts) {
+    std::string name = host.name.substr(0, 18);
+    name.resize(18, ' ');
+    text += name + column(milliseconds(host.compute), 11) +
+            column(milliseconds(host.encode), 11) +
+            column(milliseconds(host.decode), 11) +
+            column(format("%.0f B", host.update_bytes), 10) +
+            column(bits(host.bandwidth), 13) +
+            column(milliseconds(host.round_trip), 12) + "\n";
+  }
+  text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
+          column("sharing", 18) + column("averaging", 18) +
+          column("dense", 18) + column("sharing pays below", 20) + "\n";
+  const double one = rate(Way::kSharing, 1);
+  for (const std::int64_t n : kShown) {
+    text += column(std::to_string(n), 6);
+    for (const Way way : {Way::kSharing, Way::kAveraging, Way::kDense}) {
+      const double value = rate(way, n);
+      text += column(
+          format("%.3g", value) + " (" +
+              format("%.0f", 100 * value / (static_cast<double>(n) * one)) +
+              " %)",
+          18);
+    }
+    text += column(n == 1 ? "" : bits(break_even(n)), 20) +
+            (is_tree(topology, n) ? "  tree\n" : "\n");
+  }
+  return text + "\n" + advice() + "\n" + workers_text();
+}
+
+Json Estimate::to_json() const {
+  Json measured = Json::array();
+  for (const HostFigures& host : hosts)
+    measured.push_back({{"name", host.name},
+                        {"compute", host.compute},
+                        {"encode", host.encode},
+                        {"decode", host.decode},
+                        {"update_bytes", host.update_bytes},
+                        {"delta_bytes", host.delta_bytes},
+                        {"bandwidth", host.bandwidth},
+                        {"round_trip", host.round_trip}});
+  Json expected = Json::array();
+  for (const std::int64_t n : kShown) {
+    const double even = n > 1 ? break_even(n) : 0;
+    expected.push_back(
+        {{"hosts", n},
+         {"sharing", rate(Way::kSharing, n)},
+         {"averaging", rate(Way::kAveraging, n)},
+         {"dense", rate(Way::kDense, n)},
+         {"break_even", std::isfinite(even) ? Json(even) : Json()}});
+  }
+  return {{"measured", std::move(measured)},
+          {"expected", std::move(expected)},
+          {"advice", advice()},
+          {"workers", workers_text()}};
+}
+
+}  // namespace dl::cluster

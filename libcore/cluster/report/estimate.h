@@ -1,0 +1,76 @@
+// Does it pay?  What training on more hosts would give, from what one step
+// costs here and what the lines between master and workers carry.
+//
+// Of N hosts, with C seconds of computation for a mini-batch, E for coding and
+// D for decoding one update of P bytes, M parameters of 4 bytes, a line of B
+// bytes/s in each direction at every host, and round trips of L seconds:
+//
+//   sharing    max(C + E + N D, the lines), as nothing waits: a worker's line
+//              carries N P a step, the master's N P to each of its children,
+//              N in a star, the fan-out in a tree; a worker's with children as
+//              much
+//   averaging  C + (H C overlapped: max) (R / B + L) / H, a round of H
+//              mini-batches, whose R bytes pass one after the other: in a star
+//              2 N F, F of a replica's difference; in a tree sums of eight on
+//              each level, and on the way down the fan-out times F
+//   dense      C + 2 (N - 1) / N 4 M / B + 2 (N - 1) L: all-reduce in a ring
+//              after every mini-batch, for comparison
+//
+// all in seconds a mini-batch of each host.
+
+#ifndef DL_LIBCORE_CLUSTER_REPORT_ESTIMATE_H_
+#define DL_LIBCORE_CLUSTER_REPORT_ESTIMATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/settings/topology.h"
+
+namespace dl::cluster {
+
+// What was measured of a worker; times in seconds, medians.
+struct HostFigures {
+  std::string name;
+  double compute = 0;       // a mini-batch, updater included
+  double encode = 0;        // its update
+  double decode = 0;        // an update of another worker
+  double update_bytes = 0;  // coded
+  double delta_bytes = 0;   // a replica's difference, in the run's format
+  double bandwidth = 0;     // bytes/s to and from the master
+  double round_trip = 0;
+};
+
+struct Estimate {
+  std::vector<HostFigures> hosts;
+  std::int64_t parameters = 0;
+  std::int64_t batches = 0;  // of an epoch
+  Settings settings;
+  Topology topology = Topology::kAuto;
+  std::int64_t fan_out = 8;
+
+  enum class Way { kSharing, kAveraging, kDense };
+  // Examples a second of `workers` hosts like the mean of those measured.
+  // workers >= 1; a single one exchanges nothing.
+  double rate(Way way, std::int64_t workers) const;
+  // Bytes a second of a line above which a dense exchange is faster than
+  // sharing; 0: it always is, as updates are larger than gradients; infinity:
+  // never.  workers >= 2.
+  double break_even(std::int64_t workers) const;
+  // Bytes a second that a line must carry so that sharing waits for none.
+  double enough(std::int64_t workers) const;
+  // Mini-batch, staleness, and what should be otherwise, for as many workers as
+  // were measured; lines, or "".
+  std::string workers_text() const;
+  // One sentence for as many hosts as were measured.
+  std::string advice() const;
+
+  std::string to_text() const;
+  Json to_json() const;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_REPORT_ESTIMATE_H_

@@ -1,0 +1,47 @@
+// What workers told of their exchange, added up: for the events of each, the
+// progress line and the final report.
+
+#ifndef DL_LIBCORE_CLUSTER_REPORT_EXCHANGE_REPORT_H_
+#define DL_LIBCORE_CLUSTER_REPORT_EXCHANGE_REPORT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "libcore/cluster/protocol/exchange_stats.h"
+
+namespace dl::cluster {
+
+class ExchangeReport {
+ public:
+  void take(std::uint64_t worker, const ExchangeStats& stats);
+  // The master applied an update of it.
+  void applied(std::uint64_t worker, std::uint64_t staleness);
+
+  // What it did since its last event, if that is kInterval ago or all that
+  // there is is wanted; nothing if it did nothing.
+  static constexpr double kInterval = 10;  // seconds
+  std::optional<Json> event(std::uint64_t worker, double now, bool all);
+
+  bool empty() const { return workers_.empty(); }
+  ExchangeStats total() const;
+  Json to_json() const;                                // in all, and by worker
+  bool shares() const { return total().updates > 0; }  // coded updates came
+  // Two lines' worth: what was sent, and where the time went.
+  std::string sent_text() const;
+  std::string time_text() const;
+  // "density 0.31 %  wait 4 %", for the progress line.
+  std::string short_text() const;
+
+ private:
+  struct Worker {
+    ExchangeStats before, since;  // its last event
+    double told = -kInterval;
+  };
+  std::map<std::uint64_t, Worker> workers_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_REPORT_EXCHANGE_REPORT_H_

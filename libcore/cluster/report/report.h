@@ -1,0 +1,67 @@
+// What happened in a run, counted, and the one screen at its end.
+
+#ifndef DL_LIBCORE_CLUSTER_REPORT_REPORT_H_
+#define DL_LIBCORE_CLUSTER_REPORT_REPORT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/cluster/protocol/mass_ledger.h"
+#include "libcore/cluster/report/exchange_report.h"
+#include "libcore/cluster/report/staleness_summary.h"
+#include "libcore/cluster/store/run_state.h"
+
+namespace dl::cluster {
+
+// Counts of this master's start, not of those before it.
+struct Report {
+  std::uint64_t joined = 0, lost = 0, returned = 0, left = 0;
+  std::uint64_t leases = 0, revoked = 0, stale = 0, rejected = 0;
+  std::uint64_t batches = 0;         // mini-batches committed
+  std::uint64_t payload = 0;         // bytes of updates or replicas taken in
+  std::uint64_t resyncs = 0;         // replicas that differed
+  std::uint64_t histories_lost = 0;  // averaging: of slots, with their workers
+  std::uint64_t checkpoints = 0, checkpoint_failures = 0;
+  std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
+  double seconds = 0;
+  StalenessSummary staleness;  // sharing
+  double worth = 0;  // ... what updates counted beside others, summed up
+  double mean_worth() const {
+    return worth / static_cast<double>(staleness.updates());
+  }
+  ExchangeReport exchange;
+  // Sharing: of each worker's process, as it told last; and what was applied.
+  std::map<std::uint64_t, MassLedger> masses;
+  exchange::Mass applied;
+  // All of it; null: nobody told any.
+  Json mass() const;
+  // Sharing: what of all that was learnt the model lacks, if that is much and
+  // the run was no mere trial; "".
+  std::string lacking() const;
+
+  // What is known at the end.
+  std::int64_t expected_per_epoch = 0;  // examples
+  std::int64_t epochs = 0;
+  std::vector<std::string> bad_files;  // shards that are left out
+  std::int64_t parameters = 0;
+  std::string model, checkpoint, directory;
+  bool keeps_best = false;   // the model is that of the best epoch
+  bool epochs_given = true;  // or the default
+
+  // Bytes of update for one mini-batch, and as a share of a dense one.
+  double payload_per_batch() const;
+  double payload_share() const;
+
+  Json to_json(const RunState& state) const;
+  std::string to_text(const RunState& state) const;
+};
+
+// Examples in the epochs that are over and in the one that is not.
+std::int64_t examples_seen(const RunState& state);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_REPORT_REPORT_H_

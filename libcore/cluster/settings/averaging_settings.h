@@ -1,0 +1,47 @@
+// The settings of parameter averaging, dl-exchange(7).
+
+#ifndef DL_LIBCORE_CLUSTER_SETTINGS_AVERAGING_SETTINGS_H_
+#define DL_LIBCORE_CLUSTER_SETTINGS_AVERAGING_SETTINGS_H_
+
+#include <cstdint>
+
+#include "libcore/base/json.h"
+#include "libcore/base/names.h"
+#include "libcore/exchange/delta_format.h"
+#include "libcore/exchange/outer_optimizer.h"
+
+namespace dl::cluster {
+
+// What becomes of updater state after a round: averaged over the replicas, kept
+// by each worker, or started afresh.
+enum class UpdaterState { kAverage, kKeep, kReset };
+constexpr Names<UpdaterState, 3> kUpdaterStateNames{
+    {{{UpdaterState::kAverage, "average"},
+      {UpdaterState::kKeep, "keep"},
+      {UpdaterState::kReset, "reset"}}}};
+
+// With --overlap; else one.
+constexpr std::size_t kMostOpenRounds = 2;
+
+struct AveragingSettings {
+  std::int64_t frequency = 5;  // mini-batches of a replica in a round
+  std::int64_t workers = 0;    // replicas; 0: who is there at a round's start
+  UpdaterState updater_state = UpdaterState::kAverage;
+  exchange::OuterOptimizer outer;
+  bool momentum_of_replicas = false;  // outer.momentum is 1 - 1 / replicas
+  exchange::DeltaFormat delta;
+  bool overlap = false;  // the next round begins while one is averaged
+
+  // Whether what a slot gives depends on its rounds before; it then stays with
+  // its worker.
+  bool keeps_history() const {
+    return overlap || delta.lossy() || updater_state == UpdaterState::kKeep;
+  }
+
+  Json to_json() const;
+  static AveragingSettings from_json(const JsonView& json);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_SETTINGS_AVERAGING_SETTINGS_H_

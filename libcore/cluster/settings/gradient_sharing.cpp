@@ -1,0 +1,95 @@
+#include "libcore/cluster/settings/gradient_sharing.h"
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/layout.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// Calls visit(updater, its layer) for each tensor of the parameters.
+template <typename Visit>
+void for_each_updater(const nn::NetworkConfig& network, const Visit& visit) {
+  for (const nn::Segment& segment : nn::layout_of(network).parameters) {
+    const nn::LayerConfig& layer = network.layers[segment.layer];
+    if (layer.training.frozen) continue;
+    visit(segment.role == nn::Role::kBias ? layer.training.bias_updater
+                                          : layer.training.updater,
+          layer);
+  }
+}
+
+// Those of adam's kin have a beta1.
+double momentum_of(const nn::UpdaterConfig& updater) {
+  switch (updater.kind) {
+    case tensor::Updater::kNone:
+    case tensor::Updater::kSgd:
+    case tensor::Updater::kAdaGrad:
+    case tensor::Updater::kRmsProp:
+    case tensor::Updater::kAdaDelta:
+      return 0;
+    case tensor::Updater::kNesterov:
+      return updater.momentum.largest();
+    default:
+      return updater.beta1;
+  }
+}
+
+}  // namespace
+
+nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
+  if (network.tbptt_update)
+    throw Error{Code::kConfig,
+                "--share gradient: \"tbptt_update\" wants updates where they "
+                "are computed; use --share update"};
+  const nn::UpdaterConfig* common = nullptr;
+  const auto check = [&](const nn::UpdaterConfig& updater,
+                         const nn::LayerConfig& layer) {
+    const auto refuse = [&](const std::string& why) {
+      throw Error{Code::kConfig, "--share gradient: the updater of layer '" +
+                                     layer.name + "' " + why +
+                                     "; use --share update"};
+    };
+    if (updater.kind != tensor::Updater::kSgd &&
+        updater.kind != tensor::Updater::kNesterov)
+      refuse("is neither sgd nor nesterov");
+    if (updater.kind == tensor::Updater::kNesterov &&
+        updater.momentum.kind != nn::Schedule::Kind::kFixed)
+      refuse("has a momentum that changes");
+    const nn::Regularization& regularization = layer.training.regularization;
+    if (updater.kind == tensor::Updater::kNesterov &&
+        (regularization.weight_decay > 0 ||
+         regularization.weight_decay_bias > 0))
+      refuse("has a momentum, which its weight_decay may not go through");
+    if (common && !(updater == *common))
+      refuse("differs from that of the layers before");
+    common = &updater;
+  };
+  for_each_updater(network, check);
+  require(common != nullptr, "a network without parameters");
+  nn::UpdaterConfig updater = *common;
+  if (updater.kind == tensor::Updater::kSgd) updater.momentum = {};
+  return updater;
+}
+
+double largest_momentum(const nn::NetworkConfig& network) {
+  double largest = 0;
+  for_each_updater(
+      network, [&](const nn::UpdaterConfig& updater, const nn::LayerConfig&) {
+        largest = std::max(largest, momentum_of(updater));
+      });
+  return largest;
+}
+
+nn::NetworkConfig without_updaters(nn::NetworkConfig network) {
+  nn::UpdaterConfig plain;
+  plain.kind = tensor::Updater::kSgd;
+  plain.learning_rate.initial = 1;
+  for (nn::LayerConfig& layer : network.layers)
+    layer.training.updater = layer.training.bias_updater = plain;
+  return network;
+}
+
+}  // namespace dl::cluster

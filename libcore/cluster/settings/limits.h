@@ -1,0 +1,48 @@
+// What a run is held to, but its result does not depend on.
+
+#ifndef DL_LIBCORE_CLUSTER_SETTINGS_LIMITS_H_
+#define DL_LIBCORE_CLUSTER_SETTINGS_LIMITS_H_
+
+#include <cstdint>
+
+#include "libcore/base/names.h"
+#include "libcore/cluster/settings/topology.h"
+
+namespace dl::cluster {
+
+// Which logs the run directory keeps: those since the older of its two
+// checkpoints, all (and the first checkpoint), or none.
+enum class LogPolicy { kPrune, kKeep, kNone };
+constexpr Names<LogPolicy, 3> kLogPolicyNames{{{{LogPolicy::kPrune, "prune"},
+                                                {LogPolicy::kKeep, "keep"},
+                                                {LogPolicy::kNone, "none"}}}};
+
+// kReduce: goes back, and on with smaller steps; stops where it cannot.
+enum class OnDivergence { kReduce, kStop, kIgnore };
+constexpr Names<OnDivergence, 3> kOnDivergenceNames{
+    {{{OnDivergence::kReduce, "reduce"},
+      {OnDivergence::kStop, "stop"},
+      {OnDivergence::kIgnore, "ignore"}}}};
+
+// Times in seconds; 0 for "never" where that makes sense.
+struct Limits {
+  double heartbeat = 2;     // workers beat this often
+  double lost_after = 6;    // nothing heard: silent
+  double stuck_after = 60;  // beats without progress: stuck
+  double wait = 120;        // for workers, at the start and when all left
+  double grace = 25;        // between a signal and leaving
+  double checkpoint_every = 300;
+  std::int64_t checkpoint_batches = 0;
+  LogPolicy update_log = LogPolicy::kPrune;
+  Topology topology = Topology::kAuto;
+  std::int64_t fan_out = 8;  // children of a node of the tree, the master's too
+  double max_time = 0;       // of the run, all starts together
+  std::int64_t min_workers = 1;      // before training starts
+  std::int64_t skip_bad_shards = 0;  // so many may go bad
+  OnDivergence on_divergence = OnDivergence::kReduce;
+  bool speculate = false;  // work that is overdue is leased twice
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_SETTINGS_LIMITS_H_

@@ -1,0 +1,45 @@
+// What a run is asked to do: the options of dl-master that shape the result.
+// Kept in run.json; a run resumes only with equal settings.
+
+#ifndef DL_LIBCORE_CLUSTER_SETTINGS_SETTINGS_H_
+#define DL_LIBCORE_CLUSTER_SETTINGS_SETTINGS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/base/json.h"
+#include "libcore/base/names.h"
+#include "libcore/cluster/settings/averaging_settings.h"
+#include "libcore/cluster/settings/sharing_settings.h"
+
+namespace dl::cluster {
+
+enum class Mode { kAveraging, kSharing };
+constexpr Names<Mode, 2> kModeNames{
+    {{{Mode::kAveraging, "averaging"}, {Mode::kSharing, "sharing"}}}};
+
+struct Settings {
+  Mode mode = Mode::kSharing;
+  std::int64_t batch = 32;  // examples of a worker's mini-batch
+  std::int64_t epochs = 1;
+  std::uint64_t seed = 0;      // of the order of examples
+  std::int64_t prefetch = 2;   // mini-batches read ahead
+  bool deterministic = false;  // the same instructions on all processors
+
+  AveragingSettings averaging;  // of Mode::kAveraging
+  SharingSettings sharing;      // of Mode::kSharing
+
+  // Evaluation of held-out data after each epoch, and when to stop.
+  std::vector<std::string> evaluations;  // kinds, as for dl-eval
+  std::string metric;                    // what patience and target look at
+  std::int64_t patience = 0;  // epochs without improvement; 0: no limit
+  std::string target;         // "accuracy=0.99", or ""
+
+  Json to_json() const;
+  static Settings from_json(const JsonView& json);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_SETTINGS_SETTINGS_H_

@@ -1,0 +1,56 @@
+// The settings of gradient sharing, dl-exchange(7).
+
+#ifndef DL_LIBCORE_CLUSTER_SETTINGS_SHARING_SETTINGS_H_
+#define DL_LIBCORE_CLUSTER_SETTINGS_SHARING_SETTINGS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "libcore/base/json.h"
+#include "libcore/base/names.h"
+#include "libcore/exchange/staleness_rule.h"
+#include "libcore/exchange/threshold_rule.h"
+
+namespace dl::cluster {
+
+// What an update is multiplied with: for N workers 1, 1/N or 1/sqrt(N); or, of
+// k updates that were computed without each other, their gradient diversity
+// (exchange/gradient_diversity.h), with momentum for as many (nn::Position).
+enum class Combine { kSum, kMean, kScaled, kDiversity };
+constexpr Names<Combine, 4> kCombineNames{{{{Combine::kDiversity, "diversity"},
+                                            {Combine::kSum, "sum"},
+                                            {Combine::kMean, "mean"},
+                                            {Combine::kScaled, "scaled"}}}};
+// What is shared: what the updater makes of the gradient, or the gradient, with
+// momentum correction where the updater has momentum (Lin et al. 2018).
+enum class Share { kUpdate, kGradient };
+constexpr Names<Share, 2> kShareNames{
+    {{{Share::kUpdate, "update"}, {Share::kGradient, "gradient"}}}};
+
+struct SharingSettings {
+  exchange::ThresholdRule threshold;
+  bool per_tensor = true;       // each tensor has a threshold of its own
+  std::int64_t warmup = 0;      // mini-batches until the target density
+  double clip_multiple = 5;     // residual to +-multiple * threshold ...
+  std::int64_t clip_every = 5;  // ... every so many mini-batches; 0: never
+  Share share = Share::kUpdate;
+  bool masking = true;  // kGradient: momentum of what was sent starts afresh
+
+  Combine combine = Combine::kDiversity;
+  std::int64_t in_flight = 1;  // own updates not yet acknowledged
+  exchange::StalenessRule staleness_rule;
+  // A mini-batch of round r is computed when all of the rounds before
+  // r - staleness are applied; 0: synchronous.  Nothing: no bound.
+  std::optional<std::int64_t> staleness;
+  std::int64_t push = 1;   // mini-batches of an update
+  std::int64_t fetch = 1;  // ... between two looks at what others did
+  std::int64_t agree_every =
+      0;  // ... of all between two checks; 0: epochs only
+
+  Json to_json() const;
+  static SharingSettings from_json(const JsonView& json);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_SETTINGS_SHARING_SETTINGS_H_

@@ -1,0 +1,141 @@
+// dl-run(5) has the table of fields.
+
+#include "libcore/cluster/store/averaging_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/cluster/store/step_bound.h"
+#include "libcore/exchange/delta.h"
+#include "libcore/exchange/heads.h"
+
+namespace dl::cluster {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+void append_floats(std::vector<std::byte>& out, std::span<const float> values) {
+  const auto bytes = std::as_bytes(values);
+  out.insert(out.end(), bytes.begin(), bytes.end());
+}
+
+// A payload, taken apart.
+struct RoundRecord {
+  exchange::OuterOptimizer outer;
+  std::int64_t steps = 0;
+  // Of binary32, anywhere in memory.
+  std::span<const std::byte> statistics, updater_state, residual;
+  std::span<const std::byte> delta;
+};
+
+RoundRecord open_record(std::span<const std::byte> payload) {
+  using Kind = exchange::OuterOptimizer::Kind;
+  exchange::HeadReader head(payload);
+  RoundRecord record;
+  const auto kind = head.get<std::uint64_t>();
+  if (kind > static_cast<std::uint64_t>(Kind::kNesterov))
+    fail("unknown outer optimizer");
+  record.outer.kind = static_cast<Kind>(kind);
+  record.outer.rate = head.get<double>();
+  record.outer.momentum = head.get<double>();
+  record.steps = head.get<std::int64_t>();
+  if (!(record.outer.rate > 0 && std::isfinite(record.outer.rate)) ||
+      !(record.outer.momentum >= 0 && record.outer.momentum < 1) ||
+      record.steps < 1)
+    fail("impossible values");
+  std::array<std::uint64_t, 3> counts{};
+  for (std::uint64_t& count : counts) {
+    count = head.get<std::uint64_t>();
+    if (count > payload.size() / sizeof(float)) fail("impossible sizes");
+  }
+  record.statistics = head.take(sizeof(float) * counts[0]);
+  record.updater_state = head.take(sizeof(float) * counts[1]);
+  record.residual = head.take(sizeof(float) * counts[2]);
+  record.delta = head.rest();
+  return record;
+}
+
+void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
+  to.resize(from.size() / sizeof(float));
+  std::ranges::copy(from, std::as_writable_bytes(std::span(to)).begin());
+}
+
+}  // namespace
+
+void take_step(std::span<const std::byte> delta,
+               const exchange::OuterOptimizer& outer, RunState& state) {
+  std::vector<float> average(state.parameters.size());
+  exchange::decode_delta(delta, 1, average);
+  std::vector<float> parameters = state.parameters, velocity = state.velocity;
+  if (outer.has_velocity()) velocity.resize(average.size());
+  outer.step(parameters, average, velocity);
+  state.constrain(parameters);
+  if (!std::isfinite(largest_magnitude(parameters)) ||
+      !std::isfinite(largest_magnitude(velocity)))
+    throw Error{Code::kProtocol, "it makes the parameters overflow"};
+  state.parameters = std::move(parameters);
+  state.velocity = std::move(velocity);
+}
+
+std::vector<std::byte> encode_round_record(
+    const Round& round, const exchange::OuterOptimizer& outer,
+    std::int64_t steps, std::span<const float> residual) {
+  std::vector<std::byte> out;
+  exchange::append(out, static_cast<std::uint64_t>(outer.kind));
+  exchange::append(out, outer.rate);
+  exchange::append(out, outer.momentum);
+  exchange::append(out, steps);
+  exchange::append(out, std::uint64_t{round.statistics.size()});
+  exchange::append(out, std::uint64_t{round.updater_state.size()});
+  exchange::append(out, std::uint64_t{residual.size()});
+  out.reserve(out.size() + round.delta.size() +
+              sizeof(float) * (round.statistics.size() +
+                               round.updater_state.size() + residual.size()));
+  append_floats(out, round.statistics);
+  append_floats(out, round.updater_state);
+  append_floats(out, residual);
+  out.insert(out.end(), round.delta.begin(), round.delta.end());
+  return out;
+}
+
+void apply_round(const LogEntry& entry, RunState& state) {
+  const std::string name = "round " + std::to_string(entry.sequence);
+  if (entry.epoch != state.epoch)
+    fail(name + " is of epoch " + std::to_string(entry.epoch + 1) +
+         ", the run is at epoch " + std::to_string(state.epoch + 1));
+  Ranges committed = state.committed;
+  if (!add_range(committed, entry.first, entry.count) ||
+      committed != Ranges{{0, entry.first + entry.count}})
+    fail(name + " does not go on where the one before it ended");
+  const RoundRecord record = open_record(entry.payload);
+  if (record.steps > entry.count) fail(name + " has impossible values");
+  const auto size_of = [](const std::vector<float>& values) {
+    return sizeof(float) * values.size();
+  };
+  if (record.statistics.size() != size_of(state.statistics) ||
+      (!record.updater_state.empty() &&
+       record.updater_state.size() != size_of(state.updater_state)) ||
+      (!record.residual.empty() &&
+       record.residual.size() != size_of(state.parameters)))
+    fail(name + " has vectors of another size than the checkpoint");
+
+  take_step(record.delta, record.outer, state);
+  copy_floats(record.statistics, state.statistics);
+  if (!record.updater_state.empty())
+    copy_floats(record.updater_state, state.updater_state);
+  copy_floats(record.residual, state.residual);
+  state.committed = std::move(committed);
+  state.version = entry.sequence;
+  state.iteration += record.steps;
+  state.count(entry.count, entry.examples, entry.loss_sum, 0);
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,150 @@
+#include "libcore/cluster/store/divergence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/number_format.h"
+#include "libcore/eval/evaluation.h"
+#include "libcore/nn/layer_type.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kMuchWorse = 4;    // of scores that should be low
+constexpr double kWorse = 2;        // than chance, losses
+constexpr std::int64_t kSome = 16;  // blocks; before, it is early
+constexpr std::int64_t kFew = 100;  // examples, for these
+constexpr double kStandsOut = 5;    // standard deviations
+
+// A score that needs nothing learnt, of those that should be high.
+double score_of_chance(const HeldOut& held_out) {
+  if (held_out.metric.ends_with("auc")) return 0.5;
+  const bool accuracy = held_out.metric.ends_with("accuracy");
+  return accuracy && held_out.loss_of_chance
+             ? std::exp(-*held_out.loss_of_chance)
+             : 0;
+}
+
+// Between two scores of so many examples that are no better than each other.
+double by_luck(const HeldOut& held_out) {
+  return kStandsOut *
+         std::sqrt(0.5 / static_cast<double>(
+                             std::max<std::int64_t>(1, held_out.examples)));
+}
+
+// Large losses of a few examples may hide that the others are right.
+bool beats_chance(std::span<const EpochScore> history,
+                  const HeldOut& held_out) {
+  if (history.empty() || !held_out.metric.ends_with("accuracy")) return false;
+  const auto score = history.back().metrics.find(held_out.metric);
+  return score != history.back().metrics.end() &&
+         score->second > score_of_chance(held_out) + by_luck(held_out);
+}
+
+bool is_lost(const EpochScore& first, const HeldOut& held_out, double best,
+             double last) {
+  if (eval::higher_is_better(held_out.metric)) {
+    const double chance = score_of_chance(held_out);
+    return best > chance && last < chance + (best - chance) / 2 &&
+           best - last > by_luck(held_out);
+  }
+  const auto begun = first.metrics.find(held_out.metric);
+  return held_out.examples >= kFew && best > 0 && last > kMuchWorse * best &&
+         begun != first.metrics.end() && last > 2 * begun->second;
+}
+
+const EpochScore* best_score(std::span<const EpochScore> history,
+                             const std::string& metric) {
+  const EpochScore* best = nullptr;
+  for (const EpochScore& each : history) {
+    const auto found = each.metrics.find(metric);
+    if (found == each.metrics.end() || !std::isfinite(found->second)) continue;
+    if (!best || (eval::higher_is_better(metric)
+                      ? found->second > best->metrics.at(metric)
+                      : found->second < best->metrics.at(metric)))
+      best = &each;
+  }
+  return best;
+}
+
+// Though it may always have been.
+std::string worse_than_chance(const RunState& state, const HeldOut& held_out) {
+  if (!held_out.loss_of_chance || state.watch.blocks() < kSome ||
+      state.watch.level() < kWorse * *held_out.loss_of_chance ||
+      beats_chance(state.history, held_out))
+    return "";
+  return "the loss is " + format("%.3g", state.watch.level()) +
+         ", and a constant prediction has " +
+         format("%.3g", *held_out.loss_of_chance);
+}
+
+}  // namespace
+
+std::string divergence_remedy(Mode mode) {
+  const char* const sharing =
+      mode == Mode::kSharing
+          ? ", or with several workers fewer, --combine mean or --staleness 0"
+          : "";
+  return std::string("take a lower learning rate") + sharing +
+         ", with --fresh or in another --run";
+}
+
+std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
+                                     const tensor::Shape& outputs,
+                                     const data::Normalizer& targets) {
+  if (network.outputs.size() != 1 || outputs.rank() != 1) return std::nullopt;
+  const nn::OutputSpec output = nn::output_of(network);
+  const nn::LayerConfig& layer = network.layers[network.outputs[0]];
+  if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
+      targets.kind == "standardize")
+    return 1;
+  if (output.loss.kind != tensor::Loss::kNegativeLogLikelihood ||
+      output.activation.kind != tensor::Activation::kSoftmax ||
+      output.units < 2 || layer.settings.has("class_weights"))
+    return std::nullopt;
+  return std::log(static_cast<double>(output.units));
+}
+
+std::string lost_score(std::span<const EpochScore> history,
+                       const HeldOut& held_out) {
+  const std::string& metric = held_out.metric;
+  if (metric.empty() || metric == "loss" || history.empty()) return "";
+  const EpochScore& last = history.back();
+  const auto score = last.metrics.find(metric);
+  const EpochScore* const best = best_score(history, metric);
+  if (!best || score == last.metrics.end() ||
+      !is_lost(history.front(), held_out, best->metrics.at(metric),
+               score->second))
+    return "";
+  return metric + " is " + metric_text(score->second) + " after epoch " +
+         std::to_string(last.epoch + 1) + " and was " +
+         metric_text(best->metrics.at(metric)) + " after epoch " +
+         std::to_string(best->epoch + 1);
+}
+
+std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
+  if (!held_out.loss_of_chance || !state.watch.learnt_nothing() ||
+      beats_chance(state.history, held_out))
+    return "";
+  return "the loss is " + format("%.3g", state.watch.level()) +
+         ", and was never much lower than the " +
+         format("%.3g", *held_out.loss_of_chance) + " of a constant prediction";
+}
+
+std::string ends_badly(const RunState& state, const HeldOut& held_out) {
+  std::string text = state.watch.ends_badly()
+                         ? state.watch.describe()
+                         : worse_than_chance(state, held_out);
+  const std::string score = lost_score(state.history, held_out);
+  if (!score.empty()) text += (text.empty() ? "" : "; ") + score;
+  return text;
+}
+
+std::uint64_t better_version(const RunState& state, const std::string& metric) {
+  if (state.watch.ends_badly()) return state.watch.sound_version();
+  const EpochScore* const best = best_score(state.history, metric);
+  return best ? best->version : 0;
+}
+
+}  // namespace dl::cluster

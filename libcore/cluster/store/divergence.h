@@ -1,0 +1,58 @@
+// What a run does when training goes wrong, and what is said of a model that
+// is much worse than one that the run once had.
+
+#ifndef DL_LIBCORE_CLUSTER_STORE_DIVERGENCE_H_
+#define DL_LIBCORE_CLUSTER_STORE_DIVERGENCE_H_
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "libcore/base/names.h"
+#include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/store/run_state.h"
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config.h"
+#include "libcore/tensor/shape.h"
+
+namespace dl::cluster {
+
+// What to do about it, as a clause.
+std::string divergence_remedy(Mode mode);
+
+// The loss of a network that says the same of every example: that all classes
+// are as likely, or the mean of targets that are standardized.  Nothing where
+// that is not known: other losses, or classes that are weighted.
+// outputs: of one example.
+std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
+                                     const tensor::Shape& outputs,
+                                     const data::Normalizer& targets);
+
+// What scores are of.
+struct HeldOut {
+  std::string metric;
+  std::int64_t examples = 0;
+  std::optional<double> loss_of_chance;
+};
+
+// Whether the held-out score of the last epoch has lost half of what the best
+// one had over chance, or more: "accuracy is 0.11 after epoch 3 and was 0.98
+// after epoch 2"; "": it has not, or not beyond what so few examples may give,
+// or the metric is the loss.
+std::string lost_score(std::span<const EpochScore> history,
+                       const HeldOut& held_out);
+
+// Of a run that is finished and has learnt nothing: so much, as a clause; "" of
+// all others.
+std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
+
+// What is wrong with a run that is finished, or ""; as a clause.
+std::string ends_badly(const RunState& state, const HeldOut& held_out);
+
+// The version of the model from before losses went wrong, or if they did not,
+// of the best held-out score; 0: not known.
+std::uint64_t better_version(const RunState& state, const std::string& metric);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_STORE_DIVERGENCE_H_

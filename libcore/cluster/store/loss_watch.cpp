@@ -1,0 +1,252 @@
+#include "libcore/cluster/store/loss_watch.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "libcore/base/number_format.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kSmooth = 0.25;  // weight of a block in the level
+constexpr double kSpread = 0.02;  // ... of a call in the variance, at the least
+constexpr double kStandsOut = 6;  // standard deviations of a block's loss
+constexpr double kWrong = 0.5;    // given back
+constexpr double kLost = 0.8;     // ... where a run ends
+constexpr double kNearBest = 0.25;  // given back: as good as the best
+constexpr double kMostForBlock = 2;
+constexpr double kLongestBlock = 4;     // a block counts as so many at most
+constexpr double kGrowth = 4;           // beside the loss: no longer usual
+constexpr std::int64_t kNormEvery = 8;  // blocks
+constexpr std::uint64_t kMostStale = 4096;
+constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
+constexpr std::int64_t kManyBlocks = 64;
+constexpr double kLearnt = 0.02;  // of the loss of a constant prediction
+
+double norm_of(std::span<const float> values) {
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(v) * v;
+  return std::sqrt(sum);
+}
+
+std::string number(double value) { return format("%.3g", value); }
+
+}  // namespace
+
+bool LossWatch::Measure::has_grown() const {
+  return sound > 0 && now > kGrowth * sound;
+}
+
+void LossWatch::expect(double chance) {
+  if (!chance_) chance_ = chance;
+}
+
+void LossWatch::add(std::uint64_t version, std::int64_t batches,
+                    std::int64_t examples, double loss_sum, double applied,
+                    std::span<const float> parameters,
+                    std::uint64_t staleness) {
+  if (examples <= 0 || batches <= 0 || !std::isfinite(loss_sum)) return;
+  if (batches_ == 0) begun_ = version > 0 ? version - 1 : 0;
+  if (blocks_ == 0 && batches_ == 0 && sound_ == 0) sound_ = begun_;
+  note_bend(loss_sum / static_cast<double>(examples), batches);
+  batches_ += batches;
+  examples_ += examples;
+  loss_sum_ += loss_sum;
+  applied_sum_ += applied;
+  const auto late = static_cast<std::int64_t>(std::min(staleness, kMostStale));
+  const std::int64_t least = std::max(kBlockBatches, late * batches);
+  if (batches_ >= least && examples_ >= kBlockExamples)
+    close_block(parameters, least);
+}
+
+// Second differences see no trend.
+void LossWatch::note_bend(double loss, std::int64_t batches) {
+  if (calls_ >= 2) {
+    const double bend = loss - 2 * last_ + before_;
+    bend_sum_ += bend * bend / 6 * static_cast<double>(batches);
+    ++bends_;
+  }
+  before_ = last_;
+  last_ = loss;
+  calls_ = std::min<std::int64_t>(calls_ + 1, 2);
+}
+
+// Of sound blocks alone: a jump is no noise.
+void LossWatch::learn_variance() {
+  if (bends_ == 0) return;
+  spreads_ += bends_;
+  const auto count = static_cast<double>(bends_);
+  const double weight = std::min(
+      1.0, std::max(kSpread * count, count / static_cast<double>(spreads_)));
+  variance_ += weight * (bend_sum_ / count - variance_);
+}
+
+// Of a block's loss: its standard deviation.
+double LossWatch::error() const {
+  return std::sqrt(variance_ / static_cast<double>(size_));
+}
+
+// From where the run came to its best; 0: nothing that stands out.
+double LossWatch::way() const {
+  if (chance_ && *chance_ > best_) return *chance_ - best_;
+  return first_ - best_ > kStandsOut * error() ? first_ - best_ : 0;
+}
+
+// Of the way; 1: all of it.
+double LossWatch::given_back(double loss) const {
+  const double noise = kStandsOut * error() / kWrong;
+  const double unit =
+      std::max(noise, has_gained() ? way() : std::fabs(first_) / kWrong);
+  return unit > 0 ? (loss - (has_gained() ? best_ : first_)) / unit : 0;
+}
+
+// Before there is much to lose, training may take longer to find its way.
+double LossWatch::enough() const {
+  return way() > kStandsOut * error() ? kEnough : 2 * kEnough;
+}
+
+void LossWatch::close_block(std::span<const float> parameters,
+                            std::int64_t least) {
+  const double loss = loss_sum_ / static_cast<double>(examples_);
+  const double applied = applied_sum_ / static_cast<double>(batches_);
+  if (blocks_ == 0) first_ = best_ = level_ = loss;
+  ++blocks_;
+  const double length =
+      std::clamp(static_cast<double>(batches_) / static_cast<double>(least),
+                 1.0, kLongestBlock);
+  level_ += (1 - std::pow(1 - kSmooth, length)) * (loss - level_);
+  best_ = std::min(best_, level_);
+  const double share = given_back(loss);
+  applied_.now = applied;
+  if (blocks_ % kNormEvery == 1 || evidence_ > 0)
+    norm_.now = norm_of(parameters);
+  if (share >= kWrong) {
+    if (evidence_ <= 0) {
+      onset_ = begun_;
+      wrong_batches_ = 0;
+      wrong_loss_ = 0;
+    }
+    const double weight =
+        norm_.has_grown() || applied_.has_grown() ? 2 * length : length;
+    // One block alone, as long as it may be, is not enough.
+    evidence_ = std::min(evidence_ + weight * std::min(share, kMostForBlock),
+                         (evidence_ > 0 ? 2 : 0.9) * enough());
+    wrong_batches_ += batches_;
+    wrong_loss_ += loss * static_cast<double>(batches_);
+  } else {
+    evidence_ = std::max(0.0, evidence_ - 1);
+    if (evidence_ <= 0) learn_variance();
+  }
+  if (evidence_ <= 0 && share < kNearBest && given_back(level_) < kNearBest) {
+    sound_ = begun_;
+    norm_.sound = norm_.now;
+    applied_.sound += kSmooth * (applied - applied_.sound);
+  }
+  size_ = batches_;
+  batches_ = examples_ = bends_ = 0;
+  loss_sum_ = applied_sum_ = bend_sum_ = 0;
+}
+
+// There is no later: less has to stand out than while training goes on.
+bool LossWatch::ends_badly() const {
+  if (wrong()) return true;
+  if (evidence_ > 0 && wrong_batches_ >= kWrongAtEnd &&
+      given_back(level_) >= kWrong)
+    return true;
+  const double noise = kStandsOut / 2 * error();
+  return has_gained() && level_ - best_ > std::max(noise, kLost * way());
+}
+
+bool LossWatch::learnt_nothing() const {
+  if (!chance_ || blocks_ < kManyBlocks) return false;
+  return best_ > *chance_ - std::max(kLearnt * *chance_,
+                                     std::min(kStandsOut * error(), *chance_));
+}
+
+std::string LossWatch::describe() const {
+  std::string text =
+      "the loss is " +
+      number(wrong_loss_ /
+             static_cast<double>(std::max<std::int64_t>(1, wrong_batches_))) +
+      " over " + std::to_string(wrong_batches_) +
+      " mini-batches since update " + std::to_string(onset_) + ", and was " +
+      number(has_gained() ? best_ : first_) +
+      (has_gained() ? " before" : " in the beginning");
+  if (has_gained() && chance_ && level_ > 0.9 * *chance_)
+    text += " (a constant prediction has " + number(*chance_) + ")";
+  if (norm_.has_grown())
+    text += "; the parameters grew from norm " + number(norm_.sound) + " to " +
+            number(norm_.now);
+  if (applied_.has_grown())
+    text += "; what is applied for a mini-batch grew " +
+            number(applied_.now / applied_.sound) + "-fold";
+  return text;
+}
+
+void LossWatch::start_again(std::uint64_t version) {
+  batches_ = examples_ = bends_ = calls_ = wrong_batches_ = 0;
+  loss_sum_ = applied_sum_ = bend_sum_ = evidence_ = wrong_loss_ = 0;
+  if (blocks_ > 0) level_ = has_gained() ? best_ : first_;
+  sound_ = version;
+}
+
+Json LossWatch::to_json() const {
+  return {{"chance", chance_ ? Json(*chance_) : Json()},
+          {"first", first_},
+          {"best", best_},
+          {"level", level_},
+          {"blocks", {blocks_, size_}},
+          {"variance", variance_},
+          {"spreads", spreads_},
+          {"last", {last_, before_}},
+          {"calls", calls_},
+          {"open", {begun_, batches_, examples_, bends_}},
+          {"open_sums", {loss_sum_, applied_sum_, bend_sum_}},
+          {"evidence", evidence_},
+          {"since", onset_},
+          {"sound", sound_},
+          {"wrong_batches", wrong_batches_},
+          {"wrong_loss", wrong_loss_},
+          {"norm", {norm_.sound, norm_.now}},
+          {"applied", {applied_.sound, applied_.now}}};
+}
+
+void LossWatch::restore(const JsonView& json) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto count = [&](const JsonView& view) {
+    return view.integer(0, kMost);
+  };
+  const auto pair = [&](const char* key, double& a, double& b) {
+    a = json.at(key).at(0).number();
+    b = json.at(key).at(1).number();
+  };
+  chance_.reset();
+  if (!json.at("chance").raw().is_null()) chance_ = json.at("chance").number();
+  first_ = json.at("first").number();
+  best_ = json.at("best").number();
+  level_ = json.at("level").number();
+  blocks_ = count(json.at("blocks").at(0));
+  size_ = json.at("blocks").at(1).integer(1, kMost);
+  variance_ = json.at("variance").number();
+  spreads_ = count(json.at("spreads"));
+  pair("last", last_, before_);
+  calls_ = count(json.at("calls"));
+  begun_ = static_cast<std::uint64_t>(count(json.at("open").at(0)));
+  batches_ = count(json.at("open").at(1));
+  examples_ = count(json.at("open").at(2));
+  bends_ = count(json.at("open").at(3));
+  pair("open_sums", loss_sum_, applied_sum_);
+  bend_sum_ = json.at("open_sums").at(2).number();
+  evidence_ = json.at("evidence").number();
+  onset_ = static_cast<std::uint64_t>(count(json.at("since")));
+  sound_ = static_cast<std::uint64_t>(count(json.at("sound")));
+  wrong_batches_ = count(json.at("wrong_batches"));
+  wrong_loss_ = json.at("wrong_loss").number();
+  pair("norm", norm_.sound, norm_.now);
+  pair("applied", applied_.sound, applied_.now);
+}
+
+}  // namespace dl::cluster

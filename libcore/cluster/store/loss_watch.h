@@ -1,0 +1,115 @@
+// Whether training goes wrong, by what a run has seen of itself.
+//
+// Losses are added up to blocks of some mini-batches, and each block is held
+// against two levels: the lowest that the run's smoothed loss has had, and
+// where it came from: the loss of a constant prediction where that is known,
+// else that of the first block.  A block that gives back half of the way
+// between them, and stands out of the noise, is wrong.  Wrong blocks count by
+// how much they give back, sound ones against them: a spike passes, a loss that
+// stays up does not.  While there is no way yet, a block is wrong whose loss is
+// twice that of the first one.
+//
+// It counts mini-batches and examples, never time, and depends on nothing but
+// what add() was told: a replay of the update log comes to the same verdict.
+// Not thread-safe.
+
+#ifndef DL_LIBCORE_CLUSTER_STORE_LOSS_WATCH_H_
+#define DL_LIBCORE_CLUSTER_STORE_LOSS_WATCH_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "libcore/base/json.h"
+
+namespace dl::cluster {
+
+class LossWatch {
+ public:
+  // A block has at least so many of both, and as many as updates are late: N
+  // workers shake for some rounds of N mini-batches before they find their way.
+  static constexpr std::int64_t kBlockBatches = 16;
+  static constexpr std::int64_t kBlockExamples = 512;
+  // Blocks like that of a constant prediction, in a row, until wrong().
+  static constexpr double kEnough = 8;
+
+  // The loss of a constant prediction; the first call counts.
+  void expect(double chance);
+
+  // An update, or a round of averaging, was applied and gave this version of
+  // the parameters.  loss_sum: mean loss of each mini-batch times its examples,
+  // before the update.  applied: sum of |what was added to parameters|; 0: not
+  // known.  staleness: so many updates before it had not been seen by it.
+  void add(std::uint64_t version, std::int64_t batches, std::int64_t examples,
+           double loss_sum, double applied, std::span<const float> parameters,
+           std::uint64_t staleness = 0);
+
+  // Training has gone wrong, and has not mended itself.
+  bool wrong() const { return evidence_ >= enough(); }
+  // No block that was wrong is still to be made up for.
+  bool sound() const { return evidence_ <= 0; }
+  // The last blocks are wrong: nobody should stop here.
+  bool ends_badly() const;
+  // After many blocks the loss has never been lower than that of a constant
+  // prediction, where that is known.
+  bool learnt_nothing() const;
+
+  std::int64_t blocks() const { return blocks_; }  // so far
+  double best() const { return best_; }            // the lowest smoothed loss
+  double level() const { return level_; }          // the smoothed loss now
+  // From this version on blocks were wrong, and so many mini-batches.
+  std::uint64_t since() const { return onset_; }
+  std::int64_t wrong_batches() const { return wrong_batches_; }
+  // The newest version whose losses were sound, as seen from behind.
+  std::uint64_t sound_version() const { return sound_; }
+  // What is wrong: "the loss is 2.3 on average of the last 150 mini-batches and
+  // was 0.7 before; ...".
+  std::string describe() const;
+
+  // The run goes on from `version`, which is good, with smaller steps.
+  void start_again(std::uint64_t version);
+
+  Json to_json() const;
+  // Throws Error with the view's code.
+  void restore(const JsonView& json);
+
+ private:
+  // Of what is measured beside the loss: while training was sound, and now.
+  struct Measure {
+    double sound = 0, now = 0;
+    bool has_grown() const;
+  };
+
+  void close_block(std::span<const float> parameters, std::int64_t least);
+  void note_bend(double loss, std::int64_t batches);
+  void learn_variance();
+  double error() const;
+  double way() const;
+  bool has_gained() const { return way() > 0; }
+  double given_back(double loss) const;
+  double enough() const;
+
+  std::optional<double> chance_;
+  double first_ = 0, best_ = 0, level_ = 0;         // once there is a block
+  std::int64_t blocks_ = 0, size_ = kBlockBatches;  // size: of the last one
+  double variance_ = 0;                             // of a mini-batch's loss
+  std::int64_t spreads_ = 0;                        // that it is of
+  double last_ = 0, before_ = 0;  // losses of the last two calls
+  std::int64_t calls_ = 0;
+
+  // The block that is open.
+  std::uint64_t begun_ = 0;  // the version before it
+  std::int64_t batches_ = 0, examples_ = 0, bends_ = 0;
+  double loss_sum_ = 0, applied_sum_ = 0, bend_sum_ = 0;
+
+  double evidence_ = 0;
+  std::uint64_t onset_ = 0, sound_ = 0;
+  std::int64_t wrong_batches_ = 0;
+  double wrong_loss_ = 0;  // sum over these
+  Measure norm_, applied_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_STORE_LOSS_WATCH_H_

@@ -1,0 +1,297 @@
+#include "libcore/cluster/store/replay.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "libcore/base/error.h"
+#include "libcore/cluster/store/averaging_log.h"
+#include "libcore/cluster/store/run_directory.h"
+#include "libcore/cluster/store/run_json.h"
+#include "libcore/cluster/store/setback.h"
+#include "libcore/cluster/store/step_bound.h"
+#include "libcore/exchange/fasgd.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/io/digest.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr const char* kInCheckpoint = "; the checkpoint has what was in it";
+constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+// Older versions of dl-tools accepted such.
+[[noreturn]] void fail_overflow(const LogEntry& entry, const char* kind) {
+  const std::string number = std::to_string(entry.sequence);
+  fail(std::string(kind) + " " + number +
+       " makes the parameters overflow; remove this log to go on from the "
+       "checkpoint before it, or see --replay for the model of step " +
+       std::to_string(entry.sequence - 1));
+}
+
+// reach: an upper bound of |parameter|.
+void apply_update(const LogEntry& entry, RunState& state, double& reach) {
+  if (entry.epoch != state.epoch)
+    fail("update " + std::to_string(entry.sequence) + " is of epoch " +
+         std::to_string(entry.epoch + 1) + ", the run is at epoch " +
+         std::to_string(state.epoch + 1));
+  if (!add_range(state.committed, entry.first, entry.count))
+    fail("update " + std::to_string(entry.sequence) +
+         " is for mini-batches that are committed already");
+  exchange::apply_update(entry.payload, -entry.scale, state.fasgd,
+                         state.parameters);
+  if (!entry.payload.empty()) state.constrain(state.parameters);
+  const double scale = std::fabs(static_cast<double>(entry.scale));
+  double applied = 0;
+  if (!entry.payload.empty()) {
+    const auto info = exchange::inspect_threshold(entry.payload);
+    reach += exchange::kFasgdGrowth * scale * info.largest;
+    applied = scale * info.mass.size;
+  }
+  if (!(reach <= StepBound::kRoom)) {
+    reach = static_cast<double>(largest_magnitude(state.parameters));
+    if (!std::isfinite(reach)) fail_overflow(entry, "update");
+  }
+  state.version = entry.sequence;
+  state.count(entry.count, entry.examples, entry.loss_sum, applied,
+              entry.staleness);
+  if (entry.threshold > 0) state.threshold = entry.threshold;
+}
+
+void end_epoch(const LogEntry& entry, RunState& state) {
+  if (entry.epoch < state.epoch) return;  // the checkpoint is from after it
+  RunState next = state;
+  restore_epoch_record(entry.payload, next);
+  if (entry.epoch != state.epoch || next.epoch != entry.epoch + 1 ||
+      next.version != state.version)
+    fail("the end of epoch " + std::to_string(entry.epoch + 1) +
+         " does not fit what was trained");
+  state = std::move(next);
+}
+
+void apply(const LogEntry& entry, RunState& state, double& reach) {
+  if (entry.kind == EntryKind::kUpdate && entry.sequence > state.version)
+    apply_update(entry, state, reach);
+  if (entry.kind == EntryKind::kRound && entry.sequence > state.version)
+    apply_round(entry, state);
+  if (entry.kind == EntryKind::kSetback && entry.sequence > state.version) {
+    apply_setback(entry, state);
+    reach = static_cast<double>(largest_magnitude(state.parameters));
+  }
+  if (entry.kind == EntryKind::kEpochEnd && entry.sequence >= state.version)
+    end_epoch(entry, state);
+}
+
+std::string configuration_text(const std::string& folder) {
+  const auto source = io::open_file(folder + "/run.json");
+  return io::read_all(*source, kMaxRunJson);
+}
+
+// Throws Error: kNoInput, there is none.
+std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
+  std::vector<Saved> result = saved_checkpoints(folder, log);
+  if (result.empty()) {
+    const auto logs = update_logs(folder);
+    const bool whole = !logs.empty() && logs.front().base == 0;
+    throw Error{Code::kNoInput,
+                "'" + folder + "' has no checkpoint that can be read" +
+                    (whole ? ", but a log of updates from the start on; the "
+                             "command of the run goes on from it"
+                           : "")};
+  }
+  return result;
+}
+
+// Whether the i-th log can have what follows `version`: the next one does not
+// begin there.
+bool is_needed(const std::vector<LogFile>& files, std::size_t i,
+               std::uint64_t version) {
+  return i + 1 == files.size() || files[i + 1].base > version;
+}
+
+std::string text_of(const Steps& steps) {
+  std::string text;
+  for (const auto& [first, last] : steps) {
+    text += (text.empty() ? "" : ", ") + std::to_string(first);
+    if (last != first) text += " to " + std::to_string(last);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Saved> saved_checkpoints(const std::string& folder,
+                                     const Log& log) {
+  std::vector<Saved> result;
+  for (const std::string& path : checkpoint_files(folder)) {
+    try {
+      const nn::Model model = nn::open_model(path);
+      const JsonView training(model.training, Code::kData, "training");
+      result.push_back({path,
+                        static_cast<std::uint64_t>(
+                            training.at("version").integer(0, INT64_MAX)),
+                        model.weights().size()});
+    } catch (const Error& error) {
+      log(Level::kWarning, std::string(error.what()) + "; passed over");
+    }
+  }
+  return result;
+}
+
+RunState state_of(nn::Model& model, const std::string& name) {
+  RunState state;
+  try {
+    state.restore(JsonView(model.training, Code::kData, "training"));
+  } catch (Error& error) {
+    error.add_context("'" + name + "'");
+    throw;
+  }
+  state.constrain = nn::Constrainer(model.config);
+  state.parameters = std::move(model.parameters);
+  state.statistics = std::move(model.statistics);
+  state.updater_state = std::move(model.updater_state);
+  state.velocity = std::move(model.training_vectors["velocity"]);
+  state.residual = std::move(model.training_vectors["residual"]);
+  if (const auto& kept = model.training_vectors["fasgd"]; !kept.empty())
+    state.fasgd.emplace(state.parameters.size()).restore(kept);
+  return state;
+}
+
+std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
+                     RunState& state, std::uint64_t until, const Log& log,
+                     const std::function<void(const RunState&)>& at_epoch_end) {
+  const std::uint64_t before = state.version;
+  auto reach = static_cast<double>(largest_magnitude(state.parameters));
+  const auto files = update_logs(folder);
+  for (std::size_t i = 0; i < files.size() && state.version <= until; ++i) {
+    const LogFile& file = files[i];
+    // All of it is in the checkpoint, except perhaps the end of an epoch.
+    if (i + 1 < files.size() && files[i + 1].base < state.version) continue;
+    if (file.base > state.version) {
+      if (state.version < until)
+        log(Level::kWarning, "the update log has a gap after update " +
+                                 std::to_string(state.version));
+      break;
+    }
+    if (is_cut_short(file)) {
+      log(Level::kWarning,
+          "'" + file.path + "' is cut short: there is no update in it");
+      continue;
+    }
+    std::optional<LogInMemory> memory;
+    try {
+      memory.emplace(file);
+    } catch (const Error& error) {
+      if (error.code() != Code::kData || is_needed(files, i, state.version))
+        throw;
+      log(Level::kWarning, error.what() + std::string(kInCheckpoint));
+      continue;
+    }
+    UpdateLogReader& reader = memory->reader();
+    if (reader.header().identity != identity)
+      fail("'" + file.path + "' is the log of another run");
+    try {
+      while (const auto entry = reader.next()) {
+        if (entry->sequence > until) break;
+        const std::int64_t epoch = state.epoch;
+        apply(*entry, state, reach);
+        if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
+      }
+    } catch (Error& error) {
+      if (error.code() == Code::kIo) throw;
+      if (!is_needed(files, i, state.version)) {
+        log(Level::kWarning, error.what() + std::string(kInCheckpoint));
+        continue;
+      }
+      const std::string where = "'" + file.path + "'";
+      std::string what = error.what();
+      if (what.ends_with("is damaged"))
+        what += "; remove this log to go on from the checkpoint before it";
+      if (!what.starts_with(where))
+        what = where + ": offset " + std::to_string(reader.offset()) +
+               ", before it: " + what;
+      throw Error{Code::kData, what};
+    }
+    if (reader.torn())
+      log(Level::kWarning, "'" + file.path + "': offset " +
+                               std::to_string(reader.offset()) +
+                               ": the last entry is cut short and passed over");
+  }
+  return state.version - before;
+}
+
+LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
+  const std::string text = configuration_text(folder);
+  const Json json = parse_json(text, "'" + folder + "/run.json'", Code::kData);
+  std::uint64_t digest = io::digest(std::as_bytes(std::span(text)));
+  if (json.contains("log")) {
+    const std::string hex = JsonView(json, Code::kData).at("log").string();
+    const char* const end = hex.data() + hex.size();
+    if (std::from_chars(hex.data(), end, digest, 16).ptr != end)
+      fail("'" + folder + "/run.json': log: want hexadecimal digits");
+  }
+  return {parameters, digest};
+}
+
+Steps replayable_steps(const std::string& folder, const Log& log) {
+  const std::vector<Saved> checkpoints = saved_in(folder, log);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> logs;
+  for (const LogFile& file : update_logs(folder)) {
+    if (is_cut_short(file)) continue;
+    LogInMemory memory(file);
+    while (memory.reader().next()) {
+    }
+    logs.emplace_back(file.base, memory.reader().sequence());
+  }
+  Steps steps;
+  for (const Saved& saved : checkpoints) {
+    std::uint64_t reached = saved.version;
+    for (const auto& [base, last] : logs)
+      if (base <= reached) reached = std::max(reached, last);
+    if (!steps.empty() && saved.version <= steps.back().second + 1)
+      steps.back().second = std::max(steps.back().second, reached);
+    else
+      steps.emplace_back(saved.version, reached);
+  }
+  return steps;
+}
+
+std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
+                           const std::string& output, const Log& log) {
+  const Steps steps = replayable_steps(folder, log);
+  if (step == kLastUpdate) step = steps.back().second;
+  if (std::ranges::none_of(steps, [&](const auto& range) {
+        return range.first <= step && step <= range.second;
+      }))
+    throw Error{Code::kNoInput, "'" + folder + "' cannot give step " +
+                                    std::to_string(step) + "; it can give " +
+                                    text_of(steps)};
+  std::optional<Saved> from;
+  for (const Saved& saved : saved_in(folder, log))
+    if (saved.version <= step) from = saved;
+  nn::Model model = nn::load_model(from->path);
+  RunState state = state_of(model, from->path);
+  if (state.version < step)
+    replay(folder, log_identity(folder, from->parameters), state, step, log);
+  require(state.version == step, "a step that can be rebuilt");
+  // The first checkpoint is from before there were workers.
+  if (!model.provenance.empty())
+    model.provenance.back().instructions = instructions_in(
+        parse_json(configuration_text(folder), "run.json", Code::kData));
+  model.parameters = std::move(state.parameters);
+  model.statistics = std::move(state.statistics);
+  model.updater_state.clear();
+  model.training = Json();
+  model.training_vectors.clear();
+  nn::save_model(model, output);
+  return step;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,68 @@
+// Applies the updates of a log, in averaging its rounds, to what a checkpoint
+// holds.
+
+#ifndef DL_LIBCORE_CLUSTER_STORE_REPLAY_H_
+#define DL_LIBCORE_CLUSTER_STORE_REPLAY_H_
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/store/run_state.h"
+#include "libcore/cluster/store/update_log.h"
+#include "libcore/nn/model.h"
+
+namespace dl::cluster {
+
+constexpr std::uint64_t kLastUpdate = std::numeric_limits<std::uint64_t>::max();
+
+// Applies the updates after state.version, up to `until`, that the logs of the
+// folder have without a gap: parameters and counters become what they were
+// after the last of them.  In averaging so does all else; in sharing running
+// statistics follow at an epoch's end only, the updater state not at all.
+// Returns the number of updates.  at_epoch_end, if given, sees the state as it
+// was after each epoch on the way.
+// A last entry that is cut short is warned of.
+// Throws Error: kData, a log is damaged or of another run; kIo.
+std::uint64_t replay(
+    const std::string& folder, const LogIdentity& identity, RunState& state,
+    std::uint64_t until, const Log& log,
+    const std::function<void(const RunState&)>& at_epoch_end = nullptr);
+
+struct Saved {
+  std::string path;
+  std::uint64_t version = 0;
+  std::size_t parameters = 0;
+};
+// The checkpoints that can be read, oldest first; others are warned of.
+// Throws Error: kNoInput, there is no such folder.
+std::vector<Saved> saved_checkpoints(const std::string& folder, const Log& log);
+
+// What a checkpoint says of its run; takes its vectors.  name: for messages.
+// Throws Error: kData.
+RunState state_of(nn::Model& checkpoint, const std::string& name);
+
+// XXH3 of the folder's run.json as the run began with it, and the number of
+// parameters.
+// Throws Error: kNoInput, kIo, kData.
+LogIdentity log_identity(const std::string& folder, std::size_t parameters);
+
+// dl-master --replay: writes the model after update `step` to `output`; the
+// last one if step is kLastUpdate.  Returns the step.
+// Throws Error: kNoInput, kData, the step cannot be rebuilt: the message names
+// those that can.
+std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
+                           const std::string& output, const Log& log);
+
+// Which steps can be rebuilt: ranges first..last, ascending.
+// Throws Error: kNoInput, kData, kIo.
+using Steps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+Steps replayable_steps(const std::string& folder, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_STORE_REPLAY_H_

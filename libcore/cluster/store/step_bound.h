@@ -1,0 +1,47 @@
+// How far one step may take the parameters.
+//
+// What is accepted of a worker is logged and applied by all, and cannot be
+// taken back.  So it is looked at before: a step may not be out of all
+// proportion to the parameters, and adding it may not overflow, now or in any
+// sum on the way.  For that an upper bound of |parameter| is kept along, which
+// costs nothing for each step; the parameters themselves are looked at only
+// when a step seems too large.
+
+#ifndef DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_
+#define DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_
+
+#include <limits>
+#include <span>
+#include <string>
+
+namespace dl::cluster {
+
+// The largest magnitude; infinity if a value is not finite.
+float largest_magnitude(std::span<const float> values);
+
+class StepBound {
+ public:
+  // A step may be so many times as large as the largest parameter, and as 1:
+  // many networks start near 0.
+  static constexpr double kProportion = 1e6;
+  // What sums of steps, velocities and parameters keep below.
+  static constexpr double kRoom = std::numeric_limits<float>::max() / 4;
+
+  // Of parameters that are not known yet: the first step looks at them.
+  StepBound() = default;
+
+  // Why nothing like `step` may be added to an element of the parameters; "":
+  // it may.
+  std::string fault_of(double step, std::span<const float> parameters);
+  // Nothing was added that is larger, since the last look.
+  void added(double step) { reach_ += step; }
+
+ private:
+  bool fits(double step) const;
+
+  double reach_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_STORE_STEP_BOUND_H_

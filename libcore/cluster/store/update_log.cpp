@@ -1,0 +1,283 @@
+#include "libcore/cluster/store/update_log.h"
+
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <list>
+
+#include "libcore/base/error.h"
+#include "libcore/io/sink.h"
+
+namespace dl::cluster {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "updates-";
+constexpr std::string_view kSuffix = ".log";
+constexpr std::size_t kRunBytes = 16;
+
+std::string name_of(std::uint64_t base) {
+  std::array<char, 32> digits{};
+  std::snprintf(digits.data(), digits.size(), "%012llu",
+                static_cast<unsigned long long>(base));
+  return std::string(kPrefix) + digits.data() + std::string(kSuffix);
+}
+
+std::optional<std::uint64_t> base_of(const std::string& name) {
+  if (name.size() <= kPrefix.size() + kSuffix.size() ||
+      !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
+    return std::nullopt;
+  const std::string digits = name.substr(
+      kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+  if (digits.size() > 19 ||
+      digits.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  return std::stoull(digits);
+}
+
+std::string error_text() { return std::strerror(errno); }
+
+iovec part_of(std::span<const std::byte> bytes) {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+// One call, unless it is more than the system takes at once (2 GiB).
+bool write_all(int file, std::span<iovec> parts) {
+  while (!parts.empty()) {
+    const ssize_t written =
+        ::writev(file, parts.data(), static_cast<int>(parts.size()));
+    if (written < 0) return false;
+    auto left = static_cast<std::size_t>(written);
+    while (!parts.empty() && left >= parts.front().iov_len) {
+      left -= parts.front().iov_len;
+      parts = parts.subspan(1);
+    }
+    if (parts.empty()) break;
+    iovec& first = parts.front();
+    first.iov_base = static_cast<std::byte*>(first.iov_base) + left;
+    first.iov_len -= left;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<LogFile> update_logs(const std::string& folder) {
+  std::vector<LogFile> result;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (const auto base = base_of(entry.path().filename().string()))
+      result.push_back({entry.path().string(), *base});
+  std::ranges::sort(result, {}, &LogFile::base);
+  return result;
+}
+
+bool is_cut_short(const LogFile& file) {
+  std::error_code error;
+  return fs::file_size(file.path, error) < kLogHeaderBytes && !error;
+}
+
+LogInMemory::LogInMemory(const LogFile& file)
+    : mapping_(io::map_file(file.path)) {
+  if (!mapping_) throw Error{Code::kIo, "cannot read '" + file.path + "'"};
+  reader_.emplace(mapping_->bytes(), "'" + file.path + "'");
+  if (reader_->header().base != file.base)
+    throw Error{Code::kData, "'" + file.path + "' begins after update " +
+                                 std::to_string(reader_->header().base) +
+                                 ", not as its name says"};
+}
+
+UpdateLog::UpdateLog(std::string folder, LogIdentity identity, std::string run,
+                     Log log)
+    : folder_(std::move(folder)),
+      identity_(identity),
+      run_(std::move(run)),
+      log_(std::move(log)) {
+  require(run_.size() == 2 * kRunBytes, "run id of 32 digits");
+  for (std::size_t i = 0; i < kRunBytes; ++i)
+    run_bytes_.push_back(
+        static_cast<std::byte>(std::stoul(run_.substr(2 * i, 2), nullptr, 16)));
+}
+
+UpdateLog::~UpdateLog() { close(); }
+
+void UpdateLog::close() {
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+}
+
+void UpdateLog::open(const std::string& path) {
+  close();
+  path_ = path;
+  file_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  size_ = file_ < 0 ? -1 : ::lseek(file_, 0, SEEK_END);
+  if (size_ < 0)
+    throw Error{Code::kIo, "cannot open '" + path + "': " + error_text()};
+}
+
+LogEntry UpdateLog::start_entry(std::uint64_t version) const {
+  LogEntry entry;
+  entry.kind = EntryKind::kStart;
+  entry.sequence = version;
+  entry.payload = run_bytes_;
+  return entry;
+}
+
+void UpdateLog::go_on(std::uint64_t version) {
+  auto files = update_logs(folder_);
+  while (!files.empty() && files.back().base > version) {
+    fs::remove(files.back().path);
+    files.pop_back();
+  }
+  if (files.empty() || is_cut_short(files.back())) return begin(version);
+  std::optional<LogInMemory> last;
+  try {
+    last.emplace(files.back());
+    while (last->reader().next()) {
+    }
+  } catch (const Error& error) {
+    // replay() did not need it, or said what is missing.
+    if (error.code() != Code::kData) throw;
+    return begin(version);
+  }
+  const UpdateLogReader& reader = last->reader();
+  if (reader.sequence() != version) return begin(version);
+  base_ = files.back().base;
+  open(files.back().path);
+  size_ = static_cast<std::int64_t>(reader.offset());
+  if (::ftruncate(file_, size_) != 0)
+    throw Error{Code::kIo, "cannot cut '" + path_ + "': " + error_text()};
+  append(start_entry(version));
+}
+
+void UpdateLog::begin(std::uint64_t version) {
+  if (file_ >= 0 && base_ == version) return;
+  close();
+  const std::string path = folder_ + "/" + name_of(version);
+  std::vector<std::byte> bytes = encode_log_header({identity_, version});
+  encode_entry(start_entry(version), bytes);
+  const auto sink = io::open_sink(path);
+  sink->write(bytes);
+  sink->close();
+  base_ = version;
+  open(path);
+}
+
+void UpdateLog::prune(std::uint64_t version) {
+  const auto files = update_logs(folder_);
+  std::error_code ignored;
+  for (std::size_t i = 0; i + 1 < files.size(); ++i)
+    if (files[i + 1].base <= version) fs::remove(files[i].path, ignored);
+}
+
+void UpdateLog::append(const LogEntry& entry) {
+  if (file_ < 0) return;
+  const auto head = encode_head(entry);
+  const auto tail = encode_tail(entry);
+  std::array parts = {part_of(head), part_of(entry.payload), part_of(tail)};
+  if (write_all(file_, parts)) {
+    size_ += static_cast<std::int64_t>(head.size() + entry.payload.size() +
+                                       tail.size());
+    return;
+  }
+  const std::string why = error_text();
+  // What follows a part of an entry could not be read.
+  if (::ftruncate(file_, size_) != 0) log_(Level::kDetail, error_text());
+  close();
+  log_(Level::kWarning, "cannot write '" + path_ + "': " + why +
+                            "; updates until the next checkpoint are not "
+                            "logged, training continues");
+}
+
+void UpdateLog::end_epoch(const RunState& state) {
+  const std::vector<std::byte> record = encode_epoch_record(state);
+  LogEntry entry;
+  entry.kind = EntryKind::kEpochEnd;
+  entry.sequence = state.version;
+  entry.epoch = state.epoch - 1;
+  entry.payload = record;
+  append(entry);
+}
+
+bool UpdateLog::visit_after(
+    const std::string& run, std::uint64_t version, std::uint64_t latest,
+    std::size_t most, const std::function<void(const LogEntry&)>& visit) const {
+  auto files = update_logs(folder_);
+  // The log before the one that begins after `version` tells who wrote that.
+  while (files.size() > 1 && files[1].base < version)
+    files.erase(files.begin());
+  if (file_ < 0 || files.empty() || files.front().base > version) return false;
+  std::list<LogInMemory> logs;  // the entries point into them
+  std::vector<LogEntry> found;
+  std::uint64_t reached = files.front().base;
+  std::size_t bytes = 0;
+  bool known = false;  // `version` is of the run's history
+  std::string writer;
+  for (const LogFile& file : files) {
+    if (file.base > reached) return false;
+    UpdateLogReader& reader = logs.emplace_back(file).reader();
+    while (const auto entry = reader.next()) {
+      if (entry->kind == EntryKind::kStart) writer = run_of(*entry);
+      reached = entry->sequence;
+      known = known || (writer == run && reached >= version);
+      if (entry->kind == EntryKind::kRound) return false;
+      if (entry->kind == EntryKind::kSetback && reached > version) return false;
+      if (entry->kind != EntryKind::kUpdate || reached <= version) continue;
+      bytes += entry->payload.size();
+      if (bytes > most) return false;
+      found.push_back(*entry);
+    }
+  }
+  if (!known || reached != latest) return false;
+  for (const LogEntry& entry : found) visit(entry);
+  return true;
+}
+
+std::vector<std::byte> encode_epoch_record(const RunState& state) {
+  const std::string text = dump_json(state.to_json());
+  const auto size = static_cast<std::uint32_t>(text.size());
+  const std::span<const std::byte> statistics =
+      std::as_bytes(std::span(state.statistics));
+  std::vector<std::byte> record(sizeof size + size + statistics.size());
+  std::memcpy(record.data(), &size, sizeof size);
+  std::memcpy(record.data() + sizeof size, text.data(), size);
+  std::ranges::copy(statistics, record.data() + sizeof size + size);
+  return record;
+}
+
+void restore_epoch_record(std::span<const std::byte> payload, RunState& state) {
+  std::uint32_t size = 0;
+  if (payload.size() < sizeof size)
+    throw Error{Code::kData, "record of an epoch's end: cut short"};
+  std::memcpy(&size, payload.data(), sizeof size);
+  payload = payload.subspan(sizeof size);
+  const std::size_t want = state.statistics.size() * sizeof(float);
+  if (size > payload.size() || payload.size() - size != want)
+    throw Error{Code::kData, "record of an epoch's end: impossible sizes"};
+  const std::string text(reinterpret_cast<const char*>(payload.data()), size);
+  const Json json = parse_json(text, "record of an epoch's end", Code::kData);
+  state.restore(JsonView(json, Code::kData, "record of an epoch's end"));
+  std::memcpy(state.statistics.data(), payload.data() + size, want);
+}
+
+std::string run_of(const LogEntry& start) {
+  if (start.payload.size() != kRunBytes)
+    throw Error{Code::kData, "a start of a master without its run id"};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string run;
+  for (const std::byte b : start.payload) {
+    run += kDigits[std::to_integer<unsigned>(b) >> 4];
+    run += kDigits[std::to_integer<unsigned>(b) & 15];
+  }
+  return run;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,30 @@
+// What the host and port of an endpoint stand for.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_ADDRESSES_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_ADDRESSES_H_
+
+#include <netdb.h>
+
+#include <string>
+
+namespace dl::cluster {
+
+class Addresses {
+ public:
+  // text: "HOST:PORT", "[IPV6]:PORT".  Takes as long as the resolver does.
+  explicit Addresses(const std::string& text);
+  ~Addresses();
+  Addresses(const Addresses&) = delete;
+  Addresses& operator=(const Addresses&) = delete;
+
+  const addrinfo* first() const { return first_; }  // nullptr: there are none
+  std::string why() const;  // there are none: "name not found"; or ""
+
+ private:
+  addrinfo* first_ = nullptr;
+  int error_ = 0;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_ADDRESSES_H_

@@ -1,0 +1,114 @@
+// Ends connections of a listening socket whose peer sends more than it may.
+//
+// libzmq holds the frames of a message until its last one is there, without a
+// limit, and shows nothing of them: water marks count whole messages, and
+// ZMQ_MAXMSGSIZE a frame.  The kernel does count what came over a connection;
+// so a thread compares that with what whole messages took, and shuts down the
+// connection that is too far ahead.  Connections over ipc: are not looked at:
+// only the owner of the socket's folder has some.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "libcore/cluster/transport/socket_monitor.h"
+
+namespace dl::cluster {
+
+// What may be there of messages that are not whole where peers are to greet
+// first: of a connection that nobody was let in on, and of all of these.  A
+// frame takes 64 bytes of memory at least, be it empty, so it may become 32
+// times as much.
+constexpr std::uint64_t kStrangerBytes = std::uint64_t{64} << 10;
+constexpr std::uint64_t kStrangersBytes = std::uint64_t{8} << 20;
+
+// Where a message came from, as libzmq tells.
+struct Origin {
+  int fd = -1;      // -1: not known
+  std::string key;  // Z85; "" without CURVE
+};
+
+// Thread-safe.
+class ConnectionGuard {
+ public:
+  // monitor: of a socket that is not bound yet; read by nobody else.
+  explicit ConnectionGuard(SocketMonitor& monitor);
+  ~ConnectionGuard();
+  ConnectionGuard(const ConnectionGuard&) = delete;
+  ConnectionGuard& operator=(const ConnectionGuard&) = delete;
+
+  // A whole message of so many bytes came from there; peer: routing id.
+  // False: its key was removed, and so the message is not to be looked at.
+  bool delivered(const Origin& origin, const std::string& peer,
+                 std::uint64_t bytes);
+  // So much may be there of a connection that nobody was let in on; up to
+  // kStrangerBytes, kStrangersBytes of all.  Without it, anything.
+  void limit_strangers(std::uint64_t bytes);
+  // The peer was let in: so much of its messages may be there.
+  void let_in(const std::string& peer, std::uint64_t bytes);
+  // Ends the peer's connection; why: for take_ended().
+  void end(const std::string& peer, const std::string& why);
+  // From now on only these keys are good; with their names.
+  void allow_only(std::map<std::string, std::string> keys);
+  // The name of the key; "": it is not good.
+  std::string name_of(const std::string& key);
+  // The key is used up, and will not be good any more: nothing to tell of.
+  void retire(const std::string& key);
+  // Whether a key that was good is not any more, since the last call.
+  bool take_removed();
+
+  struct Ended {
+    std::string peer;  // "": it had sent no message
+    std::string who;   // "192.0.2.7:4711", "192.0.2.7:4711 (key gpu1)"
+    std::string why;
+  };
+  std::vector<Ended> take_ended();
+  // So far: connections that did not get through the handshake.
+  std::uint64_t failed_handshakes();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Connection {
+    std::uint64_t cookie = 0;  // the kernel's number: descriptors are reused
+    Clock::time_point since;
+    std::string who, peer, key;
+    std::uint64_t delivered = 0;
+    std::uint64_t limit = 0;  // 0: a stranger's
+    bool over = false;
+  };
+
+  void watch();
+  void take_events();
+  void accept(int fd);
+  void check();
+  std::optional<std::uint64_t> ahead(int fd, Connection& connection) const;
+  void shut(int fd, Connection& connection, const std::string& why);
+  Connection* find(const std::string& peer, int* fd);
+
+  SocketMonitor& monitor_;
+  std::uint64_t stranger_bytes_ = UINT64_MAX;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::map<int, Connection> connections_;  // by descriptor
+  std::optional<std::map<std::string, std::string>> keys_;
+  std::set<std::string> retired_;  // keys
+  std::vector<Ended> ended_;
+  std::uint64_t failed_ = 0;
+  bool removed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_

@@ -1,0 +1,41 @@
+// Where local workers find their master.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_LOCAL_SOCKET_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_LOCAL_SOCKET_H_
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "libcore/cluster/transport/passing_folder.h"
+
+namespace dl::cluster {
+
+// A place for the socket of local workers: the run directory, or where that
+// has a long name, a folder of its own.
+class LocalSocket {
+ public:
+  // Throws Error: kCantCreate.
+  explicit LocalSocket(const std::string& run_directory) {
+    path_ =
+        std::filesystem::absolute(run_directory).lexically_normal() / "socket";
+    if (path_.string().size() >= kLongest)
+      path_ = folder_.emplace().path() / "socket";
+  }
+  ~LocalSocket() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::string endpoint() const { return "ipc://" + path_.string(); }
+
+ private:
+  static constexpr std::size_t kLongest = 100;  // bytes of an ipc: path
+
+  std::filesystem::path path_;
+  std::optional<PassingFolder> folder_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_LOCAL_SOCKET_H_

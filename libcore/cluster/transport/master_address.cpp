@@ -1,0 +1,70 @@
+#include "libcore/cluster/transport/master_address.h"
+
+#include <charconv>
+
+#include "libcore/base/error.h"
+#include "libcore/base/json.h"
+#include "libcore/io/source.h"
+
+namespace dl::cluster {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = 64 << 10;
+
+bool is_port(std::string_view text, unsigned least) {
+  unsigned port = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc{} && end == text.data() + text.size() &&
+         port >= least && port <= 65535;
+}
+
+// tcp://HOST:PORT or ipc://PATH
+bool is_endpoint(std::string_view text, unsigned least) {
+  if (text.starts_with("ipc://")) return text.size() > 6;
+  const auto colon = text.rfind(':');
+  return text.starts_with("tcp://") && colon != text.npos && colon > 6 &&
+         is_port(text.substr(colon + 1), least);
+}
+
+}  // namespace
+
+std::string MasterAddress::look_up(std::string& why) const {
+  if (file.empty()) return endpoint;
+  try {
+    const auto source = io::open_file(file);
+    const Json json = parse_json(io::read_all(*source, kMaxFileBytes),
+                                 source->name(), Code::kNoInput);
+    std::string found = JsonView(json, Code::kNoInput).at("endpoint").string();
+    check_endpoint(found);
+    return found;
+  } catch (const Error& e) {
+    why = e.what();
+    return {};
+  }
+}
+
+std::string MasterAddress::name() const {
+  return file.empty() ? endpoint : "'" + file + "'";
+}
+
+void check_endpoint(const std::string& text) {
+  if (is_endpoint(text, 1)) return;
+  throw Error{Code::kUsage,
+              "the master's address is tcp://HOST:PORT, with a port of 1 to "
+              "65535, or ipc://PATH, not '" +
+                  text + "'"};
+}
+
+void check_bind(const std::string& text) {
+  if (is_endpoint(text, 0) ||
+      (text.ends_with(":*") &&
+       is_endpoint(text.substr(0, text.size() - 1) + "0", 0)))
+    return;
+  throw Error{Code::kUsage,
+              "--bind: want tcp://ADDRESS:PORT, with a port of 1 to 65535 or 0 "
+              "for a free one, or ipc://PATH, got '" +
+                  text + "'"};
+}
+
+}  // namespace dl::cluster

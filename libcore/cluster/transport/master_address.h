@@ -1,0 +1,31 @@
+// Where the master is: told outright, or read from the file that it writes
+// once its port is known (--master-file).
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_MASTER_ADDRESS_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_MASTER_ADDRESS_H_
+
+#include <string>
+
+namespace dl::cluster {
+
+struct MasterAddress {
+  std::string endpoint;  // "tcp://boss:40123"; or
+  std::string file;      // {"endpoint": "tcp://...", ...}
+
+  // The endpoint as of now; "" while the file is not there or not whole, and
+  // `why` says which.
+  std::string look_up(std::string& why) const;
+  // For messages: "tcp://boss:40123" or "'run/master.json'".
+  std::string name() const;
+};
+
+// Throws Error: kUsage unless text is tcp://HOST:PORT or ipc://PATH.
+void check_endpoint(const std::string& text);
+
+// The same of one to listen at, where the port may be 0, or *: a free one.
+// libzmq takes what digits there are, and of their number the low 16 bits.
+void check_bind(const std::string& text);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_MASTER_ADDRESS_H_

@@ -1,0 +1,42 @@
+// A folder for what a process needs while it runs.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_PASSING_FOLDER_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_PASSING_FOLDER_H_
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+
+// Made in the folder for temporary files; removed with all that is in it.
+class PassingFolder {
+ public:
+  // Throws Error: kCantCreate.
+  PassingFolder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "dl-master-XXXXXX").string();
+    if (!::mkdtemp(name.data()))
+      throw Error{Code::kCantCreate, "cannot make the folder '" + name + "'"};
+    path_ = name;
+  }
+  ~PassingFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  PassingFolder(const PassingFolder&) = delete;
+  PassingFolder& operator=(const PassingFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_PASSING_FOLDER_H_

@@ -1,0 +1,193 @@
+// Sockets: a ROUTER that peers connect to, a DEALER for a connection to one,
+// and what libzmq keeps to itself (bind failures, refused handshakes, lost
+// peers) as events.
+//
+// Limits, water marks and time-outs are set on every socket; every wait ends.
+// With keys CURVE is on.  Without them only loopback and ipc: addresses are
+// allowed, unless `insecure` is set, which turns CURVE off.
+// Each object belongs to one thread, which may have several and wait for them
+// together.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_H_
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/protocol/wire.h"
+#include "libcore/cluster/transport/connection_guard.h"
+#include "libcore/cluster/transport/security/keys.h"
+
+namespace dl::cluster {
+
+// So long a worker tries to reach another one.
+constexpr double kReachSeconds = 5;
+
+// Messages that libzmq holds of a peer until they are received.
+constexpr int kMessagesHeld = 2;
+// What RouterSocket keeps for a peer that is slow to take it; one message may
+// always wait.
+constexpr std::size_t kMaxQueued = std::size_t{64} << 20;
+
+// Where keys are, dl-keygen(1): a master's folder holds server.key and what is
+// in workers; a worker's holds server.pub and worker.key.
+struct Security {
+  std::string keys = "";  // folder; or none
+  bool insecure = false;
+  // In place of a folder: a key pair that all of a run's peers have.  It is the
+  // only key that is let in, and the server's as well.
+  std::optional<KeyPair> shared = std::nullopt;
+  // A worker's, in place of a folder.
+  std::optional<WorkerKeys> given = std::nullopt;
+  // A worker was let in with them: a handshake that dies is no refusal.
+  bool proven = false;
+};
+
+// What wait_for_any() takes.
+class Socket {
+ public:
+  virtual ~Socket() = default;
+
+  struct Waiting {
+    // For zmq_poll: messages, and events if they need attention.
+    std::array<void*, 2> handles;
+    std::chrono::milliseconds most = std::chrono::milliseconds::max();
+  };
+  virtual Waiting waiting() const = 0;
+};
+
+// Returns when a receive() of one of the sockets may have something to do, or
+// the time is over; and with false, when a descriptor of `wake` is readable or
+// a signal came.
+bool wait_for_any(std::span<const Socket* const> sockets,
+                  std::span<const int> wake, std::chrono::milliseconds wait);
+
+class RouterSocket : public Socket {
+ public:
+  // endpoint: "tcp://127.0.0.1:7000", "ipc:///path", "tcp://*:0"; the port 0
+  // or * takes one that is free.
+  // Throws Error: kUnavailable, "cannot bind tcp://*:7000: Address already in
+  // use"; kUsage, a public address with neither keys nor insecure;
+  // kNotAuthorised, key files are missing or readable by others.
+  RouterSocket(const std::string& endpoint, const Security& security, Log log);
+  ~RouterSocket() override;  // waits at most 2 s for what is unsent
+
+  // With the port that was taken, and this host's name for "*".
+  std::string endpoint() const;
+  std::string public_key() const;  // "" without CURVE
+
+  // A peer: the connection's routing id.
+  struct Incoming {
+    std::string peer;
+    Received received;
+    std::string key = "";  // its public key, Z85; "" without CURVE
+    bool once = false;     // of a Hello: the key is for one process
+  };
+  // What peers may send, and may be sent; without it, anything.  A connection
+  // with more of
+  // messages that are not whole is ended, connection_guard.h.  If they are to
+  // greet first: before a peer is let in, only its Hello comes whole, and of
+  // other messages just type and envelope.
+  void expect(const Expected& expected, const Expected& sent = {});
+
+  // The next good message, or nothing within the time.  Foreign and damaged
+  // ones, and others than expected, are counted and reported once a minute,
+  // not returned.  A peer of
+  // another protocol version is answered with Refuse, and counted.
+  // Returns early, with nothing, on a signal and when a descriptor of `wake`
+  // is readable.
+  std::optional<Incoming> receive(std::chrono::milliseconds wait,
+                                  std::span<const int> wake = {});
+
+  // Never waits: what the connection does not take at once is queued, and
+  // goes out during receive().  False: the peer is gone or its queue is full;
+  // nothing was sent.  Throws Error: as encode(), it is more than peers take.
+  bool send(const std::string& peer, const Message& message,
+            const Envelope& envelope);
+
+  // The peer may send all that is expected from now on.
+  void let_in(const std::string& peer);
+  // Ends the peer's connection; take_ended() tells of it, with the reason.
+  void end(const std::string& peer, const std::string& why);
+  // Peers whose connections were ended here, since the last call.
+  struct Ended {
+    std::string peer, why;
+  };
+  std::vector<Ended> take_ended();
+  // Whether a key was removed, since the last call.
+  bool take_removed_key();
+  // Removes a key of one use, if it is there.  Throws Error: kIo.
+  void retire(const std::string& key);
+  // If there is another server.key, binds again with it, which ends all
+  // connections; true: it did.  Looks once a second.  A key that is of no use
+  // is reported and passed over.  Throws Error: kUnavailable, the address is
+  // taken meanwhile.
+  bool renew_server_key();
+
+  // Nothing waits here for the peer, which may then take a message at once.
+  bool idle(const std::string& peer) const;
+  // What waits for the peer of the feed is not sent any more.
+  void forget_feed(const std::string& peer);
+
+  Waiting waiting() const override;
+
+  std::uint64_t dropped() const;  // foreign or damaged, so far
+  std::uint64_t bytes_in() const;
+  std::uint64_t bytes_out() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class DealerSocket : public Socket {
+ public:
+  // endpoint: "tcp://HOST:PORT", "ipc:///path".  Connects in the background,
+  // again and again until that succeeds.  Throws Error: kUsage, no such
+  // address, or a public one with neither keys nor insecure; kNotAuthorised,
+  // bad key files.
+  DealerSocket(const std::string& endpoint, const Security& security, Log log);
+  ~DealerSocket() override;  // waits at most 2 s for what is unsent
+
+  // What the other end may send, and may be sent; without it, anything.
+  void expect(const Expected& expected, const Expected& sent = {});
+  // The next message, or nothing within the time.  Returns early, with
+  // nothing, on a signal and when a descriptor of `wake` is readable.  A master
+  // of another version answers with a Refuse (envelope.protocol is 0).
+  // Throws Error: kProtocol, a damaged message or another version;
+  // kNotAuthorised, the handshake was refused.
+  std::optional<Received> receive(std::chrono::milliseconds wait,
+                                  std::span<const int> wake = {});
+  // False: not connected, or the queue stayed full, for `wait` or until a
+  // signal; nothing was sent.  Throws like receive(), and like encode().
+  bool send(const Message& message, const Envelope& envelope,
+            std::chrono::milliseconds wait);
+  Waiting waiting() const override;
+  // Somebody is at the other end, as of the last receive() or send().
+  bool connected() const;
+  // There was a connection, and it ended.  It stays lost: who is there next
+  // does not know us, though libzmq connects again.
+  bool lost() const;
+  // For messages of waiting: "connection refused", "name not found".  At most
+  // once a second it tries a connection of its own, which takes as long as the
+  // resolver does.
+  std::string status() const;
+
+  std::uint64_t bytes_in() const;
+  std::uint64_t bytes_out() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_H_

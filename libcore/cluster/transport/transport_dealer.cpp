@@ -1,0 +1,204 @@
+// The DEALER of transport.h.
+
+#include <zmq.h>
+
+#include "libcore/cluster/transport/socket_monitor.h"
+#include "libcore/cluster/transport/transport.h"
+#include "libcore/cluster/transport/transport_socket.h"
+
+namespace dl::cluster {
+namespace {
+
+// A connection may die in the middle of a handshake without being refused;
+// not so often in a row, if the keys were never of use.
+constexpr int kRefusals = 3;
+constexpr Milliseconds kProbeEvery{1000};
+constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                 ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+}  // namespace
+
+struct DealerSocket::State {
+  State(std::string address, Log sink)
+      : endpoint(std::move(address)), log(std::move(sink)) {}
+
+  std::string endpoint;
+  Log log;
+  zmq::context_t context;
+  zmq::socket_t socket{context, zmq::socket_type::dealer};
+  SocketMonitor monitor{context, socket};
+  bool curve = false, shared = false, proven = false;
+  bool reached = false;  // a connection, with or without a handshake
+  bool connected = false, lost = false;
+  int refusals = 0;
+  std::string why;  // what the last probe found
+  Clock::time_point next_probe;
+  Expected expected, outgoing;
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+
+  void set_keys(const Security& security);
+  void serve();
+  [[noreturn]] void refused(const std::string& sentence);
+};
+
+void DealerSocket::State::set_keys(const Security& security) {
+  WorkerKeys keys = security.shared  ? WorkerKeys{security.shared->public_key,
+                                                 *security.shared}
+                    : security.given ? *security.given
+                                     : read_worker_keys(security.keys);
+  curve = true;
+  proven = security.proven;
+  shared = security.shared.has_value();
+  socket.set(zmq::sockopt::curve_serverkey, keys.server);
+  socket.set(zmq::sockopt::curve_publickey, keys.own.public_key);
+  socket.set(zmq::sockopt::curve_secretkey, keys.own.secret_key);
+}
+
+void DealerSocket::State::refused(const std::string& sentence) {
+  throw Error{Code::kNotAuthorised,
+              endpoint + ": " +
+                  (shared ? "does not have this run's key (handshake refused)"
+                          : sentence)};
+}
+
+void DealerSocket::State::serve() {
+  while (auto event = monitor.next()) {
+    // Whoever is there next is not the one that was lost.
+    if (lost && (event->what & kHandshakeFailed) != 0) continue;
+    switch (event->what) {
+      case ZMQ_EVENT_CONNECTED:
+        reached = true;
+        break;
+      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        connected = !lost;
+        break;
+      case ZMQ_EVENT_DISCONNECTED:
+        if (connected && log) log(Level::kDetail, endpoint + ": disconnected");
+        lost = lost || connected;
+        connected = reached = false;
+        break;
+      case ZMQ_EVENT_CONNECT_RETRIED:
+        reached = false;
+        break;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        refused(
+            "the master does not know this worker's key (handshake "
+            "refused); put it into the master's workers folder");
+      case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+          refused(curve ? "the master uses no keys (handshake refused); is it "
+                          "the right one?"
+                        : "the master wants keys (handshake refused); give "
+                          "--keys DIR");
+        [[fallthrough]];
+      case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        if (!curve || ++refusals < kRefusals) break;
+        lost = proven;  // another connection may fare better
+        if (!lost)
+          refused(
+              // Which of the two depends on who hung up first.
+              "server key does not match, or the master uses no keys "
+              "(handshake refused); compare server.pub with the master's");
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+DealerSocket::DealerSocket(const std::string& endpoint,
+                           const Security& security, Log log) {
+  check_security(endpoint, security);
+  try {
+    state_ = std::make_unique<State>(endpoint, std::move(log));
+    set_limits(state_->socket);
+    state_->socket.set(zmq::sockopt::immediate, true);
+    // With IPv6 on, libzmq tries nothing but IPv6 where a name has both.
+    state_->socket.set(zmq::sockopt::ipv6, !has_ipv4(endpoint));
+    if (has_keys(security)) state_->set_keys(security);
+    state_->socket.connect(endpoint);
+  } catch (const zmq::error_t& error) {
+    throw Error{Code::kUsage, "cannot connect to '" + endpoint +
+                                  "': " + error.what() +
+                                  "; want tcp://HOST:PORT or ipc://PATH"};
+  }
+}
+
+DealerSocket::~DealerSocket() = default;
+
+void DealerSocket::expect(const Expected& expected, const Expected& sent) {
+  state_->expected = expected;
+  state_->outgoing = sent;
+}
+
+std::optional<Received> DealerSocket::receive(Milliseconds wait,
+                                              std::span<const int> wake) {
+  const auto end = Clock::now() + wait;
+  const Socket* const self = this;
+  for (bool first = true;; first = false) {
+    state_->serve();
+    std::optional<RawMessage> raw;
+    try {
+      raw =
+          receive_raw(state_->socket, false, largest_message(state_->expected));
+    } catch (const zmq::error_t&) {
+      return std::nullopt;  // a signal
+    }
+    if (raw) {
+      state_->bytes_in += raw->bytes;
+      try {
+        return decode(raw->views(), state_->expected);
+      } catch (Error& error) {
+        error.add_context(state_->endpoint);
+        throw;
+      }
+    }
+    auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
+    if (left.count() <= 0 && !first) return std::nullopt;
+    if (!wait_for_any({&self, 1}, wake, left)) return std::nullopt;
+  }
+}
+
+bool DealerSocket::send(const Message& message, const Envelope& envelope,
+                        Milliseconds wait) {
+  const auto end = Clock::now() + wait;
+  Frames frames = encode(message, envelope, kMaxFrame, state_->outgoing);
+  const std::size_t bytes = bytes_of(frames);
+  for (;;) {
+    state_->serve();
+    if (state_->lost) return false;
+    if (send_raw(state_->socket, "", frames) == Sent::kYes) {
+      state_->bytes_out += bytes;
+      state_->connected = true;  // the event comes later
+      return true;
+    }
+    auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return false;
+    if (!wait_for(waiting().handles, ZMQ_POLLOUT, {}, left)) return false;
+  }
+}
+
+Socket::Waiting DealerSocket::waiting() const {
+  return {{state_->socket.handle(), state_->monitor.handle()}};
+}
+
+bool DealerSocket::connected() const { return state_->connected; }
+bool DealerSocket::lost() const { return state_->lost; }
+
+std::string DealerSocket::status() const {
+  if (state_->connected) return "connected";
+  // No probe then: it would look like a foreign connection to the master.
+  if (state_->reached) return "something answers, but gives no handshake yet";
+  auto now = Clock::now();
+  if (now >= state_->next_probe) {
+    state_->why = probe(state_->endpoint);
+    state_->next_probe = now + kProbeEvery;
+  }
+  return state_->why;
+}
+
+std::uint64_t DealerSocket::bytes_in() const { return state_->bytes_in; }
+std::uint64_t DealerSocket::bytes_out() const { return state_->bytes_out; }
+
+}  // namespace dl::cluster

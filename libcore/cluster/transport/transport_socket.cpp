@@ -1,0 +1,210 @@
+#include "libcore/cluster/transport/transport_socket.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace dl::cluster {
+namespace {
+
+// Messages that libzmq holds in each direction for a peer.  A message counts
+// once, however many frames it has, so few: what is beyond waits at the sender,
+// counted in bytes (kMaxQueued).
+constexpr std::int64_t kCurveBytes = 64;  // at most; RFC 26
+constexpr int kHighWater = 8;
+
+// A connection ends where the other host does not answer for so long.
+constexpr Milliseconds kUnanswered{8000};
+
+bool starts_with(const std::string& text, std::string_view start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+// A frame that libzmq sends from where it lies, and frees.
+zmq::message_t to_message(std::vector<std::byte>&& frame) {
+  constexpr std::size_t kCopied = 4096;  // cheaper than handing over
+  if (frame.size() <= kCopied) return {frame.data(), frame.size()};
+  auto* owned = new std::vector<std::byte>(std::move(frame));
+  return {owned->data(), owned->size(),
+          [](void*, void* hint) {
+            delete static_cast<std::vector<std::byte>*>(hint);
+          },
+          owned};
+}
+
+// ZMTP: a byte of flags, one or eight of length; with CURVE, each frame is a
+// command of 33 bytes more.
+std::uint64_t wire_bytes(std::size_t frame, bool curve) {
+  constexpr std::uint64_t kCurve = 33, kShort = 255;
+  const std::uint64_t bytes = frame + (curve ? kCurve : 0);
+  return bytes + (bytes > kShort ? 9 : 2);
+}
+
+Origin origin_of(zmq::message_t& frame) {
+  Origin origin;
+  origin.fd = zmq_msg_get(frame.handle(), ZMQ_SRCFD);
+  if (const char* user = zmq_msg_gets(frame.handle(), "User-Id"))
+    origin.key = user;
+  return origin;
+}
+
+}  // namespace
+
+bool is_local(const std::string& endpoint) {
+  for (const char* start : {"ipc://", "inproc://", "tcp://127.",
+                            "tcp://localhost:", "tcp://[::1]:"})
+    if (starts_with(endpoint, start)) return true;
+  return false;
+}
+
+void check_security(const std::string& endpoint, const Security& security) {
+  // libzmq takes two addresses so, and we would look at the first alone.
+  if (endpoint.find(';') != std::string::npos)
+    throw Error{Code::kUsage,
+                "'" + endpoint + "': want one address, without ';'"};
+  if (!has_keys(security) && !security.insecure && !is_local(endpoint))
+    throw Error{Code::kUsage,
+                "'" + endpoint +
+                    "' can be reached from other hosts: give --keys DIR (see "
+                    "dl-keygen), or say --insecure"};
+}
+
+bool has_keys(const Security& security) {
+  return !security.insecure &&
+         (security.shared || security.given || !security.keys.empty());
+}
+
+void set_limits(zmq::socket_t& socket) {
+  using namespace zmq::sockopt;
+  // libzmq counts what CURVE adds to a frame.
+  socket.set(maxmsgsize, static_cast<std::int64_t>(kMaxFrame) + kCurveBytes);
+  socket.set(linger, static_cast<int>(kLinger.count()));
+  socket.set(sndhwm, kHighWater);
+  socket.set(rcvhwm, kHighWater);
+  // Calls here never wait in libzmq; should one, then not for ever.
+  socket.set(sndtimeo, 1000);
+  socket.set(rcvtimeo, 1000);
+  socket.set(handshake_ivl, 5000);
+  socket.set(reconnect_ivl, 100);
+  socket.set(reconnect_ivl_max, 1000);
+  socket.set(connect_timeout, 5000);
+  // The kernel notices a host that is gone.  libzmq's heartbeats would too, but
+  // they abort the process where a peer dies while its messages wait (4.3.4:
+  // its timer writes to a connection that had an error), and end connections
+  // that are merely full.
+  socket.set(tcp_keepalive, 1);
+  socket.set(tcp_keepalive_idle, 2);
+  socket.set(tcp_keepalive_intvl, 2);
+  socket.set(tcp_keepalive_cnt, 3);
+  socket.set(tcp_maxrt, static_cast<int>(kUnanswered.count()));
+  socket.set(ipv6, true);
+}
+
+std::vector<Frame> RawMessage::views() const {
+  std::vector<Frame> spans;
+  for (const zmq::message_t& frame : frames)
+    spans.emplace_back(static_cast<const std::byte*>(frame.data()),
+                       frame.size());
+  return spans;
+}
+
+bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
+  for (;;) {
+    const int rc = zmq_msg_recv(frame.handle(), socket.handle(), ZMQ_DONTWAIT);
+    if (rc >= 0) return true;
+    if (zmq_errno() == EAGAIN) return false;
+    if (zmq_errno() != EINTR) throw zmq::error_t();
+  }
+}
+
+std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed,
+                                      std::uint64_t most) {
+  const std::uint64_t most_frames = 2 + kMaxBlobs + most / 4096;
+  RawMessage message;
+  bool first = true;
+  for (;;) {
+    zmq::message_t frame;
+    if (!receive_frame(socket, frame)) return std::nullopt;
+    bool more = frame.more();
+    if (routed && first) {
+      message.peer = frame.to_string();
+    } else {
+      if (routed && message.wire == 0) message.origin = origin_of(frame);
+      message.bytes += frame.size();
+      message.wire += wire_bytes(frame.size(), !message.origin.key.empty());
+      if (message.bytes > most || message.frames.size() >= most_frames)
+        message.frames.clear();
+      else
+        message.frames.push_back(std::move(frame));
+    }
+    first = false;
+    if (!more) return message;
+  }
+}
+
+std::size_t bytes_of(const Frames& frames) {
+  std::size_t bytes = 0;
+  for (const auto& frame : frames) bytes += frame.size();
+  return bytes;
+}
+
+Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames) {
+  constexpr auto kMore = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
+  try {
+    // libzmq takes all of a message after its first frame, or drops all of it
+    // together with the connection.
+    if (!peer.empty() && !socket.send(zmq::buffer(peer), kMore))
+      return Sent::kFull;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      bool last = i + 1 == frames.size();
+      zmq::message_t message = to_message(std::move(frames[i]));
+      if (!socket.send(message, last ? zmq::send_flags::dontwait : kMore)) {
+        require(i == 0, "libzmq takes a message whole");
+        frames[0].assign(message.data<std::byte>(),
+                         message.data<std::byte>() + message.size());
+        return Sent::kFull;
+      }
+    }
+  } catch (const zmq::error_t& error) {
+    if (error.num() == EHOSTUNREACH) return Sent::kGone;
+    if (error.num() == EINTR) return Sent::kFull;
+    throw Error{Code::kBug, std::string("zmq_send: ") + error.what()};
+  }
+  frames.clear();
+  return Sent::kYes;
+}
+
+bool wait_for(std::span<void* const> sockets, short events,
+              std::span<const int> wake, Milliseconds wait) {
+  std::vector<zmq_pollitem_t> items;
+  for (void* socket : sockets)
+    if (socket != nullptr)
+      items.push_back(
+          {socket, 0, items.empty() ? events : short{ZMQ_POLLIN}, 0});
+  const std::size_t descriptors = items.size();
+  for (int fd : wake) items.push_back({nullptr, fd, ZMQ_POLLIN, 0});
+  int rc = zmq_poll(items.data(), static_cast<int>(items.size()),
+                    std::max<std::int64_t>(wait.count(), 0));
+  if (rc < 0 && zmq_errno() != EINTR)
+    throw Error{Code::kBug,
+                std::string("zmq_poll: ") + zmq_strerror(zmq_errno())};
+  if (rc < 0) return false;
+  return std::none_of(
+      items.begin() + static_cast<std::ptrdiff_t>(descriptors), items.end(),
+      [](const zmq_pollitem_t& item) { return item.revents != 0; });
+}
+
+bool wait_for_any(std::span<const Socket* const> sockets,
+                  std::span<const int> wake, Milliseconds wait) {
+  std::vector<void*> handles;
+  for (const Socket* socket : sockets) {
+    const Socket::Waiting waiting = socket->waiting();
+    handles.insert(handles.end(), waiting.handles.begin(),
+                   waiting.handles.end());
+    wait = std::min(wait, waiting.most);
+  }
+  return wait_for(handles, ZMQ_POLLIN, wake, wait);
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,67 @@
+// What both ends of transport.h share: options of a socket, whole messages in
+// and out of libzmq, and waiting.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "libcore/cluster/protocol/wire.h"
+#include "libcore/cluster/transport/connection_guard.h"
+#include "libcore/cluster/transport/transport.h"
+
+namespace dl::cluster {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr Milliseconds kLinger{2000};
+
+// Loopback and ipc: nothing leaves this host.
+bool is_local(const std::string& endpoint);
+// Throws Error{kUsage} where neither keys nor `insecure` allow the address.
+void check_security(const std::string& endpoint, const Security& security);
+bool has_keys(const Security& security);  // and is to use them
+
+// Every limit and time-out of a socket, before it binds or connects.
+void set_limits(zmq::socket_t& socket);
+
+// One message as libzmq delivers it.
+struct RawMessage {
+  std::string peer;        // with `routed`: the routing id
+  Origin origin;           // likewise
+  std::uint64_t wire = 0;  // bytes that it took on the connection
+  std::vector<zmq::message_t> frames;
+  std::size_t bytes = 0;  // over the limit: the frames were dropped
+  std::vector<Frame> views() const;
+};
+// A frame that is there; false if none is.  A signal does not disturb it.
+bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame);
+std::optional<RawMessage> receive_raw(zmq::socket_t& socket, bool routed,
+                                      std::uint64_t most);
+
+enum class Sent { kYes, kFull, kGone };
+// All frames or none; kYes empties `frames`.  Does not wait.  peer: routing
+// id, or "".
+Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames);
+std::size_t bytes_of(const Frames& frames);
+
+// Waits until one of the sockets or descriptors is readable (the first socket:
+// for `events`), at most `wait`.  False: a descriptor is, or a signal came.
+bool wait_for(std::span<void* const> sockets, short events,
+              std::span<const int> wake, Milliseconds wait);
+
+// The host of a tcp:// endpoint has an IPv4 address.
+bool has_ipv4(const std::string& endpoint);
+
+// Why a connection to the endpoint fails now: "connection refused".
+std::string probe(const std::string& endpoint);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_TRANSPORT_SOCKET_H_

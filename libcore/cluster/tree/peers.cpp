@@ -1,0 +1,79 @@
+#include "libcore/cluster/tree/peers.h"
+
+#include <limits>
+#include <utility>
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kLookAgain = 0.01;  // seconds, where no socket tells
+
+}  // namespace
+
+void Peers::begin_session(const std::string& endpoint, const Welcome& welcome,
+                          bool insecure) {
+  Security security;
+  security.insecure = insecure;
+  if (!welcome.tree_key.empty())
+    security.shared = key_pair_of(welcome.tree_key);
+  Envelope envelope;
+  envelope.run = welcome.run;
+  envelope.worker = welcome.worker;
+  reducer_sockets_.begin_session(envelope, security, welcome.sizes);
+  relay_sockets_.begin_session(endpoint, std::move(security), welcome.sizes);
+  relay_.begin_session(welcome.run, welcome.worker);
+  reducer_.begin_session(welcome.sizes);
+}
+
+std::vector<Message> Peers::from_master(Received received) {
+  Message& message = received.message;
+  switch (message.type) {
+    case MessageType::kPlace:
+      relay_.place(Place::from_message(message));
+      return {};
+    case MessageType::kListen:
+      reducer_.listens_at(relay_.listen(Listen::from_message(message)));
+      return {};
+    default:
+      return pass(relay_.from_master(std::move(received)));
+  }
+}
+
+std::vector<Message> Peers::serve() {
+  std::vector<Message> turn = pass(relay_sockets_.serve(relay_, reducer_));
+  reducer_sockets_.serve(reducer_);
+  reducer_.poll();
+  return turn;
+}
+
+// By the reducer, which keeps what is for it alone.
+std::vector<Message> Peers::pass(std::vector<Message> messages) {
+  for (const Message& message : messages) reducer_.from_master(message);
+  std::erase_if(messages, [](const Message& message) {
+    return message.type == MessageType::kReduce ||
+           message.type == MessageType::kDirect;
+  });
+  return messages;
+}
+
+std::vector<Message> Peers::take_for_master() {
+  std::vector<Message> messages = relay_.take_for_master();
+  for (Message& message : reducer_.take_for_master())
+    messages.push_back(std::move(message));
+  return messages;
+}
+
+double Peers::collect(std::vector<const Socket*>& sockets) const {
+  relay_sockets_.collect(sockets);
+  reducer_sockets_.collect(sockets);
+  return reducer_sockets_.waiting() || reducer_.busy()
+             ? kLookAgain
+             : std::numeric_limits<double>::max();
+}
+
+std::uint64_t Peers::bytes_out() const {
+  return relay_sockets_.bytes_out() + reducer_sockets_.bytes_out();
+}
+
+}  // namespace dl::cluster

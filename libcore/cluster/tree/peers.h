@@ -1,0 +1,55 @@
+// What a worker has to do with other workers: it relays the feed and reduces
+// averages, between the master and the thread that computes.
+
+#ifndef DL_LIBCORE_CLUSTER_TREE_PEERS_H_
+#define DL_LIBCORE_CLUSTER_TREE_PEERS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/tree/reducer_sockets.h"
+#include "libcore/cluster/tree/relay_sockets.h"
+
+namespace dl::cluster {
+
+// One thread, that of the worker's connection to its master.
+class Peers {
+ public:
+  explicit Peers(const Log& log) : relay_sockets_(log), reducer_sockets_(log) {}
+
+  // A session with the master at this endpoint begins.
+  void begin_session(const std::string& endpoint, const Welcome& welcome,
+                     bool insecure);
+
+  // Takes in a message of the master, or what came of other workers; returns
+  // what is next for the thread that computes.
+  std::vector<Message> from_master(Received received);
+  std::vector<Message> serve();
+  // A Result of that thread.
+  void take_result(Message result) { reducer_.take_result(std::move(result)); }
+  // What is to be said to the master; forgets it.
+  std::vector<Message> take_for_master();
+
+  // More waits than can be kept: the worker has fallen too far behind.
+  bool overfull() const { return relay_.overfull(); }
+  std::uint64_t position() const { return relay_.position(); }  // in the feed
+
+  // Adds what there is to wait for.  At most so many seconds.
+  double collect(std::vector<const Socket*>& sockets) const;
+
+  std::uint64_t bytes_in() const { return relay_sockets_.bytes_in(); }
+  std::uint64_t bytes_out() const;
+
+ private:
+  std::vector<Message> pass(std::vector<Message> messages);
+
+  RelaySockets relay_sockets_;
+  ReducerSockets reducer_sockets_;
+  Relay relay_{relay_sockets_};
+  Reducer reducer_{reducer_sockets_};
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TREE_PEERS_H_

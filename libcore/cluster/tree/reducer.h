@@ -1,0 +1,137 @@
+// A worker's part in the sums of averaging: it sends its Results to the workers
+// that reduce them, and reduces others' where it is told to.
+//
+// A Result is kept until its round is over.  Whatever goes wrong on the way, it
+// is sent to the master in the end: reducing saves it work, and nothing
+// depends on it.
+//
+// Who sends it parts has the run's key and may be anybody who takes part, so
+// what is kept of them is bound: parts of rounds that may be open; one for each
+// slot or sum that the master told it to sum, which the last to come replaces,
+// as a slot that was leased again has another Result; and of those that come
+// before the master's word, early_most() bytes.  All others are passed over, as
+// if they were lost.
+//
+// Without sockets, reducer_sockets.h has them.  One thread, theirs.
+
+#ifndef DL_LIBCORE_CLUSTER_TREE_REDUCER_H_
+#define DL_LIBCORE_CLUSTER_TREE_REDUCER_H_
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/protocol/message_limits.h"
+
+namespace dl::cluster {
+
+// What is sent on, and kept, without another copy of its vectors.
+using SharedMessage = std::shared_ptr<const Message>;
+
+// The way to other workers.
+class ReducerLink {
+ public:
+  virtual ~ReducerLink() = default;
+  // Sends it to the worker that listens there, as soon as it can be reached.
+  virtual void send_to_reducer(const std::string& endpoint,
+                               SharedMessage message) = 0;
+};
+
+class Reducer {
+ public:
+  explicit Reducer(ReducerLink& link) : link_(link) {}
+
+  // sizes: of the run's network.
+  void begin_session(const Sizes& sizes);
+  void listens_at(const std::string& endpoint) { own_ = endpoint; }
+
+  // What the master says: Task, Reduce, Direct; and Round and State, which end
+  // rounds.
+  void from_master(const Message& message);
+  // This worker's own Result.
+  void take_result(Message message);
+  // A Result or Reduced of another worker.  Throws Error: kProtocol, it is no
+  // good one.  What its vectors lack is reported to the master.
+  void from_worker(Message message);
+  // What was sent there may not have arrived.
+  void lost(const std::string& endpoint);
+
+  // Sums are made in threads of their own; this sends on those that are done.
+  void poll();
+  bool busy() const { return !running_.empty(); }
+  // Nobody wants the Result or Reduced any more: its round is over.
+  bool is_over(const Message& part) const;
+  // Bytes that parts may have which come before the master's word of them.
+  std::uint64_t early_most() const { return early_most_; }
+  std::uint64_t kept_bytes() const;  // of all parts
+
+  // What is to be said to the master; forgets it.
+  std::vector<Message> take_for_master();
+
+ private:
+  // Of a sum, or of a part: a Result has level 0.
+  struct Key {
+    std::uint64_t round = 0;
+    std::int64_t level = 0, first = 0;
+    bool operator<(const Key& other) const {
+      return std::tie(round, level, first) <
+             std::tie(other.round, other.level, other.first);
+    }
+  };
+  // A Result that another worker reduces.
+  struct Kept {
+    std::uint64_t round = 0;
+    std::string endpoint;
+    SharedMessage message;
+  };
+  // What the master told it to sum; it is summed once.
+  struct Order {
+    Reduce reduce;
+    bool summed = false;
+  };
+  struct Running {
+    Key key;
+    std::string up;
+    std::future<Reduced> sum;
+  };
+
+  static Key key_of(const Message& part);
+  static Key sum_of(const Key& part);
+  void take_order(const Reduce& order);
+  void take_part(const Key& key, SharedMessage message);
+  void take_early(const Key& key, SharedMessage message);
+  template <typename Which>  // of entries of early_
+  void forget_early(const Which& which);
+  void try_to_reduce(const Key& key);
+  void send_up(const Key& key, const std::string& up, const Reduced& sum);
+  bool is_over(std::uint64_t round) const {
+    return round <= over_ || direct_.contains(round);
+  }
+  void go_direct(std::uint64_t round);
+  void end_rounds(std::uint64_t version);
+
+  ReducerLink& link_;
+  std::string own_;                      // where this worker listens
+  std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks to be reduced
+  std::map<std::uint64_t, Kept> kept_;   // by lease
+  std::map<Key, Order> orders_;          // by what they make
+  std::map<Key, SharedMessage> parts_;   // of orders_
+  std::map<Key, SharedMessage> early_;   // of others
+  std::uint64_t early_bytes_ = 0, early_most_ = 0;
+  std::vector<Running> running_;
+  std::map<Key, std::string> sent_;  // sums, and where they went
+  std::set<std::uint64_t> direct_;   // rounds in which nothing is reduced
+  std::uint64_t over_ = 0;           // as are all up to this one
+  std::uint64_t newest_ = 0;         // round that the master spoke of
+  std::vector<Message> for_master_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TREE_REDUCER_H_

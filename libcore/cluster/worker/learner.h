@@ -1,0 +1,112 @@
+// What differs between the modes: how a replica takes part in the others'
+// learning.  The trainer (trainer.h) drives it, one mini-batch at a time.
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_LEARNER_H_
+#define DL_LIBCORE_CLUSTER_WORKER_LEARNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/base/log.h"
+#include "libcore/base/philox.h"
+#include "libcore/cluster/records/batches.h"
+#include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/worker/mailbox.h"
+#include "libcore/cluster/worker/replica.h"
+#include "libcore/eval/evaluation.h"
+
+namespace dl::cluster {
+
+// A task and how far it is.
+struct Work {
+  Task task;
+  std::int64_t done = 0;  // mini-batches, those passed over among them
+  bool begun = false;
+  std::int64_t queued = 0;  // ... that the loader has been told of
+  std::int64_t examples = 0;
+  double loss_sum = 0;  // mean loss of each batch times its examples
+  std::vector<std::unique_ptr<eval::Evaluation>> evaluations;
+
+  std::int64_t batch() const { return task.first + done; }
+  nn::Position position() const {
+    return {task.iteration + done,
+            task.epoch,
+            mix({static_cast<std::uint64_t>(task.epoch),
+                 static_cast<std::uint64_t>(batch())}),
+            0,
+            task.beside,
+            task.factor};
+  }
+};
+
+// The worker and the master disagree on what was said; joining again mends it.
+struct OutOfStep {
+  std::string why;
+};
+
+// A task that goes on from work which was not finished: the master has taken
+// it back already, and its word of that is under way.
+struct Superseded {};
+
+// Throws Error: kProtocol, what the master sent does not fit; and OutOfStep.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+
+  // A new conversation begins: nothing sent before will be answered.  Tells in
+  // `ready` what parameters it has.
+  virtual void begin_session(const Welcome& welcome, Ready& ready) = 0;
+  virtual void take_state(State state) = 0;
+  // Round, Apply, Stale, Check and Statistics.
+  virtual void take(const Message& message) = 0;
+
+  // Whether it has the version that a task starts from.  The feed may bring it
+  // later than the task comes.
+  virtual bool has(std::uint64_t version) const = 0;
+  // Whether one more mini-batch may be trained now.
+  virtual bool can_train() const { return true; }
+  // Seconds that it is worth to wait for a message before that, though it can
+  // be computed.
+  virtual double patience() const { return 0; }
+  // Before the first mini-batch of a lease of any kind.  Throws Superseded.
+  virtual void begin(const Task& task) = 0;
+  // Before each mini-batch of an evaluation.
+  virtual void settle() = 0;
+  // Trains one mini-batch; counts it in `work`.  Returns what was not finite,
+  // or "".
+  virtual std::string train(Work& work, const nn::Batch& batch) = 0;
+  // The lease ends at a mini-batch that cannot be trained; what was trained
+  // before it is good.
+  virtual void cut_short(const Work& work) { (void)work; }
+  // The last mini-batch of a training lease is done.
+  virtual void finish(const Work& work) = 0;
+
+  virtual Replica& replica() = 0;
+};
+
+// The run's parameters after each update, where others have added them up: in a
+// simulation, whose replicas are all in one process.
+class ParameterHistory {
+ public:
+  virtual ~ParameterHistory() = default;
+  // After this update, which was applied; there until the next call.
+  virtual std::span<const float> at(std::uint64_t sequence) = 0;
+};
+
+std::unique_ptr<Learner> make_averaging_learner(
+    std::unique_ptr<Replica> replica, const Settings& settings, Mailbox& mail);
+// updater: that of gradients, if they are shared (gradient_sharing.h); the
+// replica is without_updaters() then.  history: where it looks up what updates
+// make of its parameters, outlives it; null: it applies them.
+std::unique_ptr<Learner> make_sharing_learner(
+    std::unique_ptr<Replica> replica, const Settings& settings,
+    std::optional<nn::UpdaterConfig> updater, Mailbox& mail, Log log,
+    ParameterHistory* history = nullptr);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_LEARNER_H_

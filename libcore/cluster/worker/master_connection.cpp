@@ -1,0 +1,235 @@
+#include "libcore/cluster/worker/master_connection.h"
+
+#include <poll.h>
+
+#include <array>
+#include <cstdio>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/transport/transport_socket.h"
+
+namespace dl::cluster {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr double kNoticeSeconds = 10;   // between two lines of waiting
+constexpr milliseconds kLook{200};      // between two looks at the socket
+constexpr double kLookUpSeconds = 0.5;  // ... at the master's file
+constexpr milliseconds kHelloLimit{1000};
+constexpr double kAnswerSeconds = 10;  // then the line may be dead: another
+
+double seconds(milliseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+std::string in_seconds(milliseconds time) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g s", seconds(time));
+  return text.data();
+}
+
+std::string text_of(const WorkerKeys& keys) {
+  return keys.server + keys.own.public_key;
+}
+
+}  // namespace
+
+MasterConnection::MasterConnection(const WorkerOptions& options, const Log& log)
+    : options_(options), log_(log) {}
+
+Received MasterConnection::join(const Hello& hello, bool first,
+                                const std::function<void()>& check) {
+  if (first && has_keys(options_.security)) read_keys();  // good ones are there
+  const double begin = monotonic_seconds();
+  const double deadline =
+      begin + seconds(first ? options_.wait : options_.wait_lost);
+  double notice = begin + 1;
+  Received answer;
+  while (!try_endpoint(hello, deadline, notice, check, answer))
+    if (monotonic_seconds() >= deadline) give_up(first);
+  return answer;
+}
+
+void MasterConnection::give_up(bool first) const {
+  std::string where = endpoint_.empty() ? options_.master.name() : endpoint_;
+  // It may be what a master left that is long gone.
+  if (!endpoint_.empty() && !options_.master.file.empty())
+    where += " (from " + options_.master.name() + ")";
+  const std::string limit =
+      in_seconds(first ? options_.wait : options_.wait_lost) + " (" + status_ +
+      ")";
+  if (first)
+    throw Error{Code::kUnavailable,
+                "no answer from " + where + " within " + limit};
+  throw Error{Code::kTryAgain,
+              "the master at " + where + " did not come back within " + limit};
+}
+
+void MasterConnection::open(const std::string& endpoint) {
+  bytes_in_ = bytes_in();
+  bytes_out_ = bytes_out();
+  socket_.reset();
+  endpoint_ = endpoint;
+  envelope_ = Envelope{};
+  greeted_ = false;
+  if (endpoint_.empty()) return;
+  Security security = options_.security;
+  if (has_keys(security)) {
+    security.given = keys_ = read_keys();
+    security.proven = text_of(keys_) == proven_;
+  }
+  socket_ = std::make_unique<DealerSocket>(endpoint_, security, log_);
+  socket_->expect({.from = kFromMaster}, {.from = kFromWorker});
+}
+
+// They may be others by now.
+WorkerKeys MasterConnection::read_keys() const {
+  const Security& security = options_.security;
+  return security.given ? *security.given : read_worker_keys(security.keys);
+}
+
+bool MasterConnection::keys_changed() const {
+  return has_keys(options_.security) && text_of(read_keys()) != text_of(keys_);
+}
+
+// Waits at one address until a master answers there; false when the address
+// has changed or the time is up.
+bool MasterConnection::try_endpoint(const Hello& hello, double deadline,
+                                    double& notice,
+                                    const std::function<void()>& check,
+                                    Received& answer) {
+  open(options_.master.look_up(status_));
+  double look = monotonic_seconds() + kLookUpSeconds;
+  while (monotonic_seconds() < deadline) {
+    check();
+    note_waiting(deadline, notice);
+    if (monotonic_seconds() >= look) {
+      std::string why;
+      if (options_.master.look_up(why) != endpoint_) return false;
+      if (endpoint_.empty()) status_ = why;
+      look = monotonic_seconds() + kLookUpSeconds;
+    }
+    if (socket_) {
+      try {
+        if (greet(hello, answer)) return true;
+      } catch (const Error& error) {
+        if (error.code() != Code::kNotAuthorised || !keys_changed()) throw;
+        open(std::string(endpoint_));
+      }
+    } else {
+      pollfd p{options_.stop, POLLIN, 0};
+      ::poll(&p, options_.stop >= 0 ? 1 : 0, static_cast<int>(kLook.count()));
+    }
+  }
+  return false;
+}
+
+// Looks for an answer, and says hello to whoever is there and has not heard it.
+bool MasterConnection::greet(const Hello& hello, Received& answer) {
+  const std::array<int, 1> wake{options_.stop};
+  const Socket* const socket = socket_.get();
+  wait_for_any({&socket, 1}, std::span(wake.data(), options_.stop >= 0 ? 1 : 0),
+               kLook);
+  auto received = socket_->receive(milliseconds(0));
+  if (received) {
+    const Message& message = received->message;
+    if (message.type == MessageType::kRefuse) refuse(message);
+    if (message.type == MessageType::kWelcome) {
+      const Welcome welcome = Welcome::from_message(message);
+      proven_ = text_of(keys_);
+      envelope_.fence = received->envelope.fence;
+      envelope_.run = welcome.run;
+      envelope_.worker = welcome.worker;
+      agree(welcome);
+    }
+    if (message.type == MessageType::kWelcome ||
+        message.type == MessageType::kStop) {
+      answer = std::move(*received);
+      return true;
+    }
+  }
+  if (socket_->lost()) {
+    open(std::string(endpoint_));
+    return false;
+  }
+  if (greeted_ && monotonic_seconds() - greeted_at_ > kAnswerSeconds) {
+    open(std::string(endpoint_));
+    return false;
+  }
+  const bool connected = socket_->connected();
+  status_ = connected ? "connected, but it does not answer" : socket_->status();
+  if (!connected || greeted_) return false;
+  if (failpoint("worker.other_version")) ++envelope_.protocol;
+  greeted_ = send(hello.to_message(), kHelloLimit);
+  greeted_at_ = monotonic_seconds();
+  return false;
+}
+
+// On what messages may be.  The master hears why if that cannot be.
+void MasterConnection::agree(const Welcome& welcome) {
+  Sizes sizes = welcome.sizes;
+  sizes.shards = welcome.training.size();
+  sizes.load = kLongestLoad;
+  if (!welcome.evaluation.empty()) sizes.evaluations = kMaxBody;
+  const Expected sent{.from = kFromWorker, .sizes = sizes};
+  socket_->expect({.from = kFromMaster, .sizes = sizes}, sent);
+  try {
+    check_takes("the master at " + endpoint_, welcome.takes, sent);
+  } catch (const Error& error) {
+    send(Leave{error.what()}.to_message(), kHelloLimit);
+    throw;
+  }
+}
+
+void MasterConnection::refuse(const Message& message) const {
+  const Refuse refuse = Refuse::from_message(message);
+  throw Error{static_cast<Code>(refuse.code),
+              "the master at " + endpoint_ + " refuses: " + refuse.reason};
+}
+
+bool MasterConnection::send(const Message& message, milliseconds wait) {
+  ++envelope_.sequence;
+  try {
+    return socket_->send(message, envelope_, wait);
+  } catch (const Error& error) {
+    const bool unfit =
+        error.code() == Code::kConfig || error.code() == Code::kBug;
+    if (unfit && message.type != MessageType::kLeave)
+      send(Leave{error.what()}.to_message(), kHelloLimit);
+    throw;
+  }
+}
+
+bool MasterConnection::is_of_this_run(const Received& received) const {
+  return envelope_.run.empty() || received.envelope.run == envelope_.run;
+}
+
+std::string MasterConnection::loss() const {
+  return "lost the master at " + endpoint_ + " (" + socket_->status() +
+         "); waiting up to " + in_seconds(options_.wait_lost) + " for it";
+}
+
+void MasterConnection::note_waiting(double deadline, double& notice) const {
+  const double now = monotonic_seconds();
+  if (now < notice) return;
+  notice = now + kNoticeSeconds;
+  log_(Level::kInfo,
+       "waiting for " +
+           (endpoint_.empty() ? options_.master.name() : endpoint_) + " (" +
+           status_ + "), " +
+           std::to_string(static_cast<std::int64_t>(deadline - now)) +
+           " s left");
+}
+
+std::uint64_t MasterConnection::bytes_in() const {
+  return bytes_in_ + (socket_ ? socket_->bytes_in() : 0);
+}
+
+std::uint64_t MasterConnection::bytes_out() const {
+  return bytes_out_ + (socket_ ? socket_->bytes_out() : 0);
+}
+
+}  // namespace dl::cluster

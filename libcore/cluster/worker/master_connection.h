@@ -1,0 +1,75 @@
+// A worker's connection to its master: found and greeted, and again after it
+// was lost.
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_MASTER_CONNECTION_H_
+#define DL_LIBCORE_CLUSTER_WORKER_MASTER_CONNECTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/transport/transport.h"
+#include "libcore/cluster/worker/worker.h"
+
+namespace dl::cluster {
+
+// One thread.
+class MasterConnection {
+ public:
+  // Both must outlive it.
+  MasterConnection(const WorkerOptions& options, const Log& log);
+
+  // Says hello to whoever is at the master's address, which may change, until
+  // somebody answers with the Welcome or Stop that is returned.  first: there
+  // was no master so far.  check: called often meanwhile; what it throws ends
+  // this.
+  // Throws Error: kUnavailable or (not first) kTryAgain, no answer in time; as
+  // refuse() does.
+  Received join(const Hello& hello, bool first,
+                const std::function<void()>& check);
+  // Throws Error: what a Refuse says.
+  [[noreturn]] void refuse(const Message& message) const;
+
+  // After join():
+  const std::string& endpoint() const { return endpoint_; }
+  DealerSocket& socket() const { return *socket_; }
+  // False: it did not go out in that time.  Throws Error: as
+  // DealerSocket::send(); the master was told if it is more than it takes.
+  bool send(const Message& message, std::chrono::milliseconds wait);
+  // False: left over from another run.
+  bool is_of_this_run(const Received& received) const;
+  // What to say once it is lost.
+  std::string loss() const;
+
+  // Of all connections.
+  std::uint64_t bytes_in() const;
+  std::uint64_t bytes_out() const;
+
+ private:
+  void open(const std::string& endpoint);
+  WorkerKeys read_keys() const;
+  bool keys_changed() const;
+  bool try_endpoint(const Hello& hello, double deadline, double& notice,
+                    const std::function<void()>& check, Received& answer);
+  void agree(const Welcome& welcome);
+  bool greet(const Hello& hello, Received& answer);
+  [[noreturn]] void give_up(bool first) const;
+  void note_waiting(double deadline, double& notice) const;
+
+  const WorkerOptions& options_;
+  const Log& log_;
+  std::unique_ptr<DealerSocket> socket_;
+  std::string endpoint_, status_;
+  WorkerKeys keys_;     // as of open()
+  std::string proven_;  // the keys with which a master let us in
+  Envelope envelope_;
+  bool greeted_ = false;
+  double greeted_at_ = 0;
+  std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_MASTER_CONNECTION_H_

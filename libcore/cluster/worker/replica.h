@@ -1,0 +1,102 @@
+// A worker's network: its vectors to and from the host, and one guarded step.
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_REPLICA_H_
+#define DL_LIBCORE_CLUSTER_WORKER_REPLICA_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config.h"
+#include "libcore/nn/network.h"
+
+namespace dl::cluster {
+
+// nn::UpdateSink of what lies in host memory.
+using UpdateSink =
+    std::function<void(std::size_t at, std::span<const float> piece)>;
+
+// Used by one thread at a time.
+class Replica {
+ public:
+  // start: kLater, the parameters are those that the master sends.
+  // Throws Error: kConfig, kUnavailable (no such device, or too little
+  // memory).
+  Replica(const nn::NetworkConfig& config, const data::Normalizers& normalizers,
+          std::int64_t batch, const std::string& device, int threads,
+          nn::Start start = nn::Start::kDrawn);
+
+  nn::Network& network() { return *network_; }
+  // Elements of each tensor of the parameters, in their order.
+  std::vector<std::size_t> tensors() const;
+
+  // Of each tensor in a step.
+  std::vector<double> learning_rates(const nn::Position& at) const;
+
+  // Throw Error: kProtocol, the sizes differ from the network's.
+  void set_parameters(std::span<const float> values);
+  void set_statistics(std::span<const float> values);
+  // Empty: afresh.
+  void set_updater_state(std::span<const float> values);
+
+  std::vector<float> parameters();
+  std::vector<float> statistics() { return get(network_->statistics()); }
+  std::vector<float> updater_state() { return get(network_->updater_state()); }
+  // What the last compute() wants subtracted from the parameters; there until
+  // the next call of anything here.
+  std::span<const float> update();
+  // The parameters where they lie, to be changed between two steps; empty where
+  // the device's memory is not the host's: then set_parameters() it is.
+  std::span<float> parameters_in_place();
+
+  // Forward, backward and updater for one mini-batch, or for each segment of
+  // it (Network::segments()), each from the parameters that the one before
+  // left.
+  // fault: what is not finite, or "".  After a fault the statistics are as
+  // before, and so is the updater's state unless the updater itself made the
+  // fault, or segments before it have changed it; then it starts afresh.
+  struct Step {
+    double loss = 0;
+    std::string fault;
+    bool updater_afresh = false;
+  };
+  // Up to the update, which of segments is the sum of theirs.  The parameters
+  // stay as they are.  The sink is shown the update as it is written; only
+  // where that is in host memory (kBug).
+  Step compute(const nn::Batch& batch, const nn::Position& at,
+               const UpdateSink& sink = {});
+  // And subtracts the update from the parameters, in the same pass.  They stay
+  // as they are after a fault, unless the updater made it, which is found when
+  // it has written, or segments before have changed them.  Then they are lost,
+  // and nothing can be done with the replica (Error{kBug}) until
+  // set_parameters().
+  Step train(const nn::Batch& batch, const nn::Position& at);
+
+ private:
+  Step step(const nn::Batch& batch, const nn::Position& at, tensor::UpdateTo to,
+            const UpdateSink& sink);
+  Step step(const nn::Batch& batch, std::int64_t segment,
+            const nn::Position& at, tensor::UpdateTo to,
+            const UpdateSink& sink);
+  Step each_segment(const nn::Batch& batch, const nn::Position& at);
+  Step compute_segments(const nn::Batch& batch, const nn::Position& at,
+                        const UpdateSink& sink);
+  void show(const UpdateSink& sink);
+  bool compute_update(const nn::Position& at, const UpdateSink& sink);
+  std::vector<float> get(tensor::View from);
+  void set(tensor::View to, std::span<const float> values, const char* what);
+
+  tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
+  std::unique_ptr<nn::Network> network_;
+  tensor::Tensor scratch_, kept_statistics_;
+  std::unique_ptr<tensor::Buffer> before_;  // parameters, of compute_segments()
+  bool parameters_lost_ = false;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_REPLICA_H_

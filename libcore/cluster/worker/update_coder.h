@@ -1,0 +1,113 @@
+// From updates to messages: what a worker of sharing has of its own between
+// two mini-batches.  Thresholds, residual and its clipping, momentum where
+// gradients are shared.
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_UPDATE_CODER_H_
+#define DL_LIBCORE_CLUSTER_WORKER_UPDATE_CODER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/cluster/protocol/mass_ledger.h"
+#include "libcore/cluster/settings/sharing_settings.h"
+#include "libcore/exchange/held_back.h"
+#include "libcore/exchange/momentum_correction.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/exchange/threshold_control.h"
+
+namespace dl::cluster {
+
+// Used by one thread at a time.
+class UpdateCoder {
+ public:
+  // tensors: their elements, in the order of the parameters.  momentum: of the
+  // gradients that are shared, 0 for none.
+  UpdateCoder(const SharingSettings& settings,
+              std::span<const std::size_t> tensors, double momentum);
+
+  // Before an update: the learning rates that it is made with, of each tensor.
+  // What is left of earlier ones shrinks as the rate falls, and thresholds do:
+  // else it would come when steps are meant to be small, and be large beside
+  // them.  Thresholds come back as the rate does, up to where it was; to higher
+  // ones they find by themselves, and a rate that is far too high stays bound.
+  void follow(std::span<const double> rates);
+  // Of one mini-batch: the update, or with momentum what it goes on with.
+  // Valid until the next call.
+  std::span<const float> prepare(std::span<const float> update);
+  // Keeps a prepared update for the next message.
+  void keep(std::span<const float> prepared);
+  // Appends the message of all that was kept, of `prepared` (may be empty) and
+  // of the residual to `out`; it covers so many mini-batches.  Returns quanta.
+  std::int64_t encode(std::span<const float> prepared, std::int64_t batches,
+                      std::vector<std::byte>& out);
+
+  // encode() while the update is being written, by pieces and from any
+  // threads: begin(), take() until all of it was, finish(); or undo() if it is
+  // not to be sent.  Only where by_pieces(): the thresholds follow from
+  // earlier messages, and there is no momentum.
+  bool by_pieces() const { return !momentum_ && !control_.samples(); }
+  void begin();
+  void take(std::size_t at, std::span<const float> piece) {
+    encoder_.take(at, piece);
+  }
+  std::int64_t finish(std::int64_t batches, std::vector<std::byte>& out);
+  void undo(std::span<const float> update) { encoder_.undo(update); }
+
+  // Another worker's message, of so many.
+  void hear(std::span<const std::byte> message, std::int64_t workers) {
+    held_back_.hear(message, encoder_.residual(), workers);
+  }
+  // Into `to`: the parameters as they are once so many workers have sent what
+  // they hold back, as far as this one can tell.  What they are multiplied with
+  // when they are applied: `own` what this one holds back, `others` the rest.
+  void step_ahead(std::span<const float> parameters, double own, double others,
+                  std::int64_t workers, std::span<float> to);
+
+  // Nobody applied the message: its quanta go back where they came from.
+  void give_back(std::span<const std::byte> message);
+  // Of what came so far nothing is of use: residual, thresholds and momentum
+  // begin as they did.
+  void forget();
+  // What became of the message will never be known.
+  void drop(std::span<const std::byte> message);
+
+  std::size_t elements() { return encoder_.residual().size(); }
+  double threshold() const { return sent_threshold_; }  // of the last message
+  // Where others are; only before the first message.
+  void start_from(double threshold);
+  MassLedger ledger();  // one pass over the residual
+  double residual_norm();
+  // Quantiles of a sample of |residual|, at ExchangeStats::kQuantiles.
+  std::array<double, 4> residual_quantiles();
+
+ private:
+  void sent(std::int64_t batches, std::span<const std::byte> message,
+            std::span<const float> thresholds);
+  void clip(std::span<const float> thresholds);
+
+  const std::vector<std::size_t> tensors_;
+  const double clip_multiple_;
+  const std::int64_t clip_every_;
+  exchange::ThresholdEncoder encoder_;
+  const exchange::ThresholdControl first_control_;
+  exchange::ThresholdControl control_ = first_control_;
+  // Of each tensor: that residual and thresholds are for, and the highest so
+  // far; 0: not known.
+  std::vector<double> rates_, highest_rates_;
+  exchange::HeldBack held_back_;
+  std::optional<exchange::MomentumCorrection> momentum_;
+  std::span<const float> thresholds_;  // from begin() to finish()
+  double sent_threshold_ = 0;
+  std::int64_t messages_ = 0;
+  std::int64_t unclipped_ = 0;  // mini-batches since the last clipping
+  MassLedger ledger_;  // but for what the encoder and the residual know
+  std::vector<float> sample_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_UPDATE_CODER_H_

@@ -1,0 +1,45 @@
+// A worker: joins a master, trains what it is given, and joins again if the
+// master comes back.
+//
+// The calling thread owns the socket, sends the heartbeats and obeys; a
+// second thread computes (trainer.h) and a third assembles mini-batches
+// (batches.h).
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_WORKER_H_
+#define DL_LIBCORE_CLUSTER_WORKER_WORKER_H_
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/transport/master_address.h"
+#include "libcore/cluster/transport/transport.h"
+#include "libcore/cluster/worker/trainer.h"
+
+namespace dl::cluster {
+
+struct WorkerOptions {
+  MasterAddress master;
+  Security security;
+  std::string version;  // of dl-tools
+  std::string name;     // "": HOST-PID
+  TrainerOptions trainer;
+  std::chrono::milliseconds wait{60000};        // for a first answer
+  std::chrono::milliseconds wait_lost{300000};  // for one that was there
+  // Becomes readable when the worker is to finish its mini-batch and leave;
+  // -1: never.
+  int stop = -1;
+  // Called when nothing is left but to end what computes, which may hang.
+  std::function<void()> ending = nullptr;
+};
+
+// Returns when the master says that all is done.
+// Throws Error: kTryAgain, told to stop, or the master was lost for good;
+// kUnavailable, it never answered; whatever the master refuses or stops with;
+// and what Trainer::run() throws.
+void run_worker(const WorkerOptions& options, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_WORKER_H_

@@ -1,0 +1,300 @@
+#include "libcore/cluster/store/divergence.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/unit/cluster/master/simulation.h"
+#include "tests/unit/cluster/master/whole_run.h"
+
+using namespace simulation;
+
+namespace {
+
+std::vector<EpochScore> scores(const std::string& metric,
+                               const std::vector<double>& values) {
+  std::vector<EpochScore> history;
+  for (const double value : values)
+    history.push_back({static_cast<std::int64_t>(history.size()),
+                       100,
+                       0.1,
+                       {{metric, value}},
+                       10 * history.size() + 10});
+  return history;
+}
+
+std::optional<double> chance_of(const std::string& output,
+                                const dl::tensor::Shape& shape,
+                                const dl::data::Normalizer& targets = {}) {
+  return loss_of_chance(
+      dl::nn::parse_network(
+          R"({"input": {"shape": [3]}, "layers": [{"type": "output", )" +
+              output + "}]}",
+          "'net'"),
+      shape, targets);
+}
+
+// A run whose workers report these losses, by update.
+struct Run {
+  Folder folder;
+  std::optional<RunState> saved;
+  Settings settings;
+  Limits limits;
+  std::optional<Master> master;
+  std::uint64_t starts = 0;
+
+  explicit Run(OnDivergence what) {
+    settings.batch = 32;
+    settings.epochs = 4;
+    limits.on_divergence = what;
+    start();
+  }
+  void start() {
+    master.emplace(settings, limits, folder, saved, ++starts, 32 * 200);
+    master->context.state.watch.expect(2.3);
+    for (const char* name : {"a", "b"})
+      master->join(name).loss = [this](std::uint64_t version) {
+        return loss(version);
+      };
+  }
+  virtual double loss(std::uint64_t version) {
+    if (version < 150) return 2.3 - 0.01 * static_cast<double>(version);
+    return version < 300 ? 0.8 : 2.4;
+  }
+  virtual ~Run() = default;
+  void finish() {
+    for (int i = 0; i < 20000 && !master->over(); ++i) master->turn();
+  }
+  bool said(const std::string& text) const {
+    return std::ranges::any_of(master->said, [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the loss of chance is known of classes, and of standard targets") {
+  const std::string classes =
+      R"("units": 10, "loss": "negative_log_likelihood")";
+  CHECK(*chance_of(classes, {10}) == Approx(std::log(10)));
+  CHECK_FALSE(chance_of(classes, {7, 10}));
+  const std::string numbers = R"("units": 3, "loss": "mean_squared_error")";
+  CHECK_FALSE(chance_of(numbers, {3}));
+  const dl::data::Normalizer standard{"standardize", {1, 2, 3}, {4, 5, 6}};
+  CHECK(chance_of(numbers, {3}, standard) == 1.0);
+  CHECK_FALSE(chance_of(
+      R"("units": 2, "loss": "negative_log_likelihood", "class_weights": [1, 9])",
+      {2}));
+}
+
+TEST_CASE("a held-out score is lost below half of what the best had") {
+  std::int64_t held_out = 1000;
+  const auto lost = [&](const std::string& metric,
+                        const std::vector<double>& values,
+                        std::optional<double> chance = std::nullopt) {
+    return lost_score(scores(metric, values), {metric, held_out, chance});
+  };
+  CHECK(lost("accuracy", {0.9, 0.98, 0.11}) ==
+        "accuracy is 0.11 after epoch 3 and was 0.98 after epoch 2");
+  CHECK(lost("accuracy", {0.9, 0.98, 0.6}).empty());
+  CHECK(lost("accuracy", {0.11, 0.5, 0.98}).empty());
+  // Of two classes chance has half.
+  CHECK(lost("accuracy", {0.98, 0.55}).empty());
+  CHECK_FALSE(lost("accuracy", {0.98, 0.55}, std::log(2)).empty());
+  CHECK_FALSE(lost("auc", {0.9, 0.6}).empty());
+  CHECK(lost("mse", {1.0, 0.1, 0.15}).empty());
+  CHECK(lost("mse", {0.2, 0.1, 0.35}).empty());
+  CHECK_FALSE(lost("mse", {0.2, 0.1, 0.9}).empty());
+  CHECK(lost("loss", {0.2, 0.1, 9}).empty());
+  CHECK(lost("accuracy", {}).empty());
+  held_out = 17;  // which say little
+  CHECK(lost("accuracy", {0.4, 0.7, 0.3}).empty());
+  CHECK(lost("mse", {0.2, 0.1, 0.9}).empty());
+}
+
+TEST_CASE("a run may end worse than a constant prediction") {
+  RunState state;
+  std::uint64_t version = 0;
+  const auto train = [&](int n, double loss) {
+    for (int i = 0; i < n; ++i)
+      state.watch.add(++version, 1, 32, 32 * loss, 1, {});
+  };
+  train(200, 13);
+  CHECK(ends_badly(state, {"rmse", 100, 1}).empty());  // it is early
+  train(100, 13);
+  CHECK(ends_badly(state, {"rmse", 100, {}}).empty());
+  CHECK(ends_badly(state, {"rmse", 100, 1}) ==
+        "the loss is 13, and a constant prediction has 1");
+  // Few large losses may hide that most are right.
+  state.history = scores("accuracy", {0.9});
+  CHECK(ends_badly(state, {"accuracy", 1000, std::log(2)}).empty());
+  CHECK_FALSE(ends_badly(state, {"accuracy", 10, std::log(2)}).empty());
+}
+
+TEST_CASE("the better model is that of the best score, or of sound losses") {
+  RunState state;
+  CHECK(better_version(state, "accuracy") == 0);
+  state.history = scores("accuracy", {0.8, 0.9, 0.1});
+  CHECK(better_version(state, "accuracy") == 20);
+  CHECK(better_version(state, "loss") == 0);
+  for (std::uint64_t i = 1; i <= 400; ++i)
+    state.watch.add(i, 1, 32, 32 * (i < 200 ? 2.0 - 0.01 * double(i) : 2.4), 1,
+                    {});
+  CHECK(state.watch.ends_badly());
+  CHECK(better_version(state, "accuracy") == state.watch.sound_version());
+}
+
+TEST_CASE("a run that goes wrong is stopped, and again when it is resumed") {
+  Run run(OnDivergence::kStop);
+  const auto stopped = [&] {
+    try {
+      run.finish();
+    } catch (const dl::Error& error) {
+      CHECK(error.code() == dl::Code::kDiverged);
+      CHECK_THAT(error.what(),
+                 Catch::Contains("training went wrong: the loss is 2.4 over") &&
+                     Catch::Contains("since update 304, and was 0.8"));
+      return true;
+    }
+    return false;
+  };
+  REQUIRE(stopped());
+  const std::uint64_t version = run.master->context.state.version;
+  CHECK(version > 350);
+  CHECK(version < 500);
+  REQUIRE(run.saved);
+  CHECK(run.saved->version == version);
+  run.start();
+  REQUIRE(stopped());
+  CHECK(run.master->context.state.version < version + 16);
+}
+
+TEST_CASE("a run that goes wrong and is to go on says so once") {
+  Run run(OnDivergence::kIgnore);
+  run.finish();
+  CHECK(run.master->coordinator->finished());
+  CHECK(std::ranges::count_if(run.master->said, [](const std::string& line) {
+          return line.find("training goes wrong") != std::string::npos;
+        }) == 1);
+  const std::string end =
+      ends_badly(run.master->context.state, {"loss", 0, 2.3});
+  CHECK_THAT(end, Catch::Contains("the loss is 2.4"));
+}
+
+namespace {
+
+// Steps of half the size are small enough.
+struct Mends : Run {
+  Mends() : Run(OnDivergence::kReduce) {}
+  double loss(std::uint64_t version) override {
+    if (version < 300) return Run::loss(version);
+    return master->context.state.step_factor < 1 ? 0.6 : 2.4;
+  }
+};
+
+// No steps are.
+struct Hopeless : Run {
+  Hopeless() : Run(OnDivergence::kReduce) { settings.epochs = 40; }
+  double loss(std::uint64_t version) override {
+    return version < 100 ? 2.3 - 0.01 * static_cast<double>(version) : 2.4;
+  }
+};
+
+void check_each_counts_once(const Run& run) {
+  for (const auto& [epoch, batches] : committed(run.folder)) {
+    CHECK(batches.size() == 200);
+    for (const auto& [batch, times] : batches) CHECK(times == 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a run that goes wrong goes back, and on with smaller steps") {
+  Mends run;
+  run.finish();
+  REQUIRE(run.master->coordinator->finished());
+  const RunState& state = run.master->context.state;
+  CHECK(state.setbacks == 1);
+  CHECK(state.step_factor == 0.5);
+  CHECK(run.said("it goes back to before that, epoch 2, and on with 0.5"));
+  CHECK(ends_badly(state, {"loss", 0, 2.3}).empty());
+  CHECK(state.history.size() == 4);
+  check_each_counts_once(run);
+  // All replicas went with it.
+  for (const auto& [name, worker] : run.master->link.workers)
+    CHECK(worker.parameters == state.parameters);
+}
+
+TEST_CASE("a master that dies as it goes back comes to the same") {
+  Mends whole;
+  whole.finish();
+  // It had gone back in the log, and had no checkpoint of that.
+  Mends run;
+  while (run.master->context.state.setbacks == 0) run.master->turn();
+  const RunState then = run.master->context.state;
+  run.saved.reset();
+  for (const RunState& each : run.folder.checkpoints)
+    if (each.setbacks == 0) run.saved = each;
+  run.start();
+  const RunState& now = run.master->context.state;
+  CHECK(now.setbacks == 1);
+  CHECK(now.step_factor == 0.5);
+  CHECK(now.version >= then.version);
+  CHECK(now.watch.sound());
+  run.finish();
+  CHECK(run.master->coordinator->finished());
+  CHECK(run.master->context.state.setbacks == 1);
+  check_each_counts_once(run);
+}
+
+TEST_CASE("the log of a run that went back replays to the same bytes") {
+  Mends run;
+  while (run.master->context.state.setbacks == 0) run.master->turn();
+  for (int i = 0; i < 20; ++i) run.master->turn();
+  const RunState& end = run.master->context.state;
+  RunState again = run.master->beginning;
+  for (const RunState& each : run.folder.checkpoints)
+    if (each.setbacks == 0) again = each;
+  replay(run.folder.path, {kParameters, 0}, again, kLastUpdate,
+         run.master->log());
+  CHECK(again.version == end.version);
+  CHECK(again.parameters == end.parameters);
+  CHECK(again.step_factor == 0.5);
+}
+
+TEST_CASE("a run goes back only so often") {
+  Hopeless run;
+  run.start();
+  CHECK_THROWS_WITH(run.finish(), Catch::Contains("training went wrong"));
+  CHECK(run.master->context.state.setbacks == 6);
+  CHECK(run.master->context.state.step_factor == 1.0 / 64);
+}
+
+TEST_CASE("where nobody has an answer that can be applied the run goes back") {
+  for (const auto& [mode, names] :
+       std::vector<std::pair<Mode, std::vector<const char*>>>{
+           {Mode::kAveraging, {"a", "b", "c"}},
+           {Mode::kAveraging, {"a"}},
+           {Mode::kSharing, {"a", "b", "c"}},
+           {Mode::kSharing, {"a"}}}) {
+    Folder folder;
+    std::optional<RunState> saved;
+    Settings s = settings(mode);
+    s.epochs = 40;
+    Master master(s, Limits{}, folder, saved, 1, kExamples);
+    for (const char* name : names) master.join(name);
+    int turn = 0;
+    for (; turn < 5000 && master.context.state.setbacks == 0; ++turn) {
+      for (auto& [name, worker] : master.link.workers)
+        worker.exaggerates = master.context.state.epoch >= 2 ? 1e37F : 0;
+      master.turn();
+    }
+    REQUIRE(master.context.state.setbacks == 1);
+    CHECK(master.context.state.step_factor == 0.5);
+    for (auto& [name, worker] : master.link.workers) worker.exaggerates = 0;
+    for (; turn < 9000 && !master.over(); ++turn) master.turn();
+    CHECK(master.over());
+    CHECK(master.context.state.setbacks == 1);
+    check_exactly_once(folder, 40);
+  }
+}

@@ -1,0 +1,292 @@
+// A simulated worker: what it keeps, how it answers the messages of a master,
+// and its work, whose result is known.
+
+#ifndef DL_TESTS_UNIT_CLUSTER_MASTER_SIMULATED_WORKER_H_
+#define DL_TESTS_UNIT_CLUSTER_MASTER_SIMULATED_WORKER_H_
+
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/worker/slot_keeper.h"
+#include "libcore/exchange/threshold.h"
+#include "libcore/io/digest.h"
+
+namespace simulation {
+
+using namespace dl::cluster;
+using dl::Json;
+
+// The id of a master's n-th start.
+inline std::string run_id(std::uint64_t n) {
+  return std::string(16, '0') + dl::io::hex(n);
+}
+
+inline constexpr std::size_t kParameters = 40;
+inline constexpr std::size_t kStatistics = 2;
+inline constexpr float kStep = 0.125F;  // dyadic: sums are exact
+
+// What training on a mini-batch does to a replica: a step that depends on the
+// replica, so that order and starting point matter.
+inline std::vector<float> step_of(const std::vector<float>& parameters,
+                                  std::int64_t epoch, std::int64_t batch) {
+  std::vector<float> step(parameters.size());
+  const auto at = static_cast<std::size_t>(batch + 7 * epoch) % step.size();
+  step[at] = kStep * (parameters[(at + 1) % step.size()] > 0 ? -1 : 1);
+  return step;
+}
+
+class Branch;
+
+// A worker: takes what the master sends and, when told to work, answers.
+struct Worker {
+  std::string peer;
+  Hello hello;
+  std::shared_ptr<Branch> branch;  // its place in the tree
+  std::uint64_t number = 0;
+  std::string run, replica_run;     // replica_run: its parameters are of it
+  bool alive = true, deaf = false;  // deaf: its queue is full
+  std::vector<float> parameters, residual = std::vector<float>(kParameters);
+  std::vector<float> statistics;
+  std::optional<SlotKeeper> keeper;  // averaging
+  std::uint64_t version = 0;
+  bool known = false;
+  int states = 0;  // that came
+  std::deque<Task> tasks;
+  std::int64_t done = 0;  // mini-batches of the first task
+  struct Pending {
+    std::uint64_t lease;
+    std::int64_t batch;
+    std::vector<std::byte> payload;
+  };
+  std::deque<Pending> pending;
+  std::uint64_t progress = 0;
+  int stop = -1, refused = -1;
+  std::size_t in_flight = 1;
+  bool mute = false;    // it does not say what its replica digests to
+  bool poison = false;  // its next answer has NaN in it
+  int period = 1;       // it does something each so many-th turn
+  int turns = 0;
+  // The loss that it finds with these parameters.
+  std::function<double(std::uint64_t version)> loss = [](std::uint64_t) {
+    return 0.25;
+  };
+  float exaggerates = 0;  // its next answer is so large, unless 0
+  std::vector<Message> out;
+
+  void receive(Received received, Mode mode);  // from the master
+  void take(const Message& message, Mode mode);
+  void work(Mode mode, const dl::data::Epoch& order);
+
+ private:
+  void apply(Apply apply);
+  void average(const Task& task, const dl::data::Epoch& order);
+  void share(const Task& task, const dl::data::Epoch& order);
+};
+
+inline void Worker::apply(Apply apply) {
+  if (apply.sequence <= version) return;
+  if (apply.origin == number) {
+    const auto mine = std::ranges::find(pending, apply.batch, &Pending::batch);
+    if (mine == pending.end()) throw std::logic_error("not an update of ours");
+    apply.payload = mine->payload;
+    pending.erase(mine);
+  }
+  if (apply.sequence != version + 1) throw std::logic_error("a gap");
+  if (!apply.payload.empty())
+    dl::exchange::decode_threshold(apply.payload, -apply.scale, parameters);
+  version = apply.sequence;
+  replica_run = run;
+}
+
+inline void Worker::take(const Message& message, Mode mode) {
+  switch (message.type) {
+    case MessageType::kWelcome: {
+      const Welcome welcome = Welcome::from_message(message);
+      run = welcome.run;
+      number = welcome.worker;
+      Ready ready;
+      if (known) ready.run = replica_run;
+      ready.version = version;
+      out.push_back(ready.to_message());
+      break;
+    }
+    case MessageType::kRefuse:
+      refused = Refuse::from_message(message).code;
+      break;
+    case MessageType::kState: {
+      State state = State::from_message(message);
+      replica_run = run;
+      tasks.clear();
+      pending.clear();
+      done = 0;
+      if (mode == Mode::kSharing && state.parameters.empty()) {
+        if (state.version != version) throw std::logic_error("not caught up");
+        break;
+      }
+      version = state.version;
+      ++states;
+      known = true;
+      if (mode == Mode::kAveraging)
+        keeper->take(std::move(state));
+      else
+        parameters = std::move(state.parameters);
+      break;
+    }
+    case MessageType::kRound:
+      keeper->take(Round::from_message(message));
+      break;
+    case MessageType::kTask:
+      if (!known) throw std::logic_error("a task without state");
+      tasks.push_back(Task::from_message(message));
+      break;
+    case MessageType::kApply:
+      apply(Apply::from_message(message));
+      break;
+    case MessageType::kStale: {
+      const Stale stale = Stale::from_message(message);
+      if (!tasks.empty() && tasks.front().lease == stale.lease) done = 0;
+      std::erase_if(tasks,
+                    [&](const Task& t) { return t.lease == stale.lease; });
+      std::erase_if(pending, [&](const Pending& p) {
+        return p.lease == stale.lease && p.batch == stale.batch;
+      });
+      break;
+    }
+    case MessageType::kCheck: {
+      if (mute) break;
+      const Check check = Check::from_message(message);
+      if (check.sequence != version) throw std::logic_error("a check too late");
+      Digest answer;
+      answer.sequence = check.sequence;
+      answer.digest = dl::io::digest(std::as_bytes(std::span(parameters)));
+      if (check.updater_of == number) answer.updater_state = {1.0F};
+      answer.statistics = statistics;
+      out.push_back(answer.to_message());
+      break;
+    }
+    case MessageType::kStatistics:
+      statistics = Statistics::from_message(message).values;
+      break;
+    case MessageType::kStop:
+      stop = Stop::from_message(message).code;
+      break;
+    default:
+      break;
+  }
+}
+
+// One mini-batch's worth (averaging and evaluation: one task's).
+inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
+  if (tasks.empty() || pending.size() >= in_flight) return;
+  const Task task = tasks.front();
+  // The feed may bring it later.
+  if (mode == Mode::kAveraging ? !keeper->has(task.version)
+                               : version < task.version)
+    return;
+  ++progress;
+  if (task.kind == TaskKind::kEvaluate) {
+    TaskDone answer;
+    answer.lease = task.lease;
+    answer.fence = task.fence;
+    answer.examples = order.examples(task.first, task.count);
+    const auto evaluation = dl::eval::make_evaluation("regression", {1, {}});
+    for (std::int64_t i = 0; i < task.count; ++i) {
+      dl::tensor::Tensor x(dl::tensor::DType::kF32, {1, 1});
+      dl::tensor::Tensor y(dl::tensor::DType::kF32, {1, 1});
+      x.as<float>()[0] = static_cast<float>(task.first + i);
+      evaluation->add(x, y, nullptr);
+    }
+    answer.evaluations.push_back(evaluation->to_json());
+    out.push_back(answer.to_message());
+    tasks.pop_front();
+  } else if (mode == Mode::kAveraging) {
+    average(task, order);
+  } else {
+    share(task, order);
+  }
+}
+
+inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
+  tasks.pop_front();
+  const auto start = keeper->begin(task);
+  if (const auto difference = keeper->take_difference())
+    out.push_back(difference->to_message());
+  if (!start) return;  // the master has taken it back
+  const auto copy = [](std::span<const float> v) {
+    return std::vector<float>(v.begin(), v.end());
+  };
+  std::vector<float> replica = copy(start->parameters);
+  std::vector<float> running = copy(start->statistics);
+  std::vector<float> momentum = copy(start->updater_state);
+  momentum.resize(kParameters);
+  double loss_sum = 0;
+  for (std::int64_t i = task.first; i < task.first + task.count; ++i) {
+    const auto step = step_of(replica, task.epoch, i);
+    for (std::size_t j = 0; j < step.size(); ++j) {
+      momentum[j] = 0.5F * momentum[j] + step[j];
+      replica[j] -= momentum[j];
+    }
+    running[0] = 0.5F * running[0] + static_cast<float>(i);
+    loss_sum += static_cast<double>(order.examples(i, 1)) * loss(task.version);
+  }
+  const bool bad = std::exchange(poison, false);
+  if (bad && progress % 2 == 0) {
+    const Fault fault{task.lease, task.fence, task.first, "it is not finite"};
+    out.push_back(fault.to_message());
+    return;
+  }
+  if (const float size = std::exchange(exaggerates, 0); size > 0)
+    replica[0] = size;
+  auto result = keeper->finish(task, replica, running, momentum);
+  if (!result) throw std::logic_error("a replica that is not finite");
+  result->examples = order.examples(task.first, task.count);
+  result->loss_sum = loss_sum;
+  if (bad) result->statistics[1] = NAN;
+  out.push_back(result->to_message());
+}
+
+inline void Worker::share(const Task& task, const dl::data::Epoch& order) {
+  Update update;
+  update.lease = task.lease;
+  update.fence = task.fence;
+  update.batch = task.first + done;
+  update.version = version;
+  update.examples = order.examples(update.batch, 1);
+  update.loss_sum = static_cast<double>(update.examples) * loss(version);
+  update.threshold = kStep;
+  const auto step = step_of(parameters, task.epoch, update.batch);
+  if (const float size = std::exchange(exaggerates, 0); size > 0) {
+    std::vector<float> lie(kParameters, size);
+    update.threshold = size;
+    update.quanta = dl::exchange::encode_threshold(lie, size, update.payload);
+  } else {
+    for (std::size_t j = 0; j < step.size(); ++j) residual[j] += step[j];
+    update.quanta =
+        dl::exchange::encode_threshold(residual, kStep, update.payload);
+  }
+  if (poison) update.loss_sum = NAN;
+  poison = false;
+  pending.push_back({update.lease, update.batch, update.payload});
+  out.push_back(update.to_message());
+  if (++done < task.count) return;
+  TaskDone answer;
+  answer.lease = task.lease;
+  answer.fence = task.fence;
+  answer.examples = order.examples(task.first, task.count);
+  answer.statistics = statistics;
+  out.push_back(answer.to_message());
+  tasks.pop_front();
+  done = 0;
+}
+
+}  // namespace simulation
+
+#endif  // DL_TESTS_UNIT_CLUSTER_MASTER_SIMULATED_WORKER_H_

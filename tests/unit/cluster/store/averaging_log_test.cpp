@@ -1,0 +1,146 @@
+// Rounds of averaging in the update log: applied, they give the state that the
+// master had after each of them; what does not fit is refused.
+
+#include "libcore/cluster/store/averaging_log.h"
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/error.h"
+#include "libcore/exchange/delta.h"
+
+using namespace dl::cluster;
+using dl::exchange::DeltaFormat;
+using dl::exchange::OuterOptimizer;
+
+namespace {
+
+constexpr std::size_t kElements = 6;
+const OuterOptimizer kOuter{OuterOptimizer::Kind::kNesterov, 0.75, 0.5};
+
+RunState start() {
+  RunState state;
+  state.parameters.assign(kElements, 1);
+  state.statistics = {1, 2};
+  state.updater_state = {3, 4, 5};
+  state.committed = {{0, 4}};
+  state.version = 1;
+  state.iteration = 2;
+  state.examples = 40;
+  state.loss_sum = 0.5;
+  return state;
+}
+
+// A round that half of the parameters' average fits into.
+struct Made {
+  Round round;
+  std::vector<float> residual = std::vector<float>(kElements);
+  std::vector<std::byte> payload;
+  LogEntry entry;
+
+  Made() {
+    const std::vector<float> average = {0.5F, 0.25F, -3, 0, 1, 0.125F};
+    dl::exchange::encode_delta(average, DeltaFormat::parse("sparse:0.5:2"),
+                               residual, round.delta);
+    round.statistics = {6, 7};
+    round.updater_state = {8, 9, 10};
+    payload = encode_round_record(round, kOuter, 2, residual);
+    entry.kind = EntryKind::kRound;
+    entry.sequence = 2;
+    entry.first = 4;
+    entry.count = 4;
+    entry.examples = 40;
+    entry.loss_sum = 0.25;
+    entry.payload = payload;
+  }
+};
+
+bool same(const RunState& a, const RunState& b) {
+  return a.to_json() == b.to_json() && a.parameters == b.parameters &&
+         a.statistics == b.statistics && a.updater_state == b.updater_state &&
+         a.velocity == b.velocity && a.residual == b.residual;
+}
+
+void check_refused(const LogEntry& entry, RunState state,
+                   const std::string& why) {
+  const RunState before = state;
+  CHECK_THROWS_WITH(apply_round(entry, state), Catch::Contains(why));
+  CHECK(same(state, before));
+}
+
+}  // namespace
+
+TEST_CASE("a logged round makes the state after it of the one before") {
+  const Made made;
+  RunState state = start();
+  apply_round(made.entry, state);
+
+  RunState want = start();
+  take_step(made.round.delta, kOuter, want);
+  want.statistics = made.round.statistics;
+  want.updater_state = made.round.updater_state;
+  want.residual = made.residual;
+  want.committed = {{0, 8}};
+  want.version = 2;
+  want.iteration = 4;
+  want.count(made.entry.count, made.entry.examples, made.entry.loss_sum, 0);
+  CHECK(want.examples == 80);
+  CHECK(want.loss_sum == 0.75);
+  CHECK(same(state, want));
+  CHECK(state.parameters != start().parameters);
+  CHECK(state.velocity.size() == kElements);
+}
+
+TEST_CASE("what is not averaged is not in a round") {
+  const Made made;
+  Round round = made.round;
+  round.updater_state.clear();
+  const auto payload = encode_round_record(round, kOuter, 2, {});
+  CHECK(payload.size() ==
+        made.payload.size() - sizeof(float) * (3 + kElements));
+  LogEntry entry = made.entry;
+  entry.payload = payload;
+  RunState state = start();
+  apply_round(entry, state);
+  CHECK(state.updater_state == start().updater_state);
+  CHECK(state.residual.empty());
+}
+
+TEST_CASE("a round that does not fit the state is refused") {
+  const Made made;
+  LogEntry entry = made.entry;
+  entry.epoch = 1;
+  check_refused(entry, start(), "round 2 is of epoch 2, the run is at epoch 1");
+  for (const std::int64_t first : {3, 5}) {
+    entry = made.entry;
+    entry.first = first;
+    check_refused(entry, start(),
+                  "round 2 does not go on where the one before it ended");
+  }
+  RunState other = start();
+  other.statistics.push_back(0);
+  check_refused(made.entry, other, "of another size");
+  other = start();
+  other.updater_state.clear();
+  check_refused(made.entry, other, "of another size");
+  other = start();
+  other.parameters.push_back(0);
+  check_refused(made.entry, other, "of another size");
+}
+
+TEST_CASE("a damaged round is refused") {
+  const Made made;
+  LogEntry entry = made.entry;
+  for (std::size_t size = 0; size < made.payload.size(); ++size) {
+    INFO(size << " bytes");
+    entry.payload = std::span(made.payload).first(size);
+    check_refused(entry, start(), "");
+  }
+  // Outer optimizer, its rate and momentum, steps, sizes: the top byte of each.
+  for (std::size_t at = 7; at < 56; at += 8) {
+    INFO("byte " << at);
+    std::vector<std::byte> payload = made.payload;
+    payload[at] = std::byte{0xff};
+    entry.payload = payload;
+    check_refused(entry, start(), at == 7 ? "unknown outer" : "impossible");
+  }
+}

@@ -1,0 +1,181 @@
+// What one connection can make a listening socket hold.
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "libcore/cluster/transport/security/keys.h"
+#include "libcore/cluster/transport/transport.h"
+#include "tests/unit/cluster/transport/raw_peer.h"
+#include "tests/unit/cluster/transport/transport_ends.h"
+
+using namespace dl;
+using namespace dl::cluster;
+using namespace ends;
+using Catch::Contains;
+
+namespace {
+
+Message hello() {
+  Hello hello;
+  hello.name = "w";
+  return hello.to_message();
+}
+
+// Sends a message without an end until that is stopped; returns its bytes.
+std::uint64_t flood(RawPeer& peer, RouterSocket& master, std::size_t frame,
+                    std::string* why) {
+  const std::vector<std::byte> piece(frame);
+  constexpr std::uint64_t kEnough = std::uint64_t{2} << 30;
+  std::uint64_t sent = 0;
+  REQUIRE(turn([&] {
+    for (int i = 0; i < 4 && sent < kEnough; ++i)
+      if (frame > 0 ? peer.frame(piece, true) : peer.empty_frames(1 << 16))
+        sent += frame > 0 ? frame : 2 << 16;
+    master.receive(0ms);
+    for (const RouterSocket::Ended& ended : master.take_ended())
+      *why = ended.why;
+    return !why->empty() || sent >= kEnough;
+  }));
+  return sent;
+}
+
+}  // namespace
+
+TEST_CASE("a message without an end ends its connection") {
+  Lines log;
+  RouterSocket master(kAny, {}, log.sink());
+  const Sizes sizes{.parameters = 1000, .updater_state = 2000};
+  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true});
+  RawPeer peer(master.endpoint());
+  REQUIRE(peer.message(hello(), {}));
+  std::optional<RouterSocket::Incoming> got;
+  REQUIRE(turn([&] { return (got = master.receive(10ms)).has_value(); }));
+  if (GENERATE(false, true)) master.let_in(got->peer);
+  std::string why;
+  const std::uint64_t sent = flood(peer, master, GENERATE(0, kMaxFrame), &why);
+  CHECK_THAT(why, Contains("bytes of messages that are not whole"));
+  // Kernel buffers and 20 ms of a loopback line.
+  CHECK(sent < (std::uint64_t{512} << 20));
+  CHECK(log.has("ended the connection of 127.0.0.1:"));
+  // Others are served on.
+  DealerSocket worker(master.endpoint(), {}, {});
+  REQUIRE(turn([&] { return worker.send(hello(), {}, 10ms); }));
+  CHECK(next(master, worker).received.message.type == MessageType::kHello);
+}
+
+TEST_CASE("who sends whole messages is never ended, however many wait") {
+  RouterSocket master(kAny, {}, {});
+  const Sizes sizes{.parameters = 100'000};
+  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true});
+  DealerSocket worker(master.endpoint(), {}, {});
+  REQUIRE(turn([&] { return worker.send(hello(), {}, 10ms); }));
+  master.let_in(next(master, worker).peer);
+  Update update;
+  update.payload.resize(200'000);
+  constexpr int kUpdates = 2000;  // 400 MB
+  int sent = 0, received = 0;
+  REQUIRE(turn([&] {
+    while (sent < kUpdates && worker.send(update.to_message(), {}, 0ms)) ++sent;
+    // A slow reader: the rest waits with the worker.
+    if (master.receive(1ms)) ++received;
+    return received == kUpdates;
+  }));
+  CHECK(master.take_ended().empty());
+  CHECK(master.dropped() == 0);
+}
+
+TEST_CASE("a peer may die while its messages wait") {
+  RouterSocket master(kAny, {}, {});
+  DealerSocket other(master.endpoint(), {}, {});
+  {
+    RawPeer peer(master.endpoint());
+    for (int i = 0; i < 100 * kMessagesHeld; ++i)
+      REQUIRE(peer.message(beat(i), {}));
+    const linger reset{.l_onoff = 1, .l_linger = 0};
+    REQUIRE(::setsockopt(peer.descriptor(), SOL_SOCKET, SO_LINGER, &reset,
+                         sizeof reset) == 0);
+  }
+  // Not long, but longer than any timer of libzmq for a connection like that:
+  // its heartbeats' abort in the state that this is (4.3.4).
+  CHECK_FALSE(other.receive(3s));
+  REQUIRE(turn([&] { return other.send(hello(), {}, 10ms); }));
+  REQUIRE(turn([&] {
+    const auto got = master.receive(10ms);
+    return got && got->received.message.type == MessageType::kHello;
+  }));
+}
+
+TEST_CASE("before it is let in, a peer is heard with its Hello only") {
+  RouterSocket master(kAny, {}, {});
+  const Sizes sizes{.parameters = 1000};
+  master.expect({.from = kFromWorker, .sizes = sizes, .greets = true});
+  DealerSocket worker(master.endpoint(), {}, {});
+  REQUIRE(turn([&] { return worker.send(beat(7), {}, 10ms); }));
+  const auto early = next(master, worker);
+  CHECK(early.received.message.type == MessageType::kBeat);
+  CHECK(early.received.message.body.is_null());
+  master.let_in(early.peer);
+  REQUIRE(turn([&] { return worker.send(beat(8), {}, 10ms); }));
+  CHECK(Beat::from_message(next(master, worker).received.message).progress ==
+        8);
+  // What only a master says, and what is too long for the network.
+  Update update;
+  update.payload.resize(200'000);
+  REQUIRE(worker.send(Stop{}.to_message(), {}, 1s));
+  REQUIRE(worker.send(update.to_message(), {}, 1s));
+  REQUIRE(worker.send(beat(9), {}, 1s));
+  CHECK(Beat::from_message(next(master, worker).received.message).progress ==
+        9);
+  CHECK(master.dropped() == 2);
+}
+
+TEST_CASE("keys: one that is removed ends its connection, and the way back") {
+  Folder folder;
+  Lines log;
+  make_keys(folder / "k", {"a", "b"}, false);
+  RouterSocket master(kAny, {folder / "k", false}, log.sink());
+  const Security with_a{folder / "k/hand-out/a", false};
+  DealerSocket a(master.endpoint(), with_a, {});
+  DealerSocket b(master.endpoint(), {folder / "k/hand-out/b", false}, {});
+  const std::string peer = meet(master, a);
+  meet(master, b);
+  std::filesystem::remove(folder / "k/workers/a.pub");
+  std::vector<RouterSocket::Ended> ended;
+  REQUIRE(turn([&] {
+    master.receive(10ms);
+    for (auto& each : master.take_ended()) ended.push_back(each);
+    return !ended.empty();
+  }));
+  CHECK(ended.size() == 1);
+  CHECK(ended[0].peer == peer);
+  CHECK(ended[0].why == "its key was removed");
+  CHECK(log.has("(key a): its key was removed"));
+  DealerSocket again(master.endpoint(), with_a, {});
+  CHECK_THAT(end_of(master, again),
+             Contains("does not know this worker's key"));
+  CHECK(log.has("refused 127.0.0.1: its key "));
+  meet(master, b);
+}
+
+TEST_CASE("what waits for a slow peer of the feed can be taken back") {
+  RouterSocket master(kAny, {}, {});
+  DealerSocket worker(master.endpoint(), {}, {});
+  const std::string peer = meet(master, worker);
+  CHECK(master.idle(peer));
+  Apply apply;
+  apply.payload.resize(std::size_t{16} << 20);
+  const Message message = apply.to_message();
+  Envelope of_feed;
+  of_feed.feed = 1;
+  int sent = 0;
+  while (sent < 100 && master.send(peer, message, of_feed)) ++sent;
+  CHECK(sent < 100);
+  CHECK_FALSE(master.idle(peer));
+  REQUIRE_FALSE(master.send(peer, message, of_feed));
+  master.forget_feed(peer);
+  CHECK(master.idle(peer));
+  REQUIRE(master.send(peer, Stop{}.to_message(), {}));
+  int received = 0;
+  while (next(worker, master).message.type != MessageType::kStop) ++received;
+  CHECK(received < sent);
+}

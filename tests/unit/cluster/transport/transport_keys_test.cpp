@@ -1,0 +1,233 @@
+// Who may connect: keys in files, a pair that all have, and none.
+
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "libcore/cluster/transport/security/keys.h"
+#include "libcore/cluster/transport/transport.h"
+#include "tests/unit/cluster/transport/transport_ends.h"
+
+using namespace dl;
+using namespace dl::cluster;
+using namespace ends;
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+TEST_CASE("a public address wants keys, or to hear --insecure") {
+  for (const char* where : {"tcp://*:0", "tcp://0.0.0.0:0"}) {
+    try {
+      RouterSocket master(where, {}, {});
+      FAIL("was bound");
+    } catch (const Error& error) {
+      CHECK(error.code() == Code::kUsage);
+      CHECK_THAT(error.what(), Contains("--insecure"));
+    }
+  }
+  RouterSocket master("tcp://*:0", {"", true}, {});
+  CHECK(master.endpoint().rfind("tcp://", 0) == 0);
+  CHECK_THAT(master.endpoint(), !Contains("*") && !Contains("[::]"));
+  RouterSocket locked("tcp://*:*", {.shared = make_key_pair()}, {});
+  CHECK_THAT(locked.endpoint(), !Contains("*"));
+  CHECK_THROWS_AS(DealerSocket("tcp://example.org:7", {}, {}), Error);
+}
+
+TEST_CASE("keys: who has the right ones talks") {
+  Folder folder;
+  make_keys(folder / "a", {"w1", "w2"}, false);
+  RouterSocket master(kAny, {folder / "a", false}, {});
+  CHECK(master.public_key().size() == 40);
+  for (const char* name : {"w1", "w2"}) {
+    DealerSocket worker(master.endpoint(),
+                        {folder / "a/hand-out/" + name, false}, {});
+    meet(master, worker);
+  }
+  // One that is added later is let in without a new start.
+  make_keys(folder / "a", {"w3"}, false);
+  DealerSocket late(master.endpoint(), {folder / "a/hand-out/w3", false}, {});
+  meet(master, late);
+  CHECK(master.dropped() == 0);
+}
+
+TEST_CASE("keys: a message of many whole frames goes both ways") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  RouterSocket master(kAny, {folder / "a", false}, {});
+  DealerSocket worker(master.endpoint(), {folder / "a/hand-out/w", false}, {});
+  const std::string peer = meet(master, worker);
+  Record record;
+  record.packed.assign(3 * kMaxFrame, std::byte{7});
+  REQUIRE(master.send(peer, record.to_message(), {}));
+  CHECK(next(worker, master).message.blobs.at(0) == record.packed);
+  Result result;
+  result.delta = record.packed;
+  REQUIRE(turn([&] { return worker.send(result.to_message(), {}, 10ms); }));
+  CHECK(next(master, worker).received.message.blobs.at(0) == result.delta);
+}
+
+TEST_CASE("keys: every wrong pair ends with its sentence") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  make_keys(folder / "b", {"w"}, false);
+  Lines log, said_openly;
+  RouterSocket locked(kAny, {folder / "a", false}, log.sink());
+  RouterSocket open(kAny, {}, said_openly.sink());
+  Security right{folder / "a/hand-out/w", false};
+  Security wrong{folder / "b/hand-out/w", false};
+  {
+    DealerSocket worker(locked.endpoint(), wrong, {});
+    CHECK_THAT(end_of(locked, worker), Contains("server key does not match"));
+    CHECK(turn([&] {
+      (void)locked.receive(5ms);
+      return log.has(
+          "failed: broken off, or from a worker without --keys, or with those "
+          "for");
+    }));
+  }
+  {
+    DealerSocket worker(locked.endpoint(), {}, {});
+    CHECK_THAT(end_of(locked, worker), Contains("the master wants keys"));
+  }
+  {
+    DealerSocket worker(open.endpoint(), right, {});
+    CHECK_THAT(end_of(open, worker), Contains("the master uses no keys"));
+    CHECK(turn([&] {
+      (void)open.receive(5ms);
+      return said_openly.has(
+          "failed: broken off, or from a worker that uses --keys, as this");
+    }));
+  }
+  // The right server key, but a worker that is not on the list.
+  fs::copy_file(folder / "a/server.pub", folder / "b/hand-out/w/server.pub",
+                fs::copy_options::overwrite_existing);
+  DealerSocket worker(locked.endpoint(), wrong, {});
+  CHECK_THAT(end_of(locked, worker), Contains("does not know this worker"));
+  CHECK(log.has("is not in"));
+  DealerSocket good(locked.endpoint(), right, {});
+  meet(locked, good);
+}
+
+TEST_CASE("keys: with good ones, a handshake that dies is no refusal") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  make_keys(folder / "b", {"w"}, false);
+  RouterSocket other(kAny, {folder / "a", false}, {});
+  Security before{folder / "b/hand-out/w", false};
+  before.proven = true;
+  DealerSocket worker(other.endpoint(), before, {});
+  CHECK(turn([&] {
+    (void)worker.receive(5ms);
+    return worker.lost();
+  }));
+}
+
+TEST_CASE("keys: another server.key is bound to the same port") {
+  Folder folder;
+  make_keys(folder / "a", {"w"}, false);
+  RouterSocket master(kAny, {folder / "a", false}, {});
+  const std::string endpoint = master.endpoint();
+  const std::string before = master.public_key();
+  CHECK_FALSE(master.renew_server_key());
+  make_keys(folder / "a", {}, true);
+  CHECK(turn([&] { return master.renew_server_key(); }));
+  CHECK(master.endpoint() == endpoint);
+  CHECK(master.public_key() != before);
+  DealerSocket worker(endpoint, {folder / "a/hand-out/w", false}, {});
+  meet(master, worker);
+}
+
+TEST_CASE("keys: a shared pair lets in who has it, and nobody else") {
+  const KeyPair pair = make_key_pair();
+  Lines log;
+  RouterSocket locked(kAny, {.shared = pair}, log.sink());
+  CHECK(locked.public_key() == pair.public_key);
+  {
+    // The server's key is known, but not its secret.
+    KeyPair other = make_key_pair();
+    Folder folder;
+    std::ofstream(folder / "server.pub") << pair.public_key << '\n';
+    std::ofstream(folder / "worker.key") << other.secret_key << '\n';
+    fs::permissions(folder / "worker.key", fs::perms(0600));
+    DealerSocket worker(locked.endpoint(), {folder.path.string()}, {});
+    CHECK_THAT(end_of(locked, worker), Contains("handshake refused"));
+    CHECK(log.has("its key " + other.public_key + " is not this run's"));
+  }
+  {
+    DealerSocket worker(locked.endpoint(), {.shared = make_key_pair()}, {});
+    CHECK_THAT(end_of(locked, worker),
+               Contains("does not have this run's key"));
+  }
+  {
+    DealerSocket worker(locked.endpoint(), {}, {});
+    CHECK_THAT(end_of(locked, worker), Contains("handshake refused"));
+  }
+  DealerSocket peer(locked.endpoint(), {.shared = pair}, {});
+  meet(locked, peer);
+}
+
+TEST_CASE("keys: --insecure turns a shared pair off") {
+  const Security off{.insecure = true, .shared = make_key_pair()};
+  RouterSocket open("tcp://127.0.0.1:*", off, {});
+  CHECK(open.public_key().empty());
+  DealerSocket other(open.endpoint(), {}, {});
+  meet(open, other);
+  DealerSocket peer(open.endpoint(), off, {});
+  meet(open, peer);
+}
+
+TEST_CASE("key files: modes, damage, names, and nothing is overwritten") {
+  Folder folder;
+  auto files = make_keys(folder / "k", {"n1"}, false);
+  CHECK(files.size() == 5);
+  auto mode = [&](const std::string& name) {
+    return static_cast<int>(fs::status(folder / name).permissions());
+  };
+  CHECK(mode("k/server.key") == 0600);
+  CHECK(mode("k/hand-out/n1/worker.key") == 0600);
+  CHECK(read_server_keys(folder / "k").public_key ==
+        read_worker_keys(folder / "k/hand-out/n1").server);
+  auto allowed = read_allowed_keys(folder / "k");
+  CHECK(allowed.at(read_worker_keys(folder / "k/hand-out/n1").own.public_key) ==
+        "n1");
+
+  CHECK_THROWS_WITH(read_worker_keys(folder / "k"),
+                    Contains("/k' is the master's folder of keys") &&
+                        Contains("/k/hand-out/NAME'"));
+
+  KeyPair before = read_server_keys(folder / "k");
+  CHECK_THROWS_WITH(make_keys(folder / "k", {}, false),
+                    Contains("exists; --force replaces it"));
+  CHECK_THROWS_AS(make_keys(folder / "k", {"n2", "n1"}, false), Error);
+  CHECK_FALSE(fs::exists(folder / "k/hand-out/n2"));
+  make_keys(folder / "k", {"n1"}, true);  // the worker's alone
+  CHECK(read_server_keys(folder / "k").secret_key == before.secret_key);
+  make_keys(folder / "k", {}, true);
+  CHECK(read_server_keys(folder / "k").secret_key != before.secret_key);
+  for (const char* bad : {"", "..", "a/b", "-x", "a b", ".hidden"})
+    CHECK_THROWS_AS(make_keys(folder / "k", {bad}, false), Error);
+
+  auto refused = [&](const std::string& why) {
+    try {
+      RouterSocket master(kAny, {folder / "k", false}, {});
+      FAIL("was accepted");
+    } catch (const Error& error) {
+      CHECK(error.code() == Code::kNotAuthorised);
+      CHECK_THAT(error.what(), Contains(why));
+    }
+  };
+  fs::permissions(folder / "k/server.key", fs::perms(0640));
+  refused("chmod 600");
+  fs::permissions(folder / "k/server.key", fs::perms(0600));
+  std::ofstream(folder / "k/workers/n1.pub") << "too short\n";
+  refused("n1.pub");
+  fs::remove(folder / "k/workers/n1.pub");
+  REQUIRE(::mkfifo((folder / "k/workers/n1.pub").c_str(), 0600) == 0);
+  refused("n1.pub': is no file");
+  fs::remove(folder / "k/workers/n1.pub");
+  std::ofstream(folder / "k/server.key") << std::string(40, '"') << '\n';
+  refused("Z85");
+  fs::remove(folder / "k/server.key");
+  refused("No such file");
+}
