@@ -27,11 +27,12 @@ void Phase::take_bad_record(Member& member, const Fault& fault) {
   } catch (const Error& error) {
     if (error.code() == Code::kProtocol) throw;
     if (error.code() != Code::kData)
-      return context_.reject(member, fault.batch, error.what(), error.code());
-    context_.note_fault(member, fault.batch, error.what());
+      return context_.answers.reject(member, fault.batch, error.what(),
+                                     error.code());
+    context_.answers.note_fault(member, fault.batch, error.what());
     return set_aside(fault.batch, {&fault.shard, 1}, error.what());
   }
-  context_.note_fault(member, fault.batch, fault.reason);
+  context_.answers.note_fault(member, fault.batch, fault.reason);
   member.faulty = true;
   member.unfit =
       "it cannot use a record that is all right here: " + fault.reason;
@@ -46,7 +47,7 @@ void Phase::count_loss(const Member& member, const Lease& lease,
     return;
   auto& lost = lost_over_[batch];
   lost[member.hello.process] = member.describe();
-  if (lost.size() < RunContext::kMostLosses) return;
+  if (lost.size() < Answers::kMostLosses) return;
   std::string workers;
   for (const auto& [process, name] : lost)
     workers += (workers.empty() ? "" : ", ") + name;

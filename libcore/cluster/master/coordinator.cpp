@@ -60,7 +60,7 @@ void Coordinator::handle(const RouterSocket::Incoming& incoming, double now) {
     // Its answer may have been in it: it starts from the state again.
     member->in_step = false;
     if (phase_) phase_->release(*member, "it sent a wrong message", false);
-    context_.reject(*member, -1, error.what());
+    context_.answers.reject(*member, -1, error.what());
   }
 }
 
@@ -72,7 +72,7 @@ void Coordinator::send_away(const RouterSocket::Incoming& incoming) {
     return;
   Member stranger;
   stranger.peer = incoming.peer;
-  context_.send(stranger, Rejoin{}.to_message());
+  context_.outgoing.send(stranger, Rejoin{}.to_message());
 }
 
 void Coordinator::admit(const RouterSocket::Incoming& incoming) {
@@ -121,7 +121,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     welcome.worker = member.number;
     welcome.name = member.hello.name;
     context_.link.let_in(member.peer);
-    context_.send(member, welcome.to_message());
+    context_.outgoing.send(member, welcome.to_message());
     ++context_.report.joined;
     context_.events.write("join", {{"worker", member.number},
                                    {"name", member.hello.name},
@@ -143,7 +143,7 @@ void Coordinator::admit(const RouterSocket::Incoming& incoming) {
     answer.code = static_cast<int>(error.code());
     answer.reason = error.what();
     if (context_.link.idle(incoming.peer))
-      context_.send(refused, answer.to_message());
+      context_.outgoing.send(refused, answer.to_message());
     tell_refusal(error.what());
   }
 }
@@ -219,7 +219,7 @@ void Coordinator::probe_namesake(const Member& newcomer) {
     if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer ||
         old->hello.process == newcomer.hello.process)
       continue;
-    if (!context_.send(*old, Stale{}.to_message()))
+    if (!context_.outgoing.send(*old, Stale{}.to_message()))
       lose(*old, "its connection is closed", true);
     return;
   }
@@ -256,7 +256,8 @@ void Coordinator::take(Member& member, const Message& message) {
       feed_tree_.heard(member, beat.feed);
       // What waits for it tells it as much.
       if (beat.batch >= 0 || context_.link.idle(member.peer))
-        context_.send(member, Alive{beat.lease, beat.batch}.to_message());
+        context_.outgoing.send(member,
+                               Alive{beat.lease, beat.batch}.to_message());
       if (context_.members.beat(member, beat, context_.now)) {
         ++context_.report.returned;
         context_.events.write("return", {{"worker", member.number}});
@@ -329,7 +330,7 @@ void Coordinator::serve(Member& member, const Fetch& fetch) {
     context_.log(error.code() == Code::kData ? Level::kDetail : Level::kWarning,
                  error.what());
   }
-  context_.send(member, record.to_message());
+  context_.outgoing.send(member, record.to_message());
 }
 
 // --- Members ----------------------------------------------------------------
@@ -362,7 +363,7 @@ void Coordinator::lost_process(const std::string& name, std::int64_t pid,
 
 void Coordinator::join_again() {
   for (Member* member : context_.members.present())
-    context_.send(*member, Rejoin{}.to_message());
+    context_.outgoing.send(*member, Rejoin{}.to_message());
 }
 
 // The others go on without it.
@@ -375,7 +376,7 @@ void Coordinator::put_out(Member& member) {
           ? answers + " answers of this worker in a row were rejected"
           : member.unfit;
   refuse.reason += "; look at its host and its device";
-  context_.send(member, refuse.to_message());
+  context_.outgoing.send(member, refuse.to_message());
   lose(member,
        member.unfit.empty() ? answers + " of its answers in a row were rejected"
                             : member.unfit,
@@ -477,7 +478,7 @@ void Coordinator::dismiss(int code, const std::string& reason) {
   farewell_.reason = reason;
   // Whose connection is closed may be on its way back.
   for (Member* member : context_.members.present())
-    context_.send(*member, farewell_.to_message());
+    context_.outgoing.send(*member, farewell_.to_message());
 }
 
 bool Coordinator::all_left() const {
@@ -498,7 +499,7 @@ void Coordinator::take_farewell(const RouterSocket::Incoming& incoming) {
   }
   Member late;  // it just came, or came back
   late.peer = incoming.peer;
-  context_.send(late, farewell_.to_message());
+  context_.outgoing.send(late, farewell_.to_message());
 }
 
 }  // namespace dl::cluster

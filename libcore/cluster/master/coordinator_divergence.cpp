@@ -25,7 +25,7 @@ void Coordinator::watch_training() {
     if (context_.limits.on_divergence == OnDivergence::kIgnore ||
         context_.state.watch.blocks() == 0)
       throw Error{error.code(),
-                  error.what() + std::string(RunContext::kRejectionRemedy)};
+                  error.what() + std::string(Answers::kRejectionRemedy)};
     return note_divergence(error.what());
   }
   const LossWatch& watch = context_.state.watch;
@@ -88,7 +88,7 @@ void Coordinator::take_back(RunState state) {
   context_.state = std::move(state);
   context_.diversity.reset();
   context_.caution = {};
-  context_.forgive();
+  context_.answers.forgive();
   ++context_.averages;  // running statistics are others as well
   early_stopping_ = early_stopping_of(context_.settings, context_.state);
   if (!context_.updates) return;

@@ -21,7 +21,7 @@ EstimateRound::EstimateRound(RunContext& context,
     : Phase(context), measured_(measured), table_(0, context.next_lease) {}
 
 void EstimateRound::ask(Member& member, const Probe& probe) {
-  if (!context_.send(member, probe.to_message()))
+  if (!context_.outgoing.send(member, probe.to_message()))
     throw Error{Code::kUnavailable,
                 member.describe() + " takes no messages; measure again"};
   asked_ = monotonic_seconds();

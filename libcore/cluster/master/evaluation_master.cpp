@@ -23,11 +23,10 @@ void EvaluationRound::tick() {
   for (Member* member : context_.members.workers()) {
     if (!table_.any_free()) return speculate();
     if (!reachable(*member) || working(*member)) continue;
-    if (!context_.bring_up_to_date(*member)) continue;
+    if (!context_.outgoing.bring_up_to_date(*member)) continue;
     const auto lease = table_.grant(member->number, kLease);
     note_begun(*member, context_.now);
-    context_.hand_out(*member, table_, *lease, TaskKind::kEvaluate,
-                      context_.state.iteration);
+    send_task(*member, *lease, context_.state.iteration);
   }
 }
 
@@ -39,8 +38,7 @@ void EvaluationRound::speculate() {
     const auto copy = table_.copy(lease.id, member->number);
     if (!copy) continue;
     note_begun(*member, context_.now);
-    context_.hand_out(*member, table_, *copy, TaskKind::kEvaluate,
-                      context_.state.iteration);
+    send_task(*member, *copy, context_.state.iteration);
   }
 }
 
@@ -65,7 +63,7 @@ void EvaluationRound::take(Member& member, const Message& message) {
 void EvaluationRound::take_done(Member& member, const TaskDone& done) {
   const Lease* held = table_.find(done.lease, done.fence);
   if (!held || held->worker != member.number)
-    return context_.refuse(member, done.lease, done.fence);
+    return context_.answers.refuse(member, done.lease, done.fence);
   const Lease lease = *held;
   const std::vector<std::string>& kinds = context_.settings.evaluations;
   if (!done.statistics.empty() || done.evaluations.size() != kinds.size() ||
@@ -81,7 +79,7 @@ void EvaluationRound::take_done(Member& member, const TaskDone& done) {
     }
   } catch (const Error& error) {
     table_.finish(lease.id);
-    return context_.reject(member, lease.first, error.what());
+    return context_.answers.reject(member, lease.first, error.what());
   }
   table_.commit(lease.id, lease.fence, lease.first, lease.count);
   seconds_.push_back((context_.now - member.busy_since) /

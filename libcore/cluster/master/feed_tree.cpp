@@ -38,7 +38,8 @@ void FeedTree::tick() {
   for (std::size_t i = 0; i < tree_.members().size(); ++i) {
     Member& member = *members.at(tree_.members()[i]);
     if (tree_.has_children(i) && !std::exchange(member.seat.asked, true))
-      context_.send(member, Listen{context_.limits.fan_out}.to_message());
+      context_.outgoing.send(member,
+                             Listen{context_.limits.fan_out}.to_message());
     seat(member, tree_.parent(i), members);
   }
 }
@@ -68,7 +69,7 @@ void FeedTree::seat(Member& member, std::uint64_t parent,
   if (parent != 0) place.endpoint = members.at(parent)->seat.endpoint;
   // Who is to be its parent does not listen yet.
   if (parent != 0 && place.endpoint.empty()) return;
-  if (!context_.send(member, place.to_message())) return;
+  if (!context_.outgoing.send(member, place.to_message())) return;
   seat.parent = parent;
   seat.placed = true;
 }
@@ -90,12 +91,12 @@ void FeedTree::take(Member& member, const Fed& fed) {
   // It tells what its parent said.
   if (fed.after > newest) {
     take_over(member, fed.have, "its parent says what cannot be");
-    context_.send(member, Place{}.to_message());
+    context_.outgoing.send(member, Place{}.to_message());
     return;
   }
   // What its parent left out; at first the master has sent it that.
   if (context_.members.set_feeder(member, fed.parent) == fed.parent)
-    return context_.refill(member, fed.have, fed.after);
+    return context_.outgoing.refill(member, fed.have, fed.after);
   seat.misses = 0;
   seat.reached = fed.after;
   seat.since = context_.now;
@@ -110,7 +111,7 @@ void FeedTree::take_over(Member& member, std::uint64_t have,
   Seat& seat = member.seat;
   const std::uint64_t parent = context_.members.set_feeder(member, 0);
   if (parent != 0) {
-    context_.refill(member, have, context_.feed.number());
+    context_.outgoing.refill(member, have, context_.feed.number());
     context_.events.write("feed", {{"worker", member.number},
                                    {"parent", 0},
                                    {"epoch", context_.state.epoch},

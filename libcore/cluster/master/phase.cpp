@@ -1,10 +1,91 @@
 #include "libcore/cluster/master/phase.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "libcore/base/failpoint.h"
+
 namespace dl::cluster {
+
+namespace {
+
+std::string range_of(const Lease& lease) {
+  if (lease.count == 1) return "mini-batch " + std::to_string(lease.first);
+  return "mini-batches " + std::to_string(lease.first) + "-" +
+         std::to_string(lease.first + lease.count - 1);
+}
+
+}  // namespace
+
+bool Phase::send_task(Member& member, const Lease& lease,
+                      std::int64_t iteration, const Slot& slot) {
+  Task task;
+  task.kind = is_evaluation() ? TaskKind::kEvaluate : TaskKind::kTrain;
+  task.lease = lease.id;
+  task.fence = lease.fence;
+  task.version = context_.state.version;
+  task.epoch = context_.state.epoch;
+  task.first = lease.first;
+  task.count = lease.count;
+  task.iteration = iteration;
+  if (context_.settings.mode == Mode::kSharing &&
+      context_.settings.sharing.combine == Combine::kDiversity)
+    task.beside = std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(context_.members.counted().size()));
+  if (context_.settings.mode == Mode::kAveraging)
+    task.factor = context_.state.step_factor;
+  task.slot = slot;
+  task.feed = context_.feed.number();
+  task.careful = lease.careful;
+  if (is_evaluation()) {
+    task.evaluations = context_.settings.evaluations;
+  } else {
+    task.without = context_.state.without();
+    for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
+      if (table().is_passed_over(i)) task.passed_over.push_back(i);
+  }
+  if (!context_.outgoing.send(member, task.to_message())) {
+    table().finish(lease.id);
+    return false;
+  }
+  member.moved = context_.now;
+  member.leased += static_cast<std::uint64_t>(lease.count);
+  ++context_.report.leases;
+  Json fields = {{"kind", is_evaluation() ? "evaluate" : "train"},
+                 {"lease", lease.id},
+                 {"fence", lease.fence},
+                 {"worker", member.number},
+                 {"epoch", context_.state.epoch},
+                 {"first", lease.first},
+                 {"count", lease.count}};
+  if (lease.twin != 0) fields["copy_of"] = lease.twin;
+  context_.events.write("lease", std::move(fields));
+  failpoint("master.after_lease");
+  return true;
+}
+
+void Phase::revoke(Member& member, const Lease& lease, const std::string& why,
+                   bool failed) {
+  table().finish(lease.id, failed);
+  ++context_.report.revoked;
+  context_.events.write("revoke", {{"lease", lease.id},
+                                   {"fence", lease.fence},
+                                   {"worker", member.number},
+                                   {"epoch", context_.state.epoch},
+                                   {"first", lease.first},
+                                   {"count", lease.count},
+                                   {"committed", lease.committed},
+                                   {"why", why}});
+  context_.log(Level::kDetail,
+               range_of(lease) + " of " + member.describe() +
+                   (lease.twin == 0 ? " go back to the queue: "
+                                    : " are left to another: ") +
+                   why);
+}
 
 void Phase::release(Member& member, const std::string& why, bool failed) {
   for (const Lease& lease : table().of(member.number)) {
-    context_.revoke(member, table(), lease, why, failed);
+    revoke(member, lease, why, failed);
     if (failed && lease.careful) count_loss(member, lease, why);
   }
 }
@@ -21,20 +102,20 @@ void Phase::refuse_late(Member& member, const Message& message) {
   const bool sharing = context_.settings.mode == Mode::kSharing;
   if (message.type == MessageType::kUpdate && sharing) {
     const Update late = Update::from_message(message);
-    return context_.refuse(member, late.lease, late.fence, late.batch);
+    return context_.answers.refuse(member, late.lease, late.fence, late.batch);
   }
   if (message.type == MessageType::kResult && !sharing) {
     const Result late = Result::from_message(message);
-    return context_.refuse(member, late.lease, late.fence);
+    return context_.answers.refuse(member, late.lease, late.fence);
   }
   if (message.type == MessageType::kTaskDone) {
     const TaskDone late = TaskDone::from_message(message);
-    return context_.refuse(member, late.lease, late.fence);
+    return context_.answers.refuse(member, late.lease, late.fence);
   }
   if (message.type == MessageType::kFault)
-    return context_.require_given(Fault::from_message(message).lease);
+    return context_.answers.require_given(Fault::from_message(message).lease);
   if (message.type == MessageType::kDigest && sharing)
-    return context_.count_digest(member);
+    return context_.answers.count_digest(member);
   if (message.type == MessageType::kDigest)
     return take_difference(member, Digest::from_message(message));
   if (message.type == MessageType::kReduced && !sharing &&
@@ -50,22 +131,23 @@ void Phase::take_difference(Member& member, const Digest& digest) {
   if (round == context_.round_digests.end() || round->second == digest.digest ||
       !digest.statistics.empty() || !digest.updater_state.empty())
     throw Error{Code::kProtocol, "Digest: not of a round, or no other"};
-  context_.note_difference(member, "round " + std::to_string(digest.sequence),
-                           digest.digest, round->second);
+  context_.answers.note_difference(member,
+                                   "round " + std::to_string(digest.sequence),
+                                   digest.digest, round->second);
   release(member, "its replica differs", false);
 }
 
 void Phase::take_fault(Member& member, const Fault& fault) {
   const Lease* lease = table().find(fault.lease, fault.fence);
   if (!lease || lease->worker != member.number)
-    return context_.require_given(fault.lease);
+    return context_.answers.require_given(fault.lease);
   if (fault.batch < lease->first || fault.batch >= lease->first + lease->count)
     throw Error{Code::kProtocol, "Fault: mini-batch " +
                                      std::to_string(fault.batch) +
                                      " is not in its lease"};
   table().finish(fault.lease);
   if (fault.code == 0)
-    context_.reject(member, fault.batch, fault.reason);
+    context_.answers.reject(member, fault.batch, fault.reason);
   else
     take_bad_record(member, fault);
 }

@@ -67,6 +67,12 @@ class Phase {
   // Condemns what the run's state says is to be passed over.
   void condemn_bad();
   const LeaseTable& table() const { return const_cast<Phase*>(this)->table(); }
+  // Sends the task of a lease, or takes the lease back.
+  bool send_task(Member& member, const Lease& lease, std::int64_t iteration,
+                 const Slot& slot = {});
+  // A lease ends before its work is done.  why: "revoke" events say so.
+  void revoke(Member& member, const Lease& lease, const std::string& why,
+              bool failed);
   // Whether something may be sent to the member now.
   bool reachable(const Member& member) const {
     return member.can_work() && member.retry <= context_.now;

@@ -38,7 +38,7 @@ Member* Phase::idle_worker() {
     if (reachable(*member) && !working(*member) &&
         (!best || member->batch_seconds < best->batch_seconds))
       best = member;
-  return best && context_.bring_up_to_date(*best) ? best : nullptr;
+  return best && context_.outgoing.bring_up_to_date(*best) ? best : nullptr;
 }
 
 void Phase::end_twin(const Lease& lease) {
@@ -51,8 +51,8 @@ void Phase::end_twin(const Lease& lease) {
   Stale message;
   message.lease = late.id;
   message.fence = late.fence;
-  context_.send(*member, message.to_message());
-  context_.revoke(*member, table(), late, "another was first", false);
+  context_.outgoing.send(*member, message.to_message());
+  revoke(*member, late, "another was first", false);
 }
 
 }  // namespace dl::cluster

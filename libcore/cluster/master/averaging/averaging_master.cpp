@@ -175,8 +175,8 @@ void AveragingEpoch::hand_out() {
       if (!member) continue;
       if (!working(*member)) note_begun(*member, context_.now);
       const auto lease = table_.grant_at(member->number, first, count);
-      context_.hand_out(*member, table_, *lease, TaskKind::kTrain,
-                        round.iteration, slot_for(round, slot, *member));
+      send_task(*member, *lease, round.iteration,
+                slot_for(round, slot, *member));
     }
 }
 
@@ -197,8 +197,8 @@ void AveragingEpoch::speculate() {
     const auto copy = table_.copy(lease.id, member->number);
     if (!copy) continue;
     note_begun(*member, context_.now);
-    context_.hand_out(*member, table_, *copy, TaskKind::kTrain, round.iteration,
-                      slot_for(round, slot_of(round, lease), *member));
+    send_task(*member, *copy, round.iteration,
+              slot_for(round, slot_of(round, lease), *member));
   }
 }
 
@@ -212,7 +212,7 @@ Member* AveragingEpoch::worker_for(std::size_t slot) {
     if (!reachable(*member) || (!owned && working(*member))) continue;
     // State would end what it works on.
     if (!member->in_step && working(*member)) continue;
-    if (context_.bring_up_to_date(*member)) return member;
+    if (context_.outgoing.bring_up_to_date(*member)) return member;
   }
   return nullptr;
 }
@@ -268,8 +268,7 @@ void AveragingEpoch::revoke_next(Member& member, const Lease& lease) {
   const std::int64_t next = first_of(rounds_.back(), slot_of(round, lease));
   for (const Lease& later : table_.of(member.number))
     if (later.first == next)
-      context_.revoke(member, table_, later,
-                      "what it goes on from was not done", false);
+      revoke(member, later, "what it goes on from was not done", false);
 }
 
 std::string AveragingEpoch::fault_of(const Result& result, const Lease& lease,
@@ -333,7 +332,8 @@ std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
 void AveragingEpoch::take_result(Member& member, Result result) {
   const Lease* held = table_.find(result.lease, result.fence);
   if (!held || held->worker != member.number) {
-    if (!is_in(result)) context_.refuse(member, result.lease, result.fence);
+    if (!is_in(result))
+      context_.answers.refuse(member, result.lease, result.fence);
     return;
   }
   const Lease lease = *held;
@@ -357,7 +357,7 @@ void AveragingEpoch::take_result(Member& member, Result result) {
     // Whether it is the worker another one shows.
     if (member.rejections > 0) context_.slots.swap_owner(slot);
     table_.finish(lease.id);
-    return context_.reject(member, lease.first, why);
+    return context_.answers.reject(member, lease.first, why);
   }
   const auto weight = static_cast<double>(result.examples);
   const std::size_t bytes =
@@ -384,8 +384,8 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
   Json more = Json::object();
   for (std::int64_t i = lease.first; i < lease.first + lease.count; ++i)
     if (table_.is_passed_over(i)) more["passed_over"].push_back(i);
-  context_.accept(*member, lease, lease.first, lease.count, examples, loss_sum,
-                  bytes, more);
+  context_.answers.accept(*member, lease, lease.first, lease.count, examples,
+                          loss_sum, bytes, more);
   end_twin(*table_.find(lease.id, lease.fence));
   table_.finish(lease.id);
   context_.slots.learnt(slot, member->number, round.version);
@@ -491,7 +491,7 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
 
 // Those whom it does not reach are sent State.
 void AveragingEpoch::send(const Round& round) {
-  for (Member* member : context_.tell_all(round.to_message()))
+  for (Member* member : context_.outgoing.tell_all(round.to_message()))
     release(*member, "it missed a round", false);
 }
 

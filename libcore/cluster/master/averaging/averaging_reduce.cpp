@@ -40,7 +40,8 @@ void AveragingEpoch::plan_reduction(OpenRound& round) {
     order.parameters =
         static_cast<std::int64_t>(context_.state.parameters.size());
     if (group.up) order.up = reducers[groups[*group.up].reducer]->seat.endpoint;
-    if (!context_.send(*reducers[group.reducer], order.to_message())) return;
+    if (!context_.outgoing.send(*reducers[group.reducer], order.to_message()))
+      return;
     round.appointed.insert(reducers[group.reducer]->number);
   }
   round.groups = groups;
@@ -138,7 +139,8 @@ void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
                                    {"why", why}});
   context_.log(Level::kDetail, "round " + std::to_string(round.version) +
                                    " is summed by the master: " + why);
-  for (Member* member : context_.tell_all(Direct{round.version}.to_message()))
+  for (Member* member :
+       context_.outgoing.tell_all(Direct{round.version}.to_message()))
     release(*member, "it missed a message", false);
 }
 

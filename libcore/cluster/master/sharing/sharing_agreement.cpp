@@ -19,7 +19,7 @@ void SharingEpoch::begin_check() {
     if (member->in_step && (!busiest || member->examples > busiest->examples))
       busiest = member;
   if (stage_ == Stage::kDraining && busiest) updater_of_ = busiest->number;
-  context_.tell_all(check_message().to_message());
+  context_.outgoing.tell_all(check_message().to_message());
   for (const Member* member : context_.members.workers())
     if (member->in_step) check_->ask(member->number);
   // Those on their way back are asked when they are here.
@@ -42,7 +42,7 @@ bool SharingEpoch::ask_again(Member& member) {
       context_.state.version != check_->sequence())
     return false;
   member.digests = context_.checks - 1;
-  return context_.send(member, check_message().to_message());
+  return context_.outgoing.send(member, check_message().to_message());
 }
 
 void SharingEpoch::renumber(std::uint64_t old, Member& member) {
@@ -53,7 +53,7 @@ void SharingEpoch::renumber(std::uint64_t old, Member& member) {
 }
 
 void SharingEpoch::take_digest(Member& member, Digest answer) {
-  context_.count_digest(member);
+  context_.answers.count_digest(member);
   const std::uint64_t digest = answer.digest;
   std::vector<float> updater_state = std::move(answer.updater_state);
   if (answer.statistics.size() != context_.state.statistics.size() ||
@@ -69,9 +69,9 @@ void SharingEpoch::take_digest(Member& member, Digest answer) {
   if (!updater_state.empty() && all_finite(updater_state))
     context_.state.updater_state = std::move(updater_state);
   if (digest == check_->digest()) return;
-  context_.note_difference(member,
-                           "update " + std::to_string(check_->sequence()),
-                           digest, check_->digest());
+  context_.answers.note_difference(
+      member, "update " + std::to_string(check_->sequence()), digest,
+      check_->digest());
 }
 
 void SharingEpoch::follow_check() {
@@ -126,7 +126,7 @@ void SharingEpoch::end_check() {
   }
   // Running statistics are averaged: every replica goes on from the average.
   if (state.statistics.empty()) return;
-  context_.tell_all(
+  context_.outgoing.tell_all(
       Statistics{++context_.averages, state.statistics}.to_message());
 }
 

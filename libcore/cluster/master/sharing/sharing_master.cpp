@@ -60,7 +60,8 @@ void SharingEpoch::bring_up_to_date() {
   for (Member* member : workers) {
     if (member->in_step || !reachable(*member)) continue;
     release(*member, "it is sent the state anew", false);
-    if (context_.bring_up_to_date(*member) && ask_again(*member)) continue;
+    if (context_.outgoing.bring_up_to_date(*member) && ask_again(*member))
+      continue;
     if (check_) check_->forget(member->number);
   }
 }
@@ -168,8 +169,7 @@ std::int64_t SharingEpoch::leases_to_do(const Member& member) const {
 bool SharingEpoch::grant(Member& member, const std::optional<Lease>& lease) {
   if (!lease) return false;
   if (leases_to_do(member) == 1) note_begun(member, context_.now);
-  return context_.hand_out(member, table_, *lease, TaskKind::kTrain,
-                           iteration_of(lease->first));
+  return send_task(member, *lease, iteration_of(lease->first));
 }
 
 // Counted as if no shard was left out.
@@ -218,22 +218,22 @@ void SharingEpoch::wind_up() {
   if (!rounds_) return;
   for (const SharingRounds::Held& held : rounds_->give_up())
     if (Member* member = context_.members.find(held.worker))
-      context_.refuse(*member, held.update.lease, held.update.fence,
-                      held.update.batch);
+      context_.answers.refuse(*member, held.update.lease, held.update.fence,
+                              held.update.batch);
   for (Member* member : context_.members.present())
     for (const Lease& lease : table_.of(member->number)) {
       Stale message;
       message.lease = lease.id;
       message.fence = lease.fence;
-      context_.send(*member, message.to_message());
-      context_.revoke(*member, table_, lease, "the run stops", false);
+      context_.outgoing.send(*member, message.to_message());
+      revoke(*member, lease, "the run stops", false);
     }
 }
 
 void SharingEpoch::take_done(Member& member, TaskDone done) {
   const Lease* lease = table_.find(done.lease, done.fence);
   if (!lease || lease->worker != member.number)
-    return context_.refuse(member, done.lease, done.fence);
+    return context_.answers.refuse(member, done.lease, done.fence);
   if (done.statistics.size() != context_.state.statistics.size() ||
       !done.evaluations.empty() ||
       done.examples != order_.examples(lease->first, lease->count))
@@ -249,7 +249,8 @@ void SharingEpoch::take_update(Member& member, Update update) {
   const Lease* held = table_.find(update.lease, update.fence);
   if (!held || held->worker != member.number ||
       !table_.holds(update.lease, update.fence, update.batch, update.count))
-    return context_.refuse(member, update.lease, update.fence, update.batch);
+    return context_.answers.refuse(member, update.lease, update.fence,
+                                   update.batch);
   note_trained(member, update.count, context_.now);
   if (!rounds_ || !rounds_->synchronous())
     return apply_or_reject(member, update, context_.state.version);
@@ -287,8 +288,8 @@ void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
     return apply(origin, update, static_cast<float>(most * worth), staleness);
   }
   table_.finish(update.lease);
-  context_.refuse(origin, update.lease, update.fence, update.batch);
-  context_.reject(origin, update.batch, why);
+  context_.answers.refuse(origin, update.lease, update.fence, update.batch);
+  context_.answers.reject(origin, update.batch, why);
 }
 
 // Nothing of an update that has a fault is applied, committed or logged.
@@ -330,9 +331,10 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
   context_.report.exchange.applied(origin.number, staleness);
   table_.commit(lease.id, lease.fence, update.batch, update.count);
   end_twin(lease);
-  context_.accept(origin, lease, update.batch, update.count, update.examples,
-                  update.loss_sum, update.payload.size(),
-                  {{"version", state.version}, {"staleness", staleness}});
+  context_.answers.accept(
+      origin, lease, update.batch, update.count, update.examples,
+      update.loss_sum, update.payload.size(),
+      {{"version", state.version}, {"staleness", staleness}});
   record(origin, update, scale, staleness);
   spread(origin, update, scale);
   unchecked_ += update.count;
@@ -430,7 +432,7 @@ void SharingEpoch::spread(const Member& origin, const Update& update,
   apply.scale = scale;
   const Message for_origin = apply.to_message();
   apply.payload = update.payload;
-  context_.tell_all(apply.to_message(), origin.number, for_origin);
+  context_.outgoing.tell_all(apply.to_message(), origin.number, for_origin);
 }
 
 }  // namespace dl::cluster

@@ -1,0 +1,128 @@
+#include "libcore/cluster/master/outgoing.h"
+
+#include <utility>
+
+#include "libcore/cluster/master/run_context.h"
+#include "libcore/cluster/protocol/message_limits.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kRetry = 0.25;  // seconds after what went wrong with a worker
+
+}  // namespace
+
+bool Outgoing::send(Member& member, const Message& message,
+                    std::uint64_t feed_number) {
+  const Envelope envelope{context_.run, member.number, context_.incarnation,
+                          ++sequence_, feed_number};
+  if (context_.link.send(member.peer, message, envelope)) return true;
+  member.retry = context_.now + kRetry;
+  return false;
+}
+
+std::vector<Member*> Outgoing::tell_all(const Message& message) {
+  return tell_all(message, 0, message);
+}
+
+std::vector<Member*> Outgoing::tell_all(const Message& message,
+                                        std::uint64_t origin,
+                                        const Message& for_origin) {
+  check_sender(message.type, kFromParent);  // as it is in a tree
+  const std::uint64_t number = context_.feed.add(message);
+  std::vector<Member*> missed;
+  for (Member* member : context_.members.fed_by_master()) {
+    if (!member->in_step) continue;
+    // In a tree it goes on to the member's children.
+    const bool own = member->number == origin && !context_.feed.keeps();
+    if (send(*member, own ? for_origin : message, number)) continue;
+    member->in_step = false;
+    missed.push_back(member);
+  }
+  return missed;
+}
+
+void Outgoing::refill(Member& member, std::uint64_t after, std::uint64_t upto) {
+  if (!member.in_step) return;
+  bool sent = true;
+  const auto send_one = [&](const FeedItem& item) {
+    sent = sent && send(member, item.message, item.number);
+  };
+  if (!context_.feed.visit(after, upto, send_one) || !sent)
+    member.in_step = false;
+}
+
+void Outgoing::unseat(Member& member) {
+  if (member.seat.parent == 0) return;
+  member.seat.parent = 0;
+  context_.members.set_feeder(member, 0);
+  send(member, Place{}.to_message());
+}
+
+bool Outgoing::bring_up_to_date(Member& member) {
+  if (member.in_step) return true;
+  // The State has what waits of the context_.feed; and while it would have to
+  // wait itself, it would only grow old.
+  context_.link.forget_feed(member.peer);
+  if (!context_.link.idle(member.peer)) {
+    member.retry = context_.now + kRetry;
+    return false;
+  }
+  if (catch_up(member)) return true;
+  // What else comes to it must not be ahead of the State.
+  unseat(member);
+  State message;
+  message.version = context_.state.version;
+  message.threshold = context_.state.threshold;
+  message.averages = context_.averages;
+  message.setbacks = static_cast<std::uint64_t>(context_.state.setbacks);
+  message.parameters = context_.state.parameters;
+  message.statistics = context_.state.statistics;
+  message.updater_state = context_.state.updater_state;
+  message.velocity = context_.state.velocity;
+  if (context_.state.fasgd) message.fasgd = context_.state.fasgd->state();
+  if (!send(member, message.to_message(), context_.feed.number())) return false;
+  member.in_step = true;
+  return true;
+}
+
+bool Outgoing::catch_up(Member& member) {
+  const std::string had = std::exchange(member.had.run, "");
+  if (!context_.updates || had.empty()) return false;
+  bool sent = true;
+  const auto send_one = [&](const LogEntry& entry) {
+    Apply apply;
+    apply.sequence = entry.sequence;
+    apply.epoch = entry.epoch;
+    apply.batch = entry.first;
+    apply.scale = entry.scale;
+    apply.payload.assign(entry.payload.begin(), entry.payload.end());
+    sent = sent && send(member, apply.to_message());
+  };
+  const std::size_t most = sizeof(float) * context_.state.parameters.size();
+  try {
+    if (!context_.updates->visit_after(had, member.had.version,
+                                       context_.state.version, most, send_one))
+      return false;
+  } catch (const Error& error) {
+    context_.log(Level::kWarning, error.what());
+    return false;
+  }
+  // Running statistics are averaged outside of the context_.log.
+  State there;
+  there.version = context_.state.version;
+  there.averages = context_.averages;
+  there.setbacks = static_cast<std::uint64_t>(context_.state.setbacks);
+  there.statistics = context_.state.statistics;
+  if (!sent || !send(member, there.to_message(), context_.feed.number()))
+    return false;
+  member.in_step = true;
+  context_.events.write("catch_up", {{"worker", member.number},
+                                     {"epoch", context_.state.epoch},
+                                     {"from", member.had.version},
+                                     {"version", context_.state.version}});
+  return true;
+}
+
+}  // namespace dl::cluster
