@@ -11,6 +11,7 @@
 #include "libcore/cluster/store/run_json.h"
 #include "libcore/cluster/store/setback.h"
 #include "libcore/cluster/store/step_bound.h"
+#include "libcore/cluster/store/update_step.h"
 #include "libcore/exchange/fasgd.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
@@ -37,7 +38,7 @@ constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 }
 
 // reach: an upper bound of |parameter|.
-void apply_update(const LogEntry& entry, RunState& state, double& reach) {
+void replay_update(const LogEntry& entry, RunState& state, double& reach) {
   if (entry.epoch != state.epoch)
     fail("update " + std::to_string(entry.sequence) + " is of epoch " +
          std::to_string(entry.epoch + 1) + ", the run is at epoch " +
@@ -45,24 +46,22 @@ void apply_update(const LogEntry& entry, RunState& state, double& reach) {
   if (!add_range(state.committed, entry.first, entry.count))
     fail("update " + std::to_string(entry.sequence) +
          " is for mini-batches that are committed already");
-  exchange::apply_update(entry.payload, -entry.scale, state.fasgd,
-                         state.parameters);
-  if (!entry.payload.empty()) state.constrain(state.parameters);
-  const double scale = std::fabs(static_cast<double>(entry.scale));
-  double applied = 0;
+  double size = 0;
   if (!entry.payload.empty()) {
     const auto info = exchange::inspect_threshold(entry.payload);
-    reach += exchange::kFasgdGrowth * scale * info.largest;
-    applied = scale * info.mass.size;
+    if (info.elements != state.parameters.size())
+      fail("update " + std::to_string(entry.sequence) + " is for " +
+           std::to_string(info.elements) + " elements, not " +
+           std::to_string(state.parameters.size()));
+    reach += exchange::kFasgdGrowth *
+             std::fabs(static_cast<double>(entry.scale)) * info.largest;
+    size = info.mass.size;
   }
+  apply_update(entry, size, state);
   if (!(reach <= StepBound::kRoom)) {
     reach = static_cast<double>(largest_magnitude(state.parameters));
     if (!std::isfinite(reach)) fail_overflow(entry, "update");
   }
-  state.version = entry.sequence;
-  state.count(entry.count, entry.examples, entry.loss_sum, applied,
-              entry.staleness);
-  if (entry.threshold > 0) state.threshold = entry.threshold;
 }
 
 void end_epoch(const LogEntry& entry, RunState& state) {
@@ -78,7 +77,7 @@ void end_epoch(const LogEntry& entry, RunState& state) {
 
 void apply(const LogEntry& entry, RunState& state, double& reach) {
   if (entry.kind == EntryKind::kUpdate && entry.sequence > state.version)
-    apply_update(entry, state, reach);
+    replay_update(entry, state, reach);
   if (entry.kind == EntryKind::kRound && entry.sequence > state.version)
     apply_round(entry, state);
   if (entry.kind == EntryKind::kSetback && entry.sequence > state.version) {

@@ -5,6 +5,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/master/stragglers.h"
+#include "libcore/cluster/store/update_step.h"
 
 namespace dl::cluster {
 
@@ -313,19 +314,13 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
                          std::uint64_t staleness) {
   RunState& state = context_.state;
   const Lease lease = *table_.find(update.lease, update.fence);
-  exchange::add_update(update.payload, -scale, state.fasgd, state.parameters);
-  if (!update.payload.empty()) state.constrain(state.parameters);
+  const LogEntry entry = entry_of(origin, update, scale, staleness);
+  apply_update(entry, context_.update_check.mass().size, state);
   context_.update_check.accepted(update);
   context_.report.applied.add(context_.update_check.mass());
-  ++state.version;
-  state.count(
-      update.count, update.examples, update.loss_sum,
-      std::fabs(static_cast<double>(scale)) * context_.update_check.mass().size,
-      staleness);
   if (update.examples > 0)
     context_.caution.add(update.loss_sum / static_cast<double>(update.examples),
                          staleness);
-  if (update.threshold > 0) state.threshold = update.threshold;
   staleness_.add(staleness);
   context_.report.staleness.add(staleness);
   context_.report.exchange.applied(origin.number, staleness);
@@ -335,7 +330,10 @@ void SharingEpoch::apply(Member& origin, const Update& update, float scale,
       origin, lease, update.batch, update.count, update.examples,
       update.loss_sum, update.payload.size(),
       {{"version", state.version}, {"staleness", staleness}});
-  record(origin, update, scale, staleness);
+  if (context_.updates) {  // before anybody is told of it
+    context_.updates->append(entry);
+    failpoint("master.after_log");
+  }
   spread(origin, update, scale);
   unchecked_ += update.count;
   const std::int64_t every = context_.settings.sharing.agree_every;
@@ -400,12 +398,11 @@ void SharingEpoch::compare_round(
   beside_ = before > 0 ? before - 1 : 0;
 }
 
-// Writes it to the log, before anybody is told of it.
-void SharingEpoch::record(const Member& origin, const Update& update,
-                          float scale, std::uint64_t staleness) {
-  if (!context_.updates) return;
+// The next update of the run, as the log keeps it.
+LogEntry SharingEpoch::entry_of(const Member& origin, const Update& update,
+                                float scale, std::uint64_t staleness) const {
   LogEntry entry;
-  entry.sequence = context_.state.version;
+  entry.sequence = context_.state.version + 1;
   entry.epoch = context_.state.epoch;
   entry.first = update.batch;
   entry.count = update.count;
@@ -416,8 +413,7 @@ void SharingEpoch::record(const Member& origin, const Update& update,
   entry.staleness = staleness;
   entry.scale = scale;
   entry.payload = update.payload;
-  context_.updates->append(entry);
-  failpoint("master.after_log");
+  return entry;
 }
 
 // Tells everybody of the update that was applied last; tick() sends the State

@@ -56,8 +56,8 @@ class SharingEpoch : public Phase {
                           double end) const;
   double seconds_left(const std::vector<Member*>& workers) const;
 
-  // An update's way: take_update() checks it, apply() makes it part of the
-  // run, record() keeps it, spread() tells everybody.
+  // An update's way: take_update() checks it, apply() makes it part of the run
+  // and its log, spread() tells everybody.
   void take_update(Member& member, Update update);
   std::string fault_of(const Update& update, float scale);
   void apply_or_reject(Member& origin, const Update& update,
@@ -70,8 +70,8 @@ class SharingEpoch : public Phase {
   void apply_round();
   double share_of(std::uint64_t staleness) const;
   double scale_of(const Update& update, std::uint64_t staleness) const;
-  void record(const Member& origin, const Update& update, float scale,
-              std::uint64_t staleness);
+  LogEntry entry_of(const Member& origin, const Update& update, float scale,
+                    std::uint64_t staleness) const;
   void spread(const Member& origin, const Update& update, float scale);
   void take_done(Member& member, TaskDone done);
 
