@@ -14,6 +14,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/base/unique.h"
 #include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/master/farewell.h"
 #include "libcore/cluster/master/local_workers.h"
 #include "libcore/cluster/master/progress_line.h"
 #include "libcore/cluster/master/watchdog.h"
@@ -392,11 +393,11 @@ void Master::renew_tree_key() {
 
 // Tells the workers, and stays until they have heard it.
 void Master::see_off(int code, const std::string& reason) {
-  coordinator_->dismiss(code, reason);
+  Farewell farewell(*context_, code, reason);
   const double end = monotonic_seconds() + kFarewellSeconds;
-  while (!coordinator_->all_left() && monotonic_seconds() < end)
+  while (!farewell.all_left() && monotonic_seconds() < end)
     if (const auto incoming = link_->receive(kPause, {}))
-      coordinator_->take_farewell(*incoming);
+      farewell.take(*incoming);
   coordinator_->retire_keys();
 }
 

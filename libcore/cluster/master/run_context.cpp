@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "libcore/cluster/master/phase.h"
+
 namespace dl::cluster {
 
 RunContext::RunContext(Settings the_settings, Limits the_limits,
@@ -15,6 +17,8 @@ RunContext::RunContext(Settings the_settings, Limits the_limits,
       link(the_link),
       log(std::move(the_log)),
       update_check(settings.sharing.threshold) {}
+
+RunContext::~RunContext() = default;
 
 void RunContext::note_exchange(const Member& member, const Json& exchange) {
   report.exchange.take(member.number, ExchangeStats::from_json(exchange));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -32,10 +33,13 @@
 
 namespace dl::cluster {
 
+class Phase;
+
 struct RunContext {
   RunContext(Settings settings, Limits limits, std::string run,
              std::uint64_t incarnation, EventLog& events, MasterLink& link,
              Log log);
+  ~RunContext();
 
   const Settings settings;
   const Limits limits;
@@ -80,6 +84,7 @@ struct RunContext {
 
   Outgoing outgoing{*this};
   Answers answers{*this};
+  std::unique_ptr<Phase> phase;  // what is worked on; null: nothing
 
   // Takes in Beat.exchange, and writes an event of it when one is due.
   void note_exchange(const Member& member, const Json& exchange);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/master/farewell.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/tree/reducer.h"
 #include "libcore/cluster/tree/relay.h"

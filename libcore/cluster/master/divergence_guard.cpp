@@ -1,11 +1,12 @@
-// The part of the coordinator that looks whether training goes wrong.
+#include "libcore/cluster/master/divergence_guard.h"
 
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
-#include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/master/phase.h"
 #include "libcore/cluster/store/divergence.h"
 #include "libcore/cluster/store/setback.h"
 
@@ -17,29 +18,29 @@ constexpr std::int64_t kMostSetbacks = 6;
 
 }  // namespace
 
-void Coordinator::watch_training() {
+bool DivergenceGuard::watch_training(bool ending) {
   if (context_.gone_wrong) {
     const Error error = *std::exchange(context_.gone_wrong, std::nullopt);
-    if (phase_ && go_back(error.what())) return;
+    if (context_.phase && go_back(error.what())) return true;
     // There is no going on, or never was.
     if (context_.limits.on_divergence == OnDivergence::kIgnore ||
         context_.state.watch.blocks() == 0)
       throw Error{error.code(),
                   error.what() + std::string(Answers::kRejectionRemedy)};
-    return note_divergence(error.what());
+    note_divergence(error.what());
+    return false;
   }
   const LossWatch& watch = context_.state.watch;
-  if (watch.sound()) said_wrong_ = false;
-  if (!watch.wrong() || said_wrong_ || !phase_ || evaluation_ ||
-      !stop_reason_.empty() || time_is_up_)
-    return;
-  said_wrong_ = true;
+  if (watch.sound()) said_ = false;
+  if (!watch.wrong() || said_ || !context_.phase || ending) return false;
+  said_ = true;
   const std::string what = watch.describe();
-  if (!go_back(what)) note_divergence(what);
+  if (go_back(what)) return true;
+  note_divergence(what);
+  return false;
 }
 
-// False: it is not wanted, or not possible.
-bool Coordinator::go_back(const std::string& why) {
+bool DivergenceGuard::go_back(const std::string& why) {
   RunState& state = context_.state;
   if (context_.limits.on_divergence != OnDivergence::kReduce ||
       !hooks_.go_back || state.setbacks >= kMostSetbacks)
@@ -69,30 +70,32 @@ bool Coordinator::go_back(const std::string& why) {
                    std::to_string(state.epoch + 1) + ", and on with " +
                    format("%g", state.step_factor) + " of the steps");
   failpoint("master.setback");
-  checkpoint();
+  checkpoints_.save();
   failpoint("master.setback");
-  begin_epoch();
   return true;
 }
 
-// The log is the first to know.  All work that is under way is void.
-void Coordinator::take_back(RunState state) {
+// All work that is under way is void.
+void DivergenceGuard::take_back(RunState state) {
   for (Member* member : context_.members.present()) {
-    phase_->release(*member, "training goes back", false);
+    context_.phase->release(*member, "training goes back", false);
     member->in_step = false;
   }
-  phase_.reset();
-  evaluation_ = nullptr;
-  said_wrong_ = false;
+  context_.phase.reset();
+  said_ = false;
   const std::uint64_t before = context_.state.version;
+  state.elapsed = context_.state.elapsed;
   context_.state = std::move(state);
   context_.diversity.reset();
   context_.caution = {};
   context_.answers.forgive();
   ++context_.averages;  // running statistics are others as well
-  early_stopping_ = early_stopping_of(context_.settings, context_.state);
-  if (!context_.updates) return;
-  // Each number has an entry, so that logs have no gaps.
+  if (context_.updates) log_setback(before);
+}
+
+// The log is the first to know.  Each number has an entry, so that logs have no
+// gaps.
+void DivergenceGuard::log_setback(std::uint64_t before) {
   const std::uint64_t last = context_.state.version;
   for (std::uint64_t version = before + 1; version <= last; ++version) {
     context_.state.version = version;
@@ -108,7 +111,7 @@ void Coordinator::take_back(RunState state) {
 }
 
 // One bad score may be chance, or statistics that are not settled yet.
-void Coordinator::watch_score() {
+void DivergenceGuard::watch_score() {
   const std::span<const EpochScore> history = context_.state.history;
   const auto lost = [&](std::span<const EpochScore> upto) {
     return lost_score(upto,
@@ -123,8 +126,8 @@ void Coordinator::watch_score() {
     note_divergence("the held-out score stays low: " + now);
 }
 
-void Coordinator::write_divergence(const std::string& what,
-                                   std::string_view action) {
+void DivergenceGuard::write_divergence(const std::string& what,
+                                       std::string_view action) {
   const RunState& state = context_.state;
   context_.events.write("divergence", {{"epoch", state.epoch},
                                        {"version", state.version},
@@ -135,7 +138,7 @@ void Coordinator::write_divergence(const std::string& what,
                                        {"action", action}});
 }
 
-void Coordinator::note_divergence(const std::string& what) {
+void DivergenceGuard::note_divergence(const std::string& what) {
   const bool ignored = context_.limits.on_divergence == OnDivergence::kIgnore;
   const std::string remedy = divergence_remedy(context_.settings.mode);
   write_divergence(what, ignored ? "ignore" : "stop");

@@ -1,0 +1,29 @@
+// The end of a run for its members.  They answer Stop with Leave: a process
+// that ended before could take the news down with its connections.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_FAREWELL_H_
+#define DL_LIBCORE_CLUSTER_MASTER_FAREWELL_H_
+
+#include <string>
+
+#include "libcore/cluster/master/run_context.h"
+
+namespace dl::cluster {
+
+class Farewell {
+ public:
+  // Tells all members.  code, reason: as in Stop.
+  Farewell(RunContext& context, int code, const std::string& reason);
+
+  bool all_left() const;
+  // What comes now, instead of Coordinator::handle().
+  void take(const RouterSocket::Incoming& incoming);
+
+ private:
+  RunContext& context_;
+  Stop stop_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_FAREWELL_H_

@@ -1,0 +1,92 @@
+#include "libcore/cluster/master/member_watch.h"
+
+#include "libcore/base/number_format.h"
+#include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/master/stragglers.h"
+
+namespace dl::cluster {
+
+void MemberWatch::tick() {
+  watch_connections();
+  watch_signs_of_life();
+  watch_stragglers();
+}
+
+void MemberWatch::lose(Member& member, const std::string& why, bool gone,
+                       bool failed) {
+  ++context_.report.lost;
+  context_.events.write("lost", {{"worker", member.number},
+                                 {"why", why},
+                                 {"doing", member.doing},
+                                 {"epoch", context_.state.epoch}});
+  context_.log(Level::kWarning,
+               "worker " + member.describe() + " lost: " + why +
+                   (context_.phase && context_.phase->working(member)
+                        ? "; its work goes back to the queue"
+                        : ""));
+  member.in_step = false;
+  const std::string peer = member.peer;
+  if (context_.phase) context_.phase->release(member, why, failed);
+  if (gone) context_.members.remove(peer);
+}
+
+// The others go on without it.
+void MemberWatch::put_out(Member& member) {
+  Refuse refuse;
+  refuse.code = static_cast<int>(Code::kUnavailable);
+  const std::string answers = std::to_string(member.rejections);
+  refuse.reason =
+      member.unfit.empty()
+          ? answers + " answers of this worker in a row were rejected"
+          : member.unfit;
+  refuse.reason += "; look at its host and its device";
+  context_.outgoing.send(member, refuse.to_message());
+  lose(member,
+       member.unfit.empty() ? answers + " of its answers in a row were rejected"
+                            : member.unfit,
+       true, false);
+}
+
+void MemberWatch::watch_connections() {
+  for (const RouterSocket::Ended& ended : context_.link.take_ended())
+    if (Member* member = context_.members.find(ended.peer))
+      lose(*member, ended.why, true, false);
+  for (Member* member : context_.members.present())
+    if (member->faulty) put_out(*member);
+}
+
+void MemberWatch::watch_signs_of_life() {
+  const Limits& limits = context_.limits;
+  const double now = context_.now;
+  for (Member* member : context_.members.silent(now, limits.lost_after))
+    lose(*member,
+         "nothing heard of it for " + format("%.1f s", now - member->heard),
+         false);
+  const auto working = [&](const Member& member) {
+    return context_.phase && context_.phase->working(member);
+  };
+  for (Member* member :
+       context_.members.stuck(now, limits.stuck_after, working)) {
+    const std::string doing =
+        member->doing.empty() ? "" : " (" + member->doing + ")";
+    lose(*member,
+         "it beats but does not move for " +
+             format("%.1f s", now - member->moved) + doing,
+         false);
+  }
+}
+
+// The others wait for it, or train on what it did not know of.
+void MemberWatch::watch_stragglers() {
+  for (const Straggler& slow :
+       find_stragglers(context_.members.workers(), context_.now)) {
+    context_.events.write("straggler", {{"worker", slow.member->number},
+                                        {"factor", slow.factor},
+                                        {"epoch", context_.state.epoch}});
+    context_.log(Level::kWarning, slow.member->describe() + " is " +
+                                      format("%.1f", slow.factor) +
+                                      "x slower than the median of the others");
+  }
+}
+
+}  // namespace dl::cluster

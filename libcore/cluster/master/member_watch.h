@@ -1,0 +1,36 @@
+// Which members are lost: gone, silent, standing still or of no use; and which
+// are slow.
+
+#ifndef DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_
+#define DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_
+
+#include <cstdint>
+#include <string>
+
+#include "libcore/cluster/master/run_context.h"
+
+namespace dl::cluster {
+
+class MemberWatch {
+ public:
+  explicit MemberWatch(RunContext& context) : context_(context) {}
+
+  void tick();
+
+  // The member's work goes back to the queue.  gone: it is no member any more.
+  // failed: it may have been its work.
+  void lose(Member& member, const std::string& why, bool gone,
+            bool failed = true);
+
+ private:
+  void watch_connections();
+  void watch_signs_of_life();
+  void watch_stragglers();
+  void put_out(Member& member);
+
+  RunContext& context_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_MASTER_MEMBER_WATCH_H_

@@ -1,0 +1,61 @@
+#include "libcore/cluster/master/record_server.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// Of an honest worker one, and its evaluation's.
+constexpr std::size_t kMostFetches = 8;
+
+}  // namespace
+
+void RecordServer::tick() {
+  for (Member* member : context_.members.present()) serve(*member);
+}
+
+void RecordServer::require_record(bool evaluation, std::uint32_t shard,
+                                  std::uint32_t record) const {
+  const auto& shards =
+      (evaluation ? context_.evaluation : context_.training).records;
+  if (shard >= shards.size() || record >= shards[shard].size())
+    throw Error{Code::kProtocol, "there is no record " +
+                                     std::to_string(record) + " of shard " +
+                                     std::to_string(shard)};
+}
+
+// Not before it has taken the last one: who asks and does not listen must not
+// fill our memory.
+void RecordServer::take(Member& member, const Fetch& fetch) {
+  require_record(fetch.evaluation, fetch.shard, fetch.record);
+  if (member.wanted.size() >= kMostFetches)
+    throw Error{Code::kProtocol,
+                "Fetch: it asks for more records than it takes"};
+  member.wanted.push_back(fetch);
+  serve(member);
+}
+
+void RecordServer::serve(Member& member) {
+  while (!member.wanted.empty() && context_.link.idle(member.peer)) {
+    const Fetch fetch = member.wanted.front();
+    member.wanted.erase(member.wanted.begin());
+    serve(member, fetch);
+  }
+}
+
+void RecordServer::serve(Member& member, const Fetch& fetch) {
+  Record record;
+  record.evaluation = fetch.evaluation;
+  record.shard = fetch.shard;
+  record.record = fetch.record;
+  try {
+    record.packed = record_(fetch);
+  } catch (const Error& error) {
+    // What becomes of that is settled when the mini-batch is at hand.
+    if (error.code() == Code::kProtocol) throw;
+    context_.log(error.code() == Code::kData ? Level::kDetail : Level::kWarning,
+                 error.what());
+  }
+  context_.outgoing.send(member, record.to_message());
+}
+
+}  // namespace dl::cluster

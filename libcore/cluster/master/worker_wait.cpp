@@ -1,0 +1,61 @@
+#include "libcore/cluster/master/worker_wait.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "libcore/base/number_format.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kSayWaiting = 10;  // seconds between two such lines
+
+}  // namespace
+
+WorkerWait::WorkerWait(RunContext& context)
+    : context_(context),
+      started_(context.now),
+      alone_since_(context.now),
+      said_(context.now) {}
+
+bool WorkerWait::gathered() {
+  if (gathered_) return true;
+  const auto workers = context_.members.workers();
+  const auto have = static_cast<std::int64_t>(workers.size());
+  if (have >= context_.limits.min_workers) return gathered_ = true;
+  std::string names;
+  for (const Member* member : workers)
+    names += (names.empty() ? " (" : ", ") + member->hello.name;
+  const std::string what = std::to_string(have) + " of " +
+                           std::to_string(context_.limits.min_workers) +
+                           " workers" + names + (names.empty() ? "" : ")");
+  const double left = started_ + context_.limits.wait - context_.now;
+  if (left <= 0)
+    throw Error{Code::kUnavailable,
+                "waited " + format("%.1f s", context_.limits.wait) +
+                    " and have " + what +
+                    "; start more, lower --min-workers or raise --wait"};
+  say(what, left);
+  return false;
+}
+
+bool WorkerWait::deserted() {
+  if (context_.members.anybody_works()) {
+    alone_since_ = context_.now;
+    return false;
+  }
+  const double left = alone_since_ + context_.limits.wait - context_.now;
+  if (left > 0) say("no worker is left", left);
+  return left <= 0;
+}
+
+void WorkerWait::say(const std::string& what, double left) {
+  if (context_.now - said_ < kSayWaiting) return;
+  said_ = context_.now;
+  char text[48];
+  std::snprintf(text, sizeof text, ", %.0f s left", std::ceil(left));
+  context_.log(Level::kInfo, "waiting: " + what + text);
+}
+
+}  // namespace dl::cluster
