@@ -18,6 +18,7 @@
 #include "libcore/data/stream.h"
 #include "libcore/data/zip.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 

@@ -12,7 +12,7 @@
 #include "libcore/data/older_shards.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/shard_names.h"
-#include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/source.h"
 
 namespace dl::data {

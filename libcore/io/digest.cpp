@@ -10,13 +10,6 @@ std::uint64_t digest(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-std::string hex(std::uint64_t value) {
-  std::string text(16, '0');
-  for (int i = 15; i >= 0; --i, value >>= 4)
-    text[static_cast<std::size_t>(i)] = "0123456789abcdef"[value & 15];
-  return text;
-}
-
 struct Digest::State {
   XXH3_state_t* xxh = XXH3_createState();
   State() {

@@ -7,13 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 namespace dl::io {
 
 std::uint64_t digest(std::span<const std::byte> bytes);
-
-std::string hex(std::uint64_t value);  // 16 lower-case digits
 
 // The digest of a sequence of pieces: equal to digest() of them joined.
 class Digest {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 
 namespace dl::io {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/looks_like.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/safetensors.h"

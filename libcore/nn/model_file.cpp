@@ -10,6 +10,7 @@
 #include <map>
 
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/looks_like.h"
 #include "libcore/io/mapping.h"
 #include "libcore/io/safetensors.h"

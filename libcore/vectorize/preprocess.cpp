@@ -9,6 +9,7 @@
 #include "libcore/data/shard.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/source.h"
 
 namespace dl::vectorize {

@@ -23,6 +23,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "tests/simulation/all_reduce.h"
 #include "tests/simulation/training.h"
 #include "tools/dl-master-exchange.h"

@@ -7,7 +7,7 @@
 
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/master/run_context.h"
-#include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 
 namespace dl::cluster {
 

@@ -20,13 +20,14 @@
 #include "libcore/cluster/master/watchdog.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/plan/run_store.h"
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/records/batches.h"
 #include "libcore/cluster/settings/worker_advice.h"
 #include "libcore/cluster/store/divergence.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/cluster/transport/local_socket.h"
 #include "libcore/eval/model.h"
-#include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -174,7 +175,8 @@ std::unique_ptr<RouterSocket> Master::listen() {
     endpoint = local_socket_.emplace(store_.path()).endpoint();
   try {
     auto socket = std::make_unique<RouterSocket>(
-        endpoint.empty() ? "tcp://*:0" : endpoint, options_.security, log_);
+        endpoint.empty() ? std::string(kAnyEndpoint) : endpoint,
+        options_.security, log_);
     Sizes sizes = plan_.sizes();
     sizes.shards = plan_.training->shards().size();
     if (options_.estimate) sizes.load = kLongestLoad;

@@ -7,6 +7,7 @@
 
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/plan/plan.h"
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/io/source.h"
@@ -43,7 +44,7 @@ void check_whole(const MasterOptions& options) {
 
 // Where a run listens, for the next: workers come back there.
 std::string same_port(const std::string& bind, const std::string& endpoint) {
-  std::string wanted = bind.empty() ? "tcp://*:0" : bind;
+  std::string wanted = bind.empty() ? std::string(kAnyEndpoint) : bind;
   const auto port = endpoint.rfind(':');
   if (!wanted.ends_with(":0") || port == std::string::npos) return wanted;
   return wanted.substr(0, wanted.size() - 2) + endpoint.substr(port);

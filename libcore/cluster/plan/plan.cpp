@@ -13,6 +13,7 @@
 #include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/data_check.h"
 #include "libcore/nn/targets.h"

@@ -6,7 +6,7 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/plan/continuation.h"
 #include "libcore/cluster/store/run_json.h"
-#include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/temporary_name.h"
 
 namespace dl::cluster {

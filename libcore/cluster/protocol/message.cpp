@@ -3,11 +3,11 @@
 #include "libcore/cluster/protocol/message.h"
 
 #include <bit>
-#include <charconv>
 #include <cstring>
 
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/protocol/message_fields.h"
-#include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 
 namespace dl::cluster {
 
@@ -160,7 +160,7 @@ Takes takes_of(const JsonView& body) {
 
 std::string endpoint_of(const JsonView& body, std::string_view key) {
   std::string endpoint = text_of(body, key, kMaxEndpoint);
-  if (!endpoint.empty() && !endpoint.starts_with("tcp://"))
+  if (!endpoint.empty() && !tcp_address(endpoint))
     body.at(key).fail("tcp://ADDRESS:PORT");
   return endpoint;
 }
@@ -182,13 +182,9 @@ Json hex_field(std::uint64_t value) { return io::hex(value); }
 
 std::uint64_t hex_of(const JsonView& body, std::string_view key) {
   JsonView field = body.at(key);
-  std::string text = field.string();
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value, 16);
-  if (text.size() != 16 || error != std::errc{} || stop != end)
-    field.fail("16 hexadecimal digits");
-  return value;
+  const auto value = io::parse_hex(field.string());
+  if (!value) field.fail("16 hexadecimal digits");
+  return *value;
 }
 
 std::vector<std::byte> floats_to_blob(const std::vector<float>& values) {

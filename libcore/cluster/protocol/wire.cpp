@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 
 namespace dl::cluster {
 namespace {
@@ -30,6 +31,7 @@ enum Offset : std::size_t {
 };
 // A refusal of version 0: magic, version, code, length, text.
 constexpr std::size_t kRefusalBytes = 12;
+constexpr std::size_t kRunBytes = 16;
 constexpr std::size_t kSmallestFrame = 4096;  // a header with all part lengths
 
 template <typename T>
@@ -50,23 +52,16 @@ T get(Frame in, std::size_t offset) {
 
 void put_run(std::vector<std::byte>& header, const std::string& run) {
   if (run.empty()) return;
-  require(run.size() == 32, "run id of 32 digits");
-  for (std::size_t i = 0; i < 16; ++i)
-    header[kRun + i] =
-        static_cast<std::byte>(std::stoul(run.substr(2 * i, 2), nullptr, 16));
+  const auto bytes = io::parse_hex_bytes(run);
+  require(bytes && bytes->size() == kRunBytes, "run id of 32 digits");
+  std::ranges::copy(*bytes, header.begin() + kRun);
 }
 
 std::string get_run(Frame header) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string run;
-  bool any = false;
-  for (std::size_t i = 0; i < 16; ++i) {
-    auto byte = std::to_integer<unsigned>(header[kRun + i]);
-    any = any || byte != 0;
-    run += kDigits[byte >> 4];
-    run += kDigits[byte & 15];
-  }
-  return any ? run : "";
+  const Frame run = header.subspan(kRun, kRunBytes);
+  const bool any =
+      std::ranges::any_of(run, [](std::byte b) { return b != std::byte{0}; });
+  return any ? io::hex(run) : "";
 }
 
 // Of the header without its own field, the lengths of the parts, the parts.

@@ -6,6 +6,7 @@
 #include "libcore/data/contradiction.h"
 #include "libcore/data/stream.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 

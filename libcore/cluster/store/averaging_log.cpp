@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/store/round_step.h"
 #include "libcore/cluster/store/step_bound.h"
-#include "libcore/exchange/delta.h"
 #include "libcore/exchange/heads.h"
 
 namespace dl::cluster {
@@ -72,12 +72,9 @@ void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
 
 void take_step(std::span<const std::byte> delta,
                const exchange::OuterOptimizer& outer, RunState& state) {
-  std::vector<float> average(state.parameters.size());
-  exchange::decode_delta(delta, 1, average);
   std::vector<float> parameters = state.parameters, velocity = state.velocity;
-  if (outer.has_velocity()) velocity.resize(average.size());
-  outer.step(parameters, average, velocity);
-  state.constrain(parameters);
+  std::vector<float> average;
+  apply_average(delta, outer, state.constrain, parameters, velocity, average);
   if (!std::isfinite(largest_magnitude(parameters)) ||
       !std::isfinite(largest_magnitude(velocity)))
     throw Error{Code::kProtocol, "it makes the parameters overflow"};

@@ -1,7 +1,6 @@
 #include "libcore/cluster/store/replay.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -15,6 +14,7 @@
 #include "libcore/exchange/fasgd.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -231,10 +231,11 @@ LogIdentity log_identity(const std::string& folder, std::size_t parameters) {
   const Json json = parse_json(text, "'" + folder + "/run.json'", Code::kData);
   std::uint64_t digest = io::digest(std::as_bytes(std::span(text)));
   if (json.contains("log")) {
-    const std::string hex = JsonView(json, Code::kData).at("log").string();
-    const char* const end = hex.data() + hex.size();
-    if (std::from_chars(hex.data(), end, digest, 16).ptr != end)
-      fail("'" + folder + "/run.json': log: want hexadecimal digits");
+    const auto kept =
+        io::parse_hex(JsonView(json, Code::kData).at("log").string());
+    if (!kept)
+      fail("'" + folder + "/run.json': log: want 16 hexadecimal digits");
+    digest = *kept;
   }
   return {parameters, digest};
 }

@@ -1,6 +1,6 @@
 #include "libcore/cluster/store/run_files.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -8,6 +8,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/cluster/store/numbered_name.h"
+#include "libcore/cluster/store/update_log_format.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 
@@ -17,20 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "checkpoint-";
-constexpr std::string_view kSuffix = ".safetensors";
+constexpr NumberedName kCheckpoint{"checkpoint-", ".safetensors", 6};
 constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
-
-// PREFIX, digits, SUFFIX.
-bool is_numbered(std::string_view name, std::string_view prefix,
-                 std::string_view suffix) {
-  if (name.size() <= prefix.size() + suffix.size() ||
-      !name.starts_with(prefix) || !name.ends_with(suffix))
-    return false;
-  name.remove_prefix(prefix.size());
-  name.remove_suffix(suffix.size());
-  return name.find_first_not_of("0123456789") == name.npos;
-}
 
 // Whether the file is one of the run's that are in the folder now.
 bool is_file_of_run(const std::string& file, const std::string& folder) {
@@ -71,25 +61,23 @@ bool is_list_of_objects(const Json& list) {
 }  // namespace
 
 std::int64_t checkpoint_number(const std::string& name) {
-  if (!is_numbered(name, kPrefix, kSuffix)) return -1;
-  const std::string digits = name.substr(
-      kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  return digits.size() > 15 ? -1 : std::stoll(digits);
+  return kCheckpoint.parse(name).value_or(-1);
 }
 
 std::string checkpoint_name(std::int64_t number) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%06lld",
-                static_cast<long long>(number));
-  return std::string(kPrefix) + digits + std::string(kSuffix);
+  return kCheckpoint.of(number);
 }
 
 bool is_of_run(const std::string& name) {
-  return checkpoint_number(name) >= 0 || name == "run.json" ||
-         name == "events.jsonl" || name == "best.safetensors" ||
-         is_numbered(name, "updates-", ".log") ||
-         is_numbered(name, "data-train-", ".dls") ||
-         is_numbered(name, "data-eval-", ".dls");
+  static constexpr NumberedName kNumbered[] = {kCheckpoint,
+                                               kUpdateLogName,
+                                               {"data-train-", ".dls"},
+                                               {"data-eval-", ".dls"}};
+  return name == "run.json" || name == "events.jsonl" ||
+         name == "best.safetensors" ||
+         std::ranges::any_of(kNumbered, [&](const NumberedName& numbered) {
+           return numbered.parse(name).has_value();
+         });
 }
 
 namespace {

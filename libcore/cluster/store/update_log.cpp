@@ -13,6 +13,7 @@
 #include <list>
 
 #include "libcore/base/error.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/sink.h"
 
 namespace dl::cluster {
@@ -21,28 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "updates-";
-constexpr std::string_view kSuffix = ".log";
 constexpr std::size_t kRunBytes = 16;
-
-std::string name_of(std::uint64_t base) {
-  std::array<char, 32> digits{};
-  std::snprintf(digits.data(), digits.size(), "%012llu",
-                static_cast<unsigned long long>(base));
-  return std::string(kPrefix) + digits.data() + std::string(kSuffix);
-}
-
-std::optional<std::uint64_t> base_of(const std::string& name) {
-  if (name.size() <= kPrefix.size() + kSuffix.size() ||
-      !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
-    return std::nullopt;
-  const std::string digits = name.substr(
-      kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  if (digits.size() > 19 ||
-      digits.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;
-  return std::stoull(digits);
-}
 
 std::string error_text() { return std::strerror(errno); }
 
@@ -74,8 +54,10 @@ bool write_all(int file, std::span<iovec> parts) {
 std::vector<LogFile> update_logs(const std::string& folder) {
   std::vector<LogFile> result;
   for (const auto& entry : fs::directory_iterator(folder))
-    if (const auto base = base_of(entry.path().filename().string()))
-      result.push_back({entry.path().string(), *base});
+    if (const auto base =
+            kUpdateLogName.parse(entry.path().filename().string()))
+      result.push_back(
+          {entry.path().string(), static_cast<std::uint64_t>(*base)});
   std::ranges::sort(result, {}, &LogFile::base);
   return result;
 }
@@ -101,10 +83,9 @@ UpdateLog::UpdateLog(std::string folder, LogIdentity identity, std::string run,
       identity_(identity),
       run_(std::move(run)),
       log_(std::move(log)) {
-  require(run_.size() == 2 * kRunBytes, "run id of 32 digits");
-  for (std::size_t i = 0; i < kRunBytes; ++i)
-    run_bytes_.push_back(
-        static_cast<std::byte>(std::stoul(run_.substr(2 * i, 2), nullptr, 16)));
+  auto bytes = io::parse_hex_bytes(run_);
+  require(bytes && bytes->size() == kRunBytes, "run id of 32 digits");
+  run_bytes_ = std::move(*bytes);
 }
 
 UpdateLog::~UpdateLog() { close(); }
@@ -161,7 +142,8 @@ void UpdateLog::go_on(std::uint64_t version) {
 void UpdateLog::begin(std::uint64_t version) {
   if (file_ >= 0 && base_ == version) return;
   close();
-  const std::string path = folder_ + "/" + name_of(version);
+  const std::string path =
+      folder_ + "/" + kUpdateLogName.of(static_cast<std::int64_t>(version));
   std::vector<std::byte> bytes = encode_log_header({identity_, version});
   encode_entry(start_entry(version), bytes);
   const auto sink = io::open_sink(path);
@@ -271,13 +253,7 @@ void restore_epoch_record(std::span<const std::byte> payload, RunState& state) {
 std::string run_of(const LogEntry& start) {
   if (start.payload.size() != kRunBytes)
     throw Error{Code::kData, "a start of a master without its run id"};
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string run;
-  for (const std::byte b : start.payload) {
-    run += kDigits[std::to_integer<unsigned>(b) >> 4];
-    run += kDigits[std::to_integer<unsigned>(b) & 15];
-  }
-  return run;
+  return io::hex(start.payload);
 }
 
 }  // namespace dl::cluster

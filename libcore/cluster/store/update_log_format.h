@@ -15,7 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/store/numbered_name.h"
+
 namespace dl::cluster {
+
+// Its number: the update before its first.
+inline constexpr NumberedName kUpdateLogName{"updates-", ".log", 12};
 
 // What all logs of a run directory have in common.
 struct LogIdentity {

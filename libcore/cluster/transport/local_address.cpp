@@ -7,15 +7,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
 #include "libcore/base/error.h"
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/transport/addresses.h"
 
 namespace dl::cluster {
 namespace {
-
-constexpr std::string_view kTcp = "tcp://";
 
 std::string text_of(const sockaddr* address, socklen_t size) {
   std::array<char, NI_MAXHOST> text{};
@@ -45,9 +43,9 @@ std::string source_of(const addrinfo& to) {
 }  // namespace
 
 std::string local_address(const std::string& endpoint) {
-  if (endpoint.rfind(kTcp, 0) != 0) return "127.0.0.1";
-  const std::string host = endpoint.substr(kTcp.size());
-  Addresses addresses(host);
+  const auto host = tcp_address(endpoint);
+  if (!host) return "127.0.0.1";
+  Addresses addresses(*host);
   std::string why = addresses.why();
   // IPv4 first, as connections of libzmq do where a name has both.
   for (int family : {AF_INET, AF_INET6})
@@ -56,7 +54,7 @@ std::string local_address(const std::string& endpoint) {
       if (std::string found = source_of(*at); !found.empty()) return found;
       why = std::strerror(errno);
     }
-  throw Error{Code::kUnavailable, "no way to '" + host + "': " + why};
+  throw Error{Code::kUnavailable, "no way to '" + *host + "': " + why};
 }
 
 }  // namespace dl::cluster

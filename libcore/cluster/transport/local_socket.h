@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/transport/passing_folder.h"
 
 namespace dl::cluster {
@@ -27,7 +28,7 @@ class LocalSocket {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
   }
-  std::string endpoint() const { return "ipc://" + path_.string(); }
+  std::string endpoint() const { return ipc_endpoint(path_.string()); }
 
  private:
   static constexpr std::size_t kLongest = 100;  // bytes of an ipc: path

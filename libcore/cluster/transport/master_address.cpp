@@ -4,6 +4,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -21,10 +22,11 @@ bool is_port(std::string_view text, unsigned least) {
 
 // tcp://HOST:PORT or ipc://PATH
 bool is_endpoint(std::string_view text, unsigned least) {
-  if (text.starts_with("ipc://")) return text.size() > 6;
-  const auto colon = text.rfind(':');
-  return text.starts_with("tcp://") && colon != text.npos && colon > 6 &&
-         is_port(text.substr(colon + 1), least);
+  if (const auto path = ipc_path(text)) return !path->empty();
+  const auto address = tcp_address(text);
+  const auto colon = address ? address->rfind(':') : std::string::npos;
+  return colon != std::string::npos && colon > 0 &&
+         is_port(std::string_view(*address).substr(colon + 1), least);
 }
 
 }  // namespace

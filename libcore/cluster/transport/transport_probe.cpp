@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/transport/addresses.h"
 #include "libcore/cluster/transport/transport_socket.h"
 
@@ -18,7 +19,6 @@ namespace dl::cluster {
 namespace {
 
 constexpr int kPatience = 300;  // milliseconds
-constexpr std::string_view kTcp = "tcp://";
 
 std::string lower(std::string text) {
   if (!text.empty())
@@ -67,8 +67,9 @@ std::string probe_ipc(const std::string& path) {
 }  // namespace
 
 bool has_ipv4(const std::string& endpoint) {
-  if (endpoint.rfind(kTcp, 0) != 0) return false;
-  Addresses addresses(endpoint.substr(kTcp.size()));
+  const auto address = tcp_address(endpoint);
+  if (!address) return false;
+  Addresses addresses(*address);
   for (auto* at = addresses.first(); at != nullptr; at = at->ai_next)
     if (at->ai_family == AF_INET) return true;
   return false;
@@ -76,10 +77,10 @@ bool has_ipv4(const std::string& endpoint) {
 
 std::string probe(const std::string& endpoint) {
   std::string why;
-  if (endpoint.rfind(kTcp, 0) == 0)
-    why = probe_tcp(endpoint.substr(kTcp.size()));
-  else if (endpoint.rfind("ipc://", 0) == 0)
-    why = probe_ipc(endpoint.substr(6));
+  if (const auto address = tcp_address(endpoint))
+    why = probe_tcp(*address);
+  else if (const auto path = ipc_path(endpoint))
+    why = probe_ipc(*path);
   return why.empty() ? "something answers, but gives no handshake yet" : why;
 }
 

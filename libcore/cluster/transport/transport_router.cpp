@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/transport/security/zap.h"
 #include "libcore/cluster/transport/socket_monitor.h"
 #include "libcore/cluster/transport/transport.h"
@@ -28,17 +29,20 @@ constexpr Milliseconds kFlushEvery{5};  // libzmq does not say when one drains
 
 // "tcp://[::]:7000" -> "tcp://host:7000"; "[::ffff:127.0.0.1]" -> "127.0.0.1".
 std::string printable_endpoint(const std::string& bound) {
-  std::size_t colon = bound.rfind(':');
-  std::string host = bound.substr(0, colon), port = bound.substr(colon);
-  constexpr std::string_view kMapped = "tcp://[::ffff:";
-  if (host == "tcp://[::]" || host == "tcp://0.0.0.0") {
+  const auto address = tcp_address(bound);
+  if (!address) return bound;
+  const std::size_t colon = address->rfind(':');
+  const std::string host = address->substr(0, colon);
+  const std::string port = address->substr(colon);
+  constexpr std::string_view kMapped = "[::ffff:";
+  if (host == "[::]" || host == "0.0.0.0") {
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) == 0)
-      return std::string("tcp://") + name.data() + port;
+      return tcp_endpoint(name.data() + port);
   }
-  if (host.rfind(kMapped, 0) == 0)
-    return "tcp://" +
-           host.substr(kMapped.size(), host.size() - kMapped.size() - 1) + port;
+  if (host.starts_with(kMapped))
+    return tcp_endpoint(
+        host.substr(kMapped.size(), host.size() - kMapped.size() - 1) + port);
   return bound;
 }
 
@@ -171,9 +175,9 @@ void RouterSocket::State::bind_again() {
 
 // libzmq binds a path whatever is there.
 void RouterSocket::State::take_path(const std::string& endpoint) {
-  constexpr std::string_view kIpc = "ipc://";
-  if (!endpoint.starts_with(kIpc)) return;
-  const std::string file = endpoint.substr(kIpc.size());
+  const auto named = ipc_path(endpoint);
+  if (!named) return;
+  const std::string& file = *named;
   struct stat there {};
   if (file.empty() || file[0] == '@' || ::lstat(file.c_str(), &there) != 0) {
     path = file;
@@ -190,11 +194,12 @@ void RouterSocket::State::take_path(const std::string& endpoint) {
 }
 
 void RouterSocket::State::bind(const std::string& endpoint) {
-  constexpr std::string_view kLocal = "tcp://localhost:";
+  constexpr std::string_view kLocal = "localhost:";
   take_path(endpoint);
   std::string address = endpoint;  // libzmq binds no names
-  if (address.rfind(kLocal, 0) == 0)
-    address.replace(0, kLocal.size(), "tcp://127.0.0.1:");
+  if (const auto named = tcp_address(endpoint);
+      named && named->starts_with(kLocal))
+    address = tcp_endpoint("127.0.0.1:" + named->substr(kLocal.size()));
   try {
     socket.bind(address);
   } catch (const zmq::error_t& error) {

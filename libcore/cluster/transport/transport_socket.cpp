@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "libcore/cluster/protocol/endpoint.h"
+
 namespace dl::cluster {
 namespace {
 
@@ -16,10 +18,6 @@ constexpr int kHighWater = 8;
 
 // A connection ends where the other host does not answer for so long.
 constexpr Milliseconds kUnanswered{8000};
-
-bool starts_with(const std::string& text, std::string_view start) {
-  return text.compare(0, start.size(), start) == 0;
-}
 
 // A frame that libzmq sends from where it lies, and frees.
 zmq::message_t to_message(std::vector<std::byte>&& frame) {
@@ -50,13 +48,6 @@ Origin origin_of(zmq::message_t& frame) {
 }
 
 }  // namespace
-
-bool is_local(const std::string& endpoint) {
-  for (const char* start : {"ipc://", "inproc://", "tcp://127.",
-                            "tcp://localhost:", "tcp://[::1]:"})
-    if (starts_with(endpoint, start)) return true;
-  return false;
-}
 
 void check_security(const std::string& endpoint, const Security& security) {
   // libzmq takes two addresses so, and we would look at the first alone.

@@ -22,8 +22,6 @@ using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds kLinger{2000};
 
-// Loopback and ipc: nothing leaves this host.
-bool is_local(const std::string& endpoint);
 // Throws Error{kUsage} where neither keys nor `insecure` allow the address.
 void check_security(const std::string& endpoint, const Security& security);
 bool has_keys(const Security& security);  // and is to use them

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/protocol/endpoint.h"
 #include "libcore/cluster/transport/local_address.h"
 #include "libcore/cluster/transport/transport_socket.h"
 
@@ -14,11 +15,9 @@ constexpr int kMessagesAtOnce = 64;  // of one side, before others are served
 
 // Where other workers find this one: at the address that leads to the master.
 std::string place_to_listen(const std::string& master) {
-  const std::string address = local_address(master);
+  const std::string here = tcp_endpoint(local_address(master) + ":0");
   // The master is on this host, but other workers need not be.
-  if (!is_local(master) && is_local("tcp://" + address + ":0"))
-    return "tcp://*:0";
-  return "tcp://" + address + ":0";
+  return !is_local(master) && is_local(here) ? std::string(kAnyEndpoint) : here;
 }
 
 }  // namespace

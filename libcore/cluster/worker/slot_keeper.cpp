@@ -7,6 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/store/round_step.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/exchange/delta.h"
 #include "libcore/io/digest.h"
@@ -59,12 +60,10 @@ void SlotKeeper::advance(std::uint64_t version) {
 }
 
 void SlotKeeper::apply(const Round& round) {
-  average_.assign(state_.parameters.size(), 0);
-  exchange::decode_delta(round.delta, 1, average_);
   exchange::OuterOptimizer outer = settings_.outer;
   outer.momentum = round.momentum;
-  outer.step(state_.parameters, average_, state_.velocity);
-  constrain_(state_.parameters);
+  apply_average(round.delta, outer, constrain_, state_.parameters,
+                state_.velocity, average_);
   if (failpoint("worker.flip")) state_.parameters.front() += 1;
   const std::uint64_t digest =
       io::digest(std::as_bytes(std::span(state_.parameters)));

@@ -5,7 +5,7 @@ echo "status $?"
 find keys -type f | sort
 head -1 given | cmp - keys/server.pub && echo "the master's"
 tail -1 given | wc -c
-grep -rF "$(tail -1 given)" keys
+grep -rF -e "$(tail -1 given)" keys
 dl-keygen keys --once n1
 echo "status $?"
 dl-keygen keys --once n1 --force | cmp -s - given

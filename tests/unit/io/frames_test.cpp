@@ -7,6 +7,7 @@
 #include "libcore/base/philox.h"
 #include "libcore/io/decompress.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 #include "libcore/io/looks_like.h"
 #include "libcore/io/memory.h"
 #include "libcore/io/zstd.h"

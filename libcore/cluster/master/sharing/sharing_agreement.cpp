@@ -2,7 +2,7 @@
 // statistics averaged.
 
 #include "libcore/cluster/master/sharing/sharing_master.h"
-#include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 
 namespace dl::cluster {
 

@@ -18,6 +18,7 @@
 #include "libcore/cluster/worker/slot_keeper.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
+#include "libcore/io/hex.h"
 
 namespace simulation {
 

@@ -1,0 +1,19 @@
+#include "libcore/cluster/store/round_step.h"
+
+#include "libcore/exchange/delta.h"
+
+namespace dl::cluster {
+
+void apply_average(std::span<const std::byte> delta,
+                   const exchange::OuterOptimizer& outer,
+                   const nn::Constrainer& constrain,
+                   std::vector<float>& parameters, std::vector<float>& velocity,
+                   std::vector<float>& average) {
+  average.assign(parameters.size(), 0);
+  exchange::decode_delta(delta, 1, average);
+  if (outer.has_velocity()) velocity.resize(average.size());
+  outer.step(parameters, average, velocity);
+  constrain(parameters);
+}
+
+}  // namespace dl::cluster
