@@ -46,10 +46,10 @@ class Lane final : private LaneSum {
   // Tells the layers that the parameters are in place.  `first` is the first
   // lane, frozen already unless it is this one.
   void freeze(Lane& first);
-  // Outputs of this lane's share, into their rows of `outputs`, which have room
-  // for all; state: as Network::predict().
+  // Outputs of this lane's share, or of all where it works alone, into their
+  // rows of `outputs`, which have room for all; state: as Network::predict().
   void predict(std::span<const Part> inputs, std::span<Prediction> outputs,
-               std::span<tensor::Tensor> state);
+               std::span<tensor::Tensor> state, bool alone);
 
   tensor::Device& device() { return *device_; }
   // What train() left: the gradient, and a number, the share of the loss.

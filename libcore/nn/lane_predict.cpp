@@ -59,9 +59,10 @@ void Lane::move_state(Share rows, std::span<Tensor> state, bool in) {
 }
 
 void Lane::predict(std::span<const Part> inputs, std::span<Prediction> outputs,
-                   std::span<Tensor> state) {
+                   std::span<Tensor> state, bool alone) {
   const NetworkConfig& config = *common_.config;
-  const Share mine = share(inputs[0].values->shape()[0]);
+  const std::int64_t n = inputs[0].values->shape()[0];
+  const Share mine = alone ? Share{0, n, n} : share(n);
   const std::int64_t end = mine.first + mine.count;
   if (!state.empty()) make_room_for_state();
   for (Node& node : nodes_) node.flow.state.clear();

@@ -20,6 +20,8 @@ class LaneTeam {
   explicit LaneTeam(int lanes);
 
   int size() const noexcept { return team_.size(); }
+  // For what one lane does alone, not within run().
+  ThreadTeam& threads() noexcept { return team_; }
 
   // Calls task(lane) for every lane, each on its thread, and rethrows the
   // first lane's error.  Allocates nothing, given a std::function that exists.

@@ -25,6 +25,24 @@ using tensor::View;
 
 std::int64_t Batch::examples() const { return inputs.at(0).values->shape()[0]; }
 
+namespace {
+
+// A device has the team's threads for as long as this lives.
+class WithThreads {
+ public:
+  WithThreads(tensor::Device& device, LaneTeam& team) : device_(device) {
+    device.use(&team.threads());
+  }
+  ~WithThreads() { device_.use(nullptr); }
+  WithThreads(const WithThreads&) = delete;
+  WithThreads& operator=(const WithThreads&) = delete;
+
+ private:
+  tensor::Device& device_;
+};
+
+}  // namespace
+
 // Tasks are made once and read the arguments of the call in progress from
 // here: a std::function that captured them would be allocated each time.
 struct Network::State {
@@ -143,7 +161,8 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
     constraints.apply(device(lane), parameters, lane, team.size());
   };
   predict = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->predict(inputs, outputs, state);
+    lanes[static_cast<std::size_t>(lane)]->predict(inputs, outputs, state,
+                                                   false);
   };
 }
 
@@ -307,7 +326,9 @@ void Network::State::run_predict(std::span<const Part> given,
   inputs = given;
   outputs = made;
   state = carried_on;
-  team.run(predict);
+  if (2 * given[0].values->shape()[0] > team.size()) return team.run(predict);
+  const WithThreads rather_than_lanes(device(0), team);
+  lanes[0]->predict(inputs, outputs, state, true);
 }
 
 void Network::State::make_room(const Layout& of, std::int64_t examples,

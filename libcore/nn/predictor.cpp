@@ -39,9 +39,7 @@ constexpr std::int64_t kAtOnce = 32;
 Network compiled(const Model& model, const PredictorOptions& options) {
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
-  // No more lanes than a batch has examples.
-  auto lanes = device::open_lanes(
-      options.device, static_cast<int>(std::min(wanted, options.batch)));
+  auto lanes = device::open_lanes(options.device, static_cast<int>(wanted));
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
   return Network(model.config, model.normalizers,

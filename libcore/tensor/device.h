@@ -8,7 +8,7 @@
 //
 // A Device is one stream of execution: one thread uses it at a time, and calls
 // take effect in order.  CPU work is spread by giving each thread a Device of
-// its own (nn/network.h), never inside a primitive.
+// its own (nn/network.h); inside a primitive only as use() allows.
 //
 // Images are [batch, height, width, channels].  Weights have the output first:
 // dense [units, inputs], conv2d [filters, kernel height, kernel width,
@@ -17,8 +17,8 @@
 // and views do not overlap.
 //
 // No call allocates after the object it is made on was created, except
-// allocate() itself and the first use of a batch size by a Conv2d, Pool2d or
-// Recurrent.
+// allocate() itself, the first use of a batch size by a Conv2d, Pool2d or
+// Recurrent, and the first of a team.
 
 #ifndef DL_LIBCORE_TENSOR_DEVICE_H_
 #define DL_LIBCORE_TENSOR_DEVICE_H_
@@ -29,6 +29,7 @@
 #include <span>
 #include <string>
 
+#include "libcore/base/parallel.h"
 #include "libcore/tensor/activation.h"
 #include "libcore/tensor/attention.h"
 #include "libcore/tensor/conv2d.h"
@@ -101,6 +102,9 @@ class Device {
   virtual void upload_one_hot(View dst, const Tensor& src) = 0;
   // Device to host: dst becomes [shape of src], kF32 or kF64 as it already is.
   virtual void download(Tensor& dst, View src) = 0;
+  // Until it is called again, what is frozen may be computed by these threads,
+  // too: the device's own thread calls team->run().  Null: by its own alone.
+  virtual void use(ThreadTeam* team) { static_cast<void>(team); }
   virtual void finish() = 0;  // waits until all calls have taken effect
 
   // Vectors, elementwise, of any shapes with equally many elements.  NaN stays

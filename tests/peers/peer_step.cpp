@@ -169,9 +169,7 @@ void predict(const Args& a, const dl::nn::Model& model,
              const std::vector<DataSet>& batches) {
   dl::nn::Network network(
       model.config, model.normalizers, a.batch,
-      dl::device::open_lanes("cpu",
-                             static_cast<int>(std::min(a.threads, a.batch))),
-      false);
+      dl::device::open_lanes("cpu", static_cast<int>(a.threads)), false);
   dl::nn::put_into(network, model);
   say_ready(network, a);
   dl::tensor::Tensor outputs;

@@ -7,18 +7,21 @@
 //
 // Frozen, weights are reordered once, and a primitive for one example runs over
 // the batch: it is as fast as one for many.  The activation follows while the
-// example is in the cache; oneDNN's own relu would make zeros of NaN.
+// example is in the cache; oneDNN's own relu would make zeros of NaN.  Threads
+// beside the device's own take bands of rows of an example.
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/depthwise.h"
 #include "libcore/device/cpu/onednn.h"
+#include "libcore/device/cpu/spread.h"
 #include "libcore/device/cpu/winograd.h"
 
 namespace dl::device {
@@ -203,12 +206,42 @@ struct Frozen {
   tensor::ActivationSpec f;
 };
 
+// Rows of the result of a frozen convolution, from the rows that they depend
+// on.
+struct Band {
+  View x_of(const View& image) const { return image.at(x_at, x_shape); }
+  View y_of(const View& result) const { return result.at(y_at, y_shape); }
+
+  std::int64_t x_at, y_at;
+  Shape x_shape, y_shape;
+  std::optional<Frozen> frozen;
+};
+
+// The convolution that gives the rows [first, end) of the result from those of
+// the image that begin with `from`; none are left where `end` lies in padding.
+Conv2dSpec band_of(Conv2dSpec s, std::int64_t first, std::int64_t end,
+                   std::int64_t& from) {
+  const std::int64_t begin = first * s.stride[0] - s.pad_begin[0];
+  const std::int64_t stop = (end - 1) * s.stride[0] - s.pad_begin[0] +
+                            (s.kernel[0] - 1) * s.dilation[0] + 1;
+  const std::int64_t to = std::min(stop, s.height);
+  from = std::max<std::int64_t>(begin, 0);
+  s.pad_begin[0] = from - begin;
+  s.pad_end[0] = stop - to;
+  s.height = to - from;
+  return s;
+}
+
 template <typename Spec>
 class CpuConv final : public tensor::Conv2d {
  public:
   CpuConv(const Spec& spec, std::int64_t max_batch, CpuDevice& device,
-          OneDnn& dnn, GemmScratch& products)
-      : spec_(spec), max_batch_(max_batch), device_(device), dnn_(dnn) {
+          OneDnn& dnn, GemmScratch& products, Spread& spread)
+      : spec_(spec),
+        max_batch_(max_batch),
+        device_(device),
+        dnn_(dnn),
+        spread_(spread) {
     check_spec(spec, max_batch);
     if constexpr (std::is_same_v<Spec, Conv2dSpec>) {
       if (!Winograd::suits(spec)) return;
@@ -222,6 +255,7 @@ class CpuConv final : public tensor::Conv2d {
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
     check_weights(DType::kF32, spec_, w, b);
     frozen_.reset();
+    bands_.clear();
     const Descriptions d(spec_, 1);
     make_frozen(d, f, nullptr);
     with_onednn([&] { frozen_->keep(d, w, b, dnn_); });
@@ -231,6 +265,7 @@ class CpuConv final : public tensor::Conv2d {
   void freeze_like(const Conv2d& other) override {
     const auto& twin = dynamic_cast<const CpuConv&>(other);
     require(twin.frozen_.has_value(), "a convolution that is not frozen");
+    bands_.clear();
     make_frozen(Descriptions(spec_, 1), twin.frozen_->f, &*twin.frozen_);
   }
 
@@ -346,22 +381,81 @@ class CpuConv final : public tensor::Conv2d {
   void forward_frozen(const View& y, const View& x) {
     check_reals(DType::kF32, {x, y});
     const std::int64_t batch = check_images(spec_, max_batch_, x, y);
-    Frozen& f = *frozen_;
-    f.scratch.set_data_handle(dnn_.scratch.bytes().data());
     const Shape in = x.shape.without_first().with_first(1),
                 out = y.shape.without_first().with_first(1);
+    const int parts = split(static_cast<double>(out.elements()));
     for (std::int64_t i = 0; i < batch; ++i) {
-      const View result = y.at(i * out.elements(), out);
-      f.x.set_data_handle(x.at(i * in.elements(), in).data);
-      f.y.set_data_handle(result.data);
-      execute(f.primitive, dnn_,
-              {{DNNL_ARG_SRC, f.x},
-               {DNNL_ARG_WEIGHTS, f.w},
-               {DNNL_ARG_BIAS, f.b},
-               {DNNL_ARG_DST, f.y},
-               {DNNL_ARG_SCRATCHPAD, f.scratch}});
-      device_.activate(f.f, result, result);
+      const View image = x.at(i * in.elements(), in),
+                 result = y.at(i * out.elements(), out);
+      if (parts == 1) {
+        apply(*frozen_, dnn_, image, result);
+        continue;
+      }
+      spread_.run(parts, [&](int p) {
+        Band& band = bands_[static_cast<std::size_t>(p)];
+        apply(*band.frozen, p == 0 ? dnn_ : spread_.part(p).dnn,
+              band.x_of(image), band.y_of(result));
+      });
     }
+  }
+
+  void apply(Frozen& f, OneDnn& dnn, const View& x, const View& y) {
+    f.scratch.set_data_handle(dnn.scratch.bytes().data());
+    f.x.set_data_handle(x.data);
+    f.y.set_data_handle(y.data);
+    execute(f.primitive, dnn,
+            {{DNNL_ARG_SRC, f.x},
+             {DNNL_ARG_WEIGHTS, f.w},
+             {DNNL_ARG_BIAS, f.b},
+             {DNNL_ARG_DST, f.y},
+             {DNNL_ARG_SCRATCHPAD, f.scratch}});
+    device_.activate(f.f, y, y);
+  }
+
+  // Into how many bands to split an example with so many results.
+  int split(double results) {
+    if constexpr (!std::is_same_v<Spec, Conv2dSpec>) return 1;
+    double each = static_cast<double>(spec_.channels / spec_.groups);
+    for (const std::int64_t extent : spec_.kernel)
+      each *= static_cast<double>(extent);
+    const int parts = spread_.parts(results * each);
+    if (parts == 1) return 1;
+    if (std::cmp_not_equal(bands_.size(), parts)) make_bands(parts);
+    return bands_.back().frozen ? parts : 1;
+  }
+
+  // The last one has nothing where the image cannot be split so, or oneDNN
+  // wants the weights in another order for it.
+  void make_bands(int parts) {
+    if constexpr (std::is_same_v<Spec, Conv2dSpec>) {
+      bands_.clear();
+      const std::int64_t rows = spec_.out_height();
+      for (int p = 0; p < parts; ++p) {
+        const std::int64_t first = rows * p / parts,
+                           end = rows * (p + 1) / parts;
+        std::int64_t from = 0;
+        const Conv2dSpec s = band_of(spec_, first, end, from);
+        const std::int64_t x_row = s.width * s.channels,
+                           y_row = s.out_width() * s.filters;
+        bands_.push_back({from * x_row,
+                          first * y_row,
+                          {1, s.height, s.width, s.channels},
+                          {1, end - first, s.out_width(), s.filters},
+                          std::nullopt});
+        OneDnn& dnn = p == 0 ? dnn_ : spread_.part(p).dnn;
+        if (first == end || s.height < 1 || !freeze_band(s, dnn)) return;
+      }
+    }
+  }
+
+  bool freeze_band(const Conv2dSpec& s, OneDnn& dnn) {
+    return with_onednn([&] {
+      const auto descriptor = Descriptions(s, 1).forward(
+          dnn, true, dnnl::prop_kind::forward_inference);
+      if (descriptor.weights_desc() != frozen_->kept_w.get_desc()) return false;
+      bands_.back().frozen.emplace(descriptor, frozen_->f, dnn, &*frozen_);
+      return true;
+    });
   }
 
   std::int64_t check(const View& x, const View& y, const View& w,
@@ -379,8 +473,10 @@ class CpuConv final : public tensor::Conv2d {
   std::int64_t max_batch_;
   CpuDevice& device_;
   OneDnn& dnn_;
+  Spread& spread_;
   std::optional<Winograd> winograd_;
   std::optional<Frozen> frozen_;
+  std::vector<Band> bands_;  // of an example, a thread each
   Passes forward_, data_, weights_;
 };
 
@@ -389,13 +485,13 @@ class CpuConv final : public tensor::Conv2d {
 std::unique_ptr<tensor::Conv2d> CpuDevice::conv2d(const Conv2dSpec& spec,
                                                   std::int64_t max_batch) {
   return std::make_unique<CpuConv<Conv2dSpec>>(spec, max_batch, *this, *dnn_,
-                                               *gemm_);
+                                               *gemm_, *spread_);
 }
 
 std::unique_ptr<tensor::Conv3d> CpuDevice::conv3d(const Conv3dSpec& spec,
                                                   std::int64_t max_batch) {
   return std::make_unique<CpuConv<Conv3dSpec>>(spec, max_batch, *this, *dnn_,
-                                               *gemm_);
+                                               *gemm_, *spread_);
 }
 
 }  // namespace dl::device

@@ -1,10 +1,10 @@
 // Float32 on the processor: convolution by oneDNN, matrix products by gemm.h,
 // the rest by loops that compilers vectorise (vectorize.h).
 //
-// All work happens on the calling thread.  Devices are independent of each
-// other and may run in parallel; results do not depend on it, nor on where
-// memory lies.  Views must be aligned to 4 bytes; 64 is faster.  One source
-// file a group of primitives.
+// All work happens on the calling thread, but for spread.h.  Devices are
+// independent of each other and may run in parallel; results do not depend on
+// it, nor on where memory lies.  Views must be aligned to 4 bytes; 64 is
+// faster.  One source file a group of primitives.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_CPU_DEVICE_H_
 #define DL_LIBCORE_DEVICE_CPU_CPU_DEVICE_H_
@@ -19,6 +19,7 @@ namespace dl::device {
 
 struct OneDnn;
 class GemmScratch;
+class Spread;
 
 class CpuDevice final : public tensor::Device {
  public:
@@ -41,6 +42,7 @@ class CpuDevice final : public tensor::Device {
                      View scale) override;
   void upload_one_hot(View dst, const tensor::Tensor& src) override;
   void download(tensor::Tensor& dst, View src) override;
+  void use(ThreadTeam* team) override;
   void finish() override {}
 
   // vector.cpp
@@ -165,6 +167,7 @@ class CpuDevice final : public tensor::Device {
  private:
   std::unique_ptr<OneDnn> dnn_;
   std::unique_ptr<GemmScratch> gemm_;
+  std::unique_ptr<Spread> spread_;
 };
 
 // "oneDNN 2.6.3, avx512 kernels"

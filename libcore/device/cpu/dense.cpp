@@ -6,6 +6,7 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
+#include "libcore/device/cpu/spread.h"
 
 namespace dl::device {
 namespace {
@@ -26,8 +27,8 @@ struct Frozen {
 
 class CpuDense final : public tensor::Dense {
  public:
-  CpuDense(CpuDevice& device, GemmScratch& scratch)
-      : device_(device), scratch_(scratch) {}
+  CpuDense(CpuDevice& device, GemmScratch& scratch, Spread& spread)
+      : device_(device), scratch_(scratch), spread_(spread) {}
 
   void forward(View y, View x, View w, View b) override {
     if (w.empty() && frozen_) return forward_frozen(y, x);
@@ -74,7 +75,8 @@ class CpuDense final : public tensor::Dense {
     const Matrix rows{x.as<float>(), k, 1};
     if (used_) {
       std::call_once(z.packing, [&] { z.packed.pack(weights(z.w), k, n); });
-      gemm(scratch_, y.as<float>(), n, m, rows, z.packed.packed(), end);
+      gemm(spread_, scratch_, y.as<float>(), n, m, rows, z.packed.packed(),
+           end);
     } else {  // a program that predicts but once shall not pay for packing
       gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights(z.w), end);
     }
@@ -84,6 +86,7 @@ class CpuDense final : public tensor::Dense {
 
   CpuDevice& device_;
   GemmScratch& scratch_;
+  Spread& spread_;
   std::shared_ptr<Frozen> frozen_;
   bool used_ = false;  // since it was frozen
 };
@@ -91,7 +94,7 @@ class CpuDense final : public tensor::Dense {
 }  // namespace
 
 std::unique_ptr<tensor::Dense> CpuDevice::dense() {
-  return std::make_unique<CpuDense>(*this, *gemm_);
+  return std::make_unique<CpuDense>(*this, *gemm_, *spread_);
 }
 
 }  // namespace dl::device

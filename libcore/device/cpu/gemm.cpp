@@ -216,6 +216,13 @@ float* Packed::at(std::int64_t row, std::int64_t column) const {
          (row - above) * panel_width(n - panel) + in_panel;
 }
 
+Columns Packed::part(int i, int parts) const {
+  const std::int64_t panel = 2 * lanes(), panels = (n + panel - 1) / panel;
+  const std::int64_t first = panels * i / parts * panel;
+  const std::int64_t end = std::min(panels * (i + 1) / parts * panel, n);
+  return {first, end - first};
+}
+
 void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n) {
   const std::int64_t room = Packed::floats(k, n);
   if (memory_.shape().elements() < room)
@@ -254,10 +261,17 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
 
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, GemmEnd end) {
+  gemm(scratch, c, c_row, m, a, b, {0, b.n}, end);
+}
+
+void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+          Matrix a, const Packed& b, Columns some, GemmEnd end) {
+  if (end.bias != nullptr) end.bias += some.first;
   blocks(
-      scratch, c, c_row, m, b.n, b.k, a, end,
+      scratch, c + some.first, c_row, m, some.count, b.k, a, end,
       [&](std::int64_t k0, std::int64_t j, std::int64_t depth, std::int64_t) {
-        return static_cast<const float*>(b.data + k0 * padded(b.n) + depth * j);
+        return static_cast<const float*>(b.data + k0 * padded(b.n) +
+                                         depth * (some.first + j));
       });
 }
 

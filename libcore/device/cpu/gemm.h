@@ -30,6 +30,10 @@ struct GemmEnd {
   bool relu = false;            // then
 };
 
+struct Columns {
+  std::int64_t first, count;
+};
+
 // b [k, n] of a product, in the order in which tiles read it.
 struct Packed {
   float* data = nullptr;
@@ -40,6 +44,8 @@ struct Packed {
   // Where a vector of floats [row, column ...] lies; column: a multiple of the
   // vector's length.
   float* at(std::int64_t row, std::int64_t column) const;
+  // The columns of part i of so many; there may be none.
+  Columns part(int i, int parts) const;
 };
 
 // One with memory of its own.
@@ -72,6 +78,9 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end);
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, GemmEnd end);
+// Some columns of c alone, as Packed::part() says them.
+void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
+          Matrix a, const Packed& b, Columns some, GemmEnd end);
 
 // Products of the same a: c [m, n] = a b, which read a once where they are
 // narrow.

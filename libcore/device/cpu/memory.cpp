@@ -8,6 +8,7 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/onednn.h"
+#include "libcore/device/cpu/spread.h"
 #include "libcore/device/cpu/vectorize.h"
 #include "libcore/device/host_memory.h"
 
@@ -39,9 +40,12 @@ using tensor::Tensor;
 
 CpuDevice::CpuDevice()
     : dnn_(with_onednn([] { return std::make_unique<OneDnn>(); })),
-      gemm_(std::make_unique<GemmScratch>()) {}
+      gemm_(std::make_unique<GemmScratch>()),
+      spread_(std::make_unique<Spread>()) {}
 
 CpuDevice::~CpuDevice() = default;
+
+void CpuDevice::use(ThreadTeam* team) { spread_->use(team); }
 
 std::unique_ptr<tensor::Buffer> CpuDevice::allocate(tensor::Shape shape,
                                                     DType dtype) {

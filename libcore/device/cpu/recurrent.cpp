@@ -12,6 +12,7 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/gemm.h"
 #include "libcore/device/cpu/recurrent_step.h"
+#include "libcore/device/cpu/spread.h"
 
 namespace dl::device {
 namespace {
@@ -27,9 +28,13 @@ using tensor::View;
 
 class CpuRecurrent final : public tensor::Recurrent {
  public:
-  CpuRecurrent(CpuDevice& device, GemmScratch& scratch,
+  CpuRecurrent(CpuDevice& device, GemmScratch& scratch, Spread& spread,
                const RecurrentSpec& spec, std::int64_t max_batch)
-      : device_(device), scratch_(scratch), spec_(spec), max_batch_(max_batch) {
+      : device_(device),
+        scratch_(scratch),
+        spread_(spread),
+        spec_(spec),
+        max_batch_(max_batch) {
     check_spec(spec, max_batch);
     const std::int64_t rows = spec.steps * max_batch, units = spec.units;
     const std::int64_t width = spec.gates() * units;
@@ -61,7 +66,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     load_bias(w.bias);
     // The inputs' part of the gates, with their biases.
     if (!frozen_) pack(w);
-    gemm(scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
+    gemm(spread_, scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
          {x_.as<float>(), spec_.inputs}, input_weights_.packed(),
          {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
     begin(state(h_, 0), carried.h, batch_ * units);
@@ -214,14 +219,14 @@ class CpuRecurrent final : public tensor::Recurrent {
 
   // The part of the gates that comes from the state before step s.
   void add_state(std::int64_t s) {
-    gemm(scratch_, rows(state_side(), s, width()).as<float>(), width(), batch_,
-         {state(h_, s), spec_.units}, forward_weights_.packed(),
+    gemm(spread_, scratch_, rows(state_side(), s, width()).as<float>(), width(),
+         batch_, {state(h_, s), spec_.units}, forward_weights_.packed(),
          {.add = spec_.cell != Cell::kGru});
   }
 
   void reset_forward(const CellStep& step) {
     kernels::gru_gates(step);
-    gemm(scratch_, step.recurrent + 2 * spec_.units, width(), batch_,
+    gemm(spread_, scratch_, step.recurrent + 2 * spec_.units, width(), batch_,
          {step.kept, spec_.units}, candidate_forward_.packed(), {});
     kernels::gru_candidate(step);
   }
@@ -342,6 +347,7 @@ class CpuRecurrent final : public tensor::Recurrent {
 
   CpuDevice& device_;
   GemmScratch& scratch_;
+  Spread& spread_;
   RecurrentSpec spec_;
   std::int64_t max_batch_;
   std::int64_t batch_ = 0;  // of the last forward()
@@ -361,7 +367,8 @@ class CpuRecurrent final : public tensor::Recurrent {
 
 std::unique_ptr<tensor::Recurrent> CpuDevice::recurrent(
     const RecurrentSpec& spec, std::int64_t max_batch) {
-  return std::make_unique<CpuRecurrent>(*this, *gemm_, spec, max_batch);
+  return std::make_unique<CpuRecurrent>(*this, *gemm_, *spread_, spec,
+                                        max_batch);
 }
 
 }  // namespace dl::device
