@@ -57,7 +57,7 @@ peers-quick: configure
 	scripts/peers --bin $(BUILD)/bin quick
 
 .PHONY: peers
-## peers: results, speed and memory beside PyTorch and ONNX Runtime (half an hour)
+## peers: results, speed and memory beside PyTorch, TensorFlow and others (an hour)
 peers: bootstrap-test
 	$(MAKE) configure
 	$(build) peers_tools

@@ -1,10 +1,12 @@
-"""Our speed, memory and losses beside PyTorch's and ONNX Runtime's.
+"""Our speed, memory and losses beside those of PyTorch, TensorFlow, ONNX Runtime
+and OpenVINO.
 
 One run, the sides in turn, with the same threads, data, network and updater.
 The data are in memory; ours are as stored (uint8), theirs normalised already.
 """
 
 import argparse
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -48,7 +50,8 @@ CURVES = {"lenet": (64, 1, 50), "cifar": (32, 0.001, 50), "mlp": (128, 0.1, 50),
           "lstm": (32, 1, 50), "resnet18": (32, 0.001, 20), "mobilenet": (32, 0.001, 20),
           "unet": (8, 0.1, 50), "transformer": (32, 1, 50), "char-lstm": (32, 1, 50),
           "mixed": (50, 1, 50)}
-# Where predictions are compared: what ONNX's side knows the layers of.
+# Where predictions are compared, and with TensorFlow: what these sides know the
+# layers of.
 PREDICTED = ("lenet", "cifar", "mlp", "lstm")
 TOLERANCE = 1e-3  # of losses, in each of the steps
 
@@ -115,7 +118,8 @@ class Bench:
                 for threads in self.args.threads:
                     say(f"{part} {name}, batch {batch}, threads {threads}")
                     cell = self.cell(name, batch, threads)
-                    sides = compare(cell, part == "infer", self.args.rounds)
+                    sides = compare(cell, part == "infer", self.args.rounds,
+                                    name in PREDICTED)
                     rows.append({"network": name, "batch": batch, "threads": threads,
                                  "sides": sides})
         return rows
@@ -183,8 +187,7 @@ def losses(peer, steps):
 
 
 def machine():
-    import onnxruntime
-    import torch
+    packages = ["torch", "tensorflow-cpu", "onnxruntime", "openvino"]
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = next((line.split(":")[1].strip() for line in file
                       if line.startswith("model name")), platform.machine())
@@ -192,8 +195,8 @@ def machine():
     if load > 0.5:
         say(f"warning: others use this machine too (load {load} of {os.cpu_count()} cores); "
             "do not trust what more than one thread gives")
-    return {"cpu": model, "cores": os.cpu_count(), "load": load, "torch": torch.__version__,
-            "onnxruntime": onnxruntime.__version__}
+    return {"cpu": model, "cores": os.cpu_count(), "load": load,
+            **{package: importlib.metadata.version(package) for package in packages}}
 
 
 def main():

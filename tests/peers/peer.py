@@ -73,14 +73,24 @@ def torch_variants(image):
             for layout in layouts]
 
 
-def compare(cell, predict, rounds):
-    """{side: figures}, sides asked in turn; of PyTorch's layouts the faster."""
+def sides_of(cell, predict, by_all):
+    """[(name, process)]; by_all: also those who know fewer layers."""
     common = ["--predict"] if predict else []
     sides = [("ours", Peer(["peer-step"], cell, *common))]
     for name, flags in torch_variants(cell["image"]):
         sides.append((name, Peer(python("torch_side.py"), cell, *common, *flags)))
+    if by_all:
+        sides.append(("tf", Peer(python("tensorflow_side.py"), cell, *common)))
+        sides.append(("xla", Peer(python("tensorflow_side.py"), cell, *common, "--xla")))
     if predict:
         sides.append(("onnx", Peer(python("onnx_side.py"), cell)))
+        sides.append(("openvino", Peer(python("openvino_side.py"), cell)))
+    return sides
+
+
+def compare(cell, predict, rounds, by_all):
+    """{side: figures}, sides asked in turn; of PyTorch's layouts the faster."""
+    sides = sides_of(cell, predict, by_all)
     try:
         outputs = [peer.warm_up() for _, peer in sides]
         if predict:

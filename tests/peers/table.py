@@ -1,5 +1,6 @@
 """What the comparisons print: progress, and the report of compare.py."""
 
+import statistics
 import sys
 
 # Ratios of ours to theirs that are aimed at: (network, mini-batch) to (eager,
@@ -37,47 +38,70 @@ def setting(row):
     return [row["network"], str(row["batch"]), str(row["threads"])]
 
 
+def figures(row, names, figure):
+    return [number(row["sides"][name][figure]) if name in row["sides"] else "-"
+            for name in names]
+
+
 def rates(row, names):
-    return [number(row["sides"][name]["examples_per_second"]) for name in names]
+    return figures(row, names, "examples_per_second")
 
 
 def peaks(row, names):
-    return [number(row["sides"][name]["peak_mib"]) for name in names]
+    return figures(row, names, "peak_mib")
+
+
+def to_best(row):
+    speeds = {name: side["examples_per_second"] for name, side in row["sides"].items()}
+    return speeds.pop("ours") / max(speeds.values())
+
+
+def say_mean(rows):
+    """Of those settings in which all sides take part."""
+    for threads in sorted({row["threads"] for row in rows}):
+        ratios = [to_best(row) for row in rows
+                  if row["threads"] == threads and "tf" in row["sides"]]
+        if ratios:
+            print(f"  geometric mean to the best, {len(ratios)} settings, threads {threads}: "
+                  f"{statistics.geometric_mean(ratios):.2f}")
 
 
 def training(rows):
-    names = ["ours", "eager", "compile"]
+    names = ["ours", "eager", "compile", "tf", "xla"]
     table = []
     for row in rows:
         eager, compiled = TRAINING.get((row["network"], row["batch"]), (None, None))
         table.append(setting(row) + rates(row, names) +
                      [ratio(row, "eager", eager), ratio(row, "compile", compiled),
-                      number(row["sides"]["ours"]["gflops"])] + peaks(row, names))
+                      f"{to_best(row):.2f}", number(row["sides"]["ours"]["gflops"])] + peaks(row, names))
     show("training: examples/s, ratios of ours to theirs, our GFLOP/s, peak memory in MiB",
-         ["network", "batch", "threads", *names, "/eager", "/compile", "GFLOP/s",
-          "MiB", "eager", "compile"], table)
+         ["network", "batch", "threads", *names, "/eager", "/compile", "/best", "GFLOP/s",
+          "MiB", *names[1:]], table)
+    say_mean(rows)
     for row in rows:
         for other in rows:
             if setting(row)[:2] == setting(other)[:2] and (row["threads"],
                                                            other["threads"]) == (1, 2):
                 gain = {name: other["sides"][name]["examples_per_second"] /
-                        row["sides"][name]["examples_per_second"] for name in names}
+                        row["sides"][name]["examples_per_second"]
+                        for name in names if name in row["sides"]}
                 print(f"  two threads, {row['network']} batch {row['batch']}: " +
                       ", ".join(f"{name} x {value:.2f}" for name, value in gain.items()))
 
 
 def predicting(rows):
-    names = ["ours", "eager", "compile", "onnx"]
+    names = ["ours", "eager", "compile", "tf", "xla", "onnx", "openvino"]
     table = []
     for row in rows:
         eager, onnx = PREDICTING.get(row["batch"], (None, None))
         table.append(setting(row) +
                      [number(row["sides"]["ours"]["step_seconds"] * 1e6)] + rates(row, names) +
                      [ratio(row, "eager", eager), ratio(row, "compile"),
-                      ratio(row, "onnx", onnx)] + peaks(row, names))
+                      ratio(row, "onnx", onnx), f"{to_best(row):.2f}"] + peaks(row, names))
     show("predictions: our microseconds a mini-batch, examples/s, ratios, peak memory in MiB",
          ["network", "batch", "threads", "us", *names, "/eager", "/compile", "/onnx",
-          "MiB", "eager", "compile", "onnx"], table)
+          "/best", "MiB", *names[1:]], table)
+    say_mean(rows)
 
 
 def print_table(report):

@@ -415,10 +415,9 @@ class CpuConv final : public tensor::Conv2d {
   // Into how many bands to split an example with so many results.
   int split(double results) {
     if constexpr (!std::is_same_v<Spec, Conv2dSpec>) return 1;
-    double each = static_cast<double>(spec_.channels / spec_.groups);
-    for (const std::int64_t extent : spec_.kernel)
-      each *= static_cast<double>(extent);
-    const int parts = spread_.parts(results * each);
+    std::int64_t each = spec_.channels / spec_.groups;
+    for (const std::int64_t extent : spec_.kernel) each *= extent;
+    const int parts = spread_.parts(results * static_cast<double>(each));
     if (parts == 1) return 1;
     if (std::cmp_not_equal(bands_.size(), parts)) make_bands(parts);
     return bands_.back().frozen ? parts : 1;

@@ -1,5 +1,6 @@
 // Few examples: the threads of idle lanes compute parts of each layer.
 
+#include <catch2/catch.hpp>
 #include <string>
 #include <utility>
 #include <vector>
