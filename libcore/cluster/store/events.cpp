@@ -54,7 +54,7 @@ void EventLog::write(std::string_view event, Json fields) {
   complained_ = true;
   log_(Level::kWarning,
        "cannot write '" + path_ +
-           "': " + std::strerror(written < 0 ? errno : ENOSPC) +
+           "': " + (written < 0 ? std::strerror(errno) : "it may not grow") +
            "; the history of this run has gaps, training continues");
 }
 

@@ -131,11 +131,15 @@ void refuse_other_folder(const std::string& folder) {
   if (!fs::is_directory(folder) || holds_run(folder)) return;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (is_of_run(name))
-      throw Error{Code::kCantCreate,
-                  "'" + folder + "' holds no run, but a file '" + name +
-                      "', which a run would replace; move it away, or give "
-                      "another --run"};
+    if (!is_of_run(name)) continue;
+    const char* lost =
+        name == "run.json"
+            ? ""
+            : "if run.json was lost, put back a copy of it; else ";
+    throw Error{Code::kCantCreate, "'" + folder +
+                                       "' holds no run, but a file '" + name +
+                                       "', which a run would replace; " + lost +
+                                       "move it away, or give another --run"};
   }
 }
 
