@@ -38,6 +38,37 @@ void Phase::take_bad_record(Member& member, const Fault& fault) {
       "it cannot use a record that is all right here: " + fault.reason;
 }
 
+void Phase::reject(Member& member, std::int64_t first, std::int64_t count,
+                   const std::string& why) {
+  bool wanted = false;  // by nobody, if the shards have been left out since
+  for (std::int64_t batch = first; batch < first + count; ++batch) {
+    if (table().is_passed_over(batch)) continue;
+    wanted = true;
+    if (set_aside_odd(batch))
+      return context_.answers.note_fault(member, batch, why);
+  }
+  if (wanted) context_.answers.reject(member, first, why);
+}
+
+// False: nothing in it is odd, or nobody can tell.
+bool Phase::set_aside_odd(std::int64_t batch) {
+  if (is_evaluation()) return false;
+  for (const data::Piece& piece : order().pieces(batch)) {
+    std::string odd;
+    try {
+      odd = context_.odd_values(piece);
+    } catch (const Error& error) {
+      if (error.code() != Code::kData) return false;
+      odd = error.what();
+    }
+    if (odd.empty()) continue;
+    const std::uint32_t shard = piece.shard;
+    set_aside(batch, {&shard, 1}, odd);
+    return true;
+  }
+  return false;
+}
+
 // A worker that was careful had said what it was about to do.
 void Phase::count_loss(const Member& member, const Lease& lease,
                        const std::string& why) {

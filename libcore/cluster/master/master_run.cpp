@@ -329,6 +329,9 @@ void Master::start(RouterSocket& socket) {
     data_of(fetch).examine(fetch.shard, fetch.record,
                            check_for(plan_.model.config));
   };
+  context_->odd_values = [this](const data::Piece& piece) {
+    return plan_.training->odd_values(piece);
+  };
   if (!socket.public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;

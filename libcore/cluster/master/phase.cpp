@@ -147,7 +147,7 @@ void Phase::take_fault(Member& member, const Fault& fault) {
                                      " is not in its lease"};
   table().finish(fault.lease);
   if (fault.code == 0)
-    context_.answers.reject(member, fault.batch, fault.reason);
+    reject(member, fault.batch, 1, fault.reason);
   else
     take_bad_record(member, fault);
 }

@@ -87,6 +87,12 @@ class Phase {
   // no use here either, its shard is bad; otherwise the worker is unfit.
   void take_fault(Member& member, const Fault& fault);
 
+  // bad_data.cpp.  The answer for these mini-batches, which no lease holds any
+  // more, is no good: their data's fault, if one has a record that is out of
+  // all proportion, and otherwise the worker's (Answers::reject()).
+  void reject(Member& member, std::int64_t first, std::int64_t count,
+              const std::string& why);
+
   // speculation.cpp.  Leases without a copy whose workers need much longer for
   // them than usual.  usual: seconds for a mini-batch, by others than this
   // member; 0: not known.
@@ -103,6 +109,7 @@ class Phase {
  private:
   // bad_data.cpp
   void take_bad_record(Member& member, const Fault& fault);
+  bool set_aside_odd(std::int64_t batch);
   void count_loss(const Member& member, const Lease& lease,
                   const std::string& why);
   void set_aside(std::int64_t batch, std::span<const std::uint32_t> shards,

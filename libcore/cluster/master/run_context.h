@@ -54,7 +54,7 @@ struct RunContext {
   data::Catalogue training, evaluation;
   std::vector<std::string> training_files, evaluation_files;  // their names
   RunState state;
-  std::optional<double> loss_of_chance;             // divergence.h
+  std::optional<double> loss_of_chance;             // nn/chance.h
   std::optional<nn::UpdaterConfig> shared_updater;  // if gradients are shared
   Membership members;
   FeedSource feed;
@@ -66,6 +66,10 @@ struct RunContext {
   // Looks at a record of the run's data as workers do.  Throws Error: kData,
   // "'x.dls', record 17: ...", it is of no use; kNoInput, kIo, kProtocol.
   std::function<void(const Fetch&)> examine;
+  // Whether examples of the training data are out of all proportion to others:
+  // "'x.dls', record 17, ..."; "": none.  Throws as examine.
+  std::function<std::string(const data::Piece&)> odd_values =
+      [](const data::Piece&) { return std::string(); };
   std::optional<Error> failure;     // see fail()
   std::optional<Error> gone_wrong;  // see answers.h; without a remedy
   bool save_soon = false;           // a checkpoint is due now

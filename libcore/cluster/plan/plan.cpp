@@ -15,6 +15,7 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/chance.h"
 #include "libcore/nn/data_check.h"
 #include "libcore/nn/targets.h"
 
@@ -254,8 +255,8 @@ void compile(Plan& plan, bool dry) {
   plan.statistics = network.statistics().elements();
   plan.updater_state = network.updater_state().elements();
   plan.memory = network.memory_bytes();
-  plan.loss_of_chance = loss_of_chance(plan.model.config, network.output(),
-                                       plan.model.normalizers.output(0));
+  plan.loss_of_chance = nn::loss_of_chance(plan.model.config, network.output(),
+                                           plan.model.normalizers.output(0));
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||
       plan.settings.averaging.updater_state != UpdaterState::kAverage)

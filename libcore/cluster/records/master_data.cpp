@@ -162,6 +162,28 @@ void MasterData::examine(std::uint32_t shard, std::uint32_t record,
   prepare_record(shards_[shard], record, set, check);
 }
 
+// Some records of each shard say what is usual.
+std::string MasterData::odd_values(const data::Piece& piece) {
+  constexpr std::size_t kSome = 64;
+  if (!usual_) {
+    usual_.emplace();
+    const std::size_t each = std::max<std::size_t>(1, kSome / shards_.size());
+    for (std::uint32_t shard = 0; shard < shards_.size(); ++shard) {
+      const std::size_t records = shards_[shard].records.size();
+      const std::size_t step = std::max<std::size_t>(1, records / each);
+      for (std::size_t r = 0; r < records; r += step) {
+        const auto number = static_cast<std::uint32_t>(r);
+        usual_->learn(open(shard, number).read(number));
+      }
+    }
+  }
+  const data::DataSet set = open(piece.shard, piece.record).read(piece.record);
+  const std::string what = usual_->of(set, piece.examples);
+  return what.empty() ? ""
+                      : "'" + shards_[piece.shard].path + "', record " +
+                            std::to_string(piece.record) + ", " + what;
+}
+
 Json MasterData::to_json() const { return named_; }
 
 void MasterData::name_as(const Json& before) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/records/odd_values.h"
 #include "libcore/cluster/records/record_store.h"
 #include "libcore/data/epoch.h"
 #include "libcore/data/metadata.h"
@@ -57,6 +59,11 @@ class MasterData {
   void examine(std::uint32_t shard, std::uint32_t record,
                const CheckRecord& check);
 
+  // Whether one of the examples of a record is out of all proportion to others
+  // of the data: "'x.dls', record 17, example 3: ..."; "": none.
+  // Throws as examine().
+  std::string odd_values(const data::Piece& piece);
+
   // What names the contents: for run.json.
   Json to_json() const;
   // A run that goes on names a shard as it did when it began, if its records
@@ -79,6 +86,7 @@ class MasterData {
   std::unique_ptr<data::Shard> open_;
   std::uint32_t open_index_ = 0;
   std::set<std::pair<std::uint32_t, std::uint32_t>> checked_;  // shard, record
+  std::optional<OddValues> usual_;  // once it was asked for
 };
 
 }  // namespace dl::cluster

@@ -5,7 +5,6 @@
 
 #include "libcore/base/number_format.h"
 #include "libcore/eval/evaluation.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::cluster {
 
@@ -88,22 +87,6 @@ std::string divergence_remedy(Mode mode) {
           : "";
   return std::string("take a lower learning rate") + sharing +
          ", with --fresh or in another --run";
-}
-
-std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
-                                     const tensor::Shape& outputs,
-                                     const data::Normalizer& targets) {
-  if (network.outputs.size() != 1 || outputs.rank() != 1) return std::nullopt;
-  const nn::OutputSpec output = nn::output_of(network);
-  const nn::LayerConfig& layer = network.layers[network.outputs[0]];
-  if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
-      targets.kind == "standardize")
-    return 1;
-  if (output.loss.kind != tensor::Loss::kNegativeLogLikelihood ||
-      output.activation.kind != tensor::Activation::kSoftmax ||
-      output.units < 2 || layer.settings.has("class_weights"))
-    return std::nullopt;
-  return std::log(static_cast<double>(output.units));
 }
 
 std::string lost_score(std::span<const EpochScore> history,

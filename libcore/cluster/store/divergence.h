@@ -11,28 +11,17 @@
 #include "libcore/base/names.h"
 #include "libcore/cluster/settings/settings.h"
 #include "libcore/cluster/store/run_state.h"
-#include "libcore/data/normalizer.h"
-#include "libcore/nn/config.h"
-#include "libcore/tensor/shape.h"
 
 namespace dl::cluster {
 
 // What to do about it, as a clause.
 std::string divergence_remedy(Mode mode);
 
-// The loss of a network that says the same of every example: that all classes
-// are as likely, or the mean of targets that are standardized.  Nothing where
-// that is not known: other losses, or classes that are weighted.
-// outputs: of one example.
-std::optional<double> loss_of_chance(const nn::NetworkConfig& network,
-                                     const tensor::Shape& outputs,
-                                     const data::Normalizer& targets);
-
 // What scores are of.
 struct HeldOut {
   std::string metric;
   std::int64_t examples = 0;
-  std::optional<double> loss_of_chance;
+  std::optional<double> loss_of_chance;  // nn/chance.h
 };
 
 // Whether the held-out score of the last epoch has lost half of what the best

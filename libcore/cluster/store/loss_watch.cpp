@@ -18,8 +18,11 @@ constexpr double kWrong = 0.5;    // given back
 constexpr double kLost = 0.8;     // ... where a run ends
 constexpr double kNearBest = 0.25;  // given back: as good as the best
 constexpr double kMostForBlock = 2;
-constexpr double kLongestBlock = 4;     // a block counts as so many at most
-constexpr double kGrowth = 4;           // beside the loss: no longer usual
+constexpr double kFar = 10;          // times the loss of a constant prediction
+constexpr double kFarSmooth = 0.5;   // weight of a block in what it was of late
+constexpr double kHigher = 2;        // times that
+constexpr double kLongestBlock = 4;  // a block counts as so many at most
+constexpr double kGrowth = 4;        // beside the loss: no longer usual
 constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
@@ -103,6 +106,19 @@ double LossWatch::given_back(double loss) const {
   return unit > 0 ? (loss - (has_gained() ? best_ : first_)) / unit : 0;
 }
 
+bool LossWatch::is_far(double loss) const {
+  return chance_ && loss > kFar * *chance_;
+}
+
+// Of the way that a block gives back.
+double LossWatch::share_of(double loss) {
+  if (has_gained() || !is_far(loss)) return given_back(loss);
+  if (!trend_) trend_ = std::log(kFar * *chance_);
+  const double distance = std::log(loss) - *trend_;
+  *trend_ += kFarSmooth * distance;
+  return distance > std::log(kHigher) ? kMostForBlock : 0;
+}
+
 // Before there is much to lose, training may take longer to find its way.
 double LossWatch::enough() const {
   return way() > kStandsOut * error() ? kEnough : 2 * kEnough;
@@ -112,14 +128,16 @@ void LossWatch::close_block(std::span<const float> parameters,
                             std::int64_t least) {
   const double loss = loss_sum_ / static_cast<double>(examples_);
   const double applied = applied_sum_ / static_cast<double>(batches_);
-  if (blocks_ == 0) first_ = best_ = level_ = loss;
+  // Neither is to be so far away that nothing stands out any more.
+  const double near = is_far(loss) ? kFar * *chance_ : loss;
+  if (blocks_ == 0) first_ = best_ = level_ = near;
   ++blocks_;
   const double length =
       std::clamp(static_cast<double>(batches_) / static_cast<double>(least),
                  1.0, kLongestBlock);
-  level_ += (1 - std::pow(1 - kSmooth, length)) * (loss - level_);
+  level_ += (1 - std::pow(1 - kSmooth, length)) * (near - level_);
   best_ = std::min(best_, level_);
-  const double share = given_back(loss);
+  const double share = share_of(loss);
   applied_.now = applied;
   if (blocks_ % kNormEvery == 1 || evidence_ > 0)
     norm_.now = norm_of(parameters);
@@ -190,6 +208,7 @@ void LossWatch::start_again(std::uint64_t version) {
   batches_ = examples_ = bends_ = calls_ = wrong_batches_ = 0;
   loss_sum_ = applied_sum_ = bend_sum_ = evidence_ = wrong_loss_ = 0;
   if (blocks_ > 0) level_ = has_gained() ? best_ : first_;
+  trend_.reset();
   sound_ = version;
 }
 
@@ -198,6 +217,7 @@ Json LossWatch::to_json() const {
           {"first", first_},
           {"best", best_},
           {"level", level_},
+          {"trend", trend_ ? Json(*trend_) : Json()},
           {"blocks", {blocks_, size_}},
           {"variance", variance_},
           {"spreads", spreads_},
@@ -228,6 +248,9 @@ void LossWatch::restore(const JsonView& json) {
   first_ = json.at("first").number();
   best_ = json.at("best").number();
   level_ = json.at("level").number();
+  trend_.reset();
+  if (json.has("trend") && !json.at("trend").raw().is_null())
+    trend_ = json.at("trend").number();
   blocks_ = count(json.at("blocks").at(0));
   size_ = json.at("blocks").at(1).integer(1, kMost);
   variance_ = json.at("variance").number();

@@ -7,7 +7,9 @@
 // between them, and stands out of the noise, is wrong.  Wrong blocks count by
 // how much they give back, sound ones against them: a spike passes, a loss that
 // stays up does not.  While there is no way yet, a block is wrong whose loss is
-// twice that of the first one.
+// twice that of the first one; where that is far above the loss of a constant
+// prediction, one whose loss is twice what it was of late: networks may start
+// high, if they come down from there.
 //
 // It counts mini-batches and examples, never time, and depends on nothing but
 // what add() was told: a replay of the update log comes to the same verdict.
@@ -88,10 +90,14 @@ class LossWatch {
   double way() const;
   bool has_gained() const { return way() > 0; }
   double given_back(double loss) const;
+  bool is_far(double loss) const;
+  double share_of(double loss);
   double enough() const;
 
   std::optional<double> chance_;
-  double first_ = 0, best_ = 0, level_ = 0;         // once there is a block
+  double first_ = 0, best_ = 0, level_ = 0;  // once there is a block
+  // The mean of the logarithms of blocks that are far from chance.
+  std::optional<double> trend_;
   std::int64_t blocks_ = 0, size_ = kBlockBatches;  // size: of the last one
   double variance_ = 0;                             // of a mini-batch's loss
   std::int64_t spreads_ = 0;                        // that it is of

@@ -8,8 +8,10 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/base/number_format.h"
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
+#include "libcore/nn/chance.h"
 
 namespace dl::cluster {
 
@@ -23,6 +25,8 @@ Replica::Replica(const nn::NetworkConfig& config,
                                              std::move(lanes), true,
                                              std::span<const float>{}, start);
     if (start == nn::Start::kLater) network_->reset_updater_state();
+    loss_of_chance_ =
+        nn::loss_of_chance(config, network_->output(), normalizers.output(0));
   } catch (const std::bad_alloc&) {
     throw Error{Code::kUnavailable,
                 "not enough memory for this network with mini-batches of " +
@@ -158,6 +162,10 @@ Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
     step.loss = std::numeric_limits<double>::quiet_NaN();
   if (!std::isfinite(step.loss)) {
     step.fault = "the loss is not finite";
+  } else if (loss_of_chance_ && step.loss > kMostLoss * *loss_of_chance_) {
+    step.fault = "the loss of " + format("%.2g", step.loss) +
+                 " is out of all proportion: a constant prediction has " +
+                 format("%.3g", *loss_of_chance_);
   } else if (!network_->gradient_is_finite()) {
     step.fault = "the gradient is not finite";
   } else if (!(apply ? network_->apply_update(at) : compute_update(at, sink))) {

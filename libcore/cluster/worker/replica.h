@@ -56,9 +56,11 @@ class Replica {
   // Forward, backward and updater for one mini-batch, or for each segment of
   // it (Network::segments()), each from the parameters that the one before
   // left.
-  // fault: what is not finite, or "".  After a fault the statistics are as
+  // fault: what is not finite, or a loss above kMostLoss times that of chance,
+  // or "".  After a fault the statistics are as
   // before, and so is the updater's state unless the updater itself made the
   // fault, or segments before it have changed it; then it starts afresh.
+  static constexpr double kMostLoss = 1e10;  // nothing comes back from there
   struct Step {
     double loss = 0;
     std::string fault;
@@ -92,6 +94,7 @@ class Replica {
 
   tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
   std::unique_ptr<nn::Network> network_;
+  std::optional<double> loss_of_chance_;  // nn/chance.h
   tensor::Tensor scratch_, kept_statistics_;
   std::unique_ptr<tensor::Buffer> before_;  // parameters, of compute_segments()
   bool parameters_lost_ = false;

@@ -357,7 +357,7 @@ void AveragingEpoch::take_result(Member& member, Result result) {
     // Whether it is the worker another one shows.
     if (member.rejections > 0) context_.slots.swap_owner(slot);
     table_.finish(lease.id);
-    return context_.answers.reject(member, lease.first, why);
+    return reject(member, lease.first, lease.count, why);
   }
   const auto weight = static_cast<double>(result.examples);
   const std::size_t bytes =

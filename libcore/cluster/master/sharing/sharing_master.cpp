@@ -290,7 +290,7 @@ void SharingEpoch::apply_or_reject(Member& origin, const Update& update,
   }
   table_.finish(update.lease);
   context_.answers.refuse(origin, update.lease, update.fence, update.batch);
-  context_.answers.reject(origin, update.batch, why);
+  reject(origin, update.batch, update.count, why);
 }
 
 // Nothing of an update that has a fault is applied, committed or logged.

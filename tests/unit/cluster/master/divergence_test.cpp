@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "libcore/nn/chance.h"
 #include "tests/unit/cluster/master/simulation.h"
 #include "tests/unit/cluster/master/whole_run.h"
 
@@ -25,7 +26,7 @@ std::vector<EpochScore> scores(const std::string& metric,
 std::optional<double> chance_of(const std::string& output,
                                 const dl::tensor::Shape& shape,
                                 const dl::data::Normalizer& targets = {}) {
-  return loss_of_chance(
+  return dl::nn::loss_of_chance(
       dl::nn::parse_network(
           R"({"input": {"shape": [3]}, "layers": [{"type": "output", )" +
               output + "}]}",

@@ -284,3 +284,20 @@ TEST_CASE("after going back what is reached again counts as good") {
       2000, [](double) { return 0.3; }, 0.05);
   CHECK(curve.alarms.empty());
 }
+
+TEST_CASE("a run that begins far above chance has to come down") {
+  Curve falls, stays, wanders;
+  for (Curve* curve : {&falls, &stays, &wanders})
+    curve->watch.expect(kTenClasses);
+  falls.fall(3000, 1e6, 0.5, 0.1);
+  CHECK(falls.alarms.empty());
+  stays.add(
+      3000, [](double) { return 1e5; }, 1e3);
+  CHECK(stays.alarms.empty());
+  CHECK(stays.watch.learnt_nothing());
+  std::vector<double> means;
+  for (int i = 0; i < 60; ++i) means.push_back(i % 3 == 1 ? 1e14 : 1e18);
+  means[0] = 1e30;
+  wanders.add_means(means, 0);
+  CHECK_FALSE(wanders.alarms.empty());
+}
