@@ -18,6 +18,11 @@ enum class Level {
 // Called from any thread, one complete line without its newline at a time.
 using Log = std::function<void(Level, const std::string& line)>;
 
+// Drops every line.
+inline Log silent() {
+  return [](Level, const std::string&) {};
+}
+
 }  // namespace dl
 
 #endif  // DL_LIBCORE_BASE_LOG_H_

@@ -20,10 +20,6 @@ bool is_best(const RunState& state) {
              Json(state.history.back().epoch);
 }
 
-Log silent() {
-  return [](Level, const std::string&) {};
-}
-
 bool is_of_network(const nn::Model& model, const Plan& plan) {
   return nn::to_json(model.config) == nn::to_json(plan.model.config);
 }

@@ -21,7 +21,6 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr const char* kInCheckpoint = "; the checkpoint has what was in it";
 constexpr std::size_t kMaxRunJson = std::size_t{64} << 20;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -108,11 +107,97 @@ std::vector<Saved> saved_in(const std::string& folder, const Log& log) {
   return result;
 }
 
-// Whether the i-th log can have what follows `version`: the next one does not
-// begin there.
-bool is_needed(const std::vector<LogFile>& files, std::size_t i,
-               std::uint64_t version) {
-  return i + 1 == files.size() || files[i + 1].base > version;
+// One replay: what each file of the log adds to the state.
+struct ReplayOfFiles {
+  const LogIdentity& identity;
+  RunState& state;
+  std::uint64_t until;
+  const Log& log;
+  const std::function<void(const RunState&)>& at_epoch_end;
+  double reach = static_cast<double>(largest_magnitude(state.parameters));
+  std::uint64_t seen = 0;  // the last update that a log says something about
+
+  // Returns where the file is damaged, as an error: what is before that was
+  // applied.  "": it is not.
+  // Throws Error: kData, it is of another run, or sound and makes no sense.
+  std::string file(const LogFile& file);
+  void gap();
+  void lost(const std::string& damage);
+  void miss(std::uint64_t before) const;
+
+ private:
+  void apply_entry(const LogEntry& entry, const LogFile& file,
+                   std::uint64_t offset);
+  void warn(const std::string& what) const { log(Level::kWarning, what); }
+};
+
+void ReplayOfFiles::apply_entry(const LogEntry& entry, const LogFile& file,
+                                std::uint64_t offset) {
+  const std::int64_t epoch = state.epoch;
+  try {
+    apply(entry, state, reach);
+  } catch (const Error& error) {
+    if (error.code() == Code::kIo) throw;
+    fail("'" + file.path + "': offset " + std::to_string(offset) + ": " +
+         error.what());
+  }
+  if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
+}
+
+std::string ReplayOfFiles::file(const LogFile& file) {
+  seen = std::max(seen, file.base);
+  if (is_cut_short(file)) {
+    warn("'" + file.path + "' is cut short: there is no update in it");
+    return "";
+  }
+  std::optional<LogInMemory> memory;
+  try {
+    memory.emplace(file);
+  } catch (const Error& error) {
+    if (error.code() != Code::kData) throw;
+    return error.what();
+  }
+  UpdateLogReader& reader = memory->reader();
+  if (reader.header().identity != identity)
+    fail("'" + file.path + "' is the log of another run");
+  for (;;) {
+    const std::uint64_t offset = reader.offset();
+    std::optional<LogEntry> entry;
+    try {
+      entry = reader.next();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    seen = std::max(seen, reader.sequence());
+    if (!entry || entry->sequence > until) break;
+    apply_entry(*entry, file, offset);
+  }
+  if (reader.torn())
+    warn("'" + file.path + "': offset " + std::to_string(reader.offset()) +
+         ": the last entry is cut short and passed over");
+  return "";
+}
+
+void ReplayOfFiles::gap() {
+  if (state.version < until)
+    warn("the update log has a gap after update " +
+         std::to_string(state.version));
+  seen = std::max(seen, state.version);
+}
+
+void ReplayOfFiles::lost(const std::string& damage) {
+  if (state.version < until)
+    warn(damage + "; the run goes on from update " +
+         std::to_string(state.version) + ", what came after it is lost");
+  seen = std::max(seen, state.version);
+}
+
+// before: the update of the checkpoint.
+void ReplayOfFiles::miss(std::uint64_t before) const {
+  if (seen < before && before < until)
+    warn("the update log after update " + std::to_string(seen) +
+         " is missing; the run goes on from update " + std::to_string(before) +
+         ", that of the checkpoint, and what came after it is lost");
 }
 
 std::string text_of(const Steps& steps) {
@@ -167,62 +252,25 @@ std::uint64_t replay(const std::string& folder, const LogIdentity& identity,
                      RunState& state, std::uint64_t until, const Log& log,
                      const std::function<void(const RunState&)>& at_epoch_end) {
   const std::uint64_t before = state.version;
-  auto reach = static_cast<double>(largest_magnitude(state.parameters));
   const auto files = update_logs(folder);
+  ReplayOfFiles replay{identity, state, until, log, at_epoch_end};
   for (std::size_t i = 0; i < files.size() && state.version <= until; ++i) {
-    const LogFile& file = files[i];
     // All of it is in the checkpoint, except perhaps the end of an epoch.
     if (i + 1 < files.size() && files[i + 1].base < state.version) continue;
-    if (file.base > state.version) {
-      if (state.version < until)
-        log(Level::kWarning, "the update log has a gap after update " +
-                                 std::to_string(state.version));
+    if (files[i].base > state.version) {
+      replay.gap();
       break;
     }
-    if (is_cut_short(file)) {
-      log(Level::kWarning,
-          "'" + file.path + "' is cut short: there is no update in it");
-      continue;
+    const std::string damage = replay.file(files[i]);
+    if (damage.empty()) continue;
+    // Whether it can have what follows: the next one does not begin there.
+    if (i + 1 == files.size() || files[i + 1].base > state.version) {
+      replay.lost(damage);
+      break;
     }
-    std::optional<LogInMemory> memory;
-    try {
-      memory.emplace(file);
-    } catch (const Error& error) {
-      if (error.code() != Code::kData || is_needed(files, i, state.version))
-        throw;
-      log(Level::kWarning, error.what() + std::string(kInCheckpoint));
-      continue;
-    }
-    UpdateLogReader& reader = memory->reader();
-    if (reader.header().identity != identity)
-      fail("'" + file.path + "' is the log of another run");
-    try {
-      while (const auto entry = reader.next()) {
-        if (entry->sequence > until) break;
-        const std::int64_t epoch = state.epoch;
-        apply(*entry, state, reach);
-        if (state.epoch > epoch && at_epoch_end) at_epoch_end(state);
-      }
-    } catch (Error& error) {
-      if (error.code() == Code::kIo) throw;
-      if (!is_needed(files, i, state.version)) {
-        log(Level::kWarning, error.what() + std::string(kInCheckpoint));
-        continue;
-      }
-      const std::string where = "'" + file.path + "'";
-      std::string what = error.what();
-      if (what.ends_with("is damaged"))
-        what += "; remove this log to go on from the checkpoint before it";
-      if (!what.starts_with(where))
-        what = where + ": offset " + std::to_string(reader.offset()) +
-               ", before it: " + what;
-      throw Error{Code::kData, what};
-    }
-    if (reader.torn())
-      log(Level::kWarning, "'" + file.path + "': offset " +
-                               std::to_string(reader.offset()) +
-                               ": the last entry is cut short and passed over");
+    log(Level::kWarning, damage + "; the checkpoint has what was in it");
   }
+  replay.miss(before);
   return state.version - before;
 }
 
@@ -245,10 +293,16 @@ Steps replayable_steps(const std::string& folder, const Log& log) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> logs;
   for (const LogFile& file : update_logs(folder)) {
     if (is_cut_short(file)) continue;
-    LogInMemory memory(file);
-    while (memory.reader().next()) {
+    std::optional<LogInMemory> memory;
+    try {
+      memory.emplace(file);
+      while (memory->reader().next()) {
+      }
+    } catch (const Error& error) {
+      if (error.code() != Code::kData) throw;
+      log(Level::kWarning, error.what());
     }
-    logs.emplace_back(file.base, memory.reader().sequence());
+    if (memory) logs.emplace_back(file.base, memory->reader().sequence());
   }
   Steps steps;
   for (const Saved& saved : checkpoints) {
@@ -274,12 +328,13 @@ std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
                                     std::to_string(step) + "; it can give " +
                                     text_of(steps)};
   std::optional<Saved> from;
-  for (const Saved& saved : saved_in(folder, log))
+  for (const Saved& saved : saved_in(folder, silent()))
     if (saved.version <= step) from = saved;
   nn::Model model = nn::load_model(from->path);
   RunState state = state_of(model, from->path);
   if (state.version < step)
-    replay(folder, log_identity(folder, from->parameters), state, step, log);
+    replay(folder, log_identity(folder, from->parameters), state, step,
+           silent());
   require(state.version == step, "a step that can be rebuilt");
   // The first checkpoint is from before there were workers.
   if (!model.provenance.empty())

@@ -26,8 +26,10 @@ constexpr std::uint64_t kLastUpdate = std::numeric_limits<std::uint64_t>::max();
 // statistics follow at an epoch's end only, the updater state not at all.
 // Returns the number of updates.  at_epoch_end, if given, sees the state as it
 // was after each epoch on the way.
-// A last entry that is cut short is warned of.
-// Throws Error: kData, a log is damaged or of another run; kIo.
+// What is damaged, cut short or missing is warned of, and nothing after it is
+// applied.
+// Throws Error: kData, a log is of another run, or has an update that cannot be
+// applied; kProtocol, it is of another version; kIo.
 std::uint64_t replay(
     const std::string& folder, const LogIdentity& identity, RunState& state,
     std::uint64_t until, const Log& log,
@@ -58,8 +60,9 @@ LogIdentity log_identity(const std::string& folder, std::size_t parameters);
 std::uint64_t replay_model(const std::string& folder, std::uint64_t step,
                            const std::string& output, const Log& log);
 
-// Which steps can be rebuilt: ranges first..last, ascending.
-// Throws Error: kNoInput, kData, kIo.
+// Which steps can be rebuilt: ranges first..last, ascending.  Logs that are
+// damaged are warned of.
+// Throws Error: kNoInput, kProtocol, kIo.
 using Steps = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 Steps replayable_steps(const std::string& folder, const Log& log);
 

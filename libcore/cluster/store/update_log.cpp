@@ -125,12 +125,11 @@ void UpdateLog::go_on(std::uint64_t version) {
     while (last->reader().next()) {
     }
   } catch (const Error& error) {
-    // replay() did not need it, or said what is missing.
+    // replay() did not need what is damaged, or said what is missing.
     if (error.code() != Code::kData) throw;
-    return begin(version);
   }
+  if (!last || last->reader().sequence() != version) return begin(version);
   const UpdateLogReader& reader = last->reader();
-  if (reader.sequence() != version) return begin(version);
   base_ = files.back().base;
   open(files.back().path);
   size_ = static_cast<std::int64_t>(reader.offset());
@@ -189,23 +188,26 @@ void UpdateLog::end_epoch(const RunState& state) {
   append(entry);
 }
 
-bool UpdateLog::visit_after(
-    const std::string& run, std::uint64_t version, std::uint64_t latest,
-    std::size_t most, const std::function<void(const LogEntry&)>& visit) const {
+struct UpdateLog::History {
+  std::list<LogInMemory> logs;  // the entries point into them
+  std::vector<LogEntry> updates;
+};
+
+bool UpdateLog::find_after(const std::string& run, std::uint64_t version,
+                           std::uint64_t latest, std::size_t most,
+                           History& history) const {
   auto files = update_logs(folder_);
   // The log before the one that begins after `version` tells who wrote that.
   while (files.size() > 1 && files[1].base < version)
     files.erase(files.begin());
   if (file_ < 0 || files.empty() || files.front().base > version) return false;
-  std::list<LogInMemory> logs;  // the entries point into them
-  std::vector<LogEntry> found;
   std::uint64_t reached = files.front().base;
   std::size_t bytes = 0;
   bool known = false;  // `version` is of the run's history
   std::string writer;
   for (const LogFile& file : files) {
     if (file.base > reached) return false;
-    UpdateLogReader& reader = logs.emplace_back(file).reader();
+    UpdateLogReader& reader = history.logs.emplace_back(file).reader();
     while (const auto entry = reader.next()) {
       if (entry->kind == EntryKind::kStart) writer = run_of(*entry);
       reached = entry->sequence;
@@ -215,11 +217,23 @@ bool UpdateLog::visit_after(
       if (entry->kind != EntryKind::kUpdate || reached <= version) continue;
       bytes += entry->payload.size();
       if (bytes > most) return false;
-      found.push_back(*entry);
+      history.updates.push_back(*entry);
     }
   }
-  if (!known || reached != latest) return false;
-  for (const LogEntry& entry : found) visit(entry);
+  return known && reached == latest;
+}
+
+bool UpdateLog::visit_after(
+    const std::string& run, std::uint64_t version, std::uint64_t latest,
+    std::size_t most, const std::function<void(const LogEntry&)>& visit) const {
+  History history;
+  try {
+    if (!find_after(run, version, latest, most, history)) return false;
+  } catch (const Error& error) {
+    if (error.code() != Code::kData) throw;
+    return false;
+  }
+  for (const LogEntry& entry : history.updates) visit(entry);
   return true;
 }
 

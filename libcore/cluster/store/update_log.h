@@ -58,7 +58,8 @@ class UpdateLog {
   UpdateLog& operator=(const UpdateLog&) = delete;
 
   // A master goes on from update `version`, which replay() has reached: cuts
-  // off a torn end and removes logs of updates that nobody has any more.
+  // off a torn or damaged end and removes logs of updates that nobody has any
+  // more.
   // Throws Error: kIo, kCantCreate.
   void go_on(std::uint64_t version);
   // A checkpoint with the updates up to `version` was written.
@@ -79,13 +80,18 @@ class UpdateLog {
 
   // Hands to `visit` every update of sharing after `version`, if the log has
   // all up to `latest` in at most `most` bytes; else returns false and visits
-  // none. run: the start of the master in which somebody had `version`: those
+  // none; so with logs that are damaged. run: the start of the master in which somebody had `version`: those
   // updates must be in this run's history.
   bool visit_after(const std::string& run, std::uint64_t version,
                    std::uint64_t latest, std::size_t most,
                    const std::function<void(const LogEntry&)>& visit) const;
 
  private:
+  struct History;
+  // Returns false: the logs do not have it.  Throws as their readers.
+  bool find_after(const std::string& run, std::uint64_t version,
+                  std::uint64_t latest, std::size_t most,
+                  History& history) const;
   void open(const std::string& path);
   void close();
   LogEntry start_entry(std::uint64_t version) const;

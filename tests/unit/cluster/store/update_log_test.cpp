@@ -1,5 +1,5 @@
-// The update log: what is written is read, what is cut is passed over, what is
-// damaged is refused, and the page's example is what is written.
+// The update log: what is written is read, what is cut or damaged is passed
+// over and said, and the page's example is what is written.
 
 #include "libcore/cluster/store/update_log.h"
 
@@ -158,7 +158,7 @@ TEST_CASE(
   CHECK(state.parameters == state_at(13).parameters);
 }
 
-TEST_CASE("damage elsewhere is an error that names file and offset") {
+TEST_CASE("what is sound before damage is used, and file and offset named") {
   Folder folder;
   write_three(folder);
   const std::string first = folder.log(0);
@@ -170,12 +170,15 @@ TEST_CASE("damage elsewhere is an error that names file and offset") {
     INFO("byte " << at);
     change(first, at);
     RunState state = state_at(0);
-    CHECK_THROWS_WITH(
-        replayed(folder, state),
-        Catch::Contains(first) &&
-            Catch::Contains(at == 20 ? "header"
-                                     : "offset " + std::to_string(kFirst)));
+    CHECK(replayed(folder, state) == 0);
     CHECK(state.parameters == state_at(0).parameters);
+    REQUIRE(said.size() == 1);
+    CHECK_THAT(said[0],
+               Catch::Contains(first) &&
+                   Catch::Contains(at == 20
+                                       ? "header"
+                                       : "offset " + std::to_string(kFirst)) &&
+                   Catch::Contains("the run goes on from update 0"));
     change(first, at);
   }
   RunState other = state_at(0);
@@ -184,7 +187,38 @@ TEST_CASE("damage elsewhere is an error that names file and offset") {
       Catch::Contains("of another run"));
 }
 
-TEST_CASE("damage before the newest checkpoint does not stop a run") {
+TEST_CASE("who goes on from before damage writes another history") {
+  for (const std::int64_t at : {std::int64_t{20}, std::int64_t{-30}}) {
+    INFO("byte " << at);
+    Folder folder;
+    write_three(folder);
+    const std::string second = folder.log(5);
+    const auto size = static_cast<std::int64_t>(fs::file_size(second));
+    // The payload of update 9 is behind the start of its entry.
+    const std::int64_t byte = at < 0 ? size + at : at;
+    change(second, byte);
+    std::ofstream(second, std::ios::app) << "what follows";  // so not torn
+    const std::uint64_t reached = at < 0 ? 8 : 5;
+    RunState state = state_at(0);
+    CHECK(replayed(folder, state) == reached);
+    CHECK(state.parameters == state_at(reached).parameters);
+    // The step before the damage is there, and nothing is lost for it.
+    state = state_at(0);
+    CHECK(replayed(folder, state, reached) == reached);
+    CHECK(said.empty());
+    {
+      UpdateLog log(folder.path, kIdentity, run_id('b'), log_lines());
+      log.go_on(reached);
+      for (std::uint64_t i = reached + 1; i <= 13; ++i) append(log, i);
+    }
+    state = state_at(0);
+    CHECK(replayed(folder, state) == 13);
+    CHECK(state.parameters == state_at(13).parameters);
+    CHECK(said.empty());
+  }
+}
+
+TEST_CASE("damage before the newest checkpoint takes nothing from a run") {
   Folder folder;
   write_three(folder);
   change(folder.log(5), 20);                   // its header
@@ -201,7 +235,25 @@ TEST_CASE("damage before the newest checkpoint does not stop a run") {
   CHECK(replayed(folder, state) == 3);
   // It is needed from an older checkpoint on.
   state = state_at(5);
-  CHECK_THROWS_WITH(replayed(folder, state), Catch::Contains("offset"));
+  CHECK(replayed(folder, state) == 0);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("offset") &&
+                          Catch::Contains("what came after it is lost"));
+}
+
+TEST_CASE("logs that are gone are missed") {
+  Folder folder;
+  write_three(folder);
+  fs::remove(folder.log(9));
+  RunState state = state_at(9);
+  CHECK(replayed(folder, state) == 0);
+  CHECK(said.empty());  // as a master leaves it that dies at its checkpoint
+  state = state_at(11);
+  CHECK(replayed(folder, state) == 0);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], Catch::Contains("the update log after update 9 is "
+                                      "missing; the run goes on from update "
+                                      "11"));
 }
 
 TEST_CASE("a log that is cut below its header has no update") {
@@ -347,6 +399,9 @@ TEST_CASE("who has an earlier version of this history can catch up") {
   CHECK_FALSE(after('a', 8));
   CHECK(after('a', 9));
   CHECK(seen.size() == 4);
+  change(folder.log(9), kLogHeaderBytes + 4);
+  CHECK_FALSE(after('a', 9));
+  CHECK(seen.empty());
 }
 
 // man/dl-run.5.scd, UPDATE LOG: lines of "offset  bytes  meaning".
