@@ -50,11 +50,30 @@ dl-master --replay ../calm/$run --step 7 -o calm7.safetensors -q ||
 cmp 7.safetensors calm7.safetensors && echo "same bytes"
 cmp -s 7.safetensors 10.safetensors && fail "two rounds have the same model"
 
-# Damage in the middle is found and named.
-printf '\377' | dd of=first/updates-000000000005.log bs=1 seek=300 conv=notrunc \
-  status=none
-dl-master --replay first --step 7 -o none.safetensors 2>damaged.err
+# Damage in the middle is found and named; what is sound before it is used.
+spoil() {
+  printf '\377' | dd of="$1" bs=1 seek=300 conv=notrunc status=none
+}
+spoil first/updates-000000000005.log
+dl-master --replay first --list 2>damaged.err
+dl-master --replay first --step 7 -o none.safetensors 2>>damaged.err
 echo "status $?"
 grep -o 'updates-000000000005.log.: offset [0-9]*' damaged.err
-cd ..
+grep '7; it' damaged.err
+mkdir mended
+cp ./*.dls net.json mended
+cp -r killed mended/m.safetensors.run
+cd mended || exit
+spoil $run/updates-000000000005.log
+train
+worker a m
+worker b m
+finish m
+finish a
+finish b
+check $run
+grep 'offset' m.err | sed "s|'/[^']*/|'|"
+event $run '"event":"resume".*"version":5' || fail "another start"
+cmp ../m.safetensors m.safetensors && echo "same bytes"
+cd ../..
 cmp calm/m.safetensors rough/m.safetensors && echo "same bytes"

@@ -4,7 +4,7 @@
 // from SEED and the example's number, labels I32 below 3, and an example's
 // number in column 0.  KIND: "classes" (default), "regression" (F32 targets),
 // "ids" (classes with id and index), "broken" (a label out of range), "unnamed"
-// (the same without names of classes), "nan".
+// (the same without names of classes), "nan", "huge" (a feature of 1e30).
 
 #include <cstdlib>
 #include <iostream>
@@ -33,6 +33,7 @@ dl::data::DataSet make(std::int64_t first, std::int64_t n, std::uint64_t seed,
     row[2] = static_cast<float>(random.below(8)) / 8;
     if (kind == "nan" && first + i == 5)
       row[1] = std::numeric_limits<float>::quiet_NaN();
+    if (kind == "huge" && first + i == 5) row[1] = 1e30F;
     const auto at = static_cast<std::size_t>(i);
     if (classes)
       y.as<std::int32_t>()[at] = static_cast<std::int32_t>(random.below(3));

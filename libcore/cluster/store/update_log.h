@@ -80,8 +80,8 @@ class UpdateLog {
 
   // Hands to `visit` every update of sharing after `version`, if the log has
   // all up to `latest` in at most `most` bytes; else returns false and visits
-  // none; so with logs that are damaged. run: the start of the master in which somebody had `version`: those
-  // updates must be in this run's history.
+  // none; so with logs that are damaged. run: the start of the master in which
+  // somebody had `version`: those updates must be in this run's history.
   bool visit_after(const std::string& run, std::uint64_t version,
                    std::uint64_t latest, std::size_t most,
                    const std::function<void(const LogEntry&)>& visit) const;

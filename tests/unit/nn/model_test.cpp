@@ -371,6 +371,13 @@ TEST_CASE("what is wrong with a model is said") {
   CHECK(say(set("version", "x")) == "version 'x' is none");
   CHECK_THAT(say(set("version", "1.7")), Catch::StartsWith("checksum differs"));
   CHECK_THAT(say(set("more", "of it")), Catch::StartsWith("checksum differs"));
+  // A damaged key is damage, not somebody's mistake.
+  CHECK_THAT(say([](dl::Json& h) {
+               std::string network = h["__metadata__"]["network"];
+               network.replace(network.find("layers"), 6, "lbyers");
+               h["__metadata__"]["network"] = network;
+             }),
+             Catch::StartsWith("checksum differs"));
   CHECK_THAT(say(set("network", "{}")),
              Catch::StartsWith("network: input: missing"));
   CHECK_THAT(say(set("network", "{")), Catch::StartsWith("network, line 1"));

@@ -48,6 +48,38 @@ TEST_CASE("a record that is damaged here too ends the run, and it is saved") {
   }
 }
 
+TEST_CASE("what is odd about a mini-batch that came back is looked for") {
+  for (const Mode mode : {Mode::kAveraging, Mode::kSharing})
+    for (const int skipped : {0, 1}) {
+      Folder folder;
+      std::optional<RunState> saved;
+      Limits limits;
+      limits.skip_bad_shards = skipped;
+      Master master(settings(mode), limits, folder, saved, 1, kExamples);
+      master.context.training = {{{100}, {103}}};
+      master.order = dl::data::Epoch(master.context.training, 4, 1, 0, true);
+      master.context.odd_values = [](const dl::data::Piece& piece) {
+        return std::string(piece.shard == 1 ? "'b.dls', record 0: odd" : "");
+      };
+      const Worker& worker = master.join("a");
+      while (worker.tasks.empty()) master.turn();
+      const Task& task = worker.tasks.front();
+      std::int64_t batch = task.first;
+      while (master.order.pieces(batch).front().shard != 1) ++batch;
+      const Fault fault{task.lease, task.fence, batch, "the loss", 0, 0, 0};
+      master.deliver(worker, fault.to_message());
+      if (skipped == 0) {
+        CHECK_THROWS_WITH(master.turn(),
+                          Catch::StartsWith("'b.dls', record 0: odd; with "
+                                            "--skip-bad-shards 1"));
+      } else {
+        CHECK_NOTHROW(master.turn());
+        REQUIRE(master.context.state.bad_shards.size() == 1);
+        CHECK(master.context.state.bad_shards[0].shard == 1);
+      }
+    }
+}
+
 TEST_CASE("a worker that cannot use what is all right here is put out") {
   for (const Mode mode : {Mode::kAveraging, Mode::kSharing}) {
     Folder folder;

@@ -173,12 +173,12 @@ TEST_CASE("what is sound before damage is used, and file and offset named") {
     CHECK(replayed(folder, state) == 0);
     CHECK(state.parameters == state_at(0).parameters);
     REQUIRE(said.size() == 1);
-    CHECK_THAT(said[0],
-               Catch::Contains(first) &&
-                   Catch::Contains(at == 20
-                                       ? "header"
-                                       : "offset " + std::to_string(kFirst)) &&
-                   Catch::Contains("the run goes on from update 0"));
+    CHECK_THAT(
+        said[0],
+        Catch::Contains(first) &&
+            Catch::Contains(at == 20 ? "header"
+                                     : "offset " + std::to_string(kFirst)) &&
+            Catch::Contains("the run goes on from update 0"));
     change(first, at);
   }
   RunState other = state_at(0);

@@ -66,6 +66,19 @@ TEST_CASE("a fault found before the updater leaves everything as it was") {
   CHECK(plant.replica.updater_state() == state);
 }
 
+TEST_CASE("a loss out of all proportion is a fault") {
+  Plant plant(GENERATE(1, 2));
+  for (float& x : plant.features.as<float>()) x = 1e30F;
+  const Floats before = plant.replica.parameters();
+  CHECK(before != Floats(before.size(), 0.0F));
+  const bool train = GENERATE(true, false);
+  const Replica::Step step = train ? plant.train() : plant.compute();
+  CHECK_THAT(step.fault, Catch::Contains("is out of all proportion: a constant "
+                                         "prediction has 0.693"));
+  CHECK(!step.updater_afresh);
+  CHECK(plant.replica.parameters() == before);
+}
+
 TEST_CASE("an overflowing updater starts afresh, and no parameter is of use") {
   Plant plant(GENERATE(1, 2));
   const bool train = GENERATE(true, false);
