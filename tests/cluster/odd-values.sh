@@ -3,7 +3,9 @@
 # the record named, or goes on without the shard.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
-make-dataset 40 20 2 huge >train-004.dls
+rm train-*.dls
+make-dataset 40 20 2 huge | cat all.dls - | dl-shard -n 5 -o train >shards.list ||
+  fail "dl-shard"
 scaling=(--normalize none)
 # attempt NAME MODE OPTION...: with two local workers.
 attempt() {

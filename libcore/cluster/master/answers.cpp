@@ -166,7 +166,7 @@ void Answers::note_difference(Member& member, const std::string& what,
   context_.log(Level::kWarning, "the replica of " + member.describe() +
                                     " differs at " + what + ", epoch " +
                                     std::to_string(context_.state.epoch + 1) +
-                                    "; it is sent the context_.state anew");
+                                    "; it is sent the state anew");
 }
 
 bool Answers::anybody_but(const Member& member) {

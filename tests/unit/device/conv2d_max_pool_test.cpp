@@ -1,22 +1,15 @@
 // Convolution with max pooling: the cpu device, which never computes what
 // loses, against the reference, which does one after the other.
 
-#include "tests/unit/device/lab.h"
+#include "tests/unit/device/convolutions.h"
 
 using namespace dl::device::test;
 using dl::Error;
-using dl::tensor::Conv2d;
 using dl::tensor::Conv2dSpec;
 
 namespace {
 
-struct Case {
-  const char* name;
-  Conv2dSpec spec;
-  std::int64_t max_batch;
-};
-
-const std::vector<Case> kCases = {
+const std::vector<ConvolutionCase> kCases = {
     {"one output", {.height = 2, .width = 2, .channels = 1, .filters = 1}, 1},
     {"odd sizes, a row and a column dropped",
      {.height = 7, .width = 9, .channels = 3, .filters = 5, .kernel = {3, 3}},
@@ -82,55 +75,32 @@ const std::vector<Case> kCases = {
      2},
 };
 
-struct Arrays {
+Shape y_shape(const Conv2dSpec& s, std::int64_t n) {
+  return {n, s.out_height() / 2, s.out_width() / 2, s.filters};
+}
+
+struct Arrays : Convolved {
   Arrays(Lab& lab, const Conv2dSpec& s, std::int64_t n)
-      : x(lab.random(Shape{n, s.height, s.width, s.channels}, 1)),
-        w(lab.random(
-            Shape{s.filters, s.kernel[0], s.kernel[1], s.channels / s.groups},
-            2)),
-        b(lab.random(Shape{s.filters}, 3)) {
-    const Shape pooled{n, s.out_height() / 2, s.out_width() / 2, s.filters};
+      : Convolved(lab, s, n, y_shape(s, n)), y(lab.blank(dy.shape)) {
     // As a relu leaves it: a good part is zero.
-    Values gradient = random_values(pooled.elements(), 4);
+    Values gradient = lab.get(dy);
     for (double& value : gradient) value = value < 0 ? 0 : value;
-    dy = lab.put(pooled, gradient);
-    y = lab.blank(pooled);
-    plain = lab.blank(pooled);
-    dx = lab.blank(x.shape);
-    dw = lab.blank(w.shape);
-    db = lab.blank(b.shape);
-    alone = lab.blank(w.shape);
+    dy = lab.put(dy.shape, gradient);
   }
-  View x, w, b, dy, y, plain, dx, dw, db, alone;
+  View y;
 };
 
 }  // namespace
 
 TEST_CASE("cpu convolution with max pooling agrees with the reference") {
-  for (const Case& c : kCases) {
-    Lab cpu("cpu"), reference("reference");
-    const auto fast = cpu.device().conv2d_max_pool(c.spec, c.max_batch);
-    const auto exact = reference.device().conv2d_max_pool(c.spec, c.max_batch);
-    for (const std::int64_t n : {c.max_batch, std::int64_t{1}, c.max_batch}) {
-      CAPTURE(c.name, n);
-      const auto run = [&](Lab& lab, Conv2d& conv) {
-        Arrays a(lab, c.spec, n);
-        conv.forward(a.plain, a.x, a.w, {});
-        conv.forward(a.y, a.x, a.w, a.b);
-        conv.backward_data(a.dx, a.dy, a.w);
-        conv.backward_weights(a.dw, a.db, a.x, a.dy);
-        conv.backward_weights(a.alone, {}, a.x, a.dy);
-        return std::vector<Values>{lab.get(a.y),  lab.get(a.plain),
-                                   lab.get(a.dx), lab.get(a.dw),
-                                   lab.get(a.db), lab.get(a.alone)};
-      };
-      const auto actual = run(cpu, *fast), expected = run(reference, *exact);
-      for (std::size_t i = 0; i < actual.size(); ++i) {
-        CAPTURE(i);
-        check_close(actual[i], expected[i], 4e-6);
-      }
-    }
-  }
+  check_convolutions(
+      kCases,
+      [](Device& device, const Conv2dSpec& spec, std::int64_t max_batch) {
+        return device.conv2d_max_pool(spec, max_batch);
+      },
+      [](Lab& lab, const Conv2dSpec& spec, std::int64_t n) {
+        return Arrays(lab, spec, n);
+      });
 }
 
 TEST_CASE("the first of equal sums wins, and NaN wins over numbers") {

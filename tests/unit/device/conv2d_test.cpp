@@ -1,33 +1,20 @@
 // Convolution: the reference against hand-made values and finite differences,
 // the cpu device against the reference.
 
-#include "tests/unit/device/lab.h"
+#include "tests/unit/device/convolutions.h"
 
 using namespace dl::device::test;
 using dl::Error;
-using dl::tensor::Conv2d;
 using dl::tensor::Conv2dSpec;
 
 namespace {
 
-Shape x_shape(const Conv2dSpec& s, std::int64_t n) {
-  return {n, s.height, s.width, s.channels};
-}
 Shape y_shape(const Conv2dSpec& s, std::int64_t n) {
   return {n, s.out_height(), s.out_width(), s.filters};
 }
-Shape w_shape(const Conv2dSpec& s) {
-  return {s.filters, s.kernel[0], s.kernel[1], s.channels / s.groups};
-}
-
-struct Case {
-  const char* name;
-  Conv2dSpec spec;
-  std::int64_t max_batch;
-};
 
 // Odd sizes, every option alone and together, and the reference networks'.
-const std::vector<Case> kCases = {
+const std::vector<ConvolutionCase> kCases = {
     {"1x1", {.height = 3, .width = 5, .channels = 7, .filters = 2}, 3},
     {"one pixel", {.height = 1, .width = 1, .channels = 1, .filters = 1}, 1},
     {"whole image",
@@ -262,13 +249,9 @@ const std::vector<Case> kCases = {
      2},
 };
 
-struct Arrays {
+struct Arrays : Convolved {
   Arrays(Lab& lab, const Conv2dSpec& s, std::int64_t n)
-      : x(lab.random(x_shape(s, n), 1)),
-        w(lab.random(w_shape(s), 2)),
-        b(lab.random(Shape{s.filters}, 3)),
-        dy(lab.random(y_shape(s, n), 4)) {}
-  View x, w, b, dy;
+      : Convolved(lab, s, n, y_shape(s, n)) {}
 };
 
 Values forward(const Conv2dSpec& s, const Values& x, const Values& w,
@@ -302,7 +285,7 @@ TEST_CASE("reference convolution, by hand") {
 }
 
 TEST_CASE("reference convolution's gradients are those of its forward") {
-  for (const Case& c : kCases) {
+  for (const ConvolutionCase& c : kCases) {
     const Conv2dSpec& s = c.spec;
     if (s.height * s.width * s.channels * s.filters > 4000) continue;
     CAPTURE(c.name);
@@ -332,39 +315,20 @@ TEST_CASE("reference convolution's gradients are those of its forward") {
 }
 
 TEST_CASE("cpu convolution agrees with the reference") {
-  for (const Case& c : kCases) {
-    Lab cpu("cpu"), reference("reference");
-    const auto fast = cpu.device().conv2d(c.spec, c.max_batch);
-    const auto exact = reference.device().conv2d(c.spec, c.max_batch);
-    // The largest batch, one example, and the largest again.
-    for (const std::int64_t n : {c.max_batch, std::int64_t{1}, c.max_batch}) {
-      CAPTURE(c.name, n);
-      const auto run = [&](Lab& lab, Conv2d& conv) {
-        Arrays a(lab, c.spec, n);
-        const View y = lab.blank(a.dy.shape), plain = lab.blank(a.dy.shape),
-                   dx = lab.blank(a.x.shape), dw = lab.blank(a.w.shape),
-                   db = lab.blank(a.b.shape), alone = lab.blank(a.w.shape);
-        conv.forward(y, a.x, a.w, a.b);
-        conv.forward(plain, a.x, a.w, {});
-        conv.backward_data(dx, a.dy, a.w);
-        conv.backward_weights(dw, db, a.x, a.dy);
-        conv.backward_weights(alone, {}, a.x, a.dy);
-        return std::vector<Values>{lab.get(y),  lab.get(plain), lab.get(dx),
-                                   lab.get(dw), lab.get(db),    lab.get(alone)};
-      };
-      const auto actual = run(cpu, *fast), expected = run(reference, *exact);
-      for (std::size_t i = 0; i < actual.size(); ++i) {
-        CAPTURE(i);
-        check_close(actual[i], expected[i], 4e-6);
-      }
-    }
-  }
+  check_convolutions(
+      kCases,
+      [](Device& device, const Conv2dSpec& spec, std::int64_t max_batch) {
+        return device.conv2d(spec, max_batch);
+      },
+      [](Lab& lab, const Conv2dSpec& spec, std::int64_t n) {
+        return Arrays(lab, spec, n);
+      });
 }
 
 TEST_CASE("a frozen convolution has its weights, bias and activation") {
   const dl::tensor::ActivationSpec kinds[] = {
       {}, {dl::tensor::Activation::kRelu}, {dl::tensor::Activation::kSoftmax}};
-  for (const Case& c : kCases)
+  for (const ConvolutionCase& c : kCases)
     for (const auto& f : kinds) {
       CAPTURE(c.name, static_cast<int>(f.kind));
       Lab cpu("cpu"), reference("reference");
@@ -436,7 +400,7 @@ TEST_CASE("a convolution's backward_data is a transposed one, by itself") {
     conv->backward_data(y, x, lab.put(w_shape(s), {10, 1}));
     check_close(lab.get(y), {10, 1, 20, 2, 30, 3}, 1e-6);
   }
-  for (const Case& c : kCases) {
+  for (const ConvolutionCase& c : kCases) {
     CAPTURE(c.name);
     check_like_reference(
         [&](Lab& lab) {
