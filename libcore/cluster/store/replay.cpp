@@ -195,9 +195,10 @@ void ReplayOfFiles::lost(const std::string& damage) {
 // before: the update of the checkpoint.
 void ReplayOfFiles::miss(std::uint64_t before) const {
   if (seen < before && before < until)
-    warn("the update log after update " + std::to_string(seen) +
-         " is missing; the run goes on from update " + std::to_string(before) +
-         ", that of the checkpoint, and what came after it is lost");
+    warn("the update log after the checkpoint, update " +
+         std::to_string(before) +
+         ", is missing; the run goes on from there, and what came after it is "
+         "lost");
 }
 
 std::string text_of(const Steps& steps) {

@@ -236,8 +236,8 @@ TEST_CASE("damage before the newest checkpoint takes nothing from a run") {
   // It is needed from an older checkpoint on.
   state = state_at(5);
   CHECK(replayed(folder, state) == 0);
-  REQUIRE(said.size() == 1);
-  CHECK_THAT(said[0], Catch::Contains("offset") &&
+  REQUIRE(said.size() == 2);  // the end of an epoch may be in the first one
+  CHECK_THAT(said[1], Catch::Contains("offset") &&
                           Catch::Contains("what came after it is lost"));
 }
 
@@ -251,9 +251,9 @@ TEST_CASE("logs that are gone are missed") {
   state = state_at(11);
   CHECK(replayed(folder, state) == 0);
   REQUIRE(said.size() == 1);
-  CHECK_THAT(said[0], Catch::Contains("the update log after update 9 is "
-                                      "missing; the run goes on from update "
-                                      "11"));
+  CHECK_THAT(said[0],
+             Catch::Contains("the update log after the checkpoint, update "
+                             "11, is missing; the run goes on"));
 }
 
 TEST_CASE("a log that is cut below its header has no update") {
