@@ -378,9 +378,15 @@ TEST_CASE("what is wrong with a model is said") {
                h["__metadata__"]["network"] = network;
              }),
              Catch::StartsWith("checksum differs"));
-  CHECK_THAT(say(set("network", "{}")),
+  const auto unchecked = [](const char* network) {
+    return [=](dl::Json& h) {
+      h["__metadata__"]["network"] = network;
+      h["__metadata__"].erase("xxh3");
+    };
+  };
+  CHECK_THAT(say(unchecked("{}")),
              Catch::StartsWith("network: input: missing"));
-  CHECK_THAT(say(set("network", "{")), Catch::StartsWith("network, line 1"));
+  CHECK_THAT(say(unchecked("{")), Catch::StartsWith("network, line 1"));
   CHECK(say([](dl::Json& h) {
           h["__metadata__"]["xxg3"] = h["__metadata__"]["xxh3"];
           h["__metadata__"].erase("xxh3");
