@@ -36,12 +36,14 @@ void Answers::note_fault(const Member& member, std::int64_t batch,
   context_.events.write("fault", std::move(fields));
 }
 
-// Two workers, or the only one, have no finite answer: not one host is at
-// fault.  Nor is one mini-batch where several are without an answer, or where
-// it stands for a slot of a round: the parameters are.
+// Two workers, or the only one, have no finite answer, or what is accepted is
+// as wrong: not one host is at fault.  Nor is one mini-batch where several are
+// without an answer, or where it stands for a slot of a round: the parameters
+// are.
 bool Answers::nobody_can_train(std::int64_t batch, Code code) {
   constexpr std::size_t kFew = 2;
   if (code != Code::kConfig) return false;
+  if (context_.state.watch.is_worse_than_chance()) return true;
   std::set<std::uint64_t> parties, failing;
   for (const Member* member : context_.members.workers()) {
     parties.insert(member->party());

@@ -22,9 +22,7 @@ bool DivergenceGuard::watch_training(bool ending) {
   if (context_.gone_wrong) {
     const Error error = *std::exchange(context_.gone_wrong, std::nullopt);
     if (context_.phase && go_back(error.what())) return true;
-    // There is no going on, or never was.
-    if (context_.limits.on_divergence == OnDivergence::kIgnore ||
-        context_.state.watch.blocks() == 0)
+    if (context_.limits.on_divergence == OnDivergence::kIgnore)
       throw Error{error.code(),
                   error.what() + std::string(Answers::kRejectionRemedy)};
     note_divergence(error.what());
@@ -89,6 +87,9 @@ void DivergenceGuard::take_back(RunState state) {
   context_.diversity.reset();
   context_.caution = {};
   context_.answers.forgive();
+  // What was found of scores that are undone.
+  if (context_.failure && context_.failure->code() == Code::kDiverged)
+    context_.failure.reset();
   ++context_.averages;  // running statistics are others as well
   if (context_.updates) log_setback(before);
 }

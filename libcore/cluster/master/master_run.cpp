@@ -137,6 +137,7 @@ Outcome Master::run() {
     events_->write("stop", {{"why", error.what()},
                             {"code", static_cast<int>(error.code())}});
     if (local_) local_->finish(kWorkersLeave);
+    context_->report.seconds = monotonic_seconds() - began_;
     if (error.code() == Code::kDiverged) log_(Level::kInfo, outcome().text);
     throw;
   }
@@ -153,11 +154,11 @@ Outcome Master::run() {
   events_->write("report", result.json);
   if (coordinator_->finished()) {
     if (const std::string lacking = context_->report.lacking();
-        !lacking.empty())
+        !lacking.empty() && context_->state.setbacks == 0)
       log_(Level::kWarning,
            "the model lacks much of what was learnt: " + lacking +
                "; the loss of training is that of workers, which have it; " +
-               (plan_.settings.sharing.threshold == SharingSettings().threshold
+               (options_.sharing.threshold == SharingOptions().threshold
                     ? "take more epochs"
                     : "take the default --threshold, or more epochs"));
     judge(context_->state, result);
@@ -199,6 +200,7 @@ Report Master::begun() const {
   report.epochs = plan_.settings.epochs;
   report.expected_per_epoch = plan_.training->examples();
   report.parameters = plan_.parameters;
+  report.metric = plan_.settings.metric;
   report.keeps_best = plan_.keep_best;
   report.epochs_given = options_.epochs_given;
   return report;

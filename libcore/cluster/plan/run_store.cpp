@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "libcore/base/failpoint.h"
+#include "libcore/base/number_format.h"
 #include "libcore/cluster/plan/continuation.h"
 #include "libcore/cluster/store/run_json.h"
 #include "libcore/io/hex.h"
@@ -190,6 +191,8 @@ std::string RunStore::describe(const RunState& state) const {
         " and " + std::to_string(replayed_) +
         (plan_->settings.mode == Mode::kAveraging ? " rounds" : " updates") +
         " of its log";
+  if (state.step_factor < 1)
+    text += ", with " + format("%g", state.step_factor) + " of the steps";
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "libcore/base/number_format.h"
+#include "libcore/cluster/store/divergence.h"
 
 namespace dl::cluster {
 
@@ -58,7 +59,8 @@ const EpochScore* score_of_model(const RunState& state, bool keeps_best) {
   return &state.history.back();
 }
 
-std::string scores(const RunState& state, bool keeps_best) {
+std::string scores(const RunState& state, bool keeps_best,
+                   const std::string& metric) {
   const EpochScore* score = score_of_model(state, keeps_best);
   if (!score) return "";
   std::string text = "loss " + format("%.4g", score->loss);
@@ -67,6 +69,12 @@ std::string scores(const RunState& state, bool keeps_best) {
   text += " (epoch " + std::to_string(score->epoch + 1);
   if (keeps_best)
     text += " of " + std::to_string(state.history.size()) + ", the best";
+  if (const EpochScore* best = best_score(state.history, metric);
+      best && !keeps_best) {
+    const std::string value = metric_text(best->metrics.at(metric));
+    if (value != metric_text(score->metrics.at(metric)))
+      text += "; epoch " + std::to_string(best->epoch + 1) + " had " + value;
+  }
   return text + ")";
 }
 
@@ -119,6 +127,8 @@ Json Report::to_json(const RunState& state) const {
       {"history", std::move(history)},
       {"scores", score ? cluster::to_json(*score) : Json()},
       {"early_stopping", state.early_stopping},
+      {"setbacks", state.setbacks},
+      {"step_factor", state.step_factor},
       {"workers",
        {{"joined", joined},
         {"lost", lost},
@@ -163,8 +173,14 @@ std::string Report::to_text(const RunState& state) const {
     text +=
         line("passed over", std::to_string(state.passed_over) +
                                 " examples; left out: " + quoted(bad_files));
-  if (const std::string last = scores(state, keeps_best); !last.empty())
+  if (const std::string last = scores(state, keeps_best, metric); !last.empty())
     text += line("scores", last);
+  if (state.setbacks > 0)
+    text +=
+        line("went back", std::to_string(state.setbacks) +
+                              (state.setbacks == 1 ? " time" : " times") +
+                              "; steps are " + format("%g", state.step_factor) +
+                              " of what they were");
   text += line("workers", count(joined) + " joined, " + count(lost) +
                               " lost, " + count(returned) + " returned, " +
                               count(left) + " left");

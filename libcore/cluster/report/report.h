@@ -48,6 +48,7 @@ struct Report {
   std::vector<std::string> bad_files;  // shards that are left out
   std::int64_t parameters = 0;
   std::string model, checkpoint, directory;
+  std::string metric;        // by which epochs are compared; "": none
   bool keeps_best = false;   // the model is that of the best epoch
   bool epochs_given = true;  // or the default
 

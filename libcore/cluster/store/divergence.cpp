@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMuchWorse = 4;    // of scores that should be low
 constexpr double kWorse = 2;        // than chance, losses
+constexpr double kNoBetter = 0.98;  // ... that are as good as it
 constexpr std::int64_t kSome = 16;  // blocks; before, it is early
 constexpr std::int64_t kFew = 100;  // examples, for these
 constexpr double kStandsOut = 5;    // standard deviations
@@ -53,6 +54,8 @@ bool is_lost(const EpochScore& first, const HeldOut& held_out, double best,
          begun != first.metrics.end() && last > 2 * begun->second;
 }
 
+}  // namespace
+
 const EpochScore* best_score(std::span<const EpochScore> history,
                              const std::string& metric) {
   const EpochScore* best = nullptr;
@@ -67,13 +70,39 @@ const EpochScore* best_score(std::span<const EpochScore> history,
   return best;
 }
 
-// Though it may always have been.
+namespace {
+
+std::int64_t examples_in(std::span<const EpochScore> history) {
+  std::int64_t examples = 0;
+  for (const EpochScore& each : history) examples += each.examples;
+  return examples;
+}
+
+// The loss that a run ends with; none: it is too early to tell.  Of the first
+// epoch, which has the losses from before anything was learnt, blocks tell.
+std::optional<double> last_loss(const RunState& state) {
+  if (state.history.size() > 1 &&
+      examples_in(state.history) >= LossWatch::kBlockExamples)
+    return state.history.back().loss;
+  if (state.watch.blocks() < kSome) return std::nullopt;
+  return state.watch.level();
+}
+
+// Whether it is as high as `times` that of a constant prediction, and the end
+// of the epoch no better; though it may always have been.
+bool is_as_bad(const RunState& state, const HeldOut& held_out, double times) {
+  const std::optional<double> loss = last_loss(state);
+  if (!held_out.loss_of_chance || !loss) return false;
+  const double chance = *held_out.loss_of_chance;
+  return *loss >= times * chance &&
+         (state.watch.blocks() == 0 ||
+          state.watch.level() >= kNoBetter * chance) &&
+         !beats_chance(state.history, held_out);
+}
+
 std::string worse_than_chance(const RunState& state, const HeldOut& held_out) {
-  if (!held_out.loss_of_chance || state.watch.blocks() < kSome ||
-      state.watch.level() < kWorse * *held_out.loss_of_chance ||
-      beats_chance(state.history, held_out))
-    return "";
-  return "the loss is " + format("%.3g", state.watch.level()) +
+  if (!is_as_bad(state, held_out, kWorse)) return "";
+  return "the loss is " + format("%.3g", *last_loss(state)) +
          ", and a constant prediction has " +
          format("%.3g", *held_out.loss_of_chance);
 }
@@ -107,11 +136,13 @@ std::string lost_score(std::span<const EpochScore> history,
 }
 
 std::string learnt_nothing(const RunState& state, const HeldOut& held_out) {
-  if (!held_out.loss_of_chance || !state.watch.learnt_nothing() ||
-      beats_chance(state.history, held_out))
-    return "";
-  return "the loss is " + format("%.3g", state.watch.level()) +
-         ", and was never much lower than the " +
+  const bool never = held_out.loss_of_chance && state.watch.learnt_nothing() &&
+                     !beats_chance(state.history, held_out);
+  if (!never && !is_as_bad(state, held_out, kNoBetter)) return "";
+  return "the loss is " +
+         format("%.3g", last_loss(state).value_or(state.watch.level())) +
+         (never ? ", and was never much lower than the "
+                : ", no less than the ") +
          format("%.3g", *held_out.loss_of_chance) + " of a constant prediction";
 }
 
@@ -125,9 +156,12 @@ std::string ends_badly(const RunState& state, const HeldOut& held_out) {
 }
 
 std::uint64_t better_version(const RunState& state, const std::string& metric) {
-  if (state.watch.ends_badly()) return state.watch.sound_version();
   const EpochScore* const best = best_score(state.history, metric);
-  return best ? best->version : 0;
+  const std::uint64_t version = state.watch.ends_badly()
+                                    ? state.watch.sound_version()
+                                : best ? best->version
+                                       : 0;
+  return version < state.version ? version : 0;
 }
 
 }  // namespace dl::cluster

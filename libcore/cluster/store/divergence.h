@@ -38,8 +38,12 @@ std::string learnt_nothing(const RunState& state, const HeldOut& held_out);
 // What is wrong with a run that is finished, or ""; as a clause.
 std::string ends_badly(const RunState& state, const HeldOut& held_out);
 
+// The epoch with the best score; null: none has it.
+const EpochScore* best_score(std::span<const EpochScore> history,
+                             const std::string& metric);
+
 // The version of the model from before losses went wrong, or if they did not,
-// of the best held-out score; 0: not known.
+// of the best held-out score; 0: not known, or it is that of the state.
 std::uint64_t better_version(const RunState& state, const std::string& metric);
 
 }  // namespace dl::cluster

@@ -27,7 +27,9 @@ constexpr std::int64_t kNormEvery = 8;  // blocks
 constexpr std::uint64_t kMostStale = 4096;
 constexpr std::int64_t kWrongAtEnd = 32;  // mini-batches
 constexpr std::int64_t kManyBlocks = 64;
-constexpr double kLearnt = 0.02;  // of the loss of a constant prediction
+// Of the loss of a constant prediction: nothing is learnt of less, or of less
+// than the noise, but for so much of that.
+constexpr double kLearnt = 0.02, kMostNoise = 0.25;
 
 double norm_of(std::span<const float> values) {
   double sum = 0;
@@ -106,6 +108,10 @@ double LossWatch::given_back(double loss) const {
   return unit > 0 ? (loss - (has_gained() ? best_ : first_)) / unit : 0;
 }
 
+bool LossWatch::is_worse_than_chance() const {
+  return calls_ > 0 && chance_ && last_ > kHigher * *chance_;
+}
+
 bool LossWatch::is_far(double loss) const {
   return chance_ && loss > kFar * *chance_;
 }
@@ -135,7 +141,10 @@ void LossWatch::close_block(std::span<const float> parameters,
   const double length =
       std::clamp(static_cast<double>(batches_) / static_cast<double>(least),
                  1.0, kLongestBlock);
-  level_ += (1 - std::pow(1 - kSmooth, length)) * (near - level_);
+  // One block alone, as of examples that stand out, is not what it has come to.
+  const double counted =
+      has_gained() ? std::min(near, best_ + kMostForBlock * way()) : near;
+  level_ += (1 - std::pow(1 - kSmooth, length)) * (counted - level_);
   best_ = std::min(best_, level_);
   const double share = share_of(loss);
   applied_.now = applied;
@@ -180,8 +189,8 @@ bool LossWatch::ends_badly() const {
 
 bool LossWatch::learnt_nothing() const {
   if (!chance_ || blocks_ < kManyBlocks) return false;
-  return best_ > *chance_ - std::max(kLearnt * *chance_,
-                                     std::min(kStandsOut * error(), *chance_));
+  return best_ > *chance_ - std::clamp(kStandsOut * error(), kLearnt * *chance_,
+                                       kMostNoise * *chance_);
 }
 
 std::string LossWatch::describe() const {

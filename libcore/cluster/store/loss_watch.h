@@ -56,6 +56,9 @@ class LossWatch {
   // After many blocks the loss has never been lower than that of a constant
   // prediction, where that is known.
   bool learnt_nothing() const;
+  // The newest loss is twice that of a constant prediction, where that is
+  // known.
+  bool is_worse_than_chance() const;
 
   std::int64_t blocks() const { return blocks_; }  // so far
   double best() const { return best_; }            // the lowest smoothed loss

@@ -132,10 +132,34 @@ TEST_CASE("a run may end worse than a constant prediction") {
   CHECK_FALSE(ends_badly(state, {"accuracy", 10, std::log(2)}).empty());
 }
 
+TEST_CASE("a short run may end worse than a constant prediction as well") {
+  RunState state;
+  const auto epoch = [&](std::int64_t examples, double loss, double accuracy) {
+    const auto number = static_cast<std::int64_t>(state.history.size());
+    state.history.push_back({number, examples, loss, {{"accuracy", accuracy}}});
+  };
+  const HeldOut held_out{"accuracy", 100, std::log(4)};
+  epoch(400, 20, 0.2);
+  CHECK(ends_badly(state, held_out).empty());  // as networks may begin
+  epoch(400, 10, 0.2);
+  CHECK(ends_badly(state, held_out) ==
+        "the loss is 10, and a constant prediction has 1.39");
+  epoch(400, 10, 0.9);
+  CHECK(ends_badly(state, held_out).empty());
+  epoch(400, 1.4, 0.26);
+  CHECK(ends_badly(state, held_out).empty());
+  CHECK(learnt_nothing(state, held_out) ==
+        "the loss is 1.4, no less than the 1.39 of a constant prediction");
+  epoch(400, 1.2, 0.26);
+  CHECK(learnt_nothing(state, held_out).empty());
+}
+
 TEST_CASE("the better model is that of the best score, or of sound losses") {
   RunState state;
   CHECK(better_version(state, "accuracy") == 0);
   state.history = scores("accuracy", {0.8, 0.9, 0.1});
+  CHECK(better_version(state, "accuracy") == 0);  // it is that one
+  state.version = 1000;
   CHECK(better_version(state, "accuracy") == 20);
   CHECK(better_version(state, "loss") == 0);
   for (std::uint64_t i = 1; i <= 400; ++i)

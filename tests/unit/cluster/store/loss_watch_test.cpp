@@ -137,6 +137,18 @@ TEST_CASE("a loss that stays where it was is no divergence") {
     }
 }
 
+TEST_CASE("examples that stand out in each epoch are no divergence") {
+  Curve curve;
+  curve.watch.expect(1);
+  curve.fall(560, 1, 0.02, 0.005);
+  for (int epoch = 0; epoch < 11; ++epoch)
+    for (int i = 0; i < 140; ++i) {
+      curve.add(i == 130 ? 140 : 0.02, 0.005);
+      CHECK_FALSE(curve.watch.ends_badly());
+    }
+  CHECK(curve.alarms.empty());
+}
+
 TEST_CASE("spikes, warm-up and restarts of the learning rate are sound") {
   Curve spikes;
   spikes.watch.expect(kTenClasses);
