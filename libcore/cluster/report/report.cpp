@@ -72,7 +72,9 @@ std::string scores(const RunState& state, bool keeps_best,
   if (const EpochScore* best = best_score(state.history, metric);
       best && !keeps_best) {
     const std::string value = metric_text(best->metrics.at(metric));
-    if (value != metric_text(score->metrics.at(metric)))
+    const auto written = score->metrics.find(metric);
+    if (written == score->metrics.end() ||
+        value != metric_text(written->second))
       text += "; epoch " + std::to_string(best->epoch + 1) + " had " + value;
   }
   return text + ")";
