@@ -3,7 +3,7 @@
 // gradients on the way out; that is a hundredth of the work or less. Primitives
 // are made for a batch size, at its first use.
 //
-// In training, 3x3 and stride 1 go by winograd.h, twice as fast.
+// In training, small kernels of stride 1 go by winograd.h, twice as fast.
 //
 // Frozen, weights are reordered once, and a primitive for one example runs over
 // the batch: it is as fast as one for many.  The activation follows while the

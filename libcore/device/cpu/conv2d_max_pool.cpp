@@ -1,7 +1,8 @@
 // Convolution followed by 2x2 max pooling, at a cost that pooling alone makes
 // possible: of four sums one survives, so the whole result is never stored, and
 // of four gradients three are zero (more behind a relu), so the backward passes
-// visit the winners only.
+// visit the winners only.  In training, what winograd.h computes is cheaper
+// without.
 //
 // Lanes are pooled outputs, in the order [image, row, column].  A group is as
 // many of them as a vector has lanes; a chunk is as many images as fit a cache,
@@ -15,6 +16,7 @@
 #include "libcore/device/conv2d_then_max_pool.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/kernels/kernels.h"
+#include "libcore/device/cpu/winograd.h"
 
 namespace dl::device {
 namespace {
@@ -96,6 +98,8 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
         at_(spec),
         chunk_(chunk_of(at_, spec.filters, lanes_, max_batch)),
         span_(round_up(at_.kernel_span, lanes_)) {
+    if (Winograd::suits(spec))
+      apart_ = conv2d_then_max_pool(device, spec, max_batch);
     const std::int64_t filters = spec.filters;
     const std::int64_t groups = (chunk_ * at_.outputs + lanes_ - 1) / lanes_ *
                                 ((max_batch + chunk_ - 1) / chunk_);
@@ -123,6 +127,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 
   void forward(View y, View x, View w, View b) override {
     const bool frozen = w.empty();
+    if (!frozen && apart_) return apart_->forward(y, x, w, b);
     const std::int64_t batch =
         frozen ? check_max_pool_images(spec_, max_batch_, x, y)
                : check(x, y, w, b);
@@ -154,6 +159,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
+    if (apart_) return apart_->backward_weights(dw, db, x, dy);
     const std::int64_t batch = check(x, dy, dw, db);
     wide_.fill(0);
     for (std::int64_t first = 0; first < batch; first += chunk_) {
@@ -172,6 +178,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void backward_data(View dx, View dy, View w) override {
+    if (apart_) return apart_->backward_data(dx, dy, w);
     const std::int64_t batch = check(dx, dy, w, {});
     widen(w.as<float>());
     const std::int64_t filters = spec_.filters;
@@ -355,6 +362,8 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   Geometry at_;
   std::int64_t chunk_;  // images
   std::int64_t span_;   // the kernel's, in whole vectors
+  // By winograd.h where that suits, unless it is frozen.
+  std::unique_ptr<tensor::Conv2d> apart_;
   Room images_, window_, packed_, bias_, wide_, best_, turned_, gradients_;
   std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]
   std::vector<std::int32_t> windows_;  // of each output of a chunk

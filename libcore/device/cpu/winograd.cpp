@@ -13,25 +13,30 @@ namespace {
 
 using tensor::Conv2dSpec;
 
-constexpr std::int64_t kPoints = 36, kTaps = 9;
 constexpr std::int64_t kCached = 150'000;  // floats of a block's transforms
 constexpr std::int64_t kFewestTiles = 48, kMostTiles = 240;
 constexpr std::int64_t kFilters = 64;  // of a block
-
-const WinogradKernels& kernels() { return best_kernels().winograd; }
 
 struct Images {
   std::int64_t height, width, channels;
   std::int64_t elements() const { return height * width * channels; }
 };
 
-// Of images `in` with 3x3 weights; what comes out are images `out`.
+// Of images `in` with square weights; what comes out are images `out`.
 struct Correlation {
   Images in, out;
   std::int64_t top, left;  // padding
+  std::int64_t taps;       // of a side
 
-  std::int64_t down() const { return (out.height + 3) / 4; }
-  std::int64_t across() const { return (out.width + 3) / 4; }
+  const WinogradKernels& kernels() const {
+    return best_kernels().winograd[taps - 2];
+  }
+  std::int64_t points() const { return kernels().points; }
+  std::int64_t all_points() const { return points() * points(); }
+  // Of a tile's outputs.
+  std::int64_t side() const { return points() + 1 - taps; }
+  std::int64_t down() const { return (out.height + side() - 1) / side(); }
+  std::int64_t across() const { return (out.width + side() - 1) / side(); }
   std::int64_t tiles() const { return down() * across(); }
 };
 
@@ -39,12 +44,17 @@ Correlation forward_of(const Conv2dSpec& s) {
   return {.in = {s.height, s.width, s.channels},
           .out = {s.out_height(), s.out_width(), s.filters},
           .top = s.pad_begin[0],
-          .left = s.pad_begin[1]};
+          .left = s.pad_begin[1],
+          .taps = s.kernel[0]};
 }
 
 Correlation backward_of(const Conv2dSpec& s) {
   const Correlation c = forward_of(s);
-  return {.in = c.out, .out = c.in, .top = 2 - c.top, .left = 2 - c.left};
+  return {.in = c.out,
+          .out = c.in,
+          .top = c.taps - 1 - c.top,
+          .left = c.taps - 1 - c.left,
+          .taps = c.taps};
 }
 
 // What is worked on at a time, and where in the scratch it lies.
@@ -52,15 +62,16 @@ struct Blocks {
   Blocks(const Correlation& c, std::int64_t batch)
       : in(c.in.channels),
         all(batch * c.tiles()),
+        points(c.all_points()),
         tiles(std::min(
-            all, std::clamp(kCached / kPoints / std::max(in, c.out.channels),
+            all, std::clamp(kCached / points / std::max(in, c.out.channels),
                             kFewestTiles, kMostTiles))),
         filters(tiles == all ? std::min(c.out.channels, kFilters)
                              : c.out.channels),
-        results(kPoints * tiles * in),
-        weights(results + kPoints * tiles * filters),
-        turned(weights + kPoints * Packed::floats(in, filters)),
-        outside(turned + kTaps * in * filters),
+        results(points * tiles * in),
+        weights(results + points * tiles * filters),
+        turned(weights + points * Packed::floats(in, filters)),
+        outside(turned + c.taps * c.taps * in * filters),
         end(outside + std::max(in, c.out.channels)) {}
 
   Packed weights_of(std::int64_t point, std::int64_t count,
@@ -69,23 +80,27 @@ struct Blocks {
   }
 
   std::int64_t in, all;         // channels, tiles
+  std::int64_t points;          // of a tile
   std::int64_t tiles, filters;  // of a block
-  // Transformed inputs, [36, tiles, in], come first; then results, [36, tiles,
-  // filters]; weights, or their gradients; weights [9, in, filters]; a pixel
-  // outside the images.
+  // Transformed inputs, [points, tiles, in], come first; then results, [points,
+  // tiles, filters]; weights, or their gradients; weights [taps, taps, in,
+  // filters]; a pixel outside the images.
   std::int64_t results, weights, turned, outside, end;
 };
 
+constexpr int kMostPixels = 36;
+
 // Where the pixels of a square lie; `outside` where it hangs over the image.
-template <int kSide, typename T>
-void pixels(T* (&at)[kSide * kSide], T* image, const Images& size,
-            std::int64_t top, std::int64_t left, T* outside) {
-  for (std::int64_t i = 0; i < kSide; ++i)
-    for (std::int64_t j = 0; j < kSide; ++j) {
+template <typename T>
+void pixels(T* (&at)[kMostPixels], std::int64_t side, T* image,
+            const Images& size, std::int64_t top, std::int64_t left,
+            T* outside) {
+  for (std::int64_t i = 0; i < side; ++i)
+    for (std::int64_t j = 0; j < side; ++j) {
       const std::int64_t row = top + i, column = left + j;
       const bool inside =
           row >= 0 && row < size.height && column >= 0 && column < size.width;
-      at[i * kSide + j] =
+      at[i * side + j] =
           inside ? image + (row * size.width + column) * size.channels
                  : outside;
     }
@@ -97,7 +112,8 @@ void each_tile(const Correlation& c, std::int64_t first, std::int64_t count,
                F f) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t tile = first + i, inner = tile % c.tiles();
-    f(i, tile / c.tiles(), 4 * (inner / c.across()), 4 * (inner % c.across()));
+    f(i, tile / c.tiles(), c.side() * (inner / c.across()),
+      c.side() * (inner % c.across()));
   }
 }
 
@@ -107,10 +123,10 @@ void transform_inputs(const Correlation& c, const Blocks& b, const float* x,
   each_tile(c, first, count,
             [&](std::int64_t i, std::int64_t image, std::int64_t row,
                 std::int64_t column) {
-              const float* at[36];
-              pixels<6>(at, x + image * c.in.elements(), c.in, row - c.top,
-                        column - c.left, outside);
-              kernels().input(scratch + i * b.in, b.tiles * b.in, at, b.in);
+              const float* at[kMostPixels];
+              pixels(at, c.points(), x + image * c.in.elements(), c.in,
+                     row - c.top, column - c.left, outside);
+              c.kernels().input(scratch + i * b.in, b.tiles * b.in, at, b.in);
             });
 }
 
@@ -122,11 +138,11 @@ void transform_results(const Correlation& c, const Blocks& b, float* y,
   each_tile(c, first, count,
             [&](std::int64_t i, std::int64_t image, std::int64_t row,
                 std::int64_t column) {
-              float* at[16];
-              pixels<4>(at, y + image * c.out.elements(), c.out, row, column,
-                        scratch + b.outside);
-              kernels().output(at, scratch + b.results + i * filters,
-                               b.tiles * filters, bias, filters);
+              float* at[kMostPixels];
+              pixels(at, c.side(), y + image * c.out.elements(), c.out, row,
+                     column, scratch + b.outside);
+              c.kernels().output(at, scratch + b.results + i * filters,
+                                 b.tiles * filters, bias, filters);
             });
 }
 
@@ -138,11 +154,11 @@ void transform_gradients(const Correlation& c, const Blocks& b, const float* dy,
   each_tile(c, first, count,
             [&](std::int64_t i, std::int64_t image, std::int64_t row,
                 std::int64_t column) {
-              const float* at[16];
-              pixels<4>(at, dy + image * c.out.elements(), c.out, row, column,
-                        outside);
-              kernels().output_gradient(scratch + b.results + i * filters,
-                                        b.tiles * filters, at, filters);
+              const float* at[kMostPixels];
+              pixels(at, c.side(), dy + image * c.out.elements(), c.out, row,
+                     column, outside);
+              c.kernels().output_gradient(scratch + b.results + i * filters,
+                                          b.tiles * filters, at, filters);
             });
 }
 
@@ -159,7 +175,7 @@ void correlate(const Correlation& c, std::int64_t batch, float* y,
       const std::int64_t count = std::min(b.tiles, b.all - first);
       if (f == 0 || b.tiles < b.all)  // else they are there
         transform_inputs(c, b, x, first, count, scratch);
-      for (std::int64_t p = 0; p < kPoints; ++p)
+      for (std::int64_t p = 0; p < b.points; ++p)
         gemm(products, scratch + b.results + p * b.tiles * filters, filters,
              count, {scratch + p * b.tiles * b.in, b.in, 1},
              b.weights_of(p, filters, scratch), {});
@@ -172,13 +188,16 @@ void correlate(const Correlation& c, std::int64_t batch, float* y,
 }  // namespace
 
 bool Winograd::suits(const Conv2dSpec& s) {
+  const std::int64_t taps = s.kernel[0];
+  if (taps < 2 || taps > 4 || s.kernel[1] != taps || s.groups != 1 ||
+      s.channels % 16 != 0 || s.filters % 16 != 0)
+    return false;
   for (int i = 0; i < 2; ++i)
-    if (s.kernel[i] != 3 || s.stride[i] != 1 || s.dilation[i] != 1 ||
-        s.pad_begin[i] > 2)
+    if (s.stride[i] != 1 || s.dilation[i] != 1 || s.pad_begin[i] >= taps)
       return false;
-  return s.groups == 1 && s.channels % 16 == 0 && s.filters % 16 == 0 &&
-         kTaps * s.out_height() * s.out_width() >=
-             2 * kPoints * forward_of(s).tiles();
+  const Correlation c = forward_of(s);
+  return taps * taps * s.out_height() * s.out_width() >=
+         2 * c.all_points() * c.tiles();
 }
 
 Winograd::Winograd(const Conv2dSpec& spec, GemmScratch& products)
@@ -192,7 +211,8 @@ std::int64_t Winograd::scratch(std::int64_t batch) const {
 // Transforms go over neighbouring filters; in w, channels are neighbours.
 void Winograd::forward(std::int64_t batch, float* y, const float* x,
                        const float* w, const float* bias, float* scratch) {
-  const std::int64_t row = kTaps * spec_.channels;
+  const Correlation c = forward_of(spec_);
+  const std::int64_t row = c.taps * c.taps * spec_.channels;
   const std::int64_t lanes = best_kernels().lanes;
   const auto pack = [&](const Blocks& b, std::int64_t first,
                         std::int64_t filters) {
@@ -203,37 +223,37 @@ void Winograd::forward(std::int64_t batch, float* y, const float* x,
     const Packed to = b.weights_of(0, filters, scratch);
     const std::int64_t step = Packed::floats(b.in, b.filters);
     for (std::int64_t f = 0; f < filters; f += lanes)
-      for (std::int64_t c = 0; c < b.in; ++c)
-        kernels().weights(to.at(c, f), step, turned + c * filters + f,
-                          b.in * filters, lanes);
+      for (std::int64_t i = 0; i < b.in; ++i)
+        c.kernels().weights(to.at(i, f), step, turned + i * filters + f,
+                            b.in * filters, lanes);
   };
-  correlate(forward_of(spec_), batch, y, x, bias, scratch, products_, pack);
+  correlate(c, batch, y, x, bias, scratch, products_, pack);
 }
 
 // A correlation of dy with the weights turned about.
 void Winograd::backward_data(std::int64_t batch, float* dx, const float* dy,
                              const float* w, float* scratch) {
-  const std::int64_t lanes = best_kernels().lanes;
+  const Correlation c = backward_of(spec_);
+  const std::int64_t taps = c.taps * c.taps, lanes = best_kernels().lanes;
   const auto pack = [&](const Blocks& b, std::int64_t first,
                         std::int64_t channels) {
     const Packed to = b.weights_of(0, channels, scratch);
     const std::int64_t step = Packed::floats(b.in, b.filters);
-    for (std::int64_t c = 0; c < channels; c += lanes)
+    for (std::int64_t i = 0; i < channels; i += lanes)
       for (std::int64_t f = 0; f < b.in; ++f)
-        kernels().weights(
-            to.at(f, c), step,
-            w + (f * kTaps + kTaps - 1) * spec_.channels + first + c,
+        c.kernels().weights(
+            to.at(f, i), step,
+            w + (f * taps + taps - 1) * spec_.channels + first + i,
             -spec_.channels, lanes);
   };
-  correlate(backward_of(spec_), batch, dx, dy, nullptr, scratch, products_,
-            pack);
+  correlate(c, batch, dx, dy, nullptr, scratch, products_, pack);
 }
 
 void Winograd::backward_weights(std::int64_t batch, float* dw, const float* x,
                                 const float* dy, float* scratch) {
   const Correlation c = forward_of(spec_);
   const Blocks b(c, batch);
-  float* du = scratch + b.weights;  // [36, filters, in]
+  float* du = scratch + b.weights;  // [points, filters, in]
   for (std::int64_t f = 0; f < spec_.filters; f += b.filters) {
     const std::int64_t filters = std::min(b.filters, spec_.filters - f);
     for (std::int64_t first = 0; first < b.all; first += b.tiles) {
@@ -241,14 +261,14 @@ void Winograd::backward_weights(std::int64_t batch, float* dw, const float* x,
       if (f == 0 || b.tiles < b.all)  // else they are there
         transform_inputs(c, b, x, first, count, scratch);
       transform_gradients(c, b, dy + f, first, count, filters, scratch);
-      for (std::int64_t p = 0; p < kPoints; ++p)
+      for (std::int64_t p = 0; p < b.points; ++p)
         gemm(products_, du + p * filters * b.in, b.in, filters, b.in, count,
              {scratch + b.results + p * b.tiles * filters, 1, filters},
              {scratch + p * b.tiles * b.in, b.in, 1}, {.add = first > 0});
     }
     for (std::int64_t i = 0; i < filters; ++i)
-      kernels().weights_gradient(dw + (f + i) * kTaps * b.in, b.in,
-                                 du + i * b.in, filters * b.in, b.in);
+      c.kernels().weights_gradient(dw + (f + i) * c.taps * c.taps * b.in, b.in,
+                                   du + i * b.in, filters * b.in, b.in);
   }
 }
 

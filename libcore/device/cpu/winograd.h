@@ -1,8 +1,9 @@
-// Convolutions of 3x3 and stride 1 by Winograd's F(4x4, 3x3): a tile of 4x4
-// outputs costs 36 products a channel and filter in place of 144 (Lavin and
-// Gray, "Fast Algorithms for Convolutional Neural Networks", 2015).  Weights
-// and 6x6 inputs are transformed, 36 matrix products follow, their results are
-// transformed back.  The gradients are the transposes of these steps.
+// Convolutions of stride 1 by Winograd's F(4x4, 3x3): a tile of 4x4 outputs
+// costs 36 products a channel and filter in place of 144 (Lavin and Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2015).  Weights and 6x6 inputs
+// are transformed, 36 matrix products follow, their results are transformed
+// back.  The gradients are the transposes of these steps.  Likewise F(3x3, 4x4)
+// with 36 in place of 144, and F(4x4, 2x2) with 25 in place of 64.
 //
 // A tile's results do not depend on the tiles beside it.
 

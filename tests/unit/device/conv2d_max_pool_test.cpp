@@ -73,6 +73,15 @@ const std::vector<ConvolutionCase> kCases = {
       .kernel = {2, 2},
       .pad_end = {1, 1}},
      2},
+    {"tiles, a row and a column dropped",
+     {.height = 9,
+      .width = 11,
+      .channels = 16,
+      .filters = 32,
+      .kernel = {4, 4},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     2},
 };
 
 Shape y_shape(const Conv2dSpec& s, std::int64_t n) {

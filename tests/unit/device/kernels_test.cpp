@@ -244,44 +244,62 @@ TEST_CASE("tiles of AVX2 and AVX-512 have the same bits") {
                     sizeof(float) * kRows * kWidth) == 0);
 }
 
+// The sides of Winograd's tiles.
+struct WinogradSides {
+  WinogradSides(const Kernels& k, int all_taps)
+      : kernels(&k.winograd[all_taps - 2]),
+        taps(static_cast<std::size_t>(all_taps)),
+        points(static_cast<std::size_t>(kernels->points)),
+        outputs(points + 1 - taps) {}
+  const dl::device::WinogradKernels* kernels;
+  std::size_t taps, points, outputs;
+};
+
 TEST_CASE("a tile's outputs by Winograd's transforms are its correlation") {
+  const int all_taps = GENERATE(2, 3, 4);
   for (const Kernels* k : all_kernels()) {
-    CAPTURE(k->name);
+    CAPTURE(k->name, all_taps);
+    const auto [kernels, taps, points, outputs] = WinogradSides(*k, all_taps);
     const std::int64_t n = 2 * k->lanes;  // channels, each for itself
     const auto floats = static_cast<std::size_t>(n);
-    const auto x = numbers(36 * floats, 1), w = numbers(9 * floats, 2),
-               bias = numbers(floats, 3);
-    std::vector<float> v(36 * floats), u(v.size()), y(16 * floats);
-    k->winograd.input(v.data(), n, parts(x.data(), 36, n).data(), n);
-    k->winograd.weights(u.data(), n, w.data(), n, n);
+    const auto x = numbers(points * points * floats, 1),
+               w = numbers(taps * taps * floats, 2), bias = numbers(floats, 3);
+    std::vector<float> v(x.size()), u(v.size()), y(outputs * outputs * floats);
+    kernels->input(v.data(), n, parts(x.data(), points * points, n).data(), n);
+    kernels->weights(u.data(), n, w.data(), n, n);
     for (std::size_t i = 0; i < v.size(); ++i) v[i] *= u[i];
-    k->winograd.output(parts(y.data(), 16, n).data(), v.data(), n, bias.data(),
-                       n);
-    for (std::size_t i = 0; i < 16 * floats; ++i) {
-      const std::size_t c = i % floats, row = i / floats / 4,
-                        column = i / floats % 4;
+    kernels->output(parts(y.data(), outputs * outputs, n).data(), v.data(), n,
+                    bias.data(), n);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const std::size_t c = i % floats, row = i / floats / outputs,
+                        column = i / floats % outputs;
       float sum = bias[c];
-      for (std::size_t tap = 0; tap < 9; ++tap)
-        sum += w[tap * floats + c] *
-               x[((row + tap / 3) * 6 + column + tap % 3) * floats + c];
+      for (std::size_t a = 0; a < taps; ++a)
+        for (std::size_t b = 0; b < taps; ++b)
+          sum += w[(a * taps + b) * floats + c] *
+                 x[((row + a) * points + column + b) * floats + c];
       REQUIRE(y[i] == Approx(sum).margin(1e-3));
     }
   }
 }
 
 TEST_CASE("Winograd's gradients are the transposes of the transforms") {
+  const int all_taps = GENERATE(2, 3, 4);
   for (const Kernels* k : all_kernels()) {
-    CAPTURE(k->name);
+    CAPTURE(k->name, all_taps);
+    const auto [kernels, taps, points, outputs] = WinogradSides(*k, all_taps);
     const std::int64_t n = k->lanes;
     const auto floats = static_cast<std::size_t>(n);
-    const auto w = numbers(9 * floats, 1), du = numbers(36 * floats, 2),
-               dy = numbers(16 * floats, 3), m = numbers(36 * floats, 4);
+    const std::size_t made = outputs * outputs;
+    const auto w = numbers(taps * taps * floats, 1),
+               du = numbers(points * points * floats, 2),
+               dy = numbers(made * floats, 3), m = numbers(du.size(), 4);
     std::vector<float> u(du.size()), dw(w.size()), y(dy.size()), z(m.size());
-    k->winograd.weights(u.data(), n, w.data(), n, n);
-    k->winograd.weights_gradient(dw.data(), n, du.data(), n, n);
+    kernels->weights(u.data(), n, w.data(), n, n);
+    kernels->weights_gradient(dw.data(), n, du.data(), n, n);
     CHECK(product(u, du) == Approx(product(w, dw)).epsilon(1e-5));
-    k->winograd.output(parts(y.data(), 16, n).data(), m.data(), n, nullptr, n);
-    k->winograd.output_gradient(z.data(), n, parts(dy.data(), 16, n).data(), n);
+    kernels->output(parts(y.data(), made, n).data(), m.data(), n, nullptr, n);
+    kernels->output_gradient(z.data(), n, parts(dy.data(), made, n).data(), n);
     CHECK(product(y, dy) == Approx(product(m, z)).epsilon(1e-5));
   }
 }

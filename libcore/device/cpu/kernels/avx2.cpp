@@ -25,7 +25,7 @@ const Kernels kAvx2Kernels = {
     pack_window,
     find_winners,
     add_weighted,
-    {winograd_input, winograd_weights, winograd_output,
-     winograd_output_gradient, winograd_weights_gradient}};
+    {WinogradTile<5, 2>::kKernels, WinogradTile<6, 3>::kKernels,
+     WinogradTile<6, 4>::kKernels}};
 
 }  // namespace dl::device

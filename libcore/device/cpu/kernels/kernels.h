@@ -50,16 +50,17 @@ struct Weighted {
 
 // Transforms of a tile (winograd.h), for `channels` of them side by side, a
 // multiple of `lanes`.  Elements of a tile lie where the pointers say, or
-// `step` floats apart: 36 of transformed tiles, 9 of weights.
+// `step` floats apart: points x points of inputs and of all that is
+// transformed, taps x taps of weights, the rest of outputs.
 struct WinogradKernels {
-  void (*input)(float* v, std::int64_t step, const float* const* x,  // [36]
+  int points;
+  void (*input)(float* v, std::int64_t step, const float* const* x,
                 std::int64_t channels);
   void (*weights)(float* u, std::int64_t u_step, const float* w,
                   std::int64_t w_step, std::int64_t channels);
-  void (*output)(float* const* y, const float* m, std::int64_t step,  // [16]
+  void (*output)(float* const* y, const float* m, std::int64_t step,
                  const float* bias, std::int64_t channels);  // null: none
-  void (*output_gradient)(float* z, std::int64_t step,
-                          const float* const* dy,  // [16]
+  void (*output_gradient)(float* z, std::int64_t step, const float* const* dy,
                           std::int64_t channels);
   void (*weights_gradient)(float* dw, std::int64_t w_step, const float* du,
                            std::int64_t u_step, std::int64_t channels);
@@ -103,7 +104,7 @@ struct Kernels {
                        std::int64_t in_row, std::int64_t rows,
                        std::int64_t vectors, Weighted terms,
                        std::int64_t count);
-  WinogradKernels winograd;
+  WinogradKernels winograd[3];  // of 2, 3 and 4 taps
 };
 
 // Whether this processor has what they need.

@@ -1,8 +1,9 @@
-// The transforms of Winograd's F(4x4, 3x3) (../winograd.h), each for one tile
-// and `channels` channels, a multiple of kLanes, side by side.
+// The transforms of Winograd's F(m x m, r x r) (../winograd.h), each for one
+// tile and `channels` channels, a multiple of kLanes, side by side.
 //
-// The interpolation points are 0, +-a, +-b and infinity with a = 1 / sqrt(2)
-// and b = sqrt(2): the rounding errors are half those of the usual +-1, +-2.
+// The m + r - 1 interpolation points are 0 where there are six of them, +-a,
+// +-b and infinity with a = 1 / sqrt(2) and b = sqrt(2): the rounding errors
+// are half those of the usual +-1, +-2.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_WINOGRAD_TILE_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_WINOGRAD_TILE_H_
@@ -15,9 +16,96 @@ namespace {
 
 constexpr float kPointA = 0.70710678118654752f;
 constexpr float kPointB = 1.41421356237309505f;
+// Powers of a and b.
+constexpr float kPowersA[] = {1, kPointA, 0.5f, 0.5f * kPointA, 0.25f};
+constexpr float kPowersB[] = {1, kPointB, 2, 2 * kPointB, 4};
 
-// The matrices of one dimension: what the points make of a row.
-struct OfInput {
+// The matrices of one dimension, of a row of kFrom a row of kTo.
+
+// A polynomial's values at the points, from its coefficients.
+template <int points, int coefficients>
+struct Values {
+  static constexpr int kFrom = coefficients, kTo = points;
+  DL_ALWAYS void apply(Vec (&v)[kTo], const Vec (&c)[kFrom]) {
+    Vec near = c[0], near_odd = kPointA * c[1];
+    Vec far = c[0], far_odd = kPointB * c[1];
+#pragma GCC unroll 2
+    for (int k = 2; k < kFrom; k += 2) {
+      near += kPowersA[k] * c[k];
+      far += kPowersB[k] * c[k];
+    }
+#pragma GCC unroll 2
+    for (int k = 3; k < kFrom; k += 2) {
+      near_odd += kPowersA[k] * c[k];
+      far_odd += kPowersB[k] * c[k];
+    }
+    constexpr int at = kTo - 5;
+    v[0] = c[0];
+    v[at] = near + near_odd;
+    v[at + 1] = near - near_odd;
+    v[at + 2] = far + far_odd;
+    v[at + 3] = far - far_odd;
+    v[at + 4] = c[kFrom - 1];
+  }
+};
+
+// The transpose of that.
+template <int points, int coefficients>
+struct Sums {
+  static constexpr int kFrom = points, kTo = coefficients;
+  DL_ALWAYS void apply(Vec (&c)[kTo], const Vec (&v)[kFrom]) {
+    constexpr int at = kFrom - 5;
+    const Vec near = v[at] + v[at + 1], near_odd = v[at] - v[at + 1];
+    const Vec far = v[at + 2] + v[at + 3], far_odd = v[at + 2] - v[at + 3];
+    c[0] = (at > 0 ? v[0] + near : near) + far;
+#pragma GCC unroll 2
+    for (int k = 1; k < kTo; k += 2)
+      c[k] = kPowersA[k] * near_odd + kPowersB[k] * far_odd;
+#pragma GCC unroll 2
+    for (int k = 2; k < kTo; k += 2)
+      c[k] = kPowersA[k] * near + kPowersB[k] * far;
+    c[kTo - 1] += v[at + 4];
+  }
+};
+
+// What the values of weights are multiplied with.
+template <int points>
+DL_ALWAYS void scale_values(Vec (&v)[points]) {
+  constexpr int at = points - 5;
+  constexpr float near = at > 0 ? -2.0f / 3 : 1.0f / 3,
+                  far = at > 0 ? 1.0f / 6 : 1.0f / 3;
+  v[at] *= near;
+  v[at + 1] *= near;
+  v[at + 2] *= far;
+  v[at + 3] *= far;
+}
+
+template <int points, int taps>
+struct OfWeights {
+  static constexpr int kFrom = taps, kTo = points;
+  DL_ALWAYS void apply(Vec (&u)[kTo], const Vec (&w)[kFrom]) {
+    Values<points, taps>::apply(u, w);
+    scale_values(u);
+  }
+};
+
+template <int points, int taps>
+struct OfWeightsGradient {
+  static constexpr int kFrom = points, kTo = taps;
+  DL_ALWAYS void apply(Vec (&w)[kTo], const Vec (&u)[kFrom]) {
+    Vec scaled[points];
+#pragma GCC unroll 6
+    for (int i = 0; i < points; ++i) scaled[i] = u[i];
+    scale_values(scaled);
+    Sums<points, taps>::apply(w, scaled);
+  }
+};
+
+template <int points>
+struct OfInput;
+
+template <>
+struct OfInput<6> {
   static constexpr int kFrom = 6, kTo = 6;
   DL_ALWAYS void apply(Vec (&v)[6], const Vec (&d)[6]) {
     const Vec near = d[4] - 2.0f * d[2],
@@ -33,58 +121,19 @@ struct OfInput {
   }
 };
 
-struct OfWeights {
-  static constexpr int kFrom = 3, kTo = 6;
-  DL_ALWAYS void apply(Vec (&u)[6], const Vec (&w)[3]) {
-    const Vec near = w[0] + 0.5f * w[2], near_odd = kPointA * w[1];
-    const Vec far = w[0] + 2.0f * w[2], far_odd = kPointB * w[1];
-    u[0] = w[0];
-    u[1] = (near + near_odd) * (-2.0f / 3);
-    u[2] = (near - near_odd) * (-2.0f / 3);
-    u[3] = (far + far_odd) * (1.0f / 6);
-    u[4] = (far - far_odd) * (1.0f / 6);
-    u[5] = w[2];
-  }
-};
-
-struct OfOutput {
-  static constexpr int kFrom = 6, kTo = 4;
-  DL_ALWAYS void apply(Vec (&y)[4], const Vec (&m)[6]) {
-    const Vec near = m[1] + m[2], near_odd = m[1] - m[2];
-    const Vec far = m[3] + m[4], far_odd = m[3] - m[4];
-    y[0] = m[0] + near + far;
-    y[1] = kPointA * near_odd + kPointB * far_odd;
-    y[2] = 0.5f * near + 2.0f * far;
-    y[3] = 0.5f * kPointA * near_odd + 2.0f * kPointB * far_odd + m[5];
-  }
-};
-
-// Transposes of the last two.
-struct OfOutputGradient {
-  static constexpr int kFrom = 4, kTo = 6;
-  DL_ALWAYS void apply(Vec (&z)[6], const Vec (&y)[4]) {
-    const Vec near = y[0] + 0.5f * y[2], far = y[0] + 2.0f * y[2];
-    const Vec near_odd = kPointA * y[1] + 0.5f * kPointA * y[3];
-    const Vec far_odd = kPointB * y[1] + 2.0f * kPointB * y[3];
-    z[0] = y[0];
-    z[1] = near + near_odd;
-    z[2] = near - near_odd;
-    z[3] = far + far_odd;
-    z[4] = far - far_odd;
-    z[5] = y[3];
-  }
-};
-
-struct OfWeightsGradient {
-  static constexpr int kFrom = 6, kTo = 3;
-  DL_ALWAYS void apply(Vec (&w)[3], const Vec (&u)[6]) {
-    const Vec near = (u[1] + u[2]) * (-2.0f / 3);
-    const Vec near_odd = (u[1] - u[2]) * (-2.0f / 3);
-    const Vec far = (u[3] + u[4]) * (1.0f / 6);
-    const Vec far_odd = (u[3] - u[4]) * (1.0f / 6);
-    w[0] = u[0] + near + far;
-    w[1] = kPointA * near_odd + kPointB * far_odd;
-    w[2] = 0.5f * near + 2.0f * far + u[5];
+template <>
+struct OfInput<5> {
+  static constexpr int kFrom = 5, kTo = 5;
+  DL_ALWAYS void apply(Vec (&v)[5], const Vec (&d)[5]) {
+    const Vec near = 2.0f * d[0] - d[2],
+              near_odd = 2.0f * kPointB * d[1] - kPointB * d[3];
+    const Vec far = d[2] - 0.5f * d[0],
+              far_odd = kPointA * d[3] - 0.5f * kPointA * d[1];
+    v[0] = near + near_odd;
+    v[1] = near - near_odd;
+    v[2] = far + far_odd;
+    v[3] = far - far_odd;
+    v[4] = d[0] - 2.5f * d[2] + d[4];
   }
 };
 
@@ -135,35 +184,42 @@ DL_ALWAYS void move_tile(float* to, std::int64_t to_step, const float* from,
         });
 }
 
-void winograd_input(float* v, std::int64_t step, const float* const* x,
+template <int points, int taps>
+struct WinogradTile {
+  static constexpr int kOutputs = points + 1 - taps;
+
+  static void input(float* v, std::int64_t step, const float* const* x,
                     std::int64_t channels) {
-  gather_tile<OfInput>(v, step, x, channels);
-}
-
-void winograd_output_gradient(float* z, std::int64_t step,
-                              const float* const* dy, std::int64_t channels) {
-  gather_tile<OfOutputGradient>(z, step, dy, channels);
-}
-
-void winograd_weights(float* u, std::int64_t u_step, const float* w,
-                      std::int64_t w_step, std::int64_t channels) {
-  move_tile<OfWeights>(u, u_step, w, w_step, channels);
-}
-
-void winograd_weights_gradient(float* dw, std::int64_t w_step, const float* du,
-                               std::int64_t u_step, std::int64_t channels) {
-  move_tile<OfWeightsGradient>(dw, w_step, du, u_step, channels);
-}
-
-void winograd_output(float* const* y, const float* m, std::int64_t step,
-                     const float* bias, std::int64_t channels) {
-  for (std::int64_t c = 0; c < channels; c += kLanes) {
-    const Vec start = bias ? load(bias + c) : Vec{};
-    both_sides<OfOutput>(
-        [&](int i, int j) { return load(m + (i * 6 + j) * step + c); },
-        [&](int i, int j, Vec v) { store(y[i * 4 + j] + c, v + start); });
+    gather_tile<OfInput<points>>(v, step, x, channels);
   }
-}
+  static void weights(float* u, std::int64_t u_step, const float* w,
+                      std::int64_t w_step, std::int64_t channels) {
+    move_tile<OfWeights<points, taps>>(u, u_step, w, w_step, channels);
+  }
+  static void output(float* const* y, const float* m, std::int64_t step,
+                     const float* bias, std::int64_t channels) {
+    for (std::int64_t c = 0; c < channels; c += kLanes) {
+      const Vec start = bias ? load(bias + c) : Vec{};
+      both_sides<Sums<points, kOutputs>>(
+          [&](int i, int j) { return load(m + (i * points + j) * step + c); },
+          [&](int i, int j, Vec v) {
+            store(y[i * kOutputs + j] + c, v + start);
+          });
+    }
+  }
+  static void output_gradient(float* z, std::int64_t step,
+                              const float* const* dy, std::int64_t channels) {
+    gather_tile<Values<points, kOutputs>>(z, step, dy, channels);
+  }
+  static void weights_gradient(float* dw, std::int64_t w_step, const float* du,
+                               std::int64_t u_step, std::int64_t channels) {
+    move_tile<OfWeightsGradient<points, taps>>(dw, w_step, du, u_step,
+                                               channels);
+  }
+
+  static constexpr WinogradKernels kKernels = {
+      points, input, weights, output, output_gradient, weights_gradient};
+};
 
 }  // namespace
 }  // namespace dl::device
