@@ -44,7 +44,10 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   const bool training = common_.training;
   places_ = place(common_.plan->buffers, max_batch_);
   arena_ = memory_.allocate({places_.elements});
-  gradient_ = memory_.allocate({training ? layout.parameter_count : 0});
+  if (index == 0)
+    gradient_ = common_.gradient;
+  else if (training)
+    gradient_ = memory_.allocate({common_.plan->gradients.elements});
   if (training) loss_ = memory_.allocate({1}, tensor::DType::kF64);
   for (std::size_t i = 0; i < config.inputs.size(); ++i)
     inputs_.emplace_back(device, memory_, layout.inputs[i],
@@ -128,6 +131,10 @@ LayerSite Lane::site(std::size_t index) {
   s.training = common_.training;
   s.frozen = common_.config->layers[step.layer].training.frozen;
   s.keeps_statistics = index_ == 0 && !s.frozen;
+  if (step.joint)
+    s.joint = {.slice = {index_, common_.team->size()},
+               .given = common_.given,
+               .made = common_.made};
   s.read_by_loss_alone =
       std::ranges::none_of(common_.plan->steps,
                            [&](const PlannedLayer& other) {
@@ -142,9 +149,10 @@ LayerSite Lane::site(std::size_t index) {
           .subspan(own.parameters_begin,
                    own.parameters_end - own.parameters_begin);
   const std::int64_t begin = segments.empty() ? 0 : segments.front().offset;
-  View gradient =
-      common_.training && !segments.empty() ? gradient_.at(begin, {}) : View{};
-  if ((step.adds_gradient || s.frozen) && !gradient.empty()) {
+  View gradient = common_.training && !segments.empty()
+                      ? gradient_from(own.parameters_begin, {})
+                      : View{};
+  if ((step.adds_gradient || (s.frozen && !step.joint)) && !gradient.empty()) {
     const std::int64_t end =
         segments.back().offset + segments.back().elements();
     gradient = memory_.allocate({end - begin});
@@ -175,6 +183,13 @@ LayerSite Lane::site(std::size_t index) {
   return s;
 }
 
+View Lane::gradient_from(std::size_t segment, Shape shape) const {
+  const std::int64_t own = common_.plan->gradients.offsets[segment];
+  if (index_ > 0 && own != LaneGradients::kNone)
+    return gradient_.at(own, shape);
+  return common_.gradient.at(common_.layout->parameters[segment].offset, shape);
+}
+
 Share Lane::share(std::int64_t total) const {
   return share_of(index_, common_.team->size(), total);
 }
@@ -183,6 +198,8 @@ void Lane::all_reduce(View mine) {
   common_.team->all_reduce(index_, *device_, mine,
                            sum_scratch_.at(0, mine.shape));
 }
+
+void Lane::meet() { common_.team->barrier(); }
 
 // Value v, or its gradient, of so many examples.
 View Lane::in_buffer(BufferIndex buffer, Value v, std::int64_t examples) const {
@@ -218,7 +235,7 @@ void Lane::forward(const Step& step) {
     const PlannedLayer& planned = common_.plan->steps[i];
     Node& node = nodes_[i];
     Flow& flow = node.flow;
-    if (node.layer == nullptr || (step.examples == 0 && planned.summed == 0))
+    if (node.layer == nullptr || (step.examples == 0 && !planned.meets()))
       continue;
     const LayerLayout& own = layout.layers[planned.layer];
     for (std::size_t k = 0; k < planned.inputs.size(); ++k) {
@@ -289,9 +306,7 @@ void Lane::backward(const BackwardStep& back, const Step& step) {
   if (node.noise) node.noise->pass_gradients();
   const View& shared = node.shared_gradient;
   if (shared.empty()) return;
-  const std::int64_t begin =
-      common_.layout->parameters[own.parameters_begin].offset;
-  device_->add(gradient_.at(begin, shared.shape), 1, shared);
+  device_->add(gradient_from(own.parameters_begin, shared.shape), 1, shared);
 }
 
 // After all else, in the order of the plan; the layer that has the weight has
@@ -302,15 +317,13 @@ void Lane::add_tied_gradients() {
     const View& gradient = nodes_[i].tied_gradient;
     if (gradient.empty()) continue;
     const auto tied = layout.layers[common_.plan->steps[i].layer].tied;
-    device_->add(gradient_.at(layout.parameters[*tied].offset, gradient.shape),
-                 1, gradient);
+    device_->add(gradient_from(*tied, gradient.shape), 1, gradient);
   }
 }
 
 void Lane::backward(const Step& step) {
   for (const BackwardStep& back : common_.plan->backward) {
-    const bool sums = common_.plan->steps[back.step].summed > 0;
-    if (step.examples == 0 && !sums) continue;
+    if (step.examples == 0 && !common_.plan->steps[back.step].meets()) continue;
     if (back.computes) backward(back, step);
     for (const auto& [to, from, copies, elements] : back.sums) {
       const Shape all{elements * step.examples};

@@ -24,7 +24,7 @@ namespace dl::nn {
 // What a mini-batch does with the states that layers carry.
 enum class Carry { kNothing, kAfresh, kOn };
 
-class Lane final : private LaneSum {
+class Lane final : private Lanes {
  public:
   // What all lanes of a network have in common.
   struct Common {
@@ -34,7 +34,9 @@ class Lane final : private LaneSum {
     const data::Normalizers* normalizers;
     std::int64_t max_batch;  // of the network
     bool training;
-    tensor::View parameters, statistics;  // on the first lane's device
+    // On the first lane's device.  `gradient` is that lane's, and of the joint
+    // layers all lanes'; `given` and `made` see Joint.
+    tensor::View parameters, statistics, gradient, given, made;
     LaneTeam* team;
   };
 
@@ -52,7 +54,8 @@ class Lane final : private LaneSum {
                std::span<tensor::Tensor> state, bool alone);
 
   tensor::Device& device() { return *device_; }
-  // What train() left: the gradient, and a number, the share of the loss.
+  // What train() left: the gradient, of lanes but the first as LaneGradients
+  // says, and a number, the share of the loss.
   tensor::View gradient() const { return gradient_; }
   tensor::View loss() const { return loss_; }
   std::size_t bytes() const { return memory_.bytes(); }
@@ -70,10 +73,13 @@ class Lane final : private LaneSum {
   };
 
   void all_reduce(tensor::View mine) override;
+  void meet() override;
 
   void build_layers();
   LayerSite site(std::size_t step);
   void tie(LayerSite& site, std::size_t step);
+  // From the beginning of a parameter segment on, in that shape.
+  tensor::View gradient_from(std::size_t segment, tensor::Shape shape) const;
   void add_tied_gradients();
   tensor::View value(Value v, std::int64_t examples) const;
   tensor::View in_buffer(BufferIndex buffer, Value v,

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "libcore/base/error.h"
@@ -21,24 +22,26 @@
 
 namespace dl::nn {
 
-// Sums small vectors over all lanes, for layers whose result depends on the
-// whole mini-batch.
-class LaneSum {
+// All lanes, for layers whose result depends on the whole mini-batch.  Every
+// lane calls these, also one without examples.
+class Lanes {
  public:
-  virtual ~LaneSum() = default;
+  virtual ~Lanes() = default;
   // `mine` becomes the sum over the lanes, added in their order, so that all
-  // get the same bits.  Every lane calls it, also one without examples.
+  // get the same bits.
   virtual void all_reduce(tensor::View mine) = 0;
+  // Waits for the others.
+  virtual void meet() = 0;
 };
 
 // One pass over the layers, as a lane sees it.
 struct Step {
   bool training = false;
-  std::int64_t examples = 0;  // of this lane; 0 only for layers that sum
+  std::int64_t examples = 0;  // of this lane; 0: see PlannedLayer::meets()
   std::int64_t first = 0;     // place of its first one in the mini-batch
   std::int64_t total = 0;     // examples of the mini-batch
   Position at;
-  LaneSum* lanes = nullptr;
+  Lanes* lanes = nullptr;
 };
 
 // What flows through a layer in a step: [n, ...] of inputs and output, n the
@@ -57,6 +60,17 @@ struct Flow {
   // gradient of the output.
   std::vector<tensor::View> dx;
   tensor::View dy;
+};
+
+// What a layer that the lanes compute jointly is built from besides: each lane
+// computes its slice of the units, and of the inputs' gradients, for the whole
+// mini-batch.  The gradients of parameters are not the lane's own then.
+struct Joint {
+  tensor::Slice slice;
+  // Room that all lanes share, for `rows` rows of the whole mini-batch: of
+  // inputs and outputs that lanes give each other between a meeting and the
+  // one before it, and of either that they make until the next.
+  tensor::View given, made;
 };
 
 // What a layer is built from.
@@ -86,6 +100,7 @@ struct LayerSite {
 
   // In the order of the blueprint.
   std::vector<tensor::View> parameters, gradients, statistics;
+  std::optional<Joint> joint = {};
 
   // Empty where the layer has none, as a bias may be; gradients, outside
   // training and of what is not trained.

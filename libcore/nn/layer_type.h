@@ -102,8 +102,8 @@ struct Blueprint {
   bool step_by_step = false;
   // or from the steps before it as well, through these alone.
   std::vector<CarriedSpec> carried = {};
-  // Numbers that it has summed over the lanes at once (LaneSum): then it runs
-  // on lanes without examples as well.
+  // Numbers that it has summed over the lanes at once (Lanes): then it runs on
+  // lanes without examples as well.
   std::int64_t summed = 0;
 };
 
@@ -171,6 +171,9 @@ struct LayerType {
   bool (*absorbs)(const Settings&) = nullptr;
   // Its key `activation` is what is done to the output last.
   bool activates = false;
+  // Lanes can compute it jointly (Joint); its first parameter is the weight
+  // [units, inputs].
+  bool divides = false;
 
   // Throws Error: kConfig, "kernel 5x5 is larger than its input 4x4x50".  That
   // tensors and output are not too large is for the caller to check.

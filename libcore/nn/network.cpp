@@ -127,10 +127,12 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                    ? std::make_optional<TimeSegments>(config, layout)
                    : std::nullopt),
       segment_layout(segments ? layout_of(segments->config()) : Layout()),
-      plan(plan_of(lane_config(), lane_layout(), with_gradients)),
+      plan(plan_of(lane_config(), lane_layout(), with_gradients,
+                   {static_cast<int>(devices.size()), max_batch})),
       wanted(wanted_by(config, layout)),
       memory(*devices.at(0)),
-      update_plan(config, layout, static_cast<int>(devices.size()), memory),
+      update_plan(config, layout, plan.gradients,
+                  static_cast<int>(devices.size()), memory),
       constraints(config, layout),
       team(static_cast<int>(devices.size())) {
   require(max_batch > 0, "a network for empty mini-batches");
@@ -142,10 +144,15 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
           "a model does not fit the network");
   statistics = memory.allocate({layout.statistics_count});
   updater_state = memory.allocate({training ? layout.state_count : 0});
+  const View gradient =
+      memory.allocate({training ? layout.parameter_count : 0});
+  const View joint_given = memory.allocate({plan.joint_given}),
+             joint_made = memory.allocate({plan.joint_made});
   for (int i = 0; i < team.size(); ++i) {
     lanes.push_back(std::make_unique<Lane>(
         Lane::Common{&lane_config(), &lane_layout(), &plan, &normalizers,
-                     max_batch, training, parameters, statistics, &team},
+                     max_batch, training, parameters, statistics, gradient,
+                     joint_given, joint_made, &team},
         i, device(i)));
     gradients.push_back(lanes.back()->gradient());
   }

@@ -5,7 +5,8 @@
 // mini-batch is divided over lanes, each a Device driven by a thread of its
 // own with its own activations and gradients; gradients are then summed in the
 // order of the lanes, so the result depends on their number but never on
-// timing.  Batch normalisation sums its statistics over all lanes.
+// timing.  Batch normalisation sums its statistics over all lanes, and large
+// dense layers are divided by units instead (plan_joint.h).
 //
 // A step allocates nothing and takes no lock but the lanes' barriers.
 // A Network is used by one thread at a time.

@@ -7,6 +7,7 @@
 #include "libcore/base/error.h"
 #include "libcore/nn/fusions/fusions.h"
 #include "libcore/nn/plan_backward.h"
+#include "libcore/nn/plan_joint.h"
 
 namespace dl::nn {
 namespace {
@@ -149,7 +150,8 @@ int Lifetimes::last_use(Value v, std::size_t except) const {
   return last;
 }
 
-Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training) {
+Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training,
+             Division division) {
   Plan plan;
   for (std::size_t i = 0; i < config.layers.size(); ++i)
     plan.steps.push_back(planned(config, layout, i));
@@ -158,6 +160,7 @@ Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training) {
   const Lifetimes lifetimes(config, layout, plan, training);
   Values(config, layout, lifetimes, plan).assign();
   if (training) plan_backward(config, layout, lifetimes, plan);
+  plan_joint(config, layout, training ? division : Division{}, plan);
   return plan;
 }
 

@@ -33,6 +33,12 @@ struct PlannedLayer {
   std::optional<std::size_t> absorbs = {};
   // Parameters that others behind it have too: its gradient is added to theirs.
   bool adds_gradient = false;
+  // All lanes compute it together, each some of its units for the whole
+  // mini-batch, and there is one gradient of its parameters.
+  bool joint = false;
+
+  // Whether it runs on lanes without examples, too.
+  bool meets() const { return joint || summed > 0; }
 };
 
 // Reals of an example, in use from one moment to another.
@@ -59,16 +65,34 @@ struct BackwardStep {
   std::vector<Sum> sums;
 };
 
+// Over how many lanes mini-batches of up to so many examples are divided.
+struct Division {
+  int lanes = 1;
+  std::int64_t examples = 1;
+};
+
+// Where the gradients of a lane lie that others have, too: not those of joint
+// layers.
+struct LaneGradients {
+  static constexpr std::int64_t kNone = -1;
+  std::vector<std::int64_t> offsets;  // by parameter segment; or kNone
+  std::int64_t elements = 0;
+};
+
 struct Plan {
   std::vector<PlannedLayer> steps;
   std::vector<BufferIndex> values;  // by Value; kNoBuffer: fused away
+  LaneGradients gradients;
+  // Reals that the lanes share, see Joint.
+  std::int64_t joint_given = 0, joint_made = 0;
   // In training:
   std::vector<BufferIndex> losses;  // by output, where its loss's gradient goes
   std::vector<BackwardStep> backward;
   std::vector<PlannedBuffer> buffers;
 };
 
-Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training);
+Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training,
+             Division division = {});
 
 // Where in one piece of memory each buffer lies, as reals from its start, for
 // so many examples, and how long that piece is.  Those that are in use at the

@@ -34,8 +34,9 @@ bool renormalizes(GradientNormalization n) {
 }  // namespace
 
 UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
-                       int lanes, Memory& memory) {
-  cut(layout);
+                       const LaneGradients& gradients, int lanes,
+                       Memory& memory) {
+  cut(layout, gradients);
   for (std::size_t s = 0; s < layout.parameters.size(); ++s)
     rules_.push_back(rule_of(config, layout, s));
   found_.resize(pieces_.size());
@@ -60,12 +61,15 @@ void UpdatePlan::deal(int lanes) {
   deal_.back() = pieces_.size();
 }
 
-void UpdatePlan::cut(const Layout& layout) {
+void UpdatePlan::cut(const Layout& layout, const LaneGradients& gradients) {
   for (std::size_t s = 0; s < layout.parameters.size(); ++s) {
     const Segment& segment = layout.parameters[s];
     const std::int64_t end = segment.offset + segment.elements();
-    for (std::int64_t at = segment.offset; at < end; at += kPiece)
-      pieces_.push_back({at, std::min(at + kPiece, end), s});
+    std::int64_t in_lane = gradients.offsets[s];
+    for (std::int64_t at = segment.offset; at < end; at += kPiece) {
+      pieces_.push_back({at, std::min(at + kPiece, end), s, in_lane});
+      if (in_lane != LaneGradients::kNone) in_lane += kPiece;
+    }
   }
 }
 
@@ -143,8 +147,9 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
     device.fill(number_of(p), 0);
     if (rules_[piece.segment].frozen) continue;
     const View sum = piece.part_of(gradients[0]);
-    for (const View& other : gradients.subspan(1))
-      device.add(sum, 1, piece.part_of(other));
+    if (piece.in_lane != LaneGradients::kNone)
+      for (const View& other : gradients.subspan(1))
+        device.add(sum, 1, other.at(piece.in_lane, sum.shape));
     // In double: squares of float32 do not overflow, but NaN shows.
     if (over_norm(rules_[piece.segment].normalization))
       device.add_squares(number_of(p), 1, sum);

@@ -32,6 +32,7 @@
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
+#include "libcore/nn/plan.h"
 #include "libcore/tensor/device.h"
 
 namespace dl::nn {
@@ -39,14 +40,15 @@ namespace dl::nn {
 class UpdatePlan {
  public:
   // config, layout and memory outlive the plan.
-  UpdatePlan(const NetworkConfig& config, const Layout& layout, int lanes,
-             Memory& memory);
+  UpdatePlan(const NetworkConfig& config, const Layout& layout,
+             const LaneGradients& gradients, int lanes, Memory& memory);
 
   // gather(), step() and measure() are called within LaneTeam::run(), by every
   // lane, and what they found is asked for afterwards, each once, of the first
   // lane's device.
   //
-  // The first gradient becomes the sum of all, in their order.
+  // The first gradient becomes the sum of all, in their order; the others are
+  // as LaneGradients says.
   void gather(int lane, tensor::Device& device,
               std::span<const tensor::View> gradients);
   // After finite().  The gradient becomes the update, or the parameters move by
@@ -65,6 +67,7 @@ class UpdatePlan {
   struct Piece {
     std::int64_t begin, end;
     std::size_t segment;
+    std::int64_t in_lane;  // where it begins in a LaneGradients, or kNone
     tensor::View part_of(tensor::View flat) const {
       return flat.at(begin, {end - begin});
     }
@@ -79,7 +82,7 @@ class UpdatePlan {
     const StateRange* range;
   };
 
-  void cut(const Layout& layout);
+  void cut(const Layout& layout, const LaneGradients& gradients);
   void deal(int lanes);
   Rule rule_of(const NetworkConfig& config, const Layout& layout,
                std::size_t segment) const;

@@ -30,6 +30,7 @@ NETWORKS = {
     "cifar": (EXAMPLES / "cifar10.json", data.cifar, [32]),
     "mlp": (HERE / "mlp.json", data.mnist, [128]),
     "lstm": (HERE / "lstm.json", data.sequences, [32]),
+    "wide": (HERE / "wide.json", data.vectors, [1, 4, 16, 64]),
     "resnet18": (EXAMPLES / "resnet18.json", data.cifar, [32]),
     "mobilenet": (EXAMPLES / "mobilenet.json", data.cifar, [32]),
     "unet": (EXAMPLES / "unet.json", data.masks, [8]),

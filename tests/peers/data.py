@@ -20,6 +20,7 @@ EXAMPLES = 4096  # of MNIST
 PICTURES = 2048  # of CIFAR-10
 ALL_PICTURES = {"train": 50000, "test": 10000}
 SEQUENCES = 1024
+VECTORS = 1024
 
 
 def mnist(folder, count=EXAMPLES):
@@ -118,6 +119,16 @@ def sequences(folder):
     x += 0.3 * random.standard_normal((10, 1, 64))[labels]
     return shard_of(folder, "sequences", x.astype(np.float32), labels.astype(np.uint8), 10,
                     "50,64"), "noise in sequences"
+
+
+def vectors(folder):
+    """(shard, what it is): noise around a point for each class."""
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 10, VECTORS)
+    x = random.standard_normal((VECTORS, 2048))
+    x += 0.3 * random.standard_normal((10, 2048))[labels]
+    return shard_of(folder, "vectors", x.astype(np.float32), labels.astype(np.uint8), 10,
+                    "2048"), "noise in vectors"
 
 
 def real_pictures(part="train", count=PICTURES):

@@ -1,4 +1,5 @@
-// Fully connected layers: the weights of a frozen one stay packed.
+// Fully connected layers, or slices of them: the weights of a frozen one stay
+// packed.
 
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@ using tensor::Activation;
 using tensor::ActivationSpec;
 using tensor::DType;
 using tensor::Shape;
+using tensor::Slice;
 using tensor::View;
 
 // What lanes that predict have in common.
@@ -30,11 +32,29 @@ class CpuDense final : public tensor::Dense {
   CpuDense(CpuDevice& device, GemmScratch& scratch, Spread& spread)
       : device_(device), scratch_(scratch), spread_(spread) {}
 
-  void forward(View y, View x, View w, View b) override {
+  void forward(View y, View x, View w, View b, Slice slice) override {
     if (w.empty() && frozen_) return forward_frozen(y, x);
     const auto [m, n, k] = check(y, x, w, b);
-    gemm(scratch_, y.as<float>(), n, m, n, k, {x.as<float>(), k, 1}, weights(w),
-         {.bias = floats(b)});
+    const auto [first, count] = columns_of(n, slice.index, slice.count);
+    gemm(scratch_, y.as<float>() + first, n, m, count, k, rows_from(x),
+         rows_from(w, first).transposed(),
+         {.bias = b.empty() ? nullptr : b.as<float>() + first});
+  }
+
+  void backward_weights(View dw, View x, View dy, Slice slice) override {
+    check_reals(DType::kF32, {dw, x, dy});
+    const auto [m, n, k] = check_matmul(dw, dy, true, x, false);
+    const auto [first, count] = columns_of(m, slice.index, slice.count);
+    gemm(scratch_, dw.as<float>() + first * n, n, count, n, k,
+         columns_from(dy, first).transposed(), rows_from(x), {});
+  }
+
+  void backward_data(View dx, View dy, View w, Slice slice) override {
+    check_reals(DType::kF32, {dx, dy, w});
+    const auto [m, n, k] = check_matmul(dx, dy, false, w, false);
+    const auto [first, count] = columns_of(n, slice.index, slice.count);
+    gemm(scratch_, dx.as<float>() + first, n, m, count, k, rows_from(dy),
+         columns_from(w, first), {});
   }
 
   bool freeze(View w, View b, const ActivationSpec& f) override {
@@ -55,8 +75,11 @@ class CpuDense final : public tensor::Dense {
   static const float* floats(const View& b) {
     return b.empty() ? nullptr : b.as<float>();
   }
-  static Matrix weights(const View& w) {
-    return Matrix{w.as<float>(), w.shape[1], 1}.transposed();
+  static Matrix rows_from(const View& v, std::int64_t first = 0) {
+    return {v.as<float>() + first * v.shape[1], v.shape[1], 1};
+  }
+  static Matrix columns_from(const View& v, std::int64_t first) {
+    return {v.as<float>() + first, v.shape[1], 1};
   }
   static MatmulExtents check(const View& y, const View& x, const View& w,
                              const View& b) {
@@ -72,13 +95,13 @@ class CpuDense final : public tensor::Dense {
     const std::int64_t m = extents.m, n = extents.n, k = extents.k;
     const GemmEnd end{.bias = floats(z.b),
                       .relu = z.f.kind == Activation::kRelu};
-    const Matrix rows{x.as<float>(), k, 1};
+    const Matrix rows = rows_from(x), weights = rows_from(z.w).transposed();
     if (used_) {
-      std::call_once(z.packing, [&] { z.packed.pack(weights(z.w), k, n); });
+      std::call_once(z.packing, [&] { z.packed.pack(weights, k, n); });
       gemm(spread_, scratch_, y.as<float>(), n, m, rows, z.packed.packed(),
            end);
     } else {  // a program that predicts but once shall not pay for packing
-      gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights(z.w), end);
+      gemm(scratch_, y.as<float>(), n, m, n, k, rows, weights, end);
     }
     used_ = true;
     if (!end.relu) device_.activate(z.f, y, y);

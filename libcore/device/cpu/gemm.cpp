@@ -216,7 +216,8 @@ float* Packed::at(std::int64_t row, std::int64_t column) const {
          (row - above) * panel_width(n - panel) + in_panel;
 }
 
-Columns Packed::part(int i, int parts) const {
+// Parts end where panels do.
+Columns columns_of(std::int64_t n, int i, int parts) {
   const std::int64_t panel = 2 * lanes(), panels = (n + panel - 1) / panel;
   const std::int64_t first = panels * i / parts * panel;
   const std::int64_t end = std::min(panels * (i + 1) / parts * panel, n);

@@ -33,6 +33,8 @@ struct GemmEnd {
 struct Columns {
   std::int64_t first, count;
 };
+// Those of part i of n columns in so many parts; there may be none.
+Columns columns_of(std::int64_t n, int i, int parts);
 
 // b [k, n] of a product, in the order in which tiles read it.
 struct Packed {
@@ -44,8 +46,6 @@ struct Packed {
   // Where a vector of floats [row, column ...] lies; column: a multiple of the
   // vector's length.
   float* at(std::int64_t row, std::int64_t column) const;
-  // The columns of part i of so many; there may be none.
-  Columns part(int i, int parts) const;
 };
 
 // One with memory of its own.
@@ -78,7 +78,7 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end);
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, GemmEnd end);
-// Some columns of c alone, as Packed::part() says them.
+// Some columns of c alone, as columns_of() says them.
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, Columns some, GemmEnd end);
 

@@ -34,7 +34,7 @@ void gemm(Spread& spread, GemmScratch& scratch, float* c, std::int64_t c_row,
   const int parts = spread.parts(work);
   spread.run(parts, [&](int i) {
     gemm(i == 0 ? scratch : spread.part(i).scratch, c, c_row, m, a, b,
-         b.part(i, parts), end);
+         columns_of(b.n, i, parts), end);
   });
 }
 

@@ -9,13 +9,26 @@ namespace dl::device {
 
 using tensor::DType;
 using tensor::Shape;
+using tensor::Slice;
+using tensor::View;
 
-void ReferenceDevice::matmul(View c, View a, bool transpose_a, View b,
-                             bool transpose_b, double beta) {
+namespace {
+
+struct Range {
+  Range(Slice slice, std::int64_t all)
+      : begin(all * slice.index / slice.count),
+        end(all * (slice.index + 1) / slice.count) {}
+  std::int64_t begin, end;
+};
+
+// Of slices of the rows and columns of c.
+void product(const View& c, const View& a, bool transpose_a, const View& b,
+             bool transpose_b, double beta, Slice rows, Slice columns) {
   check_reals(DType::kF64, {c, a, b});
   const auto [m, n, k] = check_matmul(c, a, transpose_a, b, transpose_b);
-  for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
+  const Range all_i(rows, m), all_j(columns, n);
+  for (std::int64_t i = all_i.begin; i < all_i.end; ++i) {
+    for (std::int64_t j = all_j.begin; j < all_j.end; ++j) {
       double sum = 0;
       for (std::int64_t l = 0; l < k; ++l)
         sum += a.as<double>()[transpose_a ? l * m + i : i * k + l] *
@@ -24,6 +37,13 @@ void ReferenceDevice::matmul(View c, View a, bool transpose_a, View b,
       value = beta == 0 ? sum : sum + beta * value;  // NaN in C ends at beta 0
     }
   }
+}
+
+}  // namespace
+
+void ReferenceDevice::matmul(View c, View a, bool transpose_a, View b,
+                             bool transpose_b, double beta) {
+  product(c, a, transpose_a, b, transpose_b, beta, {}, {});
 }
 
 void ReferenceDevice::add_bias(View y, View b) {
@@ -47,21 +67,28 @@ namespace {
 
 class ReferenceDense final : public tensor::Dense {
  public:
-  explicit ReferenceDense(ReferenceDevice& device) : device_(device) {}
-  void forward(tensor::View y, tensor::View x, tensor::View w,
-               tensor::View b) override {
-    device_.matmul(y, x, false, w, true, 0);
-    if (!b.empty()) device_.add_bias(y, b);
+  void forward(View y, View x, View w, View b, Slice slice) override {
+    product(y, x, false, w, true, 0, {}, slice);
+    if (b.empty()) return;
+    const Rows rows = rows_of(y);
+    check_shape(b, Shape{rows.length});
+    const Range units(slice, rows.length);
+    for (std::int64_t i = 0; i < rows.count; ++i)
+      for (std::int64_t j = units.begin; j < units.end; ++j)
+        y.as<double>()[i * rows.length + j] += b.as<double>()[j];
   }
-
- private:
-  ReferenceDevice& device_;
+  void backward_weights(View dw, View x, View dy, Slice slice) override {
+    product(dw, dy, true, x, false, 0, slice, {});
+  }
+  void backward_data(View dx, View dy, View w, Slice slice) override {
+    product(dx, dy, false, w, false, 0, {}, slice);
+  }
 };
 
 }  // namespace
 
 std::unique_ptr<tensor::Dense> ReferenceDevice::dense() {
-  return std::make_unique<ReferenceDense>(*this);
+  return std::make_unique<ReferenceDense>();
 }
 
 }  // namespace dl::device

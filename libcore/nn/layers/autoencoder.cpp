@@ -106,6 +106,7 @@ const LayerType& autoencoder() {
       .pretraining = pretraining,
       .absorbs = is_linear,
       .activates = true,
+      .divides = true,
       .plan = plan,
       .make = make_dense};
   return type;

@@ -32,13 +32,13 @@ class Dense final : public Layer {
   }
 
   void forward(const Flow& flow, const Step& step) override {
-    linear_.forward(flow.y, flow.x[0]);
+    linear_.forward(flow.y, flow.x[0], step);
     if (!frozen_) activation_.forward(flow.y, step.training);
   }
 
-  void backward(const Flow& flow, const Step&) override {
+  void backward(const Flow& flow, const Step& step) override {
     activation_.backward(flow.dy, flow.y);
-    linear_.backward(flow.dx[0], flow.dy, flow.x[0]);
+    linear_.backward(flow.dx[0], flow.dy, flow.x[0], step);
   }
 
  private:
@@ -81,6 +81,7 @@ const LayerType& dense() {
       .trains = Trains::kWeights,
       .absorbs = is_linear,
       .activates = true,
+      .divides = true,
       .plan = plan,
       .make = make_dense};
   return type;

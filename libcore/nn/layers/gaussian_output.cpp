@@ -43,7 +43,7 @@ class GaussianOutput final : public OutputLayer {
     const std::int64_t rows = flow.y.elements() / units_;
     const View both = both_.at(0, {rows, 2 * units_});
     if (linear_)
-      linear_->forward(both, flow.x[0]);
+      linear_->forward(both, flow.x[0], step);
     else
       device_->copy(both, flow.x[0].reshaped(both.shape));
     activation_.forward(both, step.training);
@@ -63,7 +63,7 @@ class GaussianOutput final : public OutputLayer {
   }
 
   // Others may have added to the gradient of the means.
-  void backward(const Flow& flow, const Step&) override {
+  void backward(const Flow& flow, const Step& step) override {
     const std::int64_t rows = flow.dy.elements() / units_;
     const View both = both_.at(0, {rows, 2 * units_}),
                slopes = gradient_.at(0, both.shape);
@@ -71,7 +71,7 @@ class GaussianOutput final : public OutputLayer {
     activation_.backward(slopes, both);
     const View dx = flow.dx[0];
     if (linear_)
-      linear_->backward(dx, slopes, flow.x[0]);
+      linear_->backward(dx, slopes, flow.x[0], step);
     else if (!dx.empty())
       device_->copy(dx.reshaped(both.shape), slopes);
   }

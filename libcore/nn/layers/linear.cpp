@@ -44,8 +44,10 @@ Linear::Linear(const LayerSite& site)
       weight_(own_weight_),
       bias_(own_bias_),
       tied_(site.settings->has("tied_to")),
-      transposed_(tied_) {
+      transposed_(tied_),
+      joint_(site.joint) {
   if (tied_) std::swap(inputs_, units_);
+  rows_each_ = site.inputs[0].copies * site.input().elements() / inputs_;
   // Whether a weight of another layer is trained is for that to say.
   if (site.frozen && !tied_) weight_gradient_ = {};
 }
@@ -54,11 +56,37 @@ View Linear::flat(View v, std::int64_t columns) {
   return v.reshaped({v.elements() / columns, columns});
 }
 
-void Linear::forward(View y, View x) {
+// Of the whole mini-batch.
+View Linear::all_rows(View room, std::int64_t columns, const Step& step) const {
+  return room.at(0, {step.total * rows_each_, columns});
+}
+
+void Linear::give(View all, View own, const Step& step) {
+  const std::int64_t first = step.first * rows_each_ * own.shape[1];
+  if (step.examples > 0) device_->copy(all.at(first, own.shape), own);
+}
+
+void Linear::take(View own, View all, const Step& step) {
+  const std::int64_t first = step.first * rows_each_ * own.shape[1];
+  if (step.examples > 0) device_->copy(own, all.at(first, own.shape));
+}
+
+void Linear::forward(View y, View x, const Step& step) {
   y = flat(y, units_);
-  if (!transposed_)
-    return product_->forward(y, flat(x, inputs_), weight_, bias_);
-  device_->matmul(y, flat(x, inputs_), false, weight_, false, 0);
+  x = flat(x, inputs_);
+  if (!joint_) return product(y, x, {});
+  const View all_x = all_rows(joint_->given, inputs_, step),
+             all_y = all_rows(joint_->made, units_, step);
+  give(all_x, x, step);
+  step.lanes->meet();
+  product(all_y, all_x, joint_->slice);
+  step.lanes->meet();
+  take(y, all_y, step);
+}
+
+void Linear::product(View y, View x, tensor::Slice slice) {
+  if (!transposed_) return product_->forward(y, x, weight_, bias_, slice);
+  device_->matmul(y, x, false, weight_, false, 0);
   if (!bias_.empty()) device_->add_bias(y, bias_);
 }
 
@@ -81,16 +109,35 @@ bool Linear::freeze(const Scaling& scaling, const tensor::ActivationSpec& f) {
   return true;
 }
 
-void Linear::backward(View dx, View dy, View x) {
+void Linear::backward(View dx, View dy, View x, const Step& step) {
   dy = flat(dy, units_);
   x = flat(x, inputs_);
+  if (!dx.empty()) dx = flat(dx, inputs_);
+  if (!joint_) return gradients(dx, dy, x, {});
+  const View all_x = all_rows(joint_->given, inputs_, step),
+             all_dy =
+                 all_rows(joint_->given.at(all_x.elements(), {}), units_, step),
+             all_dx = dx.empty() ? dx : all_rows(joint_->made, inputs_, step);
+  give(all_x, x, step);
+  give(all_dy, dy, step);
+  step.lanes->meet();
+  gradients(all_dx, all_dy, all_x, joint_->slice);
+  step.lanes->meet();
+  if (!dx.empty()) take(dx, all_dx, step);
+}
+
+void Linear::gradients(View dx, View dy, View x, tensor::Slice slice) {
   if (!weight_gradient_.empty() && tied_)
     device_->matmul(weight_gradient_, x, true, dy, false, 0);
   else if (!weight_gradient_.empty())
-    device_->matmul(weight_gradient_, dy, true, x, false, 0);
-  if (!bias_gradient_.empty()) device_->sum_rows(bias_gradient_, dy);
-  if (!dx.empty())
-    device_->matmul(flat(dx, inputs_), dy, false, weight_, tied_, 0);
+    product_->backward_weights(weight_gradient_, x, dy, slice);
+  if (!bias_gradient_.empty() && slice.index == 0)
+    device_->sum_rows(bias_gradient_, dy);
+  if (dx.empty()) return;
+  if (tied_)
+    device_->matmul(dx, dy, false, weight_, true, 0);
+  else
+    product_->backward_data(dx, dy, weight_, slice);
 }
 
 void Linear::freeze_like(const Linear& twin) {

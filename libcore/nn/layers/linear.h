@@ -3,6 +3,8 @@
 #ifndef DL_LIBCORE_NN_LAYERS_LINEAR_H_
 #define DL_LIBCORE_NN_LAYERS_LINEAR_H_
 
+#include <optional>
+
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/fold.h"
@@ -20,17 +22,25 @@ class Linear {
  public:
   explicit Linear(const LayerSite& site);
 
-  void forward(tensor::View y, tensor::View x);
+  void forward(tensor::View y, tensor::View x, const Step& step);
   // Outside training: from now on forward() computes f of it, scaled before (an
   // empty scaling: not at all).  false: f is left to the caller.
   bool freeze(const Scaling& scaling, const tensor::ActivationSpec& f);
   // Shares what freeze() of `twin` made, which was true.
   void freeze_like(const Linear& twin);
   // x: of the last forward().  An empty dx is left out.
-  void backward(tensor::View dx, tensor::View dy, tensor::View x);
+  void backward(tensor::View dx, tensor::View dy, tensor::View x,
+                const Step& step);
 
  private:
   static tensor::View flat(tensor::View v, std::int64_t columns);
+  void product(tensor::View y, tensor::View x, tensor::Slice slice);
+  void gradients(tensor::View dx, tensor::View dy, tensor::View x,
+                 tensor::Slice slice);
+  tensor::View all_rows(tensor::View room, std::int64_t columns,
+                        const Step& step) const;
+  void give(tensor::View all, tensor::View own, const Step& step);
+  void take(tensor::View own, tensor::View all, const Step& step);
   tensor::View upright();  // [units, inputs]
 
   tensor::Device* device_;
@@ -42,6 +52,8 @@ class Linear {
   bool tied_, transposed_;      // own_weight_ is [inputs, units]; weight_
   std::unique_ptr<tensor::Buffer> upright_;  // own_weight_ of a tied layer
   Folded folded_;
+  std::optional<Joint> joint_;
+  std::int64_t rows_each_;  // of an example
 };
 
 }  // namespace dl::nn::layers

@@ -28,8 +28,8 @@ class Projection {
   }
 
   void forward(View y, View x) {
-    product_->forward(as_rows(y, units()), as_rows(x, inputs()), weight_,
-                      bias_);
+    product_->forward(as_rows(y, units()), as_rows(x, inputs()), weight_, bias_,
+                      {});
   }
   // An empty dx is left out; with `add`, it is added to.
   void backward(View dx, bool add, View dy, View x) {

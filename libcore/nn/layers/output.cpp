@@ -50,6 +50,7 @@ const LayerType& output() {
                               .complete = complete_output,
                               .check = check_loss,
                               .output = output_spec,
+                              .divides = true,
                               .plan = plan,
                               .make = make_output<Output>};
   return type;

@@ -38,7 +38,7 @@ class Output : public OutputLayer {
   }
 
   void forward(const Flow& flow, const Step& step) override {
-    linear_.forward(flow.y, flow.x[0]);
+    linear_.forward(flow.y, flow.x[0], step);
     if (!frozen_ && !(loss_.takes_logits() && step.training))
       activation_.forward(flow.y, step.training);
   }
@@ -48,9 +48,9 @@ class Output : public OutputLayer {
     loss_.compute(grad, y, target, mask, scale);
   }
 
-  void backward(const Flow& flow, const Step&) override {
+  void backward(const Flow& flow, const Step& step) override {
     if (!loss_.takes_logits()) activation_.backward(flow.dy, flow.y);
-    linear_.backward(flow.dx[0], flow.dy, flow.x[0]);
+    linear_.backward(flow.dx[0], flow.dy, flow.x[0], step);
   }
 
  private:

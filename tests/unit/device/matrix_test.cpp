@@ -105,3 +105,52 @@ TEST_CASE("cpu sums over rows agree with the reference") {
       });
     }
 }
+
+TEST_CASE("a dense layer and its gradients, by hand") {
+  for (const char* name : {"cpu", "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const auto layer = lab.device().dense();
+    const View x = lab.put(Shape{2, 3}, {1, 2, 3, 4, 5, 6}),
+               w = lab.put(Shape{2, 3}, {1, 0, 2, 0, 1, -1}),
+               b = lab.put(Shape{2}, {10, 20}),
+               dy = lab.put(Shape{2, 2}, {1, 2, 3, -1});
+    const View y = lab.blank(Shape{2, 2}), dw = lab.blank(w.shape),
+               dx = lab.blank(x.shape);
+    layer->forward(y, x, w, b, {});
+    CHECK(lab.get(y) == Values{17, 19, 26, 19});
+    layer->forward(y, x, w, View{}, {});
+    CHECK(lab.get(y) == Values{7, -1, 16, -1});
+    layer->backward_weights(dw, x, dy, {});
+    CHECK(lab.get(dw) == Values{13, 17, 21, -2, -1, 0});
+    layer->backward_data(dx, dy, w, {});
+    CHECK(lab.get(dx) == Values{1, 2, 0, 3, -1, 7});
+    CHECK_THROWS_AS(layer->backward_data(dx, x, w, {}), Error);
+    CHECK_THROWS_AS(layer->backward_weights(w, dy, x, {}), Error);
+  }
+}
+
+// Of slices, the one after the other.
+TEST_CASE("slices of a dense layer are those of the whole, to the bit") {
+  for (const char* name : {"cpu", "reference"})
+    for (const std::int64_t n : {1, 7, 70}) {
+      CAPTURE(name, n);
+      Lab lab(name);
+      const auto layer = lab.device().dense();
+      const View x = lab.random(Shape{n, 300}, 1),
+                 w = lab.random(Shape{75, 300}, 2),
+                 b = lab.random(Shape{75}, 3), dy = lab.random(Shape{n, 75}, 4);
+      const auto all = [&](int slices) {
+        const View y = lab.blank(dy.shape), dw = lab.blank(w.shape),
+                   dx = lab.blank(x.shape);
+        for (int i = slices; i-- > 0;) {
+          layer->forward(y, x, w, b, {i, slices});
+          layer->backward_weights(dw, x, dy, {i, slices});
+          layer->backward_data(dx, dy, w, {i, slices});
+        }
+        return std::vector<Values>{lab.get(y), lab.get(dw), lab.get(dx)};
+      };
+      const auto whole = all(1);
+      for (const int slices : {2, 3, 40}) CHECK(all(slices) == whole);
+    }
+}

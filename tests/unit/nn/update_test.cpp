@@ -32,7 +32,9 @@ std::vector<double> update_of(
   assign(network, network.update(), gradient);
   const Layout layout = layout_of(network.config());
   Memory memory(network.device());
-  UpdatePlan plan(network.config(), layout, lanes, memory);
+  UpdatePlan plan(network.config(), layout,
+                  plan_of(network.config(), layout, true).gradients, lanes,
+                  memory);
   LaneTeam team(lanes);
   const tensor::View found[] = {network.update()};
   team.run([&](int lane) { plan.gather(lane, network.device(), found); });
@@ -329,7 +331,8 @@ TEST_CASE(
           three = compile(config, 4);
   const Layout layout = layout_of(config);
   Memory memory(one.device());
-  UpdatePlan plan(config, layout, 2, memory);
+  UpdatePlan plan(config, layout, plan_of(config, layout, true).gradients, 2,
+                  memory);
   LaneTeam team(2);
   const tensor::View found[] = {one.update(), two.update(), three.update()};
   const auto gather = [&](double last) {
