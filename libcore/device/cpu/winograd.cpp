@@ -190,7 +190,8 @@ void correlate(const Correlation& c, std::int64_t batch, float* y,
 bool Winograd::suits(const Conv2dSpec& s) {
   const std::int64_t taps = s.kernel[0];
   if (taps < 2 || taps > 4 || s.kernel[1] != taps || s.groups != 1 ||
-      s.channels % 16 != 0 || s.filters % 16 != 0)
+      s.channels % 16 != 0 || s.filters % 16 != 0 ||
+      std::min(s.channels, s.filters) < (taps == 3 ? 16 : 32))
     return false;
   for (int i = 0; i < 2; ++i)
     if (s.stride[i] != 1 || s.dilation[i] != 1 || s.pad_begin[i] >= taps)
