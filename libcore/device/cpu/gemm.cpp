@@ -101,15 +101,29 @@ void pack_b(float* to, Matrix b, std::int64_t depth, std::int64_t columns) {
   }
 }
 
-// Panels of max_rows rows, the last one with what is left.
+// Rows that a panel of a takes from the `left` ones: as many as a tile has, but
+// the last two panels half each, for sums of few rows wait for each other.
+std::int64_t panel_height(std::int64_t left) {
+  const std::int64_t most = best_kernels().max_rows;
+  return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
+}
+
 void pack_a(float* to, Matrix a, std::int64_t rows, std::int64_t depth) {
   const std::int64_t most = best_kernels().max_rows;
-  if (a.column != 1)
-    return split_rows(most, to, a.data, a.column, depth, rows, rows % most);
-  for (std::int64_t i = 0; i < rows; i += most) {
-    const std::int64_t count = std::min(most, rows - i);
-    best_kernels().transpose(to + i * depth, count, a.data + i * a.row, a.row,
-                             static_cast<int>(count), depth);
+  std::int64_t i = 0;
+  if (a.column != 1) {
+    i = std::max<std::int64_t>(rows / most - 1, 0) * most;
+    split_rows(most, to, a.data, a.column, depth, i, most);
+  }
+  while (i < rows) {
+    const std::int64_t count = panel_height(rows - i);
+    float* panel = to + i * depth;
+    if (a.column != 1)
+      split_rows(most, panel, a.data + i, a.column, depth, count, count);
+    else
+      best_kernels().transpose(panel, count, a.data + i * a.row, a.row,
+                               static_cast<int>(count), depth);
+    i += count;
   }
 }
 
@@ -144,9 +158,9 @@ void narrow_tile(int rows, int vectors, GemmTile tile, std::int64_t columns,
 }
 
 void multiply(const Block& block, float* beside) {
-  const std::int64_t most = best_kernels().max_rows;
-  for (std::int64_t i = 0; i < block.rows; i += most) {
-    const int rows = static_cast<int>(std::min(most, block.rows - i));
+  for (std::int64_t i = 0; i < block.rows;) {
+    const std::int64_t height = panel_height(block.rows - i);
+    const int rows = static_cast<int>(height);
     for (std::int64_t j = 0; j < block.columns;) {
       const std::int64_t width = panel_width(block.columns - j);
       const GemmTile tile{.a = block.a + i * block.depth,
@@ -164,6 +178,7 @@ void multiply(const Block& block, float* beside) {
         narrow_tile(rows, vectors, tile, block.columns - j, beside);
       j += width;
     }
+    i += height;
   }
 }
 
