@@ -16,7 +16,7 @@ constexpr const char* kCommonInstructions = "avx2";
 // "avx512", "avx2", "avx" or "sse4.1", as the processor and oneDNN's
 // ONEDNN_MAX_CPU_ISA have it; of processors without these, their architecture.
 // If the kernels here have another width than oneDNN's, both: "avx512, oneDNN
-// avx2".
+// avx2"; where there are none, "OpenBLAS neoversen1, oneDNN aarch64".
 std::string instruction_set();
 
 // From here on what another processor with AVX2 and FMA computes likewise:

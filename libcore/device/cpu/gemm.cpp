@@ -9,6 +9,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/cpu/kernels/kernels.h"
+#include "libcore/linalg/products.h"
 
 namespace dl::device {
 namespace {
@@ -212,6 +213,44 @@ void blocks(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
   }
 }
 
+// On a processor without kernels of our own.
+bool by_blas() { return best_kernels().blas; }
+
+linalg::Factor factor(Matrix a) {
+  return a.column == 1 ? linalg::Factor{a.data, a.row}
+                       : linalg::Factor{a.data, a.column, true};
+}
+
+void multiply_by_blas(float* c, std::int64_t c_row, std::int64_t m,
+                      std::int64_t n, std::int64_t k, Matrix a, Matrix b,
+                      GemmEnd end) {
+  if (end.bias != nullptr)
+    for (std::int64_t i = 0; i < m; ++i)
+      std::copy_n(end.bias, n, c + i * c_row);
+  linalg::multiply(c, c_row, m, n, k, factor(a), factor(b),
+                   end.add || end.bias != nullptr);
+  if (!end.relu) return;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (float* x = c + i * c_row; x < c + i * c_row + n; ++x)
+      if (*x < 0) *x = 0;
+}
+
+// A packed matrix as BLAS reads it: rows, padded.
+Matrix rows_of(const Packed& b) { return {b.data, padded(b.n), 1}; }
+
+void lay_out_rows(float* to, Matrix b, std::int64_t k, std::int64_t n) {
+  const std::int64_t row = padded(n);
+  if (b.column == 1) {
+    for (std::int64_t i = 0; i < k; ++i)
+      std::fill_n(std::copy_n(b.data + i * b.row, n, to + i * row), row - n,
+                  0.0f);
+    return;
+  }
+  for (std::int64_t j = 0; j < n; j += lanes())
+    best_kernels().transpose(to + j, row, b.data + j * b.column, b.column,
+                             static_cast<int>(std::min(lanes(), n - j)), k);
+}
+
 constexpr std::int64_t kRoomA = kRows * kDepth + kSlack;
 constexpr std::int64_t kRoomB = kColumns * kDepth + kSlack;
 constexpr std::int64_t kRoomTile = 1024;  // a tile and its bias
@@ -223,6 +262,7 @@ std::int64_t Packed::floats(std::int64_t k, std::int64_t n) {
 }
 
 float* Packed::at(std::int64_t row, std::int64_t column) const {
+  if (by_blas()) return data + row * padded(n) + column;
   const std::int64_t in_panel = column % (2 * lanes()),
                      panel = column - in_panel;
   const std::int64_t above = row / kDepth * kDepth;
@@ -245,6 +285,7 @@ void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n) {
     memory_.resize(tensor::DType::kF32, {room});
   float* to = memory_.as<float>().data();
   packed_ = {to, k, n};
+  if (by_blas()) return lay_out_rows(to, b, k, n);
   for (std::int64_t k0 = 0; k0 < k; k0 += kDepth) {
     const std::int64_t depth = std::min(kDepth, k - k0);
     for (std::int64_t j = 0; j < n; j += kColumns) {
@@ -265,6 +306,7 @@ float* GemmScratch::tile() { return b() + kRoomB; }
 
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           std::int64_t n, std::int64_t k, Matrix a, Matrix b, GemmEnd end) {
+  if (by_blas()) return multiply_by_blas(c, c_row, m, n, k, a, b, end);
   blocks(scratch, c, c_row, m, n, k, a, end,
          [&](std::int64_t k0, std::int64_t j, std::int64_t depth,
              std::int64_t columns) {
@@ -283,6 +325,12 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
 void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
           Matrix a, const Packed& b, Columns some, GemmEnd end) {
   if (end.bias != nullptr) end.bias += some.first;
+  if (by_blas()) {
+    Matrix part = rows_of(b);
+    part.data += some.first;
+    return multiply_by_blas(c + some.first, c_row, m, some.count, b.k, a, part,
+                            end);
+  }
   blocks(
       scratch, c + some.first, c_row, m, some.count, b.k, a, end,
       [&](std::int64_t k0, std::int64_t j, std::int64_t depth, std::int64_t) {
@@ -295,7 +343,7 @@ void gemm(GemmScratch& scratch, std::span<const Product> products,
           std::int64_t m, std::int64_t k, Matrix a) {
   std::int64_t columns = 0;
   for (const Product& p : products) columns += padded(p.n);
-  if (columns > kColumns) {
+  if (columns > kColumns || by_blas()) {
     for (const Product& p : products)
       gemm(scratch, p.c, p.n, m, p.n, k, a, p.b, {});
     return;

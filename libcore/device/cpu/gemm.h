@@ -4,6 +4,9 @@
 //
 // Every element is summed in the order of the depth, in blocks of a fixed
 // length: it does not depend on the number of rows or columns beside it.
+//
+// On processors without kernels of our own OpenBLAS computes them instead, in
+// an order of its own, and what is packed lies in rows.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_GEMM_H_
 #define DL_LIBCORE_DEVICE_CPU_GEMM_H_

@@ -10,6 +10,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/cpu/kernels/kernels.h"
+#include "libcore/linalg/openblas.h"
 
 namespace dl::device {
 namespace {
@@ -64,15 +65,20 @@ std::string instruction_set() {
   const Kernels& own = best_kernels();
   std::string dnn = of_onednn();
   if (&own == &kPortableKernels || dnn == own.name) return dnn;
-  return std::string(own.name) + ", oneDNN " + dnn;
+  return (own.blas ? "OpenBLAS " + linalg::processor() : own.name) +
+         ", oneDNN " + dnn;
 }
 
 void use_common_instructions() {
   if (limited) return;
-  if (!can_run(kAvx2Kernels))
+  const Kernels& own = best_kernels();
+  if (&own != &kAvx2Kernels && &own != &kAvx512Kernels)
     throw Error{Code::kUnavailable,
-                "this processor has no AVX2 and FMA, which --deterministic "
-                "computes with"};
+                can_run(kAvx2Kernels)
+                    ? "--deterministic computes with AVX2 and FMA, "
+                      "DL_CPU_KERNELS wants others"
+                    : "this processor has no AVX2 and FMA, which "
+                      "--deterministic computes with"};
   if (dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2) != dnnl_success &&
       dnnl_get_effective_cpu_isa() != dnnl_cpu_isa_avx2)
     throw Error{Code::kUnavailable,

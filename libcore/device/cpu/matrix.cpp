@@ -9,6 +9,7 @@
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/onednn.h"
 #include "libcore/device/cpu/vectorize.h"
+#include "libcore/linalg/openblas.h"
 
 namespace dl::device {
 namespace kernels {
@@ -65,7 +66,7 @@ std::string cpu_libraries() {
   const dnnl_version_t* dnn = dnnl_version();
   return "oneDNN " + std::to_string(dnn->major) + "." +
          std::to_string(dnn->minor) + "." + std::to_string(dnn->patch) + ", " +
-         best_kernels().name + " kernels";
+         linalg::library() + ", " + best_kernels().name + " kernels";
 }
 
 }  // namespace dl::device

@@ -105,17 +105,21 @@ struct Kernels {
                        std::int64_t vectors, Weighted terms,
                        std::int64_t count);
   WinogradKernels winograd[3];  // of 2, 3 and 4 taps
+  bool blas = false;  // matrix products are OpenBLAS's (gemm.h)
 };
 
 // Whether this processor has what they need.
 bool can_run(const Kernels& kernels);
-// The widest that can run.
+// The widest that can run, or what DL_CPU_KERNELS in the environment names.
+// Throws Error: kConfig, that names none that can run.
 const Kernels& best_kernels();
 // Narrower ones with the same results where there are no more floats than that
 // to work on side by side.
 const Kernels& kernels_for(std::int64_t floats);
 
 extern const Kernels kAvx512Kernels, kAvx2Kernels, kPortableKernels;
+// The portable ones but for matrix products: of processors without others.
+extern const Kernels kOpenBlasKernels;
 
 }  // namespace dl::device
 
