@@ -51,7 +51,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("eval-data", &m.eval_data, "SHARD",
           "held-out data, evaluated after each epoch; may be repeated");
   opt.add("normalize", &m.normalize, "KIND",
-          "auto, none, scale, standardize or minmax");
+          "auto, none, scale, standardize, minmax, pca:K or whiten");
   opt.add("normalize-targets", &m.normalize_targets, "KIND",
           "of regression: auto, none or standardize");
   opt.add("output,o", &m.output, "MODEL", "where the trained model goes");

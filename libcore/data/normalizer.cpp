@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -35,16 +36,11 @@ Normalizer scale_of(tensor::DType dtype) {
   }
 }
 
-// 1 / spread; 1 where values that differ by no more are one value and its
-// rounding, or by less than the floats that networks compute with.
+// 1 / spread; 1 of a constant.
 double inverse(double spread, const Statistics& s, std::size_t c,
                tensor::DType dtype) {
-  const double precision = dtype == tensor::DType::kF32 ? 0x1p-23 : 0x1p-50;
   const double magnitude = std::max(std::fabs(s.min[c]), std::fabs(s.max[c]));
-  return spread > precision * magnitude &&
-                 spread >= std::numeric_limits<float>::min()
-             ? 1 / spread
-             : 1;
+  return is_constant(spread, magnitude, dtype) ? 1 : 1 / spread;
 }
 
 // Whether a column has zeros and ones alone: between them x^2 is x only there.
@@ -81,14 +77,37 @@ Normalizer automatic(const Metadata& metadata) {
   return all(n.shift, 0) && all(n.scale, 1) ? Normalizer() : n;
 }
 
+// The rows of a matrix for so many columns.
+std::vector<double> matrix_from(const JsonView& json, std::size_t columns) {
+  if (json.size() == 0 || json.size() > columns)
+    json.fail("a row for each output, at most as many as columns");
+  if (std::cmp_greater(json.size() * columns, kMaxMatrix))
+    json.fail(std::to_string(kMaxMatrix) + " numbers at most");
+  std::vector<double> matrix;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::vector<double> row = json.at(i).numbers();
+    if (row.size() != columns)
+      json.at(i).fail("a number for each of " + std::to_string(columns) +
+                      " columns");
+    matrix.insert(matrix.end(), row.begin(), row.end());
+  }
+  return matrix;
+}
+
 }  // namespace
+
+bool is_constant(double spread, double magnitude, tensor::DType dtype) {
+  const double precision = dtype == tensor::DType::kF32 ? 0x1p-23 : 0x1p-50;
+  return !(spread > precision * magnitude &&
+           spread >= std::numeric_limits<float>::min());
+}
 
 Normalizer Normalizer::fit(std::string_view kind, const Metadata& metadata) {
   if (kind == "none") return {};
   if (kind == "auto") return automatic(metadata);
   if (kind != "scale" && kind != "standardize" && kind != "minmax")
     refuse("unknown normalizer '" + std::string(kind) +
-           "', want auto, none, scale, standardize or minmax");
+           "', want auto, none, scale, standardize, minmax, pca:K or whiten");
   const tensor::DType dtype = features_field(metadata).dtype;
   if (kind == "scale") return scale_of(dtype);
   if (!metadata.statistics || metadata.statistics->count == 0)
@@ -107,10 +126,27 @@ Normalizer Normalizer::standard(const Statistics& s, tensor::DType dtype) {
 }
 
 bool Normalizer::changes_nothing() const {
-  return shift.size() == 1 && shift[0] == 0 && scale[0] == 1;
+  return shift.size() == 1 && shift[0] == 0 && scale[0] == 1 && !mixes();
+}
+
+std::int64_t Normalizer::columns() const {
+  return static_cast<std::int64_t>(shift.size());
+}
+
+std::int64_t Normalizer::outputs() const {
+  return static_cast<std::int64_t>(matrix.size() / shift.size());
+}
+
+tensor::Shape Normalizer::stored(const tensor::Shape& input) const {
+  if (!mixes()) return input;
+  std::vector<std::int64_t> extents(input.extents().begin(),
+                                    input.extents().end());
+  extents.back() = columns();
+  return tensor::Shape(std::span<const std::int64_t>(extents));
 }
 
 void Normalizer::undo(std::span<float> values) const {
+  require(!mixes(), "a mixture of columns cannot be undone");
   if (changes_nothing()) return;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t c = i % shift.size();
@@ -119,19 +155,27 @@ void Normalizer::undo(std::span<float> values) const {
 }
 
 Json Normalizer::to_json() const {
-  return {{"kind", kind}, {"shift", shift}, {"scale", scale}};
+  Json json = {{"kind", kind}, {"shift", shift}, {"scale", scale}};
+  const auto step = static_cast<std::ptrdiff_t>(shift.size());
+  for (auto row = matrix.begin(); row != matrix.end(); row += step)
+    json["matrix"].push_back(std::vector<double>(row, row + step));
+  return json;
 }
 
 Normalizer Normalizer::from_json(const JsonView& json) {
-  json.only({"kind", "shift", "scale"});
+  json.only({"kind", "shift", "scale", "matrix"});
   Normalizer n{json.at("kind").string(), json.at("shift").numbers(),
                json.at("scale").numbers()};
-  constexpr std::string_view kKinds[] = {"none", "scale", "standardize",
-                                         "minmax"};
+  constexpr std::string_view kKinds[] = {"none",   "scale", "standardize",
+                                         "minmax", "pca",   "whiten"};
   if (std::ranges::find(kKinds, n.kind) == std::end(kKinds))
-    json.at("kind").fail("none, scale, standardize or minmax");
+    json.at("kind").fail("none, scale, standardize, minmax, pca or whiten");
   if (n.shift.empty() || n.shift.size() != n.scale.size())
     json.fail("shift and scale of one length");
+  const bool mixes = n.kind == "pca" || n.kind == "whiten";
+  if (mixes != json.has("matrix"))
+    json.fail("a matrix of pca and whiten, and of no other");
+  if (mixes) n.matrix = matrix_from(json.at("matrix"), n.shift.size());
   return n;
 }
 

@@ -32,6 +32,9 @@ void check_example(const Shape& example, const WantedInput& wanted) {
   const Shape& input = wanted.shape;
   if (example == input) return;
   if (example.rank() == 1 && example.elements() == input.elements()) return;
+  // Columns that lose their places.
+  if (wanted.mixed && input.rank() == 1 && example.elements() == input[0])
+    return;
   // Numbers in a table's only column.
   if (input.rank() == 1 && example == Shape{input[0], 1}) return;
   refuse(named("input", wanted.part) + "examples are " + example.to_string() +
@@ -179,7 +182,8 @@ void aim(WantedOutput& output, const NetworkConfig& config,
 
 }  // namespace
 
-Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
+Wanted wanted_by(const NetworkConfig& config, const Layout& layout,
+                 std::span<const data::Normalizer> normalizers) {
   // The tensors of several are called by their names.
   const auto named = [](const char* kind, const std::string& name, bool one) {
     return one ? std::string(kind) : std::string(kind) + "/" + name;
@@ -193,6 +197,10 @@ Wanted wanted_by(const NetworkConfig& config, const Layout& layout) {
         {one_input ? "" : name, named("features", name, one_input),
          named("features_mask", name, one_input), layout.inputs[i].shape,
          layout.inputs[i].steps, tokens_of(config, i)});
+    if (i >= normalizers.size() || !normalizers[i].mixes()) continue;
+    WantedInput& input = wanted.inputs.back();
+    input.shape = normalizers[i].stored(input.shape);
+    input.mixed = true;
   }
   const bool one_output =
       !config.names_outputs.value_or(config.outputs.size() > 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libcore/data/metadata.h"
+#include "libcore/data/normalizer.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 #include "libcore/nn/target_source.h"
@@ -21,6 +22,7 @@ struct WantedInput {
   tensor::Shape shape;       // of one example
   bool sequence = false;     // which is [steps, ...], with a mask or without
   std::int64_t tokens = 0;   // numbers of 0..tokens-1 alone; 0: any
+  bool mixed = false;        // a normalizer makes other columns of them
 };
 struct WantedOutput {
   std::string part;
@@ -44,7 +46,9 @@ struct Wanted {
   bool labels() const;  // of any output
 };
 
-Wanted wanted_by(const NetworkConfig& config, const Layout& layout);
+// normalizers: of the inputs, where they may change how many columns there are.
+Wanted wanted_by(const NetworkConfig& config, const Layout& layout,
+                 std::span<const data::Normalizer> normalizers = {});
 
 // The mini-batch that a data set is, in the memory that `batch` has; tensors
 // that the set lacks are null.

@@ -27,7 +27,8 @@ data::Metadata without_labels(data::Metadata data) {
 }
 
 DataCheck::DataCheck(const Model& model)
-    : wanted_(wanted_by(model.config, layout_of(model.config))),
+    : wanted_(wanted_by(model.config, layout_of(model.config),
+                        model.normalizers.inputs)),
       normalizers_(model.normalizers.inputs),
       known_(model.data) {}
 

@@ -125,6 +125,7 @@ LayerSite Lane::site(std::size_t index) {
   if (step.inputs[0] < inputs_.size()) {
     s.shift = inputs_[step.inputs[0]].scale().shift;
     s.scale = inputs_[step.inputs[0]].scale().scale;
+    s.mixed = inputs_[step.inputs[0]].mixes();
   }
   s.truncate = common_.config->tbptt_length;
   s.loss = loss_;

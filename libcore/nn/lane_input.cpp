@@ -57,12 +57,43 @@ LaneInput::LaneInput(tensor::Device& device, Memory& memory, const Form& form,
                 "an input of token numbers may not be normalized; want "
                 "--normalize none"};
   if (form.steps) mask_room_ = memory.allocate({max_batch, form.shape[0]});
+  if (!normalizer.mixes()) return;
+  const std::int64_t columns = normalizer.columns(),
+                     outputs = normalizer.outputs();
+  if (outputs != form.shape.back())
+    throw Error{Code::kConfig,
+                "the normalizer makes " + std::to_string(outputs) +
+                    " columns, the input is " + form.shape.to_string()};
+  matrix_ =
+      upload(device, memory, normalizer.matrix).reshaped({outputs, columns});
+  unmixed_room_ =
+      memory.allocate({max_batch * form.shape.elements() / outputs, columns});
+}
+
+// Row by row of columns: shifted and scaled, then times the matrix.
+void LaneInput::load_mixed(const Tensor& values, Share rows, View to) {
+  const std::int64_t outputs = matrix_.shape[0], columns = matrix_.shape[1];
+  const std::int64_t each = form_.shape.elements() / outputs;
+  const Tensor& own = take_rows(staged_, values, rows, Shape{each, columns});
+  const View unmixed = unmixed_room_.at(0, {rows.count * each, columns});
+  device_->upload_scaled(unmixed.reshaped(own.shape()), own, scale_.shift,
+                         scale_.scale);
+  device_->matmul(to.reshaped({rows.count * each, outputs}), unmixed, false,
+                  matrix_, true, 0);
 }
 
 void LaneInput::load(const Part& part, Share rows, View to) {
+  if (mixes())
+    load_mixed(*part.values, rows, to);
+  else
+    load_columns(*part.values, rows, to);
+  load_mask(part, rows);
+}
+
+void LaneInput::load_columns(const Tensor& values, Share rows, View to) {
   // The normalizer's columns are those of the data as it was gathered, which
   // may have been flat rows or images.
-  Shape row = part.values->shape().without_first();
+  Shape row = values.shape().without_first();
   const std::int64_t columns = scale_.shift.elements();
   const bool by_column = !scale_.empty() && columns > 1;
   if (by_column && columns != (row.rank() > 0 ? row.back() : 1))
@@ -71,13 +102,15 @@ void LaneInput::load(const Part& part, Share rows, View to) {
     throw Error{Code::kData, "the normalizer has " + std::to_string(columns) +
                                  " columns, the examples are " +
                                  row.to_string()};
-  const Tensor& own = take_rows(staged_, *part.values, rows, row);
+  const Tensor& own = take_rows(staged_, values, rows, row);
   const View seen = to.reshaped(own.shape());
   if (scale_.empty())
     device_->upload(seen, own);
   else
     device_->upload_scaled(seen, own, scale_.shift, scale_.scale);
+}
 
+void LaneInput::load_mask(const Part& part, Share rows) {
   mask_ = {};
   if (part.mask == nullptr || mask_room_.empty()) return;
   const Shape steps{form_.shape[0]};

@@ -40,7 +40,8 @@ struct Scale {
 
 class LaneInput {
  public:
-  // Throws Error: kConfig, the normalizer would change token numbers.
+  // Throws Error: kConfig, the normalizer would change token numbers, or makes
+  // other columns than the network takes.
   LaneInput(tensor::Device& device, Memory& memory, const Form& form,
             const data::Normalizer& normalizer, std::int64_t max_batch);
 
@@ -48,13 +49,20 @@ class LaneInput {
   // Throws Error: kData, "the normalizer has 3 columns, the examples are [4]".
   void load(const Part& part, Share rows, tensor::View to);
   const Scale& scale() const { return scale_; }
+  bool mixes() const { return !matrix_.empty(); }
   // Of the rows loaded last, [rows, steps]; empty where there is none.
   tensor::View mask() const { return mask_; }
 
  private:
+  void load_columns(const tensor::Tensor& values, Share rows, tensor::View to);
+  void load_mixed(const tensor::Tensor& values, Share rows, tensor::View to);
+  void load_mask(const Part& part, Share rows);
+
   tensor::Device* device_;
   Form form_;
   Scale scale_;
+  tensor::View matrix_;  // [outputs, columns] of a normalizer that mixes
+  tensor::View unmixed_room_;
   tensor::View mask_room_, mask_;
   tensor::Tensor staged_, staged_mask_, counted_;
 };

@@ -91,6 +91,7 @@ struct LayerSite {
   // Of layers that read an input of the network: what its numbers have been
   // normalized by, (x - shift) * scale by column or all alike; else empty.
   tensor::View shift = {}, scale = {};
+  bool mixed = false;  // then columns were made anew of all of them
   // Of layers with a loss: nobody else reads the output.
   bool read_by_loss_alone = false;
   // In training, a number on the device: the lane's share of the mini-batch's

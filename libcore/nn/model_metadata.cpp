@@ -17,9 +17,12 @@ bool normalizes_targets(const Model& model) {
 }
 
 // A reader of version 1 would take outputs for what they are not if targets
-// were normalized.
+// were normalized, and does not mix columns.
 const char* version_of(const Model& model) {
-  return normalizes_targets(model) ? "2.0" : "1.0";
+  const bool mixes =
+      std::ranges::any_of(model.normalizers.inputs,
+                          [](const data::Normalizer& n) { return n.mixes(); });
+  return mixes || normalizes_targets(model) ? "2.0" : "1.0";
 }
 constexpr char kDataPrefix[] = "data.";
 
@@ -102,6 +105,13 @@ Model model_from(const ModelStrings& metadata) {
   }
   model.normalizers.inputs =
       normalizers_at(metadata, "normalizer", model.config.inputs.size());
+  for (std::size_t i = 0; i < model.config.inputs.size(); ++i) {
+    const data::Normalizer& n = model.normalizers.inputs[i];
+    const tensor::Shape& shape = model.config.inputs[i].shape;
+    if (n.mixes() && (shape.rank() == 0 || n.outputs() != shape.back()))
+      damaged("the normalizer makes " + std::to_string(n.outputs()) +
+              " columns, the network's input is " + shape.to_string());
+  }
   model.normalizers.outputs.resize(model.config.outputs.size());
   if (metadata.contains("target_normalizer")) {
     model.normalizers.outputs = normalizers_at(metadata, "target_normalizer",
@@ -109,6 +119,9 @@ Model model_from(const ModelStrings& metadata) {
     for (std::size_t i = 0; i < model.config.outputs.size(); ++i) {
       const std::size_t columns = model.normalizers.outputs[i].shift.size();
       const std::int64_t units = output_of(model.config, i).units;
+      if (model.normalizers.outputs[i].mixes())
+        damaged("targets cannot be normalized by " +
+                model.normalizers.outputs[i].kind);
       if (columns != 1 && std::cmp_not_equal(columns, units))
         damaged("the normalizer of targets has " + std::to_string(columns) +
                 " columns, the network " + std::to_string(units) + " outputs");

@@ -154,6 +154,11 @@ void aim_normalizers(const NetworkConfig& config,
   normalizers.outputs.resize(config.outputs.size());
   for (const Reconstruction& made : reconstructions(config)) {
     data::Normalizer& own = normalizers.outputs[made.output];
+    if (normalizers.input(made.source.input).mixes())
+      throw Error{Code::kConfig,
+                  "'" + config.layers[config.outputs[made.output]].name +
+                      "' is to be its input, which --normalize pca and whiten "
+                      "leave no columns of: use standardize or minmax"};
     own = part_of(normalizers.input(made.source.input), made.source);
     if (own.kind == "standardize" && !own.changes_nothing() &&
         std::isfinite(made.bounds.least))

@@ -86,6 +86,39 @@ def check_rewritten(tensors):
     assert ours == theirs, "a model written by safetensors predicts something else"
 
 
+def whitened(x):
+    """The matrix of --normalize whiten, dl-master(1)."""
+    spread = np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
+    correlation = np.cov((x - x.mean(axis=0)) / spread, rowvar=False, bias=True)
+    np.fill_diagonal(correlation, 1)
+    values, vectors = np.linalg.eigh(correlation)
+    return (vectors / np.sqrt(values + 1e-4)) @ vectors.T
+
+
+def check_decorrelation():
+    """What --normalize pca:K and whiten fit to digits."""
+    x = np.concatenate([r["features"] for r in records("digits-000.dls")])
+    x = x.reshape(len(x), 64).astype(np.float64)
+    for kind, columns in ("pca:20", 20), ("whiten", 64):
+        with open("flat.json", "w", encoding="utf-8") as file:
+            json.dump({"input": {"shape": [columns]},
+                       "layers": [{"type": "output", "units": 10, "activation": "softmax",
+                                   "loss": "negative_log_likelihood"}]}, file)
+        run(f"dl-master -q --net flat.json --data digits-000.dls --normalize {kind} "
+            f"--mode averaging --local 1 --epochs 1 --batch 32 -o {kind[:3]}.safetensors")
+        normalizer = read_model(f"{kind[:3]}.safetensors")[1]
+        matrix = np.array(normalizer["matrix"])
+        if kind == "whiten":
+            expected = whitened(x)
+        else:
+            vectors = np.linalg.eigh(np.cov(x, rowvar=False))[1].T[::-1][:columns]
+            largest = vectors[np.arange(columns), np.abs(vectors).argmax(axis=1)]
+            expected = vectors * np.sign(largest)[:, None]
+        worst = np.abs(matrix - expected).max() / np.abs(expected).max()
+        assert worst <= 1e-6, (kind, worst)
+    print("peers: NumPy finds the same principal components and whitening")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -107,6 +140,7 @@ def main():
                 worst = max(worst, abs(entry["probability"] - row[int(entry["class"])]))
         assert worst <= 1e-5, worst
         check_rewritten(tensors)
+        check_decorrelation()
         print(f"peers: safetensors and NumPy agree with dl-infer on {len(lines)} examples "
               f"(largest difference {worst:.1e})")
         run("dl-shard --head 2 digits-000.dls >data.dls")

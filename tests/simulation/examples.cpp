@@ -22,9 +22,9 @@ RecordStore store(const MasterData& data, const Plan& plan,
                         std::uint32_t) -> std::vector<std::byte> {
     throw dl::Error{dl::Code::kNoInput, "a shard is gone"};
   };
-  return RecordStore(data.shards(), "/", fetch,
-                     std::numeric_limits<std::size_t>::max(), log,
-                     check_for(plan.model.config));
+  return RecordStore(
+      data.shards(), "/", fetch, std::numeric_limits<std::size_t>::max(), log,
+      check_for(plan.model.config, plan.model.normalizers.inputs));
 }
 
 }  // namespace

@@ -328,8 +328,9 @@ void Master::start(RouterSocket& socket) {
   context_->subjects = eval::subjects_of(plan_.model.config, plan_.model.data);
   context_->report = begun();
   context_->examine = [this](const Fetch& fetch) {
-    data_of(fetch).examine(fetch.shard, fetch.record,
-                           check_for(plan_.model.config));
+    data_of(fetch).examine(
+        fetch.shard, fetch.record,
+        check_for(plan_.model.config, plan_.model.normalizers.inputs));
   };
   context_->odd_values = [this](const data::Piece& piece) {
     return plan_.training->odd_values(piece);

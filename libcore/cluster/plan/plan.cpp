@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "libcore/base/display.h"
+#include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/store/divergence.h"
 #include "libcore/cluster/store/run_directory.h"
@@ -17,7 +18,6 @@
 #include "libcore/io/source.h"
 #include "libcore/nn/chance.h"
 #include "libcore/nn/data_check.h"
-#include "libcore/nn/targets.h"
 
 namespace dl::cluster {
 
@@ -27,11 +27,6 @@ constexpr int kFormat = 1;  // of run.json
 // From here on it is worth a word where updates arrive late.
 constexpr double kMuchMomentum = 0.8;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
-
-// What of a model's goes on with a network of its own, or another.
-struct Kept {
-  bool inputs = false, outputs = false;  // their normalizers
-};
 
 // A stage of pretraining, and the network after all, start from what the stages
 // before learnt, on inputs as these had them.
@@ -184,44 +179,6 @@ void tell_shared(const MasterData& training, const MasterData& evaluation,
                    in_quotes(held_out.path) +
                        " is trained on and held out: its scores say nothing "
                        "of other data");
-}
-
-// run.json of a run that goes on, or null: one that has learnt nothing yet
-// begins anew.
-Json begun(const MasterOptions& options, const std::string& folder) {
-  if (options.fresh || !has_learnt(folder)) return {};
-  return read_configuration(folder);
-}
-
-// "auto" is in a run that goes on what it was when the run began, under
-// whichever version.
-void choose_normalizers(nn::Model& model, Kept kept,
-                        const MasterOptions& options,
-                        const data::Metadata& metadata,
-                        const std::string& folder, const Log& log) {
-  const Json run = begun(options, folder);
-  const JsonView view(run, Code::kData, "run.json");
-  const auto keeps = [&](const std::string& kind) {
-    return kind == "auto" && !run.is_null();
-  };
-  auto& [inputs, outputs] = model.normalizers;
-  if (!kept.inputs)
-    inputs = keeps(options.normalize)
-                 ? data::normalizers_from_json(view.at("normalizer"))
-                 : nn::fit_inputs(options.normalize, model.config, metadata);
-  if (kept.outputs) return;
-  outputs.assign(model.config.outputs.size(), {});
-  if (keeps(options.normalize_targets)) {
-    if (view.has("target_normalizer"))
-      outputs = data::normalizers_from_json(view.at("target_normalizer"));
-    return;
-  }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    std::string note;
-    outputs[i] = nn::fit_targets(options.normalize_targets, model.config,
-                                 metadata, note, i);
-    if (!note.empty()) log(Level::kInfo, note);
-  }
 }
 
 // What the model says of its data; names that these do not have stay.
@@ -389,7 +346,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
     plan.training = open_data(options.data, folder + "/data-train",
                               "the training data", plan.model, log);
     const data::Metadata& metadata = plan.training->metadata();
-    choose_normalizers(plan.model, kept, options, metadata, folder, log);
+    choose_normalizers(plan.model, kept, options, *plan.training, folder, log);
     check_data(plan.model, *plan.training, "the training data", log);
     tell_oddities(plan.model.config, metadata, log);
     describe_data(plan.model, metadata);

@@ -7,8 +7,9 @@
 #include "libcore/nn/batch.h"
 
 namespace dl::cluster {
-CheckRecord check_for(const nn::NetworkConfig& network) {
-  return [wanted = nn::wanted_by(network, nn::layout_of(network))](
+CheckRecord check_for(const nn::NetworkConfig& network,
+                      std::span<const data::Normalizer> normalizers) {
+  return [wanted = nn::wanted_by(network, nn::layout_of(network), normalizers)](
              const data::DataSet& record) {
     nn::Batch batch;
     nn::fill_batch(record, wanted, batch);

@@ -10,11 +10,13 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "libcore/cluster/records/record_store.h"
 #include "libcore/data/epoch.h"
+#include "libcore/data/normalizer.h"
 #include "libcore/nn/network.h"
 
 namespace dl::cluster {
@@ -26,8 +28,10 @@ struct LoadedBatch {
   data::DataSet set;
 };
 
-// What the network asks of a record; throws what check_batch() throws.
-CheckRecord check_for(const nn::NetworkConfig& network);
+// What the network asks of a record, with these normalizers of its inputs;
+// throws what check_batch() throws.
+CheckRecord check_for(const nn::NetworkConfig& network,
+                      std::span<const data::Normalizer> normalizers);
 
 // Makes batch i of an epoch out of the records of `store`, in the memory that
 // `batch` has.

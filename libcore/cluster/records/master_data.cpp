@@ -76,7 +76,7 @@ MasterData::MasterData(const std::vector<std::string>& operands,
             .string());
     spool(operand, file->path());
     add(file->path(), names.back());
-    spooled_.push_back({std::move(file), names.back()});
+    spooled_.push_back({std::move(file), names.back(), shards_.size() - 1});
   }
   tell_alignments(names, shards_, log);
 }
@@ -126,13 +126,20 @@ data::Catalogue MasterData::catalogue() const {
   return catalogue;
 }
 
+// What takes up a stream has its name after keep() only.
+const std::string& MasterData::file_of(std::uint32_t shard) const {
+  for (const Spooled& spooled : spooled_)
+    if (spooled.shard == shard) return spooled.file->path();
+  return shards_[shard].path;
+}
+
 const data::Shard& MasterData::open(std::uint32_t shard, std::uint32_t record) {
   if (shard >= shards_.size() || record >= shards_[shard].records.size())
     throw Error{Code::kProtocol, "there is no record " +
                                      std::to_string(record) + " of shard " +
                                      std::to_string(shard)};
   if (!open_ || open_index_ != shard) {
-    open_ = std::make_unique<data::Shard>(shards_[shard].path);
+    open_ = std::make_unique<data::Shard>(file_of(shard));
     open_index_ = shard;
     if (open_->digest() != shards_[shard].digest) {
       open_.reset();

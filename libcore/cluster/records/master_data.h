@@ -73,6 +73,7 @@ class MasterData {
  private:
   const data::Shard& open(std::uint32_t shard, std::uint32_t record);
   void add(const std::string& path, const std::string& shown);
+  const std::string& file_of(std::uint32_t shard) const;
 
   data::Metadata metadata_, like_;
   std::vector<ShardInfo> shards_;
@@ -80,6 +81,7 @@ class MasterData {
   struct Spooled {
     std::unique_ptr<io::Temporary> file;
     std::string name;
+    std::size_t shard;
   };
   std::vector<Spooled> spooled_;
   // The shard that was read last.

@@ -157,7 +157,11 @@ void Trainer::set_up(const Welcome& welcome) {
   const data::Metadata metadata = metadata_of(welcome.metadata);
   nn::NetworkConfig network =
       nn::parse_network(dump_json(welcome.network), "the master's network");
-  const CheckRecord check = check_for(network);
+  data::Normalizers normalizers;
+  normalizers.inputs = normalizers_of(welcome.normalizer, "normalizer");
+  normalizers.outputs =
+      normalizers_of(welcome.target_normalizer, "target_normalizer");
+  const CheckRecord check = check_for(network, normalizers.inputs);
   Json known{welcome.network, welcome.normalizer, welcome.target_normalizer,
              welcome.settings};
   if (!learner_ || known != known_) {
@@ -168,10 +172,6 @@ void Trainer::set_up(const Welcome& welcome) {
       updater = shared_updater(network);
       network = without_updaters(std::move(network));
     }
-    data::Normalizers normalizers;
-    normalizers.inputs = normalizers_of(welcome.normalizer, "normalizer");
-    normalizers.outputs =
-        normalizers_of(welcome.target_normalizer, "target_normalizer");
     auto replica = std::make_unique<Replica>(
         network, normalizers, settings_.batch, options_.device,
         options_.threads, nn::Start::kLater);

@@ -19,6 +19,11 @@ class Masking final : public Layer {
   Masking(const LayerSite& site, Memory& memory) : device_(site.device) {
     const tensor::Shape steps{site.max_batch, site.input()[0]},
         all = site.input().with_first(site.max_batch);
+    if (site.mixed)
+      throw Error{Code::kConfig,
+                  "masking directly behind an input looks for a value of the "
+                  "data, which --normalize pca and whiten leave none of: mark "
+                  "the padding in the data, or use another normalizer"};
     difference_ = memory.allocate(all);
     // As inputs are loaded, so that what is equal stays so.
     tensor::Tensor value(DType::kF32, all);

@@ -80,7 +80,7 @@ TEST_CASE("a normalizer of an unknown kind is refused") {
     const Json json = {{"kind", kind}, {"shift", {0}}, {"scale", {1}}};
     CHECK(Normalizer::from_json(JsonView(json, dl::Code::kData)).kind == kind);
   }
-  for (const char* kind : {"", "auto", "whiten", "Scale"}) {
+  for (const char* kind : {"", "auto", "pca:2", "Scale"}) {
     const Json json = {{"kind", kind}, {"shift", {0}}, {"scale", {1}}};
     try {
       (void)Normalizer::from_json(
@@ -89,8 +89,8 @@ TEST_CASE("a normalizer of an unknown kind is refused") {
     } catch (const dl::Error& e) {
       CHECK(e.code() == dl::Code::kData);
       CHECK(e.what() ==
-            "normalizer.kind: want none, scale, standardize or "
-            "minmax, got \"" +
+            "normalizer.kind: want none, scale, standardize, minmax, pca or "
+            "whiten, got \"" +
                 std::string(kind) + "\"");
     }
   }

@@ -1,0 +1,90 @@
+#include "libcore/cluster/plan/choose_normalizers.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "libcore/cluster/store/run_directory.h"
+#include "libcore/cluster/store/run_files.h"
+#include "libcore/nn/fit_decorrelation.h"
+#include "libcore/nn/targets.h"
+
+namespace dl::cluster {
+namespace {
+
+// run.json of a run that goes on, or null: one that has learnt nothing yet
+// begins anew.
+Json begun(const MasterOptions& options, const std::string& folder) {
+  if (options.fresh || !has_learnt(folder)) return {};
+  return read_configuration(folder);
+}
+
+// pca and whiten, for which all data are read.
+std::vector<data::Normalizer> fit_decorrelation(
+    const data::Decorrelation& wanted, const nn::Model& model, MasterData& data,
+    const Log& log) {
+  log(Level::kInfo,
+      "reading the training data once, for how their columns "
+      "vary together");
+  return nn::fit_decorrelation(
+      wanted, model.config, data.metadata(), [&](const auto& take) {
+        for (std::uint32_t shard = 0; shard < data.shards().size(); ++shard)
+          for (std::uint32_t record = 0;
+               record < data.shards()[shard].records.size(); ++record)
+            data.examine(shard, record, take);
+      });
+}
+
+std::vector<data::Normalizer> fit_inputs(const MasterOptions& options,
+                                         const nn::Model& model,
+                                         MasterData& data, const Log& log) {
+  if (const auto wanted = data::Decorrelation::of(options.normalize))
+    return fit_decorrelation(*wanted, model, data, log);
+  return nn::fit_inputs(options.normalize, model.config, data.metadata());
+}
+
+// What --normalize asks for is in a run that goes on what it was when the run
+// began, if that is not to be read off the statistics again: "auto" under
+// whichever version, pca and whiten on whichever processor.
+bool is_as_begun(const std::string& kind, const JsonView& run) {
+  if (run.raw().is_null()) return false;
+  if (kind == "auto") return true;
+  const auto wanted = data::Decorrelation::of(kind);
+  if (!wanted) return false;
+  const auto before = data::normalizers_from_json(run.at("normalizer"));
+  return std::ranges::all_of(before, [&](const data::Normalizer& n) {
+    return wanted->components
+               ? n.kind == "pca" && n.outputs() == *wanted->components
+               : n.kind == "whiten";
+  });
+}
+
+}  // namespace
+
+void choose_normalizers(nn::Model& model, Kept kept,
+                        const MasterOptions& options, MasterData& data,
+                        const std::string& folder, const Log& log) {
+  const data::Metadata& metadata = data.metadata();
+  const Json run = begun(options, folder);
+  const JsonView view(run, Code::kData, "run.json");
+  auto& [inputs, outputs] = model.normalizers;
+  if (!kept.inputs)
+    inputs = is_as_begun(options.normalize, view)
+                 ? data::normalizers_from_json(view.at("normalizer"))
+                 : fit_inputs(options, model, data, log);
+  if (kept.outputs) return;
+  outputs.assign(model.config.outputs.size(), {});
+  if (options.normalize_targets == "auto" && !run.is_null()) {
+    if (view.has("target_normalizer"))
+      outputs = data::normalizers_from_json(view.at("target_normalizer"));
+    return;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::string note;
+    outputs[i] = nn::fit_targets(options.normalize_targets, model.config,
+                                 metadata, note, i);
+    if (!note.empty()) log(Level::kInfo, note);
+  }
+}
+
+}  // namespace dl::cluster

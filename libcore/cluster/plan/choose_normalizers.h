@@ -1,0 +1,30 @@
+// The normalizers of a run: a model's, those of the run that goes on, or fitted
+// to the training data.
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_
+#define DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_
+
+#include <string>
+
+#include "libcore/base/log.h"
+#include "libcore/cluster/plan/master_options.h"
+#include "libcore/cluster/records/master_data.h"
+#include "libcore/nn/model.h"
+
+namespace dl::cluster {
+
+// What of a model's goes on with a network of its own, or another.
+struct Kept {
+  bool inputs = false, outputs = false;  // their normalizers
+};
+
+// Those of `model` that are not kept, as --normalize and --normalize-targets
+// say.  folder: the run directory.
+// Throws Error: kConfig, the data are not such that they could be; kData.
+void choose_normalizers(nn::Model& model, Kept kept,
+                        const MasterOptions& options, MasterData& data,
+                        const std::string& folder, const Log& log);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_CHOOSE_NORMALIZERS_H_

@@ -1,0 +1,45 @@
+// Normalizers that turn columns into others which do not depend on each other
+// linearly: each a weighted sum of all.
+
+#ifndef DL_LIBCORE_DATA_DECORRELATE_H_
+#define DL_LIBCORE_DATA_DECORRELATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "libcore/data/covariance.h"
+#include "libcore/data/normalizer.h"
+
+namespace dl::data {
+
+// Columns whose covariance can be gathered.
+constexpr std::int64_t kMaxCovarianceColumns = 4096;
+
+// What is added to the eigenvalues of the correlations: a direction in which
+// the columns hardly vary is not blown up more than a hundred times.
+constexpr double kWhitenEpsilon = 1e-4;
+
+// As --normalize has them: "pca:50" or "whiten".
+struct Decorrelation {
+  std::optional<std::int64_t> components;  // of pca
+  // Nothing: it is another kind.
+  // Throws Error: kConfig, "pca" without a number of components from 1 on.
+  static std::optional<Decorrelation> of(std::string_view kind);
+};
+
+// "pca": the components along which the columns vary most, the first the most,
+// centred.  1 <= components <= columns.
+Normalizer principal_components(const Covariance& covariance,
+                                std::int64_t components);
+
+// "whiten": the columns, standardized, times (C + kWhitenEpsilon)^(-1/2), C
+// being their correlations: of all columns without correlations and of
+// deviation 1 those that are most like them (ZCA; Kessy, Lewin and Strimmer
+// 2018).  dtype: of the values; a column that is constant, up to the rounding
+// of that, is only shifted.
+Normalizer whitening(const Covariance& covariance, tensor::DType dtype);
+
+}  // namespace dl::data
+
+#endif  // DL_LIBCORE_DATA_DECORRELATE_H_

@@ -1,0 +1,88 @@
+#include "libcore/nn/fit_decorrelation.h"
+
+#include <string>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/nn/batch.h"
+
+namespace dl::nn {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{Code::kConfig, what};
+}
+
+std::string name_of(const data::Decorrelation& wanted) {
+  return wanted.components ? "pca:" + std::to_string(*wanted.components)
+                           : "whiten";
+}
+
+// How many columns the data have for an input of that shape.
+std::int64_t columns_of(const data::Decorrelation& wanted,
+                        const WantedInput& input, const data::Field& features) {
+  const std::string name = name_of(wanted) + ": ";
+  const std::int64_t last = input.shape.back(),
+                     rows = input.shape.elements() / last,
+                     columns = features.shape.elements() / rows;
+  if (input.tokens > 0)
+    refuse(name + "an input of token numbers has no columns");
+  if (columns * rows != features.shape.elements())
+    refuse(name + "examples are " + features.shape.to_string() +
+           ", the network wants " + input.shape.to_string() +
+           ": its input's last dimension are the columns that are made, the "
+           "others are as in the data");
+  const std::int64_t made = wanted.components.value_or(columns);
+  if (made > columns)
+    refuse(name + "the data have " + std::to_string(columns) + " columns");
+  if (made != last)
+    refuse(name + "makes " + std::to_string(made) +
+           " columns, the network's input is " + input.shape.to_string());
+  if (columns > data::kMaxCovarianceColumns)
+    refuse(name + "the data have " + std::to_string(columns) + " columns, " +
+           std::to_string(data::kMaxCovarianceColumns) + " are the most");
+  if (made * columns > data::kMaxMatrix)
+    refuse(name + std::to_string(made) + " of " + std::to_string(columns) +
+           " columns take a matrix of more than " +
+           std::to_string(data::kMaxMatrix) +
+           " numbers, the most: use pca with fewer components");
+  return columns;
+}
+
+}  // namespace
+
+std::vector<data::Normalizer> fit_decorrelation(
+    const data::Decorrelation& wanted, const NetworkConfig& config,
+    const data::Metadata& metadata, const EachRecord& records) {
+  const std::vector<WantedInput> inputs =
+      wanted_by(config, layout_of(config)).inputs;
+  std::vector<data::Covariance> gathered;
+  for (const WantedInput& input : inputs) {
+    const auto features = metadata.schema.find(input.tensor);
+    if (features == metadata.schema.end())
+      refuse(name_of(wanted) + ": the data have no tensor '" + input.tensor +
+             "'");
+    gathered.emplace_back(columns_of(wanted, input, features->second));
+  }
+  records([&](const data::DataSet& record) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      gathered[i].add(
+          record.get(inputs[i].tensor),
+          inputs[i].sequence ? record.find(inputs[i].mask) : nullptr,
+          inputs[i].tensor);
+  });
+  std::vector<data::Normalizer> made;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (gathered[i].count() == 0)
+      throw Error{Code::kData, name_of(wanted) + ": no value of " +
+                                   inputs[i].tensor + " counts"};
+    made.push_back(
+        wanted.components
+            ? data::principal_components(gathered[i], *wanted.components)
+            : data::whitening(gathered[i],
+                              metadata.schema.at(inputs[i].tensor).dtype));
+  }
+  return made;
+}
+
+}  // namespace dl::nn

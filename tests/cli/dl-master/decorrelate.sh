@@ -1,0 +1,39 @@
+#!/bin/bash
+# Columns made anew of all: fitted to the training data wherever they come from,
+# part of the model, and what a run goes on with.
+. "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
+sed -i 's/"shape": \[3\]/"shape": [2]/' net.json
+train() { master -q --mode averaging --local 1 "$@"; }
+learnt() { dl-eval -q --model "$1" --min accuracy=0.9 test.dls >/dev/null; echo "learnt: $?"; }
+normalizer() { python3 -c '
+import json, struct, sys
+with open(sys.argv[1], "rb") as file:
+    header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+print(header["__metadata__"]["version"], header["__metadata__"]["normalizer"])' "$1"; }
+
+train --normalize pca:2 --epochs 20 -o pca.safetensors || exit
+learnt pca.safetensors
+dl-infer -q --model pca.safetensors test.dls | wc -l
+# Of a stream, which takes its name later, and in a run that goes on.
+cat train-*.dls | dl-master -q --net net.json --data - --batch 8 --local 1 \
+  --normalize pca:2 -o piped.safetensors
+cmp <(normalizer pca.safetensors) <(normalizer piped.safetensors) && echo the same of a stream
+train --normalize pca:2 --epochs 5 -o short.safetensors
+train --normalize pca:2 --epochs 20 -o short.safetensors
+cmp pca.safetensors short.safetensors && echo the same after going on
+normalizer pca.safetensors | python3 -c '
+import json, sys
+version, text = sys.stdin.read().split(" ", 1)
+rows = json.loads(text)["matrix"]
+dot = lambda a, b: sum(x * y for x, y in zip(a, b))
+print(version, len(rows), len(rows[0]), *(f"{abs(dot(a, b)):.6f}" for a in rows for b in rows))'
+
+sed -i 's/"shape": \[2\]/"shape": [3]/' net.json
+train --normalize whiten --epochs 20 -o white.safetensors || exit
+learnt white.safetensors
+for kind in pca pca:2 pca:4 whitening; do
+  train --normalize $kind -o no.safetensors
+  echo $?
+done
+train --normalize standardize --epochs 20 -o white.safetensors
+echo $?
