@@ -280,6 +280,12 @@ bool StreamReader::read(DataSet& set) {
   return true;
 }
 
+bool StreamReader::ready() const {
+  return state_->pending || state_->ended || state_->frames.ready();
+}
+
+void StreamReader::stop_at(int stop) { state_->frames.source().stop_at(stop); }
+
 void StreamReader::close() { state_->frames.source().close(); }
 
 }  // namespace dl::data

@@ -56,6 +56,12 @@ class StreamReader {
   // without an end mark; it was cut short".
   bool read(DataSet& set);
 
+  // Whether read() finds something, if perhaps not yet all, of what it is to
+  // give, without waiting for others.
+  bool ready() const;
+  // As io::Source::stop_at().
+  void stop_at(int stop);
+
   // Stops; checks that the source closes well.
   void close();
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <glob.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@ class FdSource : public Source {
 
   std::size_t read(std::span<std::byte> buf) override {
     while (true) {
+      if (stop_ >= 0) wait();
       const ssize_t n = ::read(fd_, buf.data(), buf.size());
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR)
@@ -35,6 +37,12 @@ class FdSource : public Source {
   }
   void close() override { release(); }
 
+  bool ready() override {
+    pollfd input{fd_, POLLIN, 0};
+    return ::poll(&input, 1, 0) != 0;
+  }
+  void stop_at(int stop) override { stop_ = stop; }
+
  protected:
   void release() noexcept {
     if (fd_ > STDIN_FILENO) ::close(fd_);
@@ -42,7 +50,17 @@ class FdSource : public Source {
   }
 
  private:
+  // What poll() cannot tell, read() will.
+  void wait() const {
+    pollfd either[] = {{fd_, POLLIN, 0}, {stop_, POLLIN, 0}};
+    while (::poll(either, 2, -1) < 0 && errno == EINTR) {
+    }
+    if (either[1].revents != 0)
+      throw Error{Code::kIo, name() + " is no longer read"};
+  }
+
   int fd_;
+  int stop_ = -1;
 };
 
 class PipeSource : public FdSource {

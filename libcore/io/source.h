@@ -53,6 +53,15 @@ class Source {
   // Throws Error: kIo, the command failed.  A second call does nothing.
   virtual void close() = 0;
 
+  // Whether read() gives something, or the end, without waiting for others.
+  // True where that cannot be known.
+  virtual bool ready() { return true; }
+
+  // From now on read() throws Error{kIo} in place of waiting when the
+  // descriptor `stop`, which outlives the source's use, has become readable.
+  // What never waits for others may take no notice.
+  virtual void stop_at(int stop) { static_cast<void>(stop); }
+
   // How to name this source in a message: "standard input", "'a.dls'".
   const std::string& name() const noexcept { return name_; }
 

@@ -200,6 +200,9 @@ FrameReader::~FrameReader() = default;
 
 Source& FrameReader::source() { return *state_->source; }
 
+bool FrameReader::ready() const {
+  return state_->ready() > 0 || state_->source->ready();
+}
 bool FrameReader::cut_short() const { return state_->cut_short; }
 void FrameReader::digest_into(Digest* digest) { state_->digest = digest; }
 

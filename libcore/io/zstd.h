@@ -51,6 +51,10 @@ class FrameReader {
 
   Source& source();
 
+  // Whether there is something of the next frame, or the end, without waiting
+  // for others.
+  bool ready() const;
+
   // Whether next() threw because the source ended inside a frame.
   bool cut_short() const;
 

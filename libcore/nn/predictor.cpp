@@ -10,6 +10,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
+#include "libcore/data/read_ahead.h"
 #include "libcore/data/shard.h"
 #include "libcore/data/stream.h"
 #include "libcore/device/open.h"
@@ -146,12 +147,12 @@ void Predictor::run(const std::string& spec, const See& see, const Take& take) {
   const data::Alignment before = alignment;
   if (!before.note.empty() && state_->options.log)
     state_->options.log(Level::kWarning, reader.name() + ": " + before.note);
+  data::ReadAhead records(reader, [&](data::DataSet& set) {
+    naming(reader.name(), [&] { before.apply(set); });
+  });
   data::DataSet set;
-  while (reader.read(set))
-    naming(reader.name(), [&] {
-      before.apply(set);
-      state_->predict(set, take);
-    });
+  while (records.read(set))
+    naming(reader.name(), [&] { state_->predict(set, take); });
   naming(reader.name(), [&] {
     look(reader.metadata());
     if (!alignment.orders_labels_as(before))

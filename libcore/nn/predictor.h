@@ -50,7 +50,8 @@ class Predictor {
                                   const std::vector<Prediction>& outputs)>;
 
   // Reads the stream that `spec` names (io/source.h) and predicts it all, in
-  // order, handing each batch over before the next one is read.
+  // order, handing each batch over before the next one is computed or waited
+  // for; records that are there are read ahead (data/read_ahead.h).
   // Throws Error: kData, the stream is damaged or does not fit the model; what
   // see and take throw.  kData errors name the source.
   void run(const std::string& spec, const See& see, const Take& take);

@@ -2,6 +2,7 @@
 
 #include "libcore/io/source.h"
 
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,29 @@ TEST_CASE("a command that is left early is no error") {
   // One that would never write again is not waited for.
   auto silent = open_source("pipe:echo x; exec sleep 1000");
   CHECK(silent->read(some) == 2);
+}
+
+TEST_CASE(
+    "whether a source has something is known, and waiting ends when told") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const int stop = ::eventfd(0, 0);
+  const auto source = open_file("/dev/fd/" + std::to_string(ends[0]));
+  CHECK_FALSE(source->ready());
+  source->stop_at(stop);
+  REQUIRE(::write(ends[1], "x", 1) == 1);
+  CHECK(source->ready());
+  std::byte some[10];
+  CHECK(source->read(some) == 1);
+  ::eventfd_write(stop, 1);
+  const Error told = error_of([&] { source->read(some); });
+  CHECK(told.code() == Code::kIo);
+  ::close(ends[1]);
+  CHECK(source->ready());  // to say that it has ended
+  source->stop_at(-1);
+  CHECK(source->read(some) == 0);
+  ::close(ends[0]);
+  ::close(stop);
 }
 
 TEST_CASE("SIGPIPE is back at its default in a command") {
