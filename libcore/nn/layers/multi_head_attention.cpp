@@ -28,8 +28,14 @@ class Projection {
   }
 
   void forward(View y, View x) {
-    product_->forward(as_rows(y, units()), as_rows(x, inputs()), weight_, bias_,
-                      {});
+    product_->forward(as_rows(y, units()), as_rows(x, inputs()),
+                      frozen_ ? View{} : weight_, frozen_ ? View{} : bias_, {});
+  }
+  void freeze() { frozen_ = product_->freeze(weight_, bias_, {}); }
+  void freeze_like(const Projection& twin) {
+    if (!twin.frozen_) return freeze();
+    product_->freeze_like(*twin.product_);
+    frozen_ = true;
   }
   // An empty dx is left out; with `add`, it is added to.
   void backward(View dx, bool add, View dy, View x) {
@@ -48,6 +54,7 @@ class Projection {
   tensor::Device* device_;
   std::unique_ptr<tensor::Dense> product_;
   View weight_, bias_, weight_gradient_, bias_gradient_;
+  bool frozen_ = false;  // the product has weight and bias
 };
 
 tensor::AttentionSpec spec_of(const Settings& settings, const Form& queries,
@@ -74,6 +81,15 @@ class MultiHeadAttention final : public Layer {
     if (!site.training) return;
     for (View* v : {&dq_, &dmixed_}) *v = memory.allocate(q_.shape);
     for (View* v : {&dk_, &dv_}) *v = memory.allocate(k_.shape);
+  }
+
+  void freeze() override {
+    for (Projection& p : projections_) p.freeze();
+  }
+  void freeze_like(Layer& twin) override {
+    const auto& other = static_cast<MultiHeadAttention&>(twin);
+    for (std::size_t i = 0; i < projections_.size(); ++i)
+      projections_[i].freeze_like(other.projections_[i]);
   }
 
   void forward(const Flow& flow, const Step& step) override {

@@ -37,6 +37,7 @@ const char* const kNetworks[] = {
        {"type": "reshape", "shape": [10, 3]},
        {"type": "conv1d", "filters": 3, "kernel": 3, "padding": "causal"},
        {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"},
+       {"type": "multi_head_attention", "heads": 2, "head_size": 3},
        {"type": "global_pool"})"};
 
 NetworkConfig network(const std::string& layers) {
