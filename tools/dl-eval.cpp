@@ -19,6 +19,7 @@
 #include "libcore/eval/report.h"
 #include "libcore/io/source.h"
 #include "libcore/nn/predictor.h"
+#include "tools/predictor-options.h"
 
 namespace {
 
@@ -60,11 +61,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("max", &a.most, "METRIC=VALUE", "exit with 1 if METRIC is above");
   opt.flag("json", &a.json, "write a report that --merge reads");
   opt.flag("merge", &a.merge, "operands are reports: combine them");
-  opt.add("batch", &a.predictor.batch, "N", "examples computed at a time");
-  opt.add("threads", &a.predictor.threads, "N",
-          "threads of a network, 0: every core");
   opt.add("local", &a.local, "N", "evaluate N inputs at the same time");
-  opt.add("device", &a.predictor.device, "NAME", "cpu, cuda, cuda:N or auto");
+  dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }
 
@@ -136,7 +134,7 @@ dl::eval::Evaluations evaluate_all(const Args& a,
 
 dl::eval::Evaluations merge_all(const Args& a) {
   a.options->refuse({"model", "evaluate", "top", "threshold", "batch",
-                     "threads", "local", "device"},
+                     "threads", "local", "device", "precision"},
                     "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
   for (const std::string& spec : inputs(a)) dl::eval::merge(total, spec);

@@ -23,6 +23,7 @@
 #include "libcore/nn/part_of.h"
 #include "libcore/nn/prediction_writer.h"
 #include "libcore/nn/predictor.h"
+#include "tools/predictor-options.h"
 
 namespace {
 
@@ -71,10 +72,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("keep-features", &a.keep_features, "dls: copy the features too");
   opt.flag("no-provenance", &a.no_provenance,
            "dls: do not record how the stream was made");
-  opt.add("batch", &a.predictor.batch, "N", "examples computed at a time");
-  opt.add("threads", &a.predictor.threads, "N",
-          "threads of the network, 0: every core");
-  opt.add("device", &a.predictor.device, "NAME", "cpu, cuda, cuda:N or auto");
+  dl::declare_predictor(opt, a.predictor);
   opt.rest(&a.operands);
 }
 

@@ -32,34 +32,44 @@ int cuda_index(std::string_view name) {
   return index;
 }
 
-std::unique_ptr<tensor::Device> open_auto() {
+std::unique_ptr<tensor::Device> open_auto(tensor::Precision weights) {
   try {
     return open_cuda(0);
   } catch (const Error& e) {
     if (e.code() != Code::kUnavailable) throw;
-    return std::make_unique<CpuDevice>();
+    return std::make_unique<CpuDevice>(weights);
   }
 }
 
-}  // namespace
-
-std::unique_ptr<tensor::Device> open_device(std::string_view name) {
-  if (name == "auto") return open_auto();
-  if (name == "cpu") return std::make_unique<CpuDevice>();
+std::unique_ptr<tensor::Device> open_any(std::string_view name,
+                                         tensor::Precision weights) {
+  if (name == "auto") return open_auto(weights);
+  if (name == "cpu") return std::make_unique<CpuDevice>(weights);
   if (name == "reference") return std::make_unique<ReferenceDevice>();
   if (name == "cuda" || name.starts_with("cuda:"))
     return open_cuda(cuda_index(name));
   unknown(name);
 }
 
-std::vector<std::unique_ptr<tensor::Device>> open_lanes(std::string_view name,
-                                                        int threads) {
+}  // namespace
+
+std::unique_ptr<tensor::Device> open_device(std::string_view name,
+                                            tensor::Precision weights) {
+  auto device = open_any(name, weights);
+  if (weights != tensor::Precision::kFloat32 && device->name() != "cpu")
+    throw Error{Code::kUsage,
+                "device " + device->name() + " holds weights in float32 only"};
+  return device;
+}
+
+std::vector<std::unique_ptr<tensor::Device>> open_lanes(
+    std::string_view name, int threads, tensor::Precision weights) {
   require(threads > 0, "lanes without a thread");
   std::vector<std::unique_ptr<tensor::Device>> lanes;
-  lanes.push_back(open_device(name));
+  lanes.push_back(open_device(name, weights));
   const bool one_lane = lanes[0]->name().starts_with("cuda");
   while (!one_lane && static_cast<int>(lanes.size()) < threads)
-    lanes.push_back(open_device(lanes[0]->name()));
+    lanes.push_back(open_device(lanes[0]->name(), weights));
   return lanes;
 }
 

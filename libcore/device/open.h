@@ -9,19 +9,27 @@
 #include <vector>
 
 #include "libcore/tensor/device.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::device {
 
 // "cpu", "reference", "cuda" or "cuda:N"; "auto" is cuda where a usable one
 // is found, else cpu.  Each call makes a new stream of execution.
 //
+// weights: what it may hold the weights of frozen layers in, where it gains by
+// that; what they are multiplied with, and sums, stay reals.
+//
 // Throws Error: kUnavailable, there is no such device here (never falls back
-// silently); kUsage, the name is none of these.
-std::unique_ptr<tensor::Device> open_device(std::string_view name);
+// silently); kUsage, the name is none of these, or the device has no such
+// precision.
+std::unique_ptr<tensor::Device> open_device(
+    std::string_view name,
+    tensor::Precision weights = tensor::Precision::kFloat32);
 
 // One device a thread: `threads` streams for cpu and reference, one for cuda.
-std::vector<std::unique_ptr<tensor::Device>> open_lanes(std::string_view name,
-                                                        int threads);
+std::vector<std::unique_ptr<tensor::Device>> open_lanes(
+    std::string_view name, int threads,
+    tensor::Precision weights = tensor::Precision::kFloat32);
 
 // For --version: "cpu (oneDNN 2.6.3, avx512 kernels)", one line a device.
 std::vector<std::string> describe_devices();

@@ -22,6 +22,9 @@ struct PredictorOptions {
   std::int64_t batch = 256;     // most examples computed at a time
   std::string device = "auto";  // see device/open.h
   std::int64_t threads = 0;     // 0: one for each core
+  // What weights are held in where the device gains by it: "float32" or
+  // "bfloat16".
+  std::string precision = "float32";
   Labels labels = Labels::kIgnored;
   Log log = {};  // told of data that are put right; or none
   // Where sequences go on from, over all streams that are read; they may have
@@ -32,8 +35,8 @@ struct PredictorOptions {
 // Holds a network of its own.  Used by one thread at a time.
 class Predictor {
  public:
-  // Throws Error: kUsage, an option is out of range or no device;
-  // kUnavailable; kConfig.
+  // Throws Error: kUsage, an option is out of range, no device, or no precision
+  // of this one; kUnavailable; kConfig.
   Predictor(const Model& model, const PredictorOptions& options);
   ~Predictor();
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "libcore/tensor/device.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::device {
 
@@ -25,8 +26,11 @@ class CpuDevice final : public tensor::Device {
  public:
   using View = tensor::View;
 
-  CpuDevice();
+  // weights: what dense and recurrent weights are held in once they are frozen.
+  explicit CpuDevice(tensor::Precision weights = tensor::Precision::kFloat32);
   ~CpuDevice() override;
+
+  tensor::Precision weights() const { return weights_; }
 
   std::string name() const override { return "cpu"; }
   tensor::DType real() const override { return tensor::DType::kF32; }
@@ -168,6 +172,7 @@ class CpuDevice final : public tensor::Device {
   std::unique_ptr<OneDnn> dnn_;
   std::unique_ptr<GemmScratch> gemm_;
   std::unique_ptr<Spread> spread_;
+  tensor::Precision weights_;
 };
 
 // "oneDNN 2.6.3, avx512 kernels"

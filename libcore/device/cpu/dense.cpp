@@ -23,6 +23,7 @@ using tensor::View;
 struct Frozen {
   View w, b;
   ActivationSpec f;
+  tensor::Precision precision;
   std::once_flag packing;
   PackedMatrix packed;
 };
@@ -62,6 +63,7 @@ class CpuDense final : public tensor::Dense {
     frozen_->w = w;
     frozen_->b = b;
     frozen_->f = f;
+    frozen_->precision = device_.weights();
     used_ = false;
     return true;
   }
@@ -96,8 +98,10 @@ class CpuDense final : public tensor::Dense {
     const GemmEnd end{.bias = floats(z.b),
                       .relu = z.f.kind == Activation::kRelu};
     const Matrix rows = rows_from(x), weights = rows_from(z.w).transposed();
-    if (used_) {
-      std::call_once(z.packing, [&] { z.packed.pack(weights, k, n); });
+    const bool as_it_is = z.precision == tensor::Precision::kFloat32;
+    if (used_ || !as_it_is) {
+      std::call_once(z.packing,
+                     [&] { z.packed.pack(weights, k, n, z.precision); });
       gemm(spread_, scratch_, y.as<float>(), n, m, rows, z.packed.packed(),
            end);
     } else {  // a program that predicts but once shall not pay for packing

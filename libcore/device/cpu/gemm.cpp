@@ -4,6 +4,7 @@
 #include "libcore/device/cpu/gemm.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -128,10 +129,22 @@ void pack_a(float* to, Matrix a, std::int64_t rows, std::int64_t depth) {
   }
 }
 
+// Packed columns of b: floats, or bfloat16 in pairs.
+struct Panels {
+  const float* floats = nullptr;
+  const std::uint32_t* pairs = nullptr;
+
+  // The panel of column j, which is the first of one.
+  Panels at(std::int64_t j, std::int64_t depth) const {
+    return pairs ? Panels{nullptr, pairs + j / 2 * depth}
+                 : Panels{floats + j * depth, nullptr};
+  }
+};
+
 // A block of c: packed a [rows, depth] times packed b [depth, columns].
 struct Block {
   const float* a;
-  const float* b;
+  Panels b;
   float* c;
   std::int64_t c_row, rows, columns, depth;
   GemmEnd end;
@@ -158,21 +171,30 @@ void narrow_tile(int rows, int vectors, GemmTile tile, std::int64_t columns,
     std::memcpy(c + r * c_row, beside + r * tile.c_row, bytes);
 }
 
+// How many vectors of columns a tile takes of the `left` ones.
+int vectors_of(int rows, std::int64_t left) {
+  const int most = most_vectors(rows);
+  return left >= most * lanes() ? most
+                                : static_cast<int>(panel_width(left) / lanes());
+}
+
 void multiply(const Block& block, float* beside) {
   for (std::int64_t i = 0; i < block.rows;) {
     const std::int64_t height = panel_height(block.rows - i);
     const int rows = static_cast<int>(height);
     for (std::int64_t j = 0; j < block.columns;) {
-      const std::int64_t width = panel_width(block.columns - j);
+      const int vectors = vectors_of(rows, block.columns - j);
+      const std::int64_t width = vectors * lanes();
+      const Panels b = block.b.at(j, block.depth);
       const GemmTile tile{.a = block.a + i * block.depth,
-                          .b = block.b + j * block.depth,
+                          .b = b.floats,
+                          .pairs = b.pairs,
                           .depth = block.depth,
                           .c = block.c + i * block.c_row + j,
                           .c_row = block.c_row,
                           .add = block.end.add,
                           .bias = block.end.bias ? block.end.bias + j : nullptr,
                           .relu = block.end.relu};
-      const int vectors = static_cast<int>(width / lanes());
       if (j + width <= block.columns)
         best_kernels().gemm_tile(rows, vectors, tile);
       else
@@ -196,7 +218,7 @@ void blocks(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
                        .relu = end.relu && last};
     for (std::int64_t j = 0; j < n; j += kColumns) {
       const std::int64_t columns = std::min(kColumns, n - j);
-      const float* b = packed_b(k0, j, depth, columns);
+      const Panels b = packed_b(k0, j, depth, columns);
       for (std::int64_t i = 0; i < m; i += kRows) {
         const std::int64_t rows = std::min(kRows, m - i);
         if (j == 0 || m > kRows)  // else it is there
@@ -251,6 +273,29 @@ void lay_out_rows(float* to, Matrix b, std::int64_t k, std::int64_t n) {
                              static_cast<int>(std::min(lanes(), n - j)), k);
 }
 
+// As kernels/bfloat16.h does: OpenBLAS reads floats.
+void round_to_bfloat16(std::span<float> values) {
+  for (float& v : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(v);
+    const std::uint32_t nearest = bits + 0x7fffu + ((bits >> 16) & 1u);
+    v = std::bit_cast<float>((v == v ? nearest : bits | 0x400000u) &
+                             0xffff0000u);
+  }
+}
+
+// Words of a row of pairs.
+std::int64_t paired(std::int64_t n) { return round_up(n, 2 * lanes()) / 2; }
+
+// From a panel of floats at a time.
+void pack_pairs(std::uint32_t* to, Matrix b, std::int64_t depth,
+                std::int64_t columns, float* room) {
+  pack_b(room, b, depth, columns);
+  for (std::int64_t j = 0; j < columns; j += 2 * lanes())
+    best_kernels().to_pairs(
+        to + j / 2 * depth, room + j * depth,
+        static_cast<int>(panel_width(columns - j) / lanes()), depth);
+}
+
 constexpr std::int64_t kRoomA = kRows * kDepth + kSlack;
 constexpr std::int64_t kRoomB = kColumns * kDepth + kSlack;
 constexpr std::int64_t kRoomTile = 1024;  // a tile and its bias
@@ -279,20 +324,41 @@ Columns columns_of(std::int64_t n, int i, int parts) {
   return {first, end - first};
 }
 
-void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n) {
-  const std::int64_t room = Packed::floats(k, n);
-  if (memory_.shape().elements() < room)
-    memory_.resize(tensor::DType::kF32, {room});
-  float* to = memory_.as<float>().data();
-  packed_ = {to, k, n};
-  if (by_blas()) return lay_out_rows(to, b, k, n);
+void PackedMatrix::pack(Matrix b, std::int64_t k, std::int64_t n,
+                        tensor::Precision precision) {
+  const bool rounds = precision == tensor::Precision::kBfloat16;
+  const bool pairs = rounds && !by_blas();
+  const tensor::DType dtype = pairs ? tensor::DType::kI32 : tensor::DType::kF32;
+  const std::int64_t room = pairs ? k * paired(n) : Packed::floats(k, n);
+  if (memory_.dtype() != dtype || memory_.shape().elements() < room)
+    memory_.resize(dtype, {room});
+  packed_ = {.k = k, .n = n};
+  tensor::Tensor floats;  // of a block, before it becomes pairs
+  if (pairs) {
+    floats.resize(tensor::DType::kF32, {kRoomB});
+    packed_.pairs =
+        reinterpret_cast<std::uint32_t*>(memory_.as<std::int32_t>().data());
+  } else {
+    packed_.data = memory_.as<float>().data();
+  }
+  if (by_blas()) {
+    lay_out_rows(packed_.data, b, k, n);
+    if (rounds)
+      round_to_bfloat16(
+          {packed_.data, static_cast<std::size_t>(k * padded(n))});
+    return;
+  }
   for (std::int64_t k0 = 0; k0 < k; k0 += kDepth) {
     const std::int64_t depth = std::min(kDepth, k - k0);
     for (std::int64_t j = 0; j < n; j += kColumns) {
       const std::int64_t columns = std::min(kColumns, n - j);
-      pack_b(to, {b.data + k0 * b.row + j * b.column, b.row, b.column}, depth,
-             columns);
-      to += depth * padded(columns);
+      const Matrix block{b.data + k0 * b.row + j * b.column, b.row, b.column};
+      if (pairs)
+        pack_pairs(packed_.pairs + k0 * paired(n) + j / 2 * depth, block, depth,
+                   columns, floats.as<float>().data());
+      else
+        pack_b(packed_.data + k0 * padded(n) + j * depth, block, depth,
+               columns);
     }
   }
 }
@@ -313,7 +379,7 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
            pack_b(scratch.b(),
                   {b.data + k0 * b.row + j * b.column, b.row, b.column}, depth,
                   columns);
-           return static_cast<const float*>(scratch.b());
+           return Panels{scratch.b()};
          });
 }
 
@@ -334,8 +400,10 @@ void gemm(GemmScratch& scratch, float* c, std::int64_t c_row, std::int64_t m,
   blocks(
       scratch, c + some.first, c_row, m, some.count, b.k, a, end,
       [&](std::int64_t k0, std::int64_t j, std::int64_t depth, std::int64_t) {
-        return static_cast<const float*>(b.data + k0 * padded(b.n) +
-                                         depth * (some.first + j));
+        const Panels rows = b.pairs
+                                ? Panels{nullptr, b.pairs + k0 * paired(b.n)}
+                                : Panels{b.data + k0 * padded(b.n)};
+        return rows.at(some.first + j, depth);
       });
 }
 
@@ -362,7 +430,7 @@ void gemm(GemmScratch& scratch, std::span<const Product> products,
       b = scratch.b();
       for (const Product& p : products) {
         multiply({scratch.a(),
-                  b,
+                  {b},
                   p.c + i * p.n,
                   p.n,
                   rows,

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <span>
 
+#include "libcore/tensor/precision.h"
 #include "libcore/tensor/tensor.h"
 
 namespace dl::device {
@@ -43,6 +44,9 @@ Columns columns_of(std::int64_t n, int i, int parts);
 struct Packed {
   float* data = nullptr;
   std::int64_t k = 0, n = 0;
+  // In place of data: bfloat16, of which products are the same to the bit as of
+  // these floats.
+  std::uint32_t* pairs = nullptr;
 
   // The room that data needs.
   static std::int64_t floats(std::int64_t k, std::int64_t n);
@@ -54,8 +58,10 @@ struct Packed {
 // One with memory of its own.
 class PackedMatrix {
  public:
-  // b: [k, n].  Allocates where the shape is larger than ever before.
-  void pack(Matrix b, std::int64_t k, std::int64_t n);
+  // b: [k, n], rounded to `precision`.  Allocates where the shape is larger
+  // than ever before, and in bfloat16.
+  void pack(Matrix b, std::int64_t k, std::int64_t n,
+            tensor::Precision precision = tensor::Precision::kFloat32);
   const Packed& packed() const { return packed_; }
 
  private:

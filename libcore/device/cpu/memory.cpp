@@ -38,10 +38,11 @@ DL_VECTOR void shift_and_scale(float* to, const T* from, const float* shift,
 using tensor::DType;
 using tensor::Tensor;
 
-CpuDevice::CpuDevice()
+CpuDevice::CpuDevice(tensor::Precision weights)
     : dnn_(with_onednn([] { return std::make_unique<OneDnn>(); })),
       gemm_(std::make_unique<GemmScratch>()),
-      spread_(std::make_unique<Spread>()) {}
+      spread_(std::make_unique<Spread>()),
+      weights_(weights) {}
 
 CpuDevice::~CpuDevice() = default;
 

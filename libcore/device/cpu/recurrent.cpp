@@ -65,7 +65,7 @@ class CpuRecurrent final : public tensor::Recurrent {
     load(x, mask);
     load_bias(w.bias);
     // The inputs' part of the gates, with their biases.
-    if (!frozen_) pack(w);
+    if (!frozen_) pack(w, tensor::Precision::kFloat32);
     gemm(spread_, scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
          {x_.as<float>(), spec_.inputs}, input_weights_.packed(),
          {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
@@ -86,7 +86,7 @@ class CpuRecurrent final : public tensor::Recurrent {
   }
 
   void freeze(const RecurrentWeights& w) override {
-    pack(w);
+    pack(w, device_.weights());
     frozen_ = true;
   }
 
@@ -121,14 +121,15 @@ class CpuRecurrent final : public tensor::Recurrent {
     buffers_.push_back(device_.allocate(Shape{elements}));
     return buffers_.back()->view();
   }
-  void pack(const RecurrentWeights& w) {
+  void pack(const RecurrentWeights& w, tensor::Precision precision) {
     input_weights_.pack(Matrix{w.input.as<float>(), spec_.inputs}.transposed(),
-                        spec_.inputs, width());
+                        spec_.inputs, width(), precision);
     const Matrix all{w.recurrent.as<float>(), spec_.units};
-    forward_weights_.pack(all.transposed(), spec_.units, from_state());
+    forward_weights_.pack(all.transposed(), spec_.units, from_state(),
+                          precision);
     if (spec_.reset_before)
       candidate_forward_.pack(candidate_of(all).transposed(), spec_.units,
-                              spec_.units);
+                              spec_.units, precision);
   }
   void pack_backward(const RecurrentWeights& w) {
     const Matrix all{w.recurrent.as<float>(), spec_.units};

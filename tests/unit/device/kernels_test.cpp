@@ -3,9 +3,13 @@
 #include "libcore/device/cpu/kernels/kernels.h"
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -32,14 +36,31 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   return values;
 }
 
-void check_tile(const Kernels& k, int rows, int vectors, bool add, bool bias,
-                bool relu) {
-  CAPTURE(k.name, rows, vectors, add, bias, relu);
+// Panels [depth, up to 2 vectors] in pairs of bfloat16, panel by panel.
+std::vector<std::uint32_t> pairs_of(const Kernels& k, int vectors,
+                                    std::size_t depth,
+                                    const std::vector<float>& panels) {
+  const int each = std::min(vectors, 2);
+  const auto words = depth * static_cast<std::size_t>(k.lanes);
+  const auto count = static_cast<std::size_t>(vectors / each);
+  std::vector<std::uint32_t> pairs(words * count);
+  for (std::size_t p = 0; p < count; ++p)
+    k.to_pairs(pairs.data() + p * words,
+               panels.data() + p * words * static_cast<std::size_t>(each), each,
+               static_cast<std::int64_t>(depth));
+  return pairs;
+}
+
+void check_tile(const Kernels& k, int rows, int vectors, bool halved, bool add,
+                bool bias, bool relu) {
+  CAPTURE(k.name, rows, vectors, halved, add, bias, relu);
   constexpr std::size_t depth = 7;
   const auto height = static_cast<std::size_t>(rows);
   const auto width = static_cast<std::size_t>(vectors * k.lanes);
   const auto a = numbers(depth * height, 1), b = numbers(depth * width, 2),
              offsets = numbers(width, 3);
+  const auto panel = std::min(width, static_cast<std::size_t>(2 * k.lanes));
+  const auto pairs = pairs_of(k, vectors, depth, b);
   const std::size_t c_row = width + 3;
   auto c = numbers(height * c_row, 4);
   auto expected = c;
@@ -48,12 +69,14 @@ void check_tile(const Kernels& k, int rows, int vectors, bool add, bool bias,
       float& sum = expected[i * c_row + j];
       sum = add ? sum : bias ? offsets[j] : 0;
       for (std::size_t d = 0; d < depth; ++d)
-        sum += a[d * height + i] * b[d * width + j];
+        sum += a[d * height + i] *
+               b[j / panel * panel * depth + d * panel + j % panel];
       if (relu && sum < 0) sum = 0;
     }
   k.gemm_tile(rows, vectors,
               {.a = a.data(),
-               .b = b.data(),
+               .b = halved ? nullptr : b.data(),
+               .pairs = halved ? pairs.data() : nullptr,
                .depth = depth,
                .c = c.data(),
                .c_row = static_cast<std::int64_t>(c_row),
@@ -83,11 +106,57 @@ std::vector<T*> parts(T* values, std::int64_t count, std::int64_t step) {
 TEST_CASE("tiles of a matrix product, of every size") {
   for (const Kernels* k : all_kernels())
     for (int rows = 1; rows <= k->max_rows; ++rows)
-      for (const int vectors : {1, 2}) {
-        check_tile(*k, rows, vectors, false, false, false);
-        check_tile(*k, rows, vectors, true, false, true);
-        check_tile(*k, rows, vectors, false, true, true);
+      for (const int vectors : {1, 2, dl::device::most_vectors(rows)})
+        for (const bool halved : {false, true}) {
+          check_tile(*k, rows, vectors, halved, false, false, false);
+          check_tile(*k, rows, vectors, halved, true, false, true);
+          check_tile(*k, rows, vectors, halved, false, true, true);
+        }
+}
+
+TEST_CASE("bfloat16 is the nearest, and of two the even one") {
+  const float inf = std::numeric_limits<float>::infinity();
+  // Units of the last place of 1 are 2^-7.
+  const std::vector<std::pair<float, float>> rounded = {
+      {1.0f, 1.0f},
+      {-0.0f, -0.0f},
+      {0x1.01p0f, 0x1.00p0f},  // halfway
+      {0x1.03p0f, 0x1.04p0f},
+      {-0x1.03p0f, -0x1.04p0f},
+      {0x1.010002p0f, 0x1.02p0f},
+      {0x1.00fffep0f, 0x1.00p0f},
+      {0x1.ff8p0f, 0x1p1f},
+      {0x1p-133f, 0x1p-133f},  // subnormal
+      {0x1.8p-134f, 0x1p-133f},
+      {inf, inf},
+      {-inf, -inf}};
+  const auto first_of = [](std::uint32_t pair) {
+    return std::bit_cast<float>(pair << 16);
+  };
+  const auto second_of = [](std::uint32_t pair) {
+    return std::bit_cast<float>(pair & 0xffff0000u);
+  };
+  for (const Kernels* k : all_kernels()) {
+    const auto lanes = static_cast<std::size_t>(k->lanes);
+    for (const auto& [from, want] : rounded) {
+      CAPTURE(k->name, from, want);
+      std::vector<float> panel(2 * lanes, from);
+      std::fill_n(panel.begin(), lanes, 3.0f);
+      for (const std::uint32_t pair : pairs_of(*k, 2, 1, panel)) {
+        REQUIRE(first_of(pair) == 3);
+        REQUIRE(std::bit_cast<std::uint32_t>(second_of(pair)) ==
+                std::bit_cast<std::uint32_t>(want));
       }
+      panel.assign(lanes, from);
+      for (const std::uint32_t pair : pairs_of(*k, 1, 1, panel))
+        REQUIRE(pair == std::bit_cast<std::uint32_t>(want) >> 16);
+    }
+    for (const std::uint32_t bits : {0x7f800001u, 0xffffffffu}) {
+      const std::vector<float> panel(lanes, std::bit_cast<float>(bits));
+      for (const std::uint32_t pair : pairs_of(*k, 1, 1, panel))
+        REQUIRE(std::isnan(first_of(pair)));
+    }
+  }
 }
 
 TEST_CASE("sums that compete four by four") {
@@ -235,8 +304,14 @@ TEST_CASE("tiles of AVX2 and AVX-512 have the same bits") {
     a[i] /= 3 + static_cast<float>(i % 7);
   std::vector<float> narrow(kRows * kWidth), wide = narrow;
   const auto tile = [&](std::vector<float>& c) {
-    return GemmTile{a.data(), b.data(), kDepth,  c.data(),
-                    kWidth,   false,    nullptr, false};
+    return GemmTile{.a = a.data(),
+                    .b = b.data(),
+                    .depth = kDepth,
+                    .c = c.data(),
+                    .c_row = kWidth,
+                    .add = false,
+                    .bias = nullptr,
+                    .relu = false};
   };
   kAvx2Kernels.gemm_tile(kRows, 2, tile(narrow));
   kAvx512Kernels.gemm_tile(kRows, 1, tile(wide));

@@ -20,6 +20,7 @@ const Kernels kAvx2Kernels = {
     kMaxRows,
     kPoolFilters,
     gemm_tile,
+    to_pairs,
     transpose,
     pool_tile,
     pack_window,

@@ -5,39 +5,68 @@
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_GEMM_TILE_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_GEMM_TILE_H_
 
+#include "libcore/device/cpu/kernels/bfloat16.h"
 #include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/kernels/vectors.h"
 
 namespace dl::device {
 namespace {
 
-template <int rows, int vectors>
-void gemm_tile_of(const GemmTile& tile) {
+// b at a step of the depth; panels of two vectors are `panel` elements apart.
+template <int vectors>
+DL_ALWAYS void load_columns(Vec (&column)[vectors], const float* b,
+                            std::int64_t panel) {
+#pragma GCC unroll 8
+  for (int v = 0; v < vectors; ++v)
+    column[v] = load(b + v / 2 * panel + v % 2 * kLanes);
+}
+
+template <int vectors>
+DL_ALWAYS void load_columns(Vec (&column)[vectors], const std::uint32_t* b,
+                            std::int64_t panel) {
+#pragma GCC unroll 8
+  for (int v = 0; v < vectors; ++v) {
+    const Words pairs = load(b + v / 2 * panel);
+    column[v] = v % 2 == 0 ? first_of_pairs(pairs) : second_of_pairs(pairs);
+  }
+}
+
+template <int vectors>
+constexpr int step_of(const float*) {
+  return (vectors < 2 ? vectors : 2) * kLanes;
+}
+template <int vectors>
+constexpr int step_of(const std::uint32_t*) {
+  return kLanes;
+}
+
+template <int rows, int vectors, typename Element>
+void gemm_tile_of(const GemmTile& tile, const Element* b) {
   Vec sum[rows][vectors];
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v)
       sum[r][v] = tile.add    ? load(tile.c + r * tile.c_row + v * kLanes)
                   : tile.bias ? load(tile.bias + v * kLanes)
                               : Vec{};
+  constexpr int step = step_of<vectors>(static_cast<const Element*>(nullptr));
+  const std::int64_t panel = tile.depth * step;
   const float* a = tile.a;
-  const float* b = tile.b;
 #pragma GCC unroll 4
   for (std::int64_t k = 0; k < tile.depth; ++k) {
     Vec column[vectors];
-#pragma GCC unroll 2
-    for (int v = 0; v < vectors; ++v) column[v] = load(b + v * kLanes);
+    load_columns(column, b, panel);
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v) sum[r][v] += a[r] * column[v];
     a += rows;
-    b += vectors * kLanes;
+    b += step;
   }
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) {
       Vec y = sum[r][v];
       if (tile.relu) y = y < 0 ? Vec{} : y;
@@ -45,16 +74,23 @@ void gemm_tile_of(const GemmTile& tile) {
     }
 }
 
-template <int rows>
-void gemm_tile_rows(int wanted, int vectors, const GemmTile& tile) {
+template <int rows, typename Element>
+void gemm_tile_rows(int wanted, int vectors, const GemmTile& tile,
+                    const Element* b) {
   if constexpr (rows > 1) {
-    if (wanted < rows) return gemm_tile_rows<rows - 1>(wanted, vectors, tile);
+    if (wanted < rows)
+      return gemm_tile_rows<rows - 1>(wanted, vectors, tile, b);
   }
-  vectors == 1 ? gemm_tile_of<rows, 1>(tile) : gemm_tile_of<rows, 2>(tile);
+  if (vectors == 1) return gemm_tile_of<rows, 1>(tile, b);
+  if constexpr (most_vectors(rows) > 2) {
+    if (vectors > 2) return gemm_tile_of<rows, most_vectors(rows)>(tile, b);
+  }
+  gemm_tile_of<rows, 2>(tile, b);
 }
 
 void gemm_tile(int rows, int vectors, const GemmTile& tile) {
-  gemm_tile_rows<kMaxRows>(rows, vectors, tile);
+  tile.pairs ? gemm_tile_rows<kMaxRows>(rows, vectors, tile, tile.pairs)
+             : gemm_tile_rows<kMaxRows>(rows, vectors, tile, tile.b);
 }
 
 void transpose(float* to, std::int64_t to_column, const float* from,

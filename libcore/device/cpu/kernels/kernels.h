@@ -1,11 +1,11 @@
 // The inner loops of matrix products and convolutions, compiled once for each
 // width of vector registers and chosen when the program starts.
 //
-// Their source is gemm_tile.h, pool_tile.h, sparse_sum.h and winograd_tile.h,
-// written with vectors of kLanes floats; avx512.cpp, avx2.cpp and portable.cpp
-// compile it with their flags (CMakeLists.txt).  Those files include nothing
-// else, lest an inline function of a library be built for a processor that this
-// one is not.
+// Their source is bfloat16.h, gemm_tile.h, pool_tile.h, sparse_sum.h and
+// winograd_tile.h, written with vectors of kLanes floats; avx512.cpp, avx2.cpp
+// and portable.cpp compile it with their flags (CMakeLists.txt).  Those files
+// include nothing else, lest an inline function of a library be built for a
+// processor that this one is not.
 
 #ifndef DL_LIBCORE_DEVICE_CPU_KERNELS_KERNELS_H_
 #define DL_LIBCORE_DEVICE_CPU_KERNELS_KERNELS_H_
@@ -18,7 +18,11 @@ namespace dl::device {
 // b[k][v].
 struct GemmTile {
   const float* a;  // [depth, rows]
-  const float* b;  // [depth, vectors * lanes]
+  // Panels of [depth, 2 * lanes], or of [depth, lanes] if there is but one
+  // vector; in place of it panels of [depth, lanes] of pairs of bfloat16
+  // (bfloat16.h).
+  const float* b;
+  const std::uint32_t* pairs = nullptr;
   std::int64_t depth;
   float* c;  // rows of vectors * lanes, c_row apart
   std::int64_t c_row;
@@ -26,6 +30,11 @@ struct GemmTile {
   const float* bias;  // or from these, a float a column; null: from zero
   bool relu;          // at the end; NaN stays NaN
 };
+
+// Few rows want more vectors, as many sums are in progress at a time.
+constexpr int most_vectors(int rows) {
+  return rows == 1 ? 8 : rows == 2 ? 4 : 2;
+}
 
 // Convolution with 2x2 max pooling (conv2d_max_pool.h) for `lanes` pooled
 // outputs and some of the filters: the four sums that compete for an output
@@ -72,8 +81,11 @@ struct Kernels {
   int max_rows;      // of a GemmTile
   int pool_filters;  // of a PoolTile that stay in registers
 
-  // rows: 1..max_rows; vectors: 1 or 2.
+  // rows: 1..max_rows; vectors: 1, 2 or most_vectors(rows).
   void (*gemm_tile)(int rows, int vectors, const GemmTile& tile);
+  // A panel of 1 or 2 vectors in pairs of bfloat16, rounded to nearest.
+  void (*to_pairs)(std::uint32_t* to, const float* from, int vectors,
+                   std::int64_t depth);
   // to[column][row] = from[row * from_row + column], for columns [0, columns)
   // and rows [0, rows), rows <= lanes; to_column >= rows floats from one column
   // to the next.  May write up to lanes floats from each column's start, in the

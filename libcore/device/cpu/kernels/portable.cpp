@@ -20,6 +20,7 @@ const Kernels kPortableKernels = {
     kMaxRows,
     kPoolFilters,
     gemm_tile,
+    to_pairs,
     transpose,
     pool_tile,
     pack_window,

@@ -18,12 +18,16 @@ namespace {
 
 using Vec [[gnu::vector_size(kLanes * 4)]] = float;
 using Mask [[gnu::vector_size(kLanes * 4)]] = int;
+using Words [[gnu::vector_size(kLanes * 4)]] = std::uint32_t;
 using Bytes [[gnu::vector_size(kLanes)]] = std::uint8_t;
 // For memory that is aligned to its elements only.
 using Loose [[gnu::vector_size(kLanes * 4), gnu::aligned(4), gnu::may_alias]] =
     float;
 using LooseMask
     [[gnu::vector_size(kLanes * 4), gnu::aligned(4), gnu::may_alias]] = int;
+using LooseWords
+    [[gnu::vector_size(kLanes * 4), gnu::aligned(4), gnu::may_alias]] =
+        std::uint32_t;
 using LooseBytes [[gnu::vector_size(kLanes), gnu::aligned(1), gnu::may_alias]] =
     std::uint8_t;
 
@@ -31,6 +35,12 @@ DL_ALWAYS Vec load(const float* p) {
   return *reinterpret_cast<const Loose*>(p);
 }
 DL_ALWAYS void store(float* p, Vec v) { *reinterpret_cast<Loose*>(p) = v; }
+DL_ALWAYS Words load(const std::uint32_t* p) {
+  return *reinterpret_cast<const LooseWords*>(p);
+}
+DL_ALWAYS void store(std::uint32_t* p, Words v) {
+  *reinterpret_cast<LooseWords*>(p) = v;
+}
 
 // Lanes of a and b by turns of `run`: the first halves of the runs, or the
 // second ones.

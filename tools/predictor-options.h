@@ -1,0 +1,21 @@
+// Options of the tools that apply a model.
+
+#ifndef DL_TOOLS_PREDICTOR_OPTIONS_H_
+#define DL_TOOLS_PREDICTOR_OPTIONS_H_
+
+#include "libcore/cli/options.h"
+#include "libcore/nn/predictor.h"
+
+namespace dl {
+
+inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
+  opt.add("batch", &p.batch, "N", "examples computed at a time");
+  opt.add("threads", &p.threads, "N", "threads of a network, 0: every core");
+  opt.add("device", &p.device, "NAME", "cpu, cuda, cuda:N or auto");
+  opt.add("precision", &p.precision, "NAME",
+          "what weights are held in, float32 or bfloat16");
+}
+
+}  // namespace dl
+
+#endif  // DL_TOOLS_PREDICTOR_OPTIONS_H_
