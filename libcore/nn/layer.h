@@ -67,9 +67,9 @@ struct Flow {
 // mini-batch.  The gradients of parameters are not the lane's own then.
 struct Joint {
   tensor::Slice slice;
-  // Room that all lanes share, for `rows` rows of the whole mini-batch: of
-  // inputs and outputs that lanes give each other between a meeting and the
-  // one before it, and of either that they make until the next.
+  // Room that all lanes share.  Each lane writes its rows to `given`; they
+  // meet; each writes its slice of all rows to `made`; they meet, and each
+  // reads its rows there.
   tensor::View given, made;
 };
 

@@ -56,7 +56,6 @@ View Linear::flat(View v, std::int64_t columns) {
   return v.reshaped({v.elements() / columns, columns});
 }
 
-// Of the whole mini-batch.
 View Linear::all_rows(View room, std::int64_t columns, const Step& step) const {
   return room.at(0, {step.total * rows_each_, columns});
 }

@@ -34,9 +34,12 @@ class Linear {
 
  private:
   static tensor::View flat(tensor::View v, std::int64_t columns);
+  // What forward() and backward() compute.
   void product(tensor::View y, tensor::View x, tensor::Slice slice);
   void gradients(tensor::View dx, tensor::View dy, tensor::View x,
                  tensor::Slice slice);
+  // Of layers that lanes compute jointly: the rows of the whole mini-batch, and
+  // this lane's into them and out of them.
   tensor::View all_rows(tensor::View room, std::int64_t columns,
                         const Step& step) const;
   void give(tensor::View all, tensor::View own, const Step& step);
