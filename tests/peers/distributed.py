@@ -32,10 +32,14 @@ WAYS = {
     "synchronous": ["--mode", "sharing", "--threshold", "quantile:1e-3", "--staleness", "0"],
     "local": ["--mode", "averaging", "--frequency", "50", "--delta", "sparse:0.01:2",
               "--updater-state", "keep", "--overlap"],
+    "sync": ["--mode", "sync"],
 }
-# Ratios of sharing's examples/s to DDP's that are aimed at, by Mbit/s.
-WANTED = {100: {"plain": 20, "fp16": 10, "powersgd": 2},
-          1000: {"plain": 3, "fp16": 2, "powersgd": 1.2}}
+# Ratios of our examples/s to DDP's that are aimed at, by way and Mbit/s.
+WANTED = {("sharing", 100): {"plain": 20, "fp16": 10, "powersgd": 2},
+          ("sharing", 1000): {"plain": 3, "fp16": 2, "powersgd": 1.2},
+          # As many bytes.
+          ("sync", 1000): {"plain": 1.2},
+          ("sync", 10000): {"plain": 1.2}}
 WAIT = 300  # seconds for the first mini-batches
 
 
@@ -43,7 +47,7 @@ def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--network", default="cifar", choices=NETWORKS)
     parser.add_argument("--hosts", type=int, default=4)
-    parser.add_argument("--mbit", default="100,1000")
+    parser.add_argument("--mbit", default="100,1000,10000")
     parser.add_argument("--batch", type=int, default=32, help="of all hosts together")
     parser.add_argument("--steps", type=int, default=5, help="of DDP, measured")
     parser.add_argument("--seconds", type=float, default=30, help="of ours, measured")
@@ -202,7 +206,7 @@ def print_report(report):
                     cells.append("")
                     continue
                 ratio = ours["examples_per_second"] / theirs["examples_per_second"]
-                wanted = WANTED.get(row["mbit"], {}).get(hook) if way == "sharing" else None
+                wanted = WANTED.get((way, row["mbit"]), {}).get(hook)
                 cells.append(f"{ratio:.2f}" + (
                     f" ({'ok' if ratio >= wanted else 'want'} {wanted:g})" if wanted else ""))
             waited = ours["waited"]

@@ -5,7 +5,7 @@ import os
 import pathlib
 import subprocess
 
-BURST = {10: "15kb", 100: "32kb", 1000: "256kb"}  # of tbf, by Mbit/s
+BURST = {10: "15kb", 100: "32kb", 1000: "256kb", 10000: "4096kb"}  # of tbf, by Mbit/s
 
 
 def ip(*arguments):

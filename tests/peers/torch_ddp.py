@@ -50,7 +50,7 @@ def main():
     network, normalizer, tensors = read_model(args.model)
     model, trained = torch_network.build(network, tensors)
     output = network["layers"][-1]
-    batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(y, output))
+    batches = [(torch.from_numpy(channels_first(x)), torch_network.targets(x, y, output))
                for x, y in read_batches(args.data, args.batch, normalizer)][rank::ranks]
     # With several buckets PowerSGD's collectives come out of order on gloo, and
     # it stops; in one bucket they cannot.
