@@ -67,15 +67,16 @@ inline void declare_exchange(dl::cli::Options& opt,
 // Refuses options that the mode has no use for.
 inline void check_exchange(const dl::cli::Options& opt,
                            const dl::cluster::MasterOptions& m) {
-  if (m.mode == "averaging")
+  if (m.mode != "sharing")
     opt.refuse_section("Sharing", "is for --mode sharing");
-  if (m.mode == "sharing") {
+  if (m.mode != "averaging")
     opt.refuse({"frequency", "updater-state", "outer", "outer-rate",
                 "outer-momentum", "delta", "overlap"},
                "is for --mode averaging");
+  if (m.mode == "sharing") {
     if (m.sharing.staleness == "none")
       opt.refuse({"workers"},
-                 "is for --mode averaging, and for --staleness ROUNDS");
+                 "is for --mode averaging or sync, and for --staleness ROUNDS");
     if (m.sharing.share != "gradient")
       opt.refuse({"masking"}, "is for --share gradient");
     if (!m.sharing.threshold.starts_with("target:") &&

@@ -68,7 +68,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.flag("list", &m.list, "with --replay: say which steps can be given");
 
   opt.section("Training");
-  opt.add("mode", &m.mode, "MODE", "sharing or averaging");
+  opt.add("mode", &m.mode, "MODE", "sharing, averaging or sync");
   opt.add("epochs", &m.epochs, "COUNT", "passes over the data");
   opt.add("pretrain", &m.pretrain, "EPOCHS",
           "before that, of each autoencoder layer by itself; 0: none");

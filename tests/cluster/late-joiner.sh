@@ -1,8 +1,8 @@
 #!/bin/bash
-# A worker that comes in the middle of a run gets work, in both modes.
+# A worker that comes in the middle of a run gets work, in each mode.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
-for mode in sharing averaging; do
+for mode in sharing averaging sync; do
   master "$mode" --mode "$mode" --epochs 500
   worker a "$mode"
   await "a commit" event "$mode.safetensors.run" '"event":"commit"'

@@ -3,7 +3,7 @@
 # and counted once, and the model stays finite.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
-for mode in sharing averaging; do
+for mode in sharing averaging sync; do
   master "$mode" --mode "$mode" --epochs 2 --min-workers 2
   DL_FAILPOINTS=worker.nan=nan@5 worker a "$mode"
   worker b "$mode"

@@ -27,11 +27,15 @@ std::unique_ptr<Learner> make_learner(const World& world, Mailbox& mail,
   const Settings& settings = world.plan.settings;
   const auto& updater = world.plan.shared_updater;
   auto replica = std::make_unique<Replica>(
-      updater ? without_updaters(world.plan.model.config)
-              : world.plan.model.config,
+      updater || settings.mode == Mode::kSync
+          ? without_updaters(world.plan.model.config)
+          : world.plan.model.config,
       world.plan.model.normalizers, settings.batch, "cpu", 1);
   if (settings.mode == Mode::kAveraging)
     return make_averaging_learner(std::move(replica), settings, mail);
+  if (settings.mode == Mode::kSync)
+    return make_sync_learner(std::move(replica), world.plan.model.config, 1,
+                             mail);
   return make_sharing_learner(std::move(replica), settings, updater, mail,
                               world.log, history);
 }
@@ -105,12 +109,8 @@ void Worker::set_up(const Message& message) {
 
 // To the compute thread, but for what is the reducer's alone.
 void Worker::deliver(std::vector<Message> messages) {
-  for (Message& message : messages) {
-    reducer_.from_master(message);
-    if (message.type != MessageType::kReduce &&
-        message.type != MessageType::kDirect)
-      inbox_.push_back(std::make_shared<const Message>(std::move(message)));
-  }
+  for (Message& message : reducer_.from_master(std::move(messages)))
+    inbox_.push_back(std::make_shared<const Message>(std::move(message)));
 }
 
 // --- What is sent -----------------------------------------------------------
@@ -153,7 +153,7 @@ void Worker::beat() {
                   [this] { this->beat(); });
 }
 
-std::string Worker::listen() { return kEndpoint + name(); }
+Listening Worker::listen() { return {kEndpoint + name(), false}; }
 
 void Worker::connect(const std::string& endpoint) {
   parent_ = endpoint.empty() ? 0 : host_of(endpoint.substr(kEndpoint.size()));
@@ -197,7 +197,8 @@ void Worker::send_to_reducer(const std::string& endpoint,
   world_.network.send(number_, worker.number_, wire_bytes(*message),
                       [message, &worker] {
                         worker.reducer_.from_worker(*message);
-                        worker.say_all();
+                        worker.deliver({});
+                        worker.turn();
                       });
 }
 

@@ -50,7 +50,7 @@ class Worker : private dl::cluster::RelayLink,
   void receive(SharedMessage message, const dl::cluster::Envelope& envelope);
 
  private:
-  std::string listen() override;
+  dl::cluster::Listening listen() override;
   void connect(const std::string& endpoint) override;
   void send_to_parent(const dl::cluster::Message& message,
                       const dl::cluster::Envelope& envelope) override;

@@ -51,7 +51,7 @@ bool Answers::nobody_can_train(std::int64_t batch, Code code) {
       failing.insert(member->party());
   }
   const std::size_t few = std::min(kFew, parties.size());
-  if (context_.settings.mode == Mode::kAveraging && batch >= 0 &&
+  if (in_rounds(context_.settings.mode) && batch >= 0 &&
       doubts_[batch].size() >= few)
     return true;
   return doubts_.size() >= kFew && failing.size() >= few;

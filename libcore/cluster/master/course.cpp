@@ -30,7 +30,7 @@ void Course::begin_epoch() {
   if (hooks_.measured)
     context_.phase =
         std::make_unique<EstimateRound>(context_, *hooks_.measured);
-  else if (context_.settings.mode == Mode::kAveraging)
+  else if (in_rounds(context_.settings.mode))
     context_.phase = std::make_unique<AveragingEpoch>(context_);
   else
     context_.phase = std::make_unique<SharingEpoch>(context_);

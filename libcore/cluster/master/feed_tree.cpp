@@ -78,6 +78,7 @@ void FeedTree::take(Member& member, const Listening& listening) {
   if (!member.seat.asked)
     throw Error{Code::kProtocol, "Listening: it was not told to listen"};
   member.seat.endpoint = listening.endpoint;
+  member.seat.beside = listening.beside;
 }
 
 void FeedTree::take(Member& member, const Fed& fed) {

@@ -29,7 +29,8 @@ struct Seat {
   std::uint64_t fed_by = 0;   // who sends it the feed, Membership::set_feeder()
   bool asked = false;         // to listen
   bool placed = false;        // it was sent to a parent once
-  std::string endpoint;       // where it listens for children; "": not yet
+  std::string endpoint;       // where it listens for others; "": not yet
+  bool beside = false;        // it is on the master's host
   double not_before = 0;      // it is left where it is until then
   int misses = 0;             // parents that it could not reach, in a row
   std::uint64_t reached = 0;  // a number of the feed that it must get to ...

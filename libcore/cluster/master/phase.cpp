@@ -32,7 +32,7 @@ bool Phase::send_task(Member& member, const Lease& lease,
       context_.settings.sharing.combine == Combine::kDiversity)
     task.beside = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(context_.members.counted().size()));
-  if (context_.settings.mode == Mode::kAveraging)
+  if (in_rounds(context_.settings.mode))
     task.factor = context_.state.step_factor;
   task.slot = slot;
   task.feed = context_.feed.number();
@@ -106,6 +106,7 @@ void Phase::refuse_late(Member& member, const Message& message) {
   }
   if (message.type == MessageType::kResult && !sharing) {
     const Result late = Result::from_message(message);
+    if (late.elsewhere && late.round <= context_.state.version) return;
     return context_.answers.refuse(member, late.lease, late.fence);
   }
   if (message.type == MessageType::kTaskDone) {
@@ -121,6 +122,10 @@ void Phase::refuse_late(Member& member, const Message& message) {
   if (message.type == MessageType::kReduced && !sharing &&
       context_.feed.keeps() &&
       Reduced::from_message(message).round <= context_.state.version)
+    return;
+  if (message.type == MessageType::kMean &&
+      context_.settings.mode == Mode::kSync &&
+      Mean::from_message(message).round <= context_.state.version)
     return;
   throw Error{Code::kProtocol,
               std::string(name_of(message.type)) + ": not expected now"};

@@ -76,6 +76,11 @@ struct RunContext {
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
+  // Sync: the members that average among themselves, as they were told last.
+  struct {
+    std::uint64_t id = 0, reporter = 0;
+    std::vector<std::uint64_t> members;
+  } parties;
   std::uint64_t checks = 0;    // sharing: comparisons of replicas so far
   std::uint64_t averages = 0;  // ... and Statistics told
   std::vector<std::uint64_t> sharing_owners;  // sharing_rounds.h

@@ -130,7 +130,10 @@ Settings settings_of(const MasterOptions& options,
   s.seed = options.seed.empty() ? network.seed : parse_seed(options.seed);
   s.prefetch = in_range("--prefetch", options.prefetch, 0);
   s.averaging =
-      settings_of(options.averaging, has_updater(network, is_adaptive));
+      s.mode == Mode::kSync
+          ? AveragingSettings::for_sync(
+                in_range("--workers", options.averaging.workers, 0))
+          : settings_of(options.averaging, has_updater(network, is_adaptive));
   // How many replicas are averaged must not depend on who is there in time.
   if (s.averaging.workers == 0)
     s.averaging.workers = in_range("--local", options.local, 0);

@@ -270,6 +270,7 @@ Welcome Plan::welcome() const {
 RunState Plan::start() const {
   RunState state;
   state.constrain = nn::Constrainer(model.config);
+  state.updater = std::make_shared<nn::HostUpdater>(model.config);
   state.parameters = model.parameters;
   state.statistics = model.statistics;
   state.updater_state = model.updater_state;
@@ -363,6 +364,7 @@ Plan make_plan(const MasterOptions& options, const std::string& folder,
   if (plan.settings.mode == Mode::kSharing &&
       plan.settings.sharing.share == Share::kGradient)
     plan.shared_updater = shared_updater(plan.model.config);
+  if (plan.settings.mode == Mode::kSync) check_sync(plan.model.config);
   plan.keep_best = keeps_best(options);
   plan.stage = options.stage;
   plan.model.provenance.push_back(

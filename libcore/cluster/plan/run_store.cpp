@@ -187,10 +187,9 @@ std::string RunStore::describe(const RunState& state) const {
                      std::to_string(state.epoch + 1) + ", from " +
                      (checkpoint_.empty() ? "its start" : checkpoint_);
   if (replayed_ > 0)
-    text +=
-        " and " + std::to_string(replayed_) +
-        (plan_->settings.mode == Mode::kAveraging ? " rounds" : " updates") +
-        " of its log";
+    text += " and " + std::to_string(replayed_) +
+            (in_rounds(plan_->settings.mode) ? " rounds" : " updates") +
+            " of its log";
   if (state.step_factor < 1)
     text += ", with " + format("%g", state.step_factor) + " of the steps";
   return text;
@@ -220,9 +219,9 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   // As far as the logs go: pruned ones leave the checkpoint itself.
   if (state->version < sound)
     replay(path(), identity_, *state, sound, silent());
-  // A number of its own; in averaging two rounds that are open have the next.
-  const bool averaging = plan_->settings.mode == Mode::kAveraging;
-  state->version = now.version + (averaging ? kMostOpenRounds : 1);
+  // A number of its own; two rounds that are open have the next.
+  const bool rounds = in_rounds(plan_->settings.mode);
+  state->version = now.version + (rounds ? kMostOpenRounds : 1);
   state->watch.start_again(state->version);
   state->step_factor = kSmaller * now.step_factor;
   state->setbacks = now.setbacks + 1;

@@ -84,6 +84,12 @@ std::string_view name_of(MessageType type) {
       return "Rejoin";
     case MessageType::kAlive:
       return "Alive";
+    case MessageType::kParties:
+      return "Parties";
+    case MessageType::kPart:
+      return "Part";
+    case MessageType::kMean:
+      return "Mean";
   }
   return "";
 }

@@ -53,6 +53,7 @@
 #include "libcore/cluster/protocol/message_averaging.h"
 #include "libcore/cluster/protocol/message_limits.h"
 #include "libcore/cluster/protocol/message_sharing.h"
+#include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/cluster/protocol/message_tree.h"
 #include "libcore/cluster/protocol/message_type.h"
 #include "libcore/data/alignment.h"

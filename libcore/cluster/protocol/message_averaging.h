@@ -1,4 +1,5 @@
-// The messages of averaging, and what its tasks say more; see message.h.
+// The messages of averaging and of sync, and what their tasks say more; see
+// message.h.
 
 #ifndef DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_AVERAGING_H_
 #define DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_AVERAGING_H_
@@ -20,10 +21,15 @@ struct Slot {
   std::uint64_t round = 0;    // the version that the round makes
   std::uint64_t follows = 0;  // the last round of its history; 0: starts afresh
   std::string reducer;  // where its Result goes, "tcp://..."; "": the master
+  // Sync: not 0, pieces of the Result go to the Parties of this id, and so many
+  // slots has the round.
+  std::uint64_t parties = 0;
+  std::int64_t slots = 0;
   bool operator==(const Slot&) const = default;
 };
 
-// worker -> master, averaging: what a replica learnt in its task.  Where
+// worker -> master, averaging: what a replica learnt in its task; sync: the
+// gradient of its mini-batch.  Where
 // another worker reduces it, that one gets it, and the master the same without
 // the vectors.
 struct Result {
@@ -40,12 +46,19 @@ struct Result {
   static Result from_message(const Message& message);
 };
 
-// master -> worker, averaging: the average of a round, for all that have the
-// version before it.  Each takes the outer optimizer's step.
+// master -> worker, averaging and sync: the average of a round, for all that
+// have the version before it.  Each takes the outer optimizer's step, or (sync)
+// that of the network's updater: there the average is a gradient.
 struct Round {
-  std::uint64_t version = 0;                     // that it makes
-  double momentum = 0;                           // of the outer optimizer
-  std::vector<std::byte> delta;                  // exchange/delta.h
+  std::uint64_t version = 0;  // that it makes
+  double momentum = 0;        // of the outer optimizer
+  // Sync: where the step is, as nn::Position says it.
+  std::int64_t iteration = 0, epoch = 0;
+  double factor = 1;
+  // Sync: the parties of the round have delta and statistics, made by
+  // themselves; they are empty here.
+  bool held = false;
+  std::vector<std::byte> delta;  // exchange/delta.h; empty: there is no step
   std::vector<float> statistics, updater_state;  // updater state: if averaged
   std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
 
@@ -75,9 +88,12 @@ struct SlotCount {
   std::int64_t examples = 0;
   double loss_sum = 0;
 
+  Json to_json() const;
   // Of the fields of these names, among others.  Throws Error: kProtocol.
   static SlotCount from_json(const JsonView& json);
 };
+// A list of nothing else.
+std::vector<SlotCount> slot_counts_of(const JsonView& list);
 
 // worker -> who asked for it: sums of examples * value over the slots.
 struct Reduced {

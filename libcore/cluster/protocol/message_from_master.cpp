@@ -142,22 +142,39 @@ State State::from_message(const Message& message) {
   return state;
 }
 
+// nn::Position::factor
+static double factor_of(const JsonView& body) {
+  const double factor = body.at("factor").number();
+  if (!(factor > 0 && factor <= 1))
+    body.at("factor").fail("a number in (0, 1]");
+  return factor;
+}
+
 Message Round::to_message() const {
   return {MessageType::kRound,
           {{"version", version},
            {"momentum", momentum},
+           {"iteration", iteration},
+           {"epoch", epoch},
+           {"factor", factor},
+           {"held", held},
            {"digest", hex_field(digest)}},
           {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
 Round Round::from_message(const Message& message) {
   JsonView body = open_body(message, MessageType::kRound, 3,
-                            {"version", "momentum", "digest"});
+                            {"version", "momentum", "iteration", "epoch",
+                             "factor", "held", "digest"});
   Round round;
   round.version = number_of(body, "version");
   round.momentum = body.at("momentum").number();
   if (!(round.momentum >= 0 && round.momentum < 1))
     body.at("momentum").fail("a number from 0 to below 1");
+  round.iteration = count_of(body, "iteration");
+  round.epoch = count_of(body, "epoch");
+  round.factor = factor_of(body);
+  round.held = body.at("held").boolean();
   round.digest = hex_of(body, "digest");
   round.delta = message.blobs[0];
   round.statistics = blob_to_floats(message, 1);
@@ -181,6 +198,8 @@ Message Task::to_message() const {
            {"round", slot.round},
            {"follows", slot.follows},
            {"reducer", slot.reducer},
+           {"parties", slot.parties},
+           {"slots", slot.slots},
            {"feed", feed},
            {"evaluations", evaluations},
            {"careful", careful},
@@ -192,9 +211,10 @@ Message Task::to_message() const {
 Task Task::from_message(const Message& message) {
   JsonView body = open_body(
       message, MessageType::kTask, 0,
-      {"kind", "lease", "fence", "version", "epoch", "first", "count",
-       "iteration", "beside", "factor", "slot", "round", "follows", "reducer",
-       "feed", "evaluations", "careful", "without", "passed_over"});
+      {"kind",    "lease",     "fence",      "version", "epoch", "first",
+       "count",   "iteration", "beside",     "factor",  "slot",  "round",
+       "follows", "reducer",   "parties",    "slots",   "feed",  "evaluations",
+       "careful", "without",   "passed_over"});
   Task task;
   std::string kind = body.at("kind").string();
   if (kind != "train" && kind != "evaluate")
@@ -209,13 +229,13 @@ Task Task::from_message(const Message& message) {
   task.count = body.at("count").integer(0, kMaxInteger - task.first);
   task.iteration = count_of(body, "iteration");
   task.beside = body.at("beside").integer(1, kMaxInteger);
-  task.factor = body.at("factor").number();
-  if (!(task.factor > 0 && task.factor <= 1))
-    body.at("factor").fail("a number in (0, 1]");
+  task.factor = factor_of(body);
   task.slot.index = count_of(body, "slot");
   task.slot.round = number_of(body, "round");
   task.slot.follows = number_of(body, "follows");
   task.slot.reducer = endpoint_of(body, "reducer");
+  task.slot.parties = number_of(body, "parties");
+  task.slot.slots = count_of(body, "slots");
   task.feed = number_of(body, "feed");
   task.evaluations = body.at("evaluations").strings();
   task.careful = body.at("careful").boolean();

@@ -17,6 +17,7 @@ enum class Blob : std::uint8_t {
   kStatistics,
   kUpdaterState,
   kFasgd,
+  kSlot,  // what a slot gives in sync
   kRecord,
   kLoad
 };
@@ -97,6 +98,9 @@ constexpr Rule kRules[] = {
     {kDirect, kDown},
     {kRejoin, kFromMaster},
     {kAlive, kFromMaster},
+    {kParties, kFromMaster, kLong},
+    {kPart, kFromChild, kSmall, kSmallValues, {Blob::kSlot}},
+    {kMean, kUp, kLong, kLongValues, {Blob::kSlot}},
 };
 
 const Rule& rule_of(MessageType type) {
@@ -132,6 +136,8 @@ std::uint64_t bytes_of(Blob blob, const Sizes& sizes) {
       return sizes.updater_state * kReal;
     case Blob::kFasgd:
       return kHead + sizes.parameters * 2 * kReal;
+    case Blob::kSlot:
+      return (sizes.parameters + sizes.statistics) * kReal;
     case Blob::kRecord:
       return data::kMaxRecordBytes + data::kMaxRecordBytes / 128;
     case Blob::kLoad:

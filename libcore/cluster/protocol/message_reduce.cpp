@@ -32,18 +32,31 @@ Reduce Reduce::from_message(const Message& message) {
   return reduce;
 }
 
+Json SlotCount::to_json() const {
+  return {{"lease", lease},
+          {"fence", fence},
+          {"examples", examples},
+          {"loss_sum", loss_sum}};
+}
+
 SlotCount SlotCount::from_json(const JsonView& json) {
   return {number_of(json, "lease"), number_of(json, "fence"),
           count_of(json, "examples"), json.at("loss_sum").number()};
 }
 
+std::vector<SlotCount> slot_counts_of(const JsonView& list) {
+  std::vector<SlotCount> counts;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const JsonView slot = list.at(i);
+    slot.only({"lease", "fence", "examples", "loss_sum"});
+    counts.push_back(SlotCount::from_json(slot));
+  }
+  return counts;
+}
+
 Message Reduced::to_message() const {
   Json list = Json::array();
-  for (const SlotCount& slot : counts)
-    list.push_back({{"lease", slot.lease},
-                    {"fence", slot.fence},
-                    {"examples", slot.examples},
-                    {"loss_sum", slot.loss_sum}});
+  for (const SlotCount& slot : counts) list.push_back(slot.to_json());
   return {MessageType::kReduced,
           {{"round", round},
            {"level", level},
@@ -60,12 +73,7 @@ Reduced Reduced::from_message(const Message& message) {
   reduced.round = number_of(body, "round");
   reduced.level = body.at("level").integer(1, kMostLevels);
   reduced.first = count_of(body, "first");
-  const JsonView list = body.at("slots");
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const JsonView slot = list.at(i);
-    slot.only({"lease", "fence", "examples", "loss_sum"});
-    reduced.counts.push_back(SlotCount::from_json(slot));
-  }
+  reduced.counts = slot_counts_of(body.at("slots"));
   reduced.why = text_of(body, "why", kMaxReason);
   reduced.delta = message.blobs[0];
   reduced.statistics = blob_to_floats(message, 1);

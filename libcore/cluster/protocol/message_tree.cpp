@@ -31,13 +31,16 @@ Listen Listen::from_message(const Message& message) {
 }
 
 Message Listening::to_message() const {
-  return {MessageType::kListening, {{"endpoint", endpoint}}, {}};
+  return {MessageType::kListening,
+          {{"endpoint", endpoint}, {"beside", beside}},
+          {}};
 }
 
 Listening Listening::from_message(const Message& message) {
   const JsonView body =
-      open_body(message, MessageType::kListening, 0, {"endpoint"});
-  Listening listening{endpoint_of(body, "endpoint")};
+      open_body(message, MessageType::kListening, 0, {"endpoint", "beside"});
+  Listening listening{endpoint_of(body, "endpoint"),
+                      body.at("beside").boolean()};
   if (listening.endpoint.empty()) body.at("endpoint").fail("an endpoint");
   return listening;
 }

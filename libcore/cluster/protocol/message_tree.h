@@ -31,6 +31,7 @@ struct Listen {
 // worker -> master: they may connect.
 struct Listening {
   std::string endpoint;
+  bool beside = false;  // it is on the master's host
 
   Message to_message() const;
   static Listening from_message(const Message& message);

@@ -48,7 +48,10 @@ enum class MessageType : std::uint16_t {
   kReduced,
   kDirect,
   kRejoin,
-  kAlive
+  kAlive,
+  kParties,
+  kPart,
+  kMean
 };
 // "Hello"; "" for a number that is no type.
 std::string_view name_of(MessageType type);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "libcore/base/number_format.h"
+#include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/cluster/settings/worker_advice.h"
 #include "libcore/exchange/average.h"
 
@@ -48,12 +50,12 @@ double sharing_bytes(const Estimate& estimate, std::int64_t workers) {
 
 // Bytes that pass one after the other in a round of averaging: sums on their
 // way to the master, and the average down to the last worker.
-double round_bytes(const Estimate& estimate, std::int64_t workers) {
-  const HostFigures host = typical(estimate.hosts);
+double round_bytes(const Estimate& estimate, std::int64_t workers,
+                   double replica_bytes) {
   const auto n = static_cast<double>(workers);
-  if (!is_tree(estimate.topology, workers)) return 2 * n * host.delta_bytes;
+  if (!is_tree(estimate.topology, workers)) return 2 * n * replica_bytes;
   constexpr auto kGroup = static_cast<std::int64_t>(exchange::kAverageGroup);
-  double up = 0, each = host.delta_bytes;
+  double up = 0, each = replica_bytes;
   std::int64_t parts = workers;
   for (; parts > kGroup; parts = (parts + kGroup - 1) / kGroup) {
     up += kGroup * each;
@@ -65,12 +67,20 @@ double round_bytes(const Estimate& estimate, std::int64_t workers) {
   std::int64_t levels = 0;
   for (std::int64_t reached = 0, width = 1; reached < workers; ++levels)
     reached += width *= estimate.fan_out;
-  return up + static_cast<double>(levels * estimate.fan_out) * host.delta_bytes;
+  return up + static_cast<double>(levels * estimate.fan_out) * replica_bytes;
 }
 
-double dense_bytes(std::int64_t parameters, double n) {
-  return 2 * (n - 1) / n * 4 * static_cast<double>(parameters);
+// Those of a step of sync.
+double sync_bytes(const Estimate& estimate, std::int64_t workers) {
+  const auto n = static_cast<double>(workers);
+  const double gradient = 4 * static_cast<double>(estimate.parameters);
+  if (std::cmp_greater(workers, kMostParties))
+    return round_bytes(estimate, workers, gradient);
+  return 2 * (n - 1) / n * gradient;
 }
+
+// There and back twice: to those who average, and from the master.
+double sync_wait(const HostFigures& host) { return 2 * host.round_trip; }
 
 // Seconds a mini-batch of each host.
 double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
@@ -85,14 +95,14 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
       const AveragingSettings& s = estimate.settings.averaging;
       const double round = static_cast<double>(s.frequency) * host.compute;
       const double exchange =
-          round_bytes(estimate, workers) / host.bandwidth + host.round_trip;
+          round_bytes(estimate, workers, host.delta_bytes) / host.bandwidth +
+          host.round_trip;
       return (s.overlap ? std::max(round, exchange) : round + exchange) /
              static_cast<double>(s.frequency);
     }
-    case Way::kDense:
-      return host.compute +
-             dense_bytes(estimate.parameters, n) / host.bandwidth +
-             2 * (n - 1) * host.round_trip;
+    case Way::kSync:
+      return host.compute + sync_bytes(estimate, workers) / host.bandwidth +
+             sync_wait(host);
   }
   return host.compute;
 }
@@ -125,11 +135,10 @@ double Estimate::rate(Way way, std::int64_t workers) const {
 double Estimate::break_even(std::int64_t workers) const {
   const HostFigures host = typical(hosts);
   const auto n = static_cast<double>(workers);
-  const double dense = dense_bytes(parameters, n);
+  const double dense = sync_bytes(*this, workers);
   if (!(dense > sharing_bytes(*this, workers))) return 0;
-  // What coding costs and the dense exchange's round trips do not.
-  const double cost =
-      host.encode + n * host.decode - 2 * (n - 1) * host.round_trip;
+  // What coding costs and the round trips of sync do not.
+  const double cost = host.encode + n * host.decode - sync_wait(host);
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 
@@ -190,12 +199,12 @@ std::string Estimate::to_text() const {
             column(milliseconds(host.round_trip), 12) + "\n";
   }
   text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
-          column("sharing", 18) + column("averaging", 18) +
-          column("dense", 18) + column("sharing pays below", 20) + "\n";
+          column("sharing", 18) + column("averaging", 18) + column("sync", 18) +
+          column("sharing pays below", 20) + "\n";
   const double one = rate(Way::kSharing, 1);
   for (const std::int64_t n : kShown) {
     text += column(std::to_string(n), 6);
-    for (const Way way : {Way::kSharing, Way::kAveraging, Way::kDense}) {
+    for (const Way way : {Way::kSharing, Way::kAveraging, Way::kSync}) {
       const double value = rate(way, n);
       text += column(
           format("%.3g", value) + " (" +
@@ -227,7 +236,7 @@ Json Estimate::to_json() const {
         {{"hosts", n},
          {"sharing", rate(Way::kSharing, n)},
          {"averaging", rate(Way::kAveraging, n)},
-         {"dense", rate(Way::kDense, n)},
+         {"sync", rate(Way::kSync, n)},
          {"break_even", std::isfinite(even) ? Json(even) : Json()}});
   }
   return {{"measured", std::move(measured)},

@@ -13,8 +13,10 @@
 //              mini-batches, whose R bytes pass one after the other: in a star
 //              2 N F, F of a replica's difference; in a tree sums of eight on
 //              each level, and on the way down the fan-out times F
-//   dense      C + 2 (N - 1) / N 4 M / B + 2 (N - 1) L: all-reduce in a ring
-//              after every mini-batch, for comparison
+//   sync       C + 2 (N - 1) / N 4 M / B + 2 L: pieces of the gradients to
+//   those
+//              who average them and back; from 65 hosts on as averaging, with
+//              4 M bytes of a replica
 //
 // all in seconds a mini-batch of each host.
 
@@ -51,11 +53,11 @@ struct Estimate {
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;
 
-  enum class Way { kSharing, kAveraging, kDense };
+  enum class Way { kSharing, kAveraging, kSync };
   // Examples a second of `workers` hosts like the mean of those measured.
   // workers >= 1; a single one exchanges nothing.
   double rate(Way way, std::int64_t workers) const;
-  // Bytes a second of a line above which a dense exchange is faster than
+  // Bytes a second of a line above which sync is faster than
   // sharing; 0: it always is, as updates are larger than gradients; infinity:
   // never.  workers >= 2.
   double break_even(std::int64_t workers) const;

@@ -38,6 +38,15 @@ struct AveragingSettings {
     return overlap || delta.lossy() || updater_state == UpdaterState::kKeep;
   }
 
+  // Of a round in which the updater takes one step from all slots' gradients:
+  // each slot one mini-batch, and nothing else differs from the usual.
+  static AveragingSettings for_sync(std::int64_t workers) {
+    AveragingSettings s;
+    s.frequency = 1;
+    s.workers = workers;
+    return s;
+  }
+
   Json to_json() const;
   static AveragingSettings from_json(const JsonView& json);
 };

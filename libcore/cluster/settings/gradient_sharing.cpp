@@ -74,6 +74,15 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network) {
   return updater;
 }
 
+void check_sync(const nn::NetworkConfig& network) {
+  if (network.tbptt_update)
+    throw Error{
+        Code::kConfig,
+        "--mode sync: \"tbptt_update\" wants an update after each "
+        "segment, where it is computed; use another --mode, or leave it "
+        "out"};
+}
+
 double largest_momentum(const nn::NetworkConfig& network) {
   double largest = 0;
   for_each_updater(

@@ -1,6 +1,6 @@
-// What sharing asks of a network's updaters; and sharing gradients instead of
-// updates, where workers leave the updater's work to whoever applies what they
-// send.
+// What sharing and sync ask of a network's updaters; and sharing gradients
+// instead of updates, where workers leave the updater's work to whoever applies
+// what they send.
 
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_GRADIENT_SHARING_H_
 #define DL_LIBCORE_CLUSTER_SETTINGS_GRADIENT_SHARING_H_
@@ -18,6 +18,10 @@ nn::UpdaterConfig shared_updater(const nn::NetworkConfig& network);
 // The same network, whose updates are the gradients after normalisation, l1
 // and l2.
 nn::NetworkConfig without_updaters(nn::NetworkConfig network);
+
+// Throws Error: kConfig, its updater does not take one step a mini-batch, as
+// that of mode sync does.
+void check_sync(const nn::NetworkConfig& network);
 
 // The largest momentum of an updater that has parameters, beta1 for adam; 0 if
 // none has any.

@@ -15,9 +15,13 @@
 
 namespace dl::cluster {
 
-enum class Mode { kAveraging, kSharing };
-constexpr Names<Mode, 2> kModeNames{
-    {{{Mode::kAveraging, "averaging"}, {Mode::kSharing, "sharing"}}}};
+enum class Mode { kAveraging, kSharing, kSync };
+constexpr Names<Mode, 3> kModeNames{{{{Mode::kAveraging, "averaging"},
+                                      {Mode::kSharing, "sharing"},
+                                      {Mode::kSync, "sync"}}}};
+// Whether replicas meet in rounds of slots, all in the same state at the start
+// of each: what they give is averaged, parameters or (sync) gradients.
+constexpr bool in_rounds(Mode mode) { return mode != Mode::kSharing; }
 
 struct Settings {
   Mode mode = Mode::kSharing;
@@ -27,8 +31,10 @@ struct Settings {
   std::int64_t prefetch = 2;   // mini-batches read ahead
   bool deterministic = false;  // the same instructions on all processors
 
-  AveragingSettings averaging;  // of Mode::kAveraging
-  SharingSettings sharing;      // of Mode::kSharing
+  // Of Mode::kAveraging; of kSync, how many slots there are, and else what
+  // for_sync() says.
+  AveragingSettings averaging;
+  SharingSettings sharing;  // of Mode::kSharing
 
   // Evaluation of held-out data after each epoch, and when to stop.
   std::vector<std::string> evaluations;  // kinds, as for dl-eval

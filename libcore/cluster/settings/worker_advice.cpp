@@ -50,8 +50,9 @@ std::string together(const Settings& settings, std::int64_t workers) {
   const SharingSettings& sharing = settings.sharing;
   std::string text = count(workers, "workers") + " train " +
                      count(workers * settings.batch, "examples") + " at a time";
-  if (settings.mode != Mode::kSharing) return text;
-  if (sharing.staleness == 0) return text + ", as one mini-batch";
+  if (settings.mode == Mode::kAveraging) return text;
+  if (settings.mode == Mode::kSync || sharing.staleness == 0)
+    return text + ", as one mini-batch";
   if (sharing.staleness)
     return text + ", none from parameters that are more than " +
            count(*sharing.staleness, "rounds") + " old";

@@ -12,6 +12,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cluster/store/round_step.h"
 #include "libcore/cluster/store/step_bound.h"
+#include "libcore/exchange/delta.h"
 #include "libcore/exchange/heads.h"
 
 namespace dl::cluster {
@@ -27,9 +28,12 @@ void append_floats(std::vector<std::byte>& out, std::span<const float> values) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
+// In the place of an outer optimizer's kind: the network's updater.
+constexpr std::uint64_t kUpdater = 3;
+
 // A payload, taken apart.
 struct RoundRecord {
-  exchange::OuterOptimizer outer;
+  RoundOptimizer outer;
   std::int64_t steps = 0;
   // Of binary32, anywhere in memory.
   std::span<const std::byte> statistics, updater_state, residual;
@@ -41,16 +45,18 @@ RoundRecord open_record(std::span<const std::byte> payload) {
   exchange::HeadReader head(payload);
   RoundRecord record;
   const auto kind = head.get<std::uint64_t>();
-  if (kind > static_cast<std::uint64_t>(Kind::kNesterov))
-    fail("unknown outer optimizer");
-  record.outer.kind = static_cast<Kind>(kind);
-  record.outer.rate = head.get<double>();
-  record.outer.momentum = head.get<double>();
+  if (kind > kUpdater) fail("unknown outer optimizer");
+  exchange::OuterOptimizer outer;
+  outer.rate = head.get<double>();
+  outer.momentum = head.get<double>();
   record.steps = head.get<std::int64_t>();
-  if (!(record.outer.rate > 0 && std::isfinite(record.outer.rate)) ||
-      !(record.outer.momentum >= 0 && record.outer.momentum < 1) ||
-      record.steps < 1)
+  if (!(outer.rate > 0 && std::isfinite(outer.rate)) ||
+      !(outer.momentum >= 0 && outer.momentum < 1) || record.steps < 1)
     fail("impossible values");
+  if (kind != kUpdater) {
+    outer.kind = static_cast<Kind>(kind);
+    record.outer = outer;
+  }
   std::array<std::uint64_t, 3> counts{};
   for (std::uint64_t& count : counts) {
     count = head.get<std::uint64_t>();
@@ -68,13 +74,32 @@ void copy_floats(std::span<const std::byte> from, std::vector<float>& to) {
   std::ranges::copy(from, std::as_writable_bytes(std::span(to)).begin());
 }
 
+// Of the network's updater.
+void take_gradient_step(std::span<const std::byte> delta, RunState& state) {
+  if (!state.updater) fail("a step of an updater that the run does not have");
+  if (delta.empty()) return;
+  std::vector<float> gradient(state.parameters.size());
+  exchange::decode_delta(delta, 1, gradient);
+  std::vector<float> parameters = state.parameters,
+                     updater_state = state.updater_state;
+  nn::Position at;
+  at.iteration = state.iteration;
+  at.epoch = state.epoch;
+  at.factor = state.step_factor;
+  if (!state.updater->step(at, gradient, parameters, updater_state))
+    throw Error{Code::kProtocol, "it makes the parameters overflow"};
+  state.parameters = std::move(parameters);
+  state.updater_state = std::move(updater_state);
+}
+
 }  // namespace
 
-void take_step(std::span<const std::byte> delta,
-               const exchange::OuterOptimizer& outer, RunState& state) {
+void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
+               RunState& state) {
+  if (!outer) return take_gradient_step(delta, state);
   std::vector<float> parameters = state.parameters, velocity = state.velocity;
   std::vector<float> average;
-  apply_average(delta, outer, state.constrain, parameters, velocity, average);
+  apply_average(delta, *outer, state.constrain, parameters, velocity, average);
   if (!std::isfinite(largest_magnitude(parameters)) ||
       !std::isfinite(largest_magnitude(velocity)))
     throw Error{Code::kProtocol, "it makes the parameters overflow"};
@@ -82,13 +107,16 @@ void take_step(std::span<const std::byte> delta,
   state.velocity = std::move(velocity);
 }
 
-std::vector<std::byte> encode_round_record(
-    const Round& round, const exchange::OuterOptimizer& outer,
-    std::int64_t steps, std::span<const float> residual) {
+std::vector<std::byte> encode_round_record(const Round& round,
+                                           const RoundOptimizer& outer,
+                                           std::int64_t steps,
+                                           std::span<const float> residual) {
   std::vector<std::byte> out;
-  exchange::append(out, static_cast<std::uint64_t>(outer.kind));
-  exchange::append(out, outer.rate);
-  exchange::append(out, outer.momentum);
+  const auto head = outer.value_or(exchange::OuterOptimizer());
+  exchange::append(out,
+                   outer ? static_cast<std::uint64_t>(head.kind) : kUpdater);
+  exchange::append(out, head.rate);
+  exchange::append(out, head.momentum);
   exchange::append(out, steps);
   exchange::append(out, std::uint64_t{round.statistics.size()});
   exchange::append(out, std::uint64_t{round.updater_state.size()});

@@ -1,8 +1,9 @@
-// Rounds of averaging in the update log: an entry has what makes the state
-// after a round of the state before it.
+// Rounds of averaging and of sync in the update log: an entry has what makes
+// the state after a round of the state before it.
 //
 // Parameters and velocity follow from the coded average, as they do in every
-// worker; statistics and averaged updater state are there as they were sent.
+// worker, and in sync, where that is a gradient, so does updater state;
+// statistics and averaged updater state are there as they were sent.
 // What a lossy format has left out of the averages does not follow from what
 // was sent: it is there as it is, so that such an entry takes a little more
 // than one of f32, and a master that goes on loses nothing of it.
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,18 +24,23 @@
 
 namespace dl::cluster {
 
-// The outer optimizer's step from a coded average: parameters and velocity,
-// which is there if `outer` has one.
+// Who takes a round's step from its average: an outer optimizer, with the
+// round's momentum; none: the network's updater (sync).
+using RoundOptimizer = std::optional<exchange::OuterOptimizer>;
+
+// The step from a coded average: parameters and velocity, which is there if
+// `outer` has one, or parameters and updater state.
 // Throws Error: kProtocol, the average does not decode, or what it gives is not
 // finite; then nothing happened.
-void take_step(std::span<const std::byte> delta,
-               const exchange::OuterOptimizer& outer, RunState& state);
+void take_step(std::span<const std::byte> delta, const RoundOptimizer& outer,
+               RunState& state);
 
-// The payload of kRound.  outer: with the round's momentum.  steps: of a
-// replica's updater.  residual: after the round; empty if nothing is left out.
-std::vector<std::byte> encode_round_record(
-    const Round& round, const exchange::OuterOptimizer& outer,
-    std::int64_t steps, std::span<const float> residual);
+// The payload of kRound.  steps: of a replica's updater.  residual: after the
+// round; empty if nothing is left out.
+std::vector<std::byte> encode_round_record(const Round& round,
+                                           const RoundOptimizer& outer,
+                                           std::int64_t steps,
+                                           std::span<const float> residual);
 
 // Makes the state after the round of that before it: its vectors, version,
 // iteration and counters.

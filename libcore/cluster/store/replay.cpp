@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "libcore/base/error.h"
@@ -239,6 +240,7 @@ RunState state_of(nn::Model& model, const std::string& name) {
     throw;
   }
   state.constrain = nn::Constrainer(model.config);
+  state.updater = std::make_shared<nn::HostUpdater>(model.config);
   state.parameters = std::move(model.parameters);
   state.statistics = std::move(model.statistics);
   state.updater_state = std::move(model.updater_state);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "libcore/cluster/store/ranges.h"
 #include "libcore/exchange/fasgd.h"
 #include "libcore/nn/constrainer.h"
+#include "libcore/nn/host_updater.h"
 
 namespace dl::cluster {
 
@@ -54,11 +56,14 @@ struct RunState {
   Ranges committed;            // mini-batches of it
   std::int64_t examples = 0;   // in them
   double loss_sum = 0;         // mean loss of each times its examples
-  std::int64_t iteration = 0;  // averaging: updater steps of a replica so far
-  std::uint64_t version = 0;   // averaging: rounds; sharing: updates applied
+  std::int64_t iteration = 0;  // in rounds: updater steps of a replica so far
+  std::uint64_t version = 0;   // rounds; sharing: updates applied
   double threshold = 0;        // sharing: the last one seen
   std::optional<exchange::Fasgd> fasgd;  // sharing, with that staleness rule
   nn::Constrainer constrain;  // the parameters, after each update or round
+  // The network's, for rounds of sync; copies of a state share it, and it has
+  // no state of its own.
+  std::shared_ptr<nn::HostUpdater> updater;
 
   std::vector<BadShard> bad_shards;       // in the order in which they went bad
   std::vector<std::int64_t> bad_batches;  // of this epoch: passed over

@@ -74,6 +74,7 @@ void apply_setback(const LogEntry& entry, RunState& state) {
     fail(entry, "does not fit the run");
   if (!fasgd.empty()) next.fasgd.emplace(next.parameters.size()).restore(fasgd);
   next.constrain = state.constrain;
+  next.updater = state.updater;
   state = std::move(next);
 }
 

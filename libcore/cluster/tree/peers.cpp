@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "libcore/base/clock.h"
+
 namespace dl::cluster {
 
 namespace {
@@ -49,12 +51,13 @@ std::vector<Message> Peers::serve() {
 
 // By the reducer, which keeps what is for it alone.
 std::vector<Message> Peers::pass(std::vector<Message> messages) {
-  for (const Message& message : messages) reducer_.from_master(message);
-  std::erase_if(messages, [](const Message& message) {
-    return message.type == MessageType::kReduce ||
-           message.type == MessageType::kDirect;
-  });
-  return messages;
+  std::vector<Message> turn = reducer_.from_master(std::move(messages));
+  if (!turn.empty() || !reducer_.waits()) waits_since_ = 0;
+  if (!reducer_.waits()) return turn;
+  const double now = monotonic_seconds();
+  if (waits_since_ == 0) waits_since_ = now;
+  if (now - waits_since_ > kReachSeconds) reducer_.give_up_round();
+  return turn;
 }
 
 std::vector<Message> Peers::take_for_master() {
@@ -67,9 +70,8 @@ std::vector<Message> Peers::take_for_master() {
 double Peers::collect(std::vector<const Socket*>& sockets) const {
   relay_sockets_.collect(sockets);
   reducer_sockets_.collect(sockets);
-  return reducer_sockets_.waiting() || reducer_.busy()
-             ? kLookAgain
-             : std::numeric_limits<double>::max();
+  if (reducer_sockets_.waiting() || reducer_.busy()) return kLookAgain;
+  return reducer_.waits() ? kReachSeconds : std::numeric_limits<double>::max();
 }
 
 std::uint64_t Peers::bytes_out() const {

@@ -44,6 +44,7 @@ class Peers {
  private:
   std::vector<Message> pass(std::vector<Message> messages);
 
+  double waits_since_ = 0;  // for an average; 0: it does not
   RelaySockets relay_sockets_;
   ReducerSockets reducer_sockets_;
   Relay relay_{relay_sockets_};

@@ -119,6 +119,9 @@ Reduced reduce(const Reduce& order, std::vector<SharedMessage> parts) {
 void Reducer::begin_session(const Sizes& sizes) {
   early_most_ =
       kEarlyParts * largest_message({.from = kFromChild, .sizes = sizes});
+  all_reduce_.begin_session(sizes);
+  turn_.clear();
+  gave_up_ = false;
   own_.clear();
   slots_.clear();
   kept_.clear();
@@ -133,7 +136,39 @@ void Reducer::begin_session(const Sizes& sizes) {
   for_master_.clear();
 }
 
-void Reducer::from_master(const Message& message) {
+std::vector<Message> Reducer::from_master(std::vector<Message> messages) {
+  for (Message& message : messages) {
+    take(message);
+    all_reduce_.from_master(message);
+    switch (message.type) {
+      case MessageType::kReduce:
+      case MessageType::kDirect:
+      case MessageType::kParties:
+        break;  // not for that thread
+      case MessageType::kState:
+        turn_.clear();  // it has what was in them
+        gave_up_ = false;
+        [[fallthrough]];
+      default:
+        turn_.push_back(std::move(message));
+    }
+  }
+  std::vector<Message> next;
+  while (!turn_.empty()) {
+    Message& front = turn_.front();
+    if (front.type == MessageType::kRound && !gave_up_ &&
+        !all_reduce_.complete(front))
+      break;
+    gave_up_ = false;
+    next.push_back(std::move(front));
+    turn_.pop_front();
+  }
+  return next;
+}
+
+void Reducer::give_up_round() { gave_up_ = !turn_.empty(); }
+
+void Reducer::take(const Message& message) {
   switch (message.type) {
     case MessageType::kTask: {
       const Task task = Task::from_message(message);
@@ -158,6 +193,7 @@ void Reducer::from_master(const Message& message) {
 }
 
 void Reducer::take_result(Message message) {
+  if (all_reduce_.take_result(message)) return;
   const std::uint64_t lease = field(message, "lease");
   const std::uint64_t round = field(message, "round");
   const auto slot = slots_.find(lease);
@@ -214,6 +250,8 @@ Reducer::Key Reducer::sum_of(const Key& part) {
 }
 
 void Reducer::from_worker(Message message) {
+  if (message.type == MessageType::kPart || message.type == MessageType::kMean)
+    return all_reduce_.from_worker(std::move(message));
   const Key key = key_of(message);
   take_part(key, std::make_shared<const Message>(std::move(message)));
 }
@@ -254,6 +292,8 @@ std::uint64_t Reducer::kept_bytes() const {
 }
 
 bool Reducer::is_over(const Message& part) const {
+  if (part.type == MessageType::kPart || part.type == MessageType::kMean)
+    return all_reduce_.is_over(part);
   return is_over(field(part, "round"));
 }
 
@@ -310,6 +350,7 @@ void Reducer::send_up(const Key& key, const std::string& up,
 }
 
 void Reducer::lost(const std::string& endpoint) {
+  all_reduce_.lost(endpoint);
   for (auto at = kept_.begin(); at != kept_.end();) {
     if (at->second.endpoint != endpoint) {
       ++at;
@@ -356,7 +397,10 @@ void Reducer::end_rounds(std::uint64_t version) {
 }
 
 std::vector<Message> Reducer::take_for_master() {
-  return std::exchange(for_master_, {});
+  std::vector<Message> messages = std::exchange(for_master_, {});
+  for (Message& message : all_reduce_.take_for_master())
+    messages.push_back(std::move(message));
+  return messages;
 }
 
 }  // namespace dl::cluster

@@ -1,5 +1,6 @@
 // A worker's part in the sums of averaging: it sends its Results to the workers
-// that reduce them, and reduces others' where it is told to.
+// that reduce them, and reduces others' where it is told to.  In sync it may
+// instead average with all others (all_reduce.h).
 //
 // A Result is kept until its round is over.  Whatever goes wrong on the way, it
 // is sent to the master in the end: reducing saves it work, and nothing
@@ -18,6 +19,7 @@
 #define DL_LIBCORE_CLUSTER_TREE_REDUCER_H_
 
 #include <cstdint>
+#include <deque>
 #include <future>
 #include <map>
 #include <memory>
@@ -28,36 +30,34 @@
 
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/protocol/message_limits.h"
+#include "libcore/cluster/tree/all_reduce.h"
+#include "libcore/cluster/tree/reducer_link.h"
 
 namespace dl::cluster {
 
-// What is sent on, and kept, without another copy of its vectors.
-using SharedMessage = std::shared_ptr<const Message>;
-
-// The way to other workers.
-class ReducerLink {
- public:
-  virtual ~ReducerLink() = default;
-  // Sends it to the worker that listens there, as soon as it can be reached.
-  virtual void send_to_reducer(const std::string& endpoint,
-                               SharedMessage message) = 0;
-};
-
 class Reducer {
  public:
-  explicit Reducer(ReducerLink& link) : link_(link) {}
+  explicit Reducer(ReducerLink& link) : link_(link), all_reduce_(link) {}
 
   // sizes: of the run's network.
   void begin_session(const Sizes& sizes);
-  void listens_at(const std::string& endpoint) { own_ = endpoint; }
+  void listens_at(const std::string& endpoint) {
+    own_ = endpoint;
+    all_reduce_.listens_at(endpoint);
+  }
 
-  // What the master says: Task, Reduce, Direct; and Round and State, which end
-  // rounds.
-  void from_master(const Message& message);
+  // What the master says, in turn.  Returns what of that is next for the thread
+  // that computes: Round waits, and all behind it, while it is to get its
+  // average from others and that has not come.
+  std::vector<Message> from_master(std::vector<Message> messages);
+  bool waits() const { return !turn_.empty(); }
+  // The first Round that waits goes on without its average.
+  void give_up_round();
   // This worker's own Result.
   void take_result(Message message);
-  // A Result or Reduced of another worker.  Throws Error: kProtocol, it is no
-  // good one.  What its vectors lack is reported to the master.
+  // A Result, Reduced, Part or Mean of another worker.  Throws Error:
+  // kProtocol, it is no good one.  What its vectors lack is reported to the
+  // master.
   void from_worker(Message message);
   // What was sent there may not have arrived.
   void lost(const std::string& endpoint);
@@ -103,6 +103,7 @@ class Reducer {
 
   static Key key_of(const Message& part);
   static Key sum_of(const Key& part);
+  void take(const Message& message);
   void take_order(const Reduce& order);
   void take_part(const Key& key, SharedMessage message);
   void take_early(const Key& key, SharedMessage message);
@@ -117,6 +118,9 @@ class Reducer {
   void end_rounds(std::uint64_t version);
 
   ReducerLink& link_;
+  AllReduce all_reduce_;
+  std::deque<Message> turn_;             // waits behind the Round in front
+  bool gave_up_ = false;                 // on that
   std::string own_;                      // where this worker listens
   std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks to be reduced
   std::map<std::uint64_t, Kept> kept_;   // by lease

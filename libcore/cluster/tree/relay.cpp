@@ -85,10 +85,10 @@ void Relay::from_child(const std::string& child, const Received& received) {
 
 std::string Relay::listen(const Listen& listen) {
   most_children_ = static_cast<std::size_t>(listen.children);
-  std::string endpoint = link_.listen();
-  if (!endpoint.empty())
-    for_master_.push_back(Listening{endpoint}.to_message());
-  return endpoint;
+  const Listening listening = link_.listen();
+  if (!listening.endpoint.empty())
+    for_master_.push_back(listening.to_message());
+  return listening.endpoint;
 }
 
 void Relay::place(const Place& place) {

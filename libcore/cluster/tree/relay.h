@@ -24,7 +24,7 @@ class RelayLink {
  public:
   virtual ~RelayLink() = default;
   // Listens for children, if it does not yet; returns where, or "": it cannot.
-  virtual std::string listen() = 0;
+  virtual Listening listen() = 0;
   // Leaves the parent, and goes to the one that listens there unless "".
   virtual void connect(const std::string& endpoint) = 0;
   virtual void send_to_parent(const Message& message,

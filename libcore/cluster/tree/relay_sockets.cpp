@@ -13,6 +13,13 @@ namespace {
 
 constexpr int kMessagesAtOnce = 64;  // of one side, before others are served
 
+// Whether the master is on this host.
+bool is_beside(const std::string& master) {
+  const std::string here = local_address(master) + ":";
+  return is_local(master) || is_local(tcp_endpoint(here + "0")) ||
+         tcp_address(master).value_or("").starts_with(here);
+}
+
 // Where other workers find this one: at the address that leads to the master.
 std::string place_to_listen(const std::string& master) {
   const std::string here = tcp_endpoint(local_address(master) + ":0");
@@ -31,18 +38,18 @@ void RelaySockets::begin_session(std::string master, Security security,
   sizes_ = sizes;
 }
 
-std::string RelaySockets::listen() {
+Listening RelaySockets::listen() {
   try {
     if (!children_) {
       children_.emplace(place_to_listen(master_), security_, log_);
       children_->expect({.from = kFromChild, .sizes = sizes_},
                         {.from = kFromParent, .sizes = sizes_});
     }
-    return children_->endpoint();
+    return {children_->endpoint(), is_beside(master_)};
   } catch (const Error& error) {
     log_(Level::kWarning,
          std::string("other workers cannot be fed from here: ") + error.what());
-    return "";
+    return {};
   }
 }
 

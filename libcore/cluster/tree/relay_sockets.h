@@ -30,7 +30,7 @@ class RelaySockets : public RelayLink {
   // Adds what there is to wait for.
   void collect(std::vector<const Socket*>& sockets) const;
 
-  std::string listen() override;
+  Listening listen() override;
   void connect(const std::string& endpoint) override;
   void send_to_parent(const Message& message,
                       const Envelope& envelope) override;

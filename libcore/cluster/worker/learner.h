@@ -99,6 +99,11 @@ class ParameterHistory {
 
 std::unique_ptr<Learner> make_averaging_learner(
     std::unique_ptr<Replica> replica, const Settings& settings, Mailbox& mail);
+// The replica is without_updaters(), those of `network` take the steps, in so
+// many threads.
+std::unique_ptr<Learner> make_sync_learner(std::unique_ptr<Replica> replica,
+                                           const nn::NetworkConfig& network,
+                                           int threads, Mailbox& mail);
 // updater: that of gradients, if they are shared (gradient_sharing.h); the
 // replica is without_updaters() then.  history: where it looks up what updates
 // make of its parameters, outlives it; null: it applies them.

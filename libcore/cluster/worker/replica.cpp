@@ -152,10 +152,17 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
   return step;
 }
 
-Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
-                            const nn::Position& at, tensor::UpdateTo to,
-                            const UpdateSink& sink) {
-  const bool apply = to == tensor::UpdateTo::kParameters;
+Replica::Step Replica::gradient(const nn::Batch& batch,
+                                const nn::Position& at) {
+  require(!parameters_lost_, "a step from parameters that another has lost");
+  require(network_->segments() == 1, "the gradient of several segments");
+  failpoint("worker.compute");
+  return find_gradient(batch, 0, at);
+}
+
+Replica::Step Replica::find_gradient(const nn::Batch& batch,
+                                     std::int64_t segment,
+                                     const nn::Position& at) {
   Step step;
   step.loss = network_->compute_gradient(batch, at, segment);
   if (failpoint("worker.nan"))
@@ -168,12 +175,22 @@ Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
                  format("%.3g", *loss_of_chance_);
   } else if (!network_->gradient_is_finite()) {
     step.fault = "the gradient is not finite";
-  } else if (!(apply ? network_->apply_update(at) : compute_update(at, sink))) {
-    step.fault = "the update is not finite";
-    network_->reset_updater_state();
-    step.updater_afresh = true;
-    parameters_lost_ = apply;
   }
+  return step;
+}
+
+Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
+                            const nn::Position& at, tensor::UpdateTo to,
+                            const UpdateSink& sink) {
+  const bool apply = to == tensor::UpdateTo::kParameters;
+  Step step = find_gradient(batch, segment, at);
+  if (!step.fault.empty() ||
+      (apply ? network_->apply_update(at) : compute_update(at, sink)))
+    return step;
+  step.fault = "the update is not finite";
+  network_->reset_updater_state();
+  step.updater_afresh = true;
+  parameters_lost_ = apply;
   return step;
 }
 

@@ -46,8 +46,8 @@ class Replica {
   std::vector<float> parameters();
   std::vector<float> statistics() { return get(network_->statistics()); }
   std::vector<float> updater_state() { return get(network_->updater_state()); }
-  // What the last compute() wants subtracted from the parameters; there until
-  // the next call of anything here.
+  // What the last compute() wants subtracted from the parameters, or what the
+  // last gradient() is; there until the next call of anything here.
   std::span<const float> update();
   // The parameters where they lie, to be changed between two steps; empty where
   // the device's memory is not the host's: then set_parameters() it is.
@@ -66,6 +66,9 @@ class Replica {
     std::string fault;
     bool updater_afresh = false;
   };
+  // Only the gradient, which update() shows.  Of a network without segments
+  // (kBug).  Statistics move after a fault as well.
+  Step gradient(const nn::Batch& batch, const nn::Position& at);
   // Up to the update, which of segments is the sum of theirs.  The parameters
   // stay as they are.  The sink is shown the update as it is written; only
   // where that is in host memory (kBug).
@@ -84,6 +87,8 @@ class Replica {
   Step step(const nn::Batch& batch, std::int64_t segment,
             const nn::Position& at, tensor::UpdateTo to,
             const UpdateSink& sink);
+  Step find_gradient(const nn::Batch& batch, std::int64_t segment,
+                     const nn::Position& at);
   Step each_segment(const nn::Batch& batch, const nn::Position& at);
   Step compute_segments(const nn::Batch& batch, const nn::Position& at,
                         const UpdateSink& sink);

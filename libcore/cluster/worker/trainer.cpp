@@ -155,7 +155,7 @@ void Trainer::set_up(const Welcome& welcome) {
       JsonView(welcome.settings, Code::kProtocol, "settings"));
   if (settings_.deterministic) compute_alike();
   const data::Metadata metadata = metadata_of(welcome.metadata);
-  nn::NetworkConfig network =
+  const nn::NetworkConfig network =
       nn::parse_network(dump_json(welcome.network), "the master's network");
   data::Normalizers normalizers;
   normalizers.inputs = normalizers_of(welcome.normalizer, "normalizer");
@@ -166,22 +166,10 @@ void Trainer::set_up(const Welcome& welcome) {
              welcome.settings};
   if (!learner_ || known != known_) {
     learner_.reset();  // frees its memory first
-    std::optional<nn::UpdaterConfig> updater;
-    if (settings_.mode == Mode::kSharing &&
-        settings_.sharing.share == Share::kGradient) {
-      updater = shared_updater(network);
-      network = without_updaters(std::move(network));
-    }
-    auto replica = std::make_unique<Replica>(
-        network, normalizers, settings_.batch, options_.device,
-        options_.threads, nn::Start::kLater);
-    replica->network().check_data(metadata);
-    subjects_ = eval::subjects_of(replica->network().config(), metadata);
-    learner_ =
-        settings_.mode == Mode::kAveraging
-            ? make_averaging_learner(std::move(replica), settings_, mail_)
-            : make_sharing_learner(std::move(replica), settings_, updater,
-                                   mail_, log_);
+    learner_ = make_learner(network, normalizers);
+    const nn::Network& own = learner_->replica().network();
+    own.check_data(metadata);
+    subjects_ = eval::subjects_of(own.config(), metadata);
     known_ = std::move(known);
   }
   const auto store = [&](bool evaluation, std::vector<ShardInfo> shards) {
@@ -201,6 +189,29 @@ void Trainer::set_up(const Welcome& welcome) {
                 settings_.seed,
                 options_.prefetch > 0 ? options_.prefetch : settings_.prefetch},
       *training_, *evaluation_);
+}
+
+std::unique_ptr<Learner> Trainer::make_learner(
+    const nn::NetworkConfig& network, const data::Normalizers& normalizers) {
+  std::optional<nn::UpdaterConfig> updater;
+  if (settings_.mode == Mode::kSharing &&
+      settings_.sharing.share == Share::kGradient)
+    updater = shared_updater(network);
+  const bool gradients = updater || settings_.mode == Mode::kSync;
+  auto replica = std::make_unique<Replica>(
+      gradients ? without_updaters(network) : network, normalizers,
+      settings_.batch, options_.device, options_.threads, nn::Start::kLater);
+  switch (settings_.mode) {
+    case Mode::kAveraging:
+      return make_averaging_learner(std::move(replica), settings_, mail_);
+    case Mode::kSync:
+      return make_sync_learner(std::move(replica), network, options_.threads,
+                               mail_);
+    case Mode::kSharing:
+      break;
+  }
+  return make_sharing_learner(std::move(replica), settings_, updater, mail_,
+                              log_);
 }
 
 void Trainer::take_task(Task task) {

@@ -45,6 +45,8 @@ class Trainer {
   void handle(const Delivered& delivered);
   void welcome(std::uint64_t session, const Welcome& welcome);
   void set_up(const Welcome& welcome);
+  std::unique_ptr<Learner> make_learner(const nn::NetworkConfig& network,
+                                        const data::Normalizers& normalizers);
   void compute_alike() const;
   void take_task(Task task);
   bool drop_lease(std::uint64_t number, std::uint64_t fence);

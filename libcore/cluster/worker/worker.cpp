@@ -288,6 +288,7 @@ std::optional<Worker::End> Worker::obey(Received received) {
     case MessageType::kListen:
     case MessageType::kReduce:
     case MessageType::kDirect:
+    case MessageType::kParties:
       return deliver(peers_.from_master(std::move(received)));
     default:
       return std::nullopt;  // not for workers

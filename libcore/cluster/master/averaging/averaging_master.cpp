@@ -7,7 +7,6 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/master/stragglers.h"
-#include "libcore/cluster/store/averaging_log.h"
 #include "libcore/cluster/store/step_bound.h"
 #include "libcore/exchange/delta.h"
 #include "libcore/io/digest.h"
@@ -133,7 +132,7 @@ void AveragingEpoch::pass_over_slots() {
 }
 
 void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
-  if (!round.groups.empty()) go_direct(round, "a slot is passed over");
+  go_direct(round, "a slot is passed over");
   const RunState& state = context_.state;
   round.passed_over.insert(slot);
   const bool all = --round.missing == 0 && round.all_examples() == 0;
@@ -166,13 +165,16 @@ std::int64_t AveragingEpoch::examples_of(const Lease& lease) const {
 
 void AveragingEpoch::hand_out() {
   assign_slots(false);
-  for (const OpenRound& round : rounds_)
+  for (OpenRound& round : rounds_)
     for (std::size_t slot = 0; slot < round.slots(); ++slot) {
       const std::int64_t first = first_of(round, slot);
       const std::int64_t count = batches_of(round, slot);
       if (!table_.any_free(first, count)) continue;
       Member* member = worker_for(slot);
       if (!member) continue;
+      if (round.parties != 0 &&
+          std::ranges::count(round.reducers, member->number) == 0)
+        go_direct(round, member->describe() + " has a slot of it");
       if (!working(*member)) note_begun(*member, context_.now);
       const auto lease = table_.grant_at(member->number, first, count);
       send_task(*member, *lease, round.iteration,
@@ -223,6 +225,8 @@ Slot AveragingEpoch::slot_for(const OpenRound& round, std::size_t slot,
   result.index = static_cast<std::int64_t>(slot);
   result.round = round.version;
   result.reducer = reducer_of(round, slot);
+  result.parties = round.parties;
+  result.slots = static_cast<std::int64_t>(round.slots());
   if (!how().keeps_history()) return result;
   result.follows = context_.slots.history(slot, member.number);
   const OpenRound& before = rounds_.front();
@@ -239,6 +243,8 @@ void AveragingEpoch::take(Member& member, const Message& message) {
     return take_result(member, Result::from_message(message));
   if (message.type == MessageType::kReduced)
     return take_reduced(member, Reduced::from_message(message));
+  if (message.type == MessageType::kMean)
+    return take_mean(member, Mean::from_message(message));
   if (message.type != MessageType::kFault) return refuse_late(member, message);
   const Fault fault = Fault::from_message(message);
   const Lease* held = table_.find(fault.lease, fault.fence);
@@ -295,8 +301,11 @@ void AveragingEpoch::look_at_state() {
                       16 * rate * reach(state.residual);
   most_value_ = StepBound::kRoom / static_cast<double>(std::max<std::int64_t>(
                                        1, context_.training.examples()));
-  most_delta_ = std::min({StepBound::kProportion * std::max(1.0, parameter),
-                          std::max(0.0, room) / (16 * rate), most_value_});
+  // How far the updater goes with a gradient does not follow from its size.
+  most_delta_ =
+      is_sync() ? most_value_
+                : std::min({StepBound::kProportion * std::max(1.0, parameter),
+                            std::max(0.0, room) / (16 * rate), most_value_});
 }
 
 std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
@@ -332,7 +341,10 @@ std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
 void AveragingEpoch::take_result(Member& member, Result result) {
   const Lease* held = table_.find(result.lease, result.fence);
   if (!held || held->worker != member.number) {
-    if (!is_in(result))
+    // Others may have been faster with the sum than this word of its part.
+    const bool over =
+        result.elsewhere && result.round <= context_.state.version;
+    if (!over && !is_in(result))
       context_.answers.refuse(member, result.lease, result.fence);
     return;
   }
@@ -345,10 +357,10 @@ void AveragingEpoch::take_result(Member& member, Result result) {
   if (!elsewhere_.contains(lease.id))
     note_trained(member, lease.work, context_.now);
   if (result.elsewhere) {
-    if (!round.groups.empty()) elsewhere_.insert(lease.id);
+    if (round.is_elsewhere()) elsewhere_.insert(lease.id);
     return;
   }
-  if (!round.groups.empty())
+  if (round.is_elsewhere())
     reduction_failed(round, member.describe() + " cannot reach its reducer");
   std::vector<float> delta;
   if (const std::string why = fault_of(result, lease, delta); !why.empty()) {
@@ -388,6 +400,7 @@ void AveragingEpoch::settle(OpenRound& round, const Lease& lease,
                           loss_sum, bytes, more);
   end_twin(*table_.find(lease.id, lease.fence));
   table_.finish(lease.id);
+  elsewhere_.erase(lease.id);
   context_.slots.learnt(slot, member->number, round.version);
 }
 
@@ -404,9 +417,7 @@ void AveragingEpoch::end_rounds() {
 
 void AveragingEpoch::end_round() {
   RunState& state = context_.state;
-  exchange::OuterOptimizer outer = how().outer;
-  if (how().momentum_of_replicas)
-    outer.momentum = 1 - 1 / static_cast<double>(rounds_.front().replicas);
+  const RoundOptimizer outer = optimizer(rounds_.front());
   Round coded;
   try {
     coded = average(rounds_.front(), outer);
@@ -415,7 +426,8 @@ void AveragingEpoch::end_round() {
     throw Error{Code::kConfig,
                 "round " + std::to_string(rounds_.front().version) +
                     " gives no parameters that are finite: " + error.what() +
-                    "; lower --outer-rate or the learning rate"};
+                    "; lower " + (outer ? "--outer-rate or " : "") +
+                    "the learning rate"};
   }
   const OpenRound round = std::move(rounds_.front());
   rounds_.pop_front();
@@ -427,28 +439,40 @@ void AveragingEpoch::end_round() {
 
   const std::int64_t examples = round.all_examples();
   state.count(round.end - round.first, examples, round.loss_sum(), 0);
-  context_.events.write(
-      "round", {{"round", state.version},
+  Json event = {{"round", state.version},
                 {"epoch", state.epoch},
                 {"first", round.first},
                 {"count", round.end - round.first},
                 {"slots", round.slots()},
                 {"examples", examples},
                 {"loss", round.loss_sum() / static_cast<double>(examples)},
-                {"bytes", coded.delta.size()}});
+                {"bytes", coded.delta.size()}};
+  if (!round.mean.empty()) event["parties"] = round.reducers.size();
+  context_.events.write("round", std::move(event));
   record(round, coded, outer);
-  send(coded);
+  send(round, coded);
+}
+
+RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
+  if (is_sync()) return std::nullopt;
+  exchange::OuterOptimizer outer = how().outer;
+  if (how().momentum_of_replicas)
+    outer.momentum = 1 - 1 / static_cast<double>(round.replicas);
+  return outer;
 }
 
 // What goes to everybody; takes the step from it.  The state is as it was if it
 // throws: kProtocol, what comes out is not finite.
 Round AveragingEpoch::average(const OpenRound& round,
-                              const exchange::OuterOptimizer& outer) {
+                              const RoundOptimizer& outer) {
   RunState& state = context_.state;
   Round coded;
   coded.version = round.version;
-  coded.momentum = outer.momentum;
-  coded.statistics = round.statistics.result();
+  if (outer) coded.momentum = outer->momentum;
+  coded.iteration = state.iteration;
+  coded.epoch = state.epoch;
+  coded.factor = state.step_factor;
+  coded.statistics = average_of_statistics(round);
   state.constrain.keep_frozen(coded.statistics, state.statistics);
   if (averages_updater()) coded.updater_state = round.updater_state.result();
   if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
@@ -458,7 +482,10 @@ Round AveragingEpoch::average(const OpenRound& round,
   format.density =
       std::min(1.0, format.density * static_cast<double>(round.slots()));
   std::vector<float> residual = state.residual;
-  exchange::encode_delta(round.deltas.result(), format, residual, coded.delta);
+  // Without an example there is no gradient, which is not one of zeros.
+  if (!is_sync() || round.all_examples() > 0)
+    exchange::encode_delta(average_of_deltas(round), format, residual,
+                           coded.delta);
   take_step(coded.delta, outer, state);
   coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
   context_.round_digests[coded.version] = coded.digest;
@@ -470,9 +497,23 @@ Round AveragingEpoch::average(const OpenRound& round,
   return coded;
 }
 
+std::vector<float> AveragingEpoch::average_of_deltas(
+    const OpenRound& round) const {
+  if (round.mean.empty()) return round.deltas.result();
+  return {round.mean.begin(),
+          round.mean.end() - std::ssize(context_.state.statistics)};
+}
+
+std::vector<float> AveragingEpoch::average_of_statistics(
+    const OpenRound& round) const {
+  if (round.mean.empty()) return round.statistics.result();
+  return {round.mean.end() - std::ssize(context_.state.statistics),
+          round.mean.end()};
+}
+
 // Writes it to the log, before anybody is told of it.
 void AveragingEpoch::record(const OpenRound& round, const Round& coded,
-                            const exchange::OuterOptimizer& outer) {
+                            const RoundOptimizer& outer) {
   if (!context_.updates) return;
   const std::vector<std::byte> payload =
       encode_round_record(coded, outer, steps(round), context_.state.residual);
@@ -489,9 +530,19 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
   failpoint("master.after_log");
 }
 
-// Those whom it does not reach are sent State.
-void AveragingEpoch::send(const Round& round) {
-  for (Member* member : context_.outgoing.tell_all(round.to_message()))
+// Those whom it does not reach are sent State, and so are those who are not of
+// the parties that averaged it.
+void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
+  Round message = coded;
+  if (!round.mean.empty()) {
+    message.held = true;
+    message.delta.clear();
+    message.statistics.clear();
+    for (Member* member : context_.members.present())
+      if (std::ranges::count(round.reducers, member->number) == 0)
+        member->in_step = false;
+  }
+  for (Member* member : context_.outgoing.tell_all(message.to_message()))
     release(*member, "it missed a round", false);
 }
 

@@ -1,4 +1,4 @@
-// Parameter averaging: one epoch as a sequence of rounds.
+// Parameter averaging, and mode sync: one epoch as a sequence of rounds.
 //
 // A round has as many slots as replicas; slot s has the `frequency`
 // mini-batches after those of slot s - 1, and gives the difference between
@@ -7,14 +7,20 @@
 // the slots, is coded and goes to every worker, and all take the outer
 // optimizer's step from what was coded, the master too.
 //
+// In sync a slot has one mini-batch and gives its gradient; with their average
+// the network's updater takes one step, everywhere the same one.
+//
 // What a slot gives depends on the state at the round's start and on its
 // mini-batches alone, so any worker may do it, and doing it again gives the
 // same bits; but with lossy differences, updater state that is kept, or rounds
 // that overlap, it depends on the slot's history as well, and slots then stay
 // with their workers.
 //
-// In a tree of workers (feed_tree.h) rounds of many slots are summed on the
-// way: some workers reduce the Results of 8 slots, or of 8 such groups, and
+// In sync all workers that listen average pieces of the gradients among
+// themselves (tree/all_reduce.h), and one tells the master.
+//
+// Else, in a tree of workers (feed_tree.h) rounds of many slots are summed on
+// the way: some workers reduce the Results of 8 slots, or of 8 such groups, and
 // the master gets the last 8 sums at most.  It sums as they do, so this changes
 // no bit.  Whenever that does not work, Results come here in that round.
 //
@@ -31,10 +37,14 @@
 #include <vector>
 
 #include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/store/averaging_log.h"
 #include "libcore/cluster/tree/reduce_plan.h"
 #include "libcore/exchange/average.h"
 
 namespace dl::cluster {
+
+// So often in a row workers may fail to reach each other.
+constexpr int kMostReduceFailures = 3;
 
 class AveragingEpoch : public Phase {
  public:
@@ -73,15 +83,19 @@ class AveragingEpoch : public Phase {
     std::size_t missing;                // slots
     std::set<std::size_t> passed_over;  // slots of bad data alone
 
-    // Sums that other workers make of it; none: all Results come here.
+    // Sums that other workers make of it, or the parties that average it; none:
+    // all Results come here.
     std::vector<ReduceGroup> groups;
+    std::uint64_t parties = 0;
     std::vector<std::uint64_t> reducers;  // members
+    std::vector<float> mean;  // what the parties came to, with statistics
     // Members that were ever told to sum something of it.
     std::set<std::uint64_t> appointed;
     double all_elsewhere =
         0;  // since when all that is missing is; 0: it is not
 
     std::size_t slots() const { return examples.size(); }
+    bool is_elsewhere() const { return !groups.empty() || parties != 0; }
     std::int64_t all_examples() const;
     double loss_sum() const;
   };
@@ -113,11 +127,20 @@ class AveragingEpoch : public Phase {
   void take_reduced(const Member& member, Reduced reduced);
   std::string fault_of(const Reduced& reduced, const OpenRound& round,
                        std::vector<float>& delta) const;
+  std::string fault_of(std::span<const SlotCount> counts, std::int64_t first,
+                       const OpenRound& round) const;
   void go_direct(OpenRound& round, const std::string& why);
   void reduction_failed(OpenRound& round, const std::string& why);
   void watch_reduction();
   // It came in a sum already, and now by itself, as all were asked for.
   bool is_in(const Result& result) const;
+
+  // averaging_exchange.cpp
+  std::vector<Member*> parties();
+  bool tell_parties(const std::vector<Member*>& workers);
+  bool plan_exchange(OpenRound& round);
+  void take_mean(const Member& member, Mean mean);
+  std::string fault_of(const Mean& mean, const OpenRound& round) const;
 
   void take_result(Member& member, Result result);
   // What is accepted may not make the state overflow, or sums on the way to it.
@@ -137,14 +160,19 @@ class AveragingEpoch : public Phase {
   void revoke_next(Member& member, const Lease& lease);
   void end_rounds();
   void end_round();
-  Round average(const OpenRound& round, const exchange::OuterOptimizer& outer);
+  RoundOptimizer optimizer(const OpenRound& round) const;
+  Round average(const OpenRound& round, const RoundOptimizer& outer);
+  std::vector<float> average_of_deltas(const OpenRound& round) const;
+  std::vector<float> average_of_statistics(const OpenRound& round) const;
   void record(const OpenRound& round, const Round& coded,
-              const exchange::OuterOptimizer& outer);
-  void send(const Round& round);
+              const RoundOptimizer& outer);
+  void send(const OpenRound& round, const Round& coded);
 
   const AveragingSettings& how() const { return context_.settings.averaging; }
+  // What is averaged are gradients, for one step of the network's updater.
+  bool is_sync() const { return context_.settings.mode == Mode::kSync; }
   bool averages_updater() const {
-    return how().updater_state == UpdaterState::kAverage;
+    return !is_sync() && how().updater_state == UpdaterState::kAverage;
   }
   std::int64_t slot_batches() const { return how().frequency; }
   std::int64_t steps(const OpenRound& round) const {

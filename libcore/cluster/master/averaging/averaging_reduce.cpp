@@ -7,13 +7,6 @@
 
 namespace dl::cluster {
 
-namespace {
-
-// So often in a row workers may fail to reach each other.
-constexpr int kMostFailures = 3;
-
-}  // namespace
-
 bool AveragingEpoch::working(const Member& member) const {
   return std::ranges::any_of(table_.leases(), [&](const auto& entry) {
     return entry.second.worker == member.number &&
@@ -24,7 +17,8 @@ bool AveragingEpoch::working(const Member& member) const {
 // Those who may feed others reduce as well: they listen, and are spread over
 // the hosts.
 void AveragingEpoch::plan_reduction(OpenRound& round) {
-  if (!context_.feed.keeps() || context_.reduce_failures >= kMostFailures)
+  if (plan_exchange(round) || !context_.feed.keeps() ||
+      context_.reduce_failures >= kMostReduceFailures)
     return;
   std::vector<Member*> reducers;
   for (Member* member : context_.members.workers())
@@ -110,26 +104,38 @@ std::string AveragingEpoch::fault_of(const Reduced& reduced,
                group.count == reduced.counts.size();
       });
   if (!last) return "it is the sum of no group of the round";
+  if (const std::string why = fault_of(reduced.counts, reduced.first, round);
+      !why.empty())
+    return why;
   double weight = 0;
-  for (std::size_t i = 0; i < reduced.counts.size(); ++i) {
-    const SlotCount& slot = reduced.counts[i];
+  for (const SlotCount& slot : reduced.counts)
     weight += static_cast<double>(slot.examples);
+  return fault_of(reduced.delta, reduced.statistics, reduced.updater_state,
+                  weight, delta);
+}
+
+// Of the slots from `first` on.
+std::string AveragingEpoch::fault_of(std::span<const SlotCount> counts,
+                                     std::int64_t first,
+                                     const OpenRound& round) const {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const SlotCount& slot = counts[i];
     const Lease* lease = table_.find(slot.lease, slot.fence);
-    const auto index = static_cast<std::size_t>(reduced.first) + i;
+    const auto index = static_cast<std::size_t>(first) + i;
     if (!lease || lease->first != first_of(round, index))
       return "slot " + std::to_string(index) + " was leased again";
     if (slot.examples != examples_of(*lease) ||
         !sound_loss(slot.loss_sum, slot.examples))
       return "its counts are wrong";
   }
-  return fault_of(reduced.delta, reduced.statistics, reduced.updater_state,
-                  weight, delta);
+  return "";
 }
 
 // What others have of it is sent here.
 void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
-  if (round.groups.empty()) return;
+  if (!round.is_elsewhere()) return;
   round.groups.clear();
+  round.parties = 0;
   round.reducers.clear();
   for (const auto& [id, lease] : table_.leases())
     if (lease.first >= round.first && lease.first < round.end)
@@ -147,7 +153,7 @@ void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
 void AveragingEpoch::reduction_failed(OpenRound& round,
                                       const std::string& why) {
   go_direct(round, why);
-  if (++context_.reduce_failures != kMostFailures) return;
+  if (++context_.reduce_failures != kMostReduceFailures) return;
   context_.log(Level::kWarning,
                "the master sums all replicas from now on; other workers could "
                "not: " +
@@ -165,7 +171,7 @@ bool AveragingEpoch::is_in(const Result& result) const {
 // All of a round is with other workers, but their sums do not come.
 void AveragingEpoch::watch_reduction() {
   for (OpenRound& round : rounds_) {
-    if (round.groups.empty()) continue;
+    if (!round.is_elsewhere()) continue;
     const auto elsewhere =
         std::ranges::count_if(table_.leases(), [&](const auto& entry) {
           return entry.second.first >= round.first &&

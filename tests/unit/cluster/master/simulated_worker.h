@@ -16,6 +16,8 @@
 
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/worker/slot_keeper.h"
+#include "libcore/cluster/worker/sync_keeper.h"
+#include "libcore/exchange/delta.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
@@ -44,6 +46,16 @@ inline std::vector<float> step_of(const std::vector<float>& parameters,
   return step;
 }
 
+// One with so many parameters, and a velocity for each.
+inline dl::nn::NetworkConfig network() {
+  return dl::nn::parse_network(
+      R"({"input": {"shape": [4]},
+          "updater": {"type": "nesterov", "learning_rate": 0.5, "momentum": 0.5},
+          "layers": [{"type": "output", "units": 8, "activation": "identity",
+                      "loss": "mean_squared_error"}]})",
+      "the test's network");
+}
+
 class Branch;
 
 // A worker: takes what the master sends and, when told to work, answers.
@@ -56,7 +68,9 @@ struct Worker {
   bool alive = true, deaf = false;  // deaf: its queue is full
   std::vector<float> parameters, residual = std::vector<float>(kParameters);
   std::vector<float> statistics;
-  std::optional<SlotKeeper> keeper;  // averaging
+  std::optional<SlotKeeper> keeper;     // averaging
+  std::shared_ptr<SyncKeeper> in_step;  // sync; its parameters are below
+  std::shared_ptr<std::vector<float>> shared;
   std::uint64_t version = 0;
   bool known = false;
   int states = 0;  // that came
@@ -89,6 +103,7 @@ struct Worker {
  private:
   void apply(Apply apply);
   void average(const Task& task, const dl::data::Epoch& order);
+  void find_gradient(const Task& task, const dl::data::Epoch& order);
   void share(const Task& task, const dl::data::Epoch& order);
 };
 
@@ -137,12 +152,17 @@ inline void Worker::take(const Message& message, Mode mode) {
       known = true;
       if (mode == Mode::kAveraging)
         keeper->take(std::move(state));
+      else if (mode == Mode::kSync)
+        in_step->take(std::move(state));
       else
         parameters = std::move(state.parameters);
       break;
     }
     case MessageType::kRound:
-      keeper->take(Round::from_message(message));
+      if (mode == Mode::kSync)
+        in_step->take(Round::from_message(message));
+      else
+        keeper->take(Round::from_message(message));
       break;
     case MessageType::kTask:
       if (!known) throw std::logic_error("a task without state");
@@ -189,9 +209,10 @@ inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
   if (tasks.empty() || pending.size() >= in_flight) return;
   const Task task = tasks.front();
   // The feed may bring it later.
-  if (mode == Mode::kAveraging ? !keeper->has(task.version)
-                               : version < task.version)
-    return;
+  const bool here = mode == Mode::kAveraging ? keeper->has(task.version)
+                    : mode == Mode::kSync    ? in_step->has(task.version)
+                                             : version >= task.version;
+  if (!here) return;
   ++progress;
   if (task.kind == TaskKind::kEvaluate) {
     TaskDone answer;
@@ -210,6 +231,8 @@ inline void Worker::work(Mode mode, const dl::data::Epoch& order) {
     tasks.pop_front();
   } else if (mode == Mode::kAveraging) {
     average(task, order);
+  } else if (mode == Mode::kSync) {
+    find_gradient(task, order);
   } else {
     share(task, order);
   }
@@ -252,6 +275,32 @@ inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
   result->loss_sum = loss_sum;
   if (bad) result->statistics[1] = NAN;
   out.push_back(result->to_message());
+}
+
+inline void Worker::find_gradient(const Task& task,
+                                  const dl::data::Epoch& order) {
+  tasks.pop_front();
+  if (!in_step->begin(task)) return;  // the master has taken it back
+  std::vector<float> gradient =
+      step_of({shared->begin(), shared->end()}, task.epoch, task.first);
+  if (const float size = std::exchange(exaggerates, 0); size > 0)
+    gradient[0] = size;
+  if (std::exchange(poison, false)) {
+    const Fault fault{task.lease, task.fence, task.first, "it is not finite"};
+    return out.push_back(fault.to_message());
+  }
+  Result result;
+  result.lease = task.lease;
+  result.fence = task.fence;
+  result.round = task.slot.round;
+  result.slot = task.slot.index;
+  result.examples = order.examples(task.first, task.count);
+  result.loss_sum = static_cast<double>(result.examples) * loss(task.version);
+  dl::exchange::encode_delta(gradient, {}, {}, result.delta);
+  const auto running = in_step->statistics();
+  result.statistics.assign(running.begin(), running.end());
+  result.statistics[0] = 0.5F * running[0] + static_cast<float>(task.first);
+  out.push_back(result.to_message());
 }
 
 inline void Worker::share(const Task& task, const dl::data::Epoch& order) {

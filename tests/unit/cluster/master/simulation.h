@@ -24,6 +24,7 @@
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/tree/reducer.h"
 #include "libcore/cluster/tree/relay.h"
+#include "libcore/cluster/worker/learner.h"
 #include "libcore/io/digest.h"
 #include "tests/unit/cluster/master/simulated_worker.h"
 
@@ -92,7 +93,7 @@ class Branch : public RelayLink, public ReducerLink {
   std::uint64_t messages = 0, bytes = 0;  // sent to children
   std::uint64_t results = 0;              // sent to other workers
 
-  std::string listen() override { return "tcp://" + name_; }
+  Listening listen() override { return {"tcp://" + name_, false}; }
   void connect(const std::string& endpoint) override {
     parent_ = endpoint.empty() ? "" : endpoint.substr(6);
     connected_ = false;
@@ -127,11 +128,14 @@ class Branch : public RelayLink, public ReducerLink {
     worker->branch->results_.push_back(*message);
   }
   // What of messages of the master is for the worker itself.
-  void pass(const Message& message, Worker& worker) {
-    reducer.from_master(message);
-    if (message.type != MessageType::kReduce &&
-        message.type != MessageType::kDirect)
-      worker.take(message, network_.mode());
+  void pass(std::vector<Message> given, Worker& worker) {
+    for (const Message& next : reducer.from_master(std::move(given))) {
+      try {
+        worker.take(next, network_.mode());
+      } catch (const OutOfStep& error) {
+        throw std::logic_error(name_ + ": " + error.why);
+      }
+    }
   }
 
   // Takes in at most so many messages of the parent, and of those that send
@@ -142,6 +146,10 @@ class Branch : public RelayLink, public ReducerLink {
       results_.pop_front();
     }
     while (reducer.busy()) reducer.poll();
+    pass({}, worker);
+    // As if it had waited for long.
+    waited_ = reducer.waits() ? waited_ + 1 : 0;
+    if (waited_ > 200) reducer.give_up_round();
     for (const std::string& endpoint : std::set<std::string>(reducers_)) {
       const Worker* there = network_.find(endpoint.substr(6));
       if (there && !there->branch->walled_in) continue;
@@ -156,8 +164,7 @@ class Branch : public RelayLink, public ReducerLink {
     for (; most > 0 && !arrived_.empty(); --most) {
       const Received received = std::move(arrived_.front());
       arrived_.pop_front();
-      for (const Message& message : relay.from_parent(received))
-        pass(message, worker);
+      pass(relay.from_parent(received), worker);
     }
   }
 
@@ -168,6 +175,7 @@ class Branch : public RelayLink, public ReducerLink {
   std::deque<Received> arrived_;
   std::deque<Message> results_;
   std::set<std::string> reducers_;  // endpoints
+  int waited_ = 0;                  // turns, for an average
 };
 
 inline void Worker::receive(Received received, Mode mode) {
@@ -187,8 +195,7 @@ inline void Worker::receive(Received received, Mode mode) {
     default:
       break;
   }
-  for (const Message& turn : branch->relay.from_master(std::move(received)))
-    branch->pass(turn, *this);
+  branch->pass(branch->relay.from_master(std::move(received)), *this);
 }
 
 struct Folder {
@@ -231,11 +238,13 @@ struct Master {
     context.updater_elements = 1;
     context.subjects = {{1, {}}};
     context.state.parameters.assign(kParameters, 1);
-    if (settings.mode == Mode::kAveraging)
+    if (in_rounds(settings.mode))
       context.state.statistics.assign(kStatistics, 1);
-    if (settings.mode == Mode::kAveraging &&
+    if (in_rounds(settings.mode) &&
         settings.averaging.updater_state == UpdaterState::kAverage)
       context.state.updater_state.assign(kParameters, 0);
+    if (settings.mode == Mode::kSync)
+      context.state.updater = std::make_shared<dl::nn::HostUpdater>(network());
     beginning = context.state;
     if (saved) context.state = *saved;
     const LogIdentity identity{kParameters, 0};
@@ -279,6 +288,8 @@ struct Master {
   static Welcome welcome() {
     Welcome welcome;
     welcome.run = std::string(32, '0');
+    welcome.sizes.parameters = kParameters;
+    welcome.sizes.statistics = kStatistics;
     return welcome;
   }
   static dl::data::Catalogue catalogue(std::int64_t examples) {
@@ -298,6 +309,11 @@ struct Master {
     worker.hello.threads = link.threads;
     if (context.settings.sharing.staleness == 0) worker.in_flight = 1000;
     worker.keeper.emplace(context.settings.averaging);
+    if (link.mode() == Mode::kSync) {
+      worker.shared = std::make_shared<std::vector<float>>(kParameters);
+      worker.in_step =
+          std::make_shared<SyncKeeper>(network(), 1, *worker.shared);
+    }
     worker.branch = std::make_shared<Branch>(link, name);
     deliver(worker, worker.hello.to_message());
     flush(worker);
@@ -358,6 +374,14 @@ struct Master {
     coordinator->tick(now);
   }
 };
+
+inline int count_events(const Folder& folder, const std::string& name) {
+  std::ifstream in(folder.path + "/events.jsonl");
+  int count = 0;
+  for (std::string line; std::getline(in, line);)
+    count += Json::parse(line)["event"] == name;
+  return count;
+}
 
 // Reads a run's history as dl-run(5) says: a resume makes void what was
 // committed after its checkpoint.  Returns how often each mini-batch counts,

@@ -30,18 +30,10 @@ std::vector<std::uint64_t> numbers(const std::vector<FeedItem>& items) {
   return result;
 }
 
-int count_events(const Folder& folder, const std::string& name) {
-  std::ifstream in(folder.path + "/events.jsonl");
-  int count = 0;
-  for (std::string line; std::getline(in, line);)
-    count += Json::parse(line)["event"] == name;
-  return count;
-}
-
 struct NoLink : RelayLink {
   int told = 0;                // messages to children
   std::set<std::string> gone;  // children
-  std::string listen() override { return ""; }
+  Listening listen() override { return {}; }
   void connect(const std::string&) override {}
   void send_to_parent(const Message&, const Envelope&) override {}
   bool send_to_child(const std::string& child, const Message&,

@@ -23,8 +23,9 @@ inline Settings settings(Mode mode) {
   s.mode = mode;
   s.batch = 4;
   s.epochs = 2;
-  s.averaging.workers = mode == Mode::kAveraging ? 3 : 0;
-  s.averaging.frequency = 4;
+  if (mode == Mode::kSync) s.averaging = AveragingSettings::for_sync(0);
+  if (mode == Mode::kAveraging) s.averaging.frequency = 4;
+  if (in_rounds(mode)) s.averaging.workers = 3;
   s.metric = "loss";
   return s;
 }

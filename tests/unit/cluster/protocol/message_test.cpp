@@ -177,6 +177,24 @@ TEST_CASE("messages of the tree") {
   CHECK(through(Feeding{12}).after == 12);
 }
 
+TEST_CASE("messages of sync") {
+  const Parties parties{3, {"tcp://10.0.0.7:40123", "tcp://h:1"}, true};
+  CHECK(through(parties).endpoints == parties.endpoints);
+  refuses(parties, "endpoints", Json::array());
+  refuses(parties, "endpoints", Json::array({"ipc:///tmp/x"}));
+  const Part part{9, 3, 4, 2, 17, {5, 1, 32, 0.5}, {1, 2, 3}};
+  CHECK(through(part).values == part.values);
+  CHECK(through(part).count.examples == 32);
+  refuses(part, "slot", 4);
+  refuses(part, "slots", 0);
+  refuses(part, "first", -1);
+  const Mean mean{9, 3, 17, {{5, 1, 32, 0.5}, {6, 1, 16, 0.25}}, "", {1, 2}};
+  CHECK(through(mean).counts[1].lease == 6);
+  CHECK(through(mean).values == mean.values);
+  refuses(mean, "slots", Json::array({{{"lease", 1}}}));
+  refuses(mean, "why", "two\nlines");
+}
+
 TEST_CASE("messages of sums") {
   const Reduce order{9, 2, 64, 20, 1000, "tcp://10.0.0.7:4000"};
   CHECK(through(order).level == 2);
@@ -240,8 +258,22 @@ TEST_CASE("State and Result carry floats bit for bit") {
 }
 
 TEST_CASE("Round") {
-  const Round round{12, 0.875, bytes(9), {1, 2}, {3}};
+  Round round;
+  round.version = 12;
+  round.momentum = 0.875;
+  round.iteration = 11;
+  round.epoch = 2;
+  round.factor = 0.5;
+  round.held = true;
+  round.delta = bytes(9);
+  round.statistics = {1, 2};
+  round.updater_state = {3};
   const Round copy = through(round);
+  CHECK(copy.iteration == 11);
+  CHECK(copy.factor == 0.5);
+  CHECK(copy.held);
+  refuses(round, "factor", 0);
+  refuses(round, "held", 1);
   CHECK(copy.version == 12);
   CHECK(copy.momentum == 0.875);
   CHECK(copy.delta == bytes(9));

@@ -34,7 +34,7 @@ double seconds(const Estimate& estimate, Way way, std::int64_t n) {
 
 TEST_CASE("one host exchanges nothing") {
   const Estimate estimate = four_hosts();
-  for (const Way way : {Way::kSharing, Way::kAveraging, Way::kDense})
+  for (const Way way : {Way::kSharing, Way::kAveraging, Way::kSync})
     CHECK(estimate.rate(way, 1) == Approx(320));
 }
 
@@ -48,8 +48,10 @@ TEST_CASE("a step takes what its formula says") {
   estimate.topology = Topology::kStar;
   CHECK(seconds(estimate, Way::kSharing, 64) ==
         Approx(64.0 * 64 * 2000 / 12.5e6));
-  CHECK(seconds(estimate, Way::kDense, 4) ==
-        Approx(0.1 + 1.5 * 4e6 / 12.5e6 + 6e-3));
+  CHECK(seconds(estimate, Way::kSync, 4) ==
+        Approx(0.1 + 1.5 * 4e6 / 12.5e6 + 2e-3));
+  CHECK(seconds(estimate, Way::kSync, 65) ==
+        Approx(0.1 + 2.0 * 65 * 4e6 / 12.5e6 + 2e-3));
   const double exchange = 2.0 * 4 * 20000 / 12.5e6 + 1e-3;
   CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1 + exchange / 5));
   const double star = 2.0 * 64 * 20000 / 12.5e6 + 1e-3;
@@ -64,19 +66,18 @@ TEST_CASE("a step takes what its formula says") {
   CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1));
 }
 
-TEST_CASE(
-    "at the break-even bandwidth sharing and a dense exchange are equal") {
+TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
   Estimate estimate = four_hosts();
   for (HostFigures& host : estimate.hosts) host.round_trip = 1e-5;
   const double line = estimate.break_even(4);
   REQUIRE(std::isfinite(line));
   for (HostFigures& host : estimate.hosts) host.bandwidth = line;
   CHECK(estimate.rate(Way::kSharing, 4) ==
-        Approx(estimate.rate(Way::kDense, 4)));
+        Approx(estimate.rate(Way::kSync, 4)));
   for (HostFigures& host : estimate.hosts) host.bandwidth = line / 2;
-  CHECK(estimate.rate(Way::kSharing, 4) > estimate.rate(Way::kDense, 4));
+  CHECK(estimate.rate(Way::kSharing, 4) > estimate.rate(Way::kSync, 4));
   for (HostFigures& host : estimate.hosts) host.bandwidth = 2 * line;
-  CHECK(estimate.rate(Way::kSharing, 4) < estimate.rate(Way::kDense, 4));
+  CHECK(estimate.rate(Way::kSharing, 4) < estimate.rate(Way::kSync, 4));
   for (HostFigures& host : estimate.hosts) host.update_bytes = 8e6;
   CHECK(estimate.break_even(4) == 0);
 }

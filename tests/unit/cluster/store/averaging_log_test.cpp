@@ -90,6 +90,41 @@ TEST_CASE("a logged round makes the state after it of the one before") {
   CHECK(state.velocity.size() == kElements);
 }
 
+TEST_CASE("a logged gradient is a step of the network's updater") {
+  RunState state = start();
+  const auto network = dl::nn::parse_network(
+      R"({"input": {"shape": [2]},
+          "updater": {"type": "nesterov", "learning_rate": 0.5},
+          "layers": [{"type": "output", "units": 2, "activation": "identity",
+                      "loss": "mean_squared_error"}]})",
+      "'net'");
+  state.updater = std::make_shared<dl::nn::HostUpdater>(network);
+  state.updater_state.assign(kElements, 0.25F);
+  state.step_factor = 0.5;
+  std::vector<float> gradient = {1, 2, 3, -4, 5, 6};
+  RunState want = state;
+  dl::nn::Position at;
+  at.iteration = state.iteration;
+  at.factor = state.step_factor;
+
+  Round round;
+  dl::exchange::encode_delta(gradient, {}, {}, round.delta);
+  round.statistics = {6, 7};
+  LogEntry entry = Made().entry;
+  const auto payload = encode_round_record(round, std::nullopt, 1, {});
+  entry.payload = payload;
+  apply_round(entry, state);
+  REQUIRE(
+      state.updater->step(at, gradient, want.parameters, want.updater_state));
+  CHECK(state.parameters == want.parameters);
+  CHECK(state.updater_state == want.updater_state);
+  CHECK(state.statistics == round.statistics);
+  CHECK(state.iteration == 3);
+
+  RunState without = start();
+  check_refused(entry, without, "updater that the run does not have");
+}
+
 TEST_CASE("what is not averaged is not in a round") {
   const Made made;
   Round round = made.round;

@@ -34,7 +34,7 @@ struct Node {
     reduce.first = first;
     reduce.count = count;
     reduce.parameters = 4;
-    reducer.from_master(reduce.to_message());
+    reducer.from_master({reduce.to_message()});
   }
   // What it says to the master, once its sums are made.
   std::vector<Message> say() {
@@ -93,15 +93,15 @@ TEST_CASE("a peer cannot fill a reducer with parts that nobody sums") {
   large.body["round"] = 1;
   node.reducer.from_worker(large);
   CHECK(node.reducer.kept_bytes() == kept);
-  node.reducer.from_master(Direct{1}.to_message());
+  node.reducer.from_master({Direct{1}.to_message()});
   CHECK(node.reducer.kept_bytes() < kept);
-  node.reducer.from_master(end_of(2));
+  node.reducer.from_master({end_of(2)});
   CHECK(node.reducer.kept_bytes() == 0);
 }
 
 TEST_CASE("a reducer keeps parts of rounds that may be open alone") {
   Node node;
-  node.reducer.from_master(end_of(5));
+  node.reducer.from_master({end_of(5)});
   for (const std::uint64_t round : {0, 5, 8, 1'000'000})
     node.reducer.from_worker(part(round, 0));
   CHECK(node.reducer.kept_bytes() == 0);
@@ -176,7 +176,7 @@ TEST_CASE("a part that a reducer passes over gets to the master") {
   CHECK(Result::from_message(sender.say().at(0)).elsewhere);
   CHECK_FALSE(sender.reducer.is_over(*sender.link.parts[0]));
   // As no sum comes, the master asks for it.
-  sender.reducer.from_master(Direct{1}.to_message());
+  sender.reducer.from_master({Direct{1}.to_message()});
   CHECK(Result::from_message(sender.say().at(0)).delta == own.blobs[0]);
   // What waits for the reducer is dropped.
   CHECK(sender.reducer.is_over(*sender.link.parts[0]));

@@ -1,0 +1,102 @@
+// Sync's rounds whose gradients workers average among themselves,
+// tree/all_reduce.h.
+
+#include <algorithm>
+#include <utility>
+
+#include "libcore/cluster/master/averaging/averaging_master.h"
+
+namespace dl::cluster {
+
+// All workers or none: whoever takes part gets the average from the others.
+std::vector<Member*> AveragingEpoch::parties() {
+  const std::vector<Member*> workers = context_.members.workers();
+  if (workers.size() < 2 || workers.size() > kMostParties) return {};
+  for (Member* member : workers) {
+    if (!std::exchange(member->seat.asked, true))
+      context_.outgoing.send(*member,
+                             Listen{context_.limits.fan_out}.to_message());
+    const bool begins = !member->in_step && !working(*member);
+    if (member->seat.endpoint.empty() || !reachable(*member) ||
+        (begins && !context_.outgoing.bring_up_to_date(*member)) ||
+        !member->in_step)
+      return {};
+  }
+  return workers;
+}
+
+// One that reports reaches the master without a line, if it can.
+bool AveragingEpoch::tell_parties(const std::vector<Member*>& workers) {
+  Parties message;
+  message.id = ++context_.parties.id;
+  for (const Member* member : workers)
+    message.endpoints.push_back(member->seat.endpoint);
+  const auto beside = std::ranges::find_if(
+      workers, [](const Member* member) { return member->seat.beside; });
+  const Member* reporter = beside == workers.end() ? workers.front() : *beside;
+  context_.parties.reporter = reporter->number;
+  for (Member* member : workers) {
+    message.reports = member == reporter;
+    if (!context_.outgoing.send(*member, message.to_message())) return false;
+  }
+  return true;
+}
+
+bool AveragingEpoch::plan_exchange(OpenRound& round) {
+  if (!is_sync() || context_.reduce_failures >= kMostReduceFailures)
+    return false;
+  const std::vector<Member*> workers = parties();
+  if (workers.empty()) return false;
+  std::vector<std::uint64_t> numbers;
+  for (const Member* member : workers) numbers.push_back(member->number);
+  if (numbers != context_.parties.members) {
+    context_.parties.members.clear();
+    if (!tell_parties(workers)) return false;
+    context_.parties.members = numbers;
+  }
+  round.parties = context_.parties.id;
+  round.appointed.insert(numbers.begin(), numbers.end());
+  round.reducers = std::move(numbers);
+  return true;
+}
+
+// One of a round that is over, or that the master sums, comes late.
+void AveragingEpoch::take_mean(const Member& member, Mean mean) {
+  const auto found =
+      std::ranges::find(rounds_, mean.round, &OpenRound::version);
+  if (found == rounds_.end() && mean.round <= context_.state.version) return;
+  if (found == rounds_.end() || !found->appointed.contains(member.number))
+    throw Error{Code::kProtocol, "Mean: nobody asked for it"};
+  OpenRound& round = *found;
+  if (round.parties == 0) return;
+  if (!mean.why.empty()) return reduction_failed(round, mean.why);
+  if (mean.parties != round.parties ||
+      member.number != context_.parties.reporter)
+    throw Error{Code::kProtocol, "Mean: another tells it"};
+  if (const std::string why = fault_of(mean, round); !why.empty())
+    return reduction_failed(round, why);
+  context_.reduce_failures = 0;
+  const std::size_t bytes =
+      sizeof(float) * mean.values.size() / mean.counts.size();
+  round.mean = std::move(mean.values);
+  for (const SlotCount& slot : mean.counts)
+    settle(round, Lease(*table_.find(slot.lease, slot.fence)), slot.examples,
+           slot.loss_sum, bytes);
+  end_rounds();
+}
+
+// Why the average cannot be used; "": it can.
+std::string AveragingEpoch::fault_of(const Mean& mean,
+                                     const OpenRound& round) const {
+  const RunState& state = context_.state;
+  if (mean.counts.size() != round.slots() ||
+      mean.values.size() != state.parameters.size() + state.statistics.size())
+    return "it is the average of another round";
+  if (const std::string why = fault_of(mean.counts, 0, round); !why.empty())
+    return why;
+  if (!(static_cast<double>(largest_magnitude(mean.values)) <= most_value_))
+    return "its values are not finite, or nearly so";
+  return "";
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,59 @@
+// The messages of sync, by which workers average gradients among themselves;
+// see message.h.
+//
+// What a slot gives is one vector, its gradient and then its statistics.  That
+// is cut into pieces (tree/pieces.h), each of which one worker averages and
+// sends to all.
+
+#ifndef DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_SYNC_H_
+#define DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_SYNC_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/protocol/message_averaging.h"
+#include "libcore/cluster/protocol/message_type.h"
+
+namespace dl::cluster {
+
+constexpr std::size_t kMostParties = 64;
+
+// master -> worker: those that average among themselves from now on.
+struct Parties {
+  std::uint64_t id = 0;                // grows
+  std::vector<std::string> endpoints;  // "tcp://...", its own among them
+  bool reports = false;                // it tells the master the averages
+
+  Message to_message() const;
+  static Parties from_message(const Message& message);
+};
+
+// worker -> worker: elements [first, first + values) of what a slot gives.
+struct Part {
+  std::uint64_t round = 0, parties = 0;
+  std::int64_t slots = 1, slot = 0;  // slots: of the round
+  std::int64_t first = 0;
+  SlotCount count;
+  std::vector<float> values;
+
+  Message to_message() const;
+  static Part from_message(const Message& message);
+};
+
+// worker -> worker: such elements of the average of all slots; and all of it to
+// the master, from the one that reports.
+struct Mean {
+  std::uint64_t round = 0, parties = 0;
+  std::int64_t first = 0;
+  std::vector<SlotCount> counts;  // of each slot
+  std::string why;                // not "": to the master, there will be none
+  std::vector<float> values;
+
+  Message to_message() const;
+  static Mean from_message(const Message& message);
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PROTOCOL_MESSAGE_SYNC_H_

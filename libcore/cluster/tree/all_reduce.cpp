@@ -1,0 +1,304 @@
+#include "libcore/cluster/tree/all_reduce.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/protocol/message_fields.h"
+#include "libcore/exchange/average.h"
+#include "libcore/exchange/delta.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// Others may be ahead of the master's word to this worker; two are open at
+// most.
+constexpr std::uint64_t kRoundsAhead = 2;
+
+// The master may tell of others round after round, while one is open here.
+constexpr std::size_t kMostGroups = 16;
+
+std::uint64_t field(const Message& message, std::string_view key) {
+  const std::string name(name_of(message.type));
+  return number_of(JsonView(message.body, Code::kProtocol, name), key);
+}
+
+// Whether a Round's average is with the parties.
+bool is_held(const Message& round) {
+  return JsonView(round.body, Code::kProtocol, "Round").at("held").boolean();
+}
+
+const Piece* piece_at(const std::vector<Piece>& pieces, std::int64_t first,
+                      std::size_t count) {
+  const auto found = std::ranges::find_if(pieces, [&](const Piece& piece) {
+    return std::cmp_equal(piece.first, first) && piece.count == count;
+  });
+  return found == pieces.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void AllReduce::begin_session(const Sizes& sizes) {
+  sizes_ = sizes;
+  own_endpoint_.clear();
+  groups_.clear();
+  slots_.clear();
+  kept_.clear();
+  open_.clear();
+  early_.clear();
+  early_bytes_ = 0;
+  direct_.clear();
+  over_ = newest_ = 0;
+  for_master_.clear();
+}
+
+void AllReduce::from_master(const Message& message) {
+  switch (message.type) {
+    case MessageType::kParties:
+      return take_parties(Parties::from_message(message));
+    case MessageType::kTask: {
+      const Task task = Task::from_message(message);
+      newest_ = std::max(newest_, task.slot.round);
+      if (task.slot.parties != 0) slots_[task.lease] = task.slot;
+      return;
+    }
+    case MessageType::kDirect:
+      return go_direct(Direct::from_message(message).round);
+    case MessageType::kState:
+      // It has ended this worker's tasks.
+      slots_.clear();
+      kept_.clear();
+      return end_rounds(field(message, "version"));
+    case MessageType::kRound:
+      newest_ = std::max(newest_, field(message, "version"));
+      return;
+    default:
+      return;
+  }
+}
+
+void AllReduce::take_parties(const Parties& parties) {
+  Group& group = groups_[parties.id];
+  group.endpoints = parties.endpoints;
+  group.own = static_cast<std::size_t>(
+      std::ranges::find(parties.endpoints, own_endpoint_) -
+      parties.endpoints.begin());
+  group.reports = parties.reports;
+  group.pieces = pieces_of(elements(), parties.endpoints.size());
+  while (groups_.size() > kMostGroups) groups_.erase(groups_.begin());
+  early_bytes_ = 0;
+  for (Message& message : std::exchange(early_, {})) {
+    try {
+      from_worker(std::move(message));
+    } catch (const Error&) {  // the round goes on without it
+    }
+  }
+}
+
+bool AllReduce::take_result(Message& message) {
+  const std::uint64_t lease = field(message, "lease");
+  const auto found = slots_.find(lease);
+  if (found == slots_.end()) return false;
+  const Slot slot = found->second;
+  slots_.erase(found);
+  if (!group_of(slot.round, slot.parties)) return false;
+  Message without{message.type, message.body,
+                  std::vector<std::vector<std::byte>>(message.blobs.size())};
+  without.body["elsewhere"] = true;
+  for_master_.push_back(std::move(without));
+  send_parts(message, slot);
+  kept_[lease] = {slot.round, slot.parties, std::move(message)};
+  return true;
+}
+
+void AllReduce::send_parts(const Message& result, const Slot& slot) {
+  std::vector<float> all(static_cast<std::size_t>(sizes_.parameters));
+  exchange::decode_delta(result.blobs[0], 1, all);
+  const std::vector<float> statistics = blob_to_floats(result, 1);
+  all.insert(all.end(), statistics.begin(), statistics.end());
+  require(all.size() == elements(), "a slot's vector of another size");
+  const Group& group = *group_of(slot.round, slot.parties);
+  for (const Piece& piece : group.pieces) {
+    Part part;
+    part.round = slot.round;
+    part.parties = slot.parties;
+    part.slots = slot.slots;
+    part.slot = slot.index;
+    part.first = static_cast<std::int64_t>(piece.first);
+    part.count =
+        SlotCount::from_json(JsonView(result.body, Code::kProtocol, "Result"));
+    const auto begin = all.begin() + part.first;
+    part.values.assign(begin, begin + static_cast<std::ptrdiff_t>(piece.count));
+    if (piece.owner == group.own)
+      take_part(std::move(part));
+    else
+      link_.send_to_reducer(group.endpoints[piece.owner],
+                            std::make_shared<const Message>(part.to_message()));
+  }
+}
+
+const AllReduce::Group* AllReduce::group_of(std::uint64_t round,
+                                            std::uint64_t parties) const {
+  const auto found = groups_.find(parties);
+  const bool wanted =
+      !is_over(round) && round <= std::max(over_, newest_) + kRoundsAhead;
+  return wanted && found != groups_.end() ? &found->second : nullptr;
+}
+
+// Of parties that the master has not told of yet: keeps it.
+bool AllReduce::is_early(const Message& message) {
+  const std::uint64_t known = groups_.empty() ? 0 : groups_.rbegin()->first;
+  if (field(message, "parties") <= known) return false;
+  const std::uint64_t bytes = early_bytes_ + size_of(message);
+  if (bytes > 2 * kMostParties * sizeof(float) * elements()) return true;
+  early_bytes_ = bytes;
+  early_.push_back(message);
+  return true;
+}
+
+void AllReduce::from_worker(Message message) {
+  if (is_early(message)) return;
+  if (message.type == MessageType::kPart)
+    take_part(Part::from_message(message));
+  else
+    take_mean(Mean::from_message(message));
+}
+
+void AllReduce::take_part(Part part) {
+  const Group* group = group_of(part.round, part.parties);
+  if (!group) return;
+  const Piece* piece = piece_at(group->pieces, part.first, part.values.size());
+  if (!piece || piece->owner != group->own)
+    throw Error{Code::kProtocol, "Part: it is another's to average"};
+  Gathering& gathering = open_[part.round].gathering[piece->first];
+  if (gathering.done) return;
+  // A slot that was leased again has another Part, whichever comes last.
+  const auto before = gathering.parts.find(part.slot);
+  if (before != gathering.parts.end() &&
+      before->second.count.lease > part.count.lease)
+    return;
+  gathering.parts[part.slot] = {part.count, std::move(part.values)};
+  if (std::cmp_equal(gathering.parts.size(), part.slots))
+    average(part.round, *group, part.parties, piece->first, gathering);
+}
+
+void AllReduce::average(std::uint64_t round, const Group& group,
+                        std::uint64_t parties, std::size_t first,
+                        Gathering& gathering) {
+  Mean mean;
+  mean.round = round;
+  mean.parties = parties;
+  mean.first = static_cast<std::int64_t>(first);
+  const std::size_t count = gathering.parts.begin()->second.values.size();
+  exchange::Average sums(gathering.parts.size(), count);
+  try {
+    std::size_t slot = 0;
+    for (auto& [index, part] : gathering.parts) {
+      mean.counts.push_back(part.count);
+      sums.put(slot++, std::move(part.values),
+               static_cast<double>(part.count.examples));
+    }
+    mean.values = sums.result();
+  } catch (const Error& error) {
+    mean.counts.clear();
+    mean.why = error.what();
+  }
+  gathering.parts.clear();
+  gathering.done = true;
+  failpoint("worker.before_mean");
+  if (!mean.why.empty()) return for_master_.push_back(mean.to_message());
+  const auto message = std::make_shared<const Message>(mean.to_message());
+  for (std::size_t i = 0; i < group.endpoints.size(); ++i)
+    if (i != group.own) link_.send_to_reducer(group.endpoints[i], message);
+  take_mean(std::move(mean));
+}
+
+void AllReduce::take_mean(Mean mean) {
+  const Group* group = group_of(mean.round, mean.parties);
+  if (!group) return;
+  if (!piece_at(group->pieces, mean.first, mean.values.size()))
+    throw Error{Code::kProtocol, "Mean: of no piece"};
+  Open& open = open_[mean.round];
+  open.parties = mean.parties;
+  if (!open.come.insert(static_cast<std::size_t>(mean.first)).second) return;
+  open.average.resize(elements());
+  std::ranges::copy(mean.values, open.average.begin() + mean.first);
+  open.counts = std::move(mean.counts);
+  if (open.come.size() == group->pieces.size() && group->reports)
+    report(mean.round, open);
+}
+
+void AllReduce::report(std::uint64_t round, const Open& open) {
+  Mean whole;
+  whole.round = round;
+  whole.parties = open.parties;
+  whole.counts = open.counts;
+  whole.values = open.average;
+  for_master_.push_back(whole.to_message());
+}
+
+bool AllReduce::complete(Message& round) {
+  const std::uint64_t version = field(round, "version");
+  if (!is_held(round)) {
+    end_rounds(version);
+    return true;
+  }
+  const auto found = open_.find(version);
+  if (found == open_.end()) return false;
+  const Open& open = found->second;
+  const Group* group = group_of(version, open.parties);
+  if (!group || open.come.size() < group->pieces.size()) return false;
+  const std::span<const float> all = open.average;
+  const auto parameters = static_cast<std::size_t>(sizes_.parameters);
+  exchange::encode_delta(all.first(parameters), {}, {}, round.blobs[0]);
+  const auto statistics = std::as_bytes(all.subspan(parameters));
+  round.blobs[1].assign(statistics.begin(), statistics.end());
+  round.body["held"] = false;
+  groups_.erase(groups_.begin(), groups_.find(open.parties));
+  end_rounds(version);
+  return true;
+}
+
+bool AllReduce::is_over(const Message& part) const {
+  return part.type == MessageType::kPart && is_over(field(part, "round"));
+}
+
+void AllReduce::lost(const std::string& endpoint) {
+  for (const auto& [lease, kept] : kept_) {
+    const Group* group = group_of(kept.round, kept.parties);
+    if (!group || std::ranges::count(group->endpoints, endpoint) == 0) continue;
+    Mean failed;
+    failed.round = kept.round;
+    failed.parties = kept.parties;
+    failed.why = endpoint + " cannot be reached";
+    for_master_.push_back(failed.to_message());
+  }
+}
+
+void AllReduce::go_direct(std::uint64_t round) {
+  if (round <= over_) return;
+  direct_.insert(round);
+  for (auto& [lease, kept] : kept_)
+    if (kept.round == round) for_master_.push_back(std::move(kept.result));
+  std::erase_if(kept_, [&](const auto& e) { return e.second.round == round; });
+  open_.erase(round);
+}
+
+void AllReduce::end_rounds(std::uint64_t version) {
+  over_ = std::max(over_, version);
+  const auto over = [&](const auto& e) { return e.second.round <= version; };
+  std::erase_if(open_, [&](const auto& e) { return e.first <= version; });
+  std::erase_if(kept_, over);
+  std::erase_if(slots_, over);
+  std::erase_if(direct_, [&](std::uint64_t r) { return r <= version; });
+}
+
+std::vector<Message> AllReduce::take_for_master() {
+  return std::exchange(for_master_, {});
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,127 @@
+// A worker's part in sync's averages that workers make among themselves: an
+// all-reduce in which each of them averages some pieces of the slots' vectors
+// and sends them to all.  So every line carries twice a gradient in each
+// direction, however many workers there are, and all sums are in the order of
+// the slots, as the master makes them: who averages changes no bit.
+//
+// The master is told of each slot, and by one worker of the average.  A Result
+// is kept until its round is over: whatever goes wrong on the way, the master
+// asks for it (Direct), and nothing depends on this.
+//
+// Who sends parts has the run's key and may be anybody who takes part, so what
+// is kept of them is bound: rounds that may be open, one part for each slot and
+// piece, and of what comes before the master's word as much as two of the
+// largest rounds have.
+//
+// Without sockets.  One thread, that of the worker's connection.
+
+#ifndef DL_LIBCORE_CLUSTER_TREE_ALL_REDUCE_H_
+#define DL_LIBCORE_CLUSTER_TREE_ALL_REDUCE_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/tree/pieces.h"
+#include "libcore/cluster/tree/reducer_link.h"
+
+namespace dl::cluster {
+
+class AllReduce {
+ public:
+  explicit AllReduce(ReducerLink& link) : link_(link) {}
+
+  void begin_session(const Sizes& sizes);
+  void listens_at(const std::string& endpoint) { own_endpoint_ = endpoint; }
+
+  // What the master says: Parties, Task, Direct, Round and State.
+  void from_master(const Message& message);
+  // This worker's own Result; false: the master, or another worker, sums it.
+  bool take_result(Message& message);
+  // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
+  // one.
+  void from_worker(Message message);
+  // What was sent there may not have arrived.
+  void lost(const std::string& endpoint);
+
+  // It is a Round's turn: puts the average that is held here into one that says
+  // so.  False: that has not come yet.
+  bool complete(Message& round);
+  // Nobody wants the Part any more: its round is over, or the master's.
+  bool is_over(const Message& part) const;
+
+  // Of what came before the master's word of its parties.
+  std::uint64_t kept_bytes() const { return early_bytes_; }
+
+  // What is to be said to the master; forgets it.
+  std::vector<Message> take_for_master();
+
+ private:
+  struct Group {
+    std::vector<std::string> endpoints;
+    std::size_t own = 0;  // of endpoints; their number: none
+    bool reports = false;
+    std::vector<Piece> pieces;
+  };
+  struct Received {
+    SlotCount count;
+    std::vector<float> values;
+  };
+  // A piece that is averaged here.
+  struct Gathering {
+    std::map<std::int64_t, Received> parts;  // by slot
+    bool done = false;
+  };
+  struct Open {
+    std::uint64_t parties = 0;
+    std::map<std::size_t, Gathering> gathering;  // by first element
+    std::vector<float> average;
+    std::set<std::size_t> come;  // pieces of it, by first element
+    std::vector<SlotCount> counts;
+  };
+  struct Kept {
+    std::uint64_t round = 0, parties = 0;
+    Message result;
+  };
+
+  std::size_t elements() const {
+    return static_cast<std::size_t>(sizes_.parameters + sizes_.statistics);
+  }
+  bool is_over(std::uint64_t round) const {
+    return round <= over_ || direct_.contains(round);
+  }
+  // Of the parties' average in this round; null: it is not wanted.
+  const Group* group_of(std::uint64_t round, std::uint64_t parties) const;
+  bool is_early(const Message& message);
+  void take_parties(const Parties& parties);
+  void send_parts(const Message& result, const Slot& slot);
+  void take_part(Part part);
+  void average(std::uint64_t round, const Group& group, std::uint64_t parties,
+               std::size_t first, Gathering& gathering);
+  void take_mean(Mean mean);
+  void report(std::uint64_t round, const Open& open);
+  void go_direct(std::uint64_t round);
+  void end_rounds(std::uint64_t version);
+
+  ReducerLink& link_;
+  Sizes sizes_;
+  std::string own_endpoint_;
+  // By id.  While one round ends, the next may have others.
+  std::map<std::uint64_t, Group> groups_;
+  std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks
+  std::map<std::uint64_t, Kept> kept_;   // by lease
+  std::map<std::uint64_t, Open> open_;   // by round
+  std::deque<Message> early_;            // of groups not known yet
+  std::uint64_t early_bytes_ = 0;
+  std::set<std::uint64_t> direct_;  // rounds in which the master sums
+  std::uint64_t over_ = 0, newest_ = 0;
+  std::vector<Message> for_master_;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TREE_ALL_REDUCE_H_

@@ -1,0 +1,76 @@
+#include "libcore/cluster/worker/sync_keeper.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/base/failpoint.h"
+#include "libcore/cluster/worker/learner.h"
+#include "libcore/exchange/delta.h"
+#include "libcore/io/digest.h"
+
+namespace dl::cluster {
+
+void SyncKeeper::take(State state) {
+  if (state.parameters.size() != parameters_.size() ||
+      state.updater_state.size() != updater_.state_elements())
+    throw Error{Code::kProtocol,
+                "the master sent " + std::to_string(state.parameters.size()) +
+                    " parameters and " +
+                    std::to_string(state.updater_state.size()) +
+                    " values of updater state, the network has " +
+                    std::to_string(parameters_.size()) + " and " +
+                    std::to_string(updater_.state_elements())};
+  std::ranges::copy(state.parameters, parameters_.begin());
+  statistics_ = std::move(state.statistics);
+  updater_state_ = std::move(state.updater_state);
+  version_ = state.version;
+  known_ = true;
+  differs_ = false;
+  difference_.reset();
+}
+
+std::optional<Digest> SyncKeeper::take_difference() {
+  return std::exchange(difference_, std::nullopt);
+}
+
+void SyncKeeper::take(const Round& round) {
+  if (!known_ || round.version != version_ + 1)
+    throw OutOfStep{"round " + std::to_string(round.version) +
+                    " without the one before it"};
+  if (round.held)
+    throw OutOfStep{"round " + std::to_string(round.version) +
+                    " without its average"};
+  version_ = round.version;
+  if (differs_) return;
+  statistics_ = round.statistics;
+  if (!round.delta.empty()) step(round);
+  if (failpoint("worker.flip")) parameters_.front() += 1;
+  const std::uint64_t digest = io::digest(std::as_bytes(parameters_));
+  if (round.digest == 0 || digest == round.digest) return;
+  differs_ = true;
+  difference_.emplace();
+  difference_->sequence = round.version;
+  difference_->digest = digest;
+}
+
+void SyncKeeper::step(const Round& round) {
+  gradient_.assign(parameters_.size(), 0);
+  exchange::decode_delta(round.delta, 1, gradient_);
+  nn::Position at;
+  at.iteration = round.iteration;
+  at.epoch = round.epoch;
+  at.factor = round.factor;
+  // Where this gives what is not finite, the digest tells: the master's was.
+  updater_.step(at, gradient_, parameters_, updater_state_);
+}
+
+bool SyncKeeper::begin(const Task& task) const {
+  if (!known_ || task.version > version_)
+    throw OutOfStep{"task of round " + std::to_string(task.version) +
+                    " without its parameters"};
+  return !differs_ && task.version == version_;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,67 @@
+// The worker's side of sync's rounds, without a network that computes: the
+// parameters and the state of the updater that all have, which each Round takes
+// one step further.
+//
+// They are in host memory, whatever the replica computes on, as their bits may
+// not depend on that.
+//
+// Used by one thread at a time.
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_SYNC_KEEPER_H_
+#define DL_LIBCORE_CLUSTER_WORKER_SYNC_KEEPER_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/nn/host_updater.h"
+
+namespace dl::cluster {
+
+class SyncKeeper {
+ public:
+  // parameters: where they are to be; it outlives this.  threads: of a step.
+  SyncKeeper(const nn::NetworkConfig& network, int threads,
+             std::span<float> parameters)
+      : updater_(network, threads), parameters_(parameters) {}
+
+  // A new conversation: nothing of the one before counts.
+  void begin_session() { known_ = false; }
+  // Throws Error: kProtocol, it is of another network.
+  void take(State state);
+  // Throws Error: kProtocol, it is of another network.  OutOfStep: it follows
+  // another version than this worker has.
+  void take(const Round& round);
+
+  // Its parameters after a round are not what the Round said: what to tell the
+  // master, once.  Nothing begins then until State comes.
+  std::optional<Digest> take_difference();
+
+  // Whether a task of this version may begin: it is here, or will never be.
+  bool has(std::uint64_t version) const {
+    return !known_ || version <= version_;
+  }
+  // False: the task is of a round that is over, so it is no longer wanted.
+  // Throws OutOfStep: its version is not known.
+  bool begin(const Task& task) const;
+
+  std::span<const float> parameters() const { return parameters_; }
+  std::span<const float> statistics() const { return statistics_; }
+
+ private:
+  void step(const Round& round);
+
+  nn::HostUpdater updater_;
+  std::span<float> parameters_;
+  std::vector<float> statistics_, updater_state_;
+  std::vector<float> gradient_;  // scratch
+  std::uint64_t version_ = 0;
+  bool known_ = false, differs_ = false;
+  std::optional<Digest> difference_;  // not told yet
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_SYNC_KEEPER_H_

@@ -1,0 +1,12 @@
+#!/bin/bash
+# Sync through a tree of workers, some of whom die while others get averages from
+# them: the model has the same bytes as that of a calm star.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+make_data
+how=(--mode sync --workers 20 --epochs 8)
+master star "${how[@]}" --topology star
+worker a star
+finish star
+finish a
+deadly_tree tree worker.before_relay=kill@30 "${how[@]}"
+cmp star.safetensors tree.safetensors && echo "same bytes"
