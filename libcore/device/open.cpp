@@ -77,7 +77,8 @@ std::vector<std::string> describe_devices() {
   std::vector<std::string> lines;
   const std::string cuda = cuda_version();
   if (!cuda.empty()) lines.push_back("cuda (" + cuda + ")");
-  lines.push_back("cpu (" + cpu_libraries() + ")");
+  lines.push_back("cpu (" + cpu_libraries() +
+                  "; weights in float32 or bfloat16)");
   lines.push_back("reference (float64)");
   return lines;
 }

@@ -31,7 +31,8 @@ std::vector<std::unique_ptr<tensor::Device>> open_lanes(
     std::string_view name, int threads,
     tensor::Precision weights = tensor::Precision::kFloat32);
 
-// For --version: "cpu (oneDNN 2.6.3, avx512 kernels)", one line a device.
+// For --version, one line a device: "cpu (oneDNN 2.6.3, avx512 kernels; weights
+// in float32 or bfloat16)".
 std::vector<std::string> describe_devices();
 
 }  // namespace dl::device

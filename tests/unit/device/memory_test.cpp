@@ -218,5 +218,6 @@ TEST_CASE("devices are opened by name") {
   const auto lines = dl::device::describe_devices();
   REQUIRE(lines.size() >= 2);
   CHECK(lines[lines.size() - 2].starts_with("cpu (oneDNN "));
+  CHECK(lines[lines.size() - 2].ends_with("weights in float32 or bfloat16)"));
   CHECK(lines.back().starts_with("reference"));
 }

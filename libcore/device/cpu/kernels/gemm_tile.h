@@ -33,7 +33,7 @@ DL_ALWAYS void load_columns(Vec (&column)[vectors], const std::uint32_t* b,
 
 template <int vectors>
 constexpr int step_of(const float*) {
-  return (vectors < 2 ? vectors : 2) * kLanes;
+  return vectors == 1 ? kLanes : 2 * kLanes;
 }
 template <int vectors>
 constexpr int step_of(const std::uint32_t*) {
