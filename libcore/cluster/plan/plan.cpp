@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/cluster/plan/choose_normalizers.h"
 #include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/store/divergence.h"
-#include "libcore/cluster/store/run_directory.h"
-#include "libcore/cluster/store/run_files.h"
 #include "libcore/data/set_check.h"
 #include "libcore/device/open.h"
 #include "libcore/io/digest.h"
