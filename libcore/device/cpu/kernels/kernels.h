@@ -117,7 +117,7 @@ struct Kernels {
                        std::int64_t vectors, Weighted terms,
                        std::int64_t count);
   WinogradKernels winograd[3];  // of 2, 3 and 4 taps
-  bool blas = false;  // matrix products are OpenBLAS's (gemm.h)
+  bool blas = false;            // matrix products are OpenBLAS's (gemm.h)
 };
 
 // Whether this processor has what they need.
