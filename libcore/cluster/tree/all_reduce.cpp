@@ -91,9 +91,9 @@ void AllReduce::take_parties(const Parties& parties) {
   group.pieces = pieces_of(elements(), parties.endpoints.size());
   while (groups_.size() > kMostGroups) groups_.erase(groups_.begin());
   early_bytes_ = 0;
-  for (Message& message : std::exchange(early_, {})) {
+  for (const Message& message : std::exchange(early_, {})) {
     try {
-      from_worker(std::move(message));
+      from_worker(message);
     } catch (const Error&) {  // the round goes on without it
     }
   }
@@ -160,7 +160,7 @@ bool AllReduce::is_early(const Message& message) {
   return true;
 }
 
-void AllReduce::from_worker(Message message) {
+void AllReduce::from_worker(const Message& message) {
   if (is_early(message)) return;
   if (message.type == MessageType::kPart)
     take_part(Part::from_message(message));

@@ -44,7 +44,7 @@ class AllReduce {
   bool take_result(Message& message);
   // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
   // one.
-  void from_worker(Message message);
+  void from_worker(const Message& message);
   // What was sent there may not have arrived.
   void lost(const std::string& endpoint);
 

@@ -10,7 +10,7 @@ namespace dl::cluster {
 
 // All workers or none: whoever takes part gets the average from the others.
 std::vector<Member*> AveragingEpoch::parties() {
-  const std::vector<Member*> workers = context_.members.workers();
+  std::vector<Member*> workers = context_.members.workers();
   if (workers.size() < 2 || workers.size() > kMostParties) return {};
   for (Member* member : workers) {
     if (!std::exchange(member->seat.asked, true))
@@ -48,6 +48,7 @@ bool AveragingEpoch::plan_exchange(OpenRound& round) {
   const std::vector<Member*> workers = parties();
   if (workers.empty()) return false;
   std::vector<std::uint64_t> numbers;
+  numbers.reserve(workers.size());
   for (const Member* member : workers) numbers.push_back(member->number);
   if (numbers != context_.parties.members) {
     context_.parties.members.clear();
@@ -92,7 +93,7 @@ std::string AveragingEpoch::fault_of(const Mean& mean,
   if (mean.counts.size() != round.slots() ||
       mean.values.size() != state.parameters.size() + state.statistics.size())
     return "it is the average of another round";
-  if (const std::string why = fault_of(mean.counts, 0, round); !why.empty())
+  if (std::string why = fault_of(mean.counts, 0, round); !why.empty())
     return why;
   if (!(static_cast<double>(largest_magnitude(mean.values)) <= most_value_))
     return "its values are not finite, or nearly so";

@@ -104,7 +104,7 @@ std::string AveragingEpoch::fault_of(const Reduced& reduced,
                group.count == reduced.counts.size();
       });
   if (!last) return "it is the sum of no group of the round";
-  if (const std::string why = fault_of(reduced.counts, reduced.first, round);
+  if (std::string why = fault_of(reduced.counts, reduced.first, round);
       !why.empty())
     return why;
   double weight = 0;

@@ -166,7 +166,7 @@ TEST_CASE("a part that a reducer passes over gets to the master") {
   task.lease = 3;
   task.count = 1;
   task.slot = {0, 1, 0, "tcp://reducer:1"};
-  sender.reducer.from_master(task.to_message());
+  sender.reducer.from_master({task.to_message()});
   Message own = part(1, 0, 3);
   own.blobs[0].resize(60'000);
   sender.reducer.take_result(own);
