@@ -17,6 +17,12 @@ tensor::View view_of(std::span<float> values) {
           {static_cast<std::int64_t>(values.size())}};
 }
 
+// There is one gradient alone.
+LaneGradients no_more(const Layout& layout) {
+  return {.offsets =
+              std::vector(layout.parameters.size(), LaneGradients::kNone)};
+}
+
 }  // namespace
 
 struct HostUpdater::State {
@@ -25,7 +31,7 @@ struct HostUpdater::State {
         layout(layout_of(config)),
         devices(device::open_lanes("cpu", threads)),
         memory(*devices.front()),
-        plan(config, layout, threads, memory),
+        plan(config, layout, no_more(layout), threads, memory),
         constraints(config, layout),
         team(threads) {}
 
