@@ -83,7 +83,8 @@ void append_round(benchmark::State& state) {
   entry.count = 1;
   for (auto _ : state) {
     ++entry.sequence;
-    const auto payload = encode_round_record(round, {}, 1, {});
+    const auto payload =
+        encode_round_record(round, dl::exchange::OuterOptimizer{}, 1, {});
     entry.payload = payload;
     log.append(entry);
     if (log.size() > std::size_t{256} << 20) {

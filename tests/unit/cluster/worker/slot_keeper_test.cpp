@@ -90,7 +90,7 @@ TEST_CASE("parameters keep the network's constraints, as the master's do") {
   RunState master;
   master.constrain = constrain;
   master.parameters = {1, 5};
-  take_step(round(1, {3, 1}).delta, {}, master);
+  take_step(round(1, {3, 1}).delta, dl::exchange::OuterOptimizer{}, master);
   CHECK(master.parameters == Floats{2, 6});
 }
 
