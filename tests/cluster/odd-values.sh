@@ -11,7 +11,8 @@ scaling=(--normalize none)
 attempt() {
   local name=$1 mode=$2
   shift 2
-  bind='' master "$name" --local 2 --mode "$mode" --epochs 3 "$@"
+  bind='' master "$name" --local 2 --mode "$mode" --epochs 3 \
+    --on-divergence ignore "$@"
   finish "$name"
   grep -o "'[^']*', record.*" "$name.err" | sort -u | sed "s|'/[^']*/|'|g"
 }

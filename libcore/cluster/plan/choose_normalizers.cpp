@@ -4,8 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "libcore/base/number_format.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
+#include "libcore/data/outliers.h"
 #include "libcore/nn/fit_decorrelation.h"
 #include "libcore/nn/targets.h"
 
@@ -59,6 +61,32 @@ bool is_as_begun(const std::string& kind, const JsonView& run) {
   });
 }
 
+// One or two absurd values make all others alike, where they decide the scale.
+void warn_of_outliers(const std::optional<data::Statistics>& statistics,
+                      const std::string& name, const char* option,
+                      const Log& log) {
+  if (!statistics) return;
+  const auto columns = data::columns_of_outliers(*statistics);
+  if (columns.empty()) return;
+  const std::size_t c = columns.front();
+  log(Level::kWarning,
+      name + ", column " + std::to_string(c) +
+          (columns.size() > 1
+               ? " and " + std::to_string(columns.size() - 1) + " more"
+               : "") +
+          ": one or two values, from " + format("%.3g", statistics->min[c]) +
+          " to " + format("%.3g", statistics->max[c]) +
+          ", decide how the others are scaled; look at the data, or take "
+          "another " +
+          option);
+}
+
+bool standardizes(const std::vector<data::Normalizer>& normalizers) {
+  return std::ranges::any_of(normalizers, [](const data::Normalizer& n) {
+    return n.kind == "standardize" || n.kind == "minmax";
+  });
+}
+
 }  // namespace
 
 void choose_normalizers(nn::Model& model, Kept kept,
@@ -72,6 +100,8 @@ void choose_normalizers(nn::Model& model, Kept kept,
     inputs = is_as_begun(options.normalize, view)
                  ? data::normalizers_from_json(view.at("normalizer"))
                  : fit_inputs(options, model, data, log);
+  if (run.is_null() && standardizes(inputs))
+    warn_of_outliers(metadata.statistics, "features", "--normalize", log);
   if (kept.outputs) return;
   outputs.assign(model.config.outputs.size(), {});
   if (options.normalize_targets == "auto" && !run.is_null()) {
@@ -85,6 +115,9 @@ void choose_normalizers(nn::Model& model, Kept kept,
                                  metadata, note, i);
     if (!note.empty()) log(Level::kInfo, note);
   }
+  if (run.is_null() && standardizes(outputs))
+    warn_of_outliers(metadata.label_statistics, "labels", "--normalize-targets",
+                     log);
 }
 
 }  // namespace dl::cluster
