@@ -46,7 +46,7 @@ Eigen symmetric_eigen(std::vector<double> matrix, std::int64_t size) {
         throw Error{Code::kData,
                     "a matrix with an element that is not finite has no "
                     "eigenvectors"};
-  use_one_thread();
+  const Turn turn;
   const auto order = static_cast<blasint>(size);
   std::vector<double> values(n);
   blasint info = 0;

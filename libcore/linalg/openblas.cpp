@@ -12,12 +12,13 @@ std::string library() {
 
 std::string processor() { return openblas_get_corename(); }
 
-void use_one_thread() {
-  static const bool once = [] {
+Turn::Turn() {
+  static std::mutex one_at_a_time;
+  static const bool many = [] {
     openblas_set_num_threads(1);
-    return true;
+    return openblas_get_parallel() == OPENBLAS_THREAD;
   }();
-  static_cast<void>(once);
+  if (!many) lock_ = std::unique_lock(one_at_a_time);
 }
 
 }  // namespace dl::linalg

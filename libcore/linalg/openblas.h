@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_LINALG_OPENBLAS_H_
 #define DL_LIBCORE_LINALG_OPENBLAS_H_
 
+#include <mutex>
 #include <string>
 
 namespace dl::linalg {
@@ -11,9 +12,19 @@ namespace dl::linalg {
 std::string library();
 std::string processor();
 
-// Has it compute on the calling thread alone, which is one of many that compute
-// side by side.  Everything here calls it first.  Thread-safe.
-void use_one_thread();
+// While one lives, OpenBLAS computes on the calling thread alone, which is one
+// of many that compute side by side.  Every call of it has one.
+//
+// Of the variants of the library only that for pthreads may be called by
+// several threads at once: with the serial one of 0.3.21 they get wrong sums,
+// with that for OpenMP they stall.  There they take turns.
+class Turn {
+ public:
+  Turn();
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
 
 }  // namespace dl::linalg
 

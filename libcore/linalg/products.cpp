@@ -22,7 +22,7 @@ blasint step(const Factor& a, std::int64_t rows, std::int64_t columns) {
   return extent(std::max<std::int64_t>({a.row, width, 1}));
 }
 
-CBLAS_TRANSPOSE turn(const Factor& a) {
+CBLAS_TRANSPOSE transpose(const Factor& a) {
   return a.transposed ? CblasTrans : CblasNoTrans;
 }
 
@@ -30,16 +30,16 @@ CBLAS_TRANSPOSE turn(const Factor& a) {
 
 void multiply(float* c, std::int64_t c_row, std::int64_t m, std::int64_t n,
               std::int64_t k, Factor a, Factor b, bool add) {
-  use_one_thread();
+  const Turn turn;
   if (m == 0 || n == 0) return;
-  cblas_sgemm(CblasRowMajor, turn(a), turn(b), extent(m), extent(n), extent(k),
-              1, a.data, step(a, m, k), b.data, step(b, k, n), add ? 1 : 0, c,
-              extent(std::max(c_row, n)));
+  cblas_sgemm(CblasRowMajor, transpose(a), transpose(b), extent(m), extent(n),
+              extent(k), 1, a.data, step(a, m, k), b.data, step(b, k, n),
+              add ? 1 : 0, c, extent(std::max(c_row, n)));
 }
 
 void add_squares(double* s, std::int64_t n, const double* x,
                  std::int64_t rows) {
-  use_one_thread();
+  const Turn turn;
   if (n == 0) return;
   cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, extent(n), extent(rows), 1,
               x, extent(n), 1, s, extent(n));

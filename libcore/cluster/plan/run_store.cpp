@@ -90,7 +90,9 @@ RunState RunStore::take_up(Plan& plan) {
   const auto at_epoch_end = [&](const RunState& then) {
     if (plan.keep_best && is_best(then)) keep_best(then);
   };
-  replayed_ = replay(path(), identity_, state, kLastUpdate, log_, at_epoch_end);
+  if (policy_ != LogPolicy::kNone || !update_logs(path()).empty())
+    replayed_ =
+        replay(path(), identity_, state, kLastUpdate, log_, at_epoch_end);
   if (known_) go_on_from(before, state);
   if (state.finished) write_missing_model(state);
   return state;

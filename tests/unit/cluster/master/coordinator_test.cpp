@@ -321,7 +321,7 @@ TEST_CASE("answers that are not finite stop the run after some") {
       }
       FAIL("it goes on for ever");
     } catch (const dl::Error& error) {
-      CHECK(error.code() == dl::Code::kConfig);
+      CHECK(error.code() == dl::Code::kDiverged);
       CHECK_THAT(error.what(), Catch::Contains("finite"));
     }
     CHECK(all_finite(master.context.state.parameters));

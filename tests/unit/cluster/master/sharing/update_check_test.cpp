@@ -160,8 +160,8 @@ TEST_CASE("answers of all that are too large end a run that can go on") {
         all_lie();
         FAIL("it goes on for ever");
       } catch (const dl::Error& error) {
-        CHECK(error.code() == dl::Code::kConfig);
-        CHECK_THAT(error.what(), Catch::Contains("lower the learning rate"));
+        CHECK(error.code() == dl::Code::kDiverged);
+        CHECK_THAT(error.what(), Catch::Contains("a lower learning rate"));
       }
       CHECK(all_finite(master.context.state.parameters));
     }
