@@ -35,8 +35,15 @@ HostFigures typical(const std::vector<HostFigures>& hosts) {
   return mean;
 }
 
-double sharing_compute(const HostFigures& host, double n) {
-  return host.compute + host.encode + n * host.decode;
+// Of an update, until the next mini-batch may begin.
+double sharing_wait(const Estimate& estimate, const HostFigures& host) {
+  return estimate.settings.sharing.in_flight == 1 ? host.round_trip : 0;
+}
+
+double sharing_compute(const Estimate& estimate, const HostFigures& host,
+                       double n) {
+  return host.compute + host.encode + n * host.decode +
+         sharing_wait(estimate, host);
 }
 
 // Bytes that the busiest line, the master's, carries while every host does a
@@ -89,7 +96,7 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
   if (workers == 1) return host.compute;
   switch (way) {
     case Way::kSharing:
-      return std::max(sharing_compute(host, n),
+      return std::max(sharing_compute(estimate, host, n),
                       sharing_bytes(estimate, workers) / host.bandwidth);
     case Way::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
@@ -137,14 +144,16 @@ double Estimate::break_even(std::int64_t workers) const {
   const auto n = static_cast<double>(workers);
   const double dense = sync_bytes(*this, workers);
   if (!(dense > sharing_bytes(*this, workers))) return 0;
-  // What coding costs and the round trips of sync do not.
-  const double cost = host.encode + n * host.decode - sync_wait(host);
+  // What coding costs and the round trips of sync, less those of sharing, do
+  // not.
+  const double cost = host.encode + n * host.decode +
+                      sharing_wait(*this, host) - sync_wait(host);
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 
 double Estimate::enough(std::int64_t workers) const {
   return sharing_bytes(*this, workers) /
-         sharing_compute(typical(hosts), static_cast<double>(workers));
+         sharing_compute(*this, typical(hosts), static_cast<double>(workers));
 }
 
 std::string Estimate::advice() const {

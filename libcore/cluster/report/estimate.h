@@ -5,7 +5,8 @@
 // D for decoding one update of P bytes, M parameters of 4 bytes, a line of B
 // bytes/s in each direction at every host, and round trips of L seconds:
 //
-//   sharing    max(C + E + N D, the lines), as nothing waits: a worker's line
+//   sharing    max(C + E + N D + L, the lines), without L where more than one
+//              update of a worker may be under way: a worker's line
 //              carries N P a step, the master's N P to each of its children,
 //              N in a star, the fan-out in a tree; a worker's with children as
 //              much
@@ -13,10 +14,9 @@
 //              mini-batches, whose R bytes pass one after the other: in a star
 //              2 N F, F of a replica's difference; in a tree sums of eight on
 //              each level, and on the way down the fan-out times F
-//   sync       C + 2 (N - 1) / N 4 M / B + 2 L: pieces of the gradients to
-//   those
-//              who average them and back; from 65 hosts on as averaging, with
-//              4 M bytes of a replica
+//   sync       C + 2 (N - 1) / N 4 M / B + 2 L: pieces of gradients go to whom
+//              averages them, and back; from 65 hosts on as averaging, with 4 M
+//              bytes of a replica
 //
 // all in seconds a mini-batch of each host.
 

@@ -40,6 +40,9 @@ TEST_CASE("one host exchanges nothing") {
 
 TEST_CASE("a step takes what its formula says") {
   Estimate estimate = four_hosts();
+  CHECK(seconds(estimate, Way::kSharing, 4) ==
+        Approx(0.1 + 1e-3 + 4e-4 + 1e-3));
+  estimate.settings.sharing.in_flight = 2;
   CHECK(seconds(estimate, Way::kSharing, 4) == Approx(0.1 + 1e-3 + 4e-4));
   // 64 updates to 64 workers fill the master's line, in a tree they do not.
   CHECK(seconds(estimate, Way::kSharing, 64) == Approx(0.1 + 1e-3 + 64e-4));
