@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libcore/base/error.h"
+#include "libcore/base/heap.h"
 #include "libcore/base/json.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/stop_signal.h"
@@ -186,6 +187,7 @@ void run(Args& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dl::keep_freed_memory();
   Args args;
   return dl::cli::run_tool(
       kTool, argc, argv,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libcore/base/error.h"
+#include "libcore/nn/plan_backward.h"
 
 namespace dl::nn {
 
@@ -58,6 +59,7 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
                           training ? output_of(config, i).units : 0,
                           common_.normalizers->output(i), max_batch_, training);
   made_.resize(config.value_of(config.layers.size()));
+  if (training) found_from_ = found_from(layout, *common_.plan);
   build_layers();
 }
 
@@ -310,6 +312,16 @@ void Lane::backward(const BackwardStep& back, const Step& step) {
   device_->add(gradient_from(own.parameters_begin, shared.shape), 1, shared);
 }
 
+void Lane::backward_and_sum(const BackwardStep& back, const Step& step) {
+  if (back.computes) backward(back, step);
+  for (const auto& [to, from, copies, elements] : back.sums) {
+    const Shape all{elements * step.examples};
+    const View sum = arena_.at(places_.offsets[to], all),
+               part = arena_.at(places_.offsets[from], all);
+    copies ? device_->copy(sum, part) : device_->add(sum, 1, part);
+  }
+}
+
 // After all else, in the order of the plan; the layer that has the weight has
 // set its gradient.
 void Lane::add_tied_gradients() {
@@ -322,21 +334,18 @@ void Lane::add_tied_gradients() {
   }
 }
 
-void Lane::backward(const Step& step) {
-  for (const BackwardStep& back : common_.plan->backward) {
-    if (step.examples == 0 && !common_.plan->steps[back.step].meets()) continue;
-    if (back.computes) backward(back, step);
-    for (const auto& [to, from, copies, elements] : back.sums) {
-      const Shape all{elements * step.examples};
-      const View sum = arena_.at(places_.offsets[to], all),
-                 part = arena_.at(places_.offsets[from], all);
-      copies ? device_->copy(sum, part) : device_->add(sum, 1, part);
-    }
+void Lane::backward(const Step& step, const Found& found) {
+  const auto& way = common_.plan->backward;
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    if (step.examples > 0 || common_.plan->steps[way[i].step].meets())
+      backward_and_sum(way[i], step);
+    if (found) found(found_from_[i]);
   }
   if (step.examples > 0) add_tied_gradients();
 }
 
-void Lane::train(const Batch& batch, const Position& at, Carry carry) {
+void Lane::train(const Batch& batch, const Position& at, Carry carry,
+                 const Found& found) {
   const Share rows = share(batch.examples());
   const Step step{.training = true,
                   .examples = rows.count,
@@ -349,7 +358,7 @@ void Lane::train(const Batch& batch, const Position& at, Carry carry) {
   device_->fill(loss_, 0);
   forward(step);
   if (rows.count > 0) losses(batch, rows);
-  backward(step);
+  backward(step, found);
 }
 
 void Lane::freeze(Lane& first) {

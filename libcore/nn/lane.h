@@ -4,6 +4,8 @@
 #ifndef DL_LIBCORE_NN_LANE_H_
 #define DL_LIBCORE_NN_LANE_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -43,8 +45,11 @@ class Lane final : private Lanes {
   Lane(const Common& common, int index, tensor::Device& device);
 
   // Forward and backward over this lane's share.  Within LaneTeam::run(), on
-  // every lane.
-  void train(const Batch& batch, const Position& at, Carry carry);
+  // every lane.  found: told after each step back from where on this lane's
+  // gradient is whole, as an element of the flat one.
+  using Found = std::function<void(std::int64_t from)>;
+  void train(const Batch& batch, const Position& at, Carry carry,
+             const Found& found);
   // Tells the layers that the parameters are in place.  `first` is the first
   // lane, frozen already unless it is this one.
   void freeze(Lane& first);
@@ -90,8 +95,9 @@ class Lane final : private Lanes {
   void forward(const Step& step);
   void load_target(const Batch& batch, Share rows, std::size_t output);
   void losses(const Batch& batch, Share rows);
-  void backward(const Step& step);
+  void backward(const Step& step, const Found& found);
   void backward(const BackwardStep& back, const Step& step);
+  void backward_and_sum(const BackwardStep& back, const Step& step);
   tensor::View mask_of(Value v) const;
   tensor::View join_masks(const Node& node) const;
   void make_room_for_state();
@@ -109,6 +115,7 @@ class Lane final : private Lanes {
   std::vector<LaneOutput> outputs_;
   std::vector<OutputLayer*> losses_;  // by output
   std::vector<Node> nodes_;           // as the plan's steps
+  std::vector<std::int64_t> found_from_;  // as the plan's way back
   std::vector<tensor::View> made_;    // masks that layers made, by value
   bool has_room_for_state_ = false;
   tensor::Tensor staged_state_;

@@ -417,6 +417,7 @@ void save_model(const Model& model, const std::string& path) {
                static_cast<std::int64_t>(values.size()));
   ModelStrings metadata = metadata_of(model);
   std::vector<io::TensorEntry> entries;
+  entries.reserve(slots.size());
   for (const Slot& slot : slots) entries.push_back(slot.entry);
   io::Digest digest = start_digest(metadata, entries);
   for (const Slot& slot : slots) {

@@ -51,6 +51,9 @@ struct Network::State {
         bool with_gradients, std::span<const float> given);
 
   void gradient_task(int lane);
+  void note_found(int lane, std::int64_t from);
+  void gather(int lane, std::int64_t from, std::int64_t end);
+  double loss() const;
   // What the lanes are of: the network, or that of a segment.
   const NetworkConfig& lane_config() const {
     return segments ? segments->config() : config;
@@ -105,6 +108,8 @@ struct Network::State {
   Position at;
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
   const UpdateSink* sink = nullptr;
+  const GradientSink* gradient_sink = nullptr;
+  std::vector<std::int64_t> gathered_from;  // by lane
   std::span<const Part> inputs;
   std::span<Prediction> outputs;
   std::span<Tensor> state;
@@ -148,6 +153,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       memory.allocate({training ? layout.parameter_count : 0});
   const View joint_given = memory.allocate({plan.joint_given}),
              joint_made = memory.allocate({plan.joint_made});
+  gathered_from.resize(static_cast<std::size_t>(team.size()));
   for (int i = 0; i < team.size(); ++i) {
     lanes.push_back(std::make_unique<Lane>(
         Lane::Common{&lane_config(), &lane_layout(), &plan, &normalizers,
@@ -173,15 +179,45 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
   };
 }
 
-// Each lane gathers its part of what the lanes with examples have found.
 void Network::State::gradient_task(int lane) {
   const auto l = static_cast<std::size_t>(lane);
-  lanes[l]->train(batch, at, carry);
+  gathered_from[l] = layout.parameter_count;
+  if (*gradient_sink)
+    lanes[l]->train(batch, at, carry, [this, lane](std::int64_t from) {
+      note_found(lane, from);
+    });
+  else
+    lanes[l]->train(batch, at, carry, {});
   team.barrier();
+  gather(lane, 0, gathered_from[l]);
+}
+
+// All lanes come here after the same steps.
+void Network::State::note_found(int lane, std::int64_t from) {
+  std::int64_t& before = gathered_from[static_cast<std::size_t>(lane)];
+  if (from == 0 || from == before) return;
+  team.barrier();
+  gather(lane, from, std::exchange(before, from));
+  team.barrier();
+  if (lane == 0) (*gradient_sink)(loss(), from);
+}
+
+// Each lane gathers its part of what the lanes with examples have found.
+void Network::State::gather(int lane, std::int64_t from, std::int64_t end) {
   const auto with_examples = static_cast<std::size_t>(
       std::min<std::int64_t>(team.size(), batch.examples()));
   update_plan.gather(lane, device(lane),
-                     std::span(gradients).first(with_examples));
+                     std::span(gradients).first(with_examples), from, end);
+}
+
+double Network::State::loss() const {
+  double sum = 0;
+  for (const auto& lane : lanes) {
+    double share = 0;
+    lane->device().read({&share, 1}, lane->loss());
+    sum += share;
+  }
+  return sum;
 }
 
 bool Network::State::update(const Position& position, tensor::UpdateTo target,
@@ -263,7 +299,8 @@ std::int64_t Network::segments() const {
 }
 
 double Network::compute_gradient(const Batch& batch, const Position& at,
-                                 std::int64_t segment) {
+                                 std::int64_t segment,
+                                 const GradientSink& sink) {
   State& s = *state_;
   require(s.training, "a gradient of a network compiled without");
   if (segment == 0) check_batch(batch, s.wanted);
@@ -276,15 +313,10 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
     s.batch = batch;
   }
   s.at = at;
+  s.gradient_sink = &sink;
   s.team.run(s.compute_gradient);
   s.gradient_finite = s.update_plan.finite(device());
-  double sum = 0;
-  for (const auto& lane : s.lanes) {
-    double share = 0;
-    lane->device().read({&share, 1}, lane->loss());
-    sum += share;
-  }
-  return sum;
+  return s.loss();
 }
 
 bool Network::gradient_is_finite() const { return state_->gradient_finite; }

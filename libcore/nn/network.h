@@ -85,6 +85,12 @@ struct Position {
 // finite.
 using UpdateSink = std::function<void(std::int64_t at, tensor::View piece)>;
 
+// Is told on the way back, each time that more of the gradient is found: of the
+// mini-batch's loss, and from which element of update() on all is there, which
+// nothing changes any more.  Never of element 0: compute_gradient() returns.
+// By the first lane's thread, others go on meanwhile.
+using GradientSink = std::function<void(double loss, std::int64_t from)>;
+
 // How the parameters of a network for training start.
 enum class Start { kDrawn, kLater };
 
@@ -147,7 +153,8 @@ class Network {
   // Throws Error: kData, a label outside 0..units-1 (with its example), or
   // features or labels of the wrong shape.
   double compute_gradient(const Batch& batch, const Position& at,
-                          std::int64_t segment = 0);
+                          std::int64_t segment = 0,
+                          const GradientSink& sink = {});
   // Of a network with "tbptt_update", into how many segments of its steps a
   // mini-batch is cut, compute_gradient() being called for each in turn, with
   // an update after it; 1 otherwise.

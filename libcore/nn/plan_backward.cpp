@@ -124,4 +124,27 @@ void plan_backward(const NetworkConfig& config, const Layout& layout,
   for (std::size_t i = plan.steps.size(); i-- > 0;) backward.add_step(i);
 }
 
+std::vector<std::int64_t> found_from(const Layout& layout, const Plan& plan) {
+  // By parameter segment: steps back after which it changes no more.
+  std::vector<std::size_t> final_after(layout.parameters.size());
+  for (std::size_t i = 0; i < plan.backward.size(); ++i) {
+    const LayerLayout& own =
+        layout.layers[plan.steps[plan.backward[i].step].layer];
+    for (std::size_t p = own.parameters_begin; p < own.parameters_end; ++p)
+      final_after[p] = i + 1;
+  }
+  // Those of tied weights are added at the end.
+  for (const PlannedLayer& step : plan.steps)
+    if (const auto tied = layout.layers[step.layer].tied)
+      final_after[*tied] = plan.backward.size() + 1;
+  std::vector<std::int64_t> found;
+  std::size_t p = layout.parameters.size();
+  for (std::size_t done = 1; done <= plan.backward.size(); ++done) {
+    while (p > 0 && final_after[p - 1] <= done) --p;
+    found.push_back(p < layout.parameters.size() ? layout.parameters[p].offset
+                                                 : layout.parameter_count);
+  }
+  return found;
+}
+
 }  // namespace dl::nn

@@ -35,30 +35,35 @@ bool renormalizes(GradientNormalization n) {
 
 UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
                        const LaneGradients& gradients, int lanes,
-                       Memory& memory) {
+                       Memory& memory)
+    : lanes_(lanes) {
   cut(layout, gradients);
   for (std::size_t s = 0; s < layout.parameters.size(); ++s)
     rules_.push_back(rule_of(config, layout, s));
   found_.resize(pieces_.size());
   numbers_ = memory.allocate({static_cast<std::int64_t>(pieces_.size())},
                              tensor::DType::kF64);
-  deal(lanes);
+  count_trained();
 }
 
-void UpdatePlan::deal(int lanes) {
-  std::vector<std::int64_t> middles;  // counting what is trained
-  std::int64_t trained = 0;
+void UpdatePlan::count_trained() {
+  trained_.push_back(0);
   for (const Piece& piece : pieces_) {
-    const std::int64_t own =
-        rules_[piece.segment].frozen ? 0 : piece.end - piece.begin;
-    middles.push_back(trained + own / 2);
-    trained += own;
+    const bool frozen = rules_[piece.segment].frozen;
+    trained_.push_back(trained_.back() +
+                       (frozen ? 0 : piece.end - piece.begin));
   }
-  for (int lane = 0; lane <= lanes; ++lane)
-    deal_.push_back(static_cast<std::size_t>(
-        std::ranges::lower_bound(middles, trained * lane / lanes) -
-        middles.begin()));
-  deal_.back() = pieces_.size();
+}
+
+std::size_t UpdatePlan::deal(std::size_t first, std::size_t last,
+                             int lane) const {
+  if (lane == lanes_) return last;
+  const std::int64_t all = trained_[last] - trained_[first];
+  const auto begin = trained_.begin() + static_cast<std::ptrdiff_t>(first),
+             end = trained_.begin() + static_cast<std::ptrdiff_t>(last);
+  return static_cast<std::size_t>(
+      std::lower_bound(begin, end, trained_[first] + all * lane / lanes_) -
+      trained_.begin());
 }
 
 void UpdatePlan::cut(const Layout& layout, const LaneGradients& gradients) {
@@ -139,10 +144,18 @@ tensor::StateViews UpdatePlan::components(View state, const Rule& rule,
   return views;
 }
 
+std::size_t UpdatePlan::piece_at(std::int64_t element) const {
+  return static_cast<std::size_t>(
+      std::ranges::lower_bound(pieces_, element, {}, &Piece::begin) -
+      pieces_.begin());
+}
+
 void UpdatePlan::gather(int lane, tensor::Device& device,
-                        std::span<const View> gradients) {
-  const auto l = static_cast<std::size_t>(lane);
-  for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
+                        std::span<const View> gradients, std::int64_t begin,
+                        std::int64_t end) {
+  const auto first = piece_at(begin), last = piece_at(end);
+  const std::size_t own_end = deal(first, last, lane + 1);
+  for (std::size_t p = deal(first, last, lane); p < own_end; ++p) {
     const Piece& piece = pieces_[p];
     device.fill(number_of(p), 0);
     if (rules_[piece.segment].frozen) continue;
@@ -177,10 +190,10 @@ tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
 void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
                       tensor::UpdateTo to, const UpdateSink& sink,
                       View gradient, View parameters, View state) {
-  const auto l = static_cast<std::size_t>(lane);
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;
-  for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
+  const std::size_t own_end = deal(lane + 1);
+  for (std::size_t p = deal(lane); p < own_end; ++p) {
     const Piece& piece = pieces_[p];
     device.fill(number_of(p), 0);
     if (rule != &rules_[piece.segment]) {
@@ -206,8 +219,8 @@ bool UpdatePlan::finite(tensor::Device& device) {
 }
 
 void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
-  const auto l = static_cast<std::size_t>(lane);
-  for (std::size_t p = deal_[l]; p < deal_[l + 1]; ++p) {
+  const std::size_t own_end = deal(lane + 1);
+  for (std::size_t p = deal(lane); p < own_end; ++p) {
     const Rule& rule = rules_[pieces_[p].segment];
     const View w = pieces_[p].part_of(parameters), number = number_of(p);
     device.fill(number, 0);

@@ -47,10 +47,12 @@ class UpdatePlan {
   // lane, and what they found is asked for afterwards, each once, of the first
   // lane's device.
   //
-  // The first gradient becomes the sum of all, in their order; the others are
-  // as LaneGradients says.
+  // Of elements [begin, end), where no tensor is cut: the first gradient becomes
+  // the sum of all, in their order; the others are as LaneGradients says.  Once
+  // for all elements.
   void gather(int lane, tensor::Device& device,
-              std::span<const tensor::View> gradients);
+              std::span<const tensor::View> gradients, std::int64_t begin,
+              std::int64_t end);
   // After finite().  The gradient becomes the update, or the parameters move by
   // it.  Pieces of what was written are shown to the sink, if there is one;
   // then the device waits after each.
@@ -83,7 +85,11 @@ class UpdatePlan {
   };
 
   void cut(const Layout& layout, const LaneGradients& gradients);
-  void deal(int lanes);
+  void count_trained();
+  std::size_t piece_at(std::int64_t element) const;
+  // Where in [first, last) of the pieces a lane's begin, lane() of them all.
+  std::size_t deal(std::size_t first, std::size_t last, int lane) const;
+  std::size_t deal(int lane) const { return deal(0, pieces_.size(), lane); }
   Rule rule_of(const NetworkConfig& config, const Layout& layout,
                std::size_t segment) const;
   tensor::View number_of(std::size_t piece) const {
@@ -97,7 +103,9 @@ class UpdatePlan {
 
   std::vector<Piece> pieces_;
   std::vector<Rule> rules_;        // by segment
-  std::vector<std::size_t> deal_;  // lane i: pieces [deal_[i], deal_[i + 1])
+  // Parameters that are trained before each piece, and in all.
+  std::vector<std::int64_t> trained_;
+  int lanes_;
   // By piece: on the device, and as read last.  Of gather(), squares of the
   // gradient where its norm matters; NaN where something is not finite.
   tensor::View numbers_;

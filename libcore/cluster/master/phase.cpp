@@ -23,7 +23,10 @@ bool Phase::send_task(Member& member, const Lease& lease,
   task.kind = is_evaluation() ? TaskKind::kEvaluate : TaskKind::kTrain;
   task.lease = lease.id;
   task.fence = lease.fence;
-  task.version = context_.state.version;
+  // Sync's rounds may be open before the one that they start from is over.
+  const bool sync = context_.settings.mode == Mode::kSync;
+  task.version =
+      sync && slot.round > 0 ? slot.round - 1 : context_.state.version;
   task.epoch = context_.state.epoch;
   task.first = lease.first;
   task.count = lease.count;

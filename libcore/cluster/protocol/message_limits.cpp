@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/data/dataset.h"
 
 namespace dl::cluster {
@@ -17,7 +18,7 @@ enum class Blob : std::uint8_t {
   kStatistics,
   kUpdaterState,
   kFasgd,
-  kSlot,  // what a slot gives in sync
+  kPiece,  // of what a slot gives in sync
   kRecord,
   kLoad
 };
@@ -99,8 +100,8 @@ constexpr Rule kRules[] = {
     {kRejoin, kFromMaster},
     {kAlive, kFromMaster},
     {kParties, kFromMaster, kLong},
-    {kPart, kFromChild, kSmall, kSmallValues, {Blob::kSlot}},
-    {kMean, kUp, kLong, kLongValues, {Blob::kSlot}},
+    {kPart, kFromChild, kSmall, kSmallValues, {Blob::kPiece}},
+    {kMean, kUp, kLong, kLongValues, {Blob::kPiece}},
 };
 
 const Rule& rule_of(MessageType type) {
@@ -136,8 +137,10 @@ std::uint64_t bytes_of(Blob blob, const Sizes& sizes) {
       return sizes.updater_state * kReal;
     case Blob::kFasgd:
       return kHead + sizes.parameters * 2 * kReal;
-    case Blob::kSlot:
-      return (sizes.parameters + sizes.statistics) * kReal;
+    case Blob::kPiece:
+      return std::min<std::uint64_t>(sizes.parameters + sizes.statistics,
+                                     kLargestPiece) *
+             kReal;
     case Blob::kRecord:
       return data::kMaxRecordBytes + data::kMaxRecordBytes / 128;
     case Blob::kLoad:

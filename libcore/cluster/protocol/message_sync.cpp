@@ -7,7 +7,9 @@ namespace dl::cluster {
 
 Message Parties::to_message() const {
   return {MessageType::kParties,
-          {{"id", id}, {"endpoints", endpoints}, {"reports", reports}},
+          {{"id", id},
+           {"endpoints", endpoints},
+           {"reports", kReportsNames.of(reports)}},
           {}};
 }
 
@@ -23,7 +25,9 @@ Parties Parties::from_message(const Message& message) {
   for (const std::string& endpoint : parties.endpoints)
     if (endpoint.size() > kMaxEndpoint || !tcp_address(endpoint))
       list.fail("tcp://ADDRESS:PORT of each");
-  parties.reports = body.at("reports").boolean();
+  const auto reports = kReportsNames.find(body.at("reports").string());
+  if (!reports) body.at("reports").fail(kReportsNames.list());
+  parties.reports = *reports;
   return parties;
 }
 

@@ -12,18 +12,27 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/names.h"
 #include "libcore/cluster/protocol/message_averaging.h"
 #include "libcore/cluster/protocol/message_type.h"
 
 namespace dl::cluster {
 
 constexpr std::size_t kMostParties = 64;
+// Elements of a piece at most: 256 KiB, a few milliseconds of a slow line.
+constexpr std::size_t kLargestPiece = 65536;
+
+// Which averages a worker tells the master.
+enum class Reports : std::uint8_t { kNone, kOwn, kAll };  // kOwn: that it makes
+inline constexpr dl::Names<Reports, 3> kReportsNames{{{{Reports::kNone, "none"},
+                                                   {Reports::kOwn, "own"},
+                                                   {Reports::kAll, "all"}}}};
 
 // master -> worker: those that average among themselves from now on.
 struct Parties {
   std::uint64_t id = 0;                // grows
   std::vector<std::string> endpoints;  // "tcp://...", its own among them
-  bool reports = false;                // it tells the master the averages
+  Reports reports = Reports::kNone;
 
   Message to_message() const;
   static Parties from_message(const Message& message);
@@ -41,8 +50,8 @@ struct Part {
   static Part from_message(const Message& message);
 };
 
-// worker -> worker: such elements of the average of all slots; and all of it to
-// the master, from the one that reports.
+// worker -> worker: such elements of the average of all slots; and to the
+// master, as it said who reports.
 struct Mean {
   std::uint64_t round = 0, parties = 0;
   std::int64_t first = 0;

@@ -46,13 +46,12 @@ void AllReduce::begin_session(const Sizes& sizes) {
   sizes_ = sizes;
   own_endpoint_.clear();
   groups_.clear();
-  slots_.clear();
-  kept_.clear();
+  own_.clear();
   open_.clear();
   early_.clear();
   early_bytes_ = 0;
   direct_.clear();
-  over_ = newest_ = 0;
+  over_ = newest_ = taken_ = 0;
   for_master_.clear();
 }
 
@@ -60,25 +59,31 @@ void AllReduce::from_master(const Message& message) {
   switch (message.type) {
     case MessageType::kParties:
       return take_parties(Parties::from_message(message));
-    case MessageType::kTask: {
-      const Task task = Task::from_message(message);
-      newest_ = std::max(newest_, task.slot.round);
-      if (task.slot.parties != 0) slots_[task.lease] = task.slot;
-      return;
-    }
+    case MessageType::kTask:
+      return take_task(Task::from_message(message));
     case MessageType::kDirect:
       return go_direct(Direct::from_message(message).round);
     case MessageType::kState:
       // It has ended this worker's tasks.
-      slots_.clear();
-      kept_.clear();
-      return end_rounds(field(message, "version"));
+      own_.clear();
+      taken_ = field(message, "version");
+      return end_rounds(taken_);
     case MessageType::kRound:
       newest_ = std::max(newest_, field(message, "version"));
       return;
     default:
       return;
   }
+}
+
+void AllReduce::take_task(const Task& task) {
+  newest_ = std::max(newest_, task.slot.round);
+  if (!group_of(task.slot.round, task.slot.parties)) return;
+  Round& step = open_[task.slot.round].step;
+  step.version = task.slot.round;
+  step.iteration = task.iteration;
+  step.epoch = task.epoch;
+  step.factor = task.factor;
 }
 
 void AllReduce::take_parties(const Parties& parties) {
@@ -99,39 +104,43 @@ void AllReduce::take_parties(const Parties& parties) {
   }
 }
 
-bool AllReduce::take_result(Message& message) {
-  const std::uint64_t lease = field(message, "lease");
-  const auto found = slots_.find(lease);
-  if (found == slots_.end()) return false;
-  const Slot slot = found->second;
-  slots_.erase(found);
-  if (!group_of(slot.round, slot.parties)) return false;
-  Message without{message.type, message.body,
-                  std::vector<std::vector<std::byte>>(message.blobs.size())};
-  without.body["elsewhere"] = true;
-  for_master_.push_back(std::move(without));
-  send_parts(message, slot);
-  kept_[lease] = {slot.round, slot.parties, std::move(message)};
-  return true;
+void AllReduce::take_own(const Message& part) {
+  const std::uint64_t lease = field(part, "lease");
+  Own& own = own_[lease];
+  add(own, part);
+  const Group* group = group_of(own.what.round, own.what.parties);
+  if (group) send_pieces(own, *group);
+  if (!own.whole()) return;
+  for_master_.push_back(result_of(own, group != nullptr));
+  if (!group) own_.erase(lease);
 }
 
-void AllReduce::send_parts(const Message& result, const Slot& slot) {
-  std::vector<float> all(static_cast<std::size_t>(sizes_.parameters));
-  exchange::decode_delta(result.blobs[0], 1, all);
-  const std::vector<float> statistics = blob_to_floats(result, 1);
-  all.insert(all.end(), statistics.begin(), statistics.end());
-  require(all.size() == elements(), "a slot's vector of another size");
-  const Group& group = *group_of(slot.round, slot.parties);
-  for (const Piece& piece : group.pieces) {
+void AllReduce::add(Own& own, const Message& message) const {
+  Part part = Part::from_message(message);
+  const std::size_t end = own.what.values.empty()
+                              ? elements()
+                              : static_cast<std::size_t>(own.what.first);
+  require(std::cmp_equal(end - part.values.size(), part.first),
+          "a part of a slot that does not go on from the one before it");
+  std::vector<float> all = std::move(own.what.values);
+  all.resize(elements());
+  std::ranges::copy(part.values, all.begin() + part.first);
+  own.what = std::move(part);
+  own.what.values = std::move(all);
+}
+
+void AllReduce::send_pieces(Own& own, const Group& group) {
+  for (; own.sent < group.pieces.size(); ++own.sent) {
+    const Piece& piece = group.pieces[own.sent];
+    if (std::cmp_less(piece.first, own.what.first)) return;
     Part part;
-    part.round = slot.round;
-    part.parties = slot.parties;
-    part.slots = slot.slots;
-    part.slot = slot.index;
+    part.round = own.what.round;
+    part.parties = own.what.parties;
+    part.slots = own.what.slots;
+    part.slot = own.what.slot;
     part.first = static_cast<std::int64_t>(piece.first);
-    part.count =
-        SlotCount::from_json(JsonView(result.body, Code::kProtocol, "Result"));
-    const auto begin = all.begin() + part.first;
+    part.count = own.what.count;
+    const auto begin = own.what.values.begin() + part.first;
     part.values.assign(begin, begin + static_cast<std::ptrdiff_t>(piece.count));
     if (piece.owner == group.own)
       take_part(std::move(part));
@@ -139,6 +148,24 @@ void AllReduce::send_parts(const Message& result, const Slot& slot) {
       link_.send_to_reducer(group.endpoints[piece.owner],
                             std::make_shared<const Message>(part.to_message()));
   }
+}
+
+// elsewhere: the parties have the vectors.
+Message AllReduce::result_of(const Own& own, bool elsewhere) const {
+  Result result;
+  result.lease = own.what.count.lease;
+  result.fence = own.what.count.fence;
+  result.round = own.what.round;
+  result.slot = own.what.slot;
+  result.elsewhere = elsewhere;
+  result.examples = own.what.count.examples;
+  result.loss_sum = own.what.count.loss_sum;
+  if (elsewhere) return result.to_message();
+  const std::span<const float> all = own.what.values;
+  const auto parameters = static_cast<std::size_t>(sizes_.parameters);
+  exchange::encode_delta(all.first(parameters), {}, {}, result.delta);
+  result.statistics.assign(all.begin() + sizes_.parameters, all.end());
+  return result.to_message();
 }
 
 const AllReduce::Group* AllReduce::group_of(std::uint64_t round,
@@ -220,45 +247,54 @@ void AllReduce::average(std::uint64_t round, const Group& group,
 void AllReduce::take_mean(Mean mean) {
   const Group* group = group_of(mean.round, mean.parties);
   if (!group) return;
-  if (!piece_at(group->pieces, mean.first, mean.values.size()))
-    throw Error{Code::kProtocol, "Mean: of no piece"};
+  const Piece* piece = piece_at(group->pieces, mean.first, mean.values.size());
+  if (!piece) throw Error{Code::kProtocol, "Mean: of no piece"};
   Open& open = open_[mean.round];
   open.parties = mean.parties;
   if (!open.come.insert(static_cast<std::size_t>(mean.first)).second) return;
   open.average.resize(elements());
   std::ranges::copy(mean.values, open.average.begin() + mean.first);
-  open.counts = std::move(mean.counts);
-  if (open.come.size() == group->pieces.size() && group->reports)
-    report(mean.round, open);
+  const bool own = piece->owner == group->own;
+  if (group->reports == Reports::kAll || (group->reports == Reports::kOwn && own))
+    for_master_.push_back(mean.to_message());
 }
 
-void AllReduce::report(std::uint64_t round, const Open& open) {
-  Mean whole;
-  whole.round = round;
-  whole.parties = open.parties;
-  whole.counts = open.counts;
-  whole.values = open.average;
-  for_master_.push_back(whole.to_message());
+bool AllReduce::is_whole(std::uint64_t round, const Open& open) const {
+  const Group* group = group_of(round, open.parties);
+  return group && open.come.size() == group->pieces.size();
 }
 
-bool AllReduce::complete(Message& round) {
-  const std::uint64_t version = field(round, "version");
-  if (!is_held(round)) {
-    end_rounds(version);
-    return true;
-  }
-  const auto found = open_.find(version);
-  if (found == open_.end()) return false;
-  const Open& open = found->second;
-  const Group* group = group_of(version, open.parties);
-  if (!group || open.come.size() < group->pieces.size()) return false;
+void AllReduce::put_average(const Open& open, Message& round) const {
   const std::span<const float> all = open.average;
   const auto parameters = static_cast<std::size_t>(sizes_.parameters);
   exchange::encode_delta(all.first(parameters), {}, {}, round.blobs[0]);
   const auto statistics = std::as_bytes(all.subspan(parameters));
   round.blobs[1].assign(statistics.begin(), statistics.end());
-  round.body["held"] = false;
-  groups_.erase(groups_.begin(), groups_.find(open.parties));
+}
+
+std::optional<Message> AllReduce::take_next() {
+  const auto found = open_.find(taken_ + 1);
+  if (found == open_.end() || found->second.step.version == 0 ||
+      !is_whole(found->first, found->second))
+    return std::nullopt;
+  Message round = found->second.step.to_message();
+  put_average(found->second, round);
+  found->second.average = {};
+  ++taken_;
+  return round;
+}
+
+bool AllReduce::complete(Message& round) {
+  const std::uint64_t version = field(round, "version");
+  if (is_held(round) && version > taken_) {
+    const auto found = open_.find(version);
+    if (found == open_.end() || !is_whole(version, found->second)) return false;
+    put_average(found->second, round);
+    round.body["held"] = false;
+  }
+  if (const auto found = open_.find(version); found != open_.end())
+    groups_.erase(groups_.begin(), groups_.find(found->second.parties));
+  taken_ = std::max(taken_, version);
   end_rounds(version);
   return true;
 }
@@ -268,12 +304,12 @@ bool AllReduce::is_over(const Message& part) const {
 }
 
 void AllReduce::lost(const std::string& endpoint) {
-  for (const auto& [lease, kept] : kept_) {
-    const Group* group = group_of(kept.round, kept.parties);
+  for (const auto& [lease, own] : own_) {
+    const Group* group = group_of(own.what.round, own.what.parties);
     if (!group || std::ranges::count(group->endpoints, endpoint) == 0) continue;
     Mean failed;
-    failed.round = kept.round;
-    failed.parties = kept.parties;
+    failed.round = own.what.round;
+    failed.parties = own.what.parties;
     failed.why = endpoint + " cannot be reached";
     for_master_.push_back(failed.to_message());
   }
@@ -282,18 +318,21 @@ void AllReduce::lost(const std::string& endpoint) {
 void AllReduce::go_direct(std::uint64_t round) {
   if (round <= over_) return;
   direct_.insert(round);
-  for (auto& [lease, kept] : kept_)
-    if (kept.round == round) for_master_.push_back(std::move(kept.result));
-  std::erase_if(kept_, [&](const auto& e) { return e.second.round == round; });
+  for (const auto& [lease, own] : own_)
+    if (own.what.round == round && own.whole())
+      for_master_.push_back(result_of(own, false));
+  std::erase_if(own_, [&](const auto& e) {
+    return e.second.what.round == round && e.second.whole();
+  });
   open_.erase(round);
 }
 
 void AllReduce::end_rounds(std::uint64_t version) {
   over_ = std::max(over_, version);
-  const auto over = [&](const auto& e) { return e.second.round <= version; };
   std::erase_if(open_, [&](const auto& e) { return e.first <= version; });
-  std::erase_if(kept_, over);
-  std::erase_if(slots_, over);
+  std::erase_if(own_, [&](const auto& e) {
+    return e.second.what.round <= version;
+  });
   std::erase_if(direct_, [&](std::uint64_t r) { return r <= version; });
 }
 

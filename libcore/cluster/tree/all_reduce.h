@@ -4,9 +4,13 @@
 // direction, however many workers there are, and all sums are in the order of
 // the slots, as the master makes them: who averages changes no bit.
 //
-// The master is told of each slot, and by one worker of the average.  A Result
-// is kept until its round is over: whatever goes wrong on the way, the master
-// asks for it (Direct), and nothing depends on this.
+// A piece goes out as soon as the way back through the network has found it,
+// and once all averages of a round are here, so is its step, ahead of the
+// master's word.
+//
+// The master is told of each slot, and of the averages.  What a slot gave is
+// kept until its round is over: whatever goes wrong on the way, the master asks
+// for it (Direct), and nothing depends on this.
 //
 // Who sends parts has the run's key and may be anybody who takes part, so what
 // is kept of them is bound: rounds that may be open, one part for each slot and
@@ -21,6 +25,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,8 +45,9 @@ class AllReduce {
 
   // What the master says: Parties, Task, Direct, Round and State.
   void from_master(const Message& message);
-  // This worker's own Result; false: the master, or another worker, sums it.
-  bool take_result(Message& message);
+  // A Part of what this worker's own slot gives, from its end on: where that is
+  // not for parties, the master gets it as a Result.
+  void take_own(const Message& part);
   // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
   // one.
   void from_worker(const Message& message);
@@ -51,6 +57,10 @@ class AllReduce {
   // It is a Round's turn: puts the average that is held here into one that says
   // so.  False: that has not come yet.
   bool complete(Message& round);
+  // The next Round, made of the averages that are here, if all are and it is
+  // known where the step is: this worker has a slot of it.  Each once; complete()
+  // leaves it as the master says it then.
+  std::optional<Message> take_next();
   // Nobody wants the Part any more: its round is over, or the master's.
   bool is_over(const Message& part) const;
 
@@ -64,7 +74,7 @@ class AllReduce {
   struct Group {
     std::vector<std::string> endpoints;
     std::size_t own = 0;  // of endpoints; their number: none
-    bool reports = false;
+    Reports reports = Reports::kNone;
     std::vector<Piece> pieces;
   };
   struct Received {
@@ -77,15 +87,17 @@ class AllReduce {
     bool done = false;
   };
   struct Open {
+    Round step;  // as this worker's task says where it is, or of version 0
     std::uint64_t parties = 0;
     std::map<std::size_t, Gathering> gathering;  // by first element
     std::vector<float> average;
     std::set<std::size_t> come;  // pieces of it, by first element
-    std::vector<SlotCount> counts;
   };
-  struct Kept {
-    std::uint64_t round = 0, parties = 0;
-    Message result;
+  // What a slot of this worker's gives.
+  struct Own {
+    Part what;  // its values: those from `first` on are here
+    std::size_t sent = 0;  // pieces
+    bool whole() const { return what.first == 0; }
   };
 
   std::size_t elements() const {
@@ -98,12 +110,16 @@ class AllReduce {
   const Group* group_of(std::uint64_t round, std::uint64_t parties) const;
   bool is_early(const Message& message);
   void take_parties(const Parties& parties);
-  void send_parts(const Message& result, const Slot& slot);
+  void take_task(const Task& task);
+  void add(Own& own, const Message& part) const;
+  void send_pieces(Own& own, const Group& group);
+  Message result_of(const Own& own, bool elsewhere) const;
   void take_part(Part part);
   void average(std::uint64_t round, const Group& group, std::uint64_t parties,
                std::size_t first, Gathering& gathering);
   void take_mean(Mean mean);
-  void report(std::uint64_t round, const Open& open);
+  bool is_whole(std::uint64_t round, const Open& open) const;
+  void put_average(const Open& open, Message& round) const;
   void go_direct(std::uint64_t round);
   void end_rounds(std::uint64_t version);
 
@@ -112,13 +128,13 @@ class AllReduce {
   std::string own_endpoint_;
   // By id.  While one round ends, the next may have others.
   std::map<std::uint64_t, Group> groups_;
-  std::map<std::uint64_t, Slot> slots_;  // by lease, of tasks
-  std::map<std::uint64_t, Kept> kept_;   // by lease
-  std::map<std::uint64_t, Open> open_;   // by round
+  std::map<std::uint64_t, Own> own_;    // by lease
+  std::map<std::uint64_t, Open> open_;  // by round
   std::deque<Message> early_;            // of groups not known yet
   std::uint64_t early_bytes_ = 0;
   std::set<std::uint64_t> direct_;  // rounds in which the master sums
   std::uint64_t over_ = 0, newest_ = 0;
+  std::uint64_t taken_ = 0;  // up to which the steps were passed on
   std::vector<Message> for_master_;
 };
 

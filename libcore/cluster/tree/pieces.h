@@ -10,10 +10,9 @@
 #include <cstddef>
 #include <vector>
 
-namespace dl::cluster {
+#include "libcore/cluster/protocol/message_sync.h"
 
-// Elements of a piece at most: 256 KiB, a few milliseconds of a slow line.
-constexpr std::size_t kLargestPiece = 65536;
+namespace dl::cluster {
 
 struct Piece {
   std::size_t first = 0, count = 0;

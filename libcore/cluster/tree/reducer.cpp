@@ -163,6 +163,9 @@ std::vector<Message> Reducer::from_master(std::vector<Message> messages) {
     next.push_back(std::move(front));
     turn_.pop_front();
   }
+  if (turn_.empty())
+    while (auto round = all_reduce_.take_next())
+      next.push_back(std::move(*round));
   return next;
 }
 
@@ -193,7 +196,6 @@ void Reducer::take(const Message& message) {
 }
 
 void Reducer::take_result(Message message) {
-  if (all_reduce_.take_result(message)) return;
   const std::uint64_t lease = field(message, "lease");
   const std::uint64_t round = field(message, "round");
   const auto slot = slots_.find(lease);

@@ -48,13 +48,15 @@ class Reducer {
 
   // What the master says, in turn.  Returns what of that is next for the thread
   // that computes: Round waits, and all behind it, while it is to get its
-  // average from others and that has not come.
+  // average from others and that has not come.  Or it comes ahead of the
+  // master's word, once the average is here.
   std::vector<Message> from_master(std::vector<Message> messages);
   bool waits() const { return !turn_.empty(); }
   // The first Round that waits goes on without its average.
   void give_up_round();
-  // This worker's own Result.
+  // This worker's own Result, or in sync a Part of one.
   void take_result(Message message);
+  void take_own(const Message& part) { all_reduce_.take_own(part); }
   // A Result, Reduced, Part or Mean of another worker.  Throws Error:
   // kProtocol, it is no good one.  What its vectors lack is reported to the
   // master.

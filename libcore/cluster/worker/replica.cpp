@@ -152,30 +152,44 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
   return step;
 }
 
-Replica::Step Replica::gradient(const nn::Batch& batch,
-                                const nn::Position& at) {
+Replica::Step Replica::gradient(const nn::Batch& batch, const nn::Position& at,
+                                const GradientSink& sink) {
   require(!parameters_lost_, "a step from parameters that another has lost");
   require(network_->segments() == 1, "the gradient of several segments");
   failpoint("worker.compute");
-  return find_gradient(batch, 0, at);
+  const auto here = device_->on_host(network_->update());
+  auto end = static_cast<std::size_t>(network_->update().elements());
+  const auto show = [&](double loss, std::int64_t element) {
+    const auto from = static_cast<std::size_t>(element);
+    if (here.empty() || !fault_of(loss).empty()) return;
+    sink(loss, from, here.subspan(from, end - from));
+    end = from;
+  };
+  Step step = find_gradient(batch, 0, at, show);
+  if (step.fault.empty()) sink(step.loss, 0, update().first(end));
+  return step;
+}
+
+// "": none.
+std::string Replica::fault_of(double loss) const {
+  if (!std::isfinite(loss)) return "the loss is not finite";
+  if (!loss_of_chance_ || loss <= kMostLoss * *loss_of_chance_) return "";
+  return "the loss of " + format("%.2g", loss) +
+         " is out of all proportion: a constant prediction has " +
+         format("%.3g", *loss_of_chance_);
 }
 
 Replica::Step Replica::find_gradient(const nn::Batch& batch,
                                      std::int64_t segment,
-                                     const nn::Position& at) {
+                                     const nn::Position& at,
+                                     const nn::GradientSink& sink) {
   Step step;
-  step.loss = network_->compute_gradient(batch, at, segment);
+  step.loss = network_->compute_gradient(batch, at, segment, sink);
   if (failpoint("worker.nan"))
     step.loss = std::numeric_limits<double>::quiet_NaN();
-  if (!std::isfinite(step.loss)) {
-    step.fault = "the loss is not finite";
-  } else if (loss_of_chance_ && step.loss > kMostLoss * *loss_of_chance_) {
-    step.fault = "the loss of " + format("%.2g", step.loss) +
-                 " is out of all proportion: a constant prediction has " +
-                 format("%.3g", *loss_of_chance_);
-  } else if (!network_->gradient_is_finite()) {
+  step.fault = fault_of(step.loss);
+  if (step.fault.empty() && !network_->gradient_is_finite())
     step.fault = "the gradient is not finite";
-  }
   return step;
 }
 
@@ -183,7 +197,7 @@ Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
                             const nn::Position& at, tensor::UpdateTo to,
                             const UpdateSink& sink) {
   const bool apply = to == tensor::UpdateTo::kParameters;
-  Step step = find_gradient(batch, segment, at);
+  Step step = find_gradient(batch, segment, at, {});
   if (!step.fault.empty() ||
       (apply ? network_->apply_update(at) : compute_update(at, sink)))
     return step;

@@ -20,6 +20,11 @@ namespace dl::cluster {
 using UpdateSink =
     std::function<void(std::size_t at, std::span<const float> piece)>;
 
+// Elements [from, from + found) of a gradient, which go to the end or to what
+// the call before showed; loss: of the mini-batch.
+using GradientSink = std::function<void(double loss, std::size_t from,
+                                        std::span<const float> found)>;
+
 // Used by one thread at a time.
 class Replica {
  public:
@@ -66,9 +71,12 @@ class Replica {
     std::string fault;
     bool updater_afresh = false;
   };
-  // Only the gradient, which update() shows.  Of a network without segments
-  // (kBug).  Statistics move after a fault as well.
-  Step gradient(const nn::Batch& batch, const nn::Position& at);
+  // Only the gradient, which the sink is shown from its end on, as it is found,
+  // but not all of it after a fault.  statistics() are of this step from the
+  // first call on, and move after a fault as well.  Of a network without
+  // segments (kBug).
+  Step gradient(const nn::Batch& batch, const nn::Position& at,
+                const GradientSink& sink);
   // Up to the update, which of segments is the sum of theirs.  The parameters
   // stay as they are.  The sink is shown the update as it is written; only
   // where that is in host memory (kBug).
@@ -88,7 +96,8 @@ class Replica {
             const nn::Position& at, tensor::UpdateTo to,
             const UpdateSink& sink);
   Step find_gradient(const nn::Batch& batch, std::int64_t segment,
-                     const nn::Position& at);
+                     const nn::Position& at, const nn::GradientSink& sink);
+  std::string fault_of(double loss) const;
   Step each_segment(const nn::Batch& batch, const nn::Position& at);
   Step compute_segments(const nn::Batch& batch, const nn::Position& at,
                         const UpdateSink& sink);

@@ -12,6 +12,13 @@
 
 namespace dl::cluster {
 
+namespace {
+
+// The master's word comes one or two rounds later.
+constexpr std::size_t kDigests = 4;
+
+}  // namespace
+
 void SyncKeeper::take(State state) {
   if (state.parameters.size() != parameters_.size() ||
       state.updater_state.size() != updater_.state_elements())
@@ -28,6 +35,7 @@ void SyncKeeper::take(State state) {
   version_ = state.version;
   known_ = true;
   differs_ = false;
+  digests_.clear();
   difference_.reset();
 }
 
@@ -36,6 +44,7 @@ std::optional<Digest> SyncKeeper::take_difference() {
 }
 
 void SyncKeeper::take(const Round& round) {
+  if (known_ && round.version <= version_) return compare(round);
   if (!known_ || round.version != version_ + 1)
     throw OutOfStep{"round " + std::to_string(round.version) +
                     " without the one before it"};
@@ -47,12 +56,20 @@ void SyncKeeper::take(const Round& round) {
   statistics_ = round.statistics;
   if (!round.delta.empty()) step(round);
   if (failpoint("worker.flip")) parameters_.front() += 1;
-  const std::uint64_t digest = io::digest(std::as_bytes(parameters_));
-  if (round.digest == 0 || digest == round.digest) return;
+  digests_[version_] = io::digest(std::as_bytes(parameters_));
+  while (digests_.size() > kDigests) digests_.erase(digests_.begin());
+  compare(round);
+}
+
+void SyncKeeper::compare(const Round& round) {
+  const auto own = digests_.find(round.version);
+  if (differs_ || own == digests_.end() || round.digest == 0 ||
+      own->second == round.digest)
+    return;
   differs_ = true;
   difference_.emplace();
   difference_->sequence = round.version;
-  difference_->digest = digest;
+  difference_->digest = own->second;
 }
 
 void SyncKeeper::step(const Round& round) {

@@ -11,6 +11,7 @@
 #define DL_LIBCORE_CLUSTER_WORKER_SYNC_KEEPER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,6 +32,7 @@ class SyncKeeper {
   void begin_session() { known_ = false; }
   // Throws Error: kProtocol, it is of another network.
   void take(State state);
+  // The next round, or what the master says of one that was taken before.
   // Throws Error: kProtocol, it is of another network.  OutOfStep: it follows
   // another version than this worker has.
   void take(const Round& round);
@@ -52,6 +54,7 @@ class SyncKeeper {
 
  private:
   void step(const Round& round);
+  void compare(const Round& round);
 
   nn::HostUpdater updater_;
   std::span<float> parameters_;
@@ -59,7 +62,8 @@ class SyncKeeper {
   std::vector<float> gradient_;  // scratch
   std::uint64_t version_ = 0;
   bool known_ = false, differs_ = false;
-  std::optional<Digest> difference_;  // not told yet
+  std::map<std::uint64_t, std::uint64_t> digests_;  // of the last versions
+  std::optional<Digest> difference_;                // not told yet
 };
 
 }  // namespace dl::cluster

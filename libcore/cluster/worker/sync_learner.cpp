@@ -7,7 +7,6 @@
 #include "libcore/base/failpoint.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/sync_keeper.h"
-#include "libcore/exchange/delta.h"
 
 namespace dl::cluster {
 namespace {
@@ -43,6 +42,13 @@ class SyncLearner : public Learner {
   Replica& replica() override { return *replica_; }
 
  private:
+  // What a gradient is of.
+  struct Found {
+    double loss;
+    std::int64_t examples;
+  };
+  void give(const Work& work, const Found& of, std::size_t from,
+            std::span<const float> found);
   // The replica's own, where they are in host memory.
   std::span<float> shared_parameters() {
     const auto here = replica_->parameters_in_place();
@@ -58,6 +64,7 @@ class SyncLearner : public Learner {
   std::vector<float> parameters_;  // where they are not
   SyncKeeper keeper_;
   Mailbox& mail_;
+  Message last_;  // of the mini-batch in hand
   ExchangeStats stats_;  // not yet told to mail_.meter
 };
 
@@ -72,37 +79,49 @@ void SyncLearner::take(const Message& message) {
     mail_.outbox.push(digest->to_message());
 }
 
+// What is found goes out while the rest is computed.
 std::string SyncLearner::train(Work& work, const nn::Batch& batch) {
   Replica::Step step;
   {
     const Stopwatch watch(mail_.clock, stats_.compute);
-    step = replica_->gradient(batch, work.position());
+    step = replica_->gradient(
+        batch, work.position(),
+        [&](double loss, std::size_t from, std::span<const float> found) {
+          give(work, {loss, batch.examples()}, from, found);
+        });
   }
   ++stats_.batches;
   if (!step.fault.empty()) return step.fault;
   ++work.done;
-  work.examples += batch.examples();
-  work.loss_sum += step.loss * static_cast<double>(batch.examples());
   return {};
 }
 
-void SyncLearner::finish(const Work& work) {
-  failpoint("worker.before_result");
-  const Task& task = work.task;
-  Result result;
-  result.lease = task.lease;
-  result.fence = task.fence;
-  result.round = task.slot.round;
-  result.slot = task.slot.index;
-  result.examples = work.examples;
-  result.loss_sum = work.loss_sum;
-  {
-    const Stopwatch watch(mail_.clock, stats_.encode);
-    exchange::encode_delta(replica_->update(), {}, {}, result.delta);
-    result.statistics = replica_->statistics();
+// The last part waits for finish().
+void SyncLearner::give(const Work& work, const Found& of, std::size_t from,
+                       std::span<const float> found) {
+  Part part;
+  part.round = work.task.slot.round;
+  part.parties = work.task.slot.parties;
+  part.slots = work.task.slot.slots;
+  part.slot = work.task.slot.index;
+  part.first = static_cast<std::int64_t>(from);
+  part.count = {work.task.lease, work.task.fence, of.examples,
+                of.loss * static_cast<double>(of.examples)};
+  part.values.assign(found.begin(), found.end());
+  if (from + found.size() == keeper_.parameters().size()) {
+    const std::vector<float> statistics = replica_->statistics();
+    part.values.insert(part.values.end(), statistics.begin(), statistics.end());
   }
+  if (from > 0)
+    mail_.outbox.push(part.to_message());
+  else
+    last_ = part.to_message();
+}
+
+void SyncLearner::finish(const Work&) {
+  failpoint("worker.before_result");
   mail_.meter.add(std::exchange(stats_, {}));
-  mail_.outbox.push(result.to_message());
+  mail_.outbox.push(std::move(last_));
 }
 
 }  // namespace

@@ -328,7 +328,9 @@ bool Worker::flush() {
   };
   send_peers();
   while (auto message = mail_.outbox.pop(session_)) {
-    if (message->type == MessageType::kResult)
+    if (message->type == MessageType::kPart)
+      peers_.take_own(*message);
+    else if (message->type == MessageType::kResult)
       peers_.take_result(std::move(*message));
     else if (message->type == MessageType::kBeat)
       sent = sent && send_beat(Beat::from_message(*message), kSendLimit);

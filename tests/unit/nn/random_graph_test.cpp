@@ -38,6 +38,39 @@ TEST_CASE("gradients of 200 random graphs", "[gradient][graph]") {
   CHECK(kinks * 100 < compared);
 }
 
+TEST_CASE("what is shown of a gradient on the way back stays as it is",
+          "[graph]") {
+  int shown = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const NetworkConfig config = RandomGraph(seed).make();
+    INFO("seed " << seed << ": " << dump_json(config.source));
+    const data::DataSet set = testing::random_set(config, 5);
+    for (const int lanes : {1, 3}) {
+      Network network = compile(config, 5, "cpu", lanes);
+      const Batch batch = network.batch_of(set);
+      std::vector<double> first;  // as it was shown
+      std::int64_t end = network.update().elements();
+      double told = 0;
+      const double loss = network.compute_gradient(
+          batch, kAt, 0, [&](double of, std::int64_t from) {
+            REQUIRE(from > 0);
+            REQUIRE(from < end);
+            const auto all = testing::values(network, network.update());
+            first.insert(first.begin(), all.begin() + from, all.begin() + end);
+            end = from;
+            told = of;
+            ++shown;
+          });
+      const auto all = testing::values(network, network.update());
+      REQUIRE(std::equal(first.begin(), first.end(), all.begin() + end));
+      if (!first.empty()) REQUIRE(told == loss);
+      network.compute_gradient(batch, kAt);
+      REQUIRE(testing::values(network, network.update()) == all);
+    }
+  }
+  CHECK(shown > 400);
+}
+
 TEST_CASE("random graphs learn on the cpu what they do on the reference",
           "[graph]") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

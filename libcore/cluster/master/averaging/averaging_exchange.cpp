@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libcore/cluster/master/averaging/averaging_master.h"
+#include "libcore/cluster/tree/pieces.h"
 
 namespace dl::cluster {
 
@@ -25,7 +26,8 @@ std::vector<Member*> AveragingEpoch::parties() {
   return workers;
 }
 
-// One that reports reaches the master without a line, if it can.
+// One that reaches the master without a line reports all; without such a one,
+// each reports what it makes.
 bool AveragingEpoch::tell_parties(const std::vector<Member*>& workers) {
   Parties message;
   message.id = ++context_.parties.id;
@@ -33,10 +35,11 @@ bool AveragingEpoch::tell_parties(const std::vector<Member*>& workers) {
     message.endpoints.push_back(member->seat.endpoint);
   const auto beside = std::ranges::find_if(
       workers, [](const Member* member) { return member->seat.beside; });
-  const Member* reporter = beside == workers.end() ? workers.front() : *beside;
-  context_.parties.reporter = reporter->number;
+  context_.parties.reporter = beside == workers.end() ? 0 : (*beside)->number;
   for (Member* member : workers) {
-    message.reports = member == reporter;
+    message.reports = beside == workers.end() ? Reports::kOwn
+                      : member == *beside     ? Reports::kAll
+                                              : Reports::kNone;
     if (!context_.outgoing.send(*member, message.to_message())) return false;
   }
   return true;
@@ -61,6 +64,34 @@ bool AveragingEpoch::plan_exchange(OpenRound& round) {
   return true;
 }
 
+// With the parties that there are; others come in between two rounds.
+bool AveragingEpoch::goes_ahead() const {
+  if (!is_sync() || rounds_.front().parties != context_.parties.id)
+    return false;
+  const std::vector<Member*> workers = context_.members.workers();
+  return std::ranges::equal(workers, context_.parties.members, {},
+                            &Member::number) &&
+         std::ranges::all_of(workers, [&](const Member* member) {
+           return member->in_step && reachable(*member);
+         });
+}
+
+// Whether it is this member who tells the piece.
+bool AveragingEpoch::tells(const Member& member, const Mean& mean,
+                           const OpenRound& round) const {
+  const RunState& state = context_.state;
+  const auto pieces =
+      pieces_of(state.parameters.size() + state.statistics.size(),
+                round.reducers.size());
+  const auto piece = std::ranges::find_if(pieces, [&](const Piece& p) {
+    return std::cmp_equal(p.first, mean.first) && p.count == mean.values.size();
+  });
+  if (piece == pieces.end()) return false;
+  const std::uint64_t reporter = context_.parties.reporter;
+  return member.number ==
+         (reporter == 0 ? round.reducers[piece->owner] : reporter);
+}
+
 // One of a round that is over, or that the master sums, comes late.
 void AveragingEpoch::take_mean(const Member& member, Mean mean) {
   const auto found =
@@ -71,15 +102,19 @@ void AveragingEpoch::take_mean(const Member& member, Mean mean) {
   OpenRound& round = *found;
   if (round.parties == 0) return;
   if (!mean.why.empty()) return reduction_failed(round, mean.why);
-  if (mean.parties != round.parties ||
-      member.number != context_.parties.reporter)
+  if (mean.parties != round.parties || !tells(member, mean, round))
     throw Error{Code::kProtocol, "Mean: another tells it"};
   if (const std::string why = fault_of(mean, round); !why.empty())
     return reduction_failed(round, why);
+  if (!round.come.insert(mean.first).second) return;
+  round.mean.resize(context_.state.parameters.size() +
+                    context_.state.statistics.size());
+  std::ranges::copy(mean.values, round.mean.begin() + mean.first);
+  round.values_come += mean.values.size();
+  if (round.values_come < round.mean.size()) return;
   context_.reduce_failures = 0;
   const std::size_t bytes =
-      sizeof(float) * mean.values.size() / mean.counts.size();
-  round.mean = std::move(mean.values);
+      sizeof(float) * round.mean.size() / mean.counts.size();
   for (const SlotCount& slot : mean.counts)
     settle(round, Lease(*table_.find(slot.lease, slot.fence)), slot.examples,
            slot.loss_sum, bytes);
@@ -89,9 +124,7 @@ void AveragingEpoch::take_mean(const Member& member, Mean mean) {
 // Why the average cannot be used; "": it can.
 std::string AveragingEpoch::fault_of(const Mean& mean,
                                      const OpenRound& round) const {
-  const RunState& state = context_.state;
-  if (mean.counts.size() != round.slots() ||
-      mean.values.size() != state.parameters.size() + state.statistics.size())
+  if (mean.counts.size() != round.slots())
     return "it is the average of another round";
   if (std::string why = fault_of(mean.counts, 0, round); !why.empty())
     return why;

@@ -46,7 +46,8 @@ std::int64_t AveragingEpoch::left() const { return order_.batches() - done_; }
 // --- Work goes out ----------------------------------------------------------
 
 bool AveragingEpoch::may_open() const {
-  const std::size_t most = how().overlap ? kMostOpenRounds : 1;
+  const bool ahead = how().overlap || (!rounds_.empty() && goes_ahead());
+  const std::size_t most = ahead ? kMostOpenRounds : 1;
   const std::int64_t begun = rounds_.empty() ? done_ : rounds_.back().end;
   return rounds_.size() < most && !winding_up_ && begun < order_.batches() &&
          !context_.members.workers().empty();
@@ -148,7 +149,7 @@ void AveragingEpoch::pass_over(OpenRound& round, std::size_t slot) {
 std::int64_t AveragingEpoch::leaves_out_from(std::int64_t batch) const {
   for (const OpenRound& round : rounds_) {
     if (batch < round.first || batch >= round.end) continue;
-    if (!how().overlap) return round.end;
+    if (!how().overlap && !is_sync()) return round.end;
     if (rounds_.back().first > round.first) return rounds_.back().end;
     return round.end + round.replicas * slot_batches();
   }
@@ -248,7 +249,11 @@ void AveragingEpoch::take(Member& member, const Message& message) {
   if (message.type != MessageType::kFault) return refuse_late(member, message);
   const Fault fault = Fault::from_message(message);
   const Lease* held = table_.find(fault.lease, fault.fence);
-  if (held && held->worker == member.number) revoke_next(member, *held);
+  if (held && held->worker == member.number) {
+    revoke_next(member, *held);
+    if (is_sync())
+      go_direct(*round_of(*held), member.describe() + " gave a slot of it back");
+  }
   take_fault(member, fault);
 }
 
@@ -447,7 +452,7 @@ void AveragingEpoch::end_round() {
                 {"examples", examples},
                 {"loss", round.loss_sum() / static_cast<double>(examples)},
                 {"bytes", coded.delta.size()}};
-  if (!round.mean.empty()) event["parties"] = round.reducers.size();
+  if (round.is_averaged()) event["parties"] = round.reducers.size();
   context_.events.write("round", std::move(event));
   record(round, coded, outer);
   send(round, coded);
@@ -499,14 +504,14 @@ Round AveragingEpoch::average(const OpenRound& round,
 
 std::vector<float> AveragingEpoch::average_of_deltas(
     const OpenRound& round) const {
-  if (round.mean.empty()) return round.deltas.result();
+  if (!round.is_averaged()) return round.deltas.result();
   return {round.mean.begin(),
           round.mean.end() - std::ssize(context_.state.statistics)};
 }
 
 std::vector<float> AveragingEpoch::average_of_statistics(
     const OpenRound& round) const {
-  if (round.mean.empty()) return round.statistics.result();
+  if (!round.is_averaged()) return round.statistics.result();
   return {round.mean.end() - std::ssize(context_.state.statistics),
           round.mean.end()};
 }
@@ -534,7 +539,7 @@ void AveragingEpoch::record(const OpenRound& round, const Round& coded,
 // the parties that averaged it.
 void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
   Round message = coded;
-  if (!round.mean.empty()) {
+  if (round.is_averaged()) {
     message.held = true;
     message.delta.clear();
     message.statistics.clear();

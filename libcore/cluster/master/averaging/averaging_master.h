@@ -17,7 +17,8 @@
 // with their workers.
 //
 // In sync all workers that listen average pieces of the gradients among
-// themselves (tree/all_reduce.h), and one tells the master.
+// themselves (tree/all_reduce.h), tell the master, and do not wait for its word:
+// the next round is open by then.
 //
 // Else, in a tree of workers (feed_tree.h) rounds of many slots are summed on
 // the way: some workers reduce the Results of 8 slots, or of 8 such groups, and
@@ -87,14 +88,20 @@ class AveragingEpoch : public Phase {
     // all Results come here.
     std::vector<ReduceGroup> groups;
     std::uint64_t parties = 0;
-    std::vector<std::uint64_t> reducers;  // members
+    std::vector<std::uint64_t> reducers;  // members; of parties in their order
     std::vector<float> mean;  // what the parties came to, with statistics
+    std::set<std::int64_t> come;  // pieces of it, by first element
+    std::size_t values_come = 0;
     // Members that were ever told to sum something of it.
     std::set<std::uint64_t> appointed;
     double all_elsewhere =
         0;  // since when all that is missing is; 0: it is not
 
     std::size_t slots() const { return examples.size(); }
+    // By the parties.
+    bool is_averaged() const {
+      return values_come > 0 && values_come == mean.size();
+    }
     bool is_elsewhere() const { return !groups.empty() || parties != 0; }
     std::int64_t all_examples() const;
     double loss_sum() const;
@@ -139,6 +146,9 @@ class AveragingEpoch : public Phase {
   std::vector<Member*> parties();
   bool tell_parties(const std::vector<Member*>& workers);
   bool plan_exchange(OpenRound& round);
+  bool goes_ahead() const;
+  bool tells(const Member& member, const Mean& mean,
+             const OpenRound& round) const;
   void take_mean(const Member& member, Mean mean);
   std::string fault_of(const Mean& mean, const OpenRound& round) const;
 

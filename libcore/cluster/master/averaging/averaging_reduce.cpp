@@ -133,7 +133,7 @@ std::string AveragingEpoch::fault_of(std::span<const SlotCount> counts,
 
 // What others have of it is sent here.
 void AveragingEpoch::go_direct(OpenRound& round, const std::string& why) {
-  if (!round.is_elsewhere()) return;
+  if (!round.is_elsewhere() || round.is_averaged()) return;
   round.groups.clear();
   round.parties = 0;
   round.reducers.clear();
@@ -171,7 +171,7 @@ bool AveragingEpoch::is_in(const Result& result) const {
 // All of a round is with other workers, but their sums do not come.
 void AveragingEpoch::watch_reduction() {
   for (OpenRound& round : rounds_) {
-    if (!round.is_elsewhere()) continue;
+    if (!round.is_elsewhere() || round.missing == 0) continue;
     const auto elsewhere =
         std::ranges::count_if(table_.leases(), [&](const auto& entry) {
           return entry.second.first >= round.first &&

@@ -159,10 +159,13 @@ inline void Worker::take(const Message& message, Mode mode) {
       break;
     }
     case MessageType::kRound:
-      if (mode == Mode::kSync)
-        in_step->take(Round::from_message(message));
-      else
+      if (mode == Mode::kSync) {
+        const Round round = Round::from_message(message);
+        in_step->take(round);
+        version = std::max(version, round.version);
+      } else {
         keeper->take(Round::from_message(message));
+      }
       break;
     case MessageType::kTask:
       if (!known) throw std::logic_error("a task without state");
@@ -289,18 +292,26 @@ inline void Worker::find_gradient(const Task& task,
     const Fault fault{task.lease, task.fence, task.first, "it is not finite"};
     return out.push_back(fault.to_message());
   }
-  Result result;
-  result.lease = task.lease;
-  result.fence = task.fence;
-  result.round = task.slot.round;
-  result.slot = task.slot.index;
-  result.examples = order.examples(task.first, task.count);
-  result.loss_sum = static_cast<double>(result.examples) * loss(task.version);
-  dl::exchange::encode_delta(gradient, {}, {}, result.delta);
   const auto running = in_step->statistics();
-  result.statistics.assign(running.begin(), running.end());
-  result.statistics[0] = 0.5F * running[0] + static_cast<float>(task.first);
-  out.push_back(result.to_message());
+  gradient.insert(gradient.end(), running.begin(), running.end());
+  gradient[kParameters] = 0.5F * running[0] + static_cast<float>(task.first);
+  Part part;
+  part.round = task.slot.round;
+  part.parties = task.slot.parties;
+  part.slots = task.slot.slots;
+  part.slot = task.slot.index;
+  part.count = {task.lease, task.fence, order.examples(task.first, task.count),
+                0};
+  part.count.loss_sum =
+      static_cast<double>(part.count.examples) * loss(task.version);
+  // As the way back finds it.
+  for (auto end = gradient.end(); end != gradient.begin();) {
+    const auto begin = std::max(gradient.begin(), end - 17);
+    part.first = begin - gradient.begin();
+    part.values.assign(begin, end);
+    out.push_back(part.to_message());
+    end = begin;
+  }
 }
 
 inline void Worker::share(const Task& task, const dl::data::Epoch& order) {

@@ -192,6 +192,8 @@ inline void Worker::receive(Received received, Mode mode) {
       branch->reducer.begin_session(welcome.sizes);
       return take(message, mode);
     }
+    case MessageType::kStop:  // at once, as workers do
+      return take(message, mode);
     default:
       break;
   }
@@ -221,6 +223,9 @@ struct Master {
   double now = 100;
   int records = 0;     // that were read for workers
   RunState beginning;  // before anything is learnt
+  // Sync: it hears of averages a turn later than they are made.
+  bool means_are_late = false;
+  std::vector<std::pair<std::string, Message>> late;
   // How many messages of its parent a worker takes in at a time.
   std::function<std::size_t()> lag = [] { return std::size_t{1000}; };
 
@@ -345,13 +350,18 @@ struct Master {
     for (std::size_t i = 0; i < worker.out.size(); ++i)
       if (worker.out[i].type == MessageType::kResult)
         worker.branch->reducer.take_result(worker.out[i]);
+      else if (worker.out[i].type == MessageType::kPart)
+        worker.branch->reducer.take_own(worker.out[i]);
       else
         deliver(worker, Message(worker.out[i]));
     worker.out.clear();
     add(worker.branch->relay.take_for_master());
     add(worker.branch->reducer.take_for_master());
     for (std::size_t i = 0; i < worker.out.size(); ++i)
-      deliver(worker, Message(worker.out[i]));
+      if (means_are_late && worker.out[i].type == MessageType::kMean)
+        late.emplace_back(worker.peer, worker.out[i]);
+      else
+        deliver(worker, Message(worker.out[i]));
     worker.out.clear();
   }
   bool over() const {
@@ -360,6 +370,8 @@ struct Master {
   // A tenth of a second: everyone who can works and beats.
   void turn(double seconds = 0.1) {
     now += seconds;
+    for (const auto& [peer, mean] : std::exchange(late, {}))
+      if (const Worker* worker = link.find(peer)) deliver(*worker, mean);
     for (auto& [name, worker] : link.workers) {
       if (!worker.alive || worker.deaf || worker.refused >= 0) continue;
       worker.branch->step(worker, lag());

@@ -84,6 +84,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
                                          kExamples);
   const auto lag = [&] { return random.below(4); };
   master->lag = lag;
+  master->means_are_late = seed % 2 == 1;
   // kill -9 of the master.  The next one knows all that this one had
   // acknowledged; in sharing workers that live go on with their replicas.
   const auto restart = [&] {
@@ -93,6 +94,7 @@ inline RunState disturbed(const Settings& s, std::uint64_t seed,
     master = std::make_unique<Master>(s, limits, folder, saved, ++incarnation,
                                       kExamples);
     master->lag = lag;
+    master->means_are_late = seed % 2 == 1;
     check_goes_on(before, master->context.state);
     if (s.mode != Mode::kSharing) return;
     for (const auto& [name, worker] : old)

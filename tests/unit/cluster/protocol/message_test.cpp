@@ -178,8 +178,10 @@ TEST_CASE("messages of the tree") {
 }
 
 TEST_CASE("messages of sync") {
-  const Parties parties{3, {"tcp://10.0.0.7:40123", "tcp://h:1"}, true};
+  const Parties parties{3, {"tcp://10.0.0.7:40123", "tcp://h:1"}, Reports::kOwn};
   CHECK(through(parties).endpoints == parties.endpoints);
+  CHECK(through(parties).reports == Reports::kOwn);
+  refuses(parties, "reports", "some");
   refuses(parties, "endpoints", Json::array());
   refuses(parties, "endpoints", Json::array({"ipc:///tmp/x"}));
   const Part part{9, 3, 4, 2, 17, {5, 1, 32, 0.5}, {1, 2, 3}};

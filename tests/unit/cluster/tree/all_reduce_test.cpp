@@ -48,12 +48,16 @@ struct Room : ReducerLink {
       at(to).from_worker(*message);
     }
   }
-  void introduce(std::size_t i, std::uint64_t id = 1) {
+  // The second tells the master of all averages, unless each is to.
+  void introduce(std::size_t i, std::uint64_t id = 1,
+                 std::optional<Reports> each = {}) {
     Parties parties;
     parties.id = id;
     for (std::size_t k = 0; k < workers.size(); ++k)
       parties.endpoints.push_back(endpoint(k));
-    parties.reports = i == 1;
+    parties.reports = each    ? *each
+                      : i == 1 ? Reports::kAll
+                               : Reports::kNone;
     workers[i].from_master(parties.to_message());
   }
 };
@@ -65,31 +69,42 @@ Floats values_of(std::int64_t slot) {
   return values;
 }
 
-Message result_of(std::int64_t slot, std::uint64_t lease) {
-  Result result;
-  result.lease = lease;
-  result.round = 2;
-  result.slot = slot;
-  result.examples = 3 + slot;
-  const Floats values = values_of(slot);
-  dl::exchange::encode_delta(std::span(values).first(kGradient), {}, {},
-                             result.delta);
-  result.statistics.assign(values.begin() + kGradient, values.end());
-  return result.to_message();
-}
-
-// A task for the slot, and its Result.
-bool do_slot(AllReduce& worker, std::int64_t slot, std::int64_t slots,
-             std::uint64_t lease, std::uint64_t parties = 1) {
+Task task_of(std::int64_t slot, std::int64_t slots, std::uint64_t lease,
+             std::uint64_t parties = 1) {
   Task task;
   task.lease = lease;
+  task.iteration = 5;
+  task.epoch = 1;
+  task.factor = 0.5;
   task.slot.round = 2;
   task.slot.index = slot;
   task.slot.parties = parties;
   task.slot.slots = slots;
+  return task;
+}
+
+// What a worker gives of the task's slot from `first` up to `end`.
+Message part_of(const Task& task, std::size_t first, std::size_t end) {
+  Part part;
+  part.round = task.slot.round;
+  part.parties = task.slot.parties;
+  part.slots = task.slot.slots;
+  part.slot = task.slot.index;
+  part.first = static_cast<std::int64_t>(first);
+  part.count = {task.lease, 0, 3 + task.slot.index, 0};
+  const Floats all = values_of(task.slot.index);
+  part.values.assign(all.begin() + part.first,
+                     all.begin() + static_cast<std::ptrdiff_t>(end));
+  return part.to_message();
+}
+
+// A task for the slot, and what it gives, in two parts.
+void do_slot(AllReduce& worker, std::int64_t slot, std::int64_t slots,
+             std::uint64_t lease, std::uint64_t parties = 1) {
+  const Task task = task_of(slot, slots, lease, parties);
   worker.from_master(task.to_message());
-  Message result = result_of(slot, lease);
-  return worker.take_result(result);
+  worker.take_own(part_of(task, 6, kGradient + kStatistics));
+  worker.take_own(part_of(task, 0, 6));
 }
 
 Floats average_of(std::int64_t slots) {
@@ -108,11 +123,9 @@ Message held() {
   return round.to_message();
 }
 
-void check_held(AllReduce& worker, const Floats& want) {
-  Message message = held();
-  worker.from_master(message);
-  REQUIRE(worker.complete(message));
+void check_average(const Message& message, const Floats& want) {
   const Round round = Round::from_message(message);
+  CHECK(round.version == 2);
   CHECK_FALSE(round.held);
   Floats gradient(kGradient);
   dl::exchange::decode_delta(round.delta, 1, gradient);
@@ -121,9 +134,34 @@ void check_held(AllReduce& worker, const Floats& want) {
   CHECK(gradient == want);
 }
 
+// The master's word, where the worker has not gone ahead of it.
+void check_held(AllReduce& worker, const Floats& want) {
+  Message message = held();
+  worker.from_master(message);
+  REQUIRE(worker.complete(message));
+  check_average(message, want);
+}
+
 std::vector<Message> of_type(std::vector<Message> messages, MessageType type) {
   std::erase_if(messages, [&](const Message& m) { return m.type != type; });
   return messages;
+}
+
+// Those that a worker has for the master with all their vectors.
+std::size_t results_of(AllReduce& worker) {
+  std::size_t whole = 0;
+  for (const Message& message :
+       of_type(worker.take_for_master(), MessageType::kResult))
+    if (!Result::from_message(message).elsewhere) ++whole;
+  return whole;
+}
+
+Message as_round(const Result& result) {
+  Round round;
+  round.version = 2;
+  round.delta = result.delta;
+  round.statistics = result.statistics;
+  return round.to_message();
 }
 
 }  // namespace
@@ -154,8 +192,8 @@ TEST_CASE("all workers get the average that the master would make") {
   Room room(n);
   for (std::size_t i = 0; i < n; ++i) room.introduce(i);
   for (std::int64_t slot = 0; slot < slots; ++slot)
-    CHECK(do_slot(room.workers[static_cast<std::size_t>(slot) % n], slot, slots,
-                  static_cast<std::uint64_t>(100 + slot)));
+    do_slot(room.workers[static_cast<std::size_t>(slot) % n], slot, slots,
+                  static_cast<std::uint64_t>(100 + slot));
   room.deliver(last_first);
   const Floats want = average_of(slots);
   for (std::size_t i = 0; i < n; ++i) {
@@ -166,10 +204,11 @@ TEST_CASE("all workers get the average that the master would make") {
       CHECK(result.delta.empty());
     }
     const auto means = of_type(said, MessageType::kMean);
-    CHECK(means.size() == (i == 1 ? 1 : 0));
+    CHECK(means.size() == (i == 1 ? n : 0));
     for (const Message& message : means) {
       const Mean mean = Mean::from_message(message);
-      CHECK(mean.values == want);
+      const auto begin = want.begin() + mean.first;
+      CHECK(mean.values == Floats(begin, begin + std::ssize(mean.values)));
       REQUIRE(std::cmp_equal(mean.counts.size(), slots));
       for (std::int64_t slot = 0; slot < slots; ++slot) {
         const SlotCount& count = mean.counts[static_cast<std::size_t>(slot)];
@@ -181,13 +220,78 @@ TEST_CASE("all workers get the average that the master would make") {
   }
 }
 
+TEST_CASE("a worker with a slot goes on before the master's word") {
+  Room room(3);
+  for (std::size_t i = 0; i < 3; ++i) room.introduce(i);
+  for (std::size_t i = 0; i < 3; ++i) {
+    State state;
+    state.version = 1;
+    room.workers[i].from_master(state.to_message());
+  }
+  // The third has nothing to do in this round.
+  for (std::size_t i = 0; i < 2; ++i)
+    do_slot(room.workers[i], static_cast<std::int64_t>(i), 2, 7 + i);
+  CHECK_FALSE(room.workers[0].take_next());
+  room.deliver();
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto next = room.workers[i].take_next();
+    REQUIRE(next);
+    check_average(*next, average_of(2));
+    const Round round = Round::from_message(*next);
+    CHECK(round.iteration == 5);
+    CHECK(round.epoch == 1);
+    CHECK(round.factor == 0.5);
+    CHECK_FALSE(room.workers[i].take_next());
+    Message word = held();
+    room.workers[i].from_master(word);
+    REQUIRE(room.workers[i].complete(word));
+    CHECK(Round::from_message(word).held);  // it has been taken
+  }
+  CHECK_FALSE(room.workers[2].take_next());
+  check_held(room.workers[2], average_of(2));
+}
+
+TEST_CASE("pieces go out as they are found") {
+  Room room(2);
+  for (std::size_t i = 0; i < 2; ++i) room.introduce(i);
+  AllReduce& worker = room.workers[1];
+  const Task task = task_of(0, 2, 7);
+  worker.from_master(task.to_message());
+  worker.take_own(part_of(task, 8, kGradient + kStatistics));
+  CHECK(room.mail.empty());  // of the other's piece it has but an end
+  worker.take_own(part_of(task, 5, 8));
+  REQUIRE(room.mail.size() == 1);
+  const Part part = Part::from_message(*room.mail.front().second);
+  const Floats all = values_of(0);
+  CHECK(part.values == Floats(all.begin() + part.first, all.end()));
+  CHECK(of_type(worker.take_for_master(), MessageType::kResult).empty());
+  CHECK_THROWS_AS(worker.take_own(part_of(task, 1, 4)), dl::Error);
+}
+
+TEST_CASE("each tells the master its own averages, if nobody is beside it") {
+  Room room(2);
+  for (std::size_t i = 0; i < 2; ++i) room.introduce(i, 1, Reports::kOwn);
+  for (std::size_t i = 0; i < 2; ++i)
+    do_slot(room.workers[i], static_cast<std::int64_t>(i), 2, 7 + i);
+  room.deliver();
+  Floats whole(kGradient + kStatistics);
+  for (AllReduce& worker : room.workers) {
+    const auto means = of_type(worker.take_for_master(), MessageType::kMean);
+    REQUIRE(means.size() == 1);
+    const Mean mean = Mean::from_message(means[0]);
+    CHECK(mean.counts.size() == 2);
+    std::ranges::copy(mean.values, whole.begin() + mean.first);
+  }
+  CHECK(whole == average_of(2));
+}
+
 TEST_CASE("what comes before the master's word of the parties is kept") {
   Room room(2);
   room.introduce(0);
-  CHECK(do_slot(room.workers[0], 0, 2, 7));
+  do_slot(room.workers[0], 0, 2, 7);
   room.deliver();  // to one that knows of no parties yet
   room.introduce(1);
-  CHECK(do_slot(room.workers[1], 1, 2, 8));
+  do_slot(room.workers[1], 1, 2, 8);
   room.deliver();
   for (AllReduce& worker : room.workers) check_held(worker, average_of(2));
 }
@@ -196,7 +300,7 @@ TEST_CASE("a round goes on with its parties where the next has others") {
   Room room(2);
   for (std::size_t i = 0; i < 2; ++i) room.introduce(i);
   for (std::size_t i = 0; i < 2; ++i)
-    CHECK(do_slot(room.workers[i], static_cast<std::int64_t>(i), 2, 7 + i));
+    do_slot(room.workers[i], static_cast<std::int64_t>(i), 2, 7 + i);
   for (std::size_t i = 0; i < 2; ++i) room.introduce(i, 2);
   room.deliver();
   for (AllReduce& worker : room.workers) check_held(worker, average_of(2));
@@ -205,22 +309,23 @@ TEST_CASE("a round goes on with its parties where the next has others") {
 TEST_CASE("a slot that was leased again counts as it came last") {
   Room room(2);
   for (std::size_t i = 0; i < 2; ++i) room.introduce(i);
-  CHECK(do_slot(room.workers[0], 0, 2, 7));
-  CHECK(do_slot(room.workers[1], 0, 2, 9));
+  do_slot(room.workers[0], 0, 2, 7);
+  do_slot(room.workers[1], 0, 2, 9);
   room.deliver();
-  CHECK(do_slot(room.workers[0], 1, 2, 8));
+  do_slot(room.workers[0], 1, 2, 8);
   room.deliver();
   const auto means =
       of_type(room.workers[1].take_for_master(), MessageType::kMean);
-  REQUIRE(means.size() == 1);
-  CHECK(Mean::from_message(means[0]).counts[0].lease == 9);
+  REQUIRE(means.size() == 2);
+  for (const Message& mean : means)
+    CHECK(Mean::from_message(mean).counts[0].lease == 9);
 }
 
 TEST_CASE("the master gets Results when it asks for them, or a party is lost") {
   Room room(2);
   for (std::size_t i = 0; i < 2; ++i) room.introduce(i);
   AllReduce& worker = room.workers[0];
-  CHECK(do_slot(worker, 0, 2, 7));
+  do_slot(worker, 0, 2, 7);
   worker.take_for_master();
   worker.lost("tcp://another:1");
   CHECK(worker.take_for_master().empty());
@@ -232,9 +337,13 @@ TEST_CASE("the master gets Results when it asks for them, or a party is lost") {
   worker.from_master(Direct{2}.to_message());
   const auto results = of_type(worker.take_for_master(), MessageType::kResult);
   REQUIRE(results.size() == 1);
-  CHECK(results[0].body == result_of(0, 7).body);
-  CHECK(results[0].blobs == result_of(0, 7).blobs);
-  CHECK_FALSE(do_slot(worker, 1, 2, 8));  // goes to the master at once
+  const Result result = Result::from_message(results[0]);
+  CHECK(result.lease == 7);
+  CHECK(result.round == 2);
+  CHECK(result.examples == 3);
+  check_average(as_round(result), values_of(0));
+  do_slot(worker, 1, 2, 8);
+  CHECK(results_of(worker) == 1);  // to the master at once
   Message message = held();
   CHECK_FALSE(worker.complete(message));
 }
@@ -260,5 +369,7 @@ TEST_CASE("what is no part of a round's average is refused or passed over") {
   for (int i = 0; i < 10'000; ++i)
     CHECK_NOTHROW(worker.from_worker(part.to_message()));
   CHECK(worker.kept_bytes() <= 2 * kMostParties * 4 * 13);
-  CHECK_FALSE(do_slot(worker, 0, 2, 7, 3));  // a task of other parties
+  worker.take_for_master();
+  do_slot(worker, 0, 2, 7, 3);  // a task of other parties
+  CHECK(results_of(worker) == 1);
 }

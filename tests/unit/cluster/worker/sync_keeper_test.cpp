@@ -59,9 +59,21 @@ struct Worker {
 
   Floats gradient(std::int64_t first, std::int64_t count) {
     const Data data(first, count);
-    CHECK(replica.gradient(data.batch(), {}).fault.empty());
-    const auto found = replica.update();
-    return {found.begin(), found.end()};
+    Floats all(keeper.parameters().size());
+    std::size_t end = all.size();
+    const auto show = [&](double loss, std::size_t from,
+                          std::span<const float> found) {
+      CHECK(std::isfinite(loss));
+      REQUIRE(from + found.size() == end);
+      std::ranges::copy(found,
+                        all.begin() + static_cast<std::ptrdiff_t>(from));
+      end = from;
+    };
+    CHECK(replica.gradient(data.batch(), {}, show).fault.empty());
+    CHECK(end == 0);
+    const auto update = replica.update();
+    CHECK(std::ranges::equal(all, update));
+    return all;
   }
 };
 
@@ -97,6 +109,28 @@ TEST_CASE("one slot is what a worker does alone, to the bit") {
     CHECK(alone.train(data.batch(), at).fault.empty());
     CHECK(worker.replica.parameters() == alone.parameters());
   }
+}
+
+TEST_CASE("what the master says of a round that was taken is compared") {
+  Replica alone(network(), {}, kExamples, "cpu", 1);
+  Worker worker;
+  worker.keeper.take(start(alone));
+  const Floats gradient(alone.parameters().size(), 0.25F);
+  worker.keeper.take(round_of(2, gradient));
+  worker.keeper.take(round_of(3, gradient));
+  const Floats after = worker.replica.parameters();
+  Round word;
+  word.version = 3;
+  word.held = true;
+  word.digest = dl::io::digest(std::as_bytes(std::span(after)));
+  worker.keeper.take(word);
+  CHECK_FALSE(worker.keeper.take_difference());
+  CHECK(worker.replica.parameters() == after);
+  word.version = 2;
+  worker.keeper.take(word);
+  const auto difference = worker.keeper.take_difference();
+  REQUIRE(difference);
+  CHECK(difference->sequence == 2);
 }
 
 TEST_CASE("slots are together one mini-batch") {

@@ -1,0 +1,20 @@
+#include "libcore/base/heap.h"
+
+#include <climits>
+#include <cstdlib>  // says which C library it is
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+namespace dl {
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  // Threads' own heaps cannot hold large blocks.
+  mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
+}  // namespace dl
