@@ -172,6 +172,32 @@ Kind form_of(Kind kind, std::uint64_t nonzero, std::size_t n) {
   return shorter ? Kind::kSparse : kind;
 }
 
+void append_head(Kind form, std::size_t elements, std::vector<std::byte>& out) {
+  append(out, kVersion);
+  append(out, static_cast<std::uint8_t>(form));
+  append(out, std::uint16_t{0});
+  append(out, std::uint64_t{elements});
+}
+
+// What follows the head, of a message for so many elements.
+struct Body {
+  Kind kind;
+  std::span<const std::byte> bytes;
+};
+Body body_of(std::span<const std::byte> message, std::size_t wanted) {
+  HeadReader head(message);
+  const auto version = head.get<std::uint8_t>();
+  if (version != kVersion) damaged("code version " + std::to_string(version));
+  const auto kind = static_cast<Kind>(head.get<std::uint8_t>());
+  if (kind > Kind::kSparse || head.get<std::uint16_t>() != 0)
+    damaged("unknown code");
+  const auto elements = head.get<std::uint64_t>();
+  if (elements != wanted)
+    damaged("it is for " + std::to_string(elements) + " elements, not " +
+            std::to_string(wanted));
+  return {kind, head.rest()};
+}
+
 }  // namespace
 
 void encode_delta(std::span<const float> delta, const DeltaFormat& format,
@@ -182,10 +208,7 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
   if (!extent.finite)
     throw Error{Code::kProtocol, "a difference is not finite"};
   const Kind form = form_of(format.kind, extent.nonzero, delta.size());
-  append(out, kVersion);
-  append(out, static_cast<std::uint8_t>(form));
-  append(out, std::uint16_t{0});
-  append(out, std::uint64_t{delta.size()});
+  append_head(form, delta.size(), out);
   for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += delta[i];
   switch (form) {
     case Kind::kF32: {
@@ -203,28 +226,43 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
   }
 }
 
+std::vector<std::byte> dense_delta(std::size_t elements) {
+  std::vector<std::byte> out;
+  out.reserve(kDeltaHeaderBytes + body_bytes(Kind::kF32, elements));
+  append_head(Kind::kF32, elements, out);
+  out.resize(kDeltaHeaderBytes + body_bytes(Kind::kF32, elements));
+  return out;
+}
+
+std::span<std::byte> values_of_dense(std::span<std::byte> delta) {
+  return delta.subspan(kDeltaHeaderBytes);
+}
+
+void read_delta(std::span<const std::byte> message, std::span<float> target) {
+  const auto [kind, body] = body_of(message, target.size());
+  if (kind == Kind::kSparse) {
+    std::ranges::fill(target, 0.0F);
+    return apply_sparse_delta(body, 1, target);
+  }
+  walk_dense(kind, body, target.size(),
+             [&](std::size_t at, std::span<const float> values) {
+               if (largest_bits(values, {}) >= 0x7f800000U)
+                 damaged("a value that is not finite");
+               std::ranges::copy(values, target.subspan(at).begin());
+             });
+}
+
 void decode_delta(std::span<const std::byte> message, float scale,
                   std::span<float> target) {
-  HeadReader head(message);
-  const auto version = head.get<std::uint8_t>();
-  if (version != kVersion) damaged("code version " + std::to_string(version));
-  const auto kind = static_cast<Kind>(head.get<std::uint8_t>());
-  if (kind > Kind::kSparse || head.get<std::uint16_t>() != 0)
-    damaged("unknown code");
-  const auto elements = head.get<std::uint64_t>();
-  if (elements != target.size())
-    damaged("it is for " + std::to_string(elements) + " elements, not " +
-            std::to_string(target.size()));
-  if (kind == Kind::kSparse)
-    return apply_sparse_delta(head.rest(), scale, target);
-
-  walk_dense(kind, head.rest(), target.size(),
+  const auto [kind, body] = body_of(message, target.size());
+  if (kind == Kind::kSparse) return apply_sparse_delta(body, scale, target);
+  walk_dense(kind, body, target.size(),
              [&](std::size_t, std::span<const float> values) {
                std::uint32_t most = largest_bits(values, {});
                if (!std::isfinite(scale * std::bit_cast<float>(most)))
                  damaged("a value that is not finite");
              });
-  walk_dense(kind, head.rest(), target.size(),
+  walk_dense(kind, body, target.size(),
              [&](std::size_t at, std::span<const float> values) {
                for (std::size_t i = 0; i < values.size(); ++i)
                  target[at + i] += scale * values[i];

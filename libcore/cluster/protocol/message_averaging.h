@@ -63,7 +63,7 @@ struct Round {
   std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
 
   Message to_message() const;
-  static Round from_message(const Message& message);
+  static Round from_message(Message message);
 };
 
 constexpr std::int64_t kMostLevels = 10;  // sums of 8 slots, of 64, ...

@@ -162,7 +162,7 @@ Message Round::to_message() const {
           {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
 }
 
-Round Round::from_message(const Message& message) {
+Round Round::from_message(Message message) {
   JsonView body = open_body(message, MessageType::kRound, 3,
                             {"version", "momentum", "iteration", "epoch",
                              "factor", "held", "digest"});
@@ -176,7 +176,7 @@ Round Round::from_message(const Message& message) {
   round.factor = factor_of(body);
   round.held = body.at("held").boolean();
   round.digest = hex_of(body, "digest");
-  round.delta = message.blobs[0];
+  round.delta = std::move(message.blobs[0]);
   round.statistics = blob_to_floats(message, 1);
   round.updater_state = blob_to_floats(message, 2);
   return round;

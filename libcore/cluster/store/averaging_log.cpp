@@ -79,7 +79,7 @@ void take_gradient_step(std::span<const std::byte> delta, RunState& state) {
   if (!state.updater) fail("a step of an updater that the run does not have");
   if (delta.empty()) return;
   std::vector<float> gradient(state.parameters.size());
-  exchange::decode_delta(delta, 1, gradient);
+  exchange::read_delta(delta, gradient);
   std::vector<float> parameters = state.parameters,
                      updater_state = state.updater_state;
   nn::Position at;

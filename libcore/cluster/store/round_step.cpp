@@ -9,8 +9,8 @@ void apply_average(std::span<const std::byte> delta,
                    const nn::Constrainer& constrain,
                    std::vector<float>& parameters, std::vector<float>& velocity,
                    std::vector<float>& average) {
-  average.assign(parameters.size(), 0);
-  exchange::decode_delta(delta, 1, average);
+  average.resize(parameters.size());
+  exchange::read_delta(delta, average);
   if (outer.has_velocity()) velocity.resize(average.size());
   outer.step(parameters, average, velocity);
   constrain(parameters);

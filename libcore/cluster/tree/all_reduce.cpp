@@ -44,6 +44,7 @@ const Piece* piece_at(const std::vector<Piece>& pieces, std::int64_t first,
 
 void AllReduce::begin_session(const Sizes& sizes) {
   sizes_ = sizes;
+  pieces_ = pieces_of(elements(), 1);
   own_endpoint_.clear();
   groups_.clear();
   own_.clear();
@@ -104,49 +105,33 @@ void AllReduce::take_parties(const Parties& parties) {
   }
 }
 
-void AllReduce::take_own(const Message& part) {
-  const std::uint64_t lease = field(part, "lease");
+void AllReduce::take_own(Message message) {
+  Part part = Part::from_message(message);
+  const std::uint64_t lease = part.count.lease;
   Own& own = own_[lease];
-  add(own, part);
+  const std::size_t before = own.parts.size();
+  require(before < pieces_.size() &&
+              std::cmp_equal(pieces_[before].first, part.first) &&
+              pieces_[before].count == part.values.size(),
+          "a part of a slot that is not its next piece");
+  part.values.clear();
+  own.what = std::move(part);
+  own.parts.push_back(std::make_shared<const Message>(std::move(message)));
   const Group* group = group_of(own.what.round, own.what.parties);
-  if (group) send_pieces(own, *group);
+  if (group) send_parts(own, *group);
   if (!own.whole()) return;
   for_master_.push_back(result_of(own, group != nullptr));
   if (!group) own_.erase(lease);
 }
 
-void AllReduce::add(Own& own, const Message& message) const {
-  Part part = Part::from_message(message);
-  const std::size_t end = own.what.values.empty()
-                              ? elements()
-                              : static_cast<std::size_t>(own.what.first);
-  require(std::cmp_equal(end - part.values.size(), part.first),
-          "a part of a slot that does not go on from the one before it");
-  std::vector<float> all = std::move(own.what.values);
-  all.resize(elements());
-  std::ranges::copy(part.values, all.begin() + part.first);
-  own.what = std::move(part);
-  own.what.values = std::move(all);
-}
-
-void AllReduce::send_pieces(Own& own, const Group& group) {
-  for (; own.sent < group.pieces.size(); ++own.sent) {
-    const Piece& piece = group.pieces[own.sent];
-    if (std::cmp_less(piece.first, own.what.first)) return;
-    Part part;
-    part.round = own.what.round;
-    part.parties = own.what.parties;
-    part.slots = own.what.slots;
-    part.slot = own.what.slot;
-    part.first = static_cast<std::int64_t>(piece.first);
-    part.count = own.what.count;
-    const auto begin = own.what.values.begin() + part.first;
-    part.values.assign(begin, begin + static_cast<std::ptrdiff_t>(piece.count));
-    if (piece.owner == group.own)
-      take_part(std::move(part));
+void AllReduce::send_parts(Own& own, const Group& group) {
+  for (; own.sent < own.parts.size(); ++own.sent) {
+    const std::size_t owner = group.pieces[own.sent].owner;
+    const SharedMessage& part = own.parts[own.sent];
+    if (owner == group.own)
+      take_part(Part::from_message(*part));
     else
-      link_.send_to_reducer(group.endpoints[piece.owner],
-                            std::make_shared<const Message>(part.to_message()));
+      link_.send_to_reducer(group.endpoints[owner], part);
   }
 }
 
@@ -161,9 +146,14 @@ Message AllReduce::result_of(const Own& own, bool elsewhere) const {
   result.examples = own.what.count.examples;
   result.loss_sum = own.what.count.loss_sum;
   if (elsewhere) return result.to_message();
-  const std::span<const float> all = own.what.values;
+  std::vector<float> all(elements());
+  for (const SharedMessage& message : own.parts) {
+    const Part part = Part::from_message(*message);
+    std::ranges::copy(part.values, all.begin() + part.first);
+  }
   const auto parameters = static_cast<std::size_t>(sizes_.parameters);
-  exchange::encode_delta(all.first(parameters), {}, {}, result.delta);
+  exchange::encode_delta(std::span(all).first(parameters), {}, {},
+                         result.delta);
   result.statistics.assign(all.begin() + sizes_.parameters, all.end());
   return result.to_message();
 }
@@ -252,10 +242,10 @@ void AllReduce::take_mean(Mean mean) {
   Open& open = open_[mean.round];
   open.parties = mean.parties;
   if (!open.come.insert(static_cast<std::size_t>(mean.first)).second) return;
-  open.average.resize(elements());
-  std::ranges::copy(mean.values, open.average.begin() + mean.first);
+  put(mean, open);
   const bool own = piece->owner == group->own;
-  if (group->reports == Reports::kAll || (group->reports == Reports::kOwn && own))
+  if (group->reports == Reports::kAll ||
+      (group->reports == Reports::kOwn && own))
     for_master_.push_back(mean.to_message());
 }
 
@@ -264,11 +254,31 @@ bool AllReduce::is_whole(std::uint64_t round, const Open& open) const {
   return group && open.come.size() == group->pieces.size();
 }
 
-void AllReduce::put_average(const Open& open, Message& round) const {
-  const std::span<const float> all = open.average;
+void AllReduce::put(const Mean& mean, Open& open) const {
   const auto parameters = static_cast<std::size_t>(sizes_.parameters);
-  exchange::encode_delta(all.first(parameters), {}, {}, round.blobs[0]);
-  const auto statistics = std::as_bytes(all.subspan(parameters));
+  if (open.delta.empty()) {
+    open.delta = exchange::dense_delta(parameters);
+    open.statistics.resize(elements() - parameters);
+  }
+  const auto first = static_cast<std::size_t>(mean.first);
+  const std::span<const float> all = mean.values;
+  const std::size_t gradients =
+      first < parameters ? std::min(parameters - first, all.size()) : 0;
+  if (gradients > 0)
+    std::ranges::copy(std::as_bytes(all.first(gradients)),
+                      exchange::values_of_dense(open.delta)
+                          .subspan(first * sizeof(float))
+                          .begin());
+  if (gradients < all.size())
+    std::ranges::copy(all.subspan(gradients),
+                      std::span(open.statistics)
+                          .subspan(first + gradients - parameters)
+                          .begin());
+}
+
+void AllReduce::move_average(Open& open, Message& round) {
+  const auto statistics = std::as_bytes(std::span(open.statistics));
+  round.blobs[0] = std::move(open.delta);
   round.blobs[1].assign(statistics.begin(), statistics.end());
 }
 
@@ -278,8 +288,7 @@ std::optional<Message> AllReduce::take_next() {
       !is_whole(found->first, found->second))
     return std::nullopt;
   Message round = found->second.step.to_message();
-  put_average(found->second, round);
-  found->second.average = {};
+  move_average(found->second, round);
   ++taken_;
   return round;
 }
@@ -289,7 +298,7 @@ bool AllReduce::complete(Message& round) {
   if (is_held(round) && version > taken_) {
     const auto found = open_.find(version);
     if (found == open_.end() || !is_whole(version, found->second)) return false;
-    put_average(found->second, round);
+    move_average(found->second, round);
     round.body["held"] = false;
   }
   if (const auto found = open_.find(version); found != open_.end())
@@ -330,9 +339,8 @@ void AllReduce::go_direct(std::uint64_t round) {
 void AllReduce::end_rounds(std::uint64_t version) {
   over_ = std::max(over_, version);
   std::erase_if(open_, [&](const auto& e) { return e.first <= version; });
-  std::erase_if(own_, [&](const auto& e) {
-    return e.second.what.round <= version;
-  });
+  std::erase_if(own_,
+                [&](const auto& e) { return e.second.what.round <= version; });
   std::erase_if(direct_, [&](std::uint64_t r) { return r <= version; });
 }
 

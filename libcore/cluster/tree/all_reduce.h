@@ -45,9 +45,9 @@ class AllReduce {
 
   // What the master says: Parties, Task, Direct, Round and State.
   void from_master(const Message& message);
-  // A Part of what this worker's own slot gives, from its end on: where that is
-  // not for parties, the master gets it as a Result.
-  void take_own(const Message& part);
+  // The next Part of what this worker's own slot gives, of a piece: from its
+  // end on.  Where that is not for parties, the master gets all as a Result.
+  void take_own(Message part);
   // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
   // one.
   void from_worker(const Message& message);
@@ -58,8 +58,8 @@ class AllReduce {
   // so.  False: that has not come yet.
   bool complete(Message& round);
   // The next Round, made of the averages that are here, if all are and it is
-  // known where the step is: this worker has a slot of it.  Each once; complete()
-  // leaves it as the master says it then.
+  // known where the step is: this worker has a slot of it.  Each once;
+  // complete() leaves it as the master says it then.
   std::optional<Message> take_next();
   // Nobody wants the Part any more: its round is over, or the master's.
   bool is_over(const Message& part) const;
@@ -90,13 +90,16 @@ class AllReduce {
     Round step;  // as this worker's task says where it is, or of version 0
     std::uint64_t parties = 0;
     std::map<std::size_t, Gathering> gathering;  // by first element
-    std::vector<float> average;
+    // Of the gradient as Round has it, and the statistics behind it.
+    std::vector<std::byte> delta;
+    std::vector<float> statistics;
     std::set<std::size_t> come;  // pieces of it, by first element
   };
   // What a slot of this worker's gives.
   struct Own {
-    Part what;  // its values: those from `first` on are here
-    std::size_t sent = 0;  // pieces
+    Part what;  // as it was last, without values
+    std::vector<SharedMessage> parts;
+    std::size_t sent = 0;
     bool whole() const { return what.first == 0; }
   };
 
@@ -111,26 +114,27 @@ class AllReduce {
   bool is_early(const Message& message);
   void take_parties(const Parties& parties);
   void take_task(const Task& task);
-  void add(Own& own, const Message& part) const;
-  void send_pieces(Own& own, const Group& group);
+  void send_parts(Own& own, const Group& group);
   Message result_of(const Own& own, bool elsewhere) const;
   void take_part(Part part);
   void average(std::uint64_t round, const Group& group, std::uint64_t parties,
                std::size_t first, Gathering& gathering);
   void take_mean(Mean mean);
   bool is_whole(std::uint64_t round, const Open& open) const;
-  void put_average(const Open& open, Message& round) const;
+  void put(const Mean& mean, Open& open) const;
+  static void move_average(Open& open, Message& round);
   void go_direct(std::uint64_t round);
   void end_rounds(std::uint64_t version);
 
   ReducerLink& link_;
   Sizes sizes_;
+  std::vector<Piece> pieces_;  // of a slot, whoever averages them
   std::string own_endpoint_;
   // By id.  While one round ends, the next may have others.
   std::map<std::uint64_t, Group> groups_;
   std::map<std::uint64_t, Own> own_;    // by lease
   std::map<std::uint64_t, Open> open_;  // by round
-  std::deque<Message> early_;            // of groups not known yet
+  std::deque<Message> early_;           // of groups not known yet
   std::uint64_t early_bytes_ = 0;
   std::set<std::uint64_t> direct_;  // rounds in which the master sums
   std::uint64_t over_ = 0, newest_ = 0;

@@ -26,9 +26,9 @@ class Peers {
   // what is next for the thread that computes.
   std::vector<Message> from_master(Received received);
   std::vector<Message> serve();
-  // A Result of that thread, or in sync a Part of one.
+  // A Result of that thread, or in sync the pieces of one.
   void take_result(Message result) { reducer_.take_result(std::move(result)); }
-  void take_own(const Message& part) { reducer_.take_own(part); }
+  void take_own(Message part) { reducer_.take_own(std::move(part)); }
   // What is to be said to the master; forgets it.
   std::vector<Message> take_for_master();
 

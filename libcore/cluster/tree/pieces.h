@@ -19,18 +19,21 @@ struct Piece {
   std::size_t owner = 0;  // one of 0 ... parties - 1
 };
 
-// In the order in which a slot gives them.  As many for each party, of sizes
-// that differ by one at most; none of no elements.
+// Elements of a piece, but for the last, which may have fewer: whoever averages
+// them, as a slot's worker does not know, and of small networks fewer, for all.
+constexpr std::size_t piece_elements(std::size_t elements) {
+  return std::clamp<std::size_t>((elements + kMostParties - 1) / kMostParties,
+                                 1, kLargestPiece);
+}
+
+// In the order in which a slot gives them; none of no elements.
 inline std::vector<Piece> pieces_of(std::size_t elements, std::size_t parties) {
-  const std::size_t round = parties * kLargestPiece;
-  const std::size_t count = std::min(
-      elements,
-      parties * std::max<std::size_t>(1, (elements + round - 1) / round));
+  const std::size_t most = piece_elements(elements);
   std::vector<Piece> pieces;
-  for (std::size_t i = count; i > 0; --i) {
-    const std::size_t first = elements * (i - 1) / count;
-    pieces.push_back(
-        {first, elements * i / count - first, pieces.size() % parties});
+  for (std::size_t end = elements; end > 0;) {
+    const std::size_t count = std::min(end, most);
+    end -= count;
+    pieces.push_back({end, count, pieces.size() % parties});
   }
   return pieces;
 }

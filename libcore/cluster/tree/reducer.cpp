@@ -85,7 +85,7 @@ class Sums {
   }
   std::vector<float> delta(const Message& part) const {
     std::vector<float> values(static_cast<std::size_t>(order_.parameters));
-    exchange::decode_delta(part.blobs[0], 1, values);
+    exchange::read_delta(part.blobs[0], values);
     return values;
   }
 

@@ -54,9 +54,9 @@ class Reducer {
   bool waits() const { return !turn_.empty(); }
   // The first Round that waits goes on without its average.
   void give_up_round();
-  // This worker's own Result, or in sync a Part of one.
+  // This worker's own Result, or in sync the pieces of one.
   void take_result(Message message);
-  void take_own(const Message& part) { all_reduce_.take_own(part); }
+  void take_own(Message part) { all_reduce_.take_own(std::move(part)); }
   // A Result, Reduced, Part or Mean of another worker.  Throws Error:
   // kProtocol, it is no good one.  What its vectors lack is reported to the
   // master.

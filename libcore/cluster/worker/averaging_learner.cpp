@@ -28,9 +28,9 @@ class AveragingLearner : public Learner {
   }
   void take_state(State state) override { keeper_.take(std::move(state)); }
 
-  void take(const Message& message) override {
+  void take(Message message) override {
     if (message.type == MessageType::kRound)
-      keeper_.take(Round::from_message(message));
+      keeper_.take(Round::from_message(std::move(message)));
     tell_difference();
   }
   bool has(std::uint64_t version) const override {

@@ -62,7 +62,7 @@ class Learner {
   virtual void begin_session(const Welcome& welcome, Ready& ready) = 0;
   virtual void take_state(State state) = 0;
   // Round, Apply, Stale, Check and Statistics.
-  virtual void take(const Message& message) = 0;
+  virtual void take(Message message) = 0;
 
   // Whether it has the version that a task starts from.  The feed may bring it
   // later than the task comes.

@@ -158,15 +158,13 @@ Replica::Step Replica::gradient(const nn::Batch& batch, const nn::Position& at,
   require(network_->segments() == 1, "the gradient of several segments");
   failpoint("worker.compute");
   const auto here = device_->on_host(network_->update());
-  auto end = static_cast<std::size_t>(network_->update().elements());
   const auto show = [&](double loss, std::int64_t element) {
     const auto from = static_cast<std::size_t>(element);
     if (here.empty() || !fault_of(loss).empty()) return;
-    sink(loss, from, here.subspan(from, end - from));
-    end = from;
+    sink(loss, from, here.subspan(from));
   };
   Step step = find_gradient(batch, 0, at, show);
-  if (step.fault.empty()) sink(step.loss, 0, update().first(end));
+  if (step.fault.empty()) sink(step.loss, 0, update());
   return step;
 }
 

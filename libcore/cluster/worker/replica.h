@@ -20,8 +20,8 @@ namespace dl::cluster {
 using UpdateSink =
     std::function<void(std::size_t at, std::span<const float> piece)>;
 
-// Elements [from, from + found) of a gradient, which go to the end or to what
-// the call before showed; loss: of the mini-batch.
+// Is shown of a gradient what is found so far, which is from element `from` to
+// the end and stays as it is until the step is over; loss: of the mini-batch.
 using GradientSink = std::function<void(double loss, std::size_t from,
                                         std::span<const float> found)>;
 

@@ -53,7 +53,7 @@ class SharingLearner : public Learner {
 
   void begin_session(const Welcome& welcome, Ready& ready) override;
   void take_state(State state) override;
-  void take(const Message& message) override;
+  void take(Message message) override;
 
   // A synchronous round holds updates back until all are in, so what is under
   // way is bounded by the round.
@@ -221,7 +221,7 @@ void SharingLearner::take_parameters(const State& state) {
   if (!state.fasgd.empty()) fasgd_->restore(state.fasgd);
 }
 
-void SharingLearner::take(const Message& message) {
+void SharingLearner::take(Message message) {
   switch (message.type) {
     case MessageType::kApply:
       return apply(Apply::from_message(message));

@@ -73,8 +73,8 @@ void SyncKeeper::compare(const Round& round) {
 }
 
 void SyncKeeper::step(const Round& round) {
-  gradient_.assign(parameters_.size(), 0);
-  exchange::decode_delta(round.delta, 1, gradient_);
+  gradient_.resize(parameters_.size());
+  exchange::read_delta(round.delta, gradient_);
   nn::Position at;
   at.iteration = round.iteration;
   at.epoch = round.epoch;

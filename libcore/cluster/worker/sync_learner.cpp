@@ -1,10 +1,12 @@
-// Mode sync: each slot gives the gradient of one mini-batch, and all take the
-// updater's step from their average.
+// Mode sync: each slot gives the gradient of one mini-batch, in pieces from its
+// end on, and all take the updater's step from their average.
 
+#include <algorithm>
 #include <utility>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/failpoint.h"
+#include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/sync_keeper.h"
 
@@ -24,9 +26,11 @@ class SyncLearner : public Learner {
   }
   void take_state(State state) override {
     keeper_.take(std::move(state));
+    pieces_ =
+        pieces_of(keeper_.parameters().size() + keeper_.statistics().size(), 1);
     to_replica();
   }
-  void take(const Message& message) override;
+  void take(Message message) override;
   bool has(std::uint64_t version) const override {
     return keeper_.has(version);
   }
@@ -49,6 +53,9 @@ class SyncLearner : public Learner {
   };
   void give(const Work& work, const Found& of, std::size_t from,
             std::span<const float> found);
+  void put_values(const Piece& piece, std::size_t from,
+                  std::span<const float> found,
+                  std::vector<float>& values) const;
   // The replica's own, where they are in host memory.
   std::span<float> shared_parameters() {
     const auto here = replica_->parameters_in_place();
@@ -64,15 +71,19 @@ class SyncLearner : public Learner {
   std::vector<float> parameters_;  // where they are not
   SyncKeeper keeper_;
   Mailbox& mail_;
-  Message last_;  // of the mini-batch in hand
+  // Of the mini-batch in hand.
+  std::vector<Piece> pieces_;
+  std::size_t given_ = 0;
+  std::vector<float> statistics_;
+  Message last_;
   ExchangeStats stats_;  // not yet told to mail_.meter
 };
 
-void SyncLearner::take(const Message& message) {
+void SyncLearner::take(Message message) {
   if (message.type != MessageType::kRound) return;
   {
     const Stopwatch watch(mail_.clock, stats_.decode);
-    keeper_.take(Round::from_message(message));
+    keeper_.take(Round::from_message(std::move(message)));
     to_replica();
   }
   if (const auto digest = keeper_.take_difference())
@@ -82,6 +93,7 @@ void SyncLearner::take(const Message& message) {
 // What is found goes out while the rest is computed.
 std::string SyncLearner::train(Work& work, const nn::Batch& batch) {
   Replica::Step step;
+  given_ = 0;
   {
     const Stopwatch watch(mail_.clock, stats_.compute);
     step = replica_->gradient(
@@ -96,26 +108,44 @@ std::string SyncLearner::train(Work& work, const nn::Batch& batch) {
   return {};
 }
 
-// The last part waits for finish().
+// The last piece waits for finish().
 void SyncLearner::give(const Work& work, const Found& of, std::size_t from,
                        std::span<const float> found) {
-  Part part;
-  part.round = work.task.slot.round;
-  part.parties = work.task.slot.parties;
-  part.slots = work.task.slot.slots;
-  part.slot = work.task.slot.index;
-  part.first = static_cast<std::int64_t>(from);
-  part.count = {work.task.lease, work.task.fence, of.examples,
-                of.loss * static_cast<double>(of.examples)};
-  part.values.assign(found.begin(), found.end());
-  if (from + found.size() == keeper_.parameters().size()) {
-    const std::vector<float> statistics = replica_->statistics();
-    part.values.insert(part.values.end(), statistics.begin(), statistics.end());
+  if (given_ == 0) statistics_ = replica_->statistics();
+  for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
+    const Piece& piece = pieces_[given_];
+    Part part;
+    part.round = work.task.slot.round;
+    part.parties = work.task.slot.parties;
+    part.slots = work.task.slot.slots;
+    part.slot = work.task.slot.index;
+    part.first = static_cast<std::int64_t>(piece.first);
+    part.count = {work.task.lease, work.task.fence, of.examples,
+                  of.loss * static_cast<double>(of.examples)};
+    put_values(piece, from, found, part.values);
+    if (given_ + 1 < pieces_.size())
+      mail_.outbox.push(part.to_message());
+    else
+      last_ = part.to_message();
   }
-  if (from > 0)
-    mail_.outbox.push(part.to_message());
-  else
-    last_ = part.to_message();
+}
+
+// Of the gradient, and of the statistics behind it.
+void SyncLearner::put_values(const Piece& piece, std::size_t from,
+                             std::span<const float> found,
+                             std::vector<float>& values) const {
+  const std::size_t gradients = from + found.size(),
+                    end = piece.first + piece.count,
+                    middle = std::clamp(gradients, piece.first, end);
+  values.reserve(piece.count);
+  const auto append = [&](std::span<const float> all, std::size_t begin,
+                          std::size_t count) {
+    const auto part = all.subspan(begin, count);
+    values.insert(values.end(), part.begin(), part.end());
+  };
+  if (piece.first < middle)
+    append(found, piece.first - from, middle - piece.first);
+  if (middle < end) append(statistics_, middle - gradients, end - middle);
 }
 
 void SyncLearner::finish(const Work&) {

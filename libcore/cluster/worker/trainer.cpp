@@ -59,7 +59,7 @@ void Trainer::run() {
   while (!mail_.leaving) {
     try {
       if (auto delivered = next_message())
-        handle(*delivered);
+        handle(std::move(*delivered));
       else if (can_step())
         step();
     } catch (const OutOfStep& e) {
@@ -96,8 +96,8 @@ std::optional<Delivered> Trainer::next_message() {
   return delivered;
 }
 
-void Trainer::handle(const Delivered& delivered) {
-  const Message& message = delivered.message;
+void Trainer::handle(Delivered delivered) {
+  Message& message = delivered.message;
   if (message.type == MessageType::kWelcome)
     return welcome(delivered.session, Welcome::from_message(message));
   if (!learner_ || mail_.rejoin) return;
@@ -112,7 +112,7 @@ void Trainer::handle(const Delivered& delivered) {
       if (drop_lease(stale.lease, stale.fence))
         log_(Level::kInfo, "lease " + std::to_string(stale.lease) +
                                " is no longer ours; its work is dropped");
-      return learner_->take(message);
+      return learner_->take(std::move(message));
     }
     case MessageType::kProbe:
       return probe(Probe::from_message(message));
@@ -122,7 +122,7 @@ void Trainer::handle(const Delivered& delivered) {
       return;
     }
     default:
-      return learner_->take(message);
+      return learner_->take(std::move(message));
   }
 }
 

@@ -42,7 +42,7 @@ class Trainer {
 
  private:
   std::optional<Delivered> next_message();
-  void handle(const Delivered& delivered);
+  void handle(Delivered delivered);
   void welcome(std::uint64_t session, const Welcome& welcome);
   void set_up(const Welcome& welcome);
   std::unique_ptr<Learner> make_learner(const nn::NetworkConfig& network,

@@ -329,7 +329,7 @@ bool Worker::flush() {
   send_peers();
   while (auto message = mail_.outbox.pop(session_)) {
     if (message->type == MessageType::kPart)
-      peers_.take_own(*message);
+      peers_.take_own(std::move(*message));
     else if (message->type == MessageType::kResult)
       peers_.take_result(std::move(*message));
     else if (message->type == MessageType::kBeat)

@@ -252,7 +252,8 @@ void AveragingEpoch::take(Member& member, const Message& message) {
   if (held && held->worker == member.number) {
     revoke_next(member, *held);
     if (is_sync())
-      go_direct(*round_of(*held), member.describe() + " gave a slot of it back");
+      go_direct(*round_of(*held),
+                member.describe() + " gave a slot of it back");
   }
   take_fault(member, fault);
 }
@@ -332,7 +333,7 @@ std::string AveragingEpoch::fault_of(std::span<const std::byte> coded,
     return "its values are not finite, or nearly so";
   delta.resize(state.parameters.size());
   try {
-    exchange::decode_delta(coded, 1, delta);
+    exchange::read_delta(coded, delta);
   } catch (const Error& error) {
     return error.what();
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/worker/slot_keeper.h"
 #include "libcore/cluster/worker/sync_keeper.h"
 #include "libcore/exchange/delta.h"
@@ -304,13 +305,11 @@ inline void Worker::find_gradient(const Task& task,
                 0};
   part.count.loss_sum =
       static_cast<double>(part.count.examples) * loss(task.version);
-  // As the way back finds it.
-  for (auto end = gradient.end(); end != gradient.begin();) {
-    const auto begin = std::max(gradient.begin(), end - 17);
-    part.first = begin - gradient.begin();
-    part.values.assign(begin, end);
+  for (const Piece& piece : pieces_of(gradient.size(), 1)) {
+    part.first = static_cast<std::int64_t>(piece.first);
+    const auto begin = gradient.begin() + part.first;
+    part.values.assign(begin, begin + static_cast<std::ptrdiff_t>(piece.count));
     out.push_back(part.to_message());
-    end = begin;
   }
 }
 

@@ -55,9 +55,7 @@ struct Room : ReducerLink {
     parties.id = id;
     for (std::size_t k = 0; k < workers.size(); ++k)
       parties.endpoints.push_back(endpoint(k));
-    parties.reports = each    ? *each
-                      : i == 1 ? Reports::kAll
-                               : Reports::kNone;
+    parties.reports = each ? *each : i == 1 ? Reports::kAll : Reports::kNone;
     workers[i].from_master(parties.to_message());
   }
 };
@@ -83,8 +81,8 @@ Task task_of(std::int64_t slot, std::int64_t slots, std::uint64_t lease,
   return task;
 }
 
-// What a worker gives of the task's slot from `first` up to `end`.
-Message part_of(const Task& task, std::size_t first, std::size_t end) {
+// The element of the task's slot, which is a piece of so small a network.
+Message part_of(const Task& task, std::size_t first) {
   Part part;
   part.round = task.slot.round;
   part.parties = task.slot.parties;
@@ -93,18 +91,17 @@ Message part_of(const Task& task, std::size_t first, std::size_t end) {
   part.first = static_cast<std::int64_t>(first);
   part.count = {task.lease, 0, 3 + task.slot.index, 0};
   const Floats all = values_of(task.slot.index);
-  part.values.assign(all.begin() + part.first,
-                     all.begin() + static_cast<std::ptrdiff_t>(end));
+  part.values = {all[first]};
   return part.to_message();
 }
 
-// A task for the slot, and what it gives, in two parts.
+// A task for the slot, and what it gives.
 void do_slot(AllReduce& worker, std::int64_t slot, std::int64_t slots,
              std::uint64_t lease, std::uint64_t parties = 1) {
   const Task task = task_of(slot, slots, lease, parties);
   worker.from_master(task.to_message());
-  worker.take_own(part_of(task, 6, kGradient + kStatistics));
-  worker.take_own(part_of(task, 0, 6));
+  for (std::size_t i = kGradient + kStatistics; i > 0; --i)
+    worker.take_own(part_of(task, i - 1));
 }
 
 Floats average_of(std::int64_t slots) {
@@ -166,23 +163,27 @@ Message as_round(const Result& result) {
 
 }  // namespace
 
-TEST_CASE("pieces are dealt from the end, and are of one size") {
+TEST_CASE("pieces are dealt from the end, whoever takes part") {
   for (const std::size_t elements :
-       {0UL, 1UL, 5UL, 13UL, 70'000UL, 1'000'003UL})
-    for (const std::size_t parties : {1UL, 2UL, 3UL, 7UL}) {
+       {0UL, 1UL, 5UL, 64UL, 65UL, 70'000UL, 5'000'003UL}) {
+    const auto alone = pieces_of(elements, 1);
+    for (const std::size_t parties : {1UL, 2UL, 3UL, 64UL}) {
       INFO(elements << " elements, " << parties << " parties");
-      std::size_t end = elements, turn = 0, least = elements, most = 0;
-      for (const Piece& piece : pieces_of(elements, parties)) {
+      const auto pieces = pieces_of(elements, parties);
+      REQUIRE(pieces.size() == alone.size());
+      CHECK(pieces.size() >= std::min(elements, kMostParties / 2));
+      std::size_t end = elements, turn = 0;
+      for (const Piece& piece : pieces) {
         CHECK(piece.first + piece.count == end);
+        CHECK(piece.first == alone[turn].first);
         CHECK(piece.owner == turn++ % parties);
-        least = std::min(least, piece.count);
-        most = std::max(most, piece.count);
+        CHECK(piece.count <= kLargestPiece);
+        CHECK((piece.count == pieces.front().count || piece.first == 0));
         end = piece.first;
       }
       CHECK(end == 0);
-      CHECK(most <= kLargestPiece);
-      CHECK((elements == 0 || (most - least <= 1 && least > 0)));
     }
+  }
 }
 
 TEST_CASE("all workers get the average that the master would make") {
@@ -193,7 +194,7 @@ TEST_CASE("all workers get the average that the master would make") {
   for (std::size_t i = 0; i < n; ++i) room.introduce(i);
   for (std::int64_t slot = 0; slot < slots; ++slot)
     do_slot(room.workers[static_cast<std::size_t>(slot) % n], slot, slots,
-                  static_cast<std::uint64_t>(100 + slot));
+            static_cast<std::uint64_t>(100 + slot));
   room.deliver(last_first);
   const Floats want = average_of(slots);
   for (std::size_t i = 0; i < n; ++i) {
@@ -204,7 +205,7 @@ TEST_CASE("all workers get the average that the master would make") {
       CHECK(result.delta.empty());
     }
     const auto means = of_type(said, MessageType::kMean);
-    CHECK(means.size() == (i == 1 ? n : 0));
+    CHECK(means.size() == (i == 1 ? kGradient + kStatistics : 0));
     for (const Message& message : means) {
       const Mean mean = Mean::from_message(message);
       const auto begin = want.begin() + mean.first;
@@ -257,15 +258,18 @@ TEST_CASE("pieces go out as they are found") {
   AllReduce& worker = room.workers[1];
   const Task task = task_of(0, 2, 7);
   worker.from_master(task.to_message());
-  worker.take_own(part_of(task, 8, kGradient + kStatistics));
-  CHECK(room.mail.empty());  // of the other's piece it has but an end
-  worker.take_own(part_of(task, 5, 8));
+  worker.take_own(part_of(task, 12));
   REQUIRE(room.mail.size() == 1);
-  const Part part = Part::from_message(*room.mail.front().second);
-  const Floats all = values_of(0);
-  CHECK(part.values == Floats(all.begin() + part.first, all.end()));
+  CHECK(room.mail.back().first == endpoint(0));
+  worker.take_own(part_of(task, 11));  // its own to average
+  CHECK(room.mail.size() == 1);
+  worker.take_own(part_of(task, 10));
+  REQUIRE(room.mail.size() == 2);
+  const Part part = Part::from_message(*room.mail.back().second);
+  CHECK(part.first == 10);
+  CHECK(part.values == Floats{values_of(0)[10]});
   CHECK(of_type(worker.take_for_master(), MessageType::kResult).empty());
-  CHECK_THROWS_AS(worker.take_own(part_of(task, 1, 4)), dl::Error);
+  CHECK_THROWS_AS(worker.take_own(part_of(task, 8)), dl::Error);  // a gap
 }
 
 TEST_CASE("each tells the master its own averages, if nobody is beside it") {
@@ -277,10 +281,12 @@ TEST_CASE("each tells the master its own averages, if nobody is beside it") {
   Floats whole(kGradient + kStatistics);
   for (AllReduce& worker : room.workers) {
     const auto means = of_type(worker.take_for_master(), MessageType::kMean);
-    REQUIRE(means.size() == 1);
-    const Mean mean = Mean::from_message(means[0]);
-    CHECK(mean.counts.size() == 2);
-    std::ranges::copy(mean.values, whole.begin() + mean.first);
+    CHECK(means.size() == (&worker == room.workers.data() ? 7 : 6));
+    for (const Message& message : means) {
+      const Mean mean = Mean::from_message(message);
+      CHECK(mean.counts.size() == 2);
+      std::ranges::copy(mean.values, whole.begin() + mean.first);
+    }
   }
   CHECK(whole == average_of(2));
 }
@@ -316,7 +322,7 @@ TEST_CASE("a slot that was leased again counts as it came last") {
   room.deliver();
   const auto means =
       of_type(room.workers[1].take_for_master(), MessageType::kMean);
-  REQUIRE(means.size() == 2);
+  REQUIRE(means.size() == kGradient + kStatistics);
   for (const Message& mean : means)
     CHECK(Mean::from_message(mean).counts[0].lease == 9);
 }

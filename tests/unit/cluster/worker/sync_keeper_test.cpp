@@ -64,7 +64,8 @@ struct Worker {
     const auto show = [&](double loss, std::size_t from,
                           std::span<const float> found) {
       CHECK(std::isfinite(loss));
-      REQUIRE(from + found.size() == end);
+      REQUIRE(from + found.size() == all.size());
+      REQUIRE(from <= end);
       std::ranges::copy(found,
                         all.begin() + static_cast<std::ptrdiff_t>(from));
       end = from;
