@@ -172,13 +172,6 @@ Kind form_of(Kind kind, std::uint64_t nonzero, std::size_t n) {
   return shorter ? Kind::kSparse : kind;
 }
 
-void append_head(Kind form, std::size_t elements, std::vector<std::byte>& out) {
-  append(out, kVersion);
-  append(out, static_cast<std::uint8_t>(form));
-  append(out, std::uint16_t{0});
-  append(out, std::uint64_t{elements});
-}
-
 // What follows the head, of a message for so many elements.
 struct Body {
   Kind kind;
@@ -208,7 +201,10 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
   if (!extent.finite)
     throw Error{Code::kProtocol, "a difference is not finite"};
   const Kind form = form_of(format.kind, extent.nonzero, delta.size());
-  append_head(form, delta.size(), out);
+  append(out, kVersion);
+  append(out, static_cast<std::uint8_t>(form));
+  append(out, std::uint16_t{0});
+  append(out, std::uint64_t{delta.size()});
   for (std::size_t i = 0; i < residual.size(); ++i) residual[i] += delta[i];
   switch (form) {
     case Kind::kF32: {
@@ -224,18 +220,6 @@ void encode_delta(std::span<const float> delta, const DeltaFormat& format,
       return format.lossy() ? append_sparse_delta(residual, format, out)
                             : append_nonzero_delta(delta, out);
   }
-}
-
-std::vector<std::byte> dense_delta(std::size_t elements) {
-  std::vector<std::byte> out;
-  out.reserve(kDeltaHeaderBytes + body_bytes(Kind::kF32, elements));
-  append_head(Kind::kF32, elements, out);
-  out.resize(kDeltaHeaderBytes + body_bytes(Kind::kF32, elements));
-  return out;
-}
-
-std::span<std::byte> values_of_dense(std::span<std::byte> delta) {
-  return delta.subspan(kDeltaHeaderBytes);
 }
 
 void read_delta(std::span<const std::byte> message, std::span<float> target) {

@@ -36,11 +36,6 @@ constexpr std::size_t kInt8Block = 1024;  // elements that share a scale
 void encode_delta(std::span<const float> delta, const DeltaFormat& format,
                   std::span<float> residual, std::vector<std::byte>& out);
 
-// What the f32 format makes of so many zeros, dense; and its values, 4 bytes
-// each, in the machine's order, to be written to.
-std::vector<std::byte> dense_delta(std::size_t elements);
-std::span<std::byte> values_of_dense(std::span<std::byte> delta);
-
 // target = what the message says.  Throws as decode_delta(); target is then of
 // no use.
 void read_delta(std::span<const std::byte> message, std::span<float> target);

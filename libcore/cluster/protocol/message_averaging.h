@@ -61,6 +61,9 @@ struct Round {
   std::vector<std::byte> delta;  // exchange/delta.h; empty: there is no step
   std::vector<float> statistics, updater_state;  // updater state: if averaged
   std::uint64_t digest = 0;  // XXH3 of the parameters after it; 0: not said
+  // Within a worker, held: gradient and statistics, as floats, in the pieces of
+  // tree/pieces.h.
+  std::vector<std::vector<std::byte>> pieces;
 
   Message to_message() const;
   static Round from_message(Message message);

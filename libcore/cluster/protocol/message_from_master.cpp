@@ -150,20 +150,27 @@ static double factor_of(const JsonView& body) {
   return factor;
 }
 
+// Of the wire; pieces follow.
+static constexpr std::size_t kRoundBlobs = 3;
+
 Message Round::to_message() const {
-  return {MessageType::kRound,
-          {{"version", version},
-           {"momentum", momentum},
-           {"iteration", iteration},
-           {"epoch", epoch},
-           {"factor", factor},
-           {"held", held},
-           {"digest", hex_field(digest)}},
-          {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
+  Message message{
+      MessageType::kRound,
+      {{"version", version},
+       {"momentum", momentum},
+       {"iteration", iteration},
+       {"epoch", epoch},
+       {"factor", factor},
+       {"held", held},
+       {"digest", hex_field(digest)}},
+      {delta, floats_to_blob(statistics), floats_to_blob(updater_state)}};
+  message.blobs.insert(message.blobs.end(), pieces.begin(), pieces.end());
+  return message;
 }
 
 Round Round::from_message(Message message) {
-  JsonView body = open_body(message, MessageType::kRound, 3,
+  JsonView body = open_body(message, MessageType::kRound,
+                            std::max(kRoundBlobs, message.blobs.size()),
                             {"version", "momentum", "iteration", "epoch",
                              "factor", "held", "digest"});
   Round round;
@@ -179,6 +186,9 @@ Round Round::from_message(Message message) {
   round.delta = std::move(message.blobs[0]);
   round.statistics = blob_to_floats(message, 1);
   round.updater_state = blob_to_floats(message, 2);
+  round.pieces.assign(
+      std::make_move_iterator(message.blobs.begin() + kRoundBlobs),
+      std::make_move_iterator(message.blobs.end()));
   return round;
 }
 

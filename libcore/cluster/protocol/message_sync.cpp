@@ -42,6 +42,12 @@ Message Part::to_message() const {
 }
 
 Part Part::from_message(const Message& message) {
+  Part part = without_values(message);
+  part.values = blob_to_floats(message, 0);
+  return part;
+}
+
+Part Part::without_values(const Message& message) {
   const JsonView body = open_body(message, MessageType::kPart, 1,
                                   {"round", "parties", "slots", "slot", "first",
                                    "lease", "fence", "examples", "loss_sum"});
@@ -52,7 +58,6 @@ Part Part::from_message(const Message& message) {
   part.slot = body.at("slot").integer(0, part.slots - 1);
   part.first = count_of(body, "first");
   part.count = SlotCount::from_json(body);
-  part.values = blob_to_floats(message, 0);
   return part;
 }
 
@@ -69,6 +74,12 @@ Message Mean::to_message() const {
 }
 
 Mean Mean::from_message(const Message& message) {
+  Mean mean = without_values(message);
+  mean.values = blob_to_floats(message, 0);
+  return mean;
+}
+
+Mean Mean::without_values(const Message& message) {
   const JsonView body =
       open_body(message, MessageType::kMean, 1,
                 {"round", "parties", "first", "slots", "why"});
@@ -78,7 +89,6 @@ Mean Mean::from_message(const Message& message) {
   mean.first = count_of(body, "first");
   mean.counts = slot_counts_of(body.at("slots"));
   mean.why = text_of(body, "why", kMaxReason);
-  mean.values = blob_to_floats(message, 0);
   return mean;
 }
 

@@ -24,9 +24,10 @@ constexpr std::size_t kLargestPiece = 65536;
 
 // Which averages a worker tells the master.
 enum class Reports : std::uint8_t { kNone, kOwn, kAll };  // kOwn: that it makes
-inline constexpr dl::Names<Reports, 3> kReportsNames{{{{Reports::kNone, "none"},
-                                                   {Reports::kOwn, "own"},
-                                                   {Reports::kAll, "all"}}}};
+inline constexpr dl::Names<Reports, 3> kReportsNames{
+    {{{Reports::kNone, "none"},
+      {Reports::kOwn, "own"},
+      {Reports::kAll, "all"}}}};
 
 // master -> worker: those that average among themselves from now on.
 struct Parties {
@@ -48,6 +49,7 @@ struct Part {
 
   Message to_message() const;
   static Part from_message(const Message& message);
+  static Part without_values(const Message& message);
 };
 
 // worker -> worker: such elements of the average of all slots; and to the
@@ -61,6 +63,7 @@ struct Mean {
 
   Message to_message() const;
   static Mean from_message(const Message& message);
+  static Mean without_values(const Message& message);
 };
 
 }  // namespace dl::cluster

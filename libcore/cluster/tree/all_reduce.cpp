@@ -32,10 +32,12 @@ bool is_held(const Message& round) {
   return JsonView(round.body, Code::kProtocol, "Round").at("held").boolean();
 }
 
+// bytes: of the values.
 const Piece* piece_at(const std::vector<Piece>& pieces, std::int64_t first,
-                      std::size_t count) {
+                      std::size_t bytes) {
   const auto found = std::ranges::find_if(pieces, [&](const Piece& piece) {
-    return std::cmp_equal(piece.first, first) && piece.count == count;
+    return std::cmp_equal(piece.first, first) &&
+           piece.count * sizeof(float) == bytes;
   });
   return found == pieces.end() ? nullptr : &*found;
 }
@@ -97,24 +99,24 @@ void AllReduce::take_parties(const Parties& parties) {
   group.pieces = pieces_of(elements(), parties.endpoints.size());
   while (groups_.size() > kMostGroups) groups_.erase(groups_.begin());
   early_bytes_ = 0;
-  for (const Message& message : std::exchange(early_, {})) {
+  for (Message& message : std::exchange(early_, {})) {
     try {
-      from_worker(message);
+      from_worker(std::move(message));
     } catch (const Error&) {  // the round goes on without it
     }
   }
 }
 
 void AllReduce::take_own(Message message) {
-  Part part = Part::from_message(message);
+  Part part = Part::without_values(message);
   const std::uint64_t lease = part.count.lease;
   Own& own = own_[lease];
   const std::size_t before = own.parts.size();
-  require(before < pieces_.size() &&
-              std::cmp_equal(pieces_[before].first, part.first) &&
-              pieces_[before].count == part.values.size(),
-          "a part of a slot that is not its next piece");
-  part.values.clear();
+  require(
+      before < pieces_.size() &&
+          std::cmp_equal(pieces_[before].first, part.first) &&
+          pieces_[before].count * sizeof(float) == message.blobs.front().size(),
+      "a part of a slot that is not its next piece");
   own.what = std::move(part);
   own.parts.push_back(std::make_shared<const Message>(std::move(message)));
   const Group* group = group_of(own.what.round, own.what.parties);
@@ -177,18 +179,19 @@ bool AllReduce::is_early(const Message& message) {
   return true;
 }
 
-void AllReduce::from_worker(const Message& message) {
+void AllReduce::from_worker(Message message) {
   if (is_early(message)) return;
   if (message.type == MessageType::kPart)
     take_part(Part::from_message(message));
   else
-    take_mean(Mean::from_message(message));
+    take_mean(std::move(message));
 }
 
 void AllReduce::take_part(Part part) {
   const Group* group = group_of(part.round, part.parties);
   if (!group) return;
-  const Piece* piece = piece_at(group->pieces, part.first, part.values.size());
+  const Piece* piece =
+      piece_at(group->pieces, part.first, part.values.size() * sizeof(float));
   if (!piece || piece->owner != group->own)
     throw Error{Code::kProtocol, "Part: it is another's to average"};
   Gathering& gathering = open_[part.round].gathering[piece->first];
@@ -231,55 +234,41 @@ void AllReduce::average(std::uint64_t round, const Group& group,
   const auto message = std::make_shared<const Message>(mean.to_message());
   for (std::size_t i = 0; i < group.endpoints.size(); ++i)
     if (i != group.own) link_.send_to_reducer(group.endpoints[i], message);
-  take_mean(std::move(mean));
+  take_mean(*message);
 }
 
-void AllReduce::take_mean(Mean mean) {
+void AllReduce::take_mean(Message message) {
+  const Mean mean = Mean::without_values(message);
   const Group* group = group_of(mean.round, mean.parties);
   if (!group) return;
-  const Piece* piece = piece_at(group->pieces, mean.first, mean.values.size());
+  std::vector<std::byte>& values = message.blobs.front();
+  const Piece* piece = piece_at(group->pieces, mean.first, values.size());
   if (!piece) throw Error{Code::kProtocol, "Mean: of no piece"};
   Open& open = open_[mean.round];
   open.parties = mean.parties;
-  if (!open.come.insert(static_cast<std::size_t>(mean.first)).second) return;
-  put(mean, open);
+  open.averages.resize(group->pieces.size());
+  const auto index = static_cast<std::size_t>(piece - group->pieces.data());
+  if (!open.averages[index].empty()) return;
+  ++open.come;
   const bool own = piece->owner == group->own;
   if (group->reports == Reports::kAll ||
-      (group->reports == Reports::kOwn && own))
-    for_master_.push_back(mean.to_message());
+      (group->reports == Reports::kOwn && own)) {
+    open.averages[index] = values;
+    for_master_.push_back(std::move(message));
+  } else {
+    open.averages[index] = std::move(values);
+  }
 }
 
 bool AllReduce::is_whole(std::uint64_t round, const Open& open) const {
   const Group* group = group_of(round, open.parties);
-  return group && open.come.size() == group->pieces.size();
+  return group && open.come == group->pieces.size();
 }
 
-void AllReduce::put(const Mean& mean, Open& open) const {
-  const auto parameters = static_cast<std::size_t>(sizes_.parameters);
-  if (open.delta.empty()) {
-    open.delta = exchange::dense_delta(parameters);
-    open.statistics.resize(elements() - parameters);
-  }
-  const auto first = static_cast<std::size_t>(mean.first);
-  const std::span<const float> all = mean.values;
-  const std::size_t gradients =
-      first < parameters ? std::min(parameters - first, all.size()) : 0;
-  if (gradients > 0)
-    std::ranges::copy(std::as_bytes(all.first(gradients)),
-                      exchange::values_of_dense(open.delta)
-                          .subspan(first * sizeof(float))
-                          .begin());
-  if (gradients < all.size())
-    std::ranges::copy(all.subspan(gradients),
-                      std::span(open.statistics)
-                          .subspan(first + gradients - parameters)
-                          .begin());
-}
-
-void AllReduce::move_average(Open& open, Message& round) {
-  const auto statistics = std::as_bytes(std::span(open.statistics));
-  round.blobs[0] = std::move(open.delta);
-  round.blobs[1].assign(statistics.begin(), statistics.end());
+void AllReduce::move_averages(Open& open, Message& round) {
+  for (std::vector<std::byte>& piece : open.averages)
+    round.blobs.push_back(std::move(piece));
+  open.averages.clear();
 }
 
 std::optional<Message> AllReduce::take_next() {
@@ -288,7 +277,8 @@ std::optional<Message> AllReduce::take_next() {
       !is_whole(found->first, found->second))
     return std::nullopt;
   Message round = found->second.step.to_message();
-  move_average(found->second, round);
+  round.body["held"] = true;
+  move_averages(found->second, round);
   ++taken_;
   return round;
 }
@@ -298,8 +288,7 @@ bool AllReduce::complete(Message& round) {
   if (is_held(round) && version > taken_) {
     const auto found = open_.find(version);
     if (found == open_.end() || !is_whole(version, found->second)) return false;
-    move_average(found->second, round);
-    round.body["held"] = false;
+    move_averages(found->second, round);
   }
   if (const auto found = open_.find(version); found != open_.end())
     groups_.erase(groups_.begin(), groups_.find(found->second.parties));

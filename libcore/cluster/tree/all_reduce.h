@@ -50,7 +50,7 @@ class AllReduce {
   void take_own(Message part);
   // Part and Mean of other workers.  Throws Error: kProtocol, it is no good
   // one.
-  void from_worker(const Message& message);
+  void from_worker(Message message);
   // What was sent there may not have arrived.
   void lost(const std::string& endpoint);
 
@@ -89,11 +89,9 @@ class AllReduce {
   struct Open {
     Round step;  // as this worker's task says where it is, or of version 0
     std::uint64_t parties = 0;
-    std::map<std::size_t, Gathering> gathering;  // by first element
-    // Of the gradient as Round has it, and the statistics behind it.
-    std::vector<std::byte> delta;
-    std::vector<float> statistics;
-    std::set<std::size_t> come;  // pieces of it, by first element
+    std::map<std::size_t, Gathering> gathering;    // by first element
+    std::vector<std::vector<std::byte>> averages;  // of pieces; "": not come
+    std::size_t come = 0;                          // of those
   };
   // What a slot of this worker's gives.
   struct Own {
@@ -119,10 +117,9 @@ class AllReduce {
   void take_part(Part part);
   void average(std::uint64_t round, const Group& group, std::uint64_t parties,
                std::size_t first, Gathering& gathering);
-  void take_mean(Mean mean);
+  void take_mean(Message message);
   bool is_whole(std::uint64_t round, const Open& open) const;
-  void put(const Mean& mean, Open& open) const;
-  static void move_average(Open& open, Message& round);
+  static void move_averages(Open& open, Message& round);
   void go_direct(std::uint64_t round);
   void end_rounds(std::uint64_t version);
 

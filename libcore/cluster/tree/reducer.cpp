@@ -253,7 +253,7 @@ Reducer::Key Reducer::sum_of(const Key& part) {
 
 void Reducer::from_worker(Message message) {
   if (message.type == MessageType::kPart || message.type == MessageType::kMean)
-    return all_reduce_.from_worker(message);
+    return all_reduce_.from_worker(std::move(message));
   const Key key = key_of(message);
   take_part(key, std::make_shared<const Message>(std::move(message)));
 }

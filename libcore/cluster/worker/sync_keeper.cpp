@@ -1,6 +1,7 @@
 #include "libcore/cluster/worker/sync_keeper.h"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -48,13 +49,19 @@ void SyncKeeper::take(const Round& round) {
   if (!known_ || round.version != version_ + 1)
     throw OutOfStep{"round " + std::to_string(round.version) +
                     " without the one before it"};
-  if (round.held)
+  if (round.held && round.pieces.empty())
     throw OutOfStep{"round " + std::to_string(round.version) +
                     " without its average"};
   version_ = round.version;
   if (differs_) return;
-  statistics_ = round.statistics;
-  if (!round.delta.empty()) step(round);
+  const std::vector<float> before = statistics_;
+  gradient_.resize(parameters_.size());
+  if (round.held)
+    read_pieces(round);
+  else
+    read(round);
+  constrain_.keep_frozen(statistics_, before);
+  if (round.held || !round.delta.empty()) step(round);
   if (failpoint("worker.flip")) parameters_.front() += 1;
   digests_[version_] = io::digest(std::as_bytes(parameters_));
   while (digests_.size() > kDigests) digests_.erase(digests_.begin());
@@ -72,9 +79,31 @@ void SyncKeeper::compare(const Round& round) {
   difference_->digest = own->second;
 }
 
+void SyncKeeper::read(const Round& round) {
+  statistics_ = round.statistics;
+  if (!round.delta.empty()) exchange::read_delta(round.delta, gradient_);
+}
+
+// From the end on, where the statistics are.
+void SyncKeeper::read_pieces(const Round& round) {
+  const auto take = [](std::span<const std::byte>& from, std::span<float> all,
+                       std::size_t& end) {
+    const std::size_t count = std::min(end, from.size() / sizeof(float));
+    end -= count;
+    const auto last = from.last(count * sizeof(float));
+    std::memcpy(all.data() + end, last.data(), last.size());
+    from = from.first(from.size() - last.size());
+  };
+  std::size_t statistics = statistics_.size(), gradients = gradient_.size();
+  for (std::span<const std::byte> piece : round.pieces) {
+    take(piece, statistics_, statistics);
+    take(piece, gradient_, gradients);
+    if (!piece.empty()) throw Error{Code::kProtocol, "Round: too many pieces"};
+  }
+  if (gradients > 0) throw Error{Code::kProtocol, "Round: too few pieces"};
+}
+
 void SyncKeeper::step(const Round& round) {
-  gradient_.resize(parameters_.size());
-  exchange::read_delta(round.delta, gradient_);
   nn::Position at;
   at.iteration = round.iteration;
   at.epoch = round.epoch;

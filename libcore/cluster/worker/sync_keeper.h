@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "libcore/cluster/protocol/message.h"
+#include "libcore/nn/constrainer.h"
 #include "libcore/nn/host_updater.h"
 
 namespace dl::cluster {
@@ -26,7 +27,9 @@ class SyncKeeper {
   // parameters: where they are to be; it outlives this.  threads: of a step.
   SyncKeeper(const nn::NetworkConfig& network, int threads,
              std::span<float> parameters)
-      : updater_(network, threads), parameters_(parameters) {}
+      : updater_(network, threads),
+        constrain_(network),
+        parameters_(parameters) {}
 
   // A new conversation: nothing of the one before counts.
   void begin_session() { known_ = false; }
@@ -53,10 +56,13 @@ class SyncKeeper {
   std::span<const float> statistics() const { return statistics_; }
 
  private:
+  void read(const Round& round);
+  void read_pieces(const Round& round);
   void step(const Round& round);
   void compare(const Round& round);
 
   nn::HostUpdater updater_;
+  nn::Constrainer constrain_;
   std::span<float> parameters_;
   std::vector<float> statistics_, updater_state_;
   std::vector<float> gradient_;  // scratch
