@@ -66,11 +66,13 @@ bool HostUpdater::step(const Position& at, std::span<float> gradient,
     });
   };
   const tensor::View sum = view_of(gradient), weights = view_of(parameters);
-  on_all([&](int lane, tensor::Device& device) {
-    s.plan.gather(lane, device, std::span(&sum, 1), 0,
-                  s.layout.parameter_count);
-  });
-  if (!s.plan.finite(*s.devices.front())) return false;
+  if (s.plan.has_norms()) {
+    on_all([&](int lane, tensor::Device& device) {
+      s.plan.gather(lane, device, std::span(&sum, 1), 0,
+                    s.layout.parameter_count);
+    });
+    if (!s.plan.finite(*s.devices.front())) return false;
+  }
   on_all([&](int lane, tensor::Device& device) {
     s.plan.step(lane, device, at, tensor::UpdateTo::kParameters, {}, sum,
                 weights, view_of(state));

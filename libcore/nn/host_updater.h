@@ -26,8 +26,8 @@ class HostUpdater {
 
   // Per layer: gradient normalisation, l1 and l2, then its updater, and the
   // constraints.  Vectors as Network's; what becomes of the gradient is not
-  // said.  Returns whether all was finite; if not, neither parameters nor state
-  // are of use.
+  // said.  Returns whether what it made is finite; if not, neither parameters
+  // nor state are of use.
   bool step(const Position& at, std::span<float> gradient,
             std::span<float> parameters, std::span<float> state);
 

@@ -171,6 +171,11 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
   }
 }
 
+bool UpdatePlan::has_norms() const {
+  return std::ranges::any_of(
+      rules_, [](const Rule& rule) { return over_norm(rule.normalization); });
+}
+
 tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
                                         const Position& at) const {
   tensor::UpdaterStep step =

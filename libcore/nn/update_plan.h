@@ -47,12 +47,14 @@ class UpdatePlan {
   // lane, and what they found is asked for afterwards, each once, of the first
   // lane's device.
   //
-  // Of elements [begin, end), where no tensor is cut: the first gradient becomes
-  // the sum of all, in their order; the others are as LaneGradients says.  Once
-  // for all elements.
+  // Of elements [begin, end), where no tensor is cut: the first gradient
+  // becomes the sum of all, in their order; the others are as LaneGradients
+  // says.  Once for all elements.
   void gather(int lane, tensor::Device& device,
               std::span<const tensor::View> gradients, std::int64_t begin,
               std::int64_t end);
+  // Whether step() needs what gather() finds: norms of gradients.
+  bool has_norms() const;
   // After finite().  The gradient becomes the update, or the parameters move by
   // it.  Pieces of what was written are shown to the sink, if there is one;
   // then the device waits after each.
@@ -102,7 +104,7 @@ class UpdatePlan {
                                 const Piece& piece) const;
 
   std::vector<Piece> pieces_;
-  std::vector<Rule> rules_;        // by segment
+  std::vector<Rule> rules_;  // by segment
   // Parameters that are trained before each piece, and in all.
   std::vector<std::int64_t> trained_;
   int lanes_;

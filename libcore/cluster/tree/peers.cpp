@@ -9,7 +9,7 @@ namespace dl::cluster {
 
 namespace {
 
-constexpr double kLookAgain = 0.01;  // seconds, where no socket tells
+constexpr double kLookAgain = 0.002;  // seconds, where no socket tells
 
 }  // namespace
 

@@ -53,9 +53,8 @@ class SyncLearner : public Learner {
   };
   void give(const Work& work, const Found& of, std::size_t from,
             std::span<const float> found);
-  void put_values(const Piece& piece, std::size_t from,
-                  std::span<const float> found,
-                  std::vector<float>& values) const;
+  std::vector<std::byte> values_of(const Piece& piece, std::size_t from,
+                                   std::span<const float> found) const;
   // The replica's own, where they are in host memory.
   std::span<float> shared_parameters() {
     const auto here = replica_->parameters_in_place();
@@ -122,30 +121,32 @@ void SyncLearner::give(const Work& work, const Found& of, std::size_t from,
     part.first = static_cast<std::int64_t>(piece.first);
     part.count = {work.task.lease, work.task.fence, of.examples,
                   of.loss * static_cast<double>(of.examples)};
-    put_values(piece, from, found, part.values);
+    Message message = part.to_message();
+    message.blobs = {values_of(piece, from, found)};
     if (given_ + 1 < pieces_.size())
-      mail_.outbox.push(part.to_message());
+      mail_.outbox.push(std::move(message));
     else
-      last_ = part.to_message();
+      last_ = std::move(message);
   }
 }
 
 // Of the gradient, and of the statistics behind it.
-void SyncLearner::put_values(const Piece& piece, std::size_t from,
-                             std::span<const float> found,
-                             std::vector<float>& values) const {
+std::vector<std::byte> SyncLearner::values_of(
+    const Piece& piece, std::size_t from, std::span<const float> found) const {
   const std::size_t gradients = from + found.size(),
                     end = piece.first + piece.count,
                     middle = std::clamp(gradients, piece.first, end);
-  values.reserve(piece.count);
+  std::vector<std::byte> values;
+  values.reserve(piece.count * sizeof(float));
   const auto append = [&](std::span<const float> all, std::size_t begin,
                           std::size_t count) {
-    const auto part = all.subspan(begin, count);
+    const auto part = std::as_bytes(all.subspan(begin, count));
     values.insert(values.end(), part.begin(), part.end());
   };
   if (piece.first < middle)
     append(found, piece.first - from, middle - piece.first);
   if (middle < end) append(statistics_, middle - gradients, end - middle);
+  return values;
 }
 
 void SyncLearner::finish(const Work&) {

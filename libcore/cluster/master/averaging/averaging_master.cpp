@@ -489,8 +489,9 @@ Round AveragingEpoch::average(const OpenRound& round,
       std::min(1.0, format.density * static_cast<double>(round.slots()));
   std::vector<float> residual = state.residual;
   // Without an example there is no gradient, which is not one of zeros.
+  std::vector<float> room;
   if (!is_sync() || round.all_examples() > 0)
-    exchange::encode_delta(average_of_deltas(round), format, residual,
+    exchange::encode_delta(average_of_deltas(round, room), format, residual,
                            coded.delta);
   take_step(coded.delta, outer, state);
   coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
@@ -503,11 +504,13 @@ Round AveragingEpoch::average(const OpenRound& round,
   return coded;
 }
 
-std::vector<float> AveragingEpoch::average_of_deltas(
-    const OpenRound& round) const {
-  if (!round.is_averaged()) return round.deltas.result();
-  return {round.mean.begin(),
-          round.mean.end() - std::ssize(context_.state.statistics)};
+// room: for what is not there yet.
+std::span<const float> AveragingEpoch::average_of_deltas(
+    const OpenRound& round, std::vector<float>& room) const {
+  if (round.is_averaged())
+    return std::span(round.mean).first(context_.state.parameters.size());
+  room = round.deltas.result();
+  return room;
 }
 
 std::vector<float> AveragingEpoch::average_of_statistics(

@@ -17,8 +17,8 @@
 // with their workers.
 //
 // In sync all workers that listen average pieces of the gradients among
-// themselves (tree/all_reduce.h), tell the master, and do not wait for its word:
-// the next round is open by then.
+// themselves (tree/all_reduce.h), tell the master, and do not wait for its
+// word: the next round is open by then.
 //
 // Else, in a tree of workers (feed_tree.h) rounds of many slots are summed on
 // the way: some workers reduce the Results of 8 slots, or of 8 such groups, and
@@ -89,7 +89,7 @@ class AveragingEpoch : public Phase {
     std::vector<ReduceGroup> groups;
     std::uint64_t parties = 0;
     std::vector<std::uint64_t> reducers;  // members; of parties in their order
-    std::vector<float> mean;  // what the parties came to, with statistics
+    std::vector<float> mean;      // what the parties came to, with statistics
     std::set<std::int64_t> come;  // pieces of it, by first element
     std::size_t values_come = 0;
     // Members that were ever told to sum something of it.
@@ -172,7 +172,8 @@ class AveragingEpoch : public Phase {
   void end_round();
   RoundOptimizer optimizer(const OpenRound& round) const;
   Round average(const OpenRound& round, const RoundOptimizer& outer);
-  std::vector<float> average_of_deltas(const OpenRound& round) const;
+  std::span<const float> average_of_deltas(const OpenRound& round,
+                                           std::vector<float>& room) const;
   std::vector<float> average_of_statistics(const OpenRound& round) const;
   void record(const OpenRound& round, const Round& coded,
               const RoundOptimizer& outer);
