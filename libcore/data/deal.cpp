@@ -84,6 +84,7 @@ std::vector<SplitPart> Dealer::split() const {
 
 std::vector<std::string> Dealer::find_old_shards() const {
   std::vector<std::string> parts;
+  parts.reserve(parts_.size());
   for (const Part& part : parts_) parts.push_back(part.prefix);
   std::vector<std::string> old = older_shards(options_.prefix, parts);
   if (!old.empty() && !options_.force) {

@@ -189,6 +189,7 @@ Json to_json(const std::vector<Normalizer>& normalizers) {
 std::vector<Normalizer> normalizers_from_json(const JsonView& json) {
   if (!json.raw().is_array()) return {Normalizer::from_json(json)};
   std::vector<Normalizer> all;
+  all.reserve(json.size());
   for (std::size_t i = 0; i < json.size(); ++i)
     all.push_back(Normalizer::from_json(json.at(i)));
   return all;

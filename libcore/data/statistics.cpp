@@ -159,6 +159,7 @@ void Statistics::fold(const Statistics& other) {
 
 std::vector<double> Statistics::deviation() const {
   std::vector<double> out;
+  out.reserve(m2.size());
   for (const double sum : m2)
     out.push_back(count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0);
   return out;

@@ -129,6 +129,7 @@ Calibration::Gap Calibration::gap(const Bins& bins) {
 Metrics Calibration::summary() const {
   const Gap top = gap(confidence_);
   std::vector<double> classwise;
+  classwise.reserve(outputs_.size());
   for (const Output& output : outputs_)
     classwise.push_back(gap(output.bins).expected);
   const auto n = static_cast<double>(examples_);

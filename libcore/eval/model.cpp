@@ -46,6 +46,7 @@ Subjects subjects_of(const nn::NetworkConfig& config,
 std::vector<std::string> usual_kinds(const nn::Model& model,
                                      bool threshold_given) {
   std::vector<std::string> kinds;
+  kinds.reserve(model.config.outputs.size());
   for (std::size_t i = 0; i < model.config.outputs.size(); ++i)
     kinds.push_back(usual_kind(model, i, threshold_given));
   return kinds;

@@ -57,6 +57,7 @@ Levels Levels::fitted(std::span<const float> magnitudes, std::size_t count) {
     sample.push_back(magnitudes[i]);
   std::ranges::sort(sample);
   std::vector<float> start;
+  start.reserve(count);
   for (std::size_t i = 0; i < count; ++i)
     start.push_back(sample[(2 * i + 1) * sample.size() / (2 * count)]);
   Levels levels(std::move(start));

@@ -135,6 +135,7 @@ void CarriedState::read() {
     bad("is a state of version " + version + "; this program reads 1");
   const auto tensors = std::span(blob).subspan(header.data_offset);
   std::vector<std::span<const std::byte>> parts;
+  parts.reserve(header.tensors.size());
   for (const io::TensorEntry& entry : header.tensors)
     parts.push_back(tensors.subspan(entry.begin, entry.end - entry.begin));
   if (digest_of(header.metadata, header.tensors, parts) !=

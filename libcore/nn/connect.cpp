@@ -75,6 +75,7 @@ Value Connector::value_named(const std::string& name,
   const auto it = values_.find(name);
   if (it != values_.end()) return it->second;
   std::vector<std::string> known;
+  known.reserve(values_.size());
   for (const auto& [other, value] : values_) known.push_back(other);
   const std::string near = nearest(name, known);
   add(place, "no input or node is called '" + name + "'" +

@@ -51,6 +51,7 @@ void copy(std::span<const float> from, const std::vector<Segment>& its,
 void check_reset(std::span<const std::string> reset,
                  const NetworkConfig& config) {
   std::vector<std::string> known;
+  known.reserve(config.layers.size());
   for (const LayerConfig& layer : config.layers) known.push_back(layer.name);
   for (const std::string& name : reset) {
     if (std::ranges::count(known, name) > 0) continue;

@@ -169,6 +169,7 @@ std::vector<Member*> Membership::present() {
 
 std::vector<Member*> Membership::fed_by_master() {
   std::vector<Member*> result;
+  result.reserve(fed_by_master_.size());
   for (const std::uint64_t number : fed_by_master_)
     result.push_back(&members_.at(number));
   return result;

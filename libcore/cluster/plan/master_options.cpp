@@ -87,6 +87,7 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   }
   const eval::Subjects subjects = eval::subjects_of(network, data);
   std::vector<std::string> usual;
+  usual.reserve(subjects.size());
   for (std::size_t i = 0; i < subjects.size(); ++i)
     usual.push_back(evaluation_for(network, i, held_out));
   s.evaluations = eval::choose(options.evaluate, usual, subjects);

@@ -94,6 +94,7 @@ void set_limits(zmq::socket_t& socket) {
 
 std::vector<Frame> RawMessage::views() const {
   std::vector<Frame> spans;
+  spans.reserve(frames.size());
   for (const zmq::message_t& frame : frames)
     spans.emplace_back(static_cast<const std::byte*>(frame.data()),
                        frame.size());

@@ -9,7 +9,8 @@ namespace {
 
 // Takes the one out that `found` points to; nothing: there is none.
 template <typename List>
-std::optional<SentUpdate> take_out(List& list, typename List::iterator found) {
+std::optional<SentUpdate> take_out(List& list,
+                                   const typename List::iterator& found) {
   if (found == list.end()) return std::nullopt;
   SentUpdate sent = std::move(*found);
   list.erase(found);

@@ -33,7 +33,7 @@ void SyncKeeper::take(State state) {
   std::ranges::copy(state.parameters, parameters_.begin());
   statistics_ = std::move(state.statistics);
   updater_state_ = std::move(state.updater_state);
-  version_ = state.version;
+  version_ = said_ = state.version;
   known_ = true;
   differs_ = false;
   digests_.clear();
@@ -45,6 +45,8 @@ std::optional<Digest> SyncKeeper::take_difference() {
 }
 
 void SyncKeeper::take(const Round& round) {
+  // Only the master says what it digests to.
+  if (!round.held || round.digest != 0) said_ = round.version;
   if (known_ && round.version <= version_) return compare(round);
   if (!known_ || round.version != version_ + 1)
     throw OutOfStep{"round " + std::to_string(round.version) +
@@ -116,6 +118,9 @@ bool SyncKeeper::begin(const Task& task) const {
   if (!known_ || task.version > version_)
     throw OutOfStep{"task of round " + std::to_string(task.version) +
                     " without its parameters"};
+  if (task.version < version_ && version_ > said_)
+    throw OutOfStep{"task of round " + std::to_string(task.version + 1) +
+                    ", whose step is taken"};
   return !differs_ && task.version == version_;
 }
 

@@ -49,7 +49,9 @@ class SyncKeeper {
     return !known_ || version <= version_;
   }
   // False: the task is of a round that is over, so it is no longer wanted.
-  // Throws OutOfStep: its version is not known.
+  // Throws OutOfStep: its version is not known, or only a step ahead of the
+  // master's word has left it behind, as when a worker is lost whose averages
+  // came here and not to the master.
   bool begin(const Task& task) const;
 
   std::span<const float> parameters() const { return parameters_; }
@@ -67,6 +69,7 @@ class SyncKeeper {
   std::vector<float> statistics_, updater_state_;
   std::vector<float> gradient_;  // scratch
   std::uint64_t version_ = 0;
+  std::uint64_t said_ = 0;  // by the master, to be over
   bool known_ = false, differs_ = false;
   std::map<std::uint64_t, std::uint64_t> digests_;  // of the last versions
   std::optional<Digest> difference_;                // not told yet

@@ -160,6 +160,7 @@ Shape slide(const Window& window, const Shape& input, std::int64_t channels) {
     throw Error{Code::kConfig, std::string("wants ") + wanted(axes) +
                                    ", its input is " + input.to_string()};
   std::vector<std::int64_t> extents;
+  extents.reserve(axes);
   for (std::size_t axis = 0; axis < axes; ++axis)
     extents.push_back(place(window, input, axis).out);
   if (std::ranges::count(extents, 0) == 0) {

@@ -172,6 +172,8 @@ void AveragingEpoch::hand_out() {
       const std::int64_t count = batches_of(round, slot);
       if (!table_.any_free(first, count)) continue;
       Member* member = worker_for(slot);
+      if (!member && round.version == rounds_.front().version)
+        member = take_from_next();
       if (!member) continue;
       if (round.parties != 0 &&
           std::ranges::count(round.reducers, member->number) == 0)
@@ -216,6 +218,29 @@ Member* AveragingEpoch::worker_for(std::size_t slot) {
     // State would end what it works on.
     if (!member->in_step && working(*member)) continue;
     if (context_.outgoing.bring_up_to_date(*member)) return member;
+  }
+  return nullptr;
+}
+
+// In sync all may have slots of the next round, which wait for this one.
+Member* AveragingEpoch::take_from_next() {
+  if (!is_sync() || rounds_.size() < 2) return nullptr;
+  for (Member* member : context_.members.workers()) {
+    std::vector<Lease> leases = table_.of(member->number);
+    std::erase_if(leases, [&](const Lease& lease) {
+      return elsewhere_.contains(lease.id);
+    });
+    const bool waits = std::ranges::all_of(leases, [&](const Lease& lease) {
+      return lease.first >= rounds_.front().end;
+    });
+    if (!waits || !reachable(*member) || !member->in_step) continue;
+    for (const Lease& lease : leases) {
+      revoke(*member, lease, "the round before is not done", false);
+      if (!context_.outgoing.send(*member,
+                                  Stale{lease.id, lease.fence}.to_message()))
+        return nullptr;
+    }
+    return member;
   }
   return nullptr;
 }

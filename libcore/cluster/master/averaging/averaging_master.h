@@ -117,6 +117,7 @@ class AveragingEpoch : public Phase {
   void hand_out();
   void speculate();
   Member* worker_for(std::size_t slot);
+  Member* take_from_next();
   Slot slot_for(const OpenRound& round, std::size_t slot,
                 const Member& member) const;
   OpenRound* round_of(const Lease& lease);

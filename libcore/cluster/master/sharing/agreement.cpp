@@ -24,6 +24,7 @@ bool Agreement::take(std::uint64_t member, Digest answer,
 
 std::vector<float> Agreement::statistics(std::vector<float> otherwise) const {
   std::vector<Weighted> parts;
+  parts.reserve(answers_.size());
   for (const auto& [member, answer] : answers_)
     parts.push_back({&answer.digest.statistics, answer.examples});
   return weighted_mean(std::move(parts), std::move(otherwise));

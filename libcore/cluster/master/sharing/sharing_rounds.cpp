@@ -71,6 +71,7 @@ std::vector<SharingRounds::Held> SharingRounds::complete(
 
 std::vector<SharingRounds::Held> SharingRounds::give_up() {
   std::vector<Held> all;
+  all.reserve(held_.size());
   for (auto& [batch, held] : held_) all.push_back(std::move(held));
   held_.clear();
   return all;

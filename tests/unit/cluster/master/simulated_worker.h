@@ -16,6 +16,7 @@
 
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/tree/pieces.h"
+#include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/slot_keeper.h"
 #include "libcore/cluster/worker/sync_keeper.h"
 #include "libcore/exchange/delta.h"
@@ -86,6 +87,7 @@ struct Worker {
   std::uint64_t progress = 0;
   int stop = -1, refused = -1;
   std::size_t in_flight = 1;
+  bool out_of_step = false;
   bool mute = false;    // it does not say what its replica digests to
   bool poison = false;  // its next answer has NaN in it
   int period = 1;       // it does something each so many-th turn
@@ -284,7 +286,12 @@ inline void Worker::average(const Task& task, const dl::data::Epoch& order) {
 inline void Worker::find_gradient(const Task& task,
                                   const dl::data::Epoch& order) {
   tasks.pop_front();
-  if (!in_step->begin(task)) return;  // the master has taken it back
+  try {
+    if (!in_step->begin(task)) return;  // the master has taken it back
+  } catch (const OutOfStep&) {
+    out_of_step = true;
+    return;
+  }
   std::vector<float> gradient =
       step_of({shared->begin(), shared->end()}, task.epoch, task.first);
   if (const float size = std::exchange(exaggerates, 0); size > 0)

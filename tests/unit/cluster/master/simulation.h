@@ -337,6 +337,16 @@ struct Master {
     flush(worker);
     return worker;
   }
+  // It has lost the thread of the conversation.
+  void join_anew(Worker& worker) {
+    deliver(worker, Leave{"out of step", true}.to_message());
+    worker.out_of_step = false;
+    worker.tasks.clear();
+    worker.out.clear();
+    worker.branch = std::make_shared<Branch>(link, worker.peer);
+    deliver(worker, worker.hello.to_message());
+    flush(worker);
+  }
   void deliver(const Worker& worker, const Message& message) {
     Envelope envelope;
     envelope.run = worker.run;
@@ -377,6 +387,10 @@ struct Master {
       worker.branch->step(worker, lag());
       if (++worker.turns % worker.period == 0)
         worker.work(context.settings.mode, order);
+      if (worker.out_of_step) {
+        join_anew(worker);
+        continue;
+      }
       Beat beat;
       beat.progress = worker.progress;
       beat.feed = worker.branch->relay.position();

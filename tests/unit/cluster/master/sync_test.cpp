@@ -119,6 +119,33 @@ TEST_CASE("workers of sync follow the master's steps to the last bit") {
     CHECK(worker.states == 1);
 }
 
+// Whoever dies, and at whatever time: others may have gone ahead with what it
+// sent, or have slots of the next round that wait for this one.
+TEST_CASE("sync goes on with those that are left, at once") {
+  const RunState want = undisturbed(in_sync(), 3);
+  for (const bool late : {false, true})
+    for (int when = 3; when < 25; ++when)
+      for (const char* who : {"a", "b", "c"}) {
+        INFO(who << " dies in turn " << when << (late ? ", late" : ""));
+        Folder folder;
+        std::optional<RunState> saved;
+        Master master(in_sync(), Limits{}, folder, saved, 1, kExamples);
+        master.means_are_late = late;
+        for (const char* name : {"a", "b", "c"}) master.join(name);
+        int turns = 0;
+        for (; turns < 400 && !master.over(); ++turns) {
+          if (turns == when) {
+            Worker& worker = master.link.workers.at(who);
+            worker.alive = false;
+            worker.hello.pid = 1;  // it is seen at once
+          }
+          master.turn();
+        }
+        REQUIRE(master.over());
+        check_equal(master.context.state, want);
+      }
+}
+
 TEST_CASE("a gradient that is out of all proportion is done again") {
   Folder folder;
   std::optional<RunState> saved;
