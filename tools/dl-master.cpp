@@ -2,15 +2,14 @@
 // For users: man/dl-master.1.scd.  The run directory: man/dl-run.5.scd.
 
 #include <iostream>
+#include <string>
 
 #include "libcore/base/error.h"
-#include "libcore/base/heap.h"
 #include "libcore/base/json.h"
 #include "libcore/cli/progress.h"
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/master/master.h"
-#include "libcore/cluster/settings/option_values.h"
 #include "libcore/device/open.h"
 #include "tools/dl-master-exchange.h"
 
@@ -142,7 +141,10 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
     opt.refuse({"net", "init", "reset", "data", "eval-data", "normalize", "run",
                 "fresh", "dry-run", "estimate"},
                "does not go with --replay");
-    if (opt.given("step")) dl::cluster::in_range("--step", m.step, 0);
+    if (opt.given("step") && m.step < 0)
+      throw dl::Error{dl::Code::kUsage,
+                      "--step: want an integer of 0 or more, got " +
+                          std::to_string(m.step)};
     return;
   }
   if (m.pretrain > 0)
@@ -184,7 +186,6 @@ void run(Args& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  dl::keep_freed_memory();
   Args args;
   return dl::cli::run_tool(
       kTool, argc, argv,

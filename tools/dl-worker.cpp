@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "libcore/base/error.h"
-#include "libcore/base/heap.h"
 #include "libcore/base/parallel.h"
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
@@ -124,7 +123,6 @@ void run(Args& args) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  dl::keep_freed_memory();
   Args args;
   return dl::cli::run_tool(
       kTool, argc, argv, [&](dl::cli::Options& o) { declare(o, args); },

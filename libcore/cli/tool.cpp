@@ -19,6 +19,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/base/heap.h"
 #include "libcore/cli/common.h"
 #include "libcore/cli/options_state.h"
 #include "libcore/cli/standard_output.h"
@@ -146,6 +147,7 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
              const std::function<void(Options&)>& declare,
              const std::function<void()>& run, const Describe& describe) {
   open_standard_files();
+  if (!tool.filter) keep_freed_memory();
   restore_signals(tool);
   std::ios::sync_with_stdio(false);
   StandardOutput output;

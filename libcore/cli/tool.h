@@ -19,7 +19,8 @@ struct ToolInfo {
   const char* summary;   // one sentence
   const char* usage;     // "dl-shard [OPTION...] [INPUT...]"; \n between forms
   const char* examples;  // one command a line
-  // false: SIGPIPE, SIGINT and SIGTERM are left to the tool (a trainer).
+  // false: a trainer.  SIGPIPE, SIGINT and SIGTERM are left to the tool, and
+  // freed memory is kept (base/heap.h).
   bool filter = true;
   // What a filter does before it dies of SIGINT, SIGTERM or SIGHUP:
   // io::remove_unfinished where it writes files.  Async-signal-safe.
