@@ -142,6 +142,14 @@ Lengths lengths_of(const Message& message, std::uint64_t body) {
 
 Frames encode(const Message& message, const Envelope& envelope,
               std::size_t max_frame, const Expected& sent) {
+  auto [frames, blobs] = encode_in_place(message, envelope, max_frame, sent);
+  frames.reserve(frames.size() + blobs.size());
+  for (const Frame blob : blobs) frames.emplace_back(blob.begin(), blob.end());
+  return std::move(frames);
+}
+
+Encoded encode_in_place(const Message& message, const Envelope& envelope,
+                        std::size_t max_frame, const Expected& sent) {
   require(max_frame >= kSmallestFrame, "max_frame");
   std::vector<std::uint8_t> packed = Json::to_msgpack(message.body);
   if (sent.from != kAnybody)
@@ -154,14 +162,17 @@ Frames encode(const Message& message, const Envelope& envelope,
 
   std::uint64_t total = 0;
   std::size_t piece = std::min<std::size_t>(max_frame, UINT32_MAX);
-  Frames frames(1);
+  Encoded encoded{Frames(1), {}};
   std::vector<std::byte> header(kHeaderBytes + 8 * parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     put<std::uint64_t>(header, kHeaderBytes + 8 * i, parts[i].size());
     total += parts[i].size();
     for (std::size_t at = 0; at < parts[i].size(); at += piece) {
       Frame cut = parts[i].subspan(at, std::min(piece, parts[i].size() - at));
-      frames.emplace_back(cut.begin(), cut.end());
+      if (i == 0)
+        encoded.own.emplace_back(cut.begin(), cut.end());
+      else
+        encoded.blobs.push_back(cut);
     }
   }
   std::copy(kMagic.begin(), kMagic.end(), header.begin());
@@ -176,8 +187,8 @@ Frames encode(const Message& message, const Envelope& envelope,
   put(header, kPiece, static_cast<std::uint32_t>(piece));
   put(header, kTotal, total);
   put(header, kChecksum, checksum(header, parts));
-  frames[0] = std::move(header);
-  return frames;
+  encoded.own[0] = std::move(header);
+  return encoded;
 }
 
 Frames encode_refusal(const Refuse& refuse) {

@@ -44,6 +44,14 @@ using Frames = std::vector<std::vector<std::byte>>;
 Frames encode(const Message& message, const Envelope& envelope,
               std::size_t max_frame, const Expected& sent = {});
 
+// The same with blobs where they lie in the message, cut.
+struct Encoded {
+  Frames own;  // header and body
+  std::vector<Frame> blobs;
+};
+Encoded encode_in_place(const Message& message, const Envelope& envelope,
+                        std::size_t max_frame, const Expected& sent = {});
+
 // A Refuse that every version of the protocol reads (version 0; one frame).
 Frames encode_refusal(const Refuse& refuse);
 

@@ -169,6 +169,9 @@ class DealerSocket : public Socket {
   // signal; nothing was sent.  Throws like receive(), and like encode().
   bool send(const Message& message, const Envelope& envelope,
             std::chrono::milliseconds wait);
+  // The same without waiting; its blobs go out from where they lie.
+  bool offer(const std::shared_ptr<const Message>& message,
+             const Envelope& envelope);
   Waiting waiting() const override;
   // Somebody is at the other end, as of the last receive() or send().
   bool connected() const;

@@ -179,6 +179,29 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
   }
 }
 
+// Not where a signal comes.
+static bool has_room(zmq::socket_t& socket) {
+  int events = 0;
+  std::size_t size = sizeof events;
+  return zmq_getsockopt(socket.handle(), ZMQ_EVENTS, &events, &size) == 0 &&
+         (events & ZMQ_POLLOUT) != 0;
+}
+
+bool DealerSocket::offer(const std::shared_ptr<const Message>& message,
+                         const Envelope& envelope) {
+  state_->serve();
+  // What there is no room for is not encoded for nothing.
+  if (state_->lost || !has_room(state_->socket)) return false;
+  Encoded frames =
+      encode_in_place(*message, envelope, kMaxFrame, state_->outgoing);
+  std::size_t bytes = bytes_of(frames.own);
+  for (const Frame blob : frames.blobs) bytes += blob.size();
+  if (send_shared(state_->socket, frames, message) != Sent::kYes) return false;
+  state_->bytes_out += bytes;
+  state_->connected = true;  // the event comes later
+  return true;
+}
+
 Socket::Waiting DealerSocket::waiting() const {
   return {{state_->socket.handle(), state_->monitor.handle()}};
 }

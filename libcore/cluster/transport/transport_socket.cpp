@@ -31,6 +31,41 @@ zmq::message_t to_message(std::vector<std::byte>&& frame) {
           owned};
 }
 
+// Nobody writes to what others may read as well.
+zmq::message_t part_of(const std::shared_ptr<const Message>& message,
+                       Frame frame) {
+  using Holder = std::shared_ptr<const Message>;
+  return {const_cast<std::byte*>(frame.data()), frame.size(),
+          [](void*, void* hint) { delete static_cast<Holder*>(hint); },
+          new Holder(message)};
+}
+
+// frame(i): the i-th; the first is small, so that it is a copy.
+template <typename MakeFrame>
+Sent send_frames(zmq::socket_t& socket, const std::string& peer,
+                 std::size_t count, const MakeFrame& frame) {
+  constexpr auto kMore = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
+  try {
+    // libzmq takes all of a message after its first frame, or drops all of it
+    // together with the connection.
+    if (!peer.empty() && !socket.send(zmq::buffer(peer), kMore))
+      return Sent::kFull;
+    for (std::size_t i = 0; i < count; ++i) {
+      zmq::message_t message = frame(i);
+      if (!socket.send(message,
+                       i + 1 == count ? zmq::send_flags::dontwait : kMore)) {
+        require(i == 0, "libzmq takes a message whole");
+        return Sent::kFull;
+      }
+    }
+  } catch (const zmq::error_t& error) {
+    if (error.num() == EHOSTUNREACH) return Sent::kGone;
+    if (error.num() == EINTR) return Sent::kFull;
+    throw Error{Code::kBug, std::string("zmq_send: ") + error.what()};
+  }
+  return Sent::kYes;
+}
+
 // ZMTP: a byte of flags, one or eight of length; with CURVE, each frame is a
 // command of 33 bytes more.
 std::uint64_t wire_bytes(std::size_t frame, bool curve) {
@@ -142,29 +177,20 @@ std::size_t bytes_of(const Frames& frames) {
 }
 
 Sent send_raw(zmq::socket_t& socket, const std::string& peer, Frames& frames) {
-  constexpr auto kMore = zmq::send_flags::sndmore | zmq::send_flags::dontwait;
-  try {
-    // libzmq takes all of a message after its first frame, or drops all of it
-    // together with the connection.
-    if (!peer.empty() && !socket.send(zmq::buffer(peer), kMore))
-      return Sent::kFull;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      bool last = i + 1 == frames.size();
-      zmq::message_t message = to_message(std::move(frames[i]));
-      if (!socket.send(message, last ? zmq::send_flags::dontwait : kMore)) {
-        require(i == 0, "libzmq takes a message whole");
-        frames[0].assign(message.data<std::byte>(),
-                         message.data<std::byte>() + message.size());
-        return Sent::kFull;
-      }
-    }
-  } catch (const zmq::error_t& error) {
-    if (error.num() == EHOSTUNREACH) return Sent::kGone;
-    if (error.num() == EINTR) return Sent::kFull;
-    throw Error{Code::kBug, std::string("zmq_send: ") + error.what()};
-  }
-  frames.clear();
-  return Sent::kYes;
+  const Sent sent = send_frames(
+      socket, peer, frames.size(),
+      [&](std::size_t i) { return to_message(std::move(frames[i])); });
+  if (sent == Sent::kYes) frames.clear();
+  return sent;
+}
+
+Sent send_shared(zmq::socket_t& socket, Encoded& frames,
+                 const std::shared_ptr<const Message>& message) {
+  const std::size_t own = frames.own.size();
+  return send_frames(socket, "", own + frames.blobs.size(), [&](std::size_t i) {
+    return i < own ? to_message(std::move(frames.own[i]))
+                   : part_of(message, frames.blobs[i - own]);
+  });
 }
 
 bool wait_for(std::span<void* const> sockets, short events,

@@ -71,7 +71,7 @@ void ReducerSockets::send_waiting(Way& way) {
   while (!way.waiting.empty()) {
     ++envelope_.sequence;
     const std::uint64_t before = socket.bytes_out();
-    if (!socket.send(*way.waiting.front(), envelope_, kNow)) break;
+    if (!socket.offer(way.waiting.front(), envelope_)) break;
     bytes_out_ += socket.bytes_out() - before;
     way.waiting.pop_front();
   }

@@ -171,7 +171,7 @@ void AveragingEpoch::hand_out() {
       const std::int64_t first = first_of(round, slot);
       const std::int64_t count = batches_of(round, slot);
       if (!table_.any_free(first, count)) continue;
-      Member* member = worker_for(slot);
+      Member* member = worker_for(slot, round);
       if (!member && round.version == rounds_.front().version)
         member = take_from_next();
       if (!member) continue;
@@ -197,6 +197,7 @@ void AveragingEpoch::speculate() {
     Member* member = idle_worker();
     if (!member) return;
     OpenRound& round = *round_of(lease);
+    if (!follows(*member, round)) return;
     go_direct(round, "a slot is given to a second worker");
     if (!member->in_step) return;
     const auto copy = table_.copy(lease.id, member->number);
@@ -210,16 +211,28 @@ void AveragingEpoch::speculate() {
 // Who may do the slot now: one that has nothing to do; or its owner, which is
 // given all of its slots at once, so that they start from the same versions
 // whenever its answers come.
-Member* AveragingEpoch::worker_for(std::size_t slot) {
+Member* AveragingEpoch::worker_for(std::size_t slot,
+                                   const OpenRound& round) {
   const bool owned = how().keeps_history();
   for (Member* member : context_.members.workers()) {
     if (owned && member->number != context_.slots.owner(slot)) continue;
-    if (!reachable(*member) || (!owned && working(*member))) continue;
+    if (!reachable(*member) || (!owned && working(*member)) ||
+        !follows(*member, round))
+      continue;
     // State would end what it works on.
     if (!member->in_step && working(*member)) continue;
     if (context_.outgoing.bring_up_to_date(*member)) return member;
   }
   return nullptr;
+}
+
+// Whether it will have what the round starts from: in sync the average of the
+// round before may stay with its parties.
+bool AveragingEpoch::follows(const Member& member,
+                             const OpenRound& round) const {
+  const OpenRound& before = rounds_.front();
+  return !is_sync() || round.version == before.version || before.parties == 0 ||
+         std::ranges::count(before.reducers, member.number) > 0;
 }
 
 // In sync all may have slots of the next round, which wait for this one.

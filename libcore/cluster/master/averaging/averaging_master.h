@@ -116,7 +116,8 @@ class AveragingEpoch : public Phase {
   void assign_slots(bool rebalance);
   void hand_out();
   void speculate();
-  Member* worker_for(std::size_t slot);
+  Member* worker_for(std::size_t slot, const OpenRound& round);
+  bool follows(const Member& member, const OpenRound& round) const;
   Member* take_from_next();
   Slot slot_for(const OpenRound& round, std::size_t slot,
                 const Member& member) const;

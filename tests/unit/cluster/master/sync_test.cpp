@@ -146,6 +146,31 @@ TEST_CASE("sync goes on with those that are left, at once") {
       }
 }
 
+TEST_CASE("a worker that comes to sync is waited for by nobody") {
+  const RunState want = undisturbed(in_sync(4), 3);
+  for (const bool late : {false, true})
+    for (const std::size_t first : {1UL, 2UL, 3UL})
+      for (int when = 1; when < 25; ++when) {
+        INFO(first << " workers, more in turn " << when
+                   << (late ? ", late" : ""));
+        Folder folder;
+        std::optional<RunState> saved;
+        Master master(in_sync(4), Limits{}, folder, saved, 1, kExamples);
+        master.means_are_late = late;
+        for (std::size_t i = 0; i < first; ++i)
+          master.join("w" + std::to_string(i));
+        int turns = 0;
+        for (; turns < 400 && !master.over(); ++turns) {
+          if (turns == when) master.join("x");
+          if (turns == when + 1) master.join("y");
+          master.turn();
+        }
+        REQUIRE(master.over());
+        check_equal(master.context.state, want);
+        CHECK(master.context.report.lost == 0);
+      }
+}
+
 TEST_CASE("a gradient that is out of all proportion is done again") {
   Folder folder;
   std::optional<RunState> saved;
