@@ -20,10 +20,14 @@ struct Piece {
 };
 
 // Elements of a piece, but for the last, which may have fewer: whoever averages
-// them, as a slot's worker does not know, and of small networks fewer, for all.
+// them, as a slot's worker does not know.  Some for each of many parties, and
+// few messages of a small network, whose steps these would hold up.
 constexpr std::size_t piece_elements(std::size_t elements) {
-  return std::clamp<std::size_t>((elements + kMostParties - 1) / kMostParties,
-                                 1, kLargestPiece);
+  constexpr std::size_t kSmallest = 2048, kFewest = 8;
+  const auto share = [&](std::size_t n) { return (elements + n - 1) / n; };
+  return std::max<std::size_t>(
+      1, std::clamp(share(kMostParties), std::min(kSmallest, share(kFewest)),
+                    kLargestPiece));
 }
 
 // In the order in which a slot gives them; none of no elements.
