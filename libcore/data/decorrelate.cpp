@@ -51,8 +51,8 @@ std::optional<Decorrelation> Decorrelation::of(std::string_view kind) {
     if (error == std::errc() && rest == end && components > 0)
       return Decorrelation{components};
   }
-  throw Error{Code::kConfig, "normalizer '" + std::string(kind) +
-                                 "': want pca:K, K components, as pca:50"};
+  throw Error{Code::kUsage, "normalizer '" + std::string(kind) +
+                                "': want pca:K, K components, as pca:50"};
 }
 
 Normalizer principal_components(const Covariance& covariance,

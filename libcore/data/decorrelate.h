@@ -24,7 +24,7 @@ constexpr double kWhitenEpsilon = 1e-4;
 struct Decorrelation {
   std::optional<std::int64_t> components;  // of pca
   // Nothing: it is another kind.
-  // Throws Error: kConfig, "pca" without a number of components from 1 on.
+  // Throws Error: kUsage, "pca" without a number of components from 1 on.
   static std::optional<Decorrelation> of(std::string_view kind);
 };
 

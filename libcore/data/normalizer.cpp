@@ -106,8 +106,10 @@ Normalizer Normalizer::fit(std::string_view kind, const Metadata& metadata) {
   if (kind == "none") return {};
   if (kind == "auto") return automatic(metadata);
   if (kind != "scale" && kind != "standardize" && kind != "minmax")
-    refuse("unknown normalizer '" + std::string(kind) +
-           "', want auto, none, scale, standardize, minmax, pca:K or whiten");
+    throw Error{Code::kUsage,
+                "unknown normalizer '" + std::string(kind) +
+                    "', want auto, none, scale, standardize, minmax, pca:K "
+                    "or whiten"};
   const tensor::DType dtype = features_field(metadata).dtype;
   if (kind == "scale") return scale_of(dtype);
   if (!metadata.statistics || metadata.statistics->count == 0)

@@ -119,9 +119,9 @@ data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
   const bool automatic = kind == "auto";
   if (kind == "none") return {};
   if (!automatic && kind != "standardize")
-    throw Error{Code::kConfig, "unknown normalizer of targets '" +
-                                   std::string(kind) +
-                                   "', want auto, none or standardize"};
+    throw Error{Code::kUsage, "unknown normalizer of targets '" +
+                                  std::string(kind) +
+                                  "', want auto, none or standardize"};
   const WantedOutput wanted =
       wanted_by(config, layout_of(config)).outputs.at(output);
   if (wanted.target) return {};
