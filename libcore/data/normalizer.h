@@ -34,8 +34,8 @@ struct Normalizer {
   // 0..1.  A column that is constant, up to the rounding of its dtype, is only
   // shifted.  "auto": scale for integers of one byte; for reals with statistics
   // standardize, but columns of zeros and ones alone stay; none for the rest.
-  // Throws Error: kUsage, no such kind; kConfig, the statistics it needs are not
-  // in the metadata.
+  // Throws Error: kUsage, no such kind; kConfig, the statistics it needs are
+  // not in the metadata.
   static Normalizer fit(std::string_view kind, const Metadata& metadata);
 
   // "standardize" of values of this dtype, count > 0.

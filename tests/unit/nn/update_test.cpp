@@ -37,7 +37,7 @@ std::vector<double> update_of(
                   memory);
   LaneTeam team(lanes);
   const tensor::View found[] = {network.update()};
-  team.run([&](int lane) { 
+  team.run([&](int lane) {
     plan.gather(lane, network.device(), found, 0, layout.parameter_count);
   });
   REQUIRE(plan.finite(network.device()));
@@ -341,7 +341,7 @@ TEST_CASE(
     assign(one, one.update(), {1, 2, 3, 4, 5});
     assign(two, two.update(), {1e16, 0, 0, 0, 1});
     assign(three, three.update(), {-1e16, 0, 0, 0, last});
-    team.run([&](int lane) { 
+    team.run([&](int lane) {
       plan.gather(lane, one.device(), found, 0, layout.parameter_count);
     });
     return plan.finite(one.device());

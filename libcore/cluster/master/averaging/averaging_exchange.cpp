@@ -80,9 +80,8 @@ bool AveragingEpoch::goes_ahead() const {
 bool AveragingEpoch::tells(const Member& member, const Mean& mean,
                            const OpenRound& round) const {
   const RunState& state = context_.state;
-  const auto pieces =
-      pieces_of(state.parameters.size() + state.statistics.size(),
-                round.reducers.size());
+  const auto pieces = pieces_of(
+      state.parameters.size() + state.statistics.size(), round.reducers.size());
   const auto piece = std::ranges::find_if(pieces, [&](const Piece& p) {
     return std::cmp_equal(p.first, mean.first) && p.count == mean.values.size();
   });

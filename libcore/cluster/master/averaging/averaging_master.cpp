@@ -211,8 +211,7 @@ void AveragingEpoch::speculate() {
 // Who may do the slot now: one that has nothing to do; or its owner, which is
 // given all of its slots at once, so that they start from the same versions
 // whenever its answers come.
-Member* AveragingEpoch::worker_for(std::size_t slot,
-                                   const OpenRound& round) {
+Member* AveragingEpoch::worker_for(std::size_t slot, const OpenRound& round) {
   const bool owned = how().keeps_history();
   for (Member* member : context_.members.workers()) {
     if (owned && member->number != context_.slots.owner(slot)) continue;

@@ -66,8 +66,7 @@ struct Worker {
       CHECK(std::isfinite(loss));
       REQUIRE(from + found.size() == all.size());
       REQUIRE(from <= end);
-      std::ranges::copy(found,
-                        all.begin() + static_cast<std::ptrdiff_t>(from));
+      std::ranges::copy(found, all.begin() + static_cast<std::ptrdiff_t>(from));
       end = from;
     };
     CHECK(replica.gradient(data.batch(), {}, show).fault.empty());
