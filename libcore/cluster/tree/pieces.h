@@ -23,7 +23,7 @@ struct Piece {
 // them, as a slot's worker does not know.  Some for each of many parties, and
 // few messages of a small network, whose steps these would hold up.
 constexpr std::size_t piece_elements(std::size_t elements) {
-  constexpr std::size_t kSmallest = 2048, kFewest = 8;
+  constexpr std::size_t kSmallest = 16384, kFewest = 8;
   const auto share = [&](std::size_t n) { return (elements + n - 1) / n; };
   return std::max<std::size_t>(
       1, std::clamp(share(kMostParties), std::min(kSmallest, share(kFewest)),
