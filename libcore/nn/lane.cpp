@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "libcore/base/error.h"
-#include "libcore/nn/plan_backward.h"
 
 namespace dl::nn {
 
@@ -59,7 +58,6 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
                           training ? output_of(config, i).units : 0,
                           common_.normalizers->output(i), max_batch_, training);
   made_.resize(config.value_of(config.layers.size()));
-  if (training) found_from_ = found_from(layout, *common_.plan);
   build_layers();
 }
 
@@ -335,11 +333,10 @@ void Lane::add_tied_gradients() {
 }
 
 void Lane::backward(const Step& step, const Found& found) {
-  const auto& way = common_.plan->backward;
-  for (std::size_t i = 0; i < way.size(); ++i) {
-    if (step.examples > 0 || common_.plan->steps[way[i].step].meets())
-      backward_and_sum(way[i], step);
-    if (found) found(found_from_[i]);
+  for (const BackwardStep& back : common_.plan->backward) {
+    if (step.examples > 0 || common_.plan->steps[back.step].meets())
+      backward_and_sum(back, step);
+    if (found) found(back.found_from);
   }
   if (step.examples > 0) add_tied_gradients();
 }

@@ -113,10 +113,9 @@ class Lane final : private Lanes {
   Places places_;
   std::vector<LaneInput> inputs_;
   std::vector<LaneOutput> outputs_;
-  std::vector<OutputLayer*> losses_;      // by output
-  std::vector<Node> nodes_;               // as the plan's steps
-  std::vector<std::int64_t> found_from_;  // as the plan's way back
-  std::vector<tensor::View> made_;        // masks that layers made, by value
+  std::vector<OutputLayer*> losses_;  // by output
+  std::vector<Node> nodes_;           // as the plan's steps
+  std::vector<tensor::View> made_;    // masks that layers made, by value
   bool has_room_for_state_ = false;
   tensor::Tensor staged_state_;
 };

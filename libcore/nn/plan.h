@@ -56,6 +56,8 @@ struct BackwardStep {
   BufferIndex copied = kNoBuffer;
   std::vector<BufferIndex> dx;  // by input; kNoBuffer: nobody needs it
   bool computes = true;         // else dx are dy
+  // From this element of the flat gradient on a lane has found all, afterwards.
+  std::int64_t found_from = 0;
   // Afterwards, one after the other: to += from, or to = from.
   struct Sum {
     BufferIndex to, from;

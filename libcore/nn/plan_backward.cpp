@@ -114,17 +114,8 @@ void Backward::add_step(std::size_t index) {
   plan_.backward.push_back(std::move(back));
 }
 
-}  // namespace
-
-void plan_backward(const NetworkConfig& config, const Layout& layout,
-                   const Lifetimes& lifetimes, Plan& plan) {
-  Backward backward(layout, lifetimes, plan);
-  for (const std::size_t layer : config.outputs)
-    backward.begin_with(config.value_of(layer));
-  for (std::size_t i = plan.steps.size(); i-- > 0;) backward.add_step(i);
-}
-
-std::vector<std::int64_t> found_from(const Layout& layout, const Plan& plan) {
+// Fills in found_from.
+void note_found(const Layout& layout, Plan& plan) {
   // By parameter segment: steps back after which it changes no more.
   std::vector<std::size_t> final_after(layout.parameters.size());
   for (std::size_t i = 0; i < plan.backward.size(); ++i) {
@@ -137,14 +128,24 @@ std::vector<std::int64_t> found_from(const Layout& layout, const Plan& plan) {
   for (const PlannedLayer& step : plan.steps)
     if (const auto tied = layout.layers[step.layer].tied)
       final_after[*tied] = plan.backward.size() + 1;
-  std::vector<std::int64_t> found;
   std::size_t p = layout.parameters.size();
   for (std::size_t done = 1; done <= plan.backward.size(); ++done) {
     while (p > 0 && final_after[p - 1] <= done) --p;
-    found.push_back(p < layout.parameters.size() ? layout.parameters[p].offset
-                                                 : layout.parameter_count);
+    plan.backward[done - 1].found_from = p < layout.parameters.size()
+                                             ? layout.parameters[p].offset
+                                             : layout.parameter_count;
   }
-  return found;
+}
+
+}  // namespace
+
+void plan_backward(const NetworkConfig& config, const Layout& layout,
+                   const Lifetimes& lifetimes, Plan& plan) {
+  Backward backward(layout, lifetimes, plan);
+  for (const std::size_t layer : config.outputs)
+    backward.begin_with(config.value_of(layer));
+  for (std::size_t i = plan.steps.size(); i-- > 0;) backward.add_step(i);
+  note_found(layout, plan);
 }
 
 }  // namespace dl::nn

@@ -3,7 +3,6 @@
 #ifndef DL_LIBCORE_NN_PLAN_BACKWARD_H_
 #define DL_LIBCORE_NN_PLAN_BACKWARD_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "libcore/nn/plan.h"
@@ -44,10 +43,6 @@ class Lifetimes {
 // Fills in losses and backward, and adds the buffers of gradients.
 void plan_backward(const NetworkConfig& config, const Layout& layout,
                    const Lifetimes& lifetimes, Plan& plan);
-
-// By step of the way back: the element of the flat gradient from which on a
-// lane has found all, to the end, after that step.
-std::vector<std::int64_t> found_from(const Layout& layout, const Plan& plan);
 
 }  // namespace dl::nn
 

@@ -32,16 +32,6 @@ bool is_held(const Message& round) {
   return JsonView(round.body, Code::kProtocol, "Round").at("held").boolean();
 }
 
-// bytes: of the values.
-const Piece* piece_at(const std::vector<Piece>& pieces, std::int64_t first,
-                      std::size_t bytes) {
-  const auto found = std::ranges::find_if(pieces, [&](const Piece& piece) {
-    return std::cmp_equal(piece.first, first) &&
-           piece.count * sizeof(float) == bytes;
-  });
-  return found == pieces.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 void AllReduce::begin_session(const Sizes& sizes) {
@@ -87,6 +77,7 @@ void AllReduce::take_task(const Task& task) {
   step.iteration = task.iteration;
   step.epoch = task.epoch;
   step.factor = task.factor;
+  step.held = true;
 }
 
 void AllReduce::take_parties(const Parties& parties) {
@@ -190,8 +181,7 @@ void AllReduce::from_worker(Message message) {
 void AllReduce::take_part(Part part) {
   const Group* group = group_of(part.round, part.parties);
   if (!group) return;
-  const Piece* piece =
-      piece_at(group->pieces, part.first, part.values.size() * sizeof(float));
+  const Piece* piece = piece_at(group->pieces, part.first, part.values.size());
   if (!piece || piece->owner != group->own)
     throw Error{Code::kProtocol, "Part: it is another's to average"};
   Gathering& gathering = open_[part.round].gathering[piece->first];
@@ -242,8 +232,10 @@ void AllReduce::take_mean(Message message) {
   const Group* group = group_of(mean.round, mean.parties);
   if (!group) return;
   std::vector<std::byte>& values = message.blobs.front();
-  const Piece* piece = piece_at(group->pieces, mean.first, values.size());
-  if (!piece) throw Error{Code::kProtocol, "Mean: of no piece"};
+  const Piece* piece =
+      piece_at(group->pieces, mean.first, values.size() / sizeof(float));
+  if (!piece || values.size() % sizeof(float) != 0)
+    throw Error{Code::kProtocol, "Mean: of no piece"};
   Open& open = open_[mean.round];
   open.parties = mean.parties;
   open.averages.resize(group->pieces.size());
@@ -277,7 +269,6 @@ std::optional<Message> AllReduce::take_next() {
       !is_whole(found->first, found->second))
     return std::nullopt;
   Message round = found->second.step.to_message();
-  round.body["held"] = true;
   move_averages(found->second, round);
   ++taken_;
   return round;

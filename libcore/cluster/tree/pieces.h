@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "libcore/cluster/protocol/message_sync.h"
@@ -40,6 +42,15 @@ inline std::vector<Piece> pieces_of(std::size_t elements, std::size_t parties) {
     pieces.push_back({end, count, pieces.size() % parties});
   }
   return pieces;
+}
+
+// The one that begins there and has so many elements; null: there is none.
+inline const Piece* piece_at(const std::vector<Piece>& pieces,
+                             std::int64_t first, std::size_t count) {
+  const auto found = std::ranges::find_if(pieces, [&](const Piece& piece) {
+    return std::cmp_equal(piece.first, first) && piece.count == count;
+  });
+  return found == pieces.end() ? nullptr : &*found;
 }
 
 }  // namespace dl::cluster

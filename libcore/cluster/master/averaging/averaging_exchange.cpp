@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "libcore/cluster/master/averaging/averaging_master.h"
-#include "libcore/cluster/tree/pieces.h"
 
 namespace dl::cluster {
 
@@ -59,6 +58,9 @@ bool AveragingEpoch::plan_exchange(OpenRound& round) {
     context_.parties.members = numbers;
   }
   round.parties = context_.parties.id;
+  round.pieces = pieces_of(
+      context_.state.parameters.size() + context_.state.statistics.size(),
+      numbers.size());
   round.appointed.insert(numbers.begin(), numbers.end());
   round.reducers = std::move(numbers);
   return true;
@@ -79,13 +81,8 @@ bool AveragingEpoch::goes_ahead() const {
 // Whether it is this member who tells the piece.
 bool AveragingEpoch::tells(const Member& member, const Mean& mean,
                            const OpenRound& round) const {
-  const RunState& state = context_.state;
-  const auto pieces = pieces_of(
-      state.parameters.size() + state.statistics.size(), round.reducers.size());
-  const auto piece = std::ranges::find_if(pieces, [&](const Piece& p) {
-    return std::cmp_equal(p.first, mean.first) && p.count == mean.values.size();
-  });
-  if (piece == pieces.end()) return false;
+  const Piece* piece = piece_at(round.pieces, mean.first, mean.values.size());
+  if (!piece) return false;
   const std::uint64_t reporter = context_.parties.reporter;
   return member.number ==
          (reporter == 0 ? round.reducers[piece->owner] : reporter);

@@ -39,6 +39,7 @@
 
 #include "libcore/cluster/master/phase.h"
 #include "libcore/cluster/store/averaging_log.h"
+#include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/tree/reduce_plan.h"
 #include "libcore/exchange/average.h"
 
@@ -90,7 +91,8 @@ class AveragingEpoch : public Phase {
     std::uint64_t parties = 0;
     std::vector<std::uint64_t> reducers;  // members; of parties in their order
     std::vector<float> mean;      // what the parties came to, with statistics
-    std::set<std::int64_t> come;  // pieces of it, by first element
+    std::vector<Piece> pieces;    // of it
+    std::set<std::int64_t> come;  // of those, by first element
     std::size_t values_come = 0;
     // Members that were ever told to sum something of it.
     std::set<std::uint64_t> appointed;
