@@ -27,7 +27,8 @@ std::vector<data::Normalizer> fit_inputs(std::string_view kind,
 // loss is on reals and the data have statistics of their labels, else none.
 // An output that is compared with a value of the network has none.
 // note: why auto leaves targets of regression alone, else as it was.
-// Throws Error: kConfig, targets cannot be standardized; there is no such kind.
+// Throws Error: kConfig, targets cannot be standardized; kUsage, there is no
+// such kind.
 data::Normalizer fit_targets(std::string_view kind, const NetworkConfig& config,
                              const data::Metadata& all, std::string& note,
                              std::size_t output = 0);

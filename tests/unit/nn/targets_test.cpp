@@ -32,12 +32,12 @@ data::Metadata metadata(double mean, double deviation) {
 }
 
 std::string error_of(std::string_view kind, const NetworkConfig& config,
-                     const data::Metadata& data) {
+                     const data::Metadata& data, Code code = Code::kConfig) {
   std::string note;
   try {
     fit_targets(kind, config, data, note);
   } catch (const Error& e) {
-    CHECK(e.code() == Code::kConfig);
+    CHECK(e.code() == code);
     return e.what();
   }
   return "";
@@ -53,7 +53,8 @@ TEST_CASE("targets of a linear output are standardized by default") {
   CHECK(note.empty());
   CHECK(fit_targets("standardize", config, data, note) == made);
   CHECK(fit_targets("none", config, data, note).changes_nothing());
-  CHECK_THAT(error_of("best", config, data), Catch::Contains("'best'"));
+  CHECK_THAT(error_of("best", config, data, Code::kUsage),
+             Catch::Contains("'best'"));
 }
 
 TEST_CASE("targets are left alone where they cannot be standardized") {
