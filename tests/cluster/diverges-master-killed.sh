@@ -13,6 +13,13 @@ for visit in 1 2 3; do
   worker killed$visit-a killed$visit
   worker killed$visit-b killed$visit
   finish killed$visit
+  if [ $visit = 2 ]; then
+    # Only the log has it: the next start saves it before all else, for logs
+    # are pruned.
+    DL_FAILPOINTS=master.after_checkpoint=kill again
+    finish killed2
+    saved=$(field_of_events killed2.safetensors.run '{"event":"setback"}' version)
+  fi
   again
   finish killed$visit >ended
   grep -q 'status 79' ended && fail "it stopped"
@@ -21,4 +28,7 @@ for visit in 1 2 3; do
   sort -u ended | sed 's/.*status/all: status/' | sort -u
   check killed$visit.safetensors.run
   event killed$visit.safetensors.run '"event":"resume"' || fail "no resume"
+  [ $visit != 2 ] ||
+    field_of_events killed2.safetensors.run '{"event":"resume","replayed":0}' \
+      version | grep -qx "$saved" || fail "it goes on from another step"
 done

@@ -90,9 +90,11 @@ RunState RunStore::take_up(Plan& plan) {
   const auto at_epoch_end = [&](const RunState& then) {
     if (plan.keep_best && is_best(then)) keep_best(then);
   };
+  const std::int64_t setbacks = state.setbacks;
   if (policy_ != LogPolicy::kNone || !update_logs(path()).empty())
     replayed_ =
         replay(path(), identity_, state, kLastUpdate, log_, at_epoch_end);
+  lacks_setback_ = state.setbacks > setbacks;
   if (known_) go_on_from(before, state);
   if (state.finished) write_missing_model(state);
   return state;
@@ -221,6 +223,8 @@ std::optional<RunState> RunStore::go_back(const RunState& now) const {
   // As far as the logs go: pruned ones leave the checkpoint itself.
   if (state->version < sound)
     replay(path(), identity_, *state, sound, silent());
+  // That is behind a setback, at what went wrong then.
+  if (state->setbacks < now.setbacks) return std::nullopt;
   // A number of its own; two rounds that are open have the next.
   const bool rounds = in_rounds(plan_->settings.mode);
   state->version = now.version + (rounds ? kMostOpenRounds : 1);
@@ -251,7 +255,7 @@ std::string RunStore::where_model(std::uint64_t version) const {
 
 UpdateLog* RunStore::begin_log(const std::string& run, const RunState& state) {
   // What a run can go back to, and be replayed from, whatever comes.
-  if (checkpoint_.empty()) {
+  if (checkpoint_.empty() || lacks_setback_) {
     checkpoint_ = directory_.save(checkpoint_of(state), true);
     saved_.push_back(
         {directory_.file(checkpoint_), state.version, state.parameters.size()});

@@ -95,6 +95,7 @@ class RunStore {
   std::vector<std::string> instructions_;  // of workers, sorted
   std::uint64_t replayed_ = 0;
   std::string checkpoint_;         // that the run goes on from
+  bool lacks_setback_ = false;     // it does, the log after it has one
   std::optional<nn::Model> best_;  // not yet written
   std::uint64_t last_saved_ = 0;   // version of the latest checkpoint
   std::vector<Saved> saved_;       // oldest first; some are removed by now
