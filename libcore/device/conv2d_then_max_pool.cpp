@@ -20,7 +20,8 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
  public:
   Conv2dThenMaxPool(tensor::Device& device, const Conv2dSpec& spec,
                     std::int64_t max_batch)
-      : spec_(spec),
+      : device_(device),
+        spec_(spec),
         max_batch_(max_batch),
         conv_(device.conv2d(spec, max_batch)),
         pool_(device.pool2d(pool_of(spec), max_batch)),
@@ -31,6 +32,16 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
     const View all = between(check_max_pool_images(spec_, max_batch_, x, y));
     conv_->forward(all, x, w, b);
     pool_->forward(y, all, true);
+    if (w.empty()) device_.activate(f_, y, y);
+  }
+  bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+    f_ = f;
+    return conv_->freeze(w, b, {});
+  }
+  void freeze_like(const Conv2d& other) override {
+    const auto& twin = dynamic_cast<const Conv2dThenMaxPool&>(other);
+    f_ = twin.f_;
+    conv_->freeze_like(*twin.conv_);
   }
   void backward_data(View dx, View dy, View w) override {
     conv_->backward_data(dx, unpooled(dx, dy), w);
@@ -50,7 +61,9 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
     return all;
   }
 
+  tensor::Device& device_;
   Conv2dSpec spec_;
+  tensor::ActivationSpec f_;  // of a frozen one
   std::int64_t max_batch_;
   std::unique_ptr<tensor::Conv2d> conv_;
   std::unique_ptr<tensor::Pool2d> pool_;

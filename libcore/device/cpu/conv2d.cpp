@@ -3,14 +3,15 @@
 // gradients on the way out; that is a hundredth of the work or less. Primitives
 // are made for a batch size, at its first use.
 //
-// In training, small kernels of stride 1 go by winograd.h, twice as fast.
+// Small kernels of stride 1 go by winograd.h, twice as fast.
 //
-// Frozen, weights are reordered once, and a primitive for one example runs over
-// the batch: it is as fast as one for many.  The activation follows while the
-// example is in the cache; oneDNN's own relu would make zeros of NaN.  Threads
-// beside the device's own take bands of rows of an example.
+// Frozen by oneDNN, weights are reordered once, and a primitive for one example
+// runs over the batch: it is as fast as one for many.  The activation follows
+// while the example is in the cache; oneDNN's own relu would make zeros of NaN.
+// Threads beside the device's own take bands of rows of an example.
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <type_traits>
@@ -246,14 +247,18 @@ class CpuConv final : public tensor::Conv2d {
     if constexpr (std::is_same_v<Spec, Conv2dSpec>) {
       if (!Winograd::suits(spec)) return;
       winograd_.emplace(spec, products);
-      dnn.reserve_scratch(
-          static_cast<std::size_t>(winograd_->scratch(max_batch)) *
-          sizeof(float));
+      reserve(winograd_->scratch(max_batch));
     }
   }
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
     check_weights(DType::kF32, spec_, w, b);
+    if (winograd_) {
+      f_ = f;
+      winograd_->freeze(w.as<float>(), b.empty() ? nullptr : b.as<float>());
+      reserve(winograd_->frozen_scratch(max_batch_));
+      return true;
+    }
     frozen_.reset();
     bands_.clear();
     const Descriptions d(spec_, 1);
@@ -264,12 +269,19 @@ class CpuConv final : public tensor::Conv2d {
 
   void freeze_like(const Conv2d& other) override {
     const auto& twin = dynamic_cast<const CpuConv&>(other);
+    if (winograd_) {
+      f_ = twin.f_;
+      winograd_->freeze_like(*twin.winograd_);
+      return reserve(winograd_->frozen_scratch(max_batch_));
+    }
     require(twin.frozen_.has_value(), "a convolution that is not frozen");
     bands_.clear();
     make_frozen(Descriptions(spec_, 1), twin.frozen_->f, &*twin.frozen_);
   }
 
   void forward(View y, View x, View w, View b) override {
+    if (w.empty() && winograd_ && winograd_->is_frozen())
+      return forward_transformed(y, x);
     if (w.empty() && frozen_) return forward_frozen(y, x);
     const std::int64_t batch = check(x, y, w, b);
     const bool bias = !b.empty();
@@ -378,6 +390,18 @@ class CpuConv final : public tensor::Conv2d {
     });
   }
 
+  void forward_transformed(const View& y, const View& x) {
+    check_reals(DType::kF32, {x, y});
+    const std::int64_t batch = check_images(spec_, max_batch_, x, y);
+    const Shape out = y.shape.without_first();
+    const auto finish = [&](std::int64_t first, std::int64_t count) {
+      const View done = y.at(first * out.elements(), out.with_first(count));
+      device_.activate(f_, done, done);
+    };
+    winograd_->forward_frozen(batch, y.as<float>(), x.as<float>(), scratch(),
+                              spread_, std::cref(finish));
+  }
+
   void forward_frozen(const View& y, const View& x) {
     check_reals(DType::kF32, {x, y});
     const std::int64_t batch = check_images(spec_, max_batch_, x, y);
@@ -464,6 +488,9 @@ class CpuConv final : public tensor::Conv2d {
     return check_images(spec_, max_batch_, x, y);
   }
 
+  void reserve(std::int64_t floats) {
+    dnn_.reserve_scratch(static_cast<std::size_t>(floats) * sizeof(float));
+  }
   float* scratch() {
     return reinterpret_cast<float*>(dnn_.scratch.bytes().data());
   }
@@ -474,6 +501,7 @@ class CpuConv final : public tensor::Conv2d {
   OneDnn& dnn_;
   Spread& spread_;
   std::optional<Winograd> winograd_;
+  tensor::ActivationSpec f_;  // that follows, if that is frozen
   std::optional<Frozen> frozen_;
   std::vector<Band> bands_;  // of an example, a thread each
   Passes forward_, data_, weights_;

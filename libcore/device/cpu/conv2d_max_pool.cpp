@@ -126,8 +126,8 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void forward(View y, View x, View w, View b) override {
+    if (apart_) return apart_->forward(y, x, w, b);
     const bool frozen = w.empty();
-    if (!frozen && apart_) return apart_->forward(y, x, w, b);
     const std::int64_t batch =
         frozen ? check_max_pool_images(spec_, max_batch_, x, y)
                : check(x, y, w, b);
@@ -145,6 +145,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
+    if (apart_) return apart_->freeze(w, b, f);
     check_weights(DType::kF32, spec_, w, b);
     pack(w, b);
     f_ = f;
@@ -153,6 +154,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
 
   void freeze_like(const Conv2d& other) override {
     const auto& twin = dynamic_cast<const CpuConv2dMaxPool&>(other);
+    if (apart_) return apart_->freeze_like(*twin.apart_);
     packed_ = twin.packed_;  // little beside what a lane works on
     bias_ = twin.bias_;
     f_ = twin.f_;
@@ -362,7 +364,7 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   Geometry at_;
   std::int64_t chunk_;  // images
   std::int64_t span_;   // the kernel's, in whole vectors
-  // By winograd.h where that suits, unless it is frozen.
+  // By winograd.h where that suits.
   std::unique_ptr<tensor::Conv2d> apart_;
   Room images_, window_, packed_, bias_, wide_, best_, turned_, gradients_;
   std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]

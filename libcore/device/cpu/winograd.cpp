@@ -57,21 +57,22 @@ Correlation backward_of(const Conv2dSpec& s) {
           .taps = c.taps};
 }
 
-// What is worked on at a time, and where in the scratch it lies.
+// What is worked on at a time, and where in the scratch it lies.  Frozen
+// weights are elsewhere, and of all filters.
 struct Blocks {
-  Blocks(const Correlation& c, std::int64_t batch)
+  Blocks(const Correlation& c, std::int64_t batch, bool frozen = false)
       : in(c.in.channels),
         all(batch * c.tiles()),
         points(c.all_points()),
         tiles(std::min(
             all, std::clamp(kCached / points / std::max(in, c.out.channels),
                             kFewestTiles, kMostTiles))),
-        filters(tiles == all ? std::min(c.out.channels, kFilters)
-                             : c.out.channels),
+        filters(tiles == all && !frozen ? std::min(c.out.channels, kFilters)
+                                        : c.out.channels),
         results(points * tiles * in),
         weights(results + points * tiles * filters),
-        turned(weights + points * Packed::floats(in, filters)),
-        outside(turned + c.taps * c.taps * in * filters),
+        turned(weights + (frozen ? 0 : points * Packed::floats(in, filters))),
+        outside(turned + (frozen ? 0 : c.taps * c.taps * in * filters)),
         end(outside + std::max(in, c.out.channels)) {}
 
   Packed weights_of(std::int64_t point, std::int64_t count,
@@ -106,6 +107,11 @@ void pixels(T* (&at)[kMostPixels], std::int64_t side, T* image,
     }
 }
 
+const float* zeros(float* to, std::int64_t count) {
+  std::fill_n(to, count, 0.0f);
+  return to;
+}
+
 // f(i, image, row, column) for `count` tiles from `first` on.
 template <typename F>
 void each_tile(const Correlation& c, std::int64_t first, std::int64_t count,
@@ -117,40 +123,41 @@ void each_tile(const Correlation& c, std::int64_t first, std::int64_t count,
   }
 }
 
+// To to[points, b.tiles, in]; outside: zeros.
 void transform_inputs(const Correlation& c, const Blocks& b, const float* x,
-                      std::int64_t first, std::int64_t count, float* scratch) {
-  const float* outside = std::fill_n(scratch + b.outside, b.in, 0.0f) - b.in;
+                      std::int64_t first, std::int64_t count, float* to,
+                      const float* outside) {
   each_tile(c, first, count,
             [&](std::int64_t i, std::int64_t image, std::int64_t row,
                 std::int64_t column) {
               const float* at[kMostPixels];
               pixels(at, c.points(), x + image * c.in.elements(), c.in,
                      row - c.top, column - c.left, outside);
-              c.kernels().input(scratch + i * b.in, b.tiles * b.in, at, b.in);
+              c.kernels().input(to + i * b.in, b.tiles * b.in, at, b.in);
             });
 }
 
-// Of `filters` channels from y on.
+// Of `filters` channels from y on, from from[points, b.tiles, filters];
+// outside: what is written there is of no use.
 void transform_results(const Correlation& c, const Blocks& b, float* y,
                        std::int64_t first, std::int64_t count,
                        std::int64_t filters, const float* bias,
-                       float* scratch) {
+                       const float* from, float* outside) {
   each_tile(c, first, count,
             [&](std::int64_t i, std::int64_t image, std::int64_t row,
                 std::int64_t column) {
               float* at[kMostPixels];
               pixels(at, c.side(), y + image * c.out.elements(), c.out, row,
-                     column, scratch + b.outside);
-              c.kernels().output(at, scratch + b.results + i * filters,
-                                 b.tiles * filters, bias, filters);
+                     column, outside);
+              c.kernels().output(at, from + i * filters, b.tiles * filters,
+                                 bias, filters);
             });
 }
 
 void transform_gradients(const Correlation& c, const Blocks& b, const float* dy,
                          std::int64_t first, std::int64_t count,
                          std::int64_t filters, float* scratch) {
-  const float* outside =
-      std::fill_n(scratch + b.outside, filters, 0.0f) - filters;
+  const float* outside = zeros(scratch + b.outside, filters);
   each_tile(c, first, count,
             [&](std::int64_t i, std::int64_t image, std::int64_t row,
                 std::int64_t column) {
@@ -174,15 +181,34 @@ void correlate(const Correlation& c, std::int64_t batch, float* y,
     for (std::int64_t first = 0; first < b.all; first += b.tiles) {
       const std::int64_t count = std::min(b.tiles, b.all - first);
       if (f == 0 || b.tiles < b.all)  // else they are there
-        transform_inputs(c, b, x, first, count, scratch);
+        transform_inputs(c, b, x, first, count, scratch,
+                         zeros(scratch + b.outside, b.in));
       for (std::int64_t p = 0; p < b.points; ++p)
         gemm(products, scratch + b.results + p * b.tiles * filters, filters,
              count, {scratch + p * b.tiles * b.in, b.in, 1},
              b.weights_of(p, filters, scratch), {});
       transform_results(c, b, y + f, first, count, filters,
-                        bias ? bias + f : nullptr, scratch);
+                        bias ? bias + f : nullptr, scratch + b.results,
+                        scratch + b.outside);
     }
   }
+}
+
+// Of the filters from `first` on, as many as to.n, to[point] with `step` floats
+// from one to the next.  Transforms go over neighbouring filters; in w,
+// channels are neighbours.  turned: room, [taps, taps, in, filters].
+void transform_weights(const Correlation& c, const float* w, std::int64_t first,
+                       const Packed& to, std::int64_t step, float* turned) {
+  const std::int64_t in = c.in.channels, filters = to.n;
+  const std::int64_t row = c.taps * c.taps * in;
+  const std::int64_t lanes = best_kernels().lanes;
+  for (std::int64_t f = 0; f < filters; f += lanes)
+    best_kernels().transpose(turned + f, filters, w + (first + f) * row, row,
+                             static_cast<int>(lanes), row);
+  for (std::int64_t f = 0; f < filters; f += lanes)
+    for (std::int64_t i = 0; i < in; ++i)
+      c.kernels().weights(to.at(i, f), step, turned + i * filters + f,
+                          in * filters, lanes);
 }
 
 }  // namespace
@@ -209,26 +235,84 @@ std::int64_t Winograd::scratch(std::int64_t batch) const {
                   Blocks(backward_of(spec_), batch).end);
 }
 
-// Transforms go over neighbouring filters; in w, channels are neighbours.
+std::int64_t Winograd::frozen_scratch(std::int64_t batch) const {
+  return Blocks(forward_of(spec_), batch, true).end;
+}
+
 void Winograd::forward(std::int64_t batch, float* y, const float* x,
                        const float* w, const float* bias, float* scratch) {
   const Correlation c = forward_of(spec_);
-  const std::int64_t row = c.taps * c.taps * spec_.channels;
-  const std::int64_t lanes = best_kernels().lanes;
   const auto pack = [&](const Blocks& b, std::int64_t first,
                         std::int64_t filters) {
-    float* turned = scratch + b.turned;
-    for (std::int64_t f = 0; f < filters; f += lanes)
-      best_kernels().transpose(turned + f, filters, w + (first + f) * row, row,
-                               static_cast<int>(lanes), row);
-    const Packed to = b.weights_of(0, filters, scratch);
-    const std::int64_t step = Packed::floats(b.in, b.filters);
-    for (std::int64_t f = 0; f < filters; f += lanes)
-      for (std::int64_t i = 0; i < b.in; ++i)
-        c.kernels().weights(to.at(i, f), step, turned + i * filters + f,
-                            b.in * filters, lanes);
+    transform_weights(c, w, first, b.weights_of(0, filters, scratch),
+                      Packed::floats(b.in, b.filters), scratch + b.turned);
   };
   correlate(c, batch, y, x, bias, scratch, products_, pack);
+}
+
+void Winograd::freeze(const float* w, const float* bias) {
+  const Correlation c = forward_of(spec_);
+  const std::int64_t in = c.in.channels, filters = c.out.channels;
+  auto frozen = std::make_shared<Frozen>();
+  frozen->step = Packed::floats(in, filters);
+  frozen->weights.resize(tensor::DType::kF32, {c.all_points() * frozen->step});
+  std::vector<float> turned(
+      static_cast<std::size_t>(c.taps * c.taps * in * filters));
+  transform_weights(c, w, 0, frozen->at(0, in, filters), frozen->step,
+                    turned.data());
+  frozen->bias.assign(static_cast<std::size_t>(filters), 0.0f);
+  if (bias) std::copy_n(bias, filters, frozen->bias.data());
+  frozen_ = std::move(frozen);
+}
+
+void Winograd::forward_frozen(
+    std::int64_t batch, float* y, const float* x, float* scratch,
+    Spread& spread,
+    const std::function<void(std::int64_t, std::int64_t)>& finish) {
+  const Correlation c = forward_of(spec_);
+  const Blocks b(c, batch, true);
+  const auto outside = [&](int part) {
+    if (part == 0) return scratch + b.outside;
+    OneDnn& own = spread.part(part).dnn;
+    own.reserve_scratch(static_cast<std::size_t>(b.filters) * sizeof(float));
+    return reinterpret_cast<float*>(own.scratch.bytes().data());
+  };
+  std::int64_t finished = 0;  // images
+  for (std::int64_t first = 0; first < b.all; first += b.tiles) {
+    const std::int64_t count = std::min(b.tiles, b.all - first);
+    const int parts = spread.parts(static_cast<double>(b.points * count) *
+                                   static_cast<double>(b.in * b.filters));
+    const auto share = [&](std::int64_t n, int part, auto work) {
+      const std::int64_t from = n * part / parts;
+      work(from, n * (part + 1) / parts - from);
+    };
+    const float* padding = zeros(scratch + b.outside, b.in);
+    spread.run(parts, [&](int part) {
+      share(count, part, [&](std::int64_t from, std::int64_t tiles) {
+        transform_inputs(c, b, x, first + from, tiles, scratch + from * b.in,
+                         padding);
+      });
+    });
+    spread.run(parts, [&](int part) {
+      share(b.points, part, [&](std::int64_t from, std::int64_t points) {
+        for (std::int64_t p = from; p < from + points; ++p)
+          gemm(part == 0 ? products_ : spread.part(part).scratch,
+               scratch + b.results + p * b.tiles * b.filters, b.filters, count,
+               {scratch + p * b.tiles * b.in, b.in, 1},
+               frozen_->at(p, b.in, b.filters), {});
+      });
+    });
+    spread.run(parts, [&](int part) {
+      share(count, part, [&](std::int64_t from, std::int64_t tiles) {
+        transform_results(
+            c, b, y, first + from, tiles, b.filters, frozen_->bias.data(),
+            scratch + b.results + from * b.filters, outside(part));
+      });
+    });
+    const std::int64_t whole = (first + count) / c.tiles();
+    if (whole > finished) finish(finished, whole - finished);
+    finished = whole;
+  }
 }
 
 // A correlation of dy with the weights turned about.
@@ -260,7 +344,8 @@ void Winograd::backward_weights(std::int64_t batch, float* dw, const float* x,
     for (std::int64_t first = 0; first < b.all; first += b.tiles) {
       const std::int64_t count = std::min(b.tiles, b.all - first);
       if (f == 0 || b.tiles < b.all)  // else they are there
-        transform_inputs(c, b, x, first, count, scratch);
+        transform_inputs(c, b, x, first, count, scratch,
+                         zeros(scratch + b.outside, b.in));
       transform_gradients(c, b, dy + f, first, count, filters, scratch);
       for (std::int64_t p = 0; p < b.points; ++p)
         gemm(products_, du + p * filters * b.in, b.in, filters, b.in, count,

@@ -12,9 +12,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
 
 #include "libcore/device/cpu/gemm.h"
+#include "libcore/device/cpu/spread.h"
 #include "libcore/tensor/conv2d.h"
+#include "libcore/tensor/tensor.h"
 
 namespace dl::device {
 
@@ -37,9 +42,34 @@ class Winograd {
   void backward_weights(std::int64_t batch, float* dw, const float* x,
                         const float* dy, float* scratch);
 
+  // Keeps transformed weights for forward_frozen(), which are two to six times
+  // as large as the weights; b may be null.
+  void freeze(const float* w, const float* b);
+  // Keeps those of another, without a copy.
+  void freeze_like(const Winograd& other) { frozen_ = other.frozen_; }
+  bool is_frozen() const { return frozen_ != nullptr; }
+  std::int64_t frozen_scratch(std::int64_t batch) const;
+  // finish(first, count): these images of y are complete, and in the cache.
+  void forward_frozen(
+      std::int64_t batch, float* y, const float* x, float* scratch,
+      Spread& spread,
+      const std::function<void(std::int64_t, std::int64_t)>& finish);
+
  private:
+  struct Frozen {
+    // [in, filters], of a point.
+    Packed at(std::int64_t point, std::int64_t in, std::int64_t filters) {
+      return {weights.as<float>().data() + point * step, in, filters};
+    }
+
+    tensor::Tensor weights;
+    std::int64_t step;  // from one point to the next
+    std::vector<float> bias;
+  };
+
   tensor::Conv2dSpec spec_;
   GemmScratch& products_;
+  std::shared_ptr<Frozen> frozen_;
 };
 
 }  // namespace dl::device
