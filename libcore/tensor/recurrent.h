@@ -72,7 +72,7 @@ class Recurrent {
   virtual void forward(View y, View x, View mask, const RecurrentWeights& w,
                        const RecurrentState& state) = 0;
   // forward() will be called with weights of these values only, until the next
-  // freeze(), and may keep them in the form that is fastest.
+  // freeze(), and may keep them in the form that is fastest; backward() never.
   virtual void freeze(const RecurrentWeights& w) { static_cast<void>(w); }
   // After forward() of the same x, mask and w; the state before it is taken for
   // given.  dx is overwritten, or with `add` added to; an empty dx is left out.

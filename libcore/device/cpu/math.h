@@ -61,19 +61,26 @@ DL_INLINE float sigmoid(float x) {
   return (x < 0 ? e : 1.0f) / (1.0f + e);
 }
 
+// -m / (2 + m) with m = exp(-2 |x|) - 1 = 2^k (exp(r) - 1) + (2^k - 1), which
+// keeps its digits near 0; r and k as in exp_down().
 DL_INLINE float tanh_of(float x) {
+  constexpr float kRound = 12582912.0f;
   const float a = std::fabs(x);
-  const float e = exp_down(-2.0f * a);
-  const float large = (1.0f - e) / (1.0f + e);
-  // Below 0.3 the quotient loses digits; the Taylor series has them.
-  const float s = x * x;
-  float p = -1382.0f / 155925;
-  p = p * s + 62.0f / 2835;
-  p = p * s - 17.0f / 315;
-  p = p * s + 2.0f / 15;
-  p = p * s - 1.0f / 3;
-  const float small = x + x * s * p;
-  return a < 0.3f ? small : std::copysign(large, x);
+  const float d = a > 10.0f ? -20.0f : -2.0f * a;
+  const float shifted = d * 1.44269504f + kRound;
+  const float k = shifted - kRound;
+  const float r = (d - k * 0.693359375f) + k * 2.12194440e-4f;
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  const float power = std::bit_cast<float>(
+      (std::bit_cast<std::uint32_t>(shifted) + 127u) << 23);
+  const float m = power * (p * r) + (power - 1.0f);
+  return std::copysign(m / (2.0f + m), x);
 }
 
 // exp(x) - 1 for x <= 0.

@@ -1,6 +1,7 @@
-// Recurrent layers: one product for the inputs of all steps, one for the state
+// Recurrent layers: one product for the inputs of some steps, one for the state
 // and one pass over the gates a step; backward the same, and one product a
-// weight at the end.
+// weight at the end.  Frozen, steps take the place of earlier ones, so that
+// they stay in the cache.
 //
 // Inside, arrays are [steps, batch, ...] in the order in which steps are
 // taken, so that a step, and all states before or after a step, lie together.
@@ -64,14 +65,12 @@ class CpuRecurrent final : public tensor::Recurrent {
     const std::int64_t units = spec_.units;
     load(x, mask);
     load_bias(w.bias);
-    // The inputs' part of the gates, with their biases.
     if (!frozen_) pack(w, tensor::Precision::kFloat32);
-    gemm(spread_, scratch_, gates_.as<float>(), width(), spec_.steps * batch_,
-         {x_.as<float>(), spec_.inputs}, input_weights_.packed(),
-         {.bias = w.bias.empty() ? nullptr : w.bias.as<float>()});
+    ahead_ = (kRows + batch_ - 1) / batch_;
     begin(state(h_, 0), carried.h, batch_ * units);
     if (!c_.empty()) begin(state(c_, 0), carried.c, batch_ * units);
     for (std::int64_t s = 0; s < spec_.steps; ++s) {
+      if (s % ahead_ == 0) begin_gates(s, w.bias);
       if (s > 0 || !carried.empty() || spec_.cell == Cell::kGru) add_state(s);
       const CellStep step = cell_step(s, w.peephole);
       spec_.cell == Cell::kLstm  ? kernels::lstm_forward(step)
@@ -93,6 +92,7 @@ class CpuRecurrent final : public tensor::Recurrent {
   void backward(View dx, bool add, View dy, View x, View mask,
                 const RecurrentWeights& w,
                 const RecurrentWeights& gradient) override {
+    require(!frozen_, "a gradient of a frozen layer");
     check_recurrent(DType::kF32, spec_, max_batch_, dy, x, mask, w);
     const std::int64_t n =
         check_recurrent(DType::kF32, spec_, max_batch_, dy, x, mask, gradient);
@@ -154,11 +154,13 @@ class CpuRecurrent final : public tensor::Recurrent {
     return v.at(0, Shape{spec_.steps * batch_, length});
   }
   View rows(View v, std::int64_t s, std::int64_t length) const {
-    return v.at(s * batch_ * length, Shape{batch_, length});
+    const std::int64_t place = frozen_ ? s % ahead_ : s;
+    return v.at(place * batch_ * length, Shape{batch_, length});
   }
   // h or c before step s.
   float* state(View v, std::int64_t s) const {
-    return v.as<float>() + s * batch_ * spec_.units;
+    const std::int64_t place = frozen_ ? s % 2 : s;
+    return v.as<float>() + place * batch_ * spec_.units;
   }
 
   static void begin(float* first, const View& from, std::int64_t size) {
@@ -216,6 +218,16 @@ class CpuRecurrent final : public tensor::Recurrent {
     if (spec_.cell == Cell::kGru && !spec_.reset_before && !bias.empty())
       std::copy_n(bias.as<float>() + width(), spec_.units,
                   inner_bias_.as<float>());
+  }
+
+  // The inputs' part of the gates, with their biases, of the steps from s on.
+  void begin_gates(std::int64_t s, const View& bias) {
+    const std::int64_t steps = std::min(ahead_, spec_.steps - s);
+    gemm(spread_, scratch_, rows(gates_, s, width()).as<float>(), width(),
+         steps * batch_,
+         {x_.as<float>() + s * batch_ * spec_.inputs, spec_.inputs},
+         input_weights_.packed(),
+         {.bias = bias.empty() ? nullptr : bias.as<float>()});
   }
 
   // The part of the gates that comes from the state before step s.
@@ -346,12 +358,16 @@ class CpuRecurrent final : public tensor::Recurrent {
       std::copy_n(out(dy, b), spec_.units, dh_.as<float>() + b * spec_.units);
   }
 
+  // Products of fewer rows take as long as reading the weights.
+  static constexpr std::int64_t kRows = 64;
+
   CpuDevice& device_;
   GemmScratch& scratch_;
   Spread& spread_;
   RecurrentSpec spec_;
   std::int64_t max_batch_;
   std::int64_t batch_ = 0;  // of the last forward()
+  std::int64_t ahead_ = 1;  // steps whose inputs are multiplied at a time
   bool masked_ = false;
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   View x_, mask_, gates_, recurrent_, h_, c_, squashed_, dh_, dc_;
