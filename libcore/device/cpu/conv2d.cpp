@@ -21,6 +21,7 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/depthwise.h"
+#include "libcore/device/cpu/kernels/kernels.h"
 #include "libcore/device/cpu/onednn.h"
 #include "libcore/device/cpu/spread.h"
 #include "libcore/device/cpu/winograd.h"
@@ -253,7 +254,8 @@ class CpuConv final : public tensor::Conv2d {
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
     check_weights(DType::kF32, spec_, w, b);
-    if (winograd_) {
+    // OpenBLAS's sums depend on the examples beside.
+    if (winograd_ && !best_kernels().blas) {
       f_ = f;
       winograd_->freeze(w.as<float>(), b.empty() ? nullptr : b.as<float>());
       reserve(winograd_->frozen_scratch(max_batch_));
@@ -269,7 +271,7 @@ class CpuConv final : public tensor::Conv2d {
 
   void freeze_like(const Conv2d& other) override {
     const auto& twin = dynamic_cast<const CpuConv&>(other);
-    if (winograd_) {
+    if (winograd_ && twin.winograd_->is_frozen()) {
       f_ = twin.f_;
       winograd_->freeze_like(*twin.winograd_);
       return reserve(winograd_->frozen_scratch(max_batch_));
