@@ -1,6 +1,13 @@
 // The DEALER of transport.h.
+//
+// Without ZMQ_IMMEDIATE, which ends the process where a connection is lost
+// while a message of many frames is being read from it (4.3.4: the queue is
+// removed under the reader).  So it is for us to wait for the handshake, and to
+// let go of what a lost connection leaves.
 
 #include <zmq.h>
+
+#include <utility>
 
 #include "libcore/cluster/transport/socket_monitor.h"
 #include "libcore/cluster/transport/transport.h"
@@ -30,7 +37,7 @@ struct DealerSocket::State {
   SocketMonitor monitor{context, socket};
   bool curve = false, shared = false, proven = false;
   bool reached = false;  // a connection, with or without a handshake
-  bool connected = false, lost = false;
+  bool connected = false, lost = false, let_go = false;
   int refusals = 0;
   std::string why;  // what the last probe found
   Clock::time_point next_probe;
@@ -39,6 +46,8 @@ struct DealerSocket::State {
 
   void set_keys(const Security& security);
   void serve();
+  // Nothing goes to who is there after a connection was lost.
+  void let_go_of_lost();
   [[noreturn]] void refused(const std::string& sentence);
 };
 
@@ -107,13 +116,18 @@ void DealerSocket::State::serve() {
   }
 }
 
+void DealerSocket::State::let_go_of_lost() {
+  if (!lost || std::exchange(let_go, true)) return;
+  socket.set(zmq::sockopt::linger, 0);
+  socket.disconnect(endpoint);
+}
+
 DealerSocket::DealerSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
   try {
     state_ = std::make_unique<State>(endpoint, std::move(log));
     set_limits(state_->socket);
-    state_->socket.set(zmq::sockopt::immediate, true);
     // With IPv6 on, libzmq tries nothing but IPv6 where a name has both.
     state_->socket.set(zmq::sockopt::ipv6, !has_ipv4(endpoint));
     if (has_keys(security)) state_->set_keys(security);
@@ -154,6 +168,7 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
         throw;
       }
     }
+    state_->let_go_of_lost();
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0 && !first) return std::nullopt;
     if (!wait_for_any({&self, 1}, wake, left)) return std::nullopt;
@@ -168,14 +183,15 @@ bool DealerSocket::send(const Message& message, const Envelope& envelope,
   for (;;) {
     state_->serve();
     if (state_->lost) return false;
-    if (send_raw(state_->socket, "", frames) == Sent::kYes) {
+    if (state_->connected &&
+        send_raw(state_->socket, "", frames) == Sent::kYes) {
       state_->bytes_out += bytes;
-      state_->connected = true;  // the event comes later
       return true;
     }
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0) return false;
-    if (!wait_for(waiting().handles, ZMQ_POLLOUT, {}, left)) return false;
+    const short events = state_->connected ? ZMQ_POLLOUT : 0;
+    if (!wait_for(waiting().handles, events, {}, left)) return false;
   }
 }
 
@@ -191,14 +207,13 @@ bool DealerSocket::offer(const std::shared_ptr<const Message>& message,
                          const Envelope& envelope) {
   state_->serve();
   // What there is no room for is not encoded for nothing.
-  if (state_->lost || !has_room(state_->socket)) return false;
+  if (!state_->connected || !has_room(state_->socket)) return false;
   Encoded frames =
       encode_in_place(*message, envelope, kMaxFrame, state_->outgoing);
   std::size_t bytes = bytes_of(frames.own);
   for (const Frame blob : frames.blobs) bytes += blob.size();
   if (send_shared(state_->socket, frames, message) != Sent::kYes) return false;
   state_->bytes_out += bytes;
-  state_->connected = true;  // the event comes later
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <memory>
 #include <zmq.hpp>
 
 #include "libcore/base/philox.h"
@@ -68,6 +69,31 @@ TEST_CASE("messages go both ways, over tcp and ipc") {
     CHECK(master.bytes_in() == worker.bytes_out());
     CHECK(master.dropped() == 0);
   }
+}
+
+TEST_CASE("a connection that is lost leaves whole messages, however long") {
+  zmq::context_t context;
+  zmq::socket_t master(context, zmq::socket_type::router);
+  master.bind("tcp://127.0.0.1:*");
+  DealerSocket worker(master.get(zmq::sockopt::last_endpoint), {}, {});
+  REQUIRE(worker.send(beat(0), {}, 20s));
+  zmq::message_t peer;
+  REQUIRE(master.recv(peer));
+  constexpr int kFrames = 1000;  // libzmq looks about after each hundred
+  REQUIRE(master.send(peer, zmq::send_flags::sndmore));
+  for (int i = 0; i < kFrames; ++i)
+    REQUIRE(master.send(zmq::str_buffer("frame"), i + 1 < kFrames
+                                                      ? zmq::send_flags::sndmore
+                                                      : zmq::send_flags::none));
+  master.close();
+  context.close();  // when all is sent
+  const auto message = std::make_shared<const Message>(beat(1));
+  REQUIRE(turn([&] {
+    worker.offer(message, {});
+    return worker.lost();
+  }));
+  CHECK_THROWS_WITH(worker.receive(0ms), Contains("127.0.0.1"));
+  CHECK_FALSE(worker.receive(0ms));
 }
 
 TEST_CASE("a name that has addresses of both kinds is reached") {
