@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -55,15 +56,28 @@ std::optional<Decorrelation> Decorrelation::of(std::string_view kind) {
                                 "': want pca:K, K components, as pca:50"};
 }
 
-Normalizer principal_components(const Covariance& covariance,
-                                std::int64_t components) {
+PrincipalComponents principal_components(const Covariance& covariance,
+                                         std::int64_t components) {
   const std::int64_t n = covariance.columns();
   require(0 < components && components <= n, "components beyond the columns");
   const linalg::Eigen eigen = linalg::symmetric_eigen(covariance.matrix(), n);
-  Normalizer made{"pca", covariance.mean(),
-                  std::vector<double>(static_cast<std::size_t>(n), 1.0)};
+  PrincipalComponents made;
+  made.normalizer = {"pca", covariance.mean(),
+                     std::vector<double>(static_cast<std::size_t>(n), 1.0)};
   for (std::int64_t i = 0; i < components * n; ++i)
-    made.matrix.push_back(rounded(eigen.vectors[static_cast<std::size_t>(i)]));
+    made.normalizer.matrix.push_back(
+        rounded(eigen.vectors[static_cast<std::size_t>(i)]));
+  double all = 0, kept = 0;
+  const double least = eigen.values[0] * static_cast<double>(n) *
+                       std::numeric_limits<double>::epsilon();
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double value = eigen.values[static_cast<std::size_t>(i)];
+    if (value <= least) break;
+    all += value;
+    if (i < components) kept += value;
+    ++made.rank;
+  }
+  if (all > 0) made.share = kept / all;
   return made;
 }
 

@@ -29,9 +29,17 @@ struct Decorrelation {
 };
 
 // "pca": the components along which the columns vary most, the first the most,
-// centred.  1 <= components <= columns.
-Normalizer principal_components(const Covariance& covariance,
-                                std::int64_t components);
+// centred.
+struct PrincipalComponents {
+  Normalizer normalizer;
+  double share = 1;  // of the columns' variance, which they keep
+  // Directions in which the columns vary at all; components beyond are
+  // rounding.
+  std::int64_t rank = 0;
+};
+// 1 <= components <= columns.
+PrincipalComponents principal_components(const Covariance& covariance,
+                                         std::int64_t components);
 
 // "whiten": the columns, standardized, times (C + kWhitenEpsilon)^(-1/2), C
 // being their correlations: of all columns without correlations and of

@@ -1,9 +1,11 @@
 #include "libcore/nn/fit_decorrelation.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/number_format.h"
 #include "libcore/nn/batch.h"
 
 namespace dl::nn {
@@ -49,11 +51,28 @@ std::int64_t columns_of(const data::Decorrelation& wanted,
   return columns;
 }
 
+data::Normalizer components_of(const data::Covariance& columns,
+                               std::int64_t count, const std::string& tensor,
+                               const Log& log) {
+  data::PrincipalComponents made = data::principal_components(columns, count);
+  log(Level::kInfo, "the columns of " + tensor +
+                        ": pca:" + std::to_string(count) + " keeps " +
+                        format("%.4g", 100 * made.share) +
+                        " % of their variance");
+  if (made.rank < count)
+    log(Level::kWarning,
+        "the columns of " + tensor + " vary in " + std::to_string(made.rank) +
+            (made.rank == 1 ? " direction" : " directions") +
+            " alone: components beyond are rounding, take pca:" +
+            std::to_string(std::max<std::int64_t>(made.rank, 1)));
+  return std::move(made.normalizer);
+}
+
 }  // namespace
 
 std::vector<data::Normalizer> fit_decorrelation(
     const data::Decorrelation& wanted, const NetworkConfig& config,
-    const data::Metadata& metadata, const EachRecord& records) {
+    const data::Metadata& metadata, const EachRecord& records, const Log& log) {
   const std::vector<WantedInput> inputs =
       wanted_by(config, layout_of(config)).inputs;
   std::vector<data::Covariance> gathered;
@@ -78,7 +97,8 @@ std::vector<data::Normalizer> fit_decorrelation(
                                    inputs[i].tensor + " counts"};
     made.push_back(
         wanted.components
-            ? data::principal_components(gathered[i], *wanted.components)
+            ? components_of(gathered[i], *wanted.components, inputs[i].tensor,
+                            log)
             : data::whitening(gathered[i],
                               metadata.schema.at(inputs[i].tensor).dtype));
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "libcore/base/log.h"
 #include "libcore/data/dataset.h"
 #include "libcore/data/decorrelate.h"
 #include "libcore/data/metadata.h"
@@ -24,12 +25,13 @@ using EachRecord = std::function<void(
 // image of 28 by 28 pixels is a row of 784 columns for an input [50] of pca:50,
 // a series of steps [20, 13] is 20 rows of 13 for an input [20, 5] of pca:5.
 // Steps that a mask hides do not count.
+// What of it is worth knowing goes to the log.
 // Throws Error: kConfig, an input has other columns than are made, or there are
 // too many; kData, values are not finite, or there are none; and what `records`
 // does.
 std::vector<data::Normalizer> fit_decorrelation(
     const data::Decorrelation& wanted, const NetworkConfig& config,
-    const data::Metadata& metadata, const EachRecord& records);
+    const data::Metadata& metadata, const EachRecord& records, const Log& log);
 
 }  // namespace dl::nn
 

@@ -509,6 +509,7 @@ Outcome Master::estimated() const {
   estimate.batches = plan_.batches_per_epoch();
   estimate.topology = context_->limits.topology;
   estimate.fan_out = context_->limits.fan_out;
+  estimate.local = options_.local > 0;
   return {estimate.to_text(), estimate.to_json()};
 }
 

@@ -29,12 +29,14 @@ std::vector<data::Normalizer> fit_decorrelation(
       "reading the training data once, for how their columns "
       "vary together");
   return nn::fit_decorrelation(
-      wanted, model.config, data.metadata(), [&](const auto& take) {
+      wanted, model.config, data.metadata(),
+      [&](const auto& take) {
         for (std::uint32_t shard = 0; shard < data.shards().size(); ++shard)
           for (std::uint32_t record = 0;
                record < data.shards()[shard].records.size(); ++record)
             data.examine(shard, record, take);
-      });
+      },
+      log);
 }
 
 std::vector<data::Normalizer> fit_inputs(const MasterOptions& options,

@@ -224,7 +224,12 @@ std::string Estimate::to_text() const {
     text += column(n == 1 ? "" : bits(break_even(n)), 20) +
             (is_tree(topology, n) ? "  tree\n" : "\n");
   }
-  return text + "\n" + advice() + "\n" + workers_text();
+  text += "\n" + advice() + "\n" + workers_text();
+  if (local && hosts.size() > 1)
+    text +=
+        "these workers share one host and its memory: a host is taken for "
+        "what one of them measured, and has no line that slows it\n";
+  return text;
 }
 
 Json Estimate::to_json() const {

@@ -52,6 +52,7 @@ struct Estimate {
   Settings settings;
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;
+  bool local = false;  // the hosts are workers of one
 
   enum class Way { kSharing, kAveraging, kSync };
   // Examples a second of `workers` hosts like the mean of those measured.

@@ -12,8 +12,9 @@ constexpr std::int64_t kMostForSum = 8;
 // From so many on, averages learn less from an epoch than one worker does.
 constexpr std::int64_t kManyReplicas = 8;
 
-std::string count(std::int64_t n, const char* things) {
-  return std::to_string(n) + " " + things;
+std::string count(std::int64_t n, const std::string& thing) {
+  const char* ending = n == 1 ? "" : thing.ends_with("h") ? "es" : "s";
+  return std::to_string(n) + " " + thing + ending;
 }
 
 bool adds_up_stale(const Settings& settings) {
@@ -30,13 +31,13 @@ std::string averaging_advice(const AveragingSettings& how, std::int64_t workers,
   if (slots >= replicas)
     return replicas < kManyReplicas
                ? ""
-               : count(replicas, "workers") +
+               : count(replicas, "worker") +
                      " whose parameters are averaged learn less from an epoch "
                      "than one: take more epochs, fewer workers, or --mode "
                      "sharing, see dl-exchange(7)";
   const std::int64_t fits = std::max<std::int64_t>(1, batches / replicas);
-  return "an epoch of " + count(batches, "mini-batches") + " keeps " +
-         std::to_string(slots) + " of " + count(replicas, "workers") +
+  return "an epoch of " + count(batches, "mini-batch") + " keeps " +
+         std::to_string(slots) + " of " + count(replicas, "worker") +
          " busy, as each takes " + std::to_string(how.frequency) +
          " in a round; --frequency " + std::to_string(fits) +
          " or less has work for " +
@@ -48,14 +49,14 @@ std::string averaging_advice(const AveragingSettings& how, std::int64_t workers,
 std::string together(const Settings& settings, std::int64_t workers) {
   if (workers < 2) return "";
   const SharingSettings& sharing = settings.sharing;
-  std::string text = count(workers, "workers") + " train " +
-                     count(workers * settings.batch, "examples") + " at a time";
+  std::string text = count(workers, "worker") + " train " +
+                     count(workers * settings.batch, "example") + " at a time";
   if (settings.mode == Mode::kAveraging) return text;
   if (settings.mode == Mode::kSync || sharing.staleness == 0)
     return text + ", as one mini-batch";
   if (sharing.staleness)
     return text + ", none from parameters that are more than " +
-           count(*sharing.staleness, "rounds") + " old";
+           count(*sharing.staleness, "round") + " old";
   const std::int64_t most = workers * sharing.in_flight - 1;
   return text + "; an update is some " + std::to_string(workers - 1) +
          (most > workers - 1 ? " to " + std::to_string(most) : "") +
@@ -68,8 +69,8 @@ std::string worker_advice(const Settings& settings, std::int64_t workers,
   if (settings.mode == Mode::kAveraging)
     return averaging_advice(settings.averaging, workers, batches);
   if (batches < workers)
-    return "an epoch has " + count(batches, "mini-batches") + " for " +
-           count(workers, "workers") + "; take fewer, or a smaller --batch";
+    return "an epoch has " + count(batches, "mini-batch") + " for " +
+           count(workers, "worker") + "; take fewer, or a smaller --batch";
   if (!adds_up_stale(settings) || workers <= kMostForSum) return "";
   return together(settings, workers) +
          ", and all are added up: this many often undo what was learnt; "

@@ -28,6 +28,10 @@ rows = json.loads(text)["matrix"]
 dot = lambda a, b: sum(x * y for x, y in zip(a, b))
 print(version, len(rows), len(rows[0]), *(f"{abs(dot(a, b)):.6f}" for a in rows for b in rows))'
 
+# How much they keep is said.
+master --mode averaging --local 1 --normalize pca:2 --epochs 1 -o said.safetensors 2>&1 |
+  grep 'variance'
+
 sed -i 's/"shape": \[2\]/"shape": [3]/' net.json
 train --normalize whiten --epochs 20 -o white.safetensors || exit
 learnt white.safetensors

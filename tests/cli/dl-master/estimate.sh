@@ -5,7 +5,8 @@ mkdir tmp
 TMPDIR=$PWD/tmp master -q --estimate --local 2 >text
 # Names and headings; the figures are this machine's.
 awk 'NR == 1 || /expected|hosts +sharing/ || NF == 0 { $1 = $1; print; next }
-     { print $1 }' text | sed '$d'
+     { print $1 }' text | head -n -2
+grep -c 'these workers share one host' text
 TMPDIR=$PWD/tmp master -q --estimate --local 1 --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)

@@ -126,7 +126,10 @@ TEST_CASE("a covariance refuses what is not finite, unless it is hidden") {
 TEST_CASE("principal components by hand") {
   // Along (3, 4) / 5 in steps of 5, and a little across.
   const Rows rows = {{13, 24}, {7, 16}, {10.4, 19.7}, {9.6, 20.3}};
-  const Normalizer both = principal_components(covariance_of(rows), 2);
+  const PrincipalComponents all = principal_components(covariance_of(rows), 2);
+  CHECK(all.share == 1);
+  CHECK(all.rank == 2);
+  const Normalizer& both = all.normalizer;
   CHECK(both.kind == "pca");
   CHECK(both.shift[0] == Approx(10));
   CHECK(both.shift[1] == Approx(20));
@@ -138,17 +141,28 @@ TEST_CASE("principal components by hand") {
   CHECK(mixed(both, rows[0])[0] == Approx(5));
   CHECK(mixed(both, rows[2])[1] == Approx(0.5));
 
-  const Normalizer one = principal_components(covariance_of(rows), 1);
+  const PrincipalComponents first =
+      principal_components(covariance_of(rows), 1);
+  CHECK(first.share == Approx(50 / 50.5));
+  const Normalizer& one = first.normalizer;
   CHECK(one.outputs() == 1);
   CHECK(one.columns() == 2);
   CHECK(one.stored({7, 1}) == dl::tensor::Shape{7, 2});
   CHECK_THROWS_AS(principal_components(covariance_of(rows), 3), dl::Error);
 }
 
+TEST_CASE("columns that follow from others give no components") {
+  const Rows rows = {{1, 2, 3}, {2, 4, 6}, {5, 10, 15}};
+  CHECK(principal_components(covariance_of(rows), 2).rank == 1);
+  const Rows constant = {{1, 2}, {1, 2}};
+  CHECK(principal_components(covariance_of(constant), 1).rank == 0);
+  CHECK(principal_components(covariance_of(constant), 1).share == 1);
+}
+
 TEST_CASE("components do not depend on each other, and vary less and less") {
   const Rows rows = correlated(2000, 6);
-  const Covariance made =
-      covariance_of(mixed(principal_components(covariance_of(rows), 4), rows));
+  const Covariance made = covariance_of(
+      mixed(principal_components(covariance_of(rows), 4).normalizer, rows));
   const std::vector<double> matrix = made.matrix();
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(made.mean()[i] == Approx(0).margin(1e-6));
@@ -220,7 +234,7 @@ TEST_CASE("kinds that need all data") {
 TEST_CASE("a matrix goes to JSON and back to the bit, and must fit") {
   using dl::Json, dl::JsonView, dl::Code;
   const Normalizer n =
-      principal_components(covariance_of(correlated(50, 5)), 3);
+      principal_components(covariance_of(correlated(50, 5)), 3).normalizer;
   const Json json =
       dl::parse_json(dl::dump_json(n.to_json()), "n", Code::kData);
   CHECK(Normalizer::from_json(JsonView(json, Code::kData)) == n);

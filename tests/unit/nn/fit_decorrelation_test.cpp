@@ -50,7 +50,8 @@ std::vector<data::Normalizer> fit(const std::string& kind,
       *data::Decorrelation::of(kind), config, metadata,
       [&](const std::function<void(const data::DataSet&)>& take) {
         for (const data::DataSet& record : records) take(record);
-      });
+      },
+      silent());
 }
 
 // What a normalizer makes of rows of its columns, in double.
