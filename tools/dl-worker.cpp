@@ -28,7 +28,7 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-worker --master ENDPOINT [OPTION...]\n"
         "dl-worker --master-file FILE [OPTION...]",
     .examples =
-        "dl-worker --master tcp://boss:40123 --keys ~/keys\n"
+        "dl-worker --master tcp://boss:7000 --keys ~/keys\n"
         "srun dl-worker --master-file /nfs/run/master.json",
     .filter = false,
 };

@@ -9,13 +9,13 @@
 namespace dl::cluster {
 
 struct MasterAddress {
-  std::string endpoint;  // "tcp://boss:40123"; or
+  std::string endpoint;  // "tcp://boss:7000"; or
   std::string file;      // {"endpoint": "tcp://...", ...}
 
   // The endpoint as of now; "" while the file is not there or not whole, and
   // `why` says which.
   std::string look_up(std::string& why) const;
-  // For messages: "tcp://boss:40123" or "'run/master.json'".
+  // For messages: "tcp://boss:7000" or "'run/master.json'".
   std::string name() const;
 };
 
