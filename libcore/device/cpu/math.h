@@ -12,48 +12,48 @@
 
 namespace dl::device {
 
-// exp(x) for x <= 87; 1e-38 where it would be less.
-DL_INLINE float exp_down(float x) {
-  // x = k log 2 + r, |r| <= log(2) / 2; log 2 in two parts, the first exact
-  // in products with k.
+// x = k log 2 + r, |r| <= log(2) / 2; log 2 in two parts, the first exact in
+// products with k.
+struct ExpParts {
+  float r;
+  std::uint32_t k;  // in the lowest bits
+  // 2^(k + bias - 127)
+  DL_INLINE float power(std::uint32_t bias = 127u) const {
+    return std::bit_cast<float>((k + bias) << 23);
+  }
+};
+DL_INLINE ExpParts exp_parts(float x) {
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to int
-  x = x < -87.0f ? -87.0f : x;
   const float shifted = x * 1.44269504f + kRound;
   const float k = shifted - kRound;
-  const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
-  // The Taylor series of exp(r).
+  return {(x - k * 0.693359375f) + k * 2.12194440e-4f,
+          std::bit_cast<std::uint32_t>(shifted)};
+}
+
+// (exp(r) - 1) / r, the Taylor series.
+DL_INLINE float exp_series(float r) {
   float p = 1.0f / 5040;
   p = p * r + 1.0f / 720;
   p = p * r + 1.0f / 120;
   p = p * r + 1.0f / 24;
   p = p * r + 1.0f / 6;
   p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const std::uint32_t exponent = (std::bit_cast<std::uint32_t>(shifted) + 127u)
-                                 << 23;
-  return p * std::bit_cast<float>(exponent);
+  return p * r + 1.0f;
+}
+
+// exp(x) for x <= 87; 1e-38 where it would be less.
+DL_INLINE float exp_down(float x) {
+  const ExpParts parts = exp_parts(x < -87.0f ? -87.0f : x);
+  return (exp_series(parts.r) * parts.r + 1.0f) * parts.power();
 }
 
 // exp(x); 1e-38 where it would be less, infinity where it would be too large.
 DL_INLINE float exp_of(float x) {
   // Above 0 as 2 exp(x - log 2), for 2^128 is no float32.
   x = x > 89.0f ? 89.0f : x < -87.0f ? -87.0f : x;
-  constexpr float kRound = 12582912.0f;
-  const float shifted = x * 1.44269504f + kRound;
-  const float k = shifted - kRound;
-  const float r = (x - k * 0.693359375f) + k * 2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  p = p * r + 1.0f;
-  const std::uint32_t exponent =
-      (std::bit_cast<std::uint32_t>(shifted) + (x > 0 ? 126u : 127u)) << 23;
-  return p * std::bit_cast<float>(exponent) * (x > 0 ? 2.0f : 1.0f);
+  const ExpParts parts = exp_parts(x);
+  return (exp_series(parts.r) * parts.r + 1.0f) *
+         parts.power(x > 0 ? 126u : 127u) * (x > 0 ? 2.0f : 1.0f);
 }
 
 DL_INLINE float sigmoid(float x) {
@@ -62,24 +62,12 @@ DL_INLINE float sigmoid(float x) {
 }
 
 // -m / (2 + m) with m = exp(-2 |x|) - 1 = 2^k (exp(r) - 1) + (2^k - 1), which
-// keeps its digits near 0; r and k as in exp_down().
+// keeps its digits near 0.
 DL_INLINE float tanh_of(float x) {
-  constexpr float kRound = 12582912.0f;
   const float a = std::fabs(x);
-  const float d = a > 10.0f ? -20.0f : -2.0f * a;
-  const float shifted = d * 1.44269504f + kRound;
-  const float k = shifted - kRound;
-  const float r = (d - k * 0.693359375f) + k * 2.12194440e-4f;
-  float p = 1.0f / 5040;
-  p = p * r + 1.0f / 720;
-  p = p * r + 1.0f / 120;
-  p = p * r + 1.0f / 24;
-  p = p * r + 1.0f / 6;
-  p = p * r + 0.5f;
-  p = p * r + 1.0f;
-  const float power = std::bit_cast<float>(
-      (std::bit_cast<std::uint32_t>(shifted) + 127u) << 23);
-  const float m = power * (p * r) + (power - 1.0f);
+  const ExpParts parts = exp_parts(a > 10.0f ? -20.0f : -2.0f * a);
+  const float power = parts.power();
+  const float m = power * (exp_series(parts.r) * parts.r) + (power - 1.0f);
   return std::copysign(m / (2.0f + m), x);
 }
 
