@@ -178,8 +178,7 @@ TEST_CASE("messages of the tree") {
 }
 
 TEST_CASE("messages of sync") {
-  const Parties parties{
-      3, {"tcp://10.0.0.7:7000", "tcp://h:1"}, Reports::kOwn};
+  const Parties parties{3, {"tcp://10.0.0.7:7000", "tcp://h:1"}, Reports::kOwn};
   CHECK(through(parties).endpoints == parties.endpoints);
   CHECK(through(parties).reports == Reports::kOwn);
   refuses(parties, "reports", "some");
