@@ -1,5 +1,7 @@
 #include "libcore/cluster/master/farewell.h"
 
+#include "libcore/cluster/master/member_watch.h"
+
 namespace dl::cluster {
 
 Farewell::Farewell(RunContext& context, int code, const std::string& reason)
@@ -13,8 +15,27 @@ Farewell::Farewell(RunContext& context, int code, const std::string& reason)
 
 bool Farewell::all_left() const {
   for (const Member* member : context_.members.present())
-    if (member->ready && !member->silent) return false;
+    if (stays(*member)) return false;
   return true;
+}
+
+bool Farewell::stays(const Member& member) const {
+  return member.ready && !member.silent;
+}
+
+void Farewell::lost_process(const std::string& name, std::int64_t pid,
+                            const std::string& how) {
+  for (const Member* member : context_.members.present())
+    if (member->hello.name == name && member->hello.pid == pid) {
+      tell_lost(context_, *member, how);
+      return context_.members.remove(std::string(member->peer));
+    }
+}
+
+void Farewell::end() {
+  for (const Member* member : context_.members.present())
+    if (stays(*member))
+      tell_lost(context_, *member, "it did not answer the end of the run");
 }
 
 void Farewell::take(const RouterSocket::Incoming& incoming) {

@@ -4,6 +4,7 @@
 #ifndef DL_LIBCORE_CLUSTER_MASTER_FAREWELL_H_
 #define DL_LIBCORE_CLUSTER_MASTER_FAREWELL_H_
 
+#include <cstdint>
 #include <string>
 
 #include "libcore/cluster/master/run_context.h"
@@ -16,10 +17,17 @@ class Farewell {
   Farewell(RunContext& context, int code, const std::string& reason);
 
   bool all_left() const;
+  // A process of the master's host that has ended without a word.
+  void lost_process(const std::string& name, std::int64_t pid,
+                    const std::string& how);
+  // The time is over: who has not answered is lost.
+  void end();
   // What comes now, instead of Coordinator::handle().
   void take(const RouterSocket::Incoming& incoming);
 
  private:
+  bool stays(const Member& member) const;
+
   RunContext& context_;
   Stop stop_;
 };

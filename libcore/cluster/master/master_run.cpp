@@ -403,9 +403,15 @@ void Master::renew_tree_key() {
 void Master::see_off(int code, const std::string& reason) {
   Farewell farewell(*context_, code, reason);
   const double end = monotonic_seconds() + kFarewellSeconds;
-  while (!farewell.all_left() && monotonic_seconds() < end)
+  while (!farewell.all_left() && monotonic_seconds() < end) {
     if (const auto incoming = link_->receive(kPause, {}))
       farewell.take(*incoming);
+    if (!local_) continue;
+    for (const LocalWorkers::Ended& ended : local_->reap())
+      if (ended.status > 128)  // the Leave of others may be under way
+        farewell.lost_process(ended.name, ended.pid, "it " + ended.how);
+  }
+  farewell.end();
   coordinator_->retire_keys();
 }
 

@@ -6,6 +6,17 @@
 
 namespace dl::cluster {
 
+void tell_lost(RunContext& context, const Member& member,
+               const std::string& why, const std::string& then) {
+  ++context.report.lost;
+  context.events.write("lost", {{"worker", member.number},
+                                {"why", why},
+                                {"doing", member.doing},
+                                {"epoch", context.state.epoch}});
+  context.log(Level::kWarning,
+              "worker " + member.describe() + " lost: " + why + then);
+}
+
 void MemberWatch::tick() {
   watch_connections();
   watch_signs_of_life();
@@ -14,16 +25,10 @@ void MemberWatch::tick() {
 
 void MemberWatch::lose(Member& member, const std::string& why, bool gone,
                        bool failed) {
-  ++context_.report.lost;
-  context_.events.write("lost", {{"worker", member.number},
-                                 {"why", why},
-                                 {"doing", member.doing},
-                                 {"epoch", context_.state.epoch}});
-  context_.log(Level::kWarning,
-               "worker " + member.describe() + " lost: " + why +
-                   (context_.phase && context_.phase->working(member)
-                        ? "; its work goes back to the queue"
-                        : ""));
+  tell_lost(context_, member, why,
+            context_.phase && context_.phase->working(member)
+                ? "; its work goes back to the queue"
+                : "");
   member.in_step = false;
   const std::string peer = member.peer;
   if (context_.phase) context_.phase->release(member, why, failed);

@@ -11,6 +11,10 @@
 
 namespace dl::cluster {
 
+// Counts the loss of a member, and says it.  then: what comes of it, "; ...".
+void tell_lost(RunContext& context, const Member& member,
+               const std::string& why, const std::string& then = "");
+
 class MemberWatch {
  public:
   explicit MemberWatch(RunContext& context) : context_(context) {}

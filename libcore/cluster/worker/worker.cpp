@@ -343,6 +343,7 @@ bool Worker::flush() {
 }
 
 void Worker::leave(const std::string& reason, bool returns) {
+  failpoint("worker.before_leave");
   master_.send(Leave{reason, returns}.to_message(), milliseconds(1000));
 }
 
