@@ -107,6 +107,15 @@ int close_stdout(const ToolInfo& tool, int status, StandardOutput& output) {
   return status;
 }
 
+// A name in a hostile file may have a megabyte: the beginning of a message says
+// what is wrong, its end what to do.
+std::string without_middle(std::string message) {
+  constexpr std::size_t kBegin = 3000, kEnd = 1000;
+  if (message.size() > kBegin + kEnd)
+    message.replace(kBegin, message.size() - kBegin - kEnd, " ... ");
+  return message;
+}
+
 int fail(const ToolInfo& tool, Code code, const std::string& message,
          StandardOutput& output) {
   try {
@@ -114,7 +123,7 @@ int fail(const ToolInfo& tool, Code code, const std::string& message,
   } catch (const Error&) {
     // What went wrong first is what counts.
   }
-  report(tool.name, message);
+  report(tool.name, without_middle(message));
   if (code == Code::kUsage)
     write_line(std::string("Try '") + tool.name + " --help'");
   return static_cast<int>(code);
