@@ -49,7 +49,8 @@ std::optional<Decorrelation> Decorrelation::of(std::string_view kind) {
   if (kind.size() > kPca.size() + 1 && kind[kPca.size()] == ':') {
     const auto [rest, error] =
         std::from_chars(kind.data() + kPca.size() + 1, end, components);
-    if (error == std::errc() && rest == end && components > 0)
+    if (error == std::errc() && rest == end && components > 0 &&
+        kind[kPca.size() + 1] != '0')
       return Decorrelation{components};
   }
   throw Error{Code::kUsage, "normalizer '" + std::string(kind) +

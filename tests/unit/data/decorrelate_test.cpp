@@ -224,8 +224,8 @@ TEST_CASE("kinds that need all data") {
   CHECK_FALSE(Decorrelation::of("whiten")->components.has_value());
   for (const char* other : {"auto", "none", "standardize", "Whiten", ""})
     CHECK_FALSE(Decorrelation::of(other).has_value());
-  for (const char* wrong :
-       {"pca", "pca:", "pca:0", "pca:-1", "pca:2x", "pca:99999999999999999999"})
+  for (const char* wrong : {"pca", "pca:", "pca:0", "pca:03", "pca:-1",
+                            "pca:2x", "pca:99999999999999999999"})
     CHECK_THROWS_WITH(Decorrelation::of(wrong),
                       "normalizer '" + std::string(wrong) +
                           "': want pca:K, K components, as pca:50");
