@@ -74,7 +74,8 @@ LaneInput::LaneInput(tensor::Device& device, Memory& memory, const Form& form,
 void LaneInput::load_mixed(const Tensor& values, Share rows, View to) {
   const std::int64_t outputs = matrix_.shape[0], columns = matrix_.shape[1];
   const std::int64_t each = form_.shape.elements() / outputs;
-  const Tensor& own = take_rows(staged_, values, rows, Shape{each, columns});
+  const Shape example{each, columns};
+  const Tensor& own = take_rows(staged_, values, rows, example);
   const View unmixed = unmixed_room_.at(0, {rows.count * each, columns});
   device_->upload_scaled(unmixed.reshaped(own.shape()), own, scale_.shift,
                          scale_.scale);
