@@ -26,16 +26,17 @@ void* __libc_memalign(std::size_t, std::size_t);
 
 namespace dl::test {
 
-// oneDNN makes a map of arguments for each primitive it runs: its own count.
+// What libraries take for themselves has a count of its own: oneDNN makes a map
+// of arguments for each primitive it runs, OpenBLAS room for small products.
 struct Allocations {
   int ours = 0;
-  int onednn = 0;
+  int libraries = 0;
 };
 
 namespace allocations {
 
 inline std::atomic<bool> counting{false};
-inline std::atomic<int> ours{0}, onednn{0};
+inline std::atomic<int> ours{0}, libraries{0};
 
 inline void note(void* caller) {
   thread_local bool inside = false;  // dladdr may allocate
@@ -44,8 +45,9 @@ inline void note(void* caller) {
   Dl_info info{};
   const bool theirs = dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
                       (std::strstr(info.dli_fname, "libdnnl") != nullptr ||
+                       std::strstr(info.dli_fname, "libopenblas") != nullptr ||
                        std::strstr(info.dli_fname, "libgomp") != nullptr);
-  ++(theirs ? onednn : ours);
+  ++(theirs ? libraries : ours);
   inside = false;
 }
 
@@ -66,11 +68,11 @@ inline void* take(std::size_t bytes, std::size_t alignment, void* caller) {
 // What f() takes.
 template <typename F>
 Allocations allocations_in(F f) {
-  allocations::ours = allocations::onednn = 0;
+  allocations::ours = allocations::libraries = 0;
   allocations::counting = true;
   f();
   allocations::counting = false;
-  return {allocations::ours, allocations::onednn};
+  return {allocations::ours, allocations::libraries};
 }
 
 }  // namespace dl::test

@@ -119,7 +119,7 @@ TEST_CASE("a step allocates nothing") {
     network.predict(data.features, outputs, mask);
   });
   CHECK(counted.ours == 0);
-  if (!c.convolves) CHECK(counted.onednn == 0);
+  if (!c.convolves) CHECK(counted.libraries == 0);
 }
 
 }  // namespace

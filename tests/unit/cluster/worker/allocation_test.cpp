@@ -80,5 +80,5 @@ TEST_CASE("a step from records in memory allocates nothing") {
   });
   CHECK(good);
   CHECK(counted.ours == 0);
-  CHECK(counted.onednn == 0);
+  CHECK(counted.libraries == 0);
 }
