@@ -2,9 +2,12 @@
 //
 // In training, mean and variance (of the population: divided by the count) are
 // those of the whole mini-batch, over all lanes; the running statistics move
-// by running = decay * running + (1 - decay) * batch.  Steps that are padding
-// do not count.  Elsewhere the running ones are used, folded into the layer
-// before where that can take them.
+// by running = decay * running + (1 - decay) * batch.  Of workers side by side
+// each sees one mini-batch of so many, and moves them for the others.  Steps
+// that are padding do not count.  Elsewhere the running ones are used, folded
+// into the layer before where that can take them.
+
+#include <cmath>
 
 #include "libcore/nn/keys.h"
 #include "libcore/nn/layer.h"
@@ -51,8 +54,10 @@ class BatchNorm final : public Layer {
     measure(flow, step);
     if (step.examples > 0) normalise(flow, mean_, variance_);
     if (site_.keeps_statistics) {
-      move(site_.statistics[0], mean_);
-      move(site_.statistics[1], variance_);
+      const double decay =
+          std::pow(decay_, static_cast<double>(step.at.beside));
+      move(site_.statistics[0], mean_, decay);
+      move(site_.statistics[1], variance_, decay);
     }
   }
 
@@ -181,9 +186,9 @@ class BatchNorm final : public Layer {
                              epsilon_);
   }
 
-  void move(View running, View batch) {
-    site_.device->scale(running, decay_);
-    site_.device->add(running, 1 - decay_, batch);
+  void move(View running, View batch, double decay) {
+    site_.device->scale(running, decay);
+    site_.device->add(running, 1 - decay, batch);
   }
 
   LayerSite site_;
@@ -230,7 +235,8 @@ const LayerType& batch_norm() {
           "mini-batch\n"
           "that a worker has, without steps that are padding, and the running "
           "ones move:\n"
-          "running = decay running + (1 - decay) batch.\n"
+          "running = decay running + (1 - decay) batch, in sharing with "
+          "decay^workers.\n"
           "Otherwise the running ones are used.\n"
           "gamma starts at 1, beta at 0.",
       .other_names = {"batchnormalization", "batchnorm2d"},

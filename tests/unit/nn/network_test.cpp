@@ -124,6 +124,16 @@ TEST_CASE("running statistics start at 0 and 1 and follow the batch") {
   // Means 3 and 11; variances of the population 14 / 4 and 12 / 4.
   CHECK(distance(values(network, network.statistics()),
                  {0.75, 2.75, 0.75 + 0.25 * 3.5, 0.75 + 0.25 * 3}) <= 1e-12);
+
+  // Of two workers each moves them for both.
+  Network one_of_two = compile(config, 4, "reference", 2);
+  Position at;
+  at.beside = 2;
+  one_of_two.compute_gradient(data.batch(), at);
+  const double keeps = 0.75 * 0.75, takes = 1 - keeps;
+  CHECK(distance(values(one_of_two, one_of_two.statistics()),
+                 {takes * 3, takes * 11, keeps + takes * 3.5,
+                  keeps + takes * 3}) <= 1e-12);
 }
 
 TEST_CASE("prediction uses the running statistics and no dropout") {
