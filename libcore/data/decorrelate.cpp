@@ -78,7 +78,10 @@ PrincipalComponents principal_components(const Covariance& covariance,
     if (i < components) kept += value;
     ++made.rank;
   }
-  if (all > 0) made.share = kept / all;
+  if (all > 0) {
+    made.share = kept / all;
+    made.deviation = std::sqrt(eigen.values[0]);
+  }
   return made;
 }
 

@@ -36,6 +36,7 @@ struct PrincipalComponents {
   // Directions in which the columns vary at all; components beyond are
   // rounding.
   std::int64_t rank = 0;
+  double deviation = 0;  // of the first component
 };
 // 1 <= components <= columns.
 PrincipalComponents principal_components(const Covariance& covariance,

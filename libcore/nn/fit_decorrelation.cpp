@@ -11,6 +11,9 @@
 namespace dl::nn {
 namespace {
 
+// From here on most networks do not learn from what components are.
+constexpr double kLarge = 10;
+
 [[noreturn]] void refuse(const std::string& what) {
   throw Error{Code::kConfig, what};
 }
@@ -65,6 +68,12 @@ data::Normalizer components_of(const data::Covariance& columns,
             (made.rank == 1 ? " direction" : " directions") +
             " alone: components beyond are rounding, take pca:" +
             std::to_string(std::max<std::int64_t>(made.rank, 1)));
+  if (made.deviation > kLarge)
+    log(Level::kWarning,
+        "the components of " + tensor + " deviate by up to " +
+            format("%.4g", made.deviation) +
+            ", as the columns do; a network learns badly from numbers that "
+            "large: take --normalize whiten, or scale the data before");
   return std::move(made.normalizer);
 }
 
