@@ -345,6 +345,10 @@ void Master::start(RouterSocket& socket) {
   const std::string workers = worker_advice(
       plan_.settings, context_->limits.min_workers, plan_.batches_per_epoch());
   if (!workers.empty() && !options_.estimate) log_(Level::kWarning, workers);
+  const std::string fact =
+      together(plan_.settings, context_->limits.min_workers);
+  if (workers.empty() && !fact.empty() && !options_.estimate)
+    log_(Level::kInfo, fact);
   announce(socket);
 }
 

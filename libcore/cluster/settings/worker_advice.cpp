@@ -49,11 +49,14 @@ std::string averaging_advice(const AveragingSettings& how, std::int64_t workers,
 std::string together(const Settings& settings, std::int64_t workers) {
   if (workers < 2) return "";
   const SharingSettings& sharing = settings.sharing;
+  const bool sync = settings.mode == Mode::kSync;
+  const std::int64_t slots = sync && settings.averaging.workers > 0
+                                 ? settings.averaging.workers
+                                 : workers;
   std::string text = count(workers, "worker") + " train " +
-                     count(workers * settings.batch, "example") + " at a time";
+                     count(slots * settings.batch, "example") + " at a time";
   if (settings.mode == Mode::kAveraging) return text;
-  if (settings.mode == Mode::kSync || sharing.staleness == 0)
-    return text + ", as one mini-batch";
+  if (sync || sharing.staleness == 0) return text + ", as one mini-batch";
   if (sharing.staleness)
     return text + ", none from parameters that are more than " +
            count(*sharing.staleness, "round") + " old";

@@ -38,6 +38,10 @@ TEST_CASE("what workers have together is known before a run") {
         "4 workers train 128 examples at a time, none from parameters that are "
         "more than 3 rounds old");
   CHECK(together(averaging(5), 4) == "4 workers train 128 examples at a time");
+  settings.mode = Mode::kSync;
+  settings.averaging.workers = 8;
+  CHECK(together(settings, 4) ==
+        "4 workers train 256 examples at a time, as one mini-batch");
 }
 
 TEST_CASE("many workers whose stale updates add up are advised against") {
