@@ -59,8 +59,8 @@ void MasterConnection::give_up(bool first) const {
   if (!endpoint_.empty() && !options_.master.file.empty())
     where += " (from " + options_.master.name() + ")";
   const std::string limit =
-      in_seconds(first ? options_.wait : options_.wait_lost) + " (" + status_ +
-      ")";
+      in_seconds(first ? options_.wait : options_.wait_lost) + " (" +
+      why_waiting() + ")";
   if (first)
     throw Error{Code::kUnavailable,
                 "no answer from " + where + " within " + limit};
@@ -159,9 +159,7 @@ bool MasterConnection::greet(const Hello& hello, Received& answer) {
     open(std::string(endpoint_));
     return false;
   }
-  const bool connected = socket_->connected();
-  status_ = connected ? "connected, but it does not answer" : socket_->status();
-  if (!connected || greeted_) return false;
+  if (!socket_->connected() || greeted_) return false;
   if (failpoint("worker.other_version")) ++envelope_.protocol;
   greeted_ = send(hello.to_message(), kHelloLimit);
   greeted_at_ = monotonic_seconds();
@@ -212,6 +210,13 @@ std::string MasterConnection::loss() const {
          "); waiting up to " + in_seconds(options_.wait_lost) + " for it";
 }
 
+// Not before somebody is told: a master takes the question for a stranger.
+std::string MasterConnection::why_waiting() const {
+  if (!socket_) return status_;
+  return socket_->connected() ? "connected, but it does not answer"
+                              : socket_->status();
+}
+
 void MasterConnection::note_waiting(double deadline, double& notice) const {
   const double now = monotonic_seconds();
   if (now < notice) return;
@@ -219,7 +224,7 @@ void MasterConnection::note_waiting(double deadline, double& notice) const {
   log_(Level::kInfo,
        "waiting for " +
            (endpoint_.empty() ? options_.master.name() : endpoint_) + " (" +
-           status_ + "), " +
+           why_waiting() + "), " +
            std::to_string(static_cast<std::int64_t>(deadline - now)) +
            " s left");
 }

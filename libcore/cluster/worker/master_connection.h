@@ -56,12 +56,14 @@ class MasterConnection {
   void agree(const Welcome& welcome);
   bool greet(const Hello& hello, Received& answer);
   [[noreturn]] void give_up(bool first) const;
+  std::string why_waiting() const;
   void note_waiting(double deadline, double& notice) const;
 
   const WorkerOptions& options_;
   const Log& log_;
   std::unique_ptr<DealerSocket> socket_;
-  std::string endpoint_, status_;
+  std::string endpoint_;
+  std::string status_;  // why there is no endpoint
   WorkerKeys keys_;     // as of open()
   std::string proven_;  // the keys with which a master let us in
   Envelope envelope_;
