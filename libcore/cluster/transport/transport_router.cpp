@@ -1,5 +1,6 @@
 // The ROUTER of transport.h.
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -340,9 +341,19 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
   return std::nullopt;
 }
 
+// Each connection takes a descriptor, also one of a stranger; shells begin with
+// 1,024 where hundreds of thousands are allowed.
+static void take_all_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 RouterSocket::RouterSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
+  take_all_descriptors();
   try {
     state_ = std::make_unique<State>(std::move(log));
     set_limits(state_->socket);
