@@ -284,7 +284,14 @@ void RunDirectory::settle(const Json& configuration) const {
   const Json then = fixed_part(before), now = fixed_part(configuration);
   if (then == now) return;
   std::string left, right;
-  const std::string where = first_difference(then, now, &left, &right);
+  // Another mode has other settings as well.
+  const auto mode_of = [](const Json& all) {
+    const Json::json_pointer mode("/settings/mode");
+    return Json{{"settings", {{"mode", all.value(mode, Json())}}}};
+  };
+  std::string where =
+      first_difference(mode_of(then), mode_of(now), &left, &right);
+  if (where.empty()) where = first_difference(then, now, &left, &right);
   if (where.starts_with("data."))
     throw Error{Code::kConfig,
                 "the training data are others than those of the run in '" +
