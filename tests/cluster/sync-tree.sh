@@ -8,5 +8,5 @@ master star "${how[@]}" --topology star
 worker a star
 finish star
 finish a
-deadly_tree tree worker.before_relay=kill@30 "${how[@]}"
+deadly_tree tree worker.before_relay=kill@10 "${how[@]}"
 cmp star.safetensors tree.safetensors && echo "same bytes"
