@@ -235,8 +235,9 @@ const LayerType& batch_norm() {
           "mini-batch\n"
           "that a worker has, without steps that are padding, and the running "
           "ones move:\n"
-          "running = decay running + (1 - decay) batch, in sharing with "
-          "decay^workers.\n"
+          "running = decay running + (1 - decay) batch, in sharing "
+          "by default\n"
+          "with decay^workers.\n"
           "Otherwise the running ones are used.\n"
           "gamma starts at 1, beta at 0.",
       .other_names = {"batchnormalization", "batchnorm2d"},
