@@ -62,12 +62,15 @@ data::Normalizer components_of(const data::Covariance& columns,
                         ": pca:" + std::to_string(count) + " keeps " +
                         format("%.4g", 100 * made.share) +
                         " % of their variance");
-  if (made.rank < count)
+  if (made.rank == 0)
+    log(Level::kWarning,
+        "the columns of " + tensor + " do not vary: all components are 0");
+  else if (made.rank < count)
     log(Level::kWarning,
         "the columns of " + tensor + " vary in " + std::to_string(made.rank) +
             (made.rank == 1 ? " direction" : " directions") +
             " alone: components beyond are rounding, take pca:" +
-            std::to_string(std::max<std::int64_t>(made.rank, 1)));
+            std::to_string(made.rank));
   if (made.deviation > kLarge)
     log(Level::kWarning,
         "the components of " + tensor + " deviate by up to " +

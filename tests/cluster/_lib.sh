@@ -353,7 +353,7 @@ through_proxy() {
     finish "$name-$w" >ended
     # Whose line is dead as the run ends does not hear of it.
     case $kinds in
-      *cut* | *halve*)
+      *cut* | *halve* | *flip*)
         grep -q "did not come back" "$name-$w.err" && sed -i 's/ 75$/ 0/' ended ;;
     esac
     cat ended

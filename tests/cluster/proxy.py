@@ -12,6 +12,7 @@ delay      one direction stands still for a moment
 cut        nothing passes any more, and nobody is told
 halve      the same in one direction
 duplicate  the master gets a second connection that says what this one said
+flip       a bit of what passes is another one
 
 Goes on until it is killed."""
 
@@ -27,6 +28,13 @@ master_file, proxy_file, seed, faults = sys.argv[1:5]
 kinds = sys.argv[5:]
 dice = random.Random(int(seed))
 left = int(faults)
+
+
+def flipped(data):
+    at = dice.randrange(8 * len(data))
+    data = bytearray(data)
+    data[at // 8] ^= 1 << at % 8
+    return bytes(data)
 
 
 class Line:
@@ -63,6 +71,8 @@ class Line:
         print(kind, flush=True)
         if kind == "reset":
             self.reset()
+        elif kind == "flip":
+            self.until = dice.randrange(300, 6000)
         elif kind == "delay":
             self.until = dice.randrange(300, 6000)
             await asyncio.sleep(dice.uniform(0.05, 0.5))
@@ -79,6 +89,8 @@ class Line:
                     self.said += data
                 self.until -= len(data)
                 if left > 0 and self.until < 0 and not self.muted:
+                    if self.kind == "flip":
+                        data = flipped(data)
                     await self.suffer(reader)
                 if reader in self.muted:
                     continue  # not even the end of it

@@ -122,9 +122,8 @@ void Coordinator::take_leave(Member& member, const Leave& leave) {
 void Coordinator::lost_process(const std::string& name, std::int64_t pid,
                                const std::string& how, double now) {
   context_.now = now;
-  for (Member* member : context_.members.present())
-    if (member->hello.name == name && member->hello.pid == pid)
-      return watch_.lose(*member, how, true);
+  if (Member* member = context_.members.find(name, pid))
+    watch_.lose(*member, how, true);
 }
 
 void Coordinator::join_again() {

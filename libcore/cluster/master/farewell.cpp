@@ -25,11 +25,10 @@ bool Farewell::stays(const Member& member) const {
 
 void Farewell::lost_process(const std::string& name, std::int64_t pid,
                             const std::string& how) {
-  for (const Member* member : context_.members.present())
-    if (member->hello.name == name && member->hello.pid == pid) {
-      tell_lost(context_, *member, how);
-      return context_.members.remove(std::string(member->peer));
-    }
+  const Member* member = context_.members.find(name, pid);
+  if (member == nullptr) return;
+  tell_lost(context_, *member, how);
+  context_.members.remove(std::string(member->peer));
 }
 
 void Farewell::end() {

@@ -95,6 +95,12 @@ Member* Membership::find(std::uint64_t number) {
   return found == members_.end() ? nullptr : &found->second;
 }
 
+Member* Membership::find(const std::string& name, std::int64_t pid) {
+  for (Member* member : present())
+    if (member->hello.name == name && member->hello.pid == pid) return member;
+  return nullptr;
+}
+
 void Membership::remove(const std::string& peer) {
   const auto found = numbers_.find(peer);
   if (found == numbers_.end()) return;

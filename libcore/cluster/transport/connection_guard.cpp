@@ -1,12 +1,8 @@
 #include "libcore/cluster/transport/connection_guard.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 #include <zmq.h>
 
 #include <algorithm>
@@ -21,30 +17,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLook{20};
 constexpr std::size_t kManyConnections = 200;  // more are looked at less often
-// Handshake, and heartbeats that libzmq answers: they belong to no message.
-constexpr std::uint64_t kHandshakeBytes = 8192, kHeartbeatBytes = 128;
-
-// The kernel's own number of a socket; nothing: there is none.
-std::optional<std::uint64_t> cookie_of(int fd) {
-  std::uint64_t cookie = 0;
-  socklen_t size = sizeof cookie;
-  if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) != 0)
-    return std::nullopt;
-  return cookie;
-}
-
-// Bytes that came over it and were taken from it; nothing: no TCP.
-std::optional<std::uint64_t> bytes_read(int fd) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  int waiting = 0;
-  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
-      ioctl(fd, FIONREAD, &waiting) != 0)
-    return std::nullopt;
-  const auto left = static_cast<std::uint64_t>(std::max(waiting, 0));
-  return info.tcpi_bytes_received -
-         std::min<std::uint64_t>(left, info.tcpi_bytes_received);
-}
 
 std::string address_of(int fd) {
   sockaddr_in6 address{};  // the sockets are IPv6, and take IPv4 as well
@@ -112,37 +84,15 @@ void ConnectionGuard::take_events() {
 
 void ConnectionGuard::accept(int fd) {
   connections_.erase(fd);
-  const auto cookie = cookie_of(fd);
-  if (!cookie || !bytes_read(fd)) return;  // ipc:, or gone already
-  Connection connection;
-  connection.cookie = *cookie;
-  connection.since = Clock::now();
-  connection.who = address_of(fd);
-  connections_[fd] = std::move(connection);
-}
-
-// Bytes that came and are not of whole messages that were delivered; nothing:
-// the connection is no more.
-std::optional<std::uint64_t> ConnectionGuard::ahead(
-    int fd, Connection& connection) const {
-  if (cookie_of(fd) != connection.cookie) return std::nullopt;
-  const auto bytes = bytes_read(fd);
-  if (!bytes) return std::nullopt;
-  const auto age = std::chrono::duration_cast<std::chrono::seconds>(
-      Clock::now() - connection.since);
-  const std::uint64_t other =
-      kHandshakeBytes +
-      kHeartbeatBytes * static_cast<std::uint64_t>(age.count());
-  connection.delivered = std::min(connection.delivered, *bytes);
-  const std::uint64_t rest = *bytes - connection.delivered;
-  return rest - std::min(rest, other);
+  if (const auto bytes = ConnectionBytes::of(fd))
+    connections_.emplace(fd, Connection{*bytes, address_of(fd)});
 }
 
 void ConnectionGuard::check() {
   std::uint64_t of_strangers = 0;
   for (auto at = connections_.begin(); at != connections_.end();) {
-    auto& [fd, connection] = *at;
-    const auto bytes = ahead(fd, connection);
+    Connection& connection = at->second;
+    const auto bytes = connection.bytes.ahead();
     if (!bytes) {
       at = connections_.erase(at);
       continue;
@@ -151,33 +101,24 @@ void ConnectionGuard::check() {
     const std::uint64_t limit =
         connection.limit > 0 ? connection.limit : stranger_bytes_;
     if (*bytes > limit)
-      shut(fd, connection,
-           "it sent more than " + std::to_string(limit) +
-               " bytes of messages that are not whole");
+      shut(connection, "it sent more than " + std::to_string(limit) +
+                           " bytes of messages that are not whole");
     else if (connection.limit == 0 && !connection.over)
       of_strangers += *bytes;
     if (connection.limit == 0 && stranger_bytes_ <= kStrangerBytes &&
         of_strangers > kStrangersBytes)
-      shut(fd, connection,
-           "connections that were not let in sent more than " +
-               std::to_string(kStrangersBytes) +
-               " bytes of messages that are not whole");
+      shut(connection, "connections that were not let in sent more than " +
+                           std::to_string(kStrangersBytes) +
+                           " bytes of messages that are not whole");
   }
 }
 
-// Through a copy of the descriptor, which stays what it is meanwhile.  why: ""
-// is not told.
-void ConnectionGuard::shut(int fd, Connection& connection,
-                           const std::string& why) {
+// why: "" is not told.
+void ConnectionGuard::shut(Connection& connection, const std::string& why) {
   if (connection.over) return;
   connection.over = true;
-  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return;
-  if (cookie_of(copy) == connection.cookie) {
-    ::shutdown(copy, SHUT_RDWR);
-    if (!why.empty()) ended_.push_back({connection.peer, connection.who, why});
-  }
-  ::close(copy);
+  if (connection.bytes.shut() && !why.empty())
+    ended_.push_back({connection.peer, connection.who, why});
 }
 
 bool ConnectionGuard::delivered(const Origin& origin, const std::string& peer,
@@ -191,24 +132,20 @@ bool ConnectionGuard::delivered(const Origin& origin, const std::string& peer,
   const bool good = !keys_ || origin.key.empty() || keys_->contains(origin.key);
   if (found == connections_.end()) return good;  // gone, or ipc:
   Connection& connection = found->second;
-  connection.delivered += bytes;
+  connection.bytes.deliver(bytes);
   if (connection.peer != peer) {
     connection.peer = peer;
     connection.key = origin.key;
     if (good && keys_ && !origin.key.empty())
       connection.who += " (key " + keys_->at(origin.key) + ")";
   }
-  if (!good) shut(origin.fd, connection, "its key was removed");
+  if (!good) shut(connection, "its key was removed");
   return good;
 }
 
-ConnectionGuard::Connection* ConnectionGuard::find(const std::string& peer,
-                                                   int* fd) {
-  for (auto& [at, connection] : connections_) {
-    if (connection.peer != peer) continue;
-    *fd = at;
-    return &connection;
-  }
+ConnectionGuard::Connection* ConnectionGuard::find(const std::string& peer) {
+  for (auto& [fd, connection] : connections_)
+    if (connection.peer == peer) return &connection;
   return nullptr;
 }
 
@@ -219,14 +156,12 @@ void ConnectionGuard::limit_strangers(std::uint64_t bytes) {
 
 void ConnectionGuard::let_in(const std::string& peer, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  int fd = -1;
-  if (Connection* connection = find(peer, &fd)) connection->limit = bytes;
+  if (Connection* connection = find(peer)) connection->limit = bytes;
 }
 
 void ConnectionGuard::end(const std::string& peer, const std::string& why) {
   const std::lock_guard lock(mutex_);
-  int fd = -1;
-  if (Connection* connection = find(peer, &fd)) shut(fd, *connection, why);
+  if (Connection* connection = find(peer)) shut(*connection, why);
 }
 
 void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
@@ -237,7 +172,7 @@ void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
   take_events();
   for (auto& [fd, connection] : connections_)
     if (!connection.key.empty() && !keys_->contains(connection.key))
-      shut(fd, connection,
+      shut(connection,
            retired_.contains(connection.key) ? "" : "its key was removed");
 }
 

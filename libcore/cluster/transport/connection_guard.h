@@ -1,16 +1,11 @@
 // Ends connections of a listening socket whose peer sends more than it may.
 //
-// libzmq holds the frames of a message until its last one is there, without a
-// limit, and shows nothing of them: water marks count whole messages, and
-// ZMQ_MAXMSGSIZE a frame.  The kernel does count what came over a connection;
-// so a thread compares that with what whole messages took, and shuts down the
-// connection that is too far ahead.  Connections over ipc: are not looked at:
-// only the owner of the socket's folder has some.
+// A thread looks at what came of messages that are not whole,
+// connection_bytes.h, and shuts down the connection that is too far ahead.
 
 #ifndef DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_
 #define DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_GUARD_H_
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -21,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "libcore/cluster/transport/connection_bytes.h"
 #include "libcore/cluster/transport/socket_monitor.h"
 
 namespace dl::cluster {
@@ -77,12 +73,9 @@ class ConnectionGuard {
   std::uint64_t failed_handshakes();
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Connection {
-    std::uint64_t cookie = 0;  // the kernel's number: descriptors are reused
-    Clock::time_point since;
-    std::string who, peer, key;
-    std::uint64_t delivered = 0;
+    ConnectionBytes bytes;
+    std::string who, peer = "", key = "";
     std::uint64_t limit = 0;  // 0: a stranger's
     bool over = false;
   };
@@ -91,9 +84,8 @@ class ConnectionGuard {
   void take_events();
   void accept(int fd);
   void check();
-  std::optional<std::uint64_t> ahead(int fd, Connection& connection) const;
-  void shut(int fd, Connection& connection, const std::string& why);
-  Connection* find(const std::string& peer, int* fd);
+  void shut(Connection& connection, const std::string& why);
+  Connection* find(const std::string& peer);
 
   SocketMonitor& monitor_;
   std::uint64_t stranger_bytes_ = UINT64_MAX;

@@ -91,16 +91,15 @@ class RouterSocket : public Socket {
     bool once = false;     // of a Hello: the key is for one process
   };
   // What peers may send, and may be sent; without it, anything.  A connection
-  // with more of
-  // messages that are not whole is ended, connection_guard.h.  If they are to
-  // greet first: before a peer is let in, only its Hello comes whole, and of
-  // other messages just type and envelope.
+  // with more of messages that are not whole is ended, connection_guard.h.  If
+  // they are to greet first: before a peer is let in, only its Hello comes
+  // whole, and of other messages just type and envelope.
   void expect(const Expected& expected, const Expected& sent = {});
 
   // The next good message, or nothing within the time.  Foreign and damaged
   // ones, and others than expected, are counted and reported once a minute,
-  // not returned.  A peer of
-  // another protocol version is answered with Refuse, and counted.
+  // not returned; they end the connection, but for a stranger's foreign bytes.
+  // A peer of another protocol version is answered with Refuse, and counted.
   // Returns early, with nothing, on a signal and when a descriptor of `wake`
   // is readable.
   std::optional<Incoming> receive(std::chrono::milliseconds wait,
@@ -161,7 +160,8 @@ class DealerSocket : public Socket {
   // The next message, or nothing within the time.  Returns early, with
   // nothing, on a signal and when a descriptor of `wake` is readable.  A master
   // of another version answers with a Refuse (envelope.protocol is 0).
-  // Throws Error: kProtocol, a damaged message or another version;
+  // A message that is damaged, or never ends, loses the connection.
+  // Throws Error: kProtocol, the first one is foreign or of another version;
   // kNotAuthorised, the handshake was refused.
   std::optional<Received> receive(std::chrono::milliseconds wait,
                                   std::span<const int> wake = {});
@@ -178,6 +178,8 @@ class DealerSocket : public Socket {
   // There was a connection, and it ended.  It stays lost: who is there next
   // does not know us, though libzmq connects again.
   bool lost() const;
+  // Why we ended it: "checksum of a message differs"; "": we did not.
+  const std::string& damage() const;
   // For messages of waiting: "connection refused", "name not found".  At most
   // once a second it tries a connection of its own, which takes as long as the
   // resolver does.

@@ -9,6 +9,7 @@
 
 #include <utility>
 
+#include "libcore/cluster/transport/connection_bytes.h"
 #include "libcore/cluster/transport/socket_monitor.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/cluster/transport/transport_socket.h"
@@ -23,6 +24,10 @@ constexpr Milliseconds kProbeEvery{1000};
 constexpr int kHandshakeFailed = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+bool of_this_protocol(std::span<const Frame> frames) {
+  return !frames.empty() && protocol_of(frames[0]) == kProtocolVersion;
+}
 
 }  // namespace
 
@@ -40,12 +45,18 @@ struct DealerSocket::State {
   bool connected = false, lost = false, let_go = false;
   int refusals = 0;
   std::string why;  // what the last probe found
+  std::optional<ConnectionBytes> bytes;
+  bool over = false;   // more came than a message has
+  bool heard = false;  // a good message
+  std::string damage;
   Clock::time_point next_probe;
   Expected expected, outgoing;
   std::uint64_t bytes_in = 0, bytes_out = 0;
 
   void set_keys(const Security& security);
   void serve();
+  void check_bytes();
+  void lose(const std::string& why);
   // Nothing goes to who is there after a connection was lost.
   void let_go_of_lost();
   [[noreturn]] void refused(const std::string& sentence);
@@ -78,6 +89,7 @@ void DealerSocket::State::serve() {
     switch (event->what) {
       case ZMQ_EVENT_CONNECTED:
         reached = true;
+        bytes = ConnectionBytes::of(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         connected = !lost;
@@ -114,6 +126,26 @@ void DealerSocket::State::serve() {
         break;
     }
   }
+}
+
+// No whole message is there.  A false master would fill the memory with one
+// that never ends; with keys there is none.  One may have come whole since we
+// looked, but is there when we look again.
+void DealerSocket::State::check_bytes() {
+  constexpr std::uint64_t kSlack = std::uint64_t{64} << 10;
+  if (curve || lost || !bytes) return;
+  const std::uint64_t most = largest_message(expected);
+  const std::uint64_t ahead = bytes->ahead().value_or(0);
+  const bool was_over =
+      std::exchange(over, ahead > kSlack && ahead - kSlack > most);
+  if (over && was_over)
+    lose("it sent a message of more than " + std::to_string(most) + " bytes");
+}
+
+void DealerSocket::State::lose(const std::string& why) {
+  damage = why;
+  lost = true;
+  connected = reached = false;
 }
 
 void DealerSocket::State::let_go_of_lost() {
@@ -159,15 +191,22 @@ std::optional<Received> DealerSocket::receive(Milliseconds wait,
     } catch (const zmq::error_t&) {
       return std::nullopt;  // a signal
     }
-    if (raw) {
+    if (raw && state_->damage.empty()) {
       state_->bytes_in += raw->bytes;
+      if (state_->bytes) state_->bytes->deliver(raw->wire);
+      state_->over = false;
+      const std::vector<Frame> frames = raw->views();
       try {
-        return decode(raw->views(), state_->expected);
+        Received received = decode(frames, state_->expected);
+        state_->heard = true;
+        return received;
       } catch (Error& error) {
+        state_->lose(error.what());
         error.add_context(state_->endpoint);
-        throw;
+        if (!state_->heard && !of_this_protocol(frames)) throw;
       }
     }
+    state_->check_bytes();
     state_->let_go_of_lost();
     auto left = std::chrono::ceil<Milliseconds>(end - Clock::now());
     if (left.count() <= 0 && !first) return std::nullopt;
@@ -224,7 +263,10 @@ Socket::Waiting DealerSocket::waiting() const {
 bool DealerSocket::connected() const { return state_->connected; }
 bool DealerSocket::lost() const { return state_->lost; }
 
+const std::string& DealerSocket::damage() const { return state_->damage; }
+
 std::string DealerSocket::status() const {
+  if (!state_->damage.empty()) return state_->damage;
   if (state_->connected) return "connected";
   // No probe then: it would look like a foreign connection to the master.
   if (state_->reached) return "something answers, but gives no handshake yet";

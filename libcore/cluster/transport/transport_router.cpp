@@ -26,6 +26,7 @@ constexpr std::chrono::seconds kReportEvery{60};
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kRebindLimit{5};
 constexpr std::size_t kMostTold = 1000;
+constexpr const char* kForeign = "it sent foreign bytes";
 constexpr Milliseconds kFlushEvery{5};  // libzmq does not say when one drains
 
 // "tcp://[::]:7000" -> "tcp://host:7000"; "[::ffff:127.0.0.1]" -> "127.0.0.1".
@@ -109,7 +110,6 @@ struct RouterSocket::State {
   void take_path(const std::string& endpoint);
   void serve();
   void flush();
-  void drop() { ++dropped; }
   void report();
   void refuse(const std::string& peer, int protocol);
   bool post(const std::string& peer, Frames frames, bool of_feed = false);
@@ -325,7 +325,8 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
     if (protocol > 0 && protocol != kProtocolVersion)
       refuse(raw->peer, protocol);
     if (protocol != kProtocolVersion) {
-      drop();
+      ++dropped;
+      if (let_in.contains(raw->peer)) guard.end(raw->peer, kForeign);
       continue;
     }
     try {
@@ -334,8 +335,10 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
       incoming.once = incoming.received.message.type == MessageType::kHello &&
                       is_once(guard.name_of(incoming.key));
       return incoming;
-    } catch (const Error&) {
-      drop();
+    } catch (const Error& error) {
+      // It may wait for an answer, or we for what was damaged.
+      ++dropped;
+      guard.end(raw->peer, error.what());
     }
   }
   return std::nullopt;

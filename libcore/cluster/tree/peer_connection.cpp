@@ -27,7 +27,10 @@ DealerSocket& PeerConnection::socket() const {
 
 bool PeerConnection::connected() {
   if (socket().connected()) return was_connected_ = true;
-  if (was_connected_) throw Error{Code::kUnavailable, "the connection is lost"};
+  if (was_connected_)
+    throw Error{Code::kUnavailable, socket().damage().empty()
+                                        ? "the connection is lost"
+                                        : socket().damage()};
   if (monotonic_seconds() > deadline_)
     throw Error{Code::kUnavailable, socket().status()};
   return false;

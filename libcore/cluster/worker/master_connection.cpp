@@ -19,6 +19,7 @@ constexpr double kNoticeSeconds = 10;   // between two lines of waiting
 constexpr milliseconds kLook{200};      // between two looks at the socket
 constexpr double kLookUpSeconds = 0.5;  // ... at the master's file
 constexpr milliseconds kHelloLimit{1000};
+constexpr int kMostDamages = 10;       // of a line; then it is the program
 constexpr double kAnswerSeconds = 10;  // then the line may be dead: another
 
 double seconds(milliseconds time) {
@@ -69,6 +70,10 @@ void MasterConnection::give_up(bool first) const {
 }
 
 void MasterConnection::open(const std::string& endpoint) {
+  if (socket_ && !socket_->damage().empty() && ++damages_ >= kMostDamages)
+    throw Error{Code::kProtocol, endpoint_ + ": " + socket_->damage() +
+                                     "; that ended " +
+                                     std::to_string(damages_) + " connections"};
   bytes_in_ = bytes_in();
   bytes_out_ = bytes_out();
   socket_.reset();

@@ -69,6 +69,7 @@ class MasterConnection {
   Envelope envelope_;
   bool greeted_ = false;
   double greeted_at_ = 0;
+  int damages_ = 0;                             // connections that we ended
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;  // of earlier connections
 };
 

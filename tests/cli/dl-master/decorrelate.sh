@@ -31,6 +31,16 @@ print(version, len(rows), len(rows[0]), *(f"{abs(dot(a, b)):.6f}" for a in rows 
 # How much they keep is said.
 master --mode averaging --local 1 --normalize pca:2 --epochs 1 -o said.safetensors 2>&1 |
   grep 'variance'
+# ... and what they are too large or too many for.
+odd() { # AWK: what becomes of the columns
+  points 1 60 | awk -F, -v OFS=, "{ $1 } 1" |
+    dl-preprocess csv --label 4 --classes a,b,c --no-provenance -o odd.dls
+  dl-master --net net.json --data odd.dls --batch 8 --mode averaging --local 1 \
+    --normalize pca:2 --epochs 1 --fresh -o odd.safetensors 2>&1 | grep -A1 'pca:2 keeps'
+}
+odd '$1 *= 100; $2 *= 100'
+odd '$2 = 2 * $1; $3 = 1'
+odd '$1 = $2 = 0; $3 = 1'
 
 sed -i 's/"shape": \[2\]/"shape": [3]/' net.json
 train --normalize whiten --epochs 20 -o white.safetensors || exit

@@ -1,4 +1,4 @@
-// A DEALER that keeps to no rule: ZMTP 3.0 by hand, without keys, so that what
+// A peer that keeps to no rule: ZMTP 3.0 by hand, without keys, so that what
 // libzmq holds back until a message is whole is sent at once.
 
 #ifndef DL_TESTS_UNIT_CLUSTER_TRANSPORT_RAW_PEER_H_
@@ -22,7 +22,7 @@ namespace dl::cluster {
 
 class RawPeer {
  public:
-  // endpoint: "tcp://ADDRESS:PORT", with an address of IPv4.
+  // A DEALER.  endpoint: "tcp://ADDRESS:PORT", with an address of IPv4.
   explicit RawPeer(const std::string& endpoint)
       : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const std::string place = endpoint.substr(6);
@@ -34,17 +34,11 @@ class RawPeer {
         htons(static_cast<std::uint16_t>(std::stoi(place.substr(colon + 1))));
     alive_ = ::connect(fd_, reinterpret_cast<const sockaddr*>(&address),
                        sizeof address) == 0;
-    std::string greeting("\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL", 16);
-    greeting.resize(64);
-    std::string ready("\4\x29\5READY\x0bSocket-Type\0\0\0\6DEALER", 30);
-    ready += std::string("\x08Identity\0\0\0\0", 13);
-    const timeval limit{.tv_sec = 10, .tv_usec = 0};
-    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    // The other end takes each part once it has said its own.
-    say(greeting);
-    hear(64);
-    say(ready);
-    hear(static_cast<unsigned char>(hear(2).back()));
+    greet("DEALER");
+  }
+  // A ROUTER at the end of a connection that was accepted.
+  explicit RawPeer(int accepted) : fd_(accepted), alive_(true) {
+    greet("ROUTER");
   }
   ~RawPeer() { ::close(fd_); }
   RawPeer(const RawPeer&) = delete;
@@ -76,6 +70,19 @@ class RawPeer {
   int descriptor() const { return fd_; }
 
  private:
+  // The other end takes each part once it has said its own.
+  void greet(const std::string& kind) {
+    std::string greeting("\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL", 16);
+    greeting.resize(64);
+    std::string ready("\4\x29\5READY\x0bSocket-Type\0\0\0\6", 24);
+    ready += kind + std::string("\x08Identity\0\0\0\0", 13);
+    const timeval limit{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    say(greeting);
+    hear(64);
+    say(ready);
+    hear(static_cast<unsigned char>(hear(2).back()));
+  }
   std::string hear(std::size_t bytes) {
     std::string heard(bytes, '\0');
     for (std::size_t got = 0; alive_ && got < bytes;) {

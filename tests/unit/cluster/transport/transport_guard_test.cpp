@@ -1,4 +1,4 @@
-// What one connection can make a listening socket hold.
+// What one connection can make the other end hold, and what ends it.
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -39,6 +39,34 @@ std::uint64_t flood(RawPeer& peer, RouterSocket& master, std::size_t frame,
   return sent;
 }
 
+// A master of our own, and who comes to it.
+struct Listener {
+  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  Listener() {
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    REQUIRE(::bind(fd, any, size) == 0);
+    REQUIRE(::getsockname(fd, any, &size) == 0);
+    REQUIRE(::listen(fd, 1) == 0);
+  }
+  ~Listener() { ::close(fd); }
+  std::string endpoint() const {
+    return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+};
+
+// The message with its last byte changed.
+bool send_damaged(RawPeer& peer, const Message& message) {
+  Frames frames = encode(message, {}, kMaxFrame);
+  frames.back().back() ^= std::byte{1};
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    if (!peer.frame(frames[i], i + 1 < frames.size())) return false;
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("a message without an end ends its connection") {
@@ -61,6 +89,70 @@ TEST_CASE("a message without an end ends its connection") {
   DealerSocket worker(master.endpoint(), {}, {});
   REQUIRE(turn([&] { return worker.send(hello(), {}, 10ms); }));
   CHECK(next(master, worker).received.message.type == MessageType::kHello);
+}
+
+TEST_CASE("a master's message without an end loses the connection") {
+  const Listener listener;
+  DealerSocket worker(listener.endpoint(), {}, {});
+  constexpr std::uint64_t kMost = 8 << 20;
+  worker.expect({.from = kFromMaster, .most = kMost});
+  RawPeer master(::accept(listener.fd, nullptr, nullptr));
+  const std::vector<std::byte> piece(1 << 16);
+  std::uint64_t sent = 0;
+  REQUIRE(turn([&] {
+    if (master.frame(piece, true)) sent += piece.size();
+    worker.receive(0ms);
+    return worker.lost();
+  }));
+  CHECK_THAT(worker.damage(), Contains("a message of more than 8388608 bytes"));
+  CHECK(worker.status() == worker.damage());
+  CHECK(sent > kMost);
+  CHECK(sent < 8 * kMost);  // the kernel has buffers, too
+}
+
+TEST_CASE("a master's damaged message loses the connection") {
+  const Listener listener;
+  DealerSocket worker(listener.endpoint(), {}, {});
+  RawPeer master(::accept(listener.fd, nullptr, nullptr));
+  REQUIRE(send_damaged(master, beat(1)));
+  REQUIRE(master.message(beat(2), {}));  // of the same connection
+  REQUIRE(turn([&] {
+    CHECK_FALSE(worker.receive(10ms));
+    return worker.lost();
+  }));
+  CHECK_FALSE(worker.connected());
+  CHECK_THAT(worker.damage(), Contains("checksum of a message differs"));
+}
+
+TEST_CASE("a damaged message ends its connection, a foreign one a worker's") {
+  RouterSocket master(kAny, {}, {});
+  master.expect({.from = kFromWorker, .greets = true});
+  RawPeer peer(master.endpoint());
+  const bool let_in = GENERATE(false, true);
+  std::string id;
+  if (let_in) {
+    REQUIRE(peer.message(hello(), {}));
+    REQUIRE(turn([&] {
+      if (const auto got = master.receive(10ms)) master.let_in(id = got->peer);
+      return !id.empty();
+    }));
+  }
+  const bool foreign = GENERATE(false, true);
+  const std::vector<std::byte> bytes(10);
+  REQUIRE((foreign ? peer.frame(bytes, false) : send_damaged(peer, hello())));
+  std::vector<RouterSocket::Ended> ended;
+  REQUIRE(turn([&] {
+    CHECK_FALSE(master.receive(10ms));
+    for (auto& each : master.take_ended()) ended.push_back(std::move(each));
+    return master.dropped() == 1;
+  }));
+  CHECK_FALSE(master.receive(10ms));
+  for (auto& each : master.take_ended()) ended.push_back(std::move(each));
+  REQUIRE(ended.size() == (foreign && !let_in ? 0 : 1));
+  if (ended.empty()) return;
+  CHECK_THAT(ended[0].why,
+             Contains(foreign ? "foreign bytes" : "checksum of a message"));
+  if (let_in) CHECK(ended[0].peer == id);
 }
 
 TEST_CASE("who sends whole messages is never ended, however many wait") {
@@ -121,12 +213,19 @@ TEST_CASE("before it is let in, a peer is heard with its Hello only") {
   // What only a master says, and what is too long for the network.
   Update update;
   update.payload.resize(200'000);
-  REQUIRE(worker.send(Stop{}.to_message(), {}, 1s));
-  REQUIRE(worker.send(update.to_message(), {}, 1s));
-  REQUIRE(worker.send(beat(9), {}, 1s));
-  CHECK(Beat::from_message(next(master, worker).received.message).progress ==
-        9);
-  CHECK(master.dropped() == 2);
+  const bool foreign = GENERATE(false, true);
+  REQUIRE(
+      worker.send(foreign ? Stop{}.to_message() : update.to_message(), {}, 1s));
+  std::vector<RouterSocket::Ended> ended;
+  REQUIRE(turn([&] {
+    CHECK_FALSE(master.receive(1ms));
+    for (auto& each : master.take_ended()) ended.push_back(std::move(each));
+    worker.receive(0ms);
+    return worker.lost();
+  }));
+  CHECK(master.dropped() == 1);
+  REQUIRE(ended.size() == 1);
+  CHECK_THAT(ended[0].why, Contains(foreign ? "Stop" : "Update"));
 }
 
 TEST_CASE("keys: one that is removed ends its connection, and the way back") {

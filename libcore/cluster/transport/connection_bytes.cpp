@@ -1,0 +1,72 @@
+#include "libcore/cluster/transport/connection_bytes.h"
+
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace dl::cluster {
+namespace {
+
+// Handshake, and heartbeats that libzmq answers: they belong to no message.
+constexpr std::uint64_t kHandshakeBytes = 8192, kHeartbeatBytes = 128;
+
+// The kernel's own number of a socket; nothing: there is none.
+std::optional<std::uint64_t> cookie_of(int fd) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  if (getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) != 0)
+    return std::nullopt;
+  return cookie;
+}
+
+// Bytes that came over it and were taken from it; nothing: no TCP.
+std::optional<std::uint64_t> bytes_read(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  int waiting = 0;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+      ioctl(fd, FIONREAD, &waiting) != 0)
+    return std::nullopt;
+  const auto left = static_cast<std::uint64_t>(std::max(waiting, 0));
+  return info.tcpi_bytes_received -
+         std::min<std::uint64_t>(left, info.tcpi_bytes_received);
+}
+
+}  // namespace
+
+std::optional<ConnectionBytes> ConnectionBytes::of(int fd) {
+  const auto cookie = cookie_of(fd);
+  if (!cookie || !bytes_read(fd)) return std::nullopt;
+  return ConnectionBytes(fd, *cookie);
+}
+
+std::optional<std::uint64_t> ConnectionBytes::ahead() {
+  if (cookie_of(fd_) != cookie_) return std::nullopt;
+  const auto bytes = bytes_read(fd_);
+  if (!bytes) return std::nullopt;
+  const auto age =
+      std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - since_);
+  const std::uint64_t other =
+      kHandshakeBytes +
+      kHeartbeatBytes * static_cast<std::uint64_t>(age.count());
+  delivered_ = std::min(delivered_, *bytes);
+  const std::uint64_t rest = *bytes - delivered_;
+  return rest - std::min(rest, other);
+}
+
+// Through a copy of the descriptor, which stays what it is meanwhile.
+bool ConnectionBytes::shut() const {
+  const int copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return false;
+  const bool there = cookie_of(copy) == cookie_;
+  if (there) ::shutdown(copy, SHUT_RDWR);
+  ::close(copy);
+  return there;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,43 @@
+// How much came over a connection that is not of whole messages.
+//
+// libzmq holds the frames of a message until its last one is there, without a
+// limit, and shows nothing of them: water marks count whole messages, and
+// ZMQ_MAXMSGSIZE a frame.  The kernel does count what came over a connection.
+
+#ifndef DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_BYTES_H_
+#define DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_BYTES_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace dl::cluster {
+
+class ConnectionBytes {
+ public:
+  // fd: libzmq's, which may close it at any time.  Nothing: it did, or the
+  // connection is not TCP (over ipc: only the folder's owner is there).
+  static std::optional<ConnectionBytes> of(int fd);
+
+  // A whole message took so many bytes of the connection.
+  void deliver(std::uint64_t bytes) { delivered_ += bytes; }
+  // Bytes that came and are not of whole messages that were delivered; nothing:
+  // the connection is no more.
+  std::optional<std::uint64_t> ahead();
+  // Ends the connection; false: there was none.
+  bool shut() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  ConnectionBytes(int fd, std::uint64_t cookie)
+      : fd_(fd), cookie_(cookie), since_(Clock::now()) {}
+
+  int fd_;
+  std::uint64_t cookie_;  // the kernel's number: descriptors are reused
+  Clock::time_point since_;
+  std::uint64_t delivered_ = 0;
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_TRANSPORT_CONNECTION_BYTES_H_
