@@ -56,7 +56,7 @@ struct DealerSocket::State {
   void set_keys(const Security& security);
   void serve();
   void check_bytes();
-  void lose(const std::string& why);
+  void lose(const std::string& reason);
   // Nothing goes to who is there after a connection was lost.
   void let_go_of_lost();
   [[noreturn]] void refused(const std::string& sentence);
@@ -142,8 +142,8 @@ void DealerSocket::State::check_bytes() {
     lose("it sent a message of more than " + std::to_string(most) + " bytes");
 }
 
-void DealerSocket::State::lose(const std::string& why) {
-  damage = why;
+void DealerSocket::State::lose(const std::string& reason) {
+  damage = reason;
   lost = true;
   connected = reached = false;
 }
