@@ -93,6 +93,36 @@ void spoil(const View& number) {
   number_in(number) = std::numeric_limits<double>::quiet_NaN();
 }
 
+void add_host_numbers(const View& number, const View& numbers) {
+  require(numbers.dtype == DType::kF64, "a sum of what are no numbers");
+  double& sum = number_in(number);
+  for (std::int64_t i = 0; i < numbers.elements(); ++i)
+    sum += numbers.as<double>()[i];
+}
+
+void check_host_at_most(const View& number, const View& x, double most) {
+  if (!(number_in(x) <= most)) spoil(number);
+}
+
+void host_norm_factor(const View& factor, const View& squares, double most,
+                      bool always) {
+  constexpr double kSmallNorm = 1e-5;
+  double& made = number_in(factor);
+  made = 0;
+  add_host_numbers(factor, squares);
+  const double norm = std::sqrt(made);
+  made = norm > most || (always && norm >= kSmallNorm) ? most / norm : 1;
+}
+
+std::optional<double> gated_scale(const tensor::UpdaterStep& step,
+                                  const View& number) {
+  if (!step.guard.empty() && std::isnan(number_in(step.guard))) {
+    spoil(number);
+    return std::nullopt;
+  }
+  return step.factor.empty() ? step.scale : step.scale * number_in(step.factor);
+}
+
 double norm_factor(double norm, double least, double most, double rate) {
   constexpr double kSmallNorm =
       1e-6;  // what is nearly nothing has no direction

@@ -4,6 +4,7 @@
 #define DL_LIBCORE_DEVICE_HOST_MEMORY_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "libcore/tensor/device.h"
@@ -29,6 +30,17 @@ void read_host(std::span<double> to, const tensor::View& numbers);
 double& number_in(const tensor::View& number);
 // Makes it NaN.
 void spoil(const tensor::View& number);
+
+// What Device's functions of the same names promise.
+void add_host_numbers(const tensor::View& number, const tensor::View& numbers);
+void check_host_at_most(const tensor::View& number, const tensor::View& x,
+                        double most);
+void host_norm_factor(const tensor::View& factor, const tensor::View& squares,
+                      double most, bool always);
+// The scale of a step with its factor; nothing, after the number was spoilt:
+// its guard is NaN.
+std::optional<double> gated_scale(const tensor::UpdaterStep& step,
+                                  const tensor::View& number);
 
 // What Device::bound_norms() multiplies a row of this norm with.
 double norm_factor(double norm, double least, double most, double rate);

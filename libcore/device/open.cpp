@@ -56,7 +56,8 @@ std::unique_ptr<tensor::Device> open_any(std::string_view name,
 std::unique_ptr<tensor::Device> open_device(std::string_view name,
                                             tensor::Precision weights) {
   auto device = open_any(name, weights);
-  if (weights != tensor::Precision::kFloat32 && device->name() != "cpu")
+  if (weights != tensor::Precision::kFloat32 &&
+      !device->capabilities().bfloat16)
     throw Error{Code::kUsage,
                 "device " + device->name() + " holds weights in float32 only"};
   return device;
@@ -67,7 +68,7 @@ std::vector<std::unique_ptr<tensor::Device>> open_lanes(
   require(threads > 0, "lanes without a thread");
   std::vector<std::unique_ptr<tensor::Device>> lanes;
   lanes.push_back(open_device(name, weights));
-  const bool one_lane = lanes[0]->name().starts_with("cuda");
+  const bool one_lane = lanes[0]->capabilities().one_lane;
   while (!one_lane && static_cast<int>(lanes.size()) < threads)
     lanes.push_back(open_device(lanes[0]->name(), weights));
   return lanes;

@@ -66,18 +66,19 @@ bool HostUpdater::step(const Position& at, std::span<float> gradient,
     });
   };
   const tensor::View sum = view_of(gradient), weights = view_of(parameters);
-  if (s.plan.has_norms()) {
+  const bool has_norms = s.plan.has_norms();
+  if (has_norms) {
     on_all([&](int lane, tensor::Device& device) {
       s.plan.gather(lane, device, std::span(&sum, 1), 0,
                     s.layout.parameter_count);
     });
-    if (!s.plan.finite(*s.devices.front())) return false;
+    s.plan.judge(*s.devices.front(), {}, 0);
   }
   on_all([&](int lane, tensor::Device& device) {
-    s.plan.step(lane, device, at, tensor::UpdateTo::kParameters, {}, sum,
-                weights, view_of(state));
+    s.plan.step(lane, device, at, tensor::UpdateTo::kParameters, has_norms, {},
+                sum, weights, view_of(state));
   });
-  if (!s.plan.finite(*s.devices.front())) return false;
+  if (!s.plan.found(*s.devices.front()).update_finite) return false;
   if (!s.constraints.empty())
     on_all([&](int lane, tensor::Device& device) {
       s.constraints.apply(device, weights, lane, s.team.size());

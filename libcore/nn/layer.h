@@ -122,6 +122,7 @@ class Memory {
   tensor::View allocate(tensor::Shape shape);
   tensor::View allocate(tensor::Shape shape, tensor::DType dtype);
   std::size_t bytes() const { return bytes_; }
+  tensor::Device& device() const { return *device_; }
 
  private:
   tensor::Device* device_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -50,9 +51,13 @@ struct Network::State {
         std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
         bool with_gradients, std::span<const float> given);
 
+  void begin(const Batch& given, const Position& position,
+             std::int64_t segment);
   void gradient_task(int lane);
+  void step_task(int lane);
   void note_found(int lane, std::int64_t from);
   void gather(int lane, std::int64_t from, std::int64_t end);
+  void judge() { update_plan.judge(device(0), losses, most_loss); }
   double loss() const;
   // What the lanes are of: the network, or that of a segment.
   const NetworkConfig& lane_config() const {
@@ -72,6 +77,8 @@ struct Network::State {
                         std::span<Prediction> made);
   bool update(const Position& position, tensor::UpdateTo target,
               const UpdateSink& shown_to);
+  void write_update(int lane, bool guarded);
+  Found found();
   tensor::Device& device(int lane) {
     return *devices[static_cast<std::size_t>(lane)];
   }
@@ -91,6 +98,7 @@ struct Network::State {
   Constraints constraints;
   View parameters, statistics, updater_state;
   std::vector<View> gradients;  // of the lanes; the first becomes the sum
+  std::vector<View> losses;     // of the lanes
   std::vector<std::unique_ptr<Lane>> lanes;
   LaneTeam team;
 
@@ -107,6 +115,7 @@ struct Network::State {
   Carry carry = Carry::kNothing;
   Position at;
   tensor::UpdateTo to = tensor::UpdateTo::kGradient;
+  double most_loss = 0;
   const UpdateSink* sink = nullptr;
   const GradientSink* gradient_sink = nullptr;
   std::vector<std::int64_t> gathered_from;  // by lane
@@ -115,7 +124,8 @@ struct Network::State {
   std::span<Tensor> state;
   bool gradient_finite = false, frozen = false;
 
-  std::function<void(int)> compute_gradient, step, hold, measure, predict;
+  std::function<void(int)> compute_gradient, update_alone, step, hold, measure,
+      predict;
 };
 
 Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
@@ -161,12 +171,11 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                      joint_given, joint_made, &team},
         i, device(i)));
     gradients.push_back(lanes.back()->gradient());
+    losses.push_back(lanes.back()->loss());
   }
   compute_gradient = [this](int lane) { gradient_task(lane); };
-  step = [this](int lane) {
-    update_plan.step(lane, device(lane), at, to, *sink, gradients[0],
-                     parameters, updater_state);
-  };
+  update_alone = [this](int lane) { write_update(lane, false); };
+  step = [this](int lane) { step_task(lane); };
   measure = [this](int lane) {
     update_plan.measure(lane, device(lane), parameters);
   };
@@ -190,6 +199,20 @@ void Network::State::gradient_task(int lane) {
     lanes[l]->train(batch, at, carry, {});
   team.barrier();
   gather(lane, 0, gathered_from[l]);
+}
+
+// Nobody waits for what is found on the way.
+void Network::State::step_task(int lane) {
+  gradient_task(lane);
+  team.barrier();
+  if (lane == 0) judge();
+  team.barrier();
+  write_update(lane, true);
+}
+
+void Network::State::write_update(int lane, bool guarded) {
+  update_plan.step(lane, device(lane), at, to, guarded, *sink, gradients[0],
+                   parameters, updater_state);
 }
 
 // All lanes come here after the same steps.
@@ -226,11 +249,17 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
   at = position;
   to = target;
   sink = &shown_to;
-  team.run(step);
-  const bool finite = update_plan.finite(device(0));
-  if (finite && to == tensor::UpdateTo::kParameters && !constraints.empty())
+  team.run(update_alone);
+  return found().update_finite;
+}
+
+// Parameters that are finite are held to their constraints.
+Network::Found Network::State::found() {
+  const UpdatePlan::Found all = update_plan.found(device(0));
+  if (all.update_finite && to == tensor::UpdateTo::kParameters &&
+      !constraints.empty())
     team.run(hold);
-  return finite;
+  return {all.loss, all.gradient_finite, all.update_finite};
 }
 
 Network::Network(NetworkConfig config, const data::Normalizers& normalizers,
@@ -298,25 +327,47 @@ std::int64_t Network::segments() const {
   return state_->segments ? state_->segments->count() : 1;
 }
 
+void Network::State::begin(const Batch& given, const Position& position,
+                           std::int64_t segment) {
+  require(training, "a step of a network compiled without");
+  if (segment == 0) check_batch(given, wanted);
+  require(given.examples() > 0 && given.examples() <= max_batch,
+          "a mini-batch larger than the network was compiled for");
+  if (segments) {
+    batch = segments->cut(given, segment);
+    carry = segment == 0 ? Carry::kAfresh : Carry::kOn;
+  } else {
+    batch = given;
+  }
+  at = position;
+}
+
 double Network::compute_gradient(const Batch& batch, const Position& at,
                                  std::int64_t segment,
                                  const GradientSink& sink) {
   State& s = *state_;
-  require(s.training, "a gradient of a network compiled without");
-  if (segment == 0) check_batch(batch, s.wanted);
-  require(batch.examples() > 0 && batch.examples() <= s.max_batch,
-          "a mini-batch larger than the network was compiled for");
-  if (s.segments) {
-    s.batch = s.segments->cut(batch, segment);
-    s.carry = segment == 0 ? Carry::kAfresh : Carry::kOn;
-  } else {
-    s.batch = batch;
-  }
-  s.at = at;
+  s.begin(batch, at, segment);
   s.gradient_sink = &sink;
+  s.most_loss = std::numeric_limits<double>::max();
   s.team.run(s.compute_gradient);
-  s.gradient_finite = s.update_plan.finite(device());
-  return s.loss();
+  s.judge();
+  const UpdatePlan::Found found = s.update_plan.found(device());
+  s.gradient_finite = found.gradient_finite;
+  return found.loss;
+}
+
+Network::Found Network::step(const Batch& batch, const Position& at,
+                             std::int64_t segment, tensor::UpdateTo to,
+                             const UpdateSink& sink, double most_loss) {
+  static const GradientSink kNobody;
+  State& s = *state_;
+  s.begin(batch, at, segment);
+  s.gradient_sink = &kNobody;
+  s.most_loss = most_loss;
+  s.to = to;
+  s.sink = &sink;
+  s.team.run(s.step);
+  return s.found();
 }
 
 bool Network::gradient_is_finite() const { return state_->gradient_finite; }

@@ -3,18 +3,16 @@
 #include "libcore/nn/update_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
 
 namespace dl::nn {
 namespace {
 
 using tensor::View;
 
-// 64 KiB in float32: of two lanes, in the smallest caches of the second level.
-constexpr std::int64_t kPiece = 16384;
-// Renormalizing would blow up what is nearly nothing.
-constexpr double kSmallNorm = 1e-5;
+// The places of totals_.
+constexpr std::size_t kLoss = 0, kGathered = 1, kWritten = 2;
 
 bool over_norm(GradientNormalization n) {
   return n != GradientNormalization::kNone &&
@@ -37,12 +35,19 @@ UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
                        const LaneGradients& gradients, int lanes,
                        Memory& memory)
     : lanes_(lanes) {
-  cut(layout, gradients);
+  cut(layout, gradients, memory.device().capabilities().piece);
   for (std::size_t s = 0; s < layout.parameters.size(); ++s)
     rules_.push_back(rule_of(config, layout, s));
-  found_.resize(pieces_.size());
-  numbers_ = memory.allocate({static_cast<std::int64_t>(pieces_.size())},
-                             tensor::DType::kF64);
+  const auto numbers = [&](std::size_t count) {
+    // A network may have no parameters.
+    return memory.allocate(
+        {static_cast<std::int64_t>(std::max<std::size_t>(count, 1))},
+        tensor::DType::kF64);
+  };
+  gathered_ = numbers(pieces_.size());
+  written_ = numbers(pieces_.size());
+  factors_ = numbers(rules_.size());
+  totals_ = numbers(3);
   count_trained();
 }
 
@@ -66,14 +71,15 @@ std::size_t UpdatePlan::deal(std::size_t first, std::size_t last,
       trained_.begin());
 }
 
-void UpdatePlan::cut(const Layout& layout, const LaneGradients& gradients) {
+void UpdatePlan::cut(const Layout& layout, const LaneGradients& gradients,
+                     std::int64_t piece) {
   for (std::size_t s = 0; s < layout.parameters.size(); ++s) {
     const Segment& segment = layout.parameters[s];
     const std::int64_t end = segment.offset + segment.elements();
     std::int64_t in_lane = gradients.offsets[s];
-    for (std::int64_t at = segment.offset; at < end; at += kPiece) {
-      pieces_.push_back({at, std::min(at + kPiece, end), s, in_lane});
-      if (in_lane != LaneGradients::kNone) in_lane += kPiece;
+    for (std::int64_t at = segment.offset; at < end; at += piece) {
+      pieces_.push_back({at, std::min(at + piece, end), s, in_lane});
+      if (in_lane != LaneGradients::kNone) in_lane += piece;
     }
   }
 }
@@ -121,14 +127,32 @@ UpdatePlan::Rule UpdatePlan::rule_of(const NetworkConfig& config,
   return rule;
 }
 
-double UpdatePlan::factor(const Rule& rule) const {
-  if (!over_norm(rule.normalization)) return 1;
-  double squares = 0;
-  for (std::size_t p = rule.group_begin; p < rule.group_end; ++p)
-    squares += found_[p];
-  const double norm = std::sqrt(squares);
-  if (renormalizes(rule.normalization)) return norm < kSmallNorm ? 1 : 1 / norm;
-  return norm > rule.threshold ? rule.threshold / norm : 1;
+void UpdatePlan::judge(tensor::Device& device, std::span<const View> losses,
+                       double most_loss) {
+  const View loss = number(totals_, kLoss), all = number(totals_, kGathered);
+  device.fill(totals_, 0);
+  for (const View& share : losses) device.add_numbers(loss, share);
+  device.add_numbers(all, gathered_);
+  device.check_at_most(all, loss, most_loss);
+  for (std::size_t s = 0; s < rules_.size(); ++s) {
+    const Rule& rule = rules_[s];
+    if (!over_norm(rule.normalization)) continue;
+    const bool always = renormalizes(rule.normalization);
+    const auto begin = static_cast<std::int64_t>(rule.group_begin),
+               end = static_cast<std::int64_t>(rule.group_end);
+    device.norm_factor(number(factors_, s), gathered_.at(begin, {end - begin}),
+                       always ? 1 : rule.threshold, always);
+  }
+}
+
+UpdatePlan::Found UpdatePlan::found(tensor::Device& device) {
+  std::array<double, 3> totals{};
+  const View written = number(totals_, kWritten);
+  device.fill(written, 0);
+  device.add_numbers(written, written_);
+  device.read(totals, totals_);
+  return {totals[kLoss], std::isfinite(totals[kGathered]),
+          std::isfinite(totals[kWritten])};
 }
 
 tensor::StateViews UpdatePlan::components(View state, const Rule& rule,
@@ -157,7 +181,8 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
   const std::size_t own_end = deal(first, last, lane + 1);
   for (std::size_t p = deal(first, last, lane); p < own_end; ++p) {
     const Piece& piece = pieces_[p];
-    device.fill(number_of(p), 0);
+    const View found = number(gathered_, p);
+    device.fill(found, 0);
     if (rules_[piece.segment].frozen) continue;
     const View sum = piece.part_of(gradients[0]);
     if (piece.in_lane != LaneGradients::kNone)
@@ -165,9 +190,9 @@ void UpdatePlan::gather(int lane, tensor::Device& device,
         device.add(sum, 1, other.at(piece.in_lane, sum.shape));
     // In double: squares of float32 do not overflow, but NaN shows.
     if (over_norm(rules_[piece.segment].normalization))
-      device.add_squares(number_of(p), 1, sum);
+      device.add_squares(found, 1, sum);
     else
-      device.check_finite(number_of(p), sum);
+      device.check_finite(found, sum);
   }
 }
 
@@ -176,13 +201,15 @@ bool UpdatePlan::has_norms() const {
       rules_, [](const Rule& rule) { return over_norm(rule.normalization); });
 }
 
-tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
-                                        const Position& at) const {
+tensor::UpdaterStep UpdatePlan::step_of(std::size_t segment, const Position& at,
+                                        bool guarded) const {
+  const Rule& rule = rules_[segment];
   tensor::UpdaterStep step =
       rule.range->updater.step(at.iteration, at.epoch, at.beside);
   step.step -= at.afresh;
   step.learning_rate *= at.factor;
-  step.scale = factor(rule);
+  if (over_norm(rule.normalization)) step.factor = number(factors_, segment);
+  if (guarded) step.guard = number(totals_, kGathered);
   if (rule.normalization == GradientNormalization::kClipElementwise)
     step.limit = rule.threshold;
   step.l1 = rule.l1;
@@ -193,51 +220,51 @@ tensor::UpdaterStep UpdatePlan::step_of(const Rule& rule,
 }
 
 void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
-                      tensor::UpdateTo to, const UpdateSink& sink,
+                      tensor::UpdateTo to, bool guarded, const UpdateSink& sink,
                       View gradient, View parameters, View state) {
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;
   const std::size_t own_end = deal(lane + 1);
   for (std::size_t p = deal(lane); p < own_end; ++p) {
     const Piece& piece = pieces_[p];
-    device.fill(number_of(p), 0);
+    const View found = number(written_, p);
+    device.fill(found, 0);
     if (rule != &rules_[piece.segment]) {
       rule = &rules_[piece.segment];
-      if (!rule->frozen) step = step_of(*rule, at);
+      if (!rule->frozen) step = step_of(piece.segment, at, guarded);
     }
     if (rule->frozen) {
       if (sink) sink(piece.begin, piece.part_of(gradient));
       continue;
     }
-    device.update(number_of(p), step, to, piece.part_of(gradient),
+    device.update(found, step, to, piece.part_of(gradient),
                   piece.part_of(parameters), components(state, *rule, piece));
     if (!sink) continue;
-    double found = 0;
-    device.read({&found, 1}, number_of(p));
-    if (std::isfinite(found)) sink(piece.begin, piece.part_of(gradient));
+    double one = 0;
+    device.read({&one, 1}, found);
+    if (std::isfinite(one)) sink(piece.begin, piece.part_of(gradient));
   }
-}
-
-bool UpdatePlan::finite(tensor::Device& device) {
-  device.read(found_, numbers_);
-  return std::ranges::all_of(found_, [](double x) { return std::isfinite(x); });
 }
 
 void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
   const std::size_t own_end = deal(lane + 1);
   for (std::size_t p = deal(lane); p < own_end; ++p) {
     const Rule& rule = rules_[pieces_[p].segment];
-    const View w = pieces_[p].part_of(parameters), number = number_of(p);
-    device.fill(number, 0);
+    const View w = pieces_[p].part_of(parameters), score = number(written_, p);
+    device.fill(score, 0);
     if (rule.frozen) continue;
-    if (rule.l1 != 0) device.add_absolute(number, rule.l1, w);
-    if (rule.l2 != 0) device.add_squares(number, rule.l2 / 2, w);
+    if (rule.l1 != 0) device.add_absolute(score, rule.l1, w);
+    if (rule.l2 != 0) device.add_squares(score, rule.l2 / 2, w);
   }
 }
 
 double UpdatePlan::score(tensor::Device& device) {
-  device.read(found_, numbers_);
-  return std::accumulate(found_.begin(), found_.end(), 0.0);
+  const View sum = number(totals_, kWritten);
+  device.fill(sum, 0);
+  device.add_numbers(sum, written_);
+  double score = 0;
+  device.read({&score, 1}, sum);
+  return score;
 }
 
 }  // namespace dl::nn

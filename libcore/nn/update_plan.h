@@ -12,11 +12,11 @@
 // memory traffic.  step() is Device::update(), which reads gradient, state and
 // parameters once and writes what changes.
 //
-// What the passes find stays on the device, a number for each piece, and is
-// read once at the end of each.
+// What the passes find stays on the device, a number for each piece; so both
+// may follow each other without a wait, and what they found is read at the end.
 //
-// Nothing that is not finite spreads: a gradient that is not is known after
-// gather(), before anything depends on it.  A finite one may still overflow
+// Nothing that is not finite spreads: of a gradient that is not judge() leaves
+// a guard, with which step() writes nothing.  A finite one may still overflow
 // inside an updater; step() says so when it has written, so whoever asked for
 // the parameters has lost them (Network::apply_update()).
 
@@ -44,8 +44,8 @@ class UpdatePlan {
              const LaneGradients& gradients, int lanes, Memory& memory);
 
   // gather(), step() and measure() are called within LaneTeam::run(), by every
-  // lane, and what they found is asked for afterwards, each once, of the first
-  // lane's device.
+  // lane; between them and what is asked for of the first lane's device, all
+  // lanes meet.
   //
   // Of elements [begin, end), where no tensor is cut: the first gradient
   // becomes the sum of all, in their order; the others are as LaneGradients
@@ -55,14 +55,23 @@ class UpdatePlan {
               std::int64_t end);
   // Whether step() needs what gather() finds: norms of gradients.
   bool has_norms() const;
-  // After finite().  The gradient becomes the update, or the parameters move by
-  // it.  Pieces of what was written are shown to the sink, if there is one;
-  // then the device waits after each.
+  // After gather(): sums the lanes' losses, and makes of the norms what
+  // gradients are multiplied with.  The first lane alone.
+  void judge(tensor::Device& device, std::span<const tensor::View> losses,
+             double most_loss);
+  // The gradient becomes the update, or the parameters move by it; guarded:
+  // unless judge() found a loss above the most, or anything not finite.  Pieces
+  // of what was written are shown to the sink, if there is one; then the device
+  // waits after each.
   void step(int lane, tensor::Device& device, const Position& at,
-            tensor::UpdateTo to, const UpdateSink& sink, tensor::View gradient,
-            tensor::View parameters, tensor::View state);
-  // Whether the sum, or what step() wrote, is finite.
-  bool finite(tensor::Device& device);
+            tensor::UpdateTo to, bool guarded, const UpdateSink& sink,
+            tensor::View gradient, tensor::View parameters, tensor::View state);
+  // What judge() and then step() found.  Waits for the device.
+  struct Found {
+    double loss;
+    bool gradient_finite, update_finite;
+  };
+  Found found(tensor::Device& device);
   // l1 |w| + l2/2 w^2; score() is the sum afterwards.
   void measure(int lane, tensor::Device& device, tensor::View parameters);
   double score(tensor::Device& device);
@@ -86,7 +95,8 @@ class UpdatePlan {
     const StateRange* range;
   };
 
-  void cut(const Layout& layout, const LaneGradients& gradients);
+  void cut(const Layout& layout, const LaneGradients& gradients,
+           std::int64_t piece);
   void count_trained();
   std::size_t piece_at(std::int64_t element) const;
   // Where in [first, last) of the pieces a lane's begin, lane() of them all.
@@ -94,12 +104,11 @@ class UpdatePlan {
   std::size_t deal(int lane) const { return deal(0, pieces_.size(), lane); }
   Rule rule_of(const NetworkConfig& config, const Layout& layout,
                std::size_t segment) const;
-  tensor::View number_of(std::size_t piece) const {
-    return numbers_.at(static_cast<std::int64_t>(piece), {1});
+  static tensor::View number(tensor::View numbers, std::size_t i) {
+    return numbers.at(static_cast<std::int64_t>(i), {1});
   }
-  // What to multiply the gradient with.
-  double factor(const Rule& rule) const;
-  tensor::UpdaterStep step_of(const Rule& rule, const Position& at) const;
+  tensor::UpdaterStep step_of(std::size_t segment, const Position& at,
+                              bool guarded) const;
   tensor::StateViews components(tensor::View state, const Rule& rule,
                                 const Piece& piece) const;
 
@@ -108,10 +117,12 @@ class UpdatePlan {
   // Parameters that are trained before each piece, and in all.
   std::vector<std::int64_t> trained_;
   int lanes_;
-  // By piece: on the device, and as read last.  Of gather(), squares of the
-  // gradient where its norm matters; NaN where something is not finite.
-  tensor::View numbers_;
-  std::vector<double> found_;
+  // Numbers on the device, NaN where something is not finite.  By piece: of
+  // gather(), squares of the gradient where its norm matters; of step() or
+  // measure(), 0 or the score.  By segment: what gradients are multiplied with.
+  tensor::View gathered_, written_, factors_;
+  // The loss, of all that was gathered, and of all that was written.
+  tensor::View totals_;
 };
 
 }  // namespace dl::nn

@@ -75,12 +75,25 @@ enum class Extreme { kMax, kMin };
 // Which steps of a sequence: its last, or all from the last to the first.
 enum class StepChoice { kLast, kReversed };
 
+// What those who use a device need to know of it.
+struct Capabilities {
+  // It spreads work by itself: lanes are to be one.
+  bool one_lane = false;
+  // Precisions beside float32 that it holds frozen weights in.
+  bool bfloat16 = false;
+  // Parameters that update() is best given at a time: 64 KiB in float32, in the
+  // smallest caches of the second level with room for another lane's.
+  std::int64_t piece = 16384;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
   virtual DType real() const = 0;        // kF32 or kF64
+
+  virtual Capabilities capabilities() const { return {}; }
 
   // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(), kI32, or
   // kF64 for numbers, see below.
@@ -146,6 +159,15 @@ class Device {
   virtual void add_squares(View number, double a, View x) = 0;
   // The number becomes NaN unless all of x is finite.
   virtual void check_finite(View number, View x) = 0;
+  // number += the sum of numbers, in their order.
+  virtual void add_numbers(View number, View numbers) = 0;
+  // The number becomes NaN unless x, a number, is at most that.
+  virtual void check_at_most(View number, View x, double most) = 0;
+  // With the norm, the root of the sum of `squares` (numbers): factor = most /
+  // norm where the norm is above most, or wherever with `always`, but for norms
+  // below 1e-5, which have no direction; else 1.
+  virtual void norm_factor(View factor, View squares, double most,
+                           bool always) = 0;
   // Waits for the device; `to` has a place for each.
   virtual void read(std::span<double> to, View numbers) = 0;
 
@@ -289,7 +311,7 @@ class Device {
   // views of their own, so that a range may be cut into pieces.  w may be empty
   // where it is neither regularised, decayed nor written.
   // The number becomes NaN unless all that was written is finite, state
-  // included.
+  // included, or where the step's guard is.
   virtual void update(View number, const UpdaterStep& step, UpdateTo to, View g,
                       View w, const StateViews& state) = 0;
 };

@@ -31,7 +31,12 @@ enum class Updater {
 // clipped to [-limit, limit]; then the updater makes the update u of g' by its
 // formula, dl-network(5) (kNone: u = g', kAdamW: as kAdam); and at last
 //   u' = u + decay w.
+//
+// What the step before it found decides on the device, without a wait: numbers,
+// or empty.
 struct UpdaterStep {
+  View factor = {};  // a number that scale is multiplied with
+  View guard = {};   // a number; where it is NaN, nothing is written
   double scale = 1;
   double limit = std::numeric_limits<double>::infinity();
   double l1 = 0, l2 = 0;

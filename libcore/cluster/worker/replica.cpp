@@ -122,14 +122,10 @@ Replica::Step Replica::train(const nn::Batch& batch, const nn::Position& at) {
   return step(batch, at, tensor::UpdateTo::kParameters, {});
 }
 
-bool Replica::compute_update(const nn::Position& at, const UpdateSink& sink) {
-  if (!sink) return network_->compute_update(at);
-  const auto first = device_->on_host(network_->update());
-  require(!first.empty(), "an update that is not in host memory");
-  return network_->compute_update(at, [&](std::int64_t begin, tensor::View v) {
-    const auto place = static_cast<std::size_t>(begin);
-    sink(place, first.subspan(place, static_cast<std::size_t>(v.elements())));
-  });
+std::span<const float> Replica::update_on_host() {
+  const auto all = device_->on_host(network_->update());
+  require(!all.empty(), "an update that is not in host memory");
+  return all;
 }
 
 Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
@@ -137,7 +133,9 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
   require(!parameters_lost_, "a step from parameters that another has lost");
   const tensor::View statistics = network_->statistics();
   const bool keep = !statistics.empty() && statistics.elements() > 0;
-  if (keep) device_->download(kept_statistics_, statistics);
+  if (keep && !kept_statistics_)
+    kept_statistics_ = device_->allocate(statistics.shape);
+  if (keep) device_->copy(kept_statistics_->view(), statistics);
   Step step;
   failpoint("worker.compute");
   if (network_->segments() == 1)
@@ -147,8 +145,7 @@ Replica::Step Replica::step(const nn::Batch& batch, const nn::Position& at,
   else
     step = compute_segments(batch, at, sink);
   if (step.fault.empty() || !keep) return step;
-  device_->upload(statistics, kept_statistics_);
-  device_->finish();
+  device_->copy(statistics, kept_statistics_->view());
   return step;
 }
 
@@ -160,45 +157,54 @@ Replica::Step Replica::gradient(const nn::Batch& batch, const nn::Position& at,
   const auto here = device_->on_host(network_->update());
   const auto show = [&](double loss, std::int64_t element) {
     const auto from = static_cast<std::size_t>(element);
-    if (here.empty() || !fault_of(loss).empty()) return;
+    if (here.empty() || !fault_of(loss, true).empty()) return;
     sink(loss, from, here.subspan(from));
   };
-  Step step = find_gradient(batch, 0, at, show);
+  Step step;
+  step.loss = network_->compute_gradient(batch, at, 0, show);
+  if (failpoint("worker.nan"))
+    step.loss = std::numeric_limits<double>::quiet_NaN();
+  step.fault = fault_of(step.loss, network_->gradient_is_finite());
   if (step.fault.empty()) sink(step.loss, 0, update());
   return step;
 }
 
-// "": none.
-std::string Replica::fault_of(double loss) const {
-  if (!std::isfinite(loss)) return "the loss is not finite";
-  if (!loss_of_chance_ || loss <= kMostLoss * *loss_of_chance_) return "";
-  return "the loss of " + format("%.2g", loss) +
-         " is out of all proportion: a constant prediction has " +
-         format("%.3g", *loss_of_chance_);
+double Replica::most_loss() const {
+  return loss_of_chance_ ? kMostLoss * *loss_of_chance_
+                         : std::numeric_limits<double>::max();
 }
 
-Replica::Step Replica::find_gradient(const nn::Batch& batch,
-                                     std::int64_t segment,
-                                     const nn::Position& at,
-                                     const nn::GradientSink& sink) {
-  Step step;
-  step.loss = network_->compute_gradient(batch, at, segment, sink);
-  if (failpoint("worker.nan"))
-    step.loss = std::numeric_limits<double>::quiet_NaN();
-  step.fault = fault_of(step.loss);
-  if (step.fault.empty() && !network_->gradient_is_finite())
-    step.fault = "the gradient is not finite";
-  return step;
+// "": none.
+std::string Replica::fault_of(double loss, bool gradient_finite) const {
+  if (!std::isfinite(loss)) return "the loss is not finite";
+  if (loss > most_loss())
+    return "the loss of " + format("%.2g", loss) +
+           " is out of all proportion: a constant prediction has " +
+           format("%.3g", *loss_of_chance_);
+  return gradient_finite ? "" : "the gradient is not finite";
 }
 
 Replica::Step Replica::step(const nn::Batch& batch, std::int64_t segment,
                             const nn::Position& at, tensor::UpdateTo to,
                             const UpdateSink& sink) {
   const bool apply = to == tensor::UpdateTo::kParameters;
-  Step step = find_gradient(batch, segment, at, {});
-  if (!step.fault.empty() ||
-      (apply ? network_->apply_update(at) : compute_update(at, sink)))
-    return step;
+  const double most = failpoint("worker.nan") ? -1 : most_loss();
+  std::span<const float> all;
+  nn::UpdateSink show;
+  if (sink) {
+    all = update_on_host();
+    // Two references: more would be allocated.
+    show = [&sink, &all](std::int64_t begin, tensor::View v) {
+      const auto place = static_cast<std::size_t>(begin);
+      sink(place, all.subspan(place, static_cast<std::size_t>(v.elements())));
+    };
+  }
+  const nn::Network::Found found =
+      network_->step(batch, at, segment, to, show, most);
+  Step step;
+  step.loss = most < 0 ? std::numeric_limits<double>::quiet_NaN() : found.loss;
+  step.fault = fault_of(step.loss, found.gradient_finite);
+  if (!step.fault.empty() || found.update_finite) return step;
   step.fault = "the update is not finite";
   network_->reset_updater_state();
   step.updater_afresh = true;
@@ -247,8 +253,7 @@ Replica::Step Replica::compute_segments(const nn::Batch& batch,
 }
 
 void Replica::show(const UpdateSink& sink) {
-  const auto all = device_->on_host(network_->update());
-  require(!all.empty(), "an update that is not in host memory");
+  const auto all = update_on_host();
   std::size_t at = 0;
   for (const std::size_t elements : tensors()) {
     sink(at, all.subspan(at, elements));

@@ -95,21 +95,21 @@ class Replica {
   Step step(const nn::Batch& batch, std::int64_t segment,
             const nn::Position& at, tensor::UpdateTo to,
             const UpdateSink& sink);
-  Step find_gradient(const nn::Batch& batch, std::int64_t segment,
-                     const nn::Position& at, const nn::GradientSink& sink);
-  std::string fault_of(double loss) const;
+  double most_loss() const;
+  std::string fault_of(double loss, bool gradient_finite) const;
   Step each_segment(const nn::Batch& batch, const nn::Position& at);
   Step compute_segments(const nn::Batch& batch, const nn::Position& at,
                         const UpdateSink& sink);
   void show(const UpdateSink& sink);
-  bool compute_update(const nn::Position& at, const UpdateSink& sink);
+  std::span<const float> update_on_host();  // throws: kBug, it is not there
   std::vector<float> get(tensor::View from);
   void set(tensor::View to, std::span<const float> values, const char* what);
 
   tensor::Device* device_ = nullptr;  // of the first lane, owned by network_
   std::unique_ptr<nn::Network> network_;
   std::optional<double> loss_of_chance_;  // nn/chance.h
-  tensor::Tensor scratch_, kept_statistics_;
+  tensor::Tensor scratch_;
+  std::unique_ptr<tensor::Buffer> kept_statistics_;
   std::unique_ptr<tensor::Buffer> before_;  // parameters, of compute_segments()
   bool parameters_lost_ = false;
 };

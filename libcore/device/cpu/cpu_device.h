@@ -34,6 +34,9 @@ class CpuDevice final : public tensor::Device {
 
   std::string name() const override { return "cpu"; }
   tensor::DType real() const override { return tensor::DType::kF32; }
+  tensor::Capabilities capabilities() const override {
+    return {.bfloat16 = true};
+  }
 
   // memory.cpp
   using Device::allocate;
@@ -66,6 +69,10 @@ class CpuDevice final : public tensor::Device {
   void add_absolute(View number, double a, View x) override;
   void add_squares(View number, double a, View x) override;
   void check_finite(View number, View x) override;
+  void add_numbers(View number, View numbers) override;
+  void check_at_most(View number, View x, double most) override;
+  void norm_factor(View factor, View squares, double most,
+                   bool always) override;
   void read(std::span<double> to, View numbers) override;
   void bound_norms(View y, double least, double most, double rate) override;
 

@@ -73,6 +73,19 @@ void CpuDevice::check_finite(View number, View x) {
   if (!kernels::all_finite(x.as<float>(), x.elements())) spoil(number);
 }
 
+void CpuDevice::add_numbers(View number, View numbers) {
+  add_host_numbers(number, numbers);
+}
+
+void CpuDevice::check_at_most(View number, View x, double most) {
+  check_host_at_most(number, x, most);
+}
+
+void CpuDevice::norm_factor(View factor, View squares, double most,
+                            bool always) {
+  host_norm_factor(factor, squares, most, always);
+}
+
 void CpuDevice::read(std::span<double> to, View numbers) {
   read_host(to, numbers);
 }
@@ -84,7 +97,7 @@ void CpuDevice::bound_norms(View y, double least, double most, double rate) {
     float* row = y.as<float>() + i * rows.length;
     const double norm = std::sqrt(kernels::sum_squares(row, rows.length));
     const auto factor =
-        static_cast<float>(norm_factor(norm, least, most, rate));
+        static_cast<float>(device::norm_factor(norm, least, most, rate));
     if (factor == 1.0f) continue;
     for (std::int64_t j = 0; j < rows.length; ++j) row[j] *= factor;
   }

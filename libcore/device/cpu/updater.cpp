@@ -208,7 +208,7 @@ struct NadamMomentum {
 };
 
 // Shares are rounded from doubles: 1 - 0.999f has lost digits.
-kernels::Numbers numbers_of(const UpdaterStep& step) {
+kernels::Numbers numbers_of(const UpdaterStep& step, double scale) {
   double rate = step.learning_rate, nudge = 0;
   const auto t = static_cast<double>(step.step);
   switch (step.kind) {
@@ -236,7 +236,7 @@ kernels::Numbers numbers_of(const UpdaterStep& step) {
       break;
   }
   const auto real = [](double x) { return static_cast<float>(x); };
-  return {.scale = real(step.scale),
+  return {.scale = real(scale),
           .limit = real(step.limit),
           .l1 = real(step.l1),
           .l2 = real(step.l2),
@@ -297,8 +297,10 @@ void CpuDevice::update(View number, const UpdaterStep& step,
                        tensor::UpdateTo to, View g, View w,
                        const tensor::StateViews& state) {
   check_update(tensor::DType::kF32, step, to, g, w, state);
+  const auto scale = gated_scale(step, number);
+  if (!scale) return;
   const bool finite = pass_of(step, to)(
-      numbers_of(step),
+      numbers_of(step, *scale),
       {g.as<float>(), w.as<float>(), state[0].as<float>(), state[1].as<float>(),
        state[2].as<float>(), g.elements()});
   if (!finite) spoil(number);

@@ -39,6 +39,19 @@ void ReferenceDevice::check_finite(View number, View x) {
     if (!std::isfinite(x.as<double>()[i])) spoil(number);
 }
 
+void ReferenceDevice::add_numbers(View number, View numbers) {
+  add_host_numbers(number, numbers);
+}
+
+void ReferenceDevice::check_at_most(View number, View x, double most) {
+  check_host_at_most(number, x, most);
+}
+
+void ReferenceDevice::norm_factor(View factor, View squares, double most,
+                                  bool always) {
+  host_norm_factor(factor, squares, most, always);
+}
+
 void ReferenceDevice::read(std::span<double> to, View numbers) {
   read_host(to, numbers);
 }
@@ -51,7 +64,8 @@ void ReferenceDevice::bound_norms(View y, double least, double most,
     double* row = y.as<double>() + i * rows.length;
     double squares = 0;
     for (std::int64_t j = 0; j < rows.length; ++j) squares += row[j] * row[j];
-    const double factor = norm_factor(std::sqrt(squares), least, most, rate);
+    const double factor =
+        device::norm_factor(std::sqrt(squares), least, most, rate);
     for (std::int64_t j = 0; j < rows.length; ++j) row[j] *= factor;
   }
 }

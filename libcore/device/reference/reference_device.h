@@ -49,6 +49,10 @@ class ReferenceDevice final : public tensor::Device {
   void add_absolute(View number, double a, View x) override;
   void add_squares(View number, double a, View x) override;
   void check_finite(View number, View x) override;
+  void add_numbers(View number, View numbers) override;
+  void check_at_most(View number, View x, double most) override;
+  void norm_factor(View factor, View squares, double most,
+                   bool always) override;
   void read(std::span<double> to, View numbers) override;
   void bound_norms(View y, double least, double most, double rate) override;
 

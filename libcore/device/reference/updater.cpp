@@ -91,10 +91,14 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v,
 
 }  // namespace
 
-void ReferenceDevice::update(View number, const UpdaterStep& step,
+void ReferenceDevice::update(View number, const UpdaterStep& given,
                              tensor::UpdateTo to, View gradient,
                              View parameters, const tensor::StateViews& state) {
-  check_update(DType::kF64, step, to, gradient, parameters, state);
+  check_update(DType::kF64, given, to, gradient, parameters, state);
+  const auto scale = gated_scale(given, number);
+  if (!scale) return;
+  UpdaterStep step = given;
+  step.scale = *scale;
   bool finite = true;
   for (std::int64_t i = 0; i < gradient.elements(); ++i) {
     double none[] = {0, 0, 0, 0};

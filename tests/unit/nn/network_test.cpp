@@ -409,6 +409,38 @@ TEST_CASE("what is not finite is seen: loss, gradient, update, parameters") {
   CHECK_FALSE(network.apply_update({}));
 }
 
+TEST_CASE("a step in one go is its parts, and writes nothing after a fault") {
+  const NetworkConfig config = sequence("[4]", kSoftmax, kAdam);
+  const int lanes = GENERATE(1, 2);
+  const std::string device = GENERATE("reference", "cpu");
+  Network parts = compile(config, 5, device, lanes),
+          whole = compile(config, 5, device, lanes);
+  Examples data = random_examples(config, 5);
+  const auto step = [&](double most_loss) {
+    return whole.step(data.batch(), {}, 0, tensor::UpdateTo::kParameters, {},
+                      most_loss);
+  };
+  const double loss = parts.compute_gradient(data.batch(), {});
+  CHECK(parts.apply_update({}));
+  const Network::Found found = step(2 * loss);
+  CHECK(found.loss == loss);
+  CHECK(found.gradient_finite);
+  CHECK(found.update_finite);
+  CHECK(values(whole, whole.parameters()) == values(parts, parts.parameters()));
+  CHECK(values(whole, whole.updater_state()) ==
+        values(parts, parts.updater_state()));
+
+  const Network::Found above = step(loss / 1000);
+  CHECK(above.loss == parts.compute_gradient(data.batch(), {}));
+  CHECK_FALSE(above.gradient_finite);
+  CHECK_FALSE(above.update_finite);
+  data.features.as<double>()[13] = std::nan("");
+  CHECK(std::isnan(step(2 * loss).loss));
+  CHECK(values(whole, whole.parameters()) == values(parts, parts.parameters()));
+  CHECK(values(whole, whole.updater_state()) ==
+        values(parts, parts.updater_state()));
+}
+
 TEST_CASE("only a training network holds gradients") {
   const NetworkConfig config = sequence("[6, 6, 2]", kMixed, kAdam);
   Network training = compile(config, 8),

@@ -40,12 +40,14 @@ std::vector<double> update_of(
   team.run([&](int lane) {
     plan.gather(lane, network.device(), found, 0, layout.parameter_count);
   });
-  REQUIRE(plan.finite(network.device()));
+  plan.judge(network.device(), {}, 0);
   team.run([&](int lane) {
-    plan.step(lane, network.device(), at, to, {}, network.update(),
+    plan.step(lane, network.device(), at, to, true, {}, network.update(),
               network.parameters(), network.updater_state());
   });
-  REQUIRE(plan.finite(network.device()));
+  const UpdatePlan::Found all = plan.found(network.device());
+  REQUIRE(all.gradient_finite);
+  REQUIRE(all.update_finite);
   return values(network, network.update());
 }
 
@@ -344,7 +346,8 @@ TEST_CASE(
     team.run([&](int lane) {
       plan.gather(lane, one.device(), found, 0, layout.parameter_count);
     });
-    return plan.finite(one.device());
+    plan.judge(one.device(), {}, 0);
+    return plan.found(one.device()).gradient_finite;
   };
   CHECK(gather(-1));
   CHECK(values(one, one.update()) ==
