@@ -2,9 +2,13 @@
 // libdl_cuda.so beside the program: so that nothing else links CUDA, and one
 // build runs on hosts with and without a GPU.
 //
+// DL_CUDA_PLUGIN in the environment names another.
+//
 // The object exports, with C linkage,
+//   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
+//   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, cuBLAS 13.0"
+//   int dl_cuda_count();            // of GPUs; throws dl::Error
 //   dl::tensor::Device* dl_cuda_open(int index);  // throws dl::Error
-//   const char* dl_cuda_version();                // "cuDNN 8.9, cuBLAS 12.3"
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
 #define DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
@@ -17,8 +21,12 @@
 namespace dl::device {
 
 // A new stream on GPU `index`.
-// Throws Error: kUnavailable, the object cannot be loaded, or has no such GPU.
+// Throws Error: kUnavailable, the object cannot be loaded or is of another
+// build, or there is no such GPU.
 std::unique_ptr<tensor::Device> open_cuda(int index);
+
+// GPUs of this host that may be used; 0 without the object or a driver.
+int cuda_count();
 
 // Versions of the libraries behind it; "" without the object.
 std::string cuda_version();

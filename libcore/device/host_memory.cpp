@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/device/norms.h"
 
 namespace dl::device {
 namespace {
@@ -106,12 +107,10 @@ void check_host_at_most(const View& number, const View& x, double most) {
 
 void host_norm_factor(const View& factor, const View& squares, double most,
                       bool always) {
-  constexpr double kSmallNorm = 1e-5;
   double& made = number_in(factor);
   made = 0;
   add_host_numbers(factor, squares);
-  const double norm = std::sqrt(made);
-  made = norm > most || (always && norm >= kSmallNorm) ? most / norm : 1;
+  made = clipping_factor(std::sqrt(made), most, always);
 }
 
 std::optional<double> gated_scale(const tensor::UpdaterStep& step,
@@ -121,14 +120,6 @@ std::optional<double> gated_scale(const tensor::UpdaterStep& step,
     return std::nullopt;
   }
   return step.factor.empty() ? step.scale : step.scale * number_in(step.factor);
-}
-
-double norm_factor(double norm, double least, double most, double rate) {
-  constexpr double kSmallNorm =
-      1e-6;  // what is nearly nothing has no direction
-  const double bound = norm > most ? most : norm < least ? least : norm;
-  if (!(norm >= kSmallNorm) || bound == norm) return 1;
-  return 1 + rate * (bound - norm) / norm;
 }
 
 }  // namespace dl::device

@@ -42,9 +42,6 @@ void host_norm_factor(const tensor::View& factor, const tensor::View& squares,
 std::optional<double> gated_scale(const tensor::UpdaterStep& step,
                                   const tensor::View& number);
 
-// What Device::bound_norms() multiplies a row of this norm with.
-double norm_factor(double norm, double least, double most, double rate);
-
 }  // namespace dl::device
 
 #endif  // DL_LIBCORE_DEVICE_HOST_MEMORY_H_

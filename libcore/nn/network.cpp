@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
+#include "libcore/base/philox.h"
 #include "libcore/nn/batch.h"
 #include "libcore/nn/constraints.h"
 #include "libcore/nn/initialise.h"
@@ -27,6 +28,9 @@ using tensor::View;
 std::int64_t Batch::examples() const { return inputs.at(0).values->shape()[0]; }
 
 namespace {
+
+// What a step is for.
+enum class Goal { kGradient, kUpdate, kParameters };
 
 // A device has the team's threads for as long as this lives.
 class WithThreads {
@@ -53,6 +57,7 @@ struct Network::State {
 
   void begin(const Batch& given, const Position& position,
              std::int64_t segment);
+  std::uint64_t kind_of_step(std::int64_t segment, Goal goal) const;
   void gradient_task(int lane);
   void step_task(int lane);
   void note_found(int lane, std::int64_t from);
@@ -342,6 +347,14 @@ void Network::State::begin(const Batch& given, const Position& position,
   at = position;
 }
 
+// Steps of a kind make the same calls of the device.
+std::uint64_t Network::State::kind_of_step(std::int64_t segment,
+                                           Goal goal) const {
+  return mix({static_cast<std::uint64_t>(batch.examples()),
+              static_cast<std::uint64_t>(segment == 0),
+              static_cast<std::uint64_t>(goal)});
+}
+
 double Network::compute_gradient(const Batch& batch, const Position& at,
                                  std::int64_t segment,
                                  const GradientSink& sink) {
@@ -349,8 +362,10 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
   s.begin(batch, at, segment);
   s.gradient_sink = &sink;
   s.most_loss = std::numeric_limits<double>::max();
+  device().begin_step(s.kind_of_step(segment, Goal::kGradient));
   s.team.run(s.compute_gradient);
   s.judge();
+  device().end_step();
   const UpdatePlan::Found found = s.update_plan.found(device());
   s.gradient_finite = found.gradient_finite;
   return found.loss;
@@ -366,7 +381,11 @@ Network::Found Network::step(const Batch& batch, const Position& at,
   s.most_loss = most_loss;
   s.to = to;
   s.sink = &sink;
+  device().begin_step(s.kind_of_step(segment, to == tensor::UpdateTo::kGradient
+                                                  ? Goal::kUpdate
+                                                  : Goal::kParameters));
   s.team.run(s.step);
+  device().end_step();
   return s.found();
 }
 

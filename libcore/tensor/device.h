@@ -32,8 +32,10 @@
 #include "libcore/base/parallel.h"
 #include "libcore/tensor/activation.h"
 #include "libcore/tensor/attention.h"
+#include "libcore/tensor/capabilities.h"
 #include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/conv3d.h"
+#include "libcore/tensor/dense.h"
 #include "libcore/tensor/dtype.h"
 #include "libcore/tensor/local_norm.h"
 #include "libcore/tensor/loss.h"
@@ -48,43 +50,10 @@
 
 namespace dl::tensor {
 
-// One of as many parts of a result, all of which are computed at the same time,
-// each by a device of its own; an element's bits do not depend on how many.
-struct Slice {
-  int index = 0, count = 1;
-};
-
-// A fully connected layer, for any batch: x [n, inputs], w [units, inputs], b
-// [units], y [n, units].
-class Dense {
- public:
-  virtual ~Dense() = default;
-  // y = x w' + b, of a slice of the units; an empty b is left out.
-  virtual void forward(View y, View x, View w, View b, Slice slice) = 0;
-  // dw = dy' x, of a slice of the units.
-  virtual void backward_weights(View dw, View x, View dy, Slice slice) = 0;
-  // dx = dy w, of a slice of the inputs.
-  virtual void backward_data(View dx, View dy, View w, Slice slice) = 0;
-  // As Conv2d::freeze() and freeze_like(), but w and b must stay as they are.
-  virtual bool freeze(View, View, const ActivationSpec&) { return false; }
-  virtual void freeze_like(const Dense& other) { static_cast<void>(other); }
-};
-
 enum class Extreme { kMax, kMin };
 
 // Which steps of a sequence: its last, or all from the last to the first.
 enum class StepChoice { kLast, kReversed };
-
-// What those who use a device need to know of it.
-struct Capabilities {
-  // It spreads work by itself: lanes are to be one.
-  bool one_lane = false;
-  // Precisions beside float32 that it holds frozen weights in.
-  bool bfloat16 = false;
-  // Parameters that update() is best given at a time: 64 KiB in float32, in the
-  // smallest caches of the second level with room for another lane's.
-  std::int64_t piece = 16384;
-};
 
 class Device {
  public:
@@ -129,6 +98,13 @@ class Device {
   // too: the device's own thread calls team->run().  Null: by its own alone.
   virtual void use(ThreadTeam* team) { static_cast<void>(team); }
   virtual void finish() = 0;  // waits until all calls have taken effect
+  // Between these, one step of training, in one thread.  Steps of a key are
+  // expected, not required, to make the same calls on the same memory, so that
+  // a device may put off what it is told until the end.  Nothing but speed
+  // depends on them, and what is downloaded or read in between costs that.
+  // A step that is not ended, because something was thrown, ends with the next.
+  virtual void begin_step(std::uint64_t key) { static_cast<void>(key); }
+  virtual void end_step() {}
 
   // Vectors, elementwise, of any shapes with equally many elements.  NaN stays
   // NaN, in activations too.

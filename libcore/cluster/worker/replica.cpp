@@ -155,11 +155,12 @@ Replica::Step Replica::gradient(const nn::Batch& batch, const nn::Position& at,
   require(network_->segments() == 1, "the gradient of several segments");
   failpoint("worker.compute");
   const auto here = device_->on_host(network_->update());
-  const auto show = [&](double loss, std::int64_t element) {
-    const auto from = static_cast<std::size_t>(element);
-    if (here.empty() || !fault_of(loss, true).empty()) return;
-    sink(loss, from, here.subspan(from));
-  };
+  nn::GradientSink show;
+  if (!here.empty())
+    show = [&](double loss, std::int64_t element) {
+      const auto from = static_cast<std::size_t>(element);
+      if (fault_of(loss, true).empty()) sink(loss, from, here.subspan(from));
+    };
   Step step;
   step.loss = network_->compute_gradient(batch, at, 0, show);
   if (failpoint("worker.nan"))

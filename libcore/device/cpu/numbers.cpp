@@ -8,6 +8,7 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/vectorize.h"
 #include "libcore/device/host_memory.h"
+#include "libcore/device/norms.h"
 
 namespace dl::device {
 
@@ -97,7 +98,7 @@ void CpuDevice::bound_norms(View y, double least, double most, double rate) {
     float* row = y.as<float>() + i * rows.length;
     const double norm = std::sqrt(kernels::sum_squares(row, rows.length));
     const auto factor =
-        static_cast<float>(device::norm_factor(norm, least, most, rate));
+        static_cast<float>(bounding_factor(norm, least, most, rate));
     if (factor == 1.0f) continue;
     for (std::int64_t j = 0; j < rows.length; ++j) row[j] *= factor;
   }

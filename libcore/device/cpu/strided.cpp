@@ -6,12 +6,10 @@
 // element does not change it.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <utility>
 
+#include "libcore/device/axes.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/kernels/kernels.h"
@@ -19,40 +17,6 @@
 
 namespace dl::device {
 namespace {
-
-struct Axis {
-  std::int64_t extent = 1, y = 0, x = 0;
-};
-
-class Axes {
- public:
-  int size() const { return count_; }
-  const Axis& operator[](int k) const {
-    return axes_[static_cast<std::size_t>(k)];
-  }
-  Axis& operator[](int k) { return axes_[static_cast<std::size_t>(k)]; }
-  // Merges with the last one where the two are contiguous.
-  void append(const Axis& axis) {
-    if (count_ > 0) {
-      Axis& last = (*this)[count_ - 1];
-      if (last.y == axis.y * axis.extent && last.x == axis.x * axis.extent) {
-        last = {last.extent * axis.extent, axis.y, axis.x};
-        return;
-      }
-    }
-    (*this)[count_++] = axis;
-  }
-  Axis take(int k) {
-    const Axis axis = (*this)[k];
-    for (int i = k + 1; i < count_; ++i) (*this)[i - 1] = (*this)[i];
-    --count_;
-    return axis;
-  }
-
- private:
-  std::array<Axis, tensor::Strided::kMaxRank> axes_;
-  int count_ = 0;
-};
 
 // Calls f(y, x) for each combination of the extents from k on.
 template <typename F>
@@ -139,19 +103,10 @@ void transpose_plane(float* y, const float* x, Axis across, Axis down,
   }
 }
 
-// The axis beside the last along which x is contiguous, or -1.
-int contiguous_in_x(const Axes& axes) {
-  constexpr std::int64_t kWorthIt = 4;
-  const Axis& last = axes[axes.size() - 1];
-  if (last.y != 1 || last.x <= 1 || last.extent < kWorthIt) return -1;
-  for (int k = 0; k + 1 < axes.size(); ++k)
-    if (axes[k].x == 1 && axes[k].extent >= kWorthIt) return k;
-  return -1;
-}
-
 void copy_axes(Axes axes, float* y, const float* x, bool add) {
+  constexpr std::int64_t kWorthIt = 4;
   if (axes.size() == 0) axes.append({1, 1, 1});
-  const int across = contiguous_in_x(axes);
+  const int across = contiguous_in_x(axes, kWorthIt);
   const Axis inner = axes.take(axes.size() - 1);
   if (across >= 0) {
     const Axis other = axes.take(across);
@@ -205,36 +160,14 @@ void CpuDevice::copy_strided(const tensor::Strided& s, View y, View x,
                              bool add) {
   check_reals(tensor::DType::kF32, {y, x});
   check_strided(s, y, x, add);
-  float* to = y.as<float>() + s.y_offset;
-  const float* from = x.as<float>() + s.x_offset;
-  std::array<Axis, tensor::Strided::kMaxRank> written;
-  std::size_t count = 0;
-  Axes kept, terms;
-  for (int k = 0; k < s.rank; ++k) {
-    Axis axis{s.extent[k], s.y_stride[k], s.x_stride[k]};
-    if (axis.extent == 0) return;
-    if (axis.extent == 1) continue;
-    if (axis.y == 0) {
-      terms.append(axis);
-      continue;
-    }
-    if (axis.y < 0) {  // the same pairs from the other end
-      to += (axis.extent - 1) * axis.y;
-      from += (axis.extent - 1) * axis.x;
-      axis.y = -axis.y;
-      axis.x = -axis.x;
-    }
-    // Sorted without the memory that std::stable_sort() would ask for.
-    std::size_t place = count++;
-    for (; place > 0 && written[place - 1].y < axis.y; --place)
-      written[place] = written[place - 1];
-    written[place] = axis;
-  }
-  for (std::size_t k = 0; k < count; ++k) kept.append(written[k]);
-  if (terms.size() == 0)
-    copy_axes(kept, to, from, add);
+  if (moves_nothing(s)) return;
+  const Loops loops = loops_of(s);
+  float* to = y.as<float>() + loops.y_offset;
+  const float* from = x.as<float>() + loops.x_offset;
+  if (loops.terms.size() == 0)
+    copy_axes(loops.kept, to, from, add);
   else
-    sum_axes(kept, terms, to, from);
+    sum_axes(loops.kept, loops.terms, to, from);
 }
 
 }  // namespace dl::device

@@ -10,17 +10,12 @@
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/vectorize.h"
 #include "libcore/device/host_memory.h"
+#include "libcore/device/updater_numbers.h"
 
 namespace dl::device {
 namespace kernels {
 
-// What a step says, in float32.  `mean` and `square` weigh a gradient and its
-// square against the state, whose own weights are beta1 and beta2; `nudge` is
-// the rate of the gradient itself in nadam.
-struct Numbers {
-  float scale, limit, l1, l2;
-  float rate, momentum, beta1, mean, beta2, square, epsilon, nudge, decay;
-};
+using Numbers = UpdaterNumbers;
 
 // A parameter's state: what it was, and then what it is.
 struct State {
@@ -186,71 +181,6 @@ using tensor::Updater;
 using tensor::UpdaterStep;
 using Pass = bool (*)(const kernels::Numbers&, const kernels::Arrays&);
 
-// Nadam's momentum at step t, beta1 (1 - q^t / 2) with Dozat's q, and the
-// product of those of steps 1 to t.  The product's logarithm is t log(beta1)
-// and the sum of log(1 - q^i / 2); that of the series of each is a series of
-// geometric sums.
-struct NadamMomentum {
-  static constexpr int kTerms = 40;  // each less than half of that before
-  double now, next, product;
-
-  NadamMomentum(double beta1, double t) {
-    const double q = std::pow(0.96, 0.004), to = std::pow(q, t);
-    now = beta1 * (1 - 0.5 * to);
-    next = beta1 * (1 - 0.5 * to * q);
-    double sum = 0, half = 1, base = 1, end = 1;
-    for (int k = 1; k <= kTerms; ++k) {
-      half *= 0.5, base *= q, end *= to;
-      sum += half / k * base * (1 - end) / (1 - base);
-    }
-    product = std::pow(beta1, t) * std::exp(-sum);
-  }
-};
-
-// Shares are rounded from doubles: 1 - 0.999f has lost digits.
-kernels::Numbers numbers_of(const UpdaterStep& step, double scale) {
-  double rate = step.learning_rate, nudge = 0;
-  const auto t = static_cast<double>(step.step);
-  switch (step.kind) {
-    case Updater::kNone:
-      rate = 1;
-      break;
-    case Updater::kAdam:
-    case Updater::kAdamW:
-    case Updater::kAmsGrad:
-    case Updater::kAdaBelief:
-      rate *= std::sqrt(1 - std::pow(step.beta2, t)) /
-              (1 - std::pow(step.beta1, t));
-      break;
-    case Updater::kAdaMax:
-      rate /= 1 - std::pow(step.beta1, t);
-      break;
-    case Updater::kNadam: {
-      const NadamMomentum momentum(step.beta1, t);
-      const double alpha = rate * std::sqrt(1 - std::pow(step.beta2, t));
-      rate = alpha * momentum.next / (1 - momentum.product * momentum.next);
-      nudge = alpha * (1 - momentum.now) / (1 - momentum.product);
-      break;
-    }
-    default:
-      break;
-  }
-  const auto real = [](double x) { return static_cast<float>(x); };
-  return {.scale = real(scale),
-          .limit = real(step.limit),
-          .l1 = real(step.l1),
-          .l2 = real(step.l2),
-          .rate = real(rate),
-          .momentum = real(step.momentum),
-          .beta1 = real(step.beta1),
-          .mean = real(1 - step.beta1),
-          .beta2 = real(step.beta2),
-          .square = real(1 - step.beta2),
-          .epsilon = real(step.epsilon),
-          .nudge = real(nudge),
-          .decay = real(step.decay)};
-}
-
 template <Form kForm, bool kDecay>
 Pass pass_of(Updater kind) {
   switch (kind) {
@@ -300,7 +230,7 @@ void CpuDevice::update(View number, const UpdaterStep& step,
   const auto scale = gated_scale(step, number);
   if (!scale) return;
   const bool finite = pass_of(step, to)(
-      numbers_of(step, *scale),
+      updater_numbers(step, *scale),
       {g.as<float>(), w.as<float>(), state[0].as<float>(), state[1].as<float>(),
        state[2].as<float>(), g.elements()});
   if (!finite) spoil(number);

@@ -4,6 +4,7 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/host_memory.h"
+#include "libcore/device/norms.h"
 #include "libcore/device/reference/reference_device.h"
 
 namespace dl::device {
@@ -65,7 +66,7 @@ void ReferenceDevice::bound_norms(View y, double least, double most,
     double squares = 0;
     for (std::int64_t j = 0; j < rows.length; ++j) squares += row[j] * row[j];
     const double factor =
-        device::norm_factor(std::sqrt(squares), least, most, rate);
+        bounding_factor(std::sqrt(squares), least, most, rate);
     for (std::int64_t j = 0; j < rows.length; ++j) row[j] *= factor;
   }
 }

@@ -32,7 +32,7 @@ TEST_CASE("the counter counts") {
 }
 
 TEST_CASE("the second step of a batch size allocates nothing") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const auto allocated = [](auto&& step) {
@@ -46,6 +46,26 @@ TEST_CASE("the second step of a batch size allocates nothing") {
     CHECK(allocated(LayerStep(lab)) == 0);
   }
 }
+
+#ifdef DL_EMULATED
+TEST_CASE("a step that is a graph allocates nothing") {
+  const auto allocated = [](auto&& lab, auto&& steps) {
+    const auto step = [&](std::int64_t n) {
+      lab.device().begin_step(static_cast<std::uint64_t>(n));
+      steps.start(n);
+      lab.device().end_step();
+    };
+    for (const std::int64_t n : {5, 2, 5, 2, 5, 2}) step(n);
+    const auto counted = dl::test::allocations_in([&] {
+      for (const std::int64_t n : {5, 2, 5}) step(n);
+    });
+    return counted.ours;
+  };
+  Lab lab("emulated");
+  CHECK(allocated(lab, Step(lab)) == 0);
+  CHECK(allocated(lab, LayerStep(lab)) == 0);
+}
+#endif
 
 TEST_CASE("a step starts no threads") {
   const std::ptrdiff_t before = threads_of_this_process();

@@ -40,7 +40,7 @@ Values normalise(const Shape& shape, const Values& x, const Values& gamma,
 }  // namespace
 
 TEST_CASE("batch normalisation, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.put(Shape{3, 2}, {1, 10, 2, 10, 3, 10});
     const Statistics s(lab, x);
@@ -87,8 +87,10 @@ TEST_CASE("reference batch normalisation's gradients") {
 }
 
 TEST_CASE("cpu batch normalisation agrees with the reference") {
-  for (const Shape& shape : {Shape{2, 1}, Shape{40, 3}, Shape{2, 5, 7, 20},
-                             Shape{9, 128}, Shape{3, 129}, Shape{5, 2, 300}}) {
+  for (const Shape& shape :
+       {Shape{2, 1}, Shape{40, 3}, Shape{2, 5, 7, 20}, Shape{9, 128},
+        Shape{3, 129}, Shape{5, 2, 300}, Shape{1, 1}, Shape{1300, 2},
+        Shape{700, 40}, Shape{0, 3}, Shape{3, 0}}) {
     CAPTURE(shape.to_string());
     const Shape c{shape.back()};
     check_like_reference(
@@ -118,7 +120,7 @@ TEST_CASE("cpu batch normalisation agrees with the reference") {
 }
 
 TEST_CASE("batch normalisation refuses what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.random(Shape{2, 3}, 1), c = lab.random(Shape{3}, 2),
                bad = lab.random(Shape{2}, 3);

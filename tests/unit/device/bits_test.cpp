@@ -37,7 +37,7 @@ bool same_bits(const Values& a, const Values& b) {
 TEST_CASE("a step of the cpu follows the reference") {
   // A loose bound: seven activations and six updaters amplify rounding.
   Values results[2];
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     Step step(lab);
     step.run(4);
@@ -48,7 +48,7 @@ TEST_CASE("a step of the cpu follows the reference") {
 
 TEST_CASE("a step through layers of the cpu follows the reference") {
   Values results[2];
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     LayerStep step(lab);
     step.run(4);

@@ -344,12 +344,13 @@ TEST_CASE("cpu convolution agrees with the reference") {
 }
 
 TEST_CASE("a frozen convolution has its weights, bias and activation") {
+  if (std::string_view(tested()) != "cpu") return;  // the others do not freeze
   const dl::tensor::ActivationSpec kinds[] = {
       {}, {dl::tensor::Activation::kRelu}, {dl::tensor::Activation::kSoftmax}};
   for (const ConvolutionCase& c : kCases)
     for (const auto& f : kinds) {
       CAPTURE(c.name, static_cast<int>(f.kind));
-      Lab cpu("cpu"), reference("reference");
+      Lab cpu(tested()), reference("reference");
       const std::int64_t n = c.max_batch;
       Arrays a(cpu, c.spec, n), exact(reference, c.spec, n);
       const auto conv = cpu.device().conv2d(c.spec, n);
@@ -376,6 +377,7 @@ TEST_CASE("a frozen convolution has its weights, bias and activation") {
 }
 
 TEST_CASE("a convolution may be frozen without bias, and NaN passes") {
+  if (std::string_view(tested()) != "cpu") return;
   Lab lab("cpu");
   const Conv2dSpec s{
       .height = 4, .width = 4, .channels = 1, .filters = 3, .kernel = {2, 2}};
@@ -409,7 +411,7 @@ TEST_CASE("a convolution's backward_data is a transposed one, by itself") {
                      .filters = 1,
                      .kernel = {1, 2},
                      .stride = {1, 2}};
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const auto conv = lab.device().conv2d(s, 1);
@@ -434,7 +436,7 @@ TEST_CASE("a convolution's backward_data is a transposed one, by itself") {
 }
 
 TEST_CASE("NaN passes through a convolution") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const Conv2dSpec s{
         .height = 4, .width = 4, .channels = 1, .filters = 3, .kernel = {2, 2}};
@@ -447,7 +449,7 @@ TEST_CASE("NaN passes through a convolution") {
 }
 
 TEST_CASE("convolution refuses what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const Conv2dSpec s{
         .height = 4, .width = 4, .channels = 2, .filters = 3, .kernel = {2, 2}};
@@ -471,7 +473,7 @@ TEST_CASE("convolution refuses what does not fit") {
     CHECK_THROWS_AS(lab.device().conv2d(uneven, 2), Error);
     uneven.groups = 0;
     CHECK_THROWS_AS(lab.device().conv2d(uneven, 2), Error);
-    Lab other(std::string_view(name) == "cpu" ? "reference" : "cpu");
+    Lab other(name == tested() ? "reference" : "cpu");
     CHECK_THROWS_AS(conv->forward(y, other.random(a.x.shape, 1), a.w, a.b),
                     Error);
   }

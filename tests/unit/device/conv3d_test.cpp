@@ -199,7 +199,7 @@ TEST_CASE("cpu convolution of volumes agrees with the reference") {
     }
 }
 
-TEST_CASE("cpu pooling of volumes agrees with the reference") {
+TEST_CASE("pooling of volumes agrees with the reference") {
   for (Pool3dSpec s : kPools)
     for (const Pooling kind :
          {Pooling::kMax, Pooling::kAverage, Pooling::kPNorm})
@@ -222,7 +222,7 @@ TEST_CASE("cpu pooling of volumes agrees with the reference") {
 }
 
 TEST_CASE("volumes that do not fit are refused") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const Conv3dSpec s = kConvs[1];
     const auto conv = lab.device().conv3d(s, 2);

@@ -57,7 +57,7 @@ template <typename Make, typename Arrays>
 void check_convolutions(const std::vector<ConvolutionCase>& cases, Make make,
                         Arrays arrays) {
   for (const ConvolutionCase& c : cases) {
-    Lab cpu("cpu"), reference("reference");
+    Lab cpu(tested()), reference("reference");
     const auto fast = make(cpu.device(), c.spec, c.max_batch);
     const auto exact = make(reference.device(), c.spec, c.max_batch);
     // The largest batch, one example, and the largest again.

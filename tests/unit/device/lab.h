@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string_view>
@@ -16,6 +17,9 @@
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
 #include "libcore/tensor/device.h"
+#ifdef DL_EMULATED
+#include "tests/unit/device/emulated/emulated_device.h"
+#endif
 
 namespace dl::device::test {
 
@@ -28,6 +32,20 @@ using Values = std::vector<double>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// The device that is held against the reference: "cpu", or what DL_TEST_DEVICE
+// says, "emulated" or "cuda:0".
+inline const char* tested() {
+  static const char* const named = std::getenv("DL_TEST_DEVICE");
+  return named == nullptr ? "cpu" : named;
+}
+
+inline std::unique_ptr<Device> open_tested(std::string_view name) {
+#ifdef DL_EMULATED
+  if (name == "emulated") return emulated_device();
+#endif
+  return open_device(name);
+}
 
 // Uniform in [low, high), rounded to float32: the same on every device.
 inline Values random_values(std::int64_t n, std::uint64_t seed, double low = -1,
@@ -61,7 +79,7 @@ inline bool all_finite(Device& device, View x) {
 
 class Lab {
  public:
-  explicit Lab(std::string_view name) : owned_(open_device(name)) {}
+  explicit Lab(std::string_view name) : owned_(open_tested(name)) {}
 
   Device& device() { return *owned_; }
 
@@ -111,11 +129,11 @@ inline void check_close(const Values& actual, const Values& expected,
   CHECK(std::abs(actual[worst] - expected[worst]) <= tolerance * scale);
 }
 
-// Runs f(lab) -> Values on cpu and on reference.
+// Runs f(lab) -> Values on the tested device and on reference.
 template <typename F>
 void check_like_reference(F f, double tolerance = 2e-6, double least = 1e-3) {
-  Lab cpu("cpu"), reference("reference");
-  check_close(f(cpu), f(reference), tolerance, least);
+  Lab lab(tested()), reference("reference");
+  check_close(f(lab), f(reference), tolerance, least);
 }
 
 // d sum(weights * f(x)) / dx by central differences.

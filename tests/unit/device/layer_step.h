@@ -25,10 +25,13 @@ class LayerStep {
         attention_(lab.device().attention(attention_spec(), kMaxBatch)) {}
 
   void run(std::int64_t n) {
+    start(n);
+    lab_.device().finish();
+  }
+  void start(std::int64_t n) {
     run_images(n);
     run_sequences(n);
     run_rows(n);
-    lab_.device().finish();
   }
 
   // Of the examples that the last run had, everything else kept.

@@ -36,7 +36,7 @@ Values forward(const Case& c, const Values& x) {
 
 TEST_CASE("local response normalisation, by hand") {
   const LocalNorm spec{.window = 3, .k = 1, .alpha = 1, .beta = 2};
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View x = lab.put(Shape{1, 4}, {1, -1, 2, 0}), y = lab.blank(x.shape);
@@ -76,7 +76,7 @@ TEST_CASE("cpu local normalisation agrees with the reference") {
 }
 
 TEST_CASE("local normalisation refuses what has no sense, and NaN passes") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
     const View x = lab.random(Shape{2, 8}, 1), y = lab.blank(x.shape);

@@ -53,6 +53,9 @@ const std::vector<LossSpec> kOfLogits = {
      .positive = 0.25,
      .negative = 0.75}};
 const Shape kShape{4, 5};
+// None, few and many of examples and of outputs.
+const Shape kShapes[] = {{1, 1},  {4, 10},  {33, 7},   {0, 3},
+                         {3, 70}, {2, 500}, {9001, 1}, {2100, 5}};
 
 bool takes_one_output(const LossSpec& f) {
   return f.kind != Loss::kCategoricalHinge;
@@ -114,9 +117,9 @@ double loss_of_logits(const char* name, const LossSpec& f, const Shape& shape,
 }  // namespace
 
 TEST_CASE("losses, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
-    const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+    const double tight = name == tested() ? 1e-6 : 1e-12;
     const Values y = {0.25, 0.75, 0.5, 0.125}, t = {0, 1, 0.5, 0};
     const Shape shape{2, 2};
     // Sums over examples: -ln .75 - .5 ln .5
@@ -140,7 +143,7 @@ TEST_CASE("losses, by hand") {
 }
 
 TEST_CASE("losses at the ends of their range stay finite") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     const Shape shape{1, 2};
     const double clip = -std::log(1e-10);
@@ -265,7 +268,7 @@ TEST_CASE("losses of PyTorch and their gradients") {
        {},
        5.140625,
        {-1.5, 3.5, 0, 1, 2.25, 0}}};
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const Known& k : known) {
       CAPTURE(name, static_cast<int>(k.f.kind));
       Lab lab(name);
@@ -277,16 +280,16 @@ TEST_CASE("losses of PyTorch and their gradients") {
       const double loss = k.logits
                               ? sum_of_logits(d, f, grad, at, target, {}, 1)
                               : sum_of(d, f, grad, at, target, {}, 1);
-      const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+      const double tight = name == tested() ? 1e-6 : 1e-12;
       CHECK(loss == Approx(k.loss).epsilon(tight));
       check_close(lab.get(grad), k.slopes, tight);
     }
 }
 
 TEST_CASE("losses that PyTorch has not, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
-    const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+    const double tight = name == tested() ? 1e-6 : 1e-12;
     const auto check = [&](Loss kind, const Values& y, const Values& t,
                            double expected) {
       CAPTURE(static_cast<int>(kind));
@@ -360,7 +363,7 @@ TEST_CASE("reference losses' gradients with weights of outputs") {
 }
 
 TEST_CASE("cpu losses agree with the reference") {
-  for (const Shape& shape : {Shape{1, 1}, Shape{4, 10}, Shape{33, 7}})
+  for (const Shape& shape : kShapes)
     for (const bool masked : {false, true}) {
       const auto run = [&](Lab& lab, bool logits, LossSpec f) {
         const View y = logits ? lab.random(shape, 1, -8, 8)
@@ -410,7 +413,7 @@ TEST_CASE("the likelihood of normal numbers is PyTorch's") {
                 {-2.4730819060501923, 0.11031211282307442, 0.07259428523117802,
                  0.23621098589711567, 2.2224546620451537, 1.7451714787309207,
                  -0.666840996533865, -0.6225857393654604}}};
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const auto& [weights, loss, slopes] : known) {
       Lab lab(name);
       LossSpec f{Loss::kGaussian};
@@ -419,7 +422,7 @@ TEST_CASE("the likelihood of normal numbers is PyTorch's") {
                  t = lab.put(Shape{2, 2}, kNormalTargets),
                  grad = lab.blank(Shape{2, 4}),
                  mask = lab.put(Shape{2}, {0, 3});
-      const double tight = std::string_view(name) == "cpu" ? 1e-6 : 1e-12;
+      const double tight = name == tested() ? 1e-6 : 1e-12;
       dl::tensor::Device& d = lab.device();
       CHECK(sum_of(d, f, grad, y, t, {}, 1) == Approx(loss).epsilon(tight));
       check_close(lab.get(grad), slopes, tight);
@@ -444,7 +447,7 @@ TEST_CASE("the likelihood of normal numbers is PyTorch's") {
 }
 
 TEST_CASE("cpu likelihoods of normal numbers agree with the reference") {
-  for (const Shape& shape : {Shape{1, 1}, Shape{4, 10}, Shape{33, 7}})
+  for (const Shape& shape : kShapes)
     for (const bool masked : {false, true})
       check_like_reference([&](Lab& lab) {
         const Shape both{shape[0], 2 * shape[1]};
@@ -462,7 +465,7 @@ TEST_CASE("cpu likelihoods of normal numbers agree with the reference") {
 }
 
 TEST_CASE("an example of weight 0 is not looked at, others weigh") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const Shape shape{2, 2};
     const View y = lab.put(shape, {kNan, kNan, 0.5, 0.5});
@@ -486,7 +489,7 @@ TEST_CASE("an example of weight 0 is not looked at, others weigh") {
 }
 
 TEST_CASE("a NaN output shows in the loss and the gradient") {
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (std::size_t at = 0; at < 3; ++at) {
       Lab lab(name);
       const Shape shape{1, 3};
@@ -508,8 +511,28 @@ TEST_CASE("a NaN output shows in the loss and the gradient") {
     }
 }
 
+TEST_CASE("a gradient is the same without its loss") {
+  for (const char* name : {tested(), "reference"})
+    for (const Shape& shape : {Shape{3, 4}, Shape{90, 4}}) {
+      Lab lab(name);
+      dl::tensor::Device& d = lab.device();
+      const View y = lab.random(shape, 1, 0.1, 0.9), t = lab.random(shape, 2);
+      const View with = lab.blank(shape), without = lab.blank(shape);
+      for (const LossSpec& f : kAll) {
+        sum_of(d, f, with, y, t, {}, 0.5);
+        d.loss({}, f, without, y, t, {}, 0.5);
+        CHECK(lab.get(without) == lab.get(with));
+      }
+      for (const LossSpec& f : kOfLogits) {
+        sum_of_logits(d, f, with, y, t, {}, 0.5);
+        d.loss_with_logits({}, f, without, y, t, {}, 0.5);
+        CHECK(lab.get(without) == lab.get(with));
+      }
+    }
+}
+
 TEST_CASE("losses refuse what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View y = lab.random(Shape{2, 3}, 1), t = lab.random(Shape{2, 3}, 2);
     dl::tensor::Device& d = lab.device();

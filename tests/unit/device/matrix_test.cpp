@@ -7,7 +7,7 @@ using namespace dl::device::test;
 using dl::Error;
 
 TEST_CASE("matrix product, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View a = lab.put(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
@@ -23,7 +23,7 @@ TEST_CASE("matrix product, by hand") {
   }
 }
 
-TEST_CASE("cpu matrix product agrees with the reference") {
+TEST_CASE("matrix product agrees with the reference") {
   struct Extents {
     std::int64_t m, n, k;
   };
@@ -65,7 +65,7 @@ TEST_CASE("a row of a product does not depend on the others, to the bit") {
 }
 
 TEST_CASE("matrix product refuses what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View a = lab.random(Shape{2, 3}, 1), b = lab.random(Shape{3, 4}, 2),
                c = lab.random(Shape{2, 4}, 3);
@@ -80,7 +80,7 @@ TEST_CASE("matrix product refuses what does not fit") {
 }
 
 TEST_CASE("rows: bias and sums") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.put(Shape{2, 1, 3}, {1, 2, 3, 4, 5, 6});
     lab.device().add_bias(x, lab.put(Shape{3}, {10, 20, 30}));
@@ -93,9 +93,9 @@ TEST_CASE("rows: bias and sums") {
   }
 }
 
-TEST_CASE("cpu sums over rows agree with the reference") {
+TEST_CASE("sums over rows agree with the reference") {
   // Around the strips and blocks that they are made in.
-  for (const std::int64_t rows : {1, 31, 32, 33, 1000})
+  for (const std::int64_t rows : {0, 1, 31, 32, 33, 1000, 2049})
     for (const std::int64_t length : {1, 3, 20, 64, 127, 128, 129, 300}) {
       CAPTURE(rows, length);
       check_like_reference([&](Lab& lab) {
@@ -109,7 +109,7 @@ TEST_CASE("cpu sums over rows agree with the reference") {
 }
 
 TEST_CASE("a dense layer and its gradients, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const auto layer = lab.device().dense();
@@ -130,6 +130,33 @@ TEST_CASE("a dense layer and its gradients, by hand") {
     CHECK_THROWS_AS(layer->backward_data(dx, x, w, {}), Error);
     CHECK_THROWS_AS(layer->backward_weights(w, dy, x, {}), Error);
   }
+}
+
+TEST_CASE("a dense layer agrees with the reference, in slices, too") {
+  for (const std::int64_t n : {0, 1, 7, 70})
+    for (const int slices : {1, 3, 40})
+      for (const bool bias : {false, true}) {
+        CAPTURE(n, slices, bias);
+        const auto run = [&](Lab& lab) {
+          const auto layer = lab.device().dense();
+          const View x = lab.random(Shape{n, 301}, 1),
+                     w = lab.random(Shape{75, 301}, 2),
+                     b = bias ? lab.random(Shape{75}, 3) : View{},
+                     dy = lab.random(Shape{n, 75}, 4);
+          const View y = lab.blank(dy.shape), dw = lab.blank(w.shape),
+                     dx = lab.blank(x.shape);
+          for (int i = slices; i-- > 0;) {
+            layer->forward(y, x, w, b, {i, slices});
+            layer->backward_weights(dw, x, dy, {i, slices});
+            layer->backward_data(dx, dy, w, {i, slices});
+          }
+          return std::vector<Values>{lab.get(y), lab.get(dw), lab.get(dx)};
+        };
+        Lab lab(tested()), reference("reference");
+        const auto actual = run(lab), expected = run(reference);
+        for (std::size_t i = 0; i < actual.size(); ++i)
+          check_close(actual[i], expected[i], 4e-6);
+      }
 }
 
 // Of slices, the one after the other.

@@ -26,19 +26,20 @@ Tensor counting(DType type, const Shape& shape) {
 }  // namespace
 
 TEST_CASE("memory starts as zeros, aligned") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const auto buffer = lab.device().allocate(Shape{3, 5});
     CHECK(buffer->view().shape == Shape{3, 5});
     CHECK(buffer->view().dtype == lab.device().real());
     CHECK(reinterpret_cast<std::uintptr_t>(buffer->view().data) % 64 == 0);
     CHECK(lab.get(buffer->view()) == Values(15, 0.0));
-    CHECK(lab.device().name() == name);
+    CHECK(lab.device().name() ==
+          (std::string_view(name) == "emulated" ? "cuda:0" : name));
   }
 }
 
 TEST_CASE("upload converts every type") {
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const DType type : kTypes) {
       CAPTURE(name, static_cast<int>(type));
       Lab lab(name);
@@ -51,7 +52,7 @@ TEST_CASE("upload converts every type") {
 }
 
 TEST_CASE("upload shifts and scales by channel or by one number") {
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const DType type : kTypes) {
       CAPTURE(name, static_cast<int>(type));
       Lab lab(name);
@@ -102,7 +103,7 @@ TEST_CASE("uploads of the cpu agree with the reference at any size") {
 }
 
 TEST_CASE("large integers are shifted before they lose digits") {
-  Lab lab("cpu");
+  Lab lab(tested());
   Tensor src(DType::kI64, Shape{2});
   src.as<std::int64_t>()[0] = 1'700'000'001;
   src.as<std::int64_t>()[1] = 1'700'000'003;
@@ -113,7 +114,7 @@ TEST_CASE("large integers are shifted before they lose digits") {
 }
 
 TEST_CASE("one-hot labels") {
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const DType type : kTypes) {
       Lab lab(name);
       const View dst = lab.blank(Shape{2, 4});
@@ -126,7 +127,7 @@ TEST_CASE("one-hot labels") {
 }
 
 TEST_CASE("download takes the type that the tensor has") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View src = lab.put(Shape{2, 1}, {1.5, -2});
     for (const DType type : {DType::kF32, DType::kF64}) {
@@ -144,7 +145,7 @@ TEST_CASE("download takes the type that the tensor has") {
 TEST_CASE("dropout masks follow from the position alone") {
   const std::uint64_t key = 0x123456789ABCDEF, stream = 1ULL << 40;
   const std::uint64_t first = (1ULL << 32) - 7;  // crosses into the high word
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const double keep : {0.5, 0.9, 0.1, 1.0}) {
       CAPTURE(name, keep);
       Lab lab(name);
@@ -183,7 +184,7 @@ TEST_CASE("every way to draw dropout masks draws the same") {
 }
 
 TEST_CASE("dropout keeps the asked share") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View mask = lab.blank(Shape{100000});
     lab.device().dropout_mask(mask, 0.8, 7, 3, 0);

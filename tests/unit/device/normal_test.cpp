@@ -31,7 +31,7 @@ TEST_CASE("normal numbers of the cpu agree with the reference") {
 }
 
 TEST_CASE("a normal number depends on its place alone") {
-  Lab lab("cpu");
+  Lab lab(tested());
   const Values all = draw(lab, 1000, 100);
   for (const std::int64_t n : {1, 5, 16, 100, 555}) {
     const Values part = draw(lab, n, 100 + 333);
@@ -42,7 +42,7 @@ TEST_CASE("a normal number depends on its place alone") {
 }
 
 TEST_CASE("normal numbers are distributed normally") {
-  Lab lab("cpu");
+  Lab lab(tested());
   const std::int64_t n = 400000;
   const Values values = draw(lab, n, 0, 3, 2);
   double moments[5] = {};

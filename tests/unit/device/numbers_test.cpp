@@ -28,7 +28,7 @@ double sum_squares(Lab& lab, View x) {
 }  // namespace
 
 TEST_CASE("sums are added to a number") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
     const View x = lab.put(Shape{3}, {10, 20, -30});
@@ -58,8 +58,15 @@ TEST_CASE("sums of the cpu agree with the reference") {
   }
 }
 
+TEST_CASE("sums of very many agree with the reference") {
+  check_like_reference([&](Lab& lab) {
+    const View x = lab.random(Shape{300001}, 3, -5, 5);
+    return Values{sum(lab, x), sum_absolute(lab, x), sum_squares(lab, x)};
+  });
+}
+
 TEST_CASE("check_finite finds a single bad value anywhere") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     for (const std::int64_t n : kLengths) {
       const View x = lab.random(Shape{n}, 1);
@@ -82,7 +89,7 @@ TEST_CASE("check_finite finds a single bad value anywhere") {
 }
 
 TEST_CASE("sums keep NaN") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     for (std::int64_t at = 0; at < 40; ++at) {
       const View x = lab.random(Shape{40}, 1);
@@ -94,8 +101,53 @@ TEST_CASE("sums keep NaN") {
   }
 }
 
+TEST_CASE("numbers are summed, and held against a bound") {
+  for (const char* name : {tested(), "reference"}) {
+    Lab lab(name);
+    dl::tensor::Device& d = lab.device();
+    const auto numbers = d.allocate(Shape{300}, DType::kF64);
+    const View all = numbers->view();
+    double expected = 0.5;
+    for (std::int64_t i = 0; i < 300; ++i) {
+      d.fill(all.at(i, Shape{1}), 1.0 / static_cast<double>(1 + i));
+      expected += 1.0 / static_cast<double>(1 + i);
+    }
+    const View first = all.at(0, Shape{1});  // 1
+    const double sum = number_of(d, [&](View n) {
+      d.fill(n, 0.5);
+      d.add_numbers(n, all);
+      d.check_at_most(n, first, 1);
+    });
+    CHECK(std::abs(sum - expected) < 1e-12);
+    CHECK(std::isnan(
+        number_of(d, [&](View n) { d.check_at_most(n, first, 0.999); })));
+    d.fill(all.at(7, Shape{1}), kNan);
+    CHECK(std::isnan(number_of(d, [&](View n) { d.add_numbers(n, all); })));
+    CHECK(std::isnan(number_of(
+        d, [&](View n) { d.check_at_most(n, all.at(7, Shape{1}), kInf); })));
+  }
+}
+
+TEST_CASE("a norm's factor: clipped above, or always") {
+  for (const char* name : {tested(), "reference"}) {
+    Lab lab(name);
+    dl::tensor::Device& d = lab.device();
+    const auto numbers = d.allocate(Shape{2}, DType::kF64);
+    const auto factor = [&](double squares, double most, bool always) {
+      d.fill(numbers->view(), squares / 2);
+      return number_of(
+          d, [&](View n) { d.norm_factor(n, numbers->view(), most, always); });
+    };
+    CHECK(factor(16, 2, false) == 0.5);
+    CHECK(factor(4, 2, false) == 1);
+    CHECK(factor(0.25, 1, true) == 2);
+    CHECK(factor(0, 1, true) == 1);
+    CHECK(factor(1e-12, 1, true) == 1);
+  }
+}
+
 TEST_CASE("what is not a number is refused") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
     const View x = lab.random(Shape{4}, 1);
@@ -105,13 +157,13 @@ TEST_CASE("what is not a number is refused") {
     double one = 0;
     CHECK_THROWS_AS(d.read({&one, 1}, two->view()), Error);
   }
-  Lab lab("cpu");
+  Lab lab(tested());
   const View reals = lab.blank(Shape{1});
   CHECK_THROWS_AS(lab.device().add_sum(reals, 1, reals), Error);
 }
 
 TEST_CASE("rows are brought within their norms") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View y =
@@ -124,15 +176,18 @@ TEST_CASE("rows are brought within their norms") {
     CHECK(std::isnan(now[8]));
     CHECK(now[9] == 1);
   }
-  check_like_reference([](Lab& lab) {
-    const View y = lab.random(Shape{33, 17}, 1);
-    lab.device().bound_norms(y, 2.2, 2.5, 1);
-    return lab.get(y);
-  });
+  for (const Shape& shape : {Shape{33, 17}, Shape{7, 2, 150}, Shape{0, 4}}) {
+    const double middle = std::sqrt(static_cast<double>(shape.back()) / 3);
+    check_like_reference([&](Lab& lab) {
+      const View y = lab.random(shape, 1);
+      lab.device().bound_norms(y, 0.95 * middle, 1.05 * middle, 1);
+      return lab.get(y);
+    });
+  }
 }
 
 TEST_CASE("steps are chosen by what counts") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
     const View mask =
@@ -146,5 +201,27 @@ TEST_CASE("steps are chosen by what counts") {
     CHECK(chosen(StepChoice::kReversed, 12) ==
           Values{2, 1, 0, 3, 4, 5, 6, 7, 8, 11, 10, 9});
     CHECK_THROWS_AS(chosen(StepChoice::kLast, 12), Error);
+  }
+}
+
+TEST_CASE("steps of any number are chosen as on the reference") {
+  for (const std::int64_t steps : {1, 7, 8, 9, 20, 100}) {
+    CAPTURE(steps);
+    check_like_reference(
+        [&](Lab& lab) {
+          const Shape shape{6, steps};
+          Values counts = random_values(shape.elements(), 8, -1, 1);
+          for (double& count : counts) count = std::max(count, 0.0);
+          const View mask = lab.put(shape, counts);
+          Values all;
+          for (const auto choice : {StepChoice::kLast, StepChoice::kReversed}) {
+            const auto index = lab.device().allocate(
+                choice == StepChoice::kLast ? Shape{6} : shape, DType::kI32);
+            lab.device().choose_steps(index->view(), mask, choice);
+            for (const double row : lab.get(index->view())) all.push_back(row);
+          }
+          return all;
+        },
+        0);
   }
 }

@@ -42,6 +42,13 @@ const std::vector<Pool2dSpec> kSpecs = {
      .stride = {2, 2},
      .pad_end = {1, 1}},
     {.height = 6, .width = 5, .channels = 2, .kernel = {6, 5}},
+    {.height = 12,
+     .width = 11,
+     .channels = 3,
+     .kernel = {5, 4},
+     .stride = {1, 3},
+     .pad_begin = {2, 1},
+     .pad_end = {2, 2}},
     {.height = 3,
      .width = 3,
      .channels = 9,
@@ -120,11 +127,11 @@ TEST_CASE("reference pooling's gradient is that of its forward") {
     }
 }
 
-TEST_CASE("cpu pooling agrees with the reference") {
+TEST_CASE("pooling agrees with the reference") {
   for (Pool2dSpec s : kSpecs)
     for (const Way& way : kWays) {
       way.set(s);
-      Lab cpu("cpu"), reference("reference");
+      Lab cpu(tested()), reference("reference");
       const auto fast = cpu.device().pool2d(s, 4);
       const auto exact = reference.device().pool2d(s, 4);
       for (const std::int64_t n : {4, 1, 3, 4}) {
@@ -153,7 +160,7 @@ TEST_CASE("cpu pooling agrees with the reference") {
 }
 
 TEST_CASE("NaN passes through pooling") {
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const Pooling kind :
          {Pooling::kMax, Pooling::kAverage, Pooling::kPNorm})
       for (std::int64_t at = 0; at < 4 * 17; at += 17) {
@@ -169,8 +176,25 @@ TEST_CASE("NaN passes through pooling") {
       }
 }
 
+TEST_CASE("the first NaN of a window gets its gradient") {
+  for (const char* name : {tested(), "reference"}) {
+    CAPTURE(name);
+    Lab lab(name);
+    const Pool2dSpec s{.height = 2, .width = 4, .channels = 1};
+    const View x = lab.put(x_shape(s, 1), {1, kNan, 5, 6, kNan, 4, 7, 7}),
+               dy = lab.put(y_shape(s, 1), {2, 3});
+    const View y = lab.blank(dy.shape), dx = lab.blank(x.shape);
+    const auto pool = lab.device().pool2d(s, 1);
+    pool->forward(y, x, true);
+    pool->backward(dx, dy);
+    CHECK(std::isnan(lab.get(y)[0]));
+    CHECK(lab.get(y)[1] == 7);
+    CHECK(lab.get(dx) == Values{0, 2, 0, 0, 0, 0, 3, 0});
+  }
+}
+
 TEST_CASE("pooling refuses what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const Pool2dSpec s{.height = 4, .width = 4, .channels = 3};
     const auto pool = lab.device().pool2d(s, 2);

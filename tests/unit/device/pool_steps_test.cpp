@@ -50,7 +50,7 @@ Values forward(const PoolSteps& spec, const Shape& shape, const Values& x,
 TEST_CASE("pooling over steps, by hand") {
   // Two features, three steps, of which the last does not count.
   const Values expected[] = {{3, -2}, {1.5, -4}, {3, -8}, {3, std::sqrt(40)}};
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.put(Shape{1, 3, 2}, {0, -6, 3, -2, 100, 100});
     const View mask = lab.put(Shape{1, 3}, {1, 1, 0});
@@ -111,7 +111,7 @@ TEST_CASE("cpu pooling over steps agrees with the reference") {
 }
 
 TEST_CASE("NaN passes through pooling over steps, but not of what is masked") {
-  for (const char* name : {"cpu", "reference"})
+  for (const char* name : {tested(), "reference"})
     for (const PoolSteps& spec : kSpecs) {
       CAPTURE(name, static_cast<int>(spec.kind));
       Lab lab(name);
@@ -124,7 +124,7 @@ TEST_CASE("NaN passes through pooling over steps, but not of what is masked") {
 }
 
 TEST_CASE("pooling over steps refuses what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
     const View x = lab.random(Shape{2, 3, 4}, 1), y = lab.blank(Shape{2, 4});

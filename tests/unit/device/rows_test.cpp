@@ -32,7 +32,7 @@ void append(Values& all, const Values& more) {
 TEST_CASE("dots and scales of rows agree with the reference") {
   for (const Shape& shape :
        {Shape{1, 1}, Shape{3, 15}, Shape{4, 16}, Shape{2, 3, 33}, Shape{7, 250},
-        Shape{0, 4}, Shape{5, 0}}) {
+        Shape{100, 12}, Shape{50, 13}, Shape{0, 4}, Shape{5, 0}}) {
     CAPTURE(shape.to_string());
     const Shape rows{shape.back() == 0 ? 5 : shape.elements() / shape.back()};
     check_like_reference([&](Lab& lab) {
@@ -85,7 +85,7 @@ TEST_CASE("rows are scaled to length 1, with a gradient") {
     normalise(lab, y, lab.put(shape, values), lab.blank(rows));
     return lab.get(y);
   };
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View x = lab.random(shape, 1), dy = lab.random(shape, 2);
@@ -103,7 +103,7 @@ TEST_CASE("rows are scaled to length 1, with a gradient") {
 }
 
 TEST_CASE("steps are masked") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View y = lab.put(Shape{2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
     lab.device().mask_steps(y, lab.put(Shape{2, 2}, {1, 0, 0, 1}));
@@ -112,7 +112,7 @@ TEST_CASE("steps are masked") {
 }
 
 TEST_CASE("extremes name the first winner, and NaN wins") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View inputs[] = {lab.put(Shape{5}, {1, 2, 3, kNan, -kInf}),
@@ -152,9 +152,36 @@ TEST_CASE("extremes of the cpu are those of the reference") {
         append(all, lab.get(which.view));
         return all;
       };
-      Lab cpu("cpu"), reference("reference");
+      Lab cpu(tested()), reference("reference");
       CHECK(run(cpu) == run(reference));
     }
+}
+
+TEST_CASE("extremes of many inputs are those of the reference") {
+  for (const int count : {7, 8, 9, 20}) {
+    CAPTURE(count);
+    check_like_reference(
+        [&](Lab& lab) {
+          std::vector<View> inputs;
+          for (int k = 0; k < count; ++k) {
+            // Few values, so that there are equal ones.
+            Values few =
+                random_values(50, static_cast<std::uint64_t>(k), -3, 3);
+            for (double& value : few) value = std::round(value);
+            inputs.push_back(lab.put(Shape{50}, few));
+          }
+          const View y = lab.blank(Shape{50});
+          const Integers which(lab, Shape{50});
+          Values all;
+          for (const Extreme kind : {Extreme::kMax, Extreme::kMin}) {
+            lab.device().extreme(y, which.view, inputs, kind);
+            append(all, lab.get(y));
+            append(all, lab.get(which.view));
+          }
+          return all;
+        },
+        0);
+  }
 }
 
 TEST_CASE("rows of tables agree with the reference") {
@@ -172,7 +199,7 @@ TEST_CASE("rows of tables agree with the reference") {
       return all;
     });
   }
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View table = lab.put(Shape{3, 2}, {0, 1, 10, 11, 20, 21});
     const Integers index(lab, Shape{2, 2}, {2, 0, 0, 1});
@@ -182,6 +209,25 @@ TEST_CASE("rows of tables agree with the reference") {
     lab.device().scatter_add(table, y, index.view, 2);
     CHECK(lab.get(table) == Values{0, 3, 20, 22, 20, 21});
   }
+}
+
+TEST_CASE("many rows are added to a table in their order") {
+  for (const std::int64_t n : {0, 1, 127, 128, 129, 256, 257, 1000})
+    for (const std::int64_t rows : {1, 5, 300}) {
+      CAPTURE(n, rows);
+      const auto run = [&](Lab& lab) {
+        Values chosen = random_values(n, 3, 0, static_cast<double>(rows));
+        for (double& row : chosen) row = std::floor(row);
+        const Integers index(lab, Shape{n}, chosen);
+        const View table = lab.random(Shape{rows, 3}, 1);
+        lab.device().scatter_add(table, lab.random(Shape{n, 3}, 2), index.view,
+                                 2);
+        return lab.get(table);
+      };
+      check_like_reference(run);
+      Lab one(tested()), other(tested());
+      CHECK(run(one) == run(other));
+    }
 }
 
 TEST_CASE("integers are uploaded exactly or not at all") {
@@ -199,7 +245,7 @@ TEST_CASE("integers are uploaded exactly or not at all") {
       return false;
     }
   };
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     for (const DType type : {DType::kU8, DType::kI8, DType::kI16, DType::kI32,
@@ -224,7 +270,7 @@ TEST_CASE("integers are uploaded exactly or not at all") {
 }
 
 TEST_CASE("arithmetic on rows refuses what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
     const View a = lab.random(Shape{2, 3}, 1), s = lab.random(Shape{2}, 2),

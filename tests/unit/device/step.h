@@ -27,6 +27,10 @@ class Step {
 
   // All in the order of a step; deterministic.  Examples: 1 .. kMaxBatch.
   void run(std::int64_t n) {
+    start(n);
+    lab_.device().finish();
+  }
+  void start(std::int64_t n) {
     tensor::Device& d = lab_.device();
     const View x = x_.at(0, Shape{n, 12, 12, 3});
     const View y = y_.at(0, Shape{n, 12, 12, 20});
@@ -95,7 +99,6 @@ class Step {
     d.add(w_, -0.01, dw_);
     d.copy(x2_, dx_);
     d.fill(dx_, 0);
-    d.finish();
   }
 
   // Everything a step computes, all of it finite.

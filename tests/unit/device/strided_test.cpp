@@ -75,7 +75,7 @@ double dot(const Values& a, const Values& b) {
 }  // namespace
 
 TEST_CASE("strided copies, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View x = lab.put(Shape{2, 3}, {1, 2, 3, 4, 5, 6});
@@ -112,7 +112,7 @@ TEST_CASE("strided copies of the cpu are those of the reference") {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     const Case c = random_case(seed, false);
-    Lab cpu("cpu"), reference("reference");
+    Lab cpu(tested()), reference("reference");
     CHECK(run(cpu, c, false) == run(reference, c, false));
     check_like_reference([&](Lab& lab) { return run(lab, c, true); }, 1e-7);
   }
@@ -126,10 +126,60 @@ TEST_CASE("strided sums of the cpu agree with the reference") {
   }
 }
 
+TEST_CASE("planes that are turned are those of the reference") {
+  // [n, h, w] to [n, w, h], of tiles that are full or not, with gaps.
+  for (const std::int64_t h : {7, 8, 32, 33, 70})
+    for (const std::int64_t w : {8, 31, 64, 65})
+      for (const bool add : {false, true}) {
+        CAPTURE(h, w, add);
+        check_like_reference(
+            [&](Lab& lab) {
+              const std::int64_t gap = h % 2;
+              const View x = lab.random(Shape{3, h, w + gap}, 1),
+                         y = lab.random(Shape{3, w, h + gap}, 2);
+              lab.device().copy_strided(
+                  Strided()
+                      .over(3, w * (h + gap), h * (w + gap))
+                      .over(w, h + gap, 1)
+                      .over(h, 1, w + gap),
+                  y, x, add);
+              return lab.get(y);
+            },
+            1e-7);
+      }
+}
+
+TEST_CASE("strided sums of few and of many agree with the reference") {
+  struct Extents {
+    std::int64_t results, terms;
+  };
+  for (const auto& [results, terms] :
+       {Extents{1, 5000}, Extents{3, 700}, Extents{40, 300}, Extents{300, 50},
+        Extents{2000, 33}, Extents{500, 4}})
+    for (const bool side_by_side : {false, true}) {
+      CAPTURE(results, terms, side_by_side);
+      check_like_reference(
+          [&](Lab& lab) {
+            const View x = lab.random(Shape{results * terms * 2}, 1),
+                       y = lab.random(Shape{results * 2}, 2);
+            // Terms of two extents, which cannot be merged.
+            const std::int64_t step = side_by_side ? results : 1;
+            lab.device().copy_strided(
+                Strided()
+                    .over(2, 0, results * terms)
+                    .over(results, 2, side_by_side ? 1 : terms)
+                    .over(terms, 0, step),
+                y, x, true);
+            return lab.get(y);
+          },
+          2e-7);
+    }
+}
+
 TEST_CASE("a strided sum does not depend on what is beside it") {
   // The first example of a batch: [n, s, c] summed over s.
   const auto first_of = [](std::int64_t n) {
-    Lab lab("cpu");
+    Lab lab(tested());
     const View x = lab.random(Shape{9, 50, 3}, 4),
                y = lab.put(Shape{n, 3},
                            Values(static_cast<std::size_t>(n * 3), 0));
@@ -157,7 +207,7 @@ TEST_CASE("the exchanged strided sum is the gradient of the copy") {
 }
 
 TEST_CASE("strides out of a view are refused") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View y = lab.random(Shape{10}, 1), x = lab.random(Shape{5}, 2);
     const auto copy = [&](const Strided& s, bool add) {

@@ -127,7 +127,7 @@ TEST_CASE("updaters, by hand") {
   for (const Known& k : known) {
     CAPTURE(k.name);
     check_close(two_steps("reference", k.step), k.updates, 1e-12);
-    check_close(two_steps("cpu", k.step), k.updates, 1e-6);
+    check_close(two_steps(tested(), k.step), k.updates, 1e-6);
   }
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("updaters are PyTorch's over 20 steps, where it has the rule") {
   for (const Known& k : known) {
     CAPTURE(k.name);
     check_close(course("reference", k.step), k.after, 1e-7);
-    check_close(course("cpu", k.step), k.after, 3e-6);
+    check_close(course(tested(), k.step), k.after, 3e-6);
   }
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("nadam's momentum is that of all steps before, however many") {
 }
 
 TEST_CASE("decay is added to the update, after the updater") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const UpdaterStep step{
         .kind = Updater::kSgd, .learning_rate = 0.5, .decay = 0.25};
@@ -259,8 +259,39 @@ TEST_CASE("cpu updaters agree with the reference over many steps") {
   }
 }
 
+TEST_CASE(
+    "what a step is multiplied with, and whether it is made, are found on the "
+    "device") {
+  for (const char* name : {tested(), "reference"}) {
+    Lab lab(name);
+    dl::tensor::Device& d = lab.device();
+    const auto numbers = d.allocate(Shape{2}, DType::kF64);
+    const View factor = numbers->view().at(0, Shape{1}),
+               guard = numbers->view().at(1, Shape{1});
+    d.fill(factor, 0.5);
+    const UpdaterStep step{.factor = factor,
+                           .guard = guard,
+                           .scale = 3,
+                           .kind = Updater::kNesterov,
+                           .learning_rate = 1,
+                           .momentum = 0};
+    const View g = lab.put(Shape{3}, {2, -4, 6});
+    const View w = lab.put(Shape{3}, {1, 1, 1});
+    const StateViews state = {lab.put(Shape{3}, {0, 0, 0})};
+    CHECK(step_is_finite(lab, step, UpdateTo::kParameters, g, w, state));
+    CHECK(lab.get(w) == Values{-2, 7, -8});
+    d.fill(guard, kNan);
+    const Values before = lab.get(state[0]);
+    CHECK_FALSE(step_is_finite(lab, step, UpdateTo::kParameters, g, w, state));
+    CHECK_FALSE(step_is_finite(lab, step, UpdateTo::kGradient, g, w, state));
+    CHECK(lab.get(w) == Values{-2, 7, -8});
+    CHECK(lab.get(g) == Values{2, -4, 6});
+    CHECK(lab.get(state[0]) == before);
+  }
+}
+
 TEST_CASE("scale, clip, l2 and l1 come before the updater, in that order") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const UpdaterStep step{.scale = 0.5,
                            .limit = 2,
@@ -284,7 +315,7 @@ TEST_CASE("scale, clip, l2 and l1 come before the updater, in that order") {
 }
 
 TEST_CASE("an update that is not finite is told, wherever it is") {
-  const char* name = GENERATE("cpu", "reference");
+  const char* name = GENERATE(tested(), "reference");
   const Updater kind = GENERATE(from_range(kUpdaters));
   const UpdateTo to = GENERATE(UpdateTo::kGradient, UpdateTo::kParameters);
   for (const std::int64_t at : {0, 13, 16, 36}) {
@@ -313,7 +344,7 @@ TEST_CASE("a step that overflows is told, though its update be small") {
         Case{Updater::kNadam, 1e30, 0}, Case{Updater::kAdaBelief, 1e30, 0},
         Case{Updater::kAdaDelta, 1e30, 0}}) {
     CAPTURE(static_cast<int>(c.kind));
-    Lab lab("cpu");
+    Lab lab(tested());
     CHECK_FALSE(step_is_finite(
         lab, {.kind = c.kind, .learning_rate = 0.9}, UpdateTo::kParameters,
         lab.put(Shape{1}, {c.gradient}), lab.put(Shape{1}, {c.weight}),
@@ -322,7 +353,7 @@ TEST_CASE("a step that overflows is told, though its update be small") {
 }
 
 TEST_CASE("updaters refuse what does not fit") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View g = lab.random(Shape{4}, 1), w = lab.random(Shape{4}, 4),
                s = lab.random(Shape{4}, 2), bad = lab.random(Shape{3}, 3);

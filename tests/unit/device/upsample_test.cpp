@@ -23,7 +23,7 @@ const std::vector<Case> kCases = {
 }  // namespace
 
 TEST_CASE("bilinear upsampling, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     const View x = lab.put(Shape{1, 2, 2, 1}, {1, 2, 3, 4});
@@ -75,7 +75,7 @@ TEST_CASE("cpu upsampling agrees with the reference") {
 }
 
 TEST_CASE("upsampling refuses what is no whole factor") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View x = lab.random(Shape{1, 2, 2, 1}, 1);
     for (const Shape& shape : {Shape{1, 3, 4, 1}, Shape{1, 1, 2, 1},

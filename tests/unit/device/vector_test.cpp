@@ -14,7 +14,7 @@ const std::vector<std::int64_t> kLengths = {0,  1,  7,  8,   15,   16,
 }  // namespace
 
 TEST_CASE("elementwise arithmetic, by hand") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
     dl::tensor::Device& d = lab.device();
@@ -48,7 +48,7 @@ TEST_CASE("elementwise arithmetic of the cpu agrees with the reference") {
 }
 
 TEST_CASE("shapes of elementwise arguments may differ, sizes may not") {
-  for (const char* name : {"cpu", "reference"}) {
+  for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
     const View a = lab.random(Shape{2, 6}, 1), b = lab.random(Shape{3, 4}, 2);
     CHECK_NOTHROW(lab.device().copy(a, b));

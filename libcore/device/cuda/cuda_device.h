@@ -1,0 +1,188 @@
+// Float32 on a GPU: convolutions by cuDNN, matrix products by cuBLAS, own
+// kernels (grid.h) for the rest.  All calls but download(), read() and finish()
+// return before they have taken effect.  One source file a group of primitives.
+
+#ifndef DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_
+#define DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libcore/device/cuda/dnn_graph.h"
+#include "libcore/device/cuda/matrix_product.h"
+#include "libcore/device/cuda/staging.h"
+#include "libcore/device/cuda/stream.h"
+#include "libcore/tensor/device.h"
+
+namespace dl::device::cuda {
+
+class CudaDevice final : public tensor::Device {
+ public:
+  using View = tensor::View;
+
+  // most_threads: of a block; fewer in tests.
+  // Throws Error: kUnavailable, there is no such GPU, or it is not usable.
+  CudaDevice(const Api& api, int gpu, unsigned most_threads = kMostThreads);
+  static constexpr unsigned kMostThreads = 1024;
+  ~CudaDevice() override { stream_.forget_steps(); }
+
+  Stream& stream() { return stream_; }
+  MatrixProduct& products() { return products_; }
+
+  std::string name() const override { return stream_.name(); }
+  tensor::DType real() const override { return tensor::DType::kF32; }
+  // A kernel takes any number of parameters at a time.
+  tensor::Capabilities capabilities() const override {
+    return {.one_lane = true, .piece = std::int64_t{1} << 40};
+  }
+
+  // memory.cu
+  using Device::allocate;
+  std::unique_ptr<tensor::Buffer> allocate(tensor::Shape shape,
+                                           tensor::DType dtype) override;
+  // The source may change as soon as an upload returns.
+  void upload(View dst, const tensor::Tensor& src) override;
+  void upload_scaled(View dst, const tensor::Tensor& src, View shift,
+                     View scale) override;
+  void upload_one_hot(View dst, const tensor::Tensor& src) override;
+  void download(tensor::Tensor& dst, View src) override;
+  void finish() override { stream_.wait(); }
+  void begin_step(std::uint64_t key) override { stream_.begin_step(key); }
+  void end_step() override { stream_.end_step(); }
+
+  // vector.cu
+  void fill(View y, double value) override;
+  void copy(View y, View x) override;
+  void scale(View y, double a) override;
+  void add(View y, double a, View x) override;
+  void multiply(View y, View a, View b) override;
+  void divide(View y, View a, View b) override;
+  void square_root(View y, View x, double shift) override;
+  void reciprocal(View y, View x, double shift) override;
+
+  // numbers.cu
+  void add_sum(View number, double a, View x) override;
+  void add_absolute(View number, double a, View x) override;
+  void add_squares(View number, double a, View x) override;
+  void check_finite(View number, View x) override;
+  void add_numbers(View number, View numbers) override;
+  void check_at_most(View number, View x, double most) override;
+  void norm_factor(View factor, View squares, double most,
+                   bool always) override;
+  void read(std::span<double> to, View numbers) override;
+  void bound_norms(View y, double least, double most, double rate) override;
+
+  // strided.cu
+  void copy_strided(const tensor::Strided& s, View y, View x,
+                    bool add) override;
+
+  // rows.cu, scatter.cu
+  void extreme(View y, View which, std::span<const View> inputs,
+               tensor::Extreme kind) override;
+  void take_where(View dx, View dy, View which, std::int32_t j) override;
+  void dot_rows(View s, View a, View b) override;
+  void scale_rows(View y, View x, View s, bool add) override;
+  void choose_steps(View index, View mask, tensor::StepChoice choice) override;
+  void gather(View y, View table, View index) override;
+  void scatter_add(View dtable, View dy, View index,
+                   std::int32_t padding) override;
+
+  // matrix.cu
+  void matmul(View c, View a, bool transpose_a, View b, bool transpose_b,
+              double beta) override;
+  void add_bias(View y, View b) override;
+  void sum_rows(View s, View x) override;
+
+  std::unique_ptr<tensor::Dense> dense() override;
+
+  // conv2d.cpp, pool2d.cu
+  std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
+                                         std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Conv2d> conv2d_max_pool(
+      const tensor::Conv2dSpec& spec, std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Pool2d> pool2d(const tensor::Pool2dSpec& spec,
+                                         std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Conv3d> conv3d(const tensor::Conv3dSpec& spec,
+                                         std::int64_t max_batch) override;
+  std::unique_ptr<tensor::Pool3d> pool3d(const tensor::Pool3dSpec& spec,
+                                         std::int64_t max_batch) override;
+
+  // recurrent.cu
+  std::unique_ptr<tensor::Recurrent> recurrent(
+      const tensor::RecurrentSpec& spec, std::int64_t max_batch) override;
+
+  // attention.cu
+  std::unique_ptr<tensor::Attention> attention(
+      const tensor::AttentionSpec& spec, std::int64_t max_batch) override;
+
+  // activation.cu
+  void activate(const tensor::ActivationSpec& f, View y, View x) override;
+  void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,
+                         View y, View x) override;
+
+  // loss.cu
+  void loss(View number, const tensor::LossSpec& f, View grad, View y,
+            View target, View mask, double scale) override;
+  void loss_with_logits(View number, const tensor::LossSpec& f, View grad,
+                        View z, View target, View mask, double scale) override;
+
+  // batch_norm.cu
+  void sum_squares_about(View s, View x, View mean) override;
+  void batch_norm(View y, View x, View mean, View variance, View gamma,
+                  View beta, double epsilon) override;
+  void batch_norm_sums(View dgamma, View dbeta, View dy, View x, View mean,
+                       View variance, double epsilon) override;
+  void batch_norm_gradient(View dx, View dy, View x, View mean, View variance,
+                           View gamma, View sum_dy, View sum_dy_xhat,
+                           double count, double epsilon) override;
+
+  // group_norm.cu
+  void group_norm(View y, View statistics, View x, View gamma, View beta,
+                  double epsilon) override;
+  void group_norm_gradient(View dx, View dgamma, View dbeta, View dy, View x,
+                           View gamma, View statistics) override;
+
+  // local_norm.cu
+  void local_norm(const tensor::LocalNorm& spec, View y, View x) override;
+  void local_norm_gradient(const tensor::LocalNorm& spec, View dx, View dy,
+                           View x) override;
+
+  // pool_steps.cu
+  void pool_steps(const tensor::PoolSteps& spec, View y, View x,
+                  View mask) override;
+  void pool_steps_gradient(const tensor::PoolSteps& spec, View dx, View dy,
+                           View y, View x, View mask) override;
+
+  // upsample.cu
+  void upsample_bilinear(View y, View x) override;
+  void upsample_bilinear_gradient(View dx, View dy) override;
+
+  // prelu.cu
+  void prelu(View y, View x, View slope) override;
+  void prelu_gradient(View dx, View dslope, View dy, View x,
+                      View slope) override;
+
+  // random.cu
+  void dropout_mask(View mask, double keep, std::uint64_t key,
+                    std::uint64_t stream, std::uint64_t first) override;
+  void normal(View y, double mean, double deviation, std::uint64_t key,
+              std::uint64_t stream, std::uint64_t first) override;
+
+  // updater.cu
+  void update(View number, const tensor::UpdaterStep& step, tensor::UpdateTo to,
+              View g, View w, const tensor::StateViews& state) override;
+
+ private:
+  std::byte* send(const tensor::Tensor& src);
+
+  Stream stream_;
+  Staging staging_;
+  MatrixProduct products_;
+  Dnn dnn_;
+};
+
+}  // namespace dl::device::cuda
+
+#endif  // DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_

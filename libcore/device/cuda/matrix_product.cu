@@ -1,0 +1,190 @@
+// cuBLASLt's matrices are column-major: a row-major one is there its own
+// transpose, so that C' = op(B)' op(A)' is asked for, with B first.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/matrix_product.h"
+
+namespace dl::device::cuda {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
+// More come of batches of ever new sizes alone.
+constexpr std::size_t kMostPlans = 4096;
+
+// Kernels load 16 bytes at once at most.
+std::uint32_t alignment_of(const void* address) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(address) | 16;
+  return static_cast<std::uint32_t>(bits & (~bits + 1));
+}
+
+// C = beta C + bias.
+void scale_and_add(Stream& stream, const Product& p, float beta, float* c,
+                   const float* bias) {
+  const std::int64_t m = p.m, n = p.n, row = p.row_c, step = p.step_c;
+  each(stream, p.count * m * n, [=] DL_DEVICE(std::int64_t i) {
+    float& to = c[i / n / m * step + i / n % m * row + i % n];
+    to = (beta == 0 ? 0 : beta * to) + (bias == nullptr ? 0 : bias[i % n]);
+  });
+}
+
+}  // namespace
+
+struct MatrixProduct::Plan {
+  explicit Plan(Stream& of) : stream(of) {}
+  ~Plan() {
+    const Api& api = stream.api();
+    for (const cublasLtMatrixLayout_t layout : {a, b, c})
+      if (layout != nullptr) api.cublasLtMatrixLayoutDestroy(layout);
+    if (preference != nullptr) api.cublasLtMatmulPreferenceDestroy(preference);
+    if (operation != nullptr) api.cublasLtMatmulDescDestroy(operation);
+  }
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
+    check(stream.gpu(),
+          stream.api().cublasLtMatmulDescSetAttribute(operation, attribute,
+                                                      &value, sizeof value),
+          "describing a product");
+  }
+  template <class T>
+  void set(cublasLtMatmulPreferenceAttributes_t attribute, const T& value) {
+    check(stream.gpu(),
+          stream.api().cublasLtMatmulPreferenceSetAttribute(
+              preference, attribute, &value, sizeof value),
+          "describing a product");
+  }
+  // One row-major matrix, or `count` of them.
+  void describe(cublasLtMatrixLayout_t& layout, std::int64_t rows,
+                std::int64_t columns, std::int64_t row, std::int64_t count,
+                std::int64_t step) {
+    const auto batch = static_cast<std::int32_t>(count);
+    require(batch == count, "too many products at once");
+    const Api& api = stream.api();
+    check(stream.gpu(),
+          api.cublasLtMatrixLayoutCreate(&layout, CUDA_R_32F,
+                                         static_cast<std::uint64_t>(columns),
+                                         static_cast<std::uint64_t>(rows), row),
+          "describing a matrix");
+    check(stream.gpu(),
+          api.cublasLtMatrixLayoutSetAttribute(
+              layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch),
+          "describing a matrix");
+    check(stream.gpu(),
+          api.cublasLtMatrixLayoutSetAttribute(
+              layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step,
+              sizeof step),
+          "describing a matrix");
+  }
+
+  Stream& stream;
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatmulPreference_t preference = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+  cublasLtMatmulAlgo_t algorithm{};
+};
+
+MatrixProduct::MatrixProduct(Stream& stream) : stream_(stream) {
+  check(stream_.gpu(), stream_.api().cublasLtCreate(&handle_),
+        "starting cuBLASLt");
+  try {
+    workspace_ = stream_.allocate(kWorkspaceBytes);
+  } catch (...) {
+    stream_.api().cublasLtDestroy(handle_);
+    throw;
+  }
+}
+
+MatrixProduct::~MatrixProduct() {
+  plans_.clear();
+  stream_.free(workspace_);
+  stream_.api().cublasLtDestroy(handle_);
+}
+
+std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
+                                                            const float* bias) {
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return found->second;
+  if (plans_.size() >= kMostPlans) plans_.clear();
+
+  const Product& p = key.product;
+  const Api& api = stream_.api();
+  const int gpu = stream_.gpu();
+  auto plan = std::make_shared<Plan>(stream_);
+  check(gpu,
+        api.cublasLtMatmulDescCreate(&plan->operation, CUBLAS_COMPUTE_32F,
+                                     CUDA_R_32F),
+        "describing a product");
+  plan->set(CUBLASLT_MATMUL_DESC_TRANSA,
+            p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+  plan->set(CUBLASLT_MATMUL_DESC_TRANSB,
+            p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+  if (key.bias) {
+    plan->set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    // Its alignment is looked at.
+    plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  }
+  plan->describe(plan->a, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k,
+                 p.row_a, p.count, p.step_a);
+  plan->describe(plan->b, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n,
+                 p.row_b, p.count, p.step_b);
+  plan->describe(plan->c, p.m, p.n, p.row_c, p.count, p.step_c);
+
+  check(gpu, api.cublasLtMatmulPreferenceCreate(&plan->preference),
+        "describing a product");
+  plan->set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+  for (const auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                               CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+    plan->set(attribute, key.alignment);
+  cublasLtMatmulHeuristicResult_t best{};
+  int results = 0;
+  check(gpu,
+        api.cublasLtMatmulAlgoGetHeuristic(
+            handle_, plan->operation, plan->b, plan->a, plan->c, plan->c,
+            plan->preference, 1, &best, &results),
+        "choosing how to multiply matrices");
+  check(gpu, results > 0 ? best.state : CUBLAS_STATUS_NOT_SUPPORTED,
+        "choosing how to multiply matrices");
+  plan->algorithm = best.algo;
+  plans_.emplace(key, plan);
+  return plan;
+}
+
+void MatrixProduct::operator()(const Product& p, float* c, const float* a,
+                               const float* b, const float* bias) {
+  if (p.m == 0 || p.n == 0 || p.count == 0) return;
+  if (p.k == 0) return scale_and_add(stream_, p, p.beta, c, bias);
+  // There are versions that refuse a bias with vectors.
+  const bool inside = bias != nullptr && p.m > 1 && p.n > 1 && p.k > 1;
+  std::uint32_t alignment =
+      std::min({alignment_of(a), alignment_of(b), alignment_of(c)});
+  if (inside) alignment = std::min(alignment, alignment_of(bias));
+  const std::shared_ptr<Plan> plan = plan_of({p, alignment, inside}, bias);
+  const float* const added = inside ? bias : nullptr;
+  stream_.call(
+      // A plan is of one alpha and beta.
+      signature_of(plan.get(), c, a, b, added),
+      [plan, handle = handle_, workspace = workspace_, alpha = p.alpha,
+       beta = p.beta, c, a, b, added] {
+        Stream& stream = plan->stream;
+        if (added != nullptr)
+          plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, added);
+        check(stream.gpu(),
+              stream.api().cublasLtMatmul(
+                  handle, plan->operation, &alpha, b, plan->b, a, plan->a,
+                  &beta, c, plan->c, c, plan->c, &plan->algorithm, workspace,
+                  kWorkspaceBytes, stream.handle()),
+              "multiplying matrices");
+      });
+  if (bias != nullptr && !inside) scale_and_add(stream_, p, 1, c, bias);
+}
+
+}  // namespace dl::device::cuda

@@ -1,0 +1,165 @@
+// Memory of the GPU, and what goes into it and out.
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+#include "libcore/device/check.h"
+#include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/grid.h"
+#include "libcore/device/host_memory.h"
+
+namespace dl::device::cuda {
+
+using tensor::DType;
+using tensor::Tensor;
+using tensor::View;
+
+namespace {
+
+class GpuBuffer final : public tensor::Buffer {
+ public:
+  GpuBuffer(Stream& stream, tensor::Shape shape, DType dtype)
+      : stream_(stream),
+        view_{stream.allocate_zeros(static_cast<std::size_t>(shape.elements()) *
+                                    size_of(dtype)),
+              dtype, shape} {}
+  ~GpuBuffer() override { stream_.free(view_.data); }
+  GpuBuffer(const GpuBuffer&) = delete;
+  GpuBuffer& operator=(const GpuBuffer&) = delete;
+  View view() const override { return view_; }
+
+ private:
+  Stream& stream_;
+  View view_;
+};
+
+// Large integers and doubles lose digits as float32 before the shift.
+template <typename T>
+using Wide = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>,
+                                float, double>;
+
+template <typename T>
+void convert(Stream& stream, float* to, const std::byte* there,
+             std::int64_t n) {
+  const T* const from = reinterpret_cast<const T*>(there);
+  each(stream, n,
+       [=] DL_DEVICE(std::int64_t i) { to[i] = static_cast<float>(from[i]); });
+}
+
+// Of each channel, or one for all.
+struct Scaling {
+  std::int64_t channels, shift_step, scale_step;
+  const float *shift, *scale;
+};
+
+template <typename T>
+void shift_and_scale(Stream& stream, float* to, const std::byte* there,
+                     std::int64_t n, const Scaling& s) {
+  const T* const from = reinterpret_cast<const T*>(there);
+  each(stream, n, [=] DL_DEVICE(std::int64_t i) {
+    const std::int64_t c = i % s.channels;
+    to[i] = static_cast<float>(
+        (static_cast<Wide<T>>(from[i]) - s.shift[c * s.shift_step]) *
+        s.scale[c * s.scale_step]);
+  });
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(const Api& api, int gpu, unsigned most_threads)
+    : stream_(api, gpu, most_threads),
+      staging_(stream_),
+      products_(stream_),
+      dnn_(stream_) {}
+
+std::unique_ptr<tensor::Buffer> CudaDevice::allocate(tensor::Shape shape,
+                                                     DType dtype) {
+  require(dtype == DType::kF32 || dtype == DType::kI32 || dtype == DType::kF64,
+          "memory of a type that no primitive takes");
+  return std::make_unique<GpuBuffer>(stream_, shape, dtype);
+}
+
+// The tensor's elements on the GPU, as they are.
+std::byte* CudaDevice::send(const Tensor& src) {
+  const auto bytes = src.bytes();
+  std::ranges::copy(bytes, staging_.room(bytes.size()).begin());
+  auto* const there =
+      stream_.scratch<std::byte>(static_cast<std::int64_t>(bytes.size()));
+  staging_.send(there, bytes.size());
+  return there;
+}
+
+void CudaDevice::upload(View dst, const Tensor& src) {
+  require(!dst.empty(), "a view is missing");
+  require(dst.elements() == src.elements(), "upload of another size");
+  const auto bytes =
+      static_cast<std::size_t>(dst.elements()) * size_of(dst.dtype);
+  if (dst.elements() == 0) return;
+  if (dst.dtype == DType::kI32) {
+    upload_integers({staging_.room(bytes).data(), DType::kI32, dst.shape}, src);
+    return staging_.send(dst.data, bytes);
+  }
+  check_reals(DType::kF32, {dst});
+  if (src.dtype() == DType::kF32) {
+    std::ranges::copy(src.bytes(), staging_.room(bytes).begin());
+    return staging_.send(dst.data, bytes);
+  }
+  const std::byte* const there = send(src);
+  visit_dtype(src.dtype(), [&]<typename T>() {
+    convert<T>(stream_, dst.as<float>(), there, dst.elements());
+  });
+}
+
+void CudaDevice::upload_scaled(View dst, const Tensor& src, View shift,
+                               View scale) {
+  check_reals(DType::kF32, {dst, shift, scale});
+  const Rows rows = check_scaling(dst, src, shift, scale);
+  if (dst.elements() == 0) return;
+  const std::byte* const there = send(src);
+  const Scaling scaling{rows.length, shift.elements() == 1 ? 0 : 1,
+                        scale.elements() == 1 ? 0 : 1, shift.as<float>(),
+                        scale.as<float>()};
+  visit_dtype(src.dtype(), [&]<typename T>() {
+    shift_and_scale<T>(stream_, dst.as<float>(), there, dst.elements(),
+                       scaling);
+  });
+}
+
+void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
+  check_reals(DType::kF32, {dst});
+  const Rows rows = rows_of(dst);
+  require(rows.count == src.elements(), "one-hot upload of another size");
+  if (dst.elements() == 0) return;
+  const auto bytes =
+      static_cast<std::size_t>(rows.count) * sizeof(std::int32_t);
+  const View labels{staging_.room(bytes).data(), DType::kI32, {rows.count}};
+  upload_integers(labels, src);
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    const std::int32_t label = labels.as<std::int32_t>()[i];
+    require(0 <= label && label < rows.length, "a label out of range");
+  }
+  auto* const classes = stream_.scratch<std::int32_t>(rows.count);
+  staging_.send(classes, bytes);
+  float* const to = dst.as<float>();
+  const std::int64_t length = rows.length;
+  each(stream_, dst.elements(), [=] DL_DEVICE(std::int64_t i) {
+    to[i] = classes[i / length] == i % length ? 1.0F : 0.0F;
+  });
+}
+
+void CudaDevice::download(Tensor& dst, View src) {
+  require(!src.empty(), "download of a missing view");
+  const auto here = staging_.fetch(
+      src.data, static_cast<std::size_t>(src.elements()) * size_of(src.dtype));
+  download_host(dst,
+                {const_cast<std::byte*>(here.data()), src.dtype, src.shape});
+}
+
+void CudaDevice::read(std::span<double> to, View numbers) {
+  require(numbers.dtype == DType::kF64, "a reading of what are no numbers");
+  const auto here = staging_.fetch(numbers.data, to.size() * sizeof(double));
+  read_host(
+      to, {const_cast<std::byte*>(here.data()), numbers.dtype, numbers.shape});
+}
+
+}  // namespace dl::device::cuda

@@ -1,0 +1,53 @@
+// What libdl_cuda.so exports (cuda_plugin.h).
+
+#include <string>
+
+#include "libcore/base/error.h"
+#include "libcore/device/cuda/cuda_device.h"
+
+namespace dl::device::cuda {
+namespace {
+
+std::string version_of(int number) {  // 13000: "13.0"
+  return std::to_string(number / 1000) + "." +
+         std::to_string(number % 1000 / 10);
+}
+
+std::string versions(const Api& api) {
+  int runtime = 0;
+  api.cudaRuntimeGetVersion(&runtime);
+  const std::size_t dnn = api.cudnnGetVersion();  // 91200: 9.12.0
+  const std::size_t blas = api.cublasLtGetVersion();
+  const auto text = [](std::size_t number) { return std::to_string(number); };
+  return "CUDA " + version_of(runtime) + ", cuDNN " + text(dnn / 10000) + "." +
+         text(dnn / 100 % 100) + ", cuBLAS " + text(blas / 10000) + "." +
+         text(blas / 100 % 100);
+}
+
+}  // namespace
+}  // namespace dl::device::cuda
+
+using dl::device::cuda::CudaDevice;
+using dl::device::cuda::plugin_api;
+
+extern "C" {
+
+const char* dl_cuda_abi() { return DL_DEVICE_ABI; }
+
+const char* dl_cuda_version() {
+  static const std::string text = dl::device::cuda::versions(plugin_api());
+  return text.c_str();
+}
+
+int dl_cuda_count() {
+  int count = 0;
+  const auto status = plugin_api().cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice) return 0;
+  dl::device::cuda::check(plugin_api(), 0, status, "counting GPUs");
+  return count;
+}
+
+dl::tensor::Device* dl_cuda_open(int index) {
+  return new CudaDevice(plugin_api(), index);
+}
+}

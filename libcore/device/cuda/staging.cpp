@@ -1,0 +1,95 @@
+#include "libcore/device/cuda/staging.h"
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+
+namespace dl::device::cuda {
+namespace {
+
+// Steps that upload more do without a graph.
+constexpr std::size_t kMostSlots = 64;
+
+}  // namespace
+
+Staging::~Staging() {
+  const Api& api = stream_.api();
+  up_.push_back(down_);
+  for (const Slot& slot : up_) {
+    if (slot.sent != nullptr) {
+      api.cudaEventSynchronize(slot.sent);
+      api.cudaEventDestroy(slot.sent);
+    }
+    if (slot.memory != nullptr) api.cudaFreeHost(slot.memory);
+  }
+}
+
+// The smallest with enough room that nothing recent is in, or else the largest
+// of those; where there is none, a new one.
+std::size_t Staging::slot_for(std::size_t bytes) {
+  std::size_t best = up_.size();
+  for (std::size_t i = 0; i < up_.size(); ++i) {
+    const Slot& slot = up_[i];
+    if (slot.turn + 2 > stream_.turn()) continue;
+    const std::size_t size = best < up_.size() ? up_[best].size : 0;
+    if (best == up_.size() ||
+        (size < bytes ? slot.size > size
+                      : bytes <= slot.size && slot.size < size))
+      best = i;
+  }
+  if (best < up_.size()) return best;
+  if (up_.size() < kMostSlots) {
+    up_.push_back({});
+    return best;
+  }
+  return static_cast<std::size_t>(
+      std::ranges::min_element(up_, {}, &Slot::turn) - up_.begin());
+}
+
+void Staging::make_room(Slot& slot, std::size_t bytes) {
+  const Api& api = stream_.api();
+  if (slot.sent == nullptr)
+    check(api, stream_.gpu(),
+          api.cudaEventCreateWithFlags(&slot.sent, cudaEventDisableTiming),
+          "making an event");
+  bytes = std::max<std::size_t>(bytes, 1);
+  if (bytes <= slot.size) return;
+  if (slot.memory != nullptr) api.cudaFreeHost(slot.memory);
+  slot.memory = nullptr;
+  slot.size = 0;
+  void* memory = nullptr;
+  check(api, stream_.gpu(),
+        api.cudaHostAlloc(&memory, bytes, cudaHostAllocDefault),
+        "pinning memory of the host");
+  slot.memory = static_cast<std::byte*>(memory);
+  slot.size = bytes;
+}
+
+std::span<std::byte> Staging::room(std::size_t bytes) {
+  filled_ = slot_for(bytes);
+  Slot& slot = up_[filled_];
+  if (slot.waits) stream_.wait_for(slot.sent);
+  slot.waits = false;
+  make_room(slot, bytes);
+  return {slot.memory, bytes};
+}
+
+void Staging::send(void* to, std::size_t bytes) {
+  require(filled_ < up_.size() && bytes <= up_[filled_].size,
+          "more is sent than there is room for");
+  Slot& slot = up_[filled_];
+  stream_.copy(to, slot.memory, bytes, cudaMemcpyHostToDevice);
+  stream_.record(slot.sent);
+  slot.waits = true;
+  slot.turn = stream_.turn();
+  stream_.next_turn();
+}
+
+std::span<const std::byte> Staging::fetch(const void* from, std::size_t bytes) {
+  make_room(down_, bytes);
+  stream_.copy(down_.memory, from, bytes, cudaMemcpyDeviceToHost);
+  stream_.wait();
+  return {down_.memory, bytes};
+}
+
+}  // namespace dl::device::cuda

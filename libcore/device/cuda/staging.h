@@ -1,0 +1,51 @@
+// Pinned memory of the host between tensors and the GPU, so that copies go on
+// beside computation.
+
+#ifndef DL_LIBCORE_DEVICE_CUDA_STAGING_H_
+#define DL_LIBCORE_DEVICE_CUDA_STAGING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "libcore/device/cuda/stream.h"
+
+namespace dl::device::cuda {
+
+// Used by the stream's thread.
+class Staging {
+ public:
+  explicit Staging(Stream& stream) : stream_(stream) {}
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // Room for what goes up next; waits until what it held before is up.
+  std::span<std::byte> room(std::size_t bytes);
+  // Copies the first bytes of that room to the GPU, later.
+  void send(void* to, std::size_t bytes);
+  // Copies from the GPU, and waits for it; good until the next call of this.
+  std::span<const std::byte> fetch(const void* from, std::size_t bytes);
+
+ private:
+  struct Slot {
+    std::byte* memory = nullptr;
+    std::size_t size = 0;
+    cudaEvent_t sent = nullptr;
+    bool waits = false;
+    std::uint64_t turn = 0;  // of its last use
+  };
+  std::size_t slot_for(std::size_t bytes);
+  void make_room(Slot& slot, std::size_t bytes);
+
+  Stream& stream_;
+  // Those of a turn are filled while those of the one before are sent.
+  std::vector<Slot> up_;
+  std::size_t filled_ = 0;
+  Slot down_;
+};
+
+}  // namespace dl::device::cuda
+
+#endif  // DL_LIBCORE_DEVICE_CUDA_STAGING_H_

@@ -1,0 +1,146 @@
+#include "libcore/device/cuda/stream.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "libcore/base/error.h"
+
+namespace dl::device::cuda {
+namespace {
+
+constexpr std::size_t kScratchBytes = std::size_t{16} << 20;
+
+[[noreturn]] void fail(int gpu, const std::string& why, const char* what) {
+  throw Error{Code::kUnavailable,
+              "cuda:" + std::to_string(gpu) + ": " + why + " (" + what + ")"};
+}
+
+cudaStream_t make_stream(const Api& api, int gpu) {
+  check(api, gpu, api.cudaSetDevice(gpu), "choosing the GPU");
+  cudaStream_t made = nullptr;
+  check(api, gpu, api.cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking),
+        "making a stream");
+  return made;
+}
+
+}  // namespace
+
+void check(const Api& api, int gpu, cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  if (status == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    if (api.cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+      fail(gpu, "there is no driver of NVIDIA's", what);
+    fail(gpu,
+         "the driver is older than this program's CUDA; install a newer one",
+         what);
+  }
+  if (status == cudaErrorNoDevice || status == cudaErrorInvalidDevice)
+    fail(gpu, "there is no such GPU", what);
+  fail(gpu, api.cudaGetErrorString(status), what);
+}
+
+void check(int gpu, cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  fail(gpu, "cuBLAS status " + std::to_string(static_cast<int>(status)), what);
+}
+
+void check(const Api& api, int gpu, cudnnStatus_t status, const char* what) {
+  if (status == CUDNN_STATUS_SUCCESS) return;
+  fail(gpu, api.cudnnGetErrorString(status), what);
+}
+
+Stream::Stream(const Api& api, int gpu, unsigned most_threads)
+    : api_(&api),
+      gpu_(gpu),
+      most_threads_(most_threads),
+      handle_(make_stream(api, gpu)),
+      steps_(api, gpu, handle_) {
+  scratch_bytes(kScratchBytes);
+}
+
+Stream::~Stream() {
+  api_->cudaStreamSynchronize(handle_);
+  api_->cudaFree(scratch_);
+  api_->cudaStreamDestroy(handle_);
+}
+
+std::byte* Stream::allocate(std::size_t bytes) {
+  steps_.make_now();
+  void* memory = nullptr;
+  const cudaError_t status =
+      api_->cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+  if (status == cudaErrorMemoryAllocation)
+    throw Error{Code::kUnavailable, name() + ": not enough memory for " +
+                                        std::to_string(bytes) +
+                                        " bytes more; try a smaller --batch"};
+  check(*api_, gpu_, status, "allocating memory");
+  return static_cast<std::byte*>(memory);
+}
+
+// Clearing it is no part of a step.
+std::byte* Stream::allocate_zeros(std::size_t bytes) {
+  std::byte* const memory = allocate(bytes);
+  check(*api_, gpu_, api_->cudaMemsetAsync(memory, 0, bytes, handle_),
+        "clearing memory");
+  return memory;
+}
+
+// What the stream still does with it comes first: cudaFree() waits.
+void Stream::free(std::byte* memory) noexcept {
+  if (memory == nullptr) return;
+  steps_.make_now_quietly();
+  api_->cudaFree(memory);
+}
+
+void Stream::launch(const void* kernel, std::int64_t blocks, unsigned threads,
+                    std::size_t shared, const void* argument,
+                    std::size_t argument_bytes) {
+  require(blocks <= std::numeric_limits<int>::max(), "a grid too large");
+  steps_.kernel(kernel, static_cast<unsigned>(blocks), threads, shared,
+                argument, argument_bytes);
+}
+
+void Stream::copy(void* to, const void* from, std::size_t bytes,
+                  cudaMemcpyKind kind) {
+  if (bytes == 0) return;
+  steps_.copy(to, from, bytes, kind);
+}
+
+void Stream::clear(void* memory, std::size_t bytes) {
+  if (bytes == 0) return;
+  steps_.clear(memory, bytes);
+}
+
+void Stream::wait() {
+  steps_.make_now_for_good();
+  synchronize();
+}
+
+void Stream::wait_for(cudaEvent_t event) {
+  steps_.make_now_if_awaited(event);
+  check(*api_, gpu_, api_->cudaEventSynchronize(event), "computing");
+}
+
+void Stream::begin_step(std::uint64_t key) {
+  steps_.begin(key);
+  ++turn_;
+}
+
+void Stream::synchronize() {
+  check(*api_, gpu_, api_->cudaStreamSynchronize(handle_), "computing");
+}
+
+std::byte* Stream::scratch_bytes(std::size_t bytes) {
+  if (bytes <= scratch_size_) return scratch_;
+  steps_.make_now();
+  synchronize();
+  free(scratch_);
+  scratch_ = nullptr;
+  scratch_size_ = 0;
+  scratch_ = allocate(bytes);
+  scratch_size_ = bytes;
+  return scratch_;
+}
+
+}  // namespace dl::device::cuda

@@ -1,0 +1,137 @@
+// Training steps of parameters, as dl-network(5) writes them, in one pass over
+// memory.
+
+#include <cmath>
+
+#include "libcore/device/check.h"
+#include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/number.h"
+#include "libcore/device/updater_numbers.h"
+
+namespace dl::device::cuda {
+namespace {
+
+using tensor::Updater;
+
+// A parameter's state: what it was, and then what it is.
+struct State {
+  float m, v, x;
+};
+
+DL_BOTH inline void keep_means(const UpdaterNumbers& p, float g, State& s) {
+  s.m = p.beta1 * s.m + p.mean * g;
+  s.v = p.beta2 * s.v + p.square * g * g;
+}
+
+// Makes the update of a gradient and moves the state.
+DL_BOTH inline float update_of(Updater kind, const UpdaterNumbers& p, float g,
+                               State& s) {
+  switch (kind) {
+    case Updater::kNesterov: {
+      const float carried = p.momentum * s.m;
+      s.m = carried - p.rate * g;
+      return carried - (1.0F + p.momentum) * s.m;
+    }
+    case Updater::kAdaGrad:
+      s.m += g * g;
+      return p.rate * g / (std::sqrt(s.m) + p.epsilon);
+    case Updater::kRmsProp:
+      s.m = p.beta2 * s.m + p.square * g * g;
+      return p.rate * g / (std::sqrt(s.m) + p.epsilon);
+    case Updater::kAdam:
+    case Updater::kAdamW:
+      keep_means(p, g, s);
+      return p.rate * s.m / (std::sqrt(s.v) + p.epsilon);
+    case Updater::kAmsGrad:
+      keep_means(p, g, s);
+      s.x = s.v > s.x ? s.v : s.x;
+      return p.rate * s.m / (std::sqrt(s.x) + p.epsilon);
+    case Updater::kAdaMax: {
+      s.m = p.beta1 * s.m + p.mean * g;
+      const float before = p.beta2 * s.v, now = std::fabs(g) + p.epsilon;
+      s.v = before > now ? before : now;
+      return p.rate * s.m / s.v;
+    }
+    case Updater::kNadam:
+      keep_means(p, g, s);
+      return (p.rate * s.m + p.nudge * g) / (std::sqrt(s.v) + p.epsilon);
+    case Updater::kAdaBelief: {
+      s.m = p.beta1 * s.m + p.mean * g;
+      const float surprise = g - s.m;
+      s.v = p.beta2 * s.v + p.square * surprise * surprise + p.epsilon;
+      return p.rate * s.m / (std::sqrt(s.v) + p.epsilon);
+    }
+    case Updater::kAdaDelta: {  // m: the mean of squared updates
+      s.v = p.beta2 * s.v + p.square * g * g;
+      const float u =
+          g * std::sqrt(s.m + p.epsilon) / std::sqrt(s.v + p.epsilon);
+      s.m = p.beta2 * s.m + p.square * u * u;
+      return p.rate * u;
+    }
+    default:
+      return p.rate * g;
+  }
+}
+
+struct Update {
+  Updater kind;
+  UpdaterNumbers p;
+  double given_scale;
+  bool apply;                // w -= u; else g = u
+  float *g, *w, *m, *v, *x;  // null: not there, or not needed
+  double* number;
+  const double *guard, *factor;  // likewise
+
+  DL_DEVICE void operator()(std::int64_t i) const {
+    if (guard != nullptr && *guard != *guard) {
+      *number = NAN;
+      return;
+    }
+    const float scale =
+        factor != nullptr ? static_cast<float>(*factor * given_scale) : p.scale;
+    const float weight = w != nullptr ? w[i] : 0.0F;
+    State s{m != nullptr ? m[i] : 0.0F, v != nullptr ? v[i] : 0.0F,
+            x != nullptr ? x[i] : 0.0F};
+    float gradient = scale * g[i];
+    gradient = gradient > p.limit ? p.limit : gradient;  // NaN stays
+    gradient = gradient < -p.limit ? -p.limit : gradient;
+    const float sign = weight > 0 ? 1.0F : weight < 0 ? -1.0F : 0.0F;
+    gradient += p.l2 * weight + p.l1 * sign;
+    const float u = update_of(kind, p, gradient, s) + p.decay * weight;
+    const float written = apply ? weight - u : u;
+    (apply ? w : g)[i] = written;
+    if (m != nullptr) m[i] = s.m;
+    if (v != nullptr) v[i] = s.v;
+    if (x != nullptr) x[i] = s.x;
+    // All that write here write the same.
+    if (!is_finite(written) || !is_finite(s.m) || !is_finite(s.v) ||
+        !is_finite(s.x))
+      *number = NAN;
+  }
+
+  static DL_DEVICE bool is_finite(float x) { return std::fabs(x) < INFINITY; }
+};
+
+}  // namespace
+
+void CudaDevice::update(View number, const tensor::UpdaterStep& step,
+                        tensor::UpdateTo to, View g, View w,
+                        const tensor::StateViews& state) {
+  check_update(tensor::DType::kF32, step, to, g, w, state);
+  const bool apply = to == tensor::UpdateTo::kParameters;
+  const bool looks_at_w =
+      apply || step.l1 != 0 || step.l2 != 0 || step.decay != 0;
+  const int components = tensor::state_per_parameter(step.kind);
+  const auto part = [&](int i) {
+    return i < components ? state[static_cast<std::size_t>(i)].as<float>()
+                          : nullptr;
+  };
+  each(stream_, g.elements(),
+       Update{step.kind, updater_numbers(step, step.scale), step.scale, apply,
+              g.as<float>(), looks_at_w ? w.as<float>() : nullptr, part(0),
+              part(1), part(2), number_at(number), number_if_any(step.guard),
+              number_if_any(step.factor)});
+}
+
+}  // namespace dl::device::cuda

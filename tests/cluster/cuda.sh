@@ -1,0 +1,33 @@
+#!/bin/bash
+# Workers on the cuda device, in every mode, over an emulation of its libraries:
+# what they learn is what workers on the cpu do, but for rounding.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+DL_CUDA_PLUGIN=$(dirname "$(command -v dl-worker)")/libemulated_cuda.so
+export DL_CUDA_PLUGIN
+[ -e "$DL_CUDA_PLUGIN" ] || { echo "no CUDA toolkit" >&2; exit 77; }
+make_data
+# learn NAME DEVICE OPTION...: what two workers of one device make of it
+learn() {
+  local name=$1 device=$2
+  shift 2
+  master "$name" --epochs 3 --min-workers 2 "$@"
+  worker "$name-a" "$name" --device "$device"
+  worker "$name-b" "$name" --device "$device"
+  finish "$name"
+  finish "$name-a"
+  finish "$name-b"
+  check "$name.safetensors.run"
+}
+loss() { grep -o '"loss":[0-9.e-]*' "$1.safetensors.run/events.jsonl" | tail -n 1; }
+for mode in averaging sharing sync; do
+  learn "$mode-cpu" cpu --mode $mode
+  learn "$mode-cuda" cuda:0 --mode $mode
+  python3 -c '
+import sys
+cpu, cuda = (float(word.split(":")[1]) for word in sys.argv[1:])
+print("alike" if abs(cpu - cuda) <= 0.03 * cpu else f"{cpu} on the cpu, {cuda} on cuda")' \
+    "$(loss $mode-cpu)" "$(loss $mode-cuda)"
+done
+dl-eval -q --device cuda --model sync-cuda.safetensors train-*.dls >cuda.txt
+dl-eval -q --device cpu --model sync-cuda.safetensors train-*.dls >cpu.txt
+cmp cuda.txt cpu.txt && echo "evaluated alike"

@@ -1,0 +1,68 @@
+// What goes wrong with a GPU, and the sentence that it becomes.
+
+#ifdef DL_EMULATED
+
+#include <catch2/catch.hpp>
+
+#include "libcore/device/cuda/cuda_device.h"
+#include "tests/unit/device/emulated/emulated_api.h"
+#include "tests/unit/device/lab.h"
+
+using namespace dl;
+using namespace dl::device::cuda;
+using Catch::Contains;
+using tensor::Shape;
+
+namespace {
+
+std::string failure_of_opening(int gpu, const char* function, int status) {
+  if (function != nullptr) fail_next(function, status);
+  try {
+    const CudaDevice device(emulated_api(), gpu, kEmulatedThreads);
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::kUnavailable);
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("what keeps a GPU from being opened is said") {
+  CHECK(failure_of_opening(0, nullptr, 0).empty());
+  CHECK(failure_of_opening(7, nullptr, 0) ==
+        "cuda:7: there is no such GPU (choosing the GPU)");
+  CHECK_THAT(
+      failure_of_opening(0, "cudaSetDevice", cudaErrorInsufficientDriver),
+      Contains("the driver is older than this program's CUDA"));
+  CHECK_THAT(failure_of_opening(0, "cudaSetDevice", cudaErrorNoDevice),
+             Contains("there is no such GPU"));
+  CHECK_THAT(failure_of_opening(0, "cudaMalloc", cudaErrorMemoryAllocation),
+             Contains("not enough memory for"));
+  CHECK_THAT(
+      failure_of_opening(0, "cublasLtCreate", CUBLAS_STATUS_ALLOC_FAILED),
+      Contains("cuBLAS status 3"));
+  CHECK(failure_of_opening(0, nullptr, 0).empty());
+}
+
+TEST_CASE("what goes wrong in use is said, and the device goes on") {
+  CudaDevice device(emulated_api(), 0, kEmulatedThreads);
+  const auto x = device.allocate(Shape{4, 4}), y = device.allocate(Shape{4, 4});
+  fail_next("cudaMalloc", cudaErrorMemoryAllocation);
+  CHECK_THROWS_WITH(device.allocate(Shape{1000}),
+                    Contains("cuda:0: not enough memory for 4000 bytes more"));
+  fail_next("cudaLaunchKernel", cudaErrorLaunchFailure);
+  CHECK_THROWS_WITH(device.fill(y->view(), 1), Contains("starting a kernel"));
+  fail_next("cublasLtMatmul", CUBLAS_STATUS_EXECUTION_FAILED);
+  CHECK_THROWS_WITH(
+      device.matmul(y->view(), x->view(), false, x->view(), false, 0),
+      Contains("cuBLAS status"));
+  fail_next("cudaStreamSynchronize", cudaErrorIllegalAddress);
+  CHECK_THROWS_WITH(device.finish(), Contains("cuda:0: "));
+  device.fill(y->view(), 2);
+  tensor::Tensor host;
+  device.download(host, y->view());
+  CHECK(host.as<float>()[15] == 2);
+}
+
+#endif

@@ -1,0 +1,182 @@
+// What the graphs of cudnn.cpp compute, naively.
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "tests/unit/device/emulated/dnn_objects.h"
+#include "tests/unit/device/emulated/emulated_api.h"
+
+namespace dl::device::cuda {
+namespace {
+
+using Extents = std::span<const std::int64_t>;
+using Place = std::array<std::int64_t, CUDNN_DIM_MAX>;
+
+// Calls f(place) for each place of a box, the last extent running fastest.
+template <typename F>
+void for_each_place(Extents box, F f) {
+  Place at{};
+  for (;;) {
+    f(at);
+    std::size_t k = box.size();
+    while (k > 0 && ++at[k - 1] == box[k - 1]) at[--k] = 0;
+    if (k == 0) return;
+  }
+}
+
+// f(x, w, y) for each term x w of a sum y, as offsets.
+template <typename F>
+void for_each_term(const DnnOperands& o, F f) {
+  const auto attribute = [&](cudnnBackendAttributeName_t name) {
+    return o.window->values<std::int64_t>(name);
+  };
+  const Extents stride = attribute(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES),
+                dilation = attribute(CUDNN_ATTR_CONVOLUTION_DILATIONS),
+                pad = attribute(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
+  const Extents x = o.x->extents(), w = o.w->extents(), y = o.y->extents();
+  const Extents sx = o.x->strides(), sw = o.w->strides(), sy = o.y->strides();
+  const std::size_t space = stride.size();
+  const std::int64_t channels = w[1];
+  const std::int64_t filters = w[0] / (x[1] / channels);  // of a group
+  // Batch, filter, output pixel, tap.
+  Place box{y[0], y[1]};
+  std::ranges::copy(y.subspan(2), box.begin() + 2);
+  std::ranges::copy(w.subspan(2), box.begin() + 2 + space);
+  for_each_place({box.data(), 2 + 2 * space}, [&](const Place& at) {
+    std::int64_t to_x = at[0] * sx[0] + at[1] / filters * channels * sx[1];
+    std::int64_t to_w = at[1] * sw[0];
+    std::int64_t to_y = at[0] * sy[0] + at[1] * sy[1];
+    for (std::size_t k = 0; k < space; ++k) {
+      const std::int64_t tap = at[2 + space + k];
+      const std::int64_t pixel =
+          at[2 + k] * stride[k] + tap * dilation[k] - pad[k];
+      if (pixel < 0 || pixel >= x[2 + k]) return;
+      to_x += pixel * sx[2 + k];
+      to_w += tap * sw[2 + k];
+      to_y += at[2 + k] * sy[2 + k];
+    }
+    for (std::int64_t c = 0; c < channels; ++c)
+      f(to_x + c * sx[1], to_w + c * sw[1], to_y);
+  });
+}
+
+std::int64_t elements_of(const DnnObject& tensor) {
+  std::int64_t n = 1;
+  for (const std::int64_t extent : tensor.extents()) n *= extent;
+  return n;
+}
+
+void convolve(const DnnOperands& o, float* x, float* w, float* y) {
+  static std::vector<double> sums;
+  sums.assign(static_cast<std::size_t>(elements_of(*o.result)), 0);
+  double* const s = sums.data();
+  if (o.result == o.y)
+    for_each_term(o, [&](auto i, auto j, auto k) {
+      s[k] += static_cast<double>(x[i]) * w[j];
+    });
+  else if (o.result == o.x)
+    for_each_term(o, [&](auto i, auto j, auto k) {
+      s[i] += static_cast<double>(w[j]) * y[k];
+    });
+  else
+    for_each_term(o, [&](auto i, auto j, auto k) {
+      s[j] += static_cast<double>(x[i]) * y[k];
+    });
+  float* const result = o.result == o.y ? y : o.result == o.x ? x : w;
+  std::ranges::transform(sums, result,
+                         [](double sum) { return static_cast<float>(sum); });
+}
+
+void add(const DnnOperands& o, const float* a, const float* b, float* y) {
+  const auto offset = [](const DnnObject& tensor, const Place& at) {
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < tensor.extents().size(); ++k)
+      if (tensor.extents()[k] != 1) sum += at[k] * tensor.strides()[k];
+    return sum;
+  };
+  for_each_place(o.y->extents(), [&](const Place& at) {
+    y[offset(*o.y, at)] = a[offset(*o.x, at)] + b[offset(*o.w, at)];
+  });
+}
+
+// Where the tensor lies; null: nowhere.
+float* memory_of(const DnnObject& tensor, const DnnObject& plan,
+                 const DnnObject& pack) {
+  if (tensor.is_virtual()) {
+    auto& here = plan.between[tensor.id()];
+    here.resize(static_cast<std::size_t>(elements_of(tensor)));
+    return here.data();
+  }
+  const auto ids =
+      pack.values<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  const auto found = std::ranges::find(ids, tensor.id());
+  if (found == ids.end()) return nullptr;
+  return pack.values<float*>(
+      CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS)[static_cast<std::size_t>(
+      found - ids.begin())];
+}
+
+}  // namespace
+
+DnnOperands operands_of(const DnnObject& o) {
+  switch (o.type) {
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR: {
+      const auto& y = o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+      return {&o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X),
+              &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W), &y, &y,
+              &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC)};
+    }
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR: {
+      const auto& x = o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX);
+      return {&x, &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W),
+              &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY), &x,
+              &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC)};
+    }
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR: {
+      const auto& w = o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW);
+      return {&o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X), &w,
+              &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY), &w,
+              &o.object(CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC)};
+    }
+    default: {
+      const auto& y = o.object(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
+      return {&o.object(CUDNN_ATTR_OPERATION_POINTWISE_XDESC),
+              &o.object(CUDNN_ATTR_OPERATION_POINTWISE_BDESC), &y, &y, nullptr};
+    }
+  }
+}
+
+cudnnStatus_t execute_plan(const DnnObject& plan, const DnnObject& pack) {
+  const DnnObject& engine = plan.object(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+                                .object(CUDNN_ATTR_ENGINECFG_ENGINE);
+  if (!engine.notes.empty()) return CUDNN_STATUS_EXECUTION_FAILED;
+  for (const auto& operation : engine.object(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)
+                                   .objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
+    const DnnOperands o = operands_of(*operation);
+    float* memory[3];
+    const DnnObject* tensors[] = {o.x, o.w, o.y};
+    for (int i = 0; i < 3; ++i) {
+      memory[i] = memory_of(*tensors[i], plan, pack);
+      if (memory[i] == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+      if (tensors[i]->is_virtual()) continue;
+      const auto alignment =
+          tensors[i]->value<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
+      if (reinterpret_cast<std::uintptr_t>(memory[i]) %
+              static_cast<std::uintptr_t>(alignment) !=
+          0)
+        return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
+      if (!lies_on_gpu(memory[i],
+                       static_cast<std::size_t>(elements_of(*tensors[i])) *
+                           sizeof(float)))
+        return CUDNN_STATUS_EXECUTION_FAILED;
+    }
+    if (o.window != nullptr)
+      convolve(o, memory[0], memory[1], memory[2]);
+    else
+      add(o, memory[0], memory[1], memory[2]);
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+}  // namespace dl::device::cuda

@@ -1,0 +1,46 @@
+// CUDA, cuBLASLt and cuDNN as the cuda device uses them, on the host: memory is
+// the host's, kernels are run thread by thread, and the libraries' calls
+// compute what their descriptors say, naively.  What they would refuse is
+// refused.  One source file a library.
+
+#ifndef DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
+#define DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libcore/device/cuda/api.h"
+
+namespace dl::device::cuda {
+
+const Api& emulated_api();
+
+// What was asked for since the last take_calls(), by function; nothing is
+// written down before the first.
+std::vector<std::string> take_calls();
+void note_call(const char* name);
+
+// The next call of this function fails with this status.
+void fail_next(const std::string& name, int status);
+// ... and whether this one is to: its status, or 0.
+int failure_of(const char* name);
+
+// All of these bytes are the emulated GPU's.
+bool lies_on_gpu(const void* address, std::size_t bytes);
+// Handles and descriptors that have not been destroyed.
+std::size_t cublas_objects();
+
+// Each library's part of the table.
+void set_runtime(Api& api);
+void set_cublas(Api& api);
+void set_cudnn(Api& api);
+
+// Threads of an emulated block, so that a test of many blocks does not take for
+// ever.
+constexpr unsigned kEmulatedThreads = 8;
+
+}  // namespace dl::device::cuda
+
+#endif  // DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_

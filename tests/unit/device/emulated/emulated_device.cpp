@@ -1,0 +1,13 @@
+#include "tests/unit/device/emulated/emulated_device.h"
+
+#include "libcore/device/cuda/cuda_device.h"
+#include "tests/unit/device/emulated/emulated_api.h"
+
+namespace dl::device {
+
+std::unique_ptr<tensor::Device> emulated_device() {
+  return std::make_unique<cuda::CudaDevice>(cuda::emulated_api(), 0,
+                                            cuda::kEmulatedThreads);
+}
+
+}  // namespace dl::device

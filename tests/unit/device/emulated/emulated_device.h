@@ -1,0 +1,16 @@
+// The cuda device over emulated_api.h.
+
+#ifndef DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_DEVICE_H_
+#define DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_DEVICE_H_
+
+#include <memory>
+
+#include "libcore/tensor/device.h"
+
+namespace dl::device {
+
+std::unique_ptr<tensor::Device> emulated_device();
+
+}  // namespace dl::device
+
+#endif  // DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_DEVICE_H_

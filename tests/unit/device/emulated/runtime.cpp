@@ -1,0 +1,280 @@
+// The CUDA runtime, on the host.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "libcore/base/error.h"
+#include "libcore/device/cuda/grid.h"
+#include "tests/unit/device/emulated/emulated_api.h"
+#include "tests/unit/device/emulated/fibers.h"
+#include "tests/unit/device/emulated/graph.h"
+
+namespace dl::device::cuda {
+namespace {
+
+// Memory of one kind, by where it begins.
+using Owned = std::map<const std::byte*, std::size_t>;
+
+bool recording = false;
+std::vector<std::string> calls;
+std::map<std::string, int, std::less<>> failures;
+Owned device_memory, host_memory;
+
+// What is to be seen of a call, and whether it goes wrong.
+cudaError_t call(const char* name) {
+  note_call(name);
+  return static_cast<cudaError_t>(failure_of(name));
+}
+
+cudaError_t get_device_count(int* count) {
+  *count = 1;
+  return call("cudaGetDeviceCount");
+}
+cudaError_t set_device(int index) {
+  if (const auto failed = call("cudaSetDevice")) return failed;
+  return index == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+cudaError_t get_properties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "emulated");
+  properties->major = 9;
+  properties->multiProcessorCount = 2;
+  return call("cudaGetDeviceProperties");
+}
+cudaError_t get_version(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t memory_info(std::size_t* left, std::size_t* all) {
+  *left = *all = std::size_t{1} << 34;
+  return cudaSuccess;
+}
+const char* error_text(cudaError_t error) {
+  return error == cudaSuccess ? "no error" : "an emulated failure";
+}
+
+cudaError_t allocate(void** memory, std::size_t bytes, Owned& owned) {
+  *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (*memory == nullptr) return cudaErrorMemoryAllocation;
+  // What nobody wrote is NaN; scratch is large, and little of it is used.
+  std::memset(*memory, 0xff, std::min(bytes, std::size_t{1} << 20));
+  owned[static_cast<std::byte*>(*memory)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t free(void* memory, Owned& owned) {
+  if (memory == nullptr) return cudaSuccess;
+  if (owned.erase(static_cast<std::byte*>(memory)) == 0)
+    return cudaErrorInvalidValue;
+  std::free(memory);
+  return cudaSuccess;
+}
+cudaError_t gpu_malloc(void** memory, std::size_t bytes) {
+  if (const auto failed = call("cudaMalloc")) return failed;
+  if (const auto failed = illegal_in_capture()) return failed;
+  return allocate(memory, bytes, device_memory);
+}
+cudaError_t gpu_free(void* memory) {
+  call("cudaFree");
+  if (const auto failed = illegal_in_capture()) return failed;
+  return free(memory, device_memory);
+}
+cudaError_t host_alloc(void** memory, std::size_t bytes, unsigned) {
+  if (const auto failed = call("cudaHostAlloc")) return failed;
+  if (const auto failed = illegal_in_capture()) return failed;
+  return allocate(memory, bytes, host_memory);
+}
+cudaError_t free_host(void* memory) {
+  if (const auto failed = illegal_in_capture()) return failed;
+  return free(memory, host_memory);
+}
+
+// Copies of another kind than their ends are what the emulation is to find.
+bool lies_in(const Owned& owned, const void* address, std::size_t bytes) {
+  const auto* const begin = static_cast<const std::byte*>(address);
+  auto next = owned.upper_bound(begin);
+  if (next == owned.begin()) return false;
+  --next;
+  return begin + bytes <= next->first + next->second;
+}
+cudaError_t copy(void* to, const void* from, std::size_t bytes,
+                 cudaMemcpyKind kind, cudaStream_t) {
+  if (const auto failed = call("cudaMemcpyAsync")) return failed;
+  const CopyWork work{to, from, bytes, kind};
+  if (const auto failed = check(work)) {
+    illegal_in_capture();
+    return failed;
+  }
+  return perform_or_capture(work);
+}
+cudaError_t set_memory(void* memory, int value, std::size_t bytes,
+                       cudaStream_t) {
+  if (const auto failed = call("cudaMemsetAsync")) return failed;
+  return perform_or_capture([=] { std::memset(memory, value, bytes); });
+}
+
+int handle;  // streams are all this one
+std::set<const void*> events;
+cudaError_t create_stream(cudaStream_t* stream, unsigned) {
+  *stream = reinterpret_cast<cudaStream_t>(&handle);
+  return call("cudaStreamCreateWithFlags");
+}
+cudaError_t destroy_stream(cudaStream_t) { return call("cudaStreamDestroy"); }
+cudaError_t synchronize_stream(cudaStream_t) {
+  if (const auto failed = call("cudaStreamSynchronize")) return failed;
+  return illegal_in_capture();
+}
+cudaError_t create_event(cudaEvent_t* event, unsigned) {
+  if (const auto failed = call("cudaEventCreateWithFlags")) return failed;
+  auto* const made = new int;
+  events.insert(made);
+  *event = reinterpret_cast<cudaEvent_t>(made);
+  return cudaSuccess;
+}
+cudaError_t destroy_event(cudaEvent_t event) {
+  call("cudaEventDestroy");
+  if (events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
+  delete reinterpret_cast<int*>(event);
+  return cudaSuccess;
+}
+// In a capture it would be recorded in the graph, and could not be waited for.
+cudaError_t record_event(cudaEvent_t event, cudaStream_t) {
+  if (const auto failed = call("cudaEventRecord")) return failed;
+  if (!events.contains(event)) return cudaErrorInvalidResourceHandle;
+  return illegal_in_capture();
+}
+cudaError_t synchronize_event(cudaEvent_t event) {
+  if (const auto failed = call("cudaEventSynchronize")) return failed;
+  if (!events.contains(event)) return cudaErrorInvalidResourceHandle;
+  return illegal_in_capture();
+}
+
+cudaError_t get_last_error() { return call("cudaGetLastError"); }
+
+cudaError_t launch(const void* function, dim3 grid, dim3 threads,
+                   void** arguments, std::size_t shared, cudaStream_t) {
+  if (const auto failed = call("cudaLaunchKernel")) return failed;
+  const KernelWork work{function, grid, threads, shared, arguments[0]};
+  if (const auto failed = check(work)) return failed;
+  return perform_or_capture(work);
+}
+
+using Function = std::size_t (*)(const Block&, const void*);
+Function function_of(const KernelWork& work) {
+  return reinterpret_cast<Function>(const_cast<void*>(work.function));
+}
+
+}  // namespace
+
+cudaError_t check(const KernelWork& work) {
+  const unsigned threads = work.threads.x;
+  const bool fits = work.grid.x > 0 && threads > 0 && threads <= 1024 &&
+                    (threads & (threads - 1)) == 0;
+  return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+std::size_t argument_bytes(const KernelWork& work) {
+  return function_of(work)({}, nullptr);
+}
+
+// Blocks run one after the other.  Threads without shared memory do not wait
+// for each other, and need no fibers.
+void perform(const KernelWork& work) {
+  const auto run = function_of(work);
+  const unsigned threads = work.threads.x;
+  static Fibers fibers;
+  static std::vector<double> shared;  // aligned as the GPU's
+  for (unsigned index = 0; index < work.grid.x; ++index) {
+    shared.assign((work.shared + 7) / 8, std::nan(""));
+    auto* const memory = reinterpret_cast<std::byte*>(shared.data());
+    Block block{index, work.grid.x, 0, threads, memory, nullptr};
+    if (work.shared == 0) {
+      for (; block.thread < threads; ++block.thread) run(block, work.argument);
+      continue;
+    }
+    const auto go = [&](unsigned thread, void* fiber) {
+      Block own = block;
+      own.thread = thread;
+      own.fiber = fiber;
+      run(own, work.argument);
+    };
+    fibers.run(threads, std::ref(go));  // a copy would be allocated
+  }
+}
+
+cudaError_t check(const CopyWork& work) {
+  const bool up = work.kind == cudaMemcpyHostToDevice;
+  const bool down = work.kind == cudaMemcpyDeviceToHost;
+  return lies_in(up ? host_memory : device_memory, work.from, work.bytes) &&
+                 lies_in(down ? host_memory : device_memory, work.to,
+                         work.bytes)
+             ? cudaSuccess
+             : cudaErrorInvalidValue;
+}
+
+void perform(const CopyWork& work) {
+  std::memmove(work.to, work.from, work.bytes);
+}
+
+void note_call(const char* name) {
+  if (recording) calls.emplace_back(name);
+}
+std::vector<std::string> take_calls() {
+  recording = true;
+  return std::exchange(calls, {});
+}
+void fail_next(const std::string& name, int status) { failures[name] = status; }
+int failure_of(const char* name) {
+  const auto found = failures.find(std::string_view(name));
+  return found == failures.end() ? 0 : failures.extract(found).mapped();
+}
+
+bool lies_on_gpu(const void* address, std::size_t bytes) {
+  return lies_in(device_memory, address, bytes);
+}
+
+void set_runtime(Api& api) {
+  api.cudaGetDeviceCount = get_device_count;
+  api.cudaSetDevice = set_device;
+  api.cudaGetDeviceProperties = get_properties;
+  api.cudaRuntimeGetVersion = get_version;
+  api.cudaDriverGetVersion = get_version;
+  api.cudaMemGetInfo = memory_info;
+  api.cudaGetErrorString = error_text;
+  api.cudaGetErrorName = error_text;
+  api.cudaMalloc = gpu_malloc;
+  api.cudaFree = gpu_free;
+  api.cudaHostAlloc = host_alloc;
+  api.cudaFreeHost = free_host;
+  api.cudaMemcpyAsync = copy;
+  api.cudaMemsetAsync = set_memory;
+  api.cudaStreamCreateWithFlags = create_stream;
+  api.cudaStreamDestroy = destroy_stream;
+  api.cudaStreamSynchronize = synchronize_stream;
+  api.cudaEventCreateWithFlags = create_event;
+  api.cudaEventDestroy = destroy_event;
+  api.cudaEventRecord = record_event;
+  api.cudaEventSynchronize = synchronize_event;
+  api.cudaGetLastError = get_last_error;
+  api.cudaLaunchKernel = launch;
+}
+
+const Api& emulated_api() {
+  static const Api api = [] {
+    Api made{};
+    set_runtime(made);
+    set_graph(made);
+    set_cublas(made);
+    set_cudnn(made);
+    return made;
+  }();
+  return api;
+}
+
+}  // namespace dl::device::cuda

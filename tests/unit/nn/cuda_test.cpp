@@ -1,0 +1,72 @@
+// Networks on the cuda device, over the emulation of its libraries: they learn
+// what the cpu's learn, but for rounding.
+
+#ifdef DL_EMULATED_PLUGIN
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/unit/nn/support.h"
+
+using namespace dl::nn;
+using namespace dl::nn::testing;
+
+namespace {
+
+struct Case {
+  const char* name;
+  std::string shape, layers, more;
+};
+
+const std::string kOutput =
+    R"({"type": "output", "units": 3, "loss": "negative_log_likelihood"})";
+
+const std::vector<Case> kCases = {
+    {"images", "[8, 8, 2]",
+     R"({"type": "conv2d", "filters": 4, "kernel": [3, 3], "activation": "relu"},
+        {"type": "max_pool2d", "kernel": [2, 2]}, {"type": "batch_norm"},
+        {"type": "dropout", "rate": 0.2}, {"type": "dense", "units": 5,
+        "activation": "tanh"}, )" +
+         kOutput,
+     R"(, "updater": {"type": "adam"},
+        "gradient_normalization": "clip_l2_per_layer",
+        "gradient_threshold": 0.1)"},
+    {"sequences", "[6, 3]",
+     R"({"type": "lstm", "units": 5, "return_sequences": true},
+        {"type": "gru", "units": 4}, )" +
+         kOutput,
+     R"(, "updater": {"type": "nesterov", "learning_rate": 0.1})"},
+};
+
+}  // namespace
+
+TEST_CASE("a network learns on cuda what it does on the cpu") {
+  ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
+  const Case& c = GENERATE(from_range(kCases));
+  CAPTURE(c.name);
+  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  Network cpu = compile(config, 6, "cpu"), cuda = compile(config, 6, "cuda:0");
+  for (std::int64_t i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    // The last one is smaller: steps of another kind.
+    const Examples data =
+        random_examples(config, i == 4 ? 2 : 6, static_cast<std::uint64_t>(i));
+    const Position at{i, 0, static_cast<std::uint64_t>(i)};
+    const auto step = [&](Network& network) {
+      return network.step(data.batch(), at, 0,
+                          dl::tensor::UpdateTo::kParameters, {}, 1e6);
+    };
+    const Network::Found one = step(cpu), other = step(cuda);
+    CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
+    CHECK(other.gradient_finite);
+    CHECK(other.update_finite);
+    CHECK(distance(values(cuda, cuda.parameters()),
+                   values(cpu, cpu.parameters())) < 2e-4);
+    if (cpu.statistics().elements() > 0)
+      CHECK(distance(values(cuda, cuda.statistics()),
+                     values(cpu, cpu.statistics())) < 2e-4);
+  }
+  CHECK(cuda.regularization_score() == Approx(cpu.regularization_score()));
+}
+
+#endif
