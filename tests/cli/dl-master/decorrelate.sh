@@ -38,9 +38,10 @@ odd() { # AWK: what becomes of the columns
   dl-master --net net.json --data odd.dls --batch 8 --mode averaging --local 1 \
     --normalize pca:2 --epochs 1 --fresh -o odd.safetensors 2>&1 | grep -A1 'pca:2 keeps'
 }
-odd '$1 *= 100; $2 *= 100'
-odd '$2 = 2 * $1; $3 = 1'
-odd '$1 = $2 = 0; $3 = 1'
+# shellcheck disable=SC2016  # awk's
+for columns in '$1 *= 100; $2 *= 100' '$2 = 2 * $1; $3 = 1' '$1 = $2 = 0; $3 = 1'; do
+  odd "$columns"
+done
 
 sed -i 's/"shape": \[2\]/"shape": [3]/' net.json
 train --normalize whiten --epochs 20 -o white.safetensors || exit
