@@ -55,6 +55,7 @@ struct Api {
                                cudaStreamCaptureStatus* status,
                                const cudaGraphNode_t** nodes,
                                std::size_t* count);
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define DL_CUDA_MEMBER(f) decltype(&::f) f;
   DL_CUDA_FUNCTIONS(DL_CUDA_MEMBER)
 #undef DL_CUDA_MEMBER

@@ -243,6 +243,7 @@ void DnnGraph::add(std::int64_t y, std::int64_t a, std::int64_t b) {
 
 std::optional<DnnPlan> DnnGraph::plan() const {
   std::vector<cudnnBackendDescriptor_t> operations;
+  operations.reserve(operations_.size());
   for (const DnnDescriptor& operation : operations_)
     operations.push_back(operation.get());
   DnnDescriptor graph(dnn_, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);

@@ -34,7 +34,7 @@ std::uint64_t signature_of(const T&... values) {
   static_assert(((std::has_unique_object_representations_v<T> ||
                   std::is_floating_point_v<T>)&&...),
                 "bytes between its members would count");
-  (add(&values, sizeof values), ...);
+  (add(&values, sizeof(T)), ...);
   return hash;
 }
 
