@@ -41,11 +41,13 @@ const std::vector<Case> kCases = {
 }  // namespace
 
 TEST_CASE("a network learns on cuda what it does on the cpu") {
-  ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
+  const char* const gpu = std::getenv("DL_TEST_DEVICE");
+  if (gpu == nullptr) ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
   const Case& c = GENERATE(from_range(kCases));
   CAPTURE(c.name);
   const NetworkConfig config = sequence(c.shape, c.layers, c.more);
-  Network cpu = compile(config, 6, "cpu"), cuda = compile(config, 6, "cuda:0");
+  Network cpu = compile(config, 6, "cpu"),
+          cuda = compile(config, 6, gpu ? gpu : "cuda:0");
   for (std::int64_t i = 0; i < 6; ++i) {
     CAPTURE(i);
     // The last one is smaller: steps of another kind.
