@@ -65,31 +65,45 @@ inline unsigned threads_for(std::int64_t length) {
   return threads;
 }
 
-// `lanes` threads look at a row.
+// Threads of a part of a block that looks at a row of this length.
+inline unsigned part_for(const Stream& stream, std::int64_t length) {
+  const unsigned most = std::min(kThreads, stream.most_threads());
+  unsigned threads = 1;
+  while (threads < most && threads * 4 < length) threads *= 2;
+  return threads;
+}
+
+// The part of this thread, as if it were a block, the index-th of its kind: for
+// reduce() and the like, which all parts must call alike.  bytes: of shared
+// memory for each thread.
+DL_DEVICE inline Block part_of(const Block& b, unsigned threads,
+                               std::size_t bytes) {
+  const unsigned in_block = b.threads / threads;
+  Block part = b;
+  part.index = b.index * in_block + b.thread / threads;
+  part.count = b.count * in_block;
+  part.thread = b.thread % threads;
+  part.threads = threads;
+  part.shared = b.shared + (b.thread - part.thread) * bytes;
+  return part;
+}
+
 template <class T, class Item, class Combine, class Finish>
 struct ReduceRows {
   std::int64_t rows, length;
-  unsigned lanes;
+  unsigned threads;
   T zero;
   Item item;
   Combine combine;
   Finish finish;
   DL_DEVICE void operator()(const Block& b) const {
-    const std::int64_t row = b.index * (b.threads / lanes) + b.thread / lanes;
-    const unsigned lane = b.thread % lanes;
+    const Block part = part_of(b, threads, sizeof(T));
     T mine = zero;
-    if (row < rows)
-      for (std::int64_t j = lane; j < length; j += lanes)
-        mine = combine(mine, item(row, j));
-    T* const all = reinterpret_cast<T*>(b.shared);
-    all[b.thread] = mine;
-    b.sync();
-    for (unsigned half = lanes / 2; half > 0; half /= 2) {
-      if (lane < half)
-        all[b.thread] = combine(all[b.thread], all[b.thread + half]);
-      b.sync();
-    }
-    if (lane == 0 && row < rows) finish(row, all[b.thread]);
+    if (part.index < rows)
+      for (std::int64_t j = part.thread; j < length; j += part.threads)
+        mine = combine(mine, item(part.index, j));
+    mine = reduce(part, mine, combine);
+    if (part.thread == 0 && part.index < rows) finish(part.index, mine);
   }
 };
 
@@ -98,12 +112,11 @@ template <class T, class Item, class Combine, class Finish>
 void reduce_rows(Stream& stream, std::int64_t rows, std::int64_t length, T zero,
                  const Item& item, const Combine& combine,
                  const Finish& finish) {
-  const unsigned threads = std::min(kThreads, stream.most_threads());
-  unsigned lanes = 1;
-  while (lanes < threads && lanes * 4 < length) lanes *= 2;
-  const std::int64_t together = threads / lanes;
-  blocks(stream, (rows + together - 1) / together, threads, sizeof(T),
-         ReduceRows<T, Item, Combine, Finish>{rows, length, lanes, zero, item,
+  const unsigned threads = part_for(stream, length);
+  const std::int64_t in_block =
+      std::min(kThreads, stream.most_threads()) / threads;
+  blocks(stream, (rows + in_block - 1) / in_block, kThreads, sizeof(T),
+         ReduceRows<T, Item, Combine, Finish>{rows, length, threads, zero, item,
                                               combine, finish});
 }
 

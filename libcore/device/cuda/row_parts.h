@@ -12,29 +12,6 @@
 
 namespace dl::device::cuda {
 
-// Threads of a part.
-inline unsigned part_for(const Stream& stream, std::int64_t length) {
-  const unsigned most = std::min(kThreads, stream.most_threads());
-  unsigned threads = 1;
-  while (threads < most && threads * 4 < length) threads *= 2;
-  return threads;
-}
-
-// The part of this thread, as if it were a block, the index-th of its kind: for
-// reduce() and the like, which all parts must call alike.  bytes: of shared
-// memory for each thread.
-DL_DEVICE inline Block part_of(const Block& b, unsigned threads,
-                               std::size_t bytes) {
-  const unsigned in_block = b.threads / threads;
-  Block part = b;
-  part.index = b.index * in_block + b.thread / threads;
-  part.count = b.count * in_block;
-  part.thread = b.thread % threads;
-  part.threads = threads;
-  part.shared = b.shared + (b.thread - part.thread) * bytes;
-  return part;
-}
-
 template <class Row>
 struct EachRow {
   std::int64_t rows, length;
