@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace dl::nn {
 namespace {
@@ -134,6 +135,8 @@ void UpdatePlan::judge(tensor::Device& device, std::span<const View> losses,
   for (const View& share : losses) device.add_numbers(loss, share);
   device.add_numbers(all, gathered_);
   device.check_at_most(all, loss, most_loss);
+  // Squares of what is infinite are no NaN, which the guard is to be.
+  device.check_at_most(all, all, std::numeric_limits<double>::max());
   for (std::size_t s = 0; s < rules_.size(); ++s) {
     const Rule& rule = rules_[s];
     if (!over_norm(rule.normalization)) continue;

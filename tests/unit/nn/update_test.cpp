@@ -352,8 +352,17 @@ TEST_CASE(
   CHECK(gather(-1));
   CHECK(values(one, one.update()) ==
         std::vector<double>{1 + 1e16 - 1e16, 2, 3, 4, 5});
-  CHECK_FALSE(gather(std::nan("")));
-  CHECK_FALSE(gather(INFINITY));
+  const std::vector<double> before = values(one, one.parameters());
+  for (const double bad : {std::nan(""), double{INFINITY}}) {
+    CHECK_FALSE(gather(bad));
+    // And goes nowhere.
+    team.run([&](int lane) {
+      plan.step(lane, one.device(), {}, tensor::UpdateTo::kParameters, true, {},
+                one.update(), one.parameters(), one.updater_state());
+    });
+    CHECK_FALSE(plan.found(one.device()).update_finite);
+    CHECK(values(one, one.parameters()) == before);
+  }
 }
 
 }  // namespace
