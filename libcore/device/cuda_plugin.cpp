@@ -56,15 +56,6 @@ std::unique_ptr<tensor::Device> open_cuda(int index) {
   return std::unique_ptr<tensor::Device>(open(index));
 }
 
-int cuda_count() {
-  using Count = int (*)();
-  try {
-    return reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
-  } catch (const Error&) {
-    return 0;
-  }
-}
-
 std::string cuda_version() {
   using Version = const char* (*)();
   try {

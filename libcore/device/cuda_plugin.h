@@ -7,7 +7,6 @@
 // The object exports, with C linkage,
 //   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
 //   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, cuBLAS 13.0"
-//   int dl_cuda_count();            // of GPUs; throws dl::Error
 //   dl::tensor::Device* dl_cuda_open(int index);  // throws dl::Error
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
@@ -24,9 +23,6 @@ namespace dl::device {
 // Throws Error: kUnavailable, the object cannot be loaded or is of another
 // build, or there is no such GPU.
 std::unique_ptr<tensor::Device> open_cuda(int index);
-
-// GPUs of this host that may be used; 0 without the object or a driver.
-int cuda_count();
 
 // Versions of the libraries behind it; "" without the object.
 std::string cuda_version();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/device/norms.h"
 
 namespace dl::device {
 namespace {
@@ -92,25 +91,6 @@ double& number_in(const View& number) {
 
 void spoil(const View& number) {
   number_in(number) = std::numeric_limits<double>::quiet_NaN();
-}
-
-void add_host_numbers(const View& number, const View& numbers) {
-  require(numbers.dtype == DType::kF64, "a sum of what are no numbers");
-  double& sum = number_in(number);
-  for (std::int64_t i = 0; i < numbers.elements(); ++i)
-    sum += numbers.as<double>()[i];
-}
-
-void check_host_at_most(const View& number, const View& x, double most) {
-  if (!(number_in(x) <= most)) spoil(number);
-}
-
-void host_norm_factor(const View& factor, const View& squares, double most,
-                      bool always) {
-  double& made = number_in(factor);
-  made = 0;
-  add_host_numbers(factor, squares);
-  made = clipping_factor(std::sqrt(made), most, always);
 }
 
 std::optional<double> gated_scale(const tensor::UpdaterStep& step,

@@ -31,12 +31,6 @@ double& number_in(const tensor::View& number);
 // Makes it NaN.
 void spoil(const tensor::View& number);
 
-// What Device's functions of the same names promise.
-void add_host_numbers(const tensor::View& number, const tensor::View& numbers);
-void check_host_at_most(const tensor::View& number, const tensor::View& x,
-                        double most);
-void host_norm_factor(const tensor::View& factor, const tensor::View& squares,
-                      double most, bool always);
 // The scale of a step with its factor; nothing, after the number was spoilt:
 // its guard is NaN.
 std::optional<double> gated_scale(const tensor::UpdaterStep& step,

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "libcore/device/host_device.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/precision.h"
 
@@ -22,10 +23,8 @@ struct OneDnn;
 class GemmScratch;
 class Spread;
 
-class CpuDevice final : public tensor::Device {
+class CpuDevice final : public HostDevice {
  public:
-  using View = tensor::View;
-
   // weights: what dense and recurrent weights are held in once they are frozen.
   explicit CpuDevice(tensor::Precision weights = tensor::Precision::kFloat32);
   ~CpuDevice() override;
@@ -48,9 +47,7 @@ class CpuDevice final : public tensor::Device {
   void upload_scaled(View dst, const tensor::Tensor& src, View shift,
                      View scale) override;
   void upload_one_hot(View dst, const tensor::Tensor& src) override;
-  void download(tensor::Tensor& dst, View src) override;
   void use(ThreadTeam* team) override;
-  void finish() override {}
 
   // vector.cpp
   void fill(View y, double value) override;
@@ -69,11 +66,6 @@ class CpuDevice final : public tensor::Device {
   void add_absolute(View number, double a, View x) override;
   void add_squares(View number, double a, View x) override;
   void check_finite(View number, View x) override;
-  void add_numbers(View number, View numbers) override;
-  void check_at_most(View number, View x, double most) override;
-  void norm_factor(View factor, View squares, double most,
-                   bool always) override;
-  void read(std::span<double> to, View numbers) override;
   void bound_norms(View y, double least, double most, double rate) override;
 
   // strided.cpp

@@ -121,6 +121,4 @@ void CpuDevice::upload_one_hot(View dst, const Tensor& src) {
   });
 }
 
-void CpuDevice::download(Tensor& dst, View src) { download_host(dst, src); }
-
 }  // namespace dl::device

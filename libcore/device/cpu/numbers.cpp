@@ -74,23 +74,6 @@ void CpuDevice::check_finite(View number, View x) {
   if (!kernels::all_finite(x.as<float>(), x.elements())) spoil(number);
 }
 
-void CpuDevice::add_numbers(View number, View numbers) {
-  add_host_numbers(number, numbers);
-}
-
-void CpuDevice::check_at_most(View number, View x, double most) {
-  check_host_at_most(number, x, most);
-}
-
-void CpuDevice::norm_factor(View factor, View squares, double most,
-                            bool always) {
-  host_norm_factor(factor, squares, most, always);
-}
-
-void CpuDevice::read(std::span<double> to, View numbers) {
-  read_host(to, numbers);
-}
-
 void CpuDevice::bound_norms(View y, double least, double most, double rate) {
   check_reals(DType::kF32, {y});
   const Rows rows = rows_of(y);

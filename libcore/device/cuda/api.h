@@ -15,10 +15,8 @@ namespace dl::device::cuda {
 
 // clang-format off
 #define DL_CUDA_FUNCTIONS(X)                                                   \
-  X(cudaGetDeviceCount) X(cudaSetDevice) X(cudaGetDeviceProperties)            \
-  X(cudaRuntimeGetVersion) X(cudaDriverGetVersion) X(cudaMemGetInfo)           \
-  X(cudaGetErrorString) X(cudaGetErrorName)                                    \
-  X(cudaFree) X(cudaFreeHost)                                                  \
+  X(cudaSetDevice) X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)            \
+  X(cudaGetErrorString) X(cudaFree) X(cudaFreeHost)                            \
   X(cudaMemcpyAsync) X(cudaMemsetAsync)                                        \
   X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamSynchronize)   \
   X(cudaEventCreateWithFlags) X(cudaEventDestroy) X(cudaEventRecord)           \

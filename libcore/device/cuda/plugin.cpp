@@ -39,14 +39,6 @@ const char* dl_cuda_version() {
   return text.c_str();
 }
 
-int dl_cuda_count() {
-  int count = 0;
-  const auto status = plugin_api().cudaGetDeviceCount(&count);
-  if (status == cudaErrorNoDevice) return 0;
-  dl::device::cuda::check(plugin_api(), 0, status, "counting GPUs");
-  return count;
-}
-
 dl::tensor::Device* dl_cuda_open(int index) {
   return new CudaDevice(plugin_api(), index);
 }

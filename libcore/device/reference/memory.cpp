@@ -49,8 +49,4 @@ void ReferenceDevice::upload_one_hot(View dst, const Tensor& src) {
   }
 }
 
-void ReferenceDevice::download(Tensor& dst, View src) {
-  download_host(dst, src);
-}
-
 }  // namespace dl::device

@@ -40,23 +40,6 @@ void ReferenceDevice::check_finite(View number, View x) {
     if (!std::isfinite(x.as<double>()[i])) spoil(number);
 }
 
-void ReferenceDevice::add_numbers(View number, View numbers) {
-  add_host_numbers(number, numbers);
-}
-
-void ReferenceDevice::check_at_most(View number, View x, double most) {
-  check_host_at_most(number, x, most);
-}
-
-void ReferenceDevice::norm_factor(View factor, View squares, double most,
-                                  bool always) {
-  host_norm_factor(factor, squares, most, always);
-}
-
-void ReferenceDevice::read(std::span<double> to, View numbers) {
-  read_host(to, numbers);
-}
-
 void ReferenceDevice::bound_norms(View y, double least, double most,
                                   double rate) {
   check_reals(DType::kF64, {y});

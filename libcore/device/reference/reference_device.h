@@ -10,14 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "libcore/device/host_device.h"
 #include "libcore/tensor/device.h"
 
 namespace dl::device {
 
-class ReferenceDevice final : public tensor::Device {
+class ReferenceDevice final : public HostDevice {
  public:
-  using View = tensor::View;
-
   std::string name() const override { return "reference"; }
   tensor::DType real() const override { return tensor::DType::kF64; }
 
@@ -29,8 +28,6 @@ class ReferenceDevice final : public tensor::Device {
   void upload_scaled(View dst, const tensor::Tensor& src, View shift,
                      View scale) override;
   void upload_one_hot(View dst, const tensor::Tensor& src) override;
-  void download(tensor::Tensor& dst, View src) override;
-  void finish() override {}
 
   // vector.cpp
   void fill(View y, double value) override;
@@ -49,11 +46,6 @@ class ReferenceDevice final : public tensor::Device {
   void add_absolute(View number, double a, View x) override;
   void add_squares(View number, double a, View x) override;
   void check_finite(View number, View x) override;
-  void add_numbers(View number, View numbers) override;
-  void check_at_most(View number, View x, double most) override;
-  void norm_factor(View factor, View squares, double most,
-                   bool always) override;
-  void read(std::span<double> to, View numbers) override;
   void bound_norms(View y, double least, double most, double rate) override;
 
   // strided.cpp

@@ -33,27 +33,12 @@ cudaError_t call(const char* name) {
   return static_cast<cudaError_t>(failure_of(name));
 }
 
-cudaError_t get_device_count(int* count) {
-  *count = 1;
-  return call("cudaGetDeviceCount");
-}
 cudaError_t set_device(int index) {
   if (const auto failed = call("cudaSetDevice")) return failed;
   return index == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
-cudaError_t get_properties(cudaDeviceProp* properties, int) {
-  *properties = {};
-  std::strcpy(properties->name, "emulated");
-  properties->major = 9;
-  properties->multiProcessorCount = 2;
-  return call("cudaGetDeviceProperties");
-}
 cudaError_t get_version(int* version) {
   *version = CUDART_VERSION;
-  return cudaSuccess;
-}
-cudaError_t memory_info(std::size_t* left, std::size_t* all) {
-  *left = *all = std::size_t{1} << 34;
   return cudaSuccess;
 }
 const char* error_text(cudaError_t error) {
@@ -240,14 +225,10 @@ bool lies_on_gpu(const void* address, std::size_t bytes) {
 }
 
 void set_runtime(Api& api) {
-  api.cudaGetDeviceCount = get_device_count;
   api.cudaSetDevice = set_device;
-  api.cudaGetDeviceProperties = get_properties;
   api.cudaRuntimeGetVersion = get_version;
   api.cudaDriverGetVersion = get_version;
-  api.cudaMemGetInfo = memory_info;
   api.cudaGetErrorString = error_text;
-  api.cudaGetErrorName = error_text;
   api.cudaMalloc = gpu_malloc;
   api.cudaFree = gpu_free;
   api.cudaHostAlloc = host_alloc;
