@@ -1,75 +1,61 @@
 // Convolution followed by 2x2 max pooling, at a cost that pooling alone makes
 // possible: of four sums one survives, so the whole result is never stored, and
 // of four gradients three are zero (more behind a relu), so the backward passes
-// visit the winners only.  In training, what winograd.h computes is cheaper
-// without.
+// visit the winners only.  Where winograd.h suits, the whole result is cheaper,
+// and the winners are found in it.
 //
 // Lanes are pooled outputs, in the order [image, row, column].  A group is as
 // many of them as a vector has lanes; a chunk is as many images as fit a cache,
 // copied into borders of zeros where the convolution pads.
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "libcore/device/check.h"
 #include "libcore/device/conv2d_then_max_pool.h"
 #include "libcore/device/cpu/cpu_device.h"
 #include "libcore/device/cpu/kernels/kernels.h"
+#include "libcore/device/cpu/pooled_windows.h"
+#include "libcore/device/cpu/vectorize.h"
 #include "libcore/device/cpu/winograd.h"
 
 namespace dl::device {
+namespace kernels {
+
+// Of four pixels, for each channel: the greatest value and which pixel has it,
+// the first of equals; NaN wins.
+DL_VECTOR void greatest_of_four(float* y, std::int32_t* winner,
+                                const float* const pixels[4],
+                                std::int64_t channels) {
+  const float *a = pixels[0], *b = pixels[1], *c = pixels[2], *d = pixels[3];
+  const auto take = [](float value, std::int32_t q, float& best,
+                       std::int32_t& which) {
+    const bool better = !(value <= best) && best == best;
+    best = better ? value : best;
+    which = better ? q : which;
+  };
+  DL_INDEPENDENT
+  for (std::int64_t i = 0; i < channels; ++i) {
+    float best = a[i];
+    std::int32_t which = 0;
+    take(b[i], 1, best, which);
+    take(c[i], 2, best, which);
+    take(d[i], 3, best, which);
+    y[i] = best;
+    winner[i] = which;
+  }
+}
+
+}  // namespace kernels
+
 namespace {
 
 using tensor::Conv2dSpec;
 using tensor::DType;
 using tensor::View;
 
-constexpr std::int64_t kImagesRoom = 64 * 1024;  // floats of a chunk's images
-constexpr std::int64_t kGradientsRoom = 32 * 1024;  // and of their gradients
-
-// All in floats, of one image within its border unless it says otherwise.
-struct Geometry {
-  explicit Geometry(const Conv2dSpec& s)
-      : height(s.height + s.pad_begin[0] + s.pad_end[0]),
-        row((s.width + s.pad_begin[1] + s.pad_end[1]) * s.channels),
-        image(height * row),
-        inside(s.pad_begin[0] * row + s.pad_begin[1] * s.channels),
-        source_row(s.width * s.channels),
-        right(s.stride[1] * s.channels),
-        down(s.stride[0] * row),
-        kernel_span(s.kernel[1] * s.channels),
-        taps(s.kernel[0] * kernel_span),
-        window_rows(s.stride[0] + s.kernel[0]),
-        window_span(right + kernel_span),
-        rows(s.out_height() / 2),
-        columns(s.out_width() / 2),
-        outputs(rows * columns) {}
-
-  // Where output i of an image looks.
-  std::int64_t window(std::int64_t i) const {
-    return i / columns * 2 * down + i % columns * 2 * right;
-  }
-
-  std::int64_t height, row, image, inside, source_row;
-  std::int64_t right, down;               // to the next output
-  std::int64_t kernel_span, taps;         // of a filter, a row and all
-  std::int64_t window_rows, window_span;  // what an output depends on
-  std::int64_t rows, columns, outputs;    // pooled
-};
-
 std::int64_t round_up(std::int64_t n, std::int64_t to) {
   return (n + to - 1) / to * to;
-}
-
-// Images of a chunk: what fits, in whole groups where that can be.
-std::int64_t chunk_of(const Geometry& g, std::int64_t filters,
-                      std::int64_t lanes, std::int64_t max_batch) {
-  const std::int64_t fits = std::max<std::int64_t>(
-      1,
-      std::min(kImagesRoom / g.image, kGradientsRoom / (g.outputs * filters)));
-  const std::int64_t whole = lanes / std::gcd(lanes, g.outputs);
-  return std::min(max_batch, fits > whole ? fits / whole * whole : whole);
 }
 
 // Floats from an address that vectors like.
@@ -96,11 +82,14 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
         kernels_(&best_kernels()),
         lanes_(kernels_->lanes),
         at_(spec),
-        chunk_(chunk_of(at_, spec.filters, lanes_, max_batch)),
+        chunk_(at_.chunk(spec.filters, lanes_, max_batch)),
         span_(round_up(at_.kernel_span, lanes_)) {
-    if (Winograd::suits(spec))
-      apart_ = conv2d_then_max_pool(device, spec, max_batch);
     const std::int64_t filters = spec.filters;
+    if (Winograd::suits(spec)) {
+      whole_ = device.conv2d(spec, max_batch);
+      whole_result_ = device.allocate(
+          {max_batch, spec.out_height(), spec.out_width(), filters});
+    }
     const std::int64_t groups = (chunk_ * at_.outputs + lanes_ - 1) / lanes_ *
                                 ((max_batch + chunk_ - 1) / chunk_);
     // Kernels read and write up to a vector behind what they are asked for.
@@ -126,42 +115,36 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void forward(View y, View x, View w, View b) override {
-    if (apart_) return apart_->forward(y, x, w, b);
     const bool frozen = w.empty();
     const std::int64_t batch =
         frozen ? check_max_pool_images(spec_, max_batch_, x, y)
                : check(x, y, w, b);
     kernels_ = &kernels_for(batch * at_.outputs);
     lanes_ = kernels_->lanes;
-    if (!frozen) pack(w, b);
-    for (std::int64_t first = 0; first < batch; first += chunk_) {
-      const std::int64_t count = std::min(chunk_, batch - first);
-      load_images(x.as<float>() + first * source(), count);
-      for (std::int64_t g = 0; g < groups_of(count); ++g)
-        forward_group(y.as<float>() + first * at_.outputs * spec_.filters, g,
-                      count, winners_of(first, g));
-    }
+    if (whole_)
+      forward_whole(y, x, w, b, batch);
+    else
+      forward_groups(y, x, w, b, batch);
     if (frozen) device_.activate(f_, y, y);
   }
 
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {
-    if (apart_) return apart_->freeze(w, b, f);
+    f_ = f;
+    if (whole_) return whole_->freeze(w, b, {});
     check_weights(DType::kF32, spec_, w, b);
     pack(w, b);
-    f_ = f;
     return true;
   }
 
   void freeze_like(const Conv2d& other) override {
     const auto& twin = dynamic_cast<const CpuConv2dMaxPool&>(other);
-    if (apart_) return apart_->freeze_like(*twin.apart_);
+    f_ = twin.f_;
+    if (whole_) return whole_->freeze_like(*twin.whole_);
     packed_ = twin.packed_;  // little beside what a lane works on
     bias_ = twin.bias_;
-    f_ = twin.f_;
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
-    if (apart_) return apart_->backward_weights(dw, db, x, dy);
     const std::int64_t batch = check(x, dy, dw, db);
     wide_.fill(0);
     for (std::int64_t first = 0; first < batch; first += chunk_) {
@@ -180,7 +163,6 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   }
 
   void backward_data(View dx, View dy, View w) override {
-    if (apart_) return apart_->backward_data(dx, dy, w);
     const std::int64_t batch = check(dx, dy, w, {});
     widen(w.as<float>());
     const std::int64_t filters = spec_.filters;
@@ -263,6 +245,46 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
       for (std::int64_t r = 0; r < spec_.height; ++r)
         f(i * source() + r * at_.source_row,
           i * at_.image + at_.inside + r * at_.row);
+  }
+
+  void forward_groups(View y, View x, View w, View b, std::int64_t batch) {
+    if (!w.empty()) pack(w, b);
+    for (std::int64_t first = 0; first < batch; first += chunk_) {
+      const std::int64_t count = std::min(chunk_, batch - first);
+      load_images(x.as<float>() + first * source(), count);
+      for (std::int64_t g = 0; g < groups_of(count); ++g)
+        forward_group(y.as<float>() + first * at_.outputs * spec_.filters, g,
+                      count, winners_of(first, g));
+    }
+  }
+
+  void forward_whole(View y, View x, View w, View b, std::int64_t batch) {
+    const View all = whole_result_->view();
+    whole_->forward(all.at(0, all.shape.without_first().with_first(batch)), x,
+                    w, b);
+    for (std::int64_t n = 0; n < batch; ++n)
+      for (std::int64_t i = 0; i < at_.outputs; ++i)
+        choose_winners(y.as<float>(), n, i);
+  }
+
+  // Of output i of image n, in the whole result.
+  void choose_winners(float* y, std::int64_t n, std::int64_t i) {
+    const std::int64_t filters = spec_.filters,
+                       row = spec_.out_width() * filters;
+    const float* const first =
+        whole_result_->view().as<float>() + n * spec_.out_height() * row +
+        i / at_.columns * 2 * row + i % at_.columns * 2 * filters;
+    const float* const pixels[4] = {first, first + filters, first + row,
+                                    first + row + filters};
+    std::int32_t* const winner = places_[0].data();
+    kernels::greatest_of_four(y + (n * at_.outputs + i) * filters, winner,
+                              pixels, filters);
+    const std::int64_t chunk = n / chunk_ * chunk_,
+                       output = (n - chunk) * at_.outputs + i;
+    std::uint8_t* const to =
+        winners_of(chunk, output / lanes_) + output % lanes_;
+    for (std::int64_t f = 0; f < filters; ++f)
+      to[f * lanes_] = static_cast<std::uint8_t>(winner[f]);
   }
 
   void forward_group(float* y, std::int64_t g, std::int64_t images,
@@ -361,11 +383,12 @@ class CpuConv2dMaxPool final : public tensor::Conv2d {
   tensor::ActivationSpec f_;  // of a frozen one
   const Kernels* kernels_;    // of the last forward(), as are the winners
   std::int64_t lanes_;
-  Geometry at_;
+  PooledWindows at_;
   std::int64_t chunk_;  // images
   std::int64_t span_;   // the kernel's, in whole vectors
-  // By winograd.h where that suits.
-  std::unique_ptr<tensor::Conv2d> apart_;
+  // By winograd.h, where that suits.
+  std::unique_ptr<tensor::Conv2d> whole_;
+  std::unique_ptr<tensor::Buffer> whole_result_;
   Room images_, window_, packed_, bias_, wide_, best_, turned_, gradients_;
   std::vector<std::uint8_t> winners_;  // [groups][filters][lanes]
   std::vector<std::int32_t> windows_;  // of each output of a chunk
