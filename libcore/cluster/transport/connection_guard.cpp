@@ -2,11 +2,13 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <zmq.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstddef>
 #include <utility>
 
@@ -38,10 +40,20 @@ std::string address_of(int fd) {
   return std::string(text.data()) + ":" + std::to_string(ntohs(port));
 }
 
+// From this descriptor on connections take what files need.  The lowest one
+// that is free is given out, so it tells how many are.
+int first_scarce_descriptor() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 4 * 3, INT_MAX));
+}
+
 }  // namespace
 
 ConnectionGuard::ConnectionGuard(SocketMonitor& monitor)
-    : monitor_(monitor), thread_([this] { watch(); }) {}
+    : monitor_(monitor),
+      first_scarce_(first_scarce_descriptor()),
+      thread_([this] { watch(); }) {}
 
 ConnectionGuard::~ConnectionGuard() {
   {
@@ -85,7 +97,23 @@ void ConnectionGuard::take_events() {
 void ConnectionGuard::accept(int fd) {
   connections_.erase(fd);
   if (const auto bytes = ConnectionBytes::of(fd))
-    connections_.emplace(fd, Connection{*bytes, address_of(fd)});
+    connections_.emplace(fd, Connection{*bytes, address_of(fd), ++accepted_});
+  if (fd >= first_scarce_ && strangers_are_known()) shut_oldest_stranger();
+}
+
+// A worker that just came has not greeted yet.
+void ConnectionGuard::shut_oldest_stranger() {
+  Connection* oldest = nullptr;
+  for (auto& [fd, each] : connections_)
+    if (each.limit == 0 && !each.over &&
+        (oldest == nullptr || each.number < oldest->number))
+      oldest = &each;
+  if (oldest != nullptr)
+    shut(*oldest, "it was not let in, and few descriptors are left");
+}
+
+bool ConnectionGuard::strangers_are_known() const {
+  return stranger_bytes_ <= kStrangerBytes;
 }
 
 void ConnectionGuard::check() {
@@ -105,7 +133,7 @@ void ConnectionGuard::check() {
                            " bytes of messages that are not whole");
     else if (connection.limit == 0 && !connection.over)
       of_strangers += *bytes;
-    if (connection.limit == 0 && stranger_bytes_ <= kStrangerBytes &&
+    if (connection.limit == 0 && strangers_are_known() &&
         of_strangers > kStrangersBytes)
       shut(connection, "connections that were not let in sent more than " +
                            std::to_string(kStrangersBytes) +

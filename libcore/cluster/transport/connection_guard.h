@@ -1,4 +1,5 @@
-// Ends connections of a listening socket whose peer sends more than it may.
+// Ends connections of a listening socket whose peer sends more than it may, or
+// that take the last descriptors of the process.
 //
 // A thread looks at what came of messages that are not whole,
 // connection_bytes.h, and shuts down the connection that is too far ahead.
@@ -48,7 +49,8 @@ class ConnectionGuard {
   bool delivered(const Origin& origin, const std::string& peer,
                  std::uint64_t bytes);
   // So much may be there of a connection that nobody was let in on; up to
-  // kStrangerBytes, kStrangersBytes of all.  Without it, anything.
+  // kStrangerBytes, kStrangersBytes of all, and while three quarters of the
+  // descriptors are taken the oldest ones end.  Without it, anything.
   void limit_strangers(std::uint64_t bytes);
   // The peer was let in: so much of its messages may be there.
   void let_in(const std::string& peer, std::uint64_t bytes);
@@ -75,7 +77,9 @@ class ConnectionGuard {
  private:
   struct Connection {
     ConnectionBytes bytes;
-    std::string who, peer = "", key = "";
+    std::string who;
+    std::uint64_t number;  // by age
+    std::string peer = "", key = "";
     std::uint64_t limit = 0;  // 0: a stranger's
     bool over = false;
   };
@@ -85,9 +89,13 @@ class ConnectionGuard {
   void accept(int fd);
   void check();
   void shut(Connection& connection, const std::string& why);
+  void shut_oldest_stranger();
+  bool strangers_are_known() const;
   Connection* find(const std::string& peer);
 
   SocketMonitor& monitor_;
+  const int first_scarce_;       // descriptor
+  std::uint64_t accepted_ = 0;  // connections, so far
   std::uint64_t stranger_bytes_ = UINT64_MAX;
   std::mutex mutex_;
   std::condition_variable changed_;
