@@ -14,9 +14,8 @@ namespace dl::cluster {
 
 namespace {
 
-using Way = Estimate::Way;
-
 constexpr std::int64_t kShown[] = {1, 2, 4, 8, 16, 32, 64, 128};
+constexpr Mode kModes[] = {Mode::kSharing, Mode::kAveraging, Mode::kSync};
 
 // A host like the mean of those measured, on the slowest line.
 HostFigures typical(const std::vector<HostFigures>& hosts) {
@@ -56,7 +55,7 @@ double sharing_bytes(const Estimate& estimate, std::int64_t workers) {
 }
 
 // Bytes that pass one after the other in a round of averaging: sums on their
-// way to the master, and the average down to the last worker.
+// mode to the master, and the average down to the last worker.
 double round_bytes(const Estimate& estimate, std::int64_t workers,
                    double replica_bytes) {
   const auto n = static_cast<double>(workers);
@@ -90,15 +89,15 @@ double sync_bytes(const Estimate& estimate, std::int64_t workers) {
 double sync_wait(const HostFigures& host) { return 2 * host.round_trip; }
 
 // Seconds a mini-batch of each host.
-double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
+double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
   const HostFigures host = typical(estimate.hosts);
   const auto n = static_cast<double>(workers);
   if (workers == 1) return host.compute;
-  switch (way) {
-    case Way::kSharing:
+  switch (mode) {
+    case Mode::kSharing:
       return std::max(sharing_compute(estimate, host, n),
                       sharing_bytes(estimate, workers) / host.bandwidth);
-    case Way::kAveraging: {
+    case Mode::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
       const double round = static_cast<double>(s.frequency) * host.compute;
       const double exchange =
@@ -107,11 +106,16 @@ double step_seconds(const Estimate& estimate, Way way, std::int64_t workers) {
       return (s.overlap ? std::max(round, exchange) : round + exchange) /
              static_cast<double>(s.frequency);
     }
-    case Way::kSync:
+    case Mode::kSync:
       return host.compute + sync_bytes(estimate, workers) / host.bandwidth +
              sync_wait(host);
   }
   return host.compute;
+}
+
+Mode fastest(const Estimate& estimate, std::int64_t workers) {
+  return *std::ranges::max_element(
+      kModes, {}, [&](Mode mode) { return estimate.rate(mode, workers); });
 }
 
 std::string bits(double bytes_per_second) {
@@ -134,9 +138,9 @@ std::string column(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-double Estimate::rate(Way way, std::int64_t workers) const {
+double Estimate::rate(Mode mode, std::int64_t workers) const {
   return static_cast<double>(workers * settings.batch) /
-         step_seconds(*this, way, workers);
+         step_seconds(*this, mode, workers);
 }
 
 double Estimate::break_even(std::int64_t workers) const {
@@ -161,11 +165,8 @@ std::string Estimate::advice() const {
   if (n < 2)
     return "one host was measured: start more workers to see what their lines "
            "carry";
-  const double one = rate(Way::kSharing, 1);
-  const double sharing = rate(Way::kSharing, n);
-  const double averaging = rate(Way::kAveraging, n);
-  const bool share = sharing >= averaging;
-  const double gain = std::max(sharing, averaging) / one;
+  const Mode mode = fastest(*this, n);
+  const double gain = rate(mode, n) / rate(mode, 1);
   const std::string hosts_text = std::to_string(n) + " hosts";
   if (gain < 1.1)
     return "one host is as fast as " + hosts_text +
@@ -173,11 +174,11 @@ std::string Estimate::advice() const {
            "one host";
   std::string text = hosts_text + " are " + format("%.1f", gain) +
                      " times as fast as one with --mode " +
-                     (share ? "sharing" : "averaging");
+                     std::string(kModeNames.of(mode));
   const double linear = gain / static_cast<double>(n);
   if (linear >= 0.9) return text + ", nearly linear";
   text += " (" + format("%.0f", 100 * linear) + " % of linear)";
-  if (share && enough(n) > typical(hosts).bandwidth)
+  if (mode == Mode::kSharing && enough(n) > typical(hosts).bandwidth)
     return text +
            "; the lines are too slow: a lower density, --push or "
            "averaging with --delta sparse sends less";
@@ -210,11 +211,11 @@ std::string Estimate::to_text() const {
   text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
           column("sharing", 18) + column("averaging", 18) + column("sync", 18) +
           column("sharing pays below", 20) + "\n";
-  const double one = rate(Way::kSharing, 1);
+  const double one = rate(Mode::kSharing, 1);
   for (const std::int64_t n : kShown) {
     text += column(std::to_string(n), 6);
-    for (const Way way : {Way::kSharing, Way::kAveraging, Way::kSync}) {
-      const double value = rate(way, n);
+    for (const Mode mode : kModes) {
+      const double value = rate(mode, n);
       text += column(
           format("%.3g", value) + " (" +
               format("%.0f", 100 * value / (static_cast<double>(n) * one)) +
@@ -248,9 +249,9 @@ Json Estimate::to_json() const {
     const double even = n > 1 ? break_even(n) : 0;
     expected.push_back(
         {{"hosts", n},
-         {"sharing", rate(Way::kSharing, n)},
-         {"averaging", rate(Way::kAveraging, n)},
-         {"sync", rate(Way::kSync, n)},
+         {"sharing", rate(Mode::kSharing, n)},
+         {"averaging", rate(Mode::kAveraging, n)},
+         {"sync", rate(Mode::kSync, n)},
          {"break_even", std::isfinite(even) ? Json(even) : Json()}});
   }
   return {{"measured", std::move(measured)},

@@ -54,10 +54,9 @@ struct Estimate {
   std::int64_t fan_out = 8;
   bool local = false;  // the hosts are workers of one
 
-  enum class Way { kSharing, kAveraging, kSync };
   // Examples a second of `workers` hosts like the mean of those measured.
   // workers >= 1; a single one exchanges nothing.
-  double rate(Way way, std::int64_t workers) const;
+  double rate(Mode mode, std::int64_t workers) const;
   // Bytes a second of a line above which sync is faster than
   // sharing; 0: it always is, as updates are larger than gradients; infinity:
   // never.  workers >= 2.

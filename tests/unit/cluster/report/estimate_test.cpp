@@ -4,7 +4,6 @@
 #include <cmath>
 
 using namespace dl::cluster;
-using Way = Estimate::Way;
 
 namespace {
 
@@ -25,48 +24,48 @@ Estimate four_hosts() {
   return estimate;
 }
 
-double seconds(const Estimate& estimate, Way way, std::int64_t n) {
+double seconds(const Estimate& estimate, Mode mode, std::int64_t n) {
   return static_cast<double>(n * estimate.settings.batch) /
-         estimate.rate(way, n);
+         estimate.rate(mode, n);
 }
 
 }  // namespace
 
 TEST_CASE("one host exchanges nothing") {
   const Estimate estimate = four_hosts();
-  for (const Way way : {Way::kSharing, Way::kAveraging, Way::kSync})
-    CHECK(estimate.rate(way, 1) == Approx(320));
+  for (const Mode mode : {Mode::kSharing, Mode::kAveraging, Mode::kSync})
+    CHECK(estimate.rate(mode, 1) == Approx(320));
 }
 
 TEST_CASE("a step takes what its formula says") {
   Estimate estimate = four_hosts();
-  CHECK(seconds(estimate, Way::kSharing, 4) ==
+  CHECK(seconds(estimate, Mode::kSharing, 4) ==
         Approx(0.1 + 1e-3 + 4e-4 + 1e-3));
   estimate.settings.sharing.in_flight = 2;
-  CHECK(seconds(estimate, Way::kSharing, 4) == Approx(0.1 + 1e-3 + 4e-4));
+  CHECK(seconds(estimate, Mode::kSharing, 4) == Approx(0.1 + 1e-3 + 4e-4));
   // 64 updates to 64 workers fill the master's line, in a tree they do not.
-  CHECK(seconds(estimate, Way::kSharing, 64) == Approx(0.1 + 1e-3 + 64e-4));
+  CHECK(seconds(estimate, Mode::kSharing, 64) == Approx(0.1 + 1e-3 + 64e-4));
   estimate.fan_out = 2;
   CHECK(estimate.enough(64) == Approx(64.0 * 2 * 2000 / (0.101 + 64e-4)));
   estimate.topology = Topology::kStar;
-  CHECK(seconds(estimate, Way::kSharing, 64) ==
+  CHECK(seconds(estimate, Mode::kSharing, 64) ==
         Approx(64.0 * 64 * 2000 / 12.5e6));
-  CHECK(seconds(estimate, Way::kSync, 4) ==
+  CHECK(seconds(estimate, Mode::kSync, 4) ==
         Approx(0.1 + 1.5 * 4e6 / 12.5e6 + 2e-3));
-  CHECK(seconds(estimate, Way::kSync, 65) ==
+  CHECK(seconds(estimate, Mode::kSync, 65) ==
         Approx(0.1 + 2.0 * 65 * 4e6 / 12.5e6 + 2e-3));
   const double exchange = 2.0 * 4 * 20000 / 12.5e6 + 1e-3;
-  CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1 + exchange / 5));
+  CHECK(seconds(estimate, Mode::kAveraging, 4) == Approx(0.1 + exchange / 5));
   const double star = 2.0 * 64 * 20000 / 12.5e6 + 1e-3;
-  CHECK(seconds(estimate, Way::kAveraging, 64) == Approx(0.1 + star / 5));
+  CHECK(seconds(estimate, Mode::kAveraging, 64) == Approx(0.1 + star / 5));
   estimate.topology = Topology::kTree;
   estimate.fan_out = 4;
   // 8 differences, then 8 sums, each as large as 8 of them; down three levels.
   const double tree =
       (8.0 * 20000 + 8 * 8 * 20000 + 3 * 4 * 20000) / 12.5e6 + 1e-3;
-  CHECK(seconds(estimate, Way::kAveraging, 64) == Approx(0.1 + tree / 5));
+  CHECK(seconds(estimate, Mode::kAveraging, 64) == Approx(0.1 + tree / 5));
   estimate.settings.averaging.overlap = true;
-  CHECK(seconds(estimate, Way::kAveraging, 4) == Approx(0.1));
+  CHECK(seconds(estimate, Mode::kAveraging, 4) == Approx(0.1));
 }
 
 TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
@@ -75,12 +74,12 @@ TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
   const double line = estimate.break_even(4);
   REQUIRE(std::isfinite(line));
   for (HostFigures& host : estimate.hosts) host.bandwidth = line;
-  CHECK(estimate.rate(Way::kSharing, 4) ==
-        Approx(estimate.rate(Way::kSync, 4)));
+  CHECK(estimate.rate(Mode::kSharing, 4) ==
+        Approx(estimate.rate(Mode::kSync, 4)));
   for (HostFigures& host : estimate.hosts) host.bandwidth = line / 2;
-  CHECK(estimate.rate(Way::kSharing, 4) > estimate.rate(Way::kSync, 4));
+  CHECK(estimate.rate(Mode::kSharing, 4) > estimate.rate(Mode::kSync, 4));
   for (HostFigures& host : estimate.hosts) host.bandwidth = 2 * line;
-  CHECK(estimate.rate(Way::kSharing, 4) < estimate.rate(Way::kSync, 4));
+  CHECK(estimate.rate(Mode::kSharing, 4) < estimate.rate(Mode::kSync, 4));
   for (HostFigures& host : estimate.hosts) host.update_bytes = 8e6;
   CHECK(estimate.break_even(4) == 0);
 }
@@ -91,8 +90,17 @@ TEST_CASE("the advice follows from the figures") {
         "4 hosts are 3.9 times as fast as one with --mode sharing, nearly "
         "linear");
   for (HostFigures& host : estimate.hosts) {
+    host.bandwidth = 1e12;
+    host.decode = 2e-2;
+  }
+  estimate.settings.averaging.frequency = 1;
+  for (HostFigures& host : estimate.hosts) host.delta_bytes = 1e11;
+  CHECK(estimate.advice() ==
+        "4 hosts are 3.9 times as fast as one with --mode sync, nearly linear");
+  for (HostFigures& host : estimate.hosts) {
     host.compute = 1e-4;
     host.decode = 1e-4;
+    host.bandwidth = 12.5e6;
   }
   CHECK(estimate.advice().find("one host is as fast as 4 hosts") == 0);
   estimate.hosts.resize(1);
@@ -102,5 +110,5 @@ TEST_CASE("the advice follows from the figures") {
 TEST_CASE("the slowest line counts") {
   Estimate estimate = four_hosts();
   estimate.hosts[2].bandwidth = 1e5;
-  CHECK(seconds(estimate, Way::kSharing, 4) == Approx(16 * 2000 / 1e5));
+  CHECK(seconds(estimate, Mode::kSharing, 4) == Approx(16 * 2000 / 1e5));
 }
