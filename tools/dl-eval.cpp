@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <mutex>
+#include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "libcore/base/error.h"
@@ -137,7 +140,14 @@ dl::eval::Evaluations merge_all(const Args& a) {
                      "threads", "local", "device", "precision"},
                     "does not go with --merge, which takes reports");
   dl::eval::Evaluations total;
-  for (const std::string& spec : inputs(a)) dl::eval::merge(total, spec);
+  std::set<std::string> merged;
+  for (const std::string& spec : inputs(a)) {
+    std::error_code ignored;
+    if (!merged.insert(std::filesystem::weakly_canonical(spec, ignored)).second)
+      throw dl::Error{dl::Code::kUsage,
+                      "'" + spec + "' is given twice, and would count twice"};
+    dl::eval::merge(total, spec);
+  }
   return total;
 }
 

@@ -76,7 +76,8 @@ data::Normalizer components_of(const data::Covariance& columns,
         "the components of " + tensor + " deviate by up to " +
             format("%.4g", made.deviation) +
             ", as the columns do; a network learns badly from numbers that "
-            "large: take --normalize whiten, or scale the data before");
+            "large: take --normalize whiten, or batch_norm for the first "
+            "layer");
   return std::move(made.normalizer);
 }
 

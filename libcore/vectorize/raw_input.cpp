@@ -19,7 +19,10 @@ void RawInput::refuse_other_formats() {
     std::string_view magic;
     const char* what;
     const char* unpack;  // a command, or null
+    const char* help = nullptr;
   };
+  constexpr const char* kAsIdx =
+      "write images as IDX or CIFAR files first, dl-preprocess(1)";
   static constexpr Other kOthers[] = {
       {"\xfd"
        "7zXZ",
@@ -28,9 +31,11 @@ void RawInput::refuse_other_formats() {
       {"PK\x03\x04", "a zip archive", "unzip -p"},
       {"\xff\xfe", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
       {"\xfe\xff", "UTF-16 text", "iconv -f UTF-16 -t UTF-8"},
-      {"PAR1", "a Parquet file", nullptr},
-      {"\x93NUMPY", "a NumPy array", nullptr},
-      {"\x89HDF", "an HDF5 file", nullptr},
+      {"PAR1", "a Parquet file", nullptr, "write it as CSV first"},
+      {"\x93NUMPY", "a NumPy array", nullptr, "write it as CSV first"},
+      {"\x89HDF", "an HDF5 file", nullptr, "write what it has as CSV first"},
+      {"\x89PNG", "a PNG image", nullptr, kAsIdx},
+      {"\xff\xd8\xff", "a JPEG image", nullptr, kAsIdx},
   };
   const std::string_view start(reinterpret_cast<const char*>(buffer_.data()),
                                size_);
@@ -51,6 +56,7 @@ void RawInput::refuse_other_formats() {
                                 : outer + path + " | " + other.unpack) +
               "'";
     }
+    if (other.help != nullptr) text += std::string(": ") + other.help;
     throw Error{Code::kData, text};
   }
   if (start.size() > 9 && start[7] == '\0' && start[8] == '{')

@@ -197,6 +197,7 @@ Report Master::begun() const {
   Report report;
   report.directory = store_.path();
   report.checkpoint = store_.checkpoint();
+  report.seconds_before = state_.elapsed;
   report.epochs = plan_.settings.epochs;
   report.expected_per_epoch = plan_.training->examples();
   report.parameters = plan_.parameters;
@@ -314,7 +315,9 @@ void Master::start(RouterSocket& socket) {
     for (const ShardInfo& shard : plan_.evaluation->shards())
       context_->evaluation_files.push_back(shard.path);
   }
+  context_->report = begun();
   context_->state = std::move(state_);
+  context_->state.elapsed += monotonic_seconds() - began_;
   for (const BadShard& bad : context_->state.bad_shards)
     log_(Level::kWarning, "'" + context_->training_files.at(bad.shard) +
                               "' was bad in epoch " +
@@ -326,7 +329,6 @@ void Master::start(RouterSocket& socket) {
   if (!plan_.shared_updater)
     context_->updater_elements = static_cast<std::size_t>(plan_.updater_state);
   context_->subjects = eval::subjects_of(plan_.model.config, plan_.model.data);
-  context_->report = begun();
   context_->examine = [this](const Fetch& fetch) {
     data_of(fetch).examine(
         fetch.shard, fetch.record,

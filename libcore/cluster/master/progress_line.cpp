@@ -1,5 +1,6 @@
 #include "libcore/cluster/master/progress_line.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -57,23 +58,25 @@ std::string ProgressLine::text(RunContext& context,
                                bool detail) const {
   const RunState& state = context.state;
   const Settings& settings = context.settings;
-  std::string line = "epoch " + std::to_string(state.epoch + 1) + "/" +
-                     std::to_string(settings.epochs);
+  const std::int64_t epoch = std::min(state.epoch + 1, settings.epochs);
+  std::string line =
+      "epoch " + std::to_string(epoch) + "/" + std::to_string(settings.epochs);
   if (coordinator.evaluating()) line += " (evaluating)";
   if (const double loss = state.loss(); std::isfinite(loss)) {
     char text[32];
     std::snprintf(text, sizeof text, "  loss %.4g", loss);
     line += text;
   }
-  line += "  " + rate(examples_per_second_, "examples");
-  line += "  " + rate(bytes_per_second_, "B");
+  if (examples_per_second_ > 0)
+    line += "  " + rate(examples_per_second_, "examples") + "  " +
+            rate(bytes_per_second_, "B");
   const std::size_t workers = context.members.workers().size();
   line +=
       "  " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
   const std::int64_t per_epoch = context.training.examples();
   const double left = static_cast<double>(
       per_epoch * (settings.epochs - state.epoch) - state.examples);
-  if (examples_per_second_ > 0)
+  if (examples_per_second_ > 0 && left > 0)
     line += "  " + clock(left / examples_per_second_) + " left";
   if (detail && !context.report.exchange.empty())
     line += "  " + context.report.exchange.short_text();

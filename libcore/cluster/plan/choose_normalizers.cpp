@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
@@ -64,15 +66,18 @@ bool is_as_begun(const std::string& kind, const JsonView& run) {
 }
 
 // One or two absurd values make all others alike, where they decide the scale.
+// names: of the columns, or empty.
 void warn_of_outliers(const std::optional<data::Statistics>& statistics,
-                      const std::string& name, const char* option,
+                      const std::string& name,
+                      const std::vector<std::string>& names, const char* option,
                       const Log& log) {
   if (!statistics) return;
   const auto columns = data::columns_of_outliers(*statistics);
   if (columns.empty()) return;
   const std::size_t c = columns.front();
   log(Level::kWarning,
-      name + ", column " + std::to_string(c) +
+      name + ", column " +
+          (c < names.size() ? in_quotes(names[c]) : std::to_string(c + 1)) +
           (columns.size() > 1
                ? " and " + std::to_string(columns.size() - 1) + " more"
                : "") +
@@ -103,7 +108,8 @@ void choose_normalizers(nn::Model& model, Kept kept,
                  ? data::normalizers_from_json(view.at("normalizer"))
                  : fit_inputs(options, model, data, log);
   if (run.is_null() && standardizes(inputs))
-    warn_of_outliers(metadata.statistics, "features", "--normalize", log);
+    warn_of_outliers(metadata.statistics, "features", metadata.columns,
+                     "--normalize", log);
   if (kept.outputs) return;
   outputs.assign(model.config.outputs.size(), {});
   if (options.normalize_targets == "auto" && !run.is_null()) {
@@ -118,8 +124,8 @@ void choose_normalizers(nn::Model& model, Kept kept,
     if (!note.empty()) log(Level::kInfo, note);
   }
   if (run.is_null() && standardizes(outputs))
-    warn_of_outliers(metadata.label_statistics, "labels", "--normalize-targets",
-                     log);
+    warn_of_outliers(metadata.label_statistics, "labels", metadata.targets,
+                     "--normalize-targets", log);
 }
 
 }  // namespace dl::cluster

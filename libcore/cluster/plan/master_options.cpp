@@ -80,7 +80,7 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
     if (!options.evaluate.empty())
       misuse("--evaluate needs held-out data: add --eval-data");
     if (!s.metric.empty() && s.metric != "loss")
-      misuse("--metric " + s.metric +
+      misuse((options.metric.empty() ? "--target " : "--metric ") + s.metric +
              " needs held-out data: add --eval-data, or watch 'loss'");
     s.metric = "loss";
     return;
@@ -103,6 +103,11 @@ void settle_evaluation(Settings& s, const MasterOptions& options,
   if (s.metric.empty())
     s.metric = all.front()->called(eval::main_metric(*all.front()));
   if (s.metric != "loss") eval::find_metric(all, s.metric);
+  // Shares and correlations.
+  if (!s.target.empty() && eval::higher_is_better(s.metric) &&
+      Target::parse(s.target).value > 1)
+    misuse("--target " + s.target + " is never reached: " + s.metric +
+           " is at most 1");
 }
 
 template <typename F>

@@ -158,8 +158,11 @@ void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
   for (std::size_t i = 0; i < network.outputs.size(); ++i)
     tell_oddities(network, i, metadata, log);
-  if (std::ranges::all_of(network.layers, [](const nn::LayerConfig& layer) {
-        return layer.training.updater == nn::UpdaterConfig{};
+  // Of layers without parameters nobody reads it.
+  const nn::UpdaterConfig unread, plain{.learning_rate = {.initial = 0.001}};
+  if (std::ranges::all_of(network.layers, [&](const nn::LayerConfig& layer) {
+        return layer.training.updater == unread ||
+               layer.training.updater == plain;
       }))
     log(Level::kInfo,
         "the updater is plain sgd with a learning rate of 0.001, the default, "

@@ -157,7 +157,7 @@ Json Report::to_json(const RunState& state) const {
       {"checkpoints", checkpoints},
       {"checkpoint_failures", checkpoint_failures},
       {"seconds", seconds},
-      {"seconds_all", state.elapsed},
+      {"seconds_all", seconds_before + seconds},
       {"model", model},
       {"checkpoint", checkpoint},
       {"run", directory}};
@@ -212,11 +212,11 @@ std::string Report::to_text(const RunState& state) const {
     text += line("mass", told);
   if (resyncs) text += line("replicas", count(resyncs) + " differed, resent");
   if (foreign) text += line("foreign", count(foreign) + " messages dropped");
-  text += line("time",
-               format("%.1f s", seconds) +
-                   (state.elapsed > seconds + 0.05
-                        ? format(", %.1f s with earlier starts", state.elapsed)
-                        : ""));
+  text += line("time", format("%.1f s", seconds) +
+                           (seconds_before > 0.05
+                                ? format(", %.1f s with earlier starts",
+                                         seconds_before + seconds)
+                                : ""));
   if (!model.empty()) text += line("model", model);
   if (!checkpoint.empty())
     text += line("checkpoint", directory + "/" + checkpoint);

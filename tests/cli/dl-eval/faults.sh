@@ -29,5 +29,6 @@ try --merge c.json 2>&1 | cut -c 1-30
 sed 's/"version":1/"version":2/' a.json | try --merge
 sed 's/\[0,1,1\]/[0,7,1]/' a.json | try --merge
 sed 's/\[0,1,1\]/[0,1,-1]/' a.json | try --merge
+try --merge a.json ./a.json
 dl-eval --model "$model" pets.dls >/dev/full
 echo "status $?"

@@ -20,6 +20,8 @@ try --metric accuracy
 try --eval-data test.dls --metric acuracy
 try --eval-data test.dls --target accuracy
 try --eval-data test.dls --metric accuracy --target f1_macro=1
+try --eval-data test.dls --target accuracy=90
+try --target accuracy=0.9
 try --keep some
 try --heartbeat 5
 try --heartbeat 5s --lost-after 4s

@@ -83,7 +83,9 @@ TEST_CASE("inputs of another kind are called by their name") {
                               "1\0,\0",
                               6)),
              Catch::Contains("is UTF-16 text: read 'pipe:iconv -f UTF-16 "));
-  CHECK_THAT(said("PAR1abc"), Catch::EndsWith("is a Parquet file"));
+  CHECK_THAT(said("PAR1abc"),
+             Catch::EndsWith("is a Parquet file: write it as CSV first"));
+  CHECK_THAT(said("\x89PNG\r\n"), Catch::Contains("is a PNG image: write "));
   const std::string size("\x40\0\0\0\0\0\0\0", 8);
   CHECK_THAT(said(size + "{\"__metadata__\":{\"format\":\"dl-dataset\""),
              Catch::Contains("is a DataSet stream already: dl-shard reads it"));
