@@ -50,7 +50,14 @@ void run(const Args& args) {
       throw dl::Error{dl::Code::kUsage, "--once does not go with --worker"};
     const auto keys =
         dl::cluster::make_once(args.folders[0], args.once, args.force);
-    std::cout << keys.server << '\n' << keys.own.secret_key << '\n';
+    try {
+      std::cout << keys.server << '\n'
+                << keys.own.secret_key << '\n'
+                << std::flush;
+    } catch (...) {  // nobody has it
+      dl::cluster::remove_once(args.folders[0], args.once + ".once");
+      throw;
+    }
     return;
   }
   for (const std::string& path :

@@ -12,6 +12,7 @@
 #include "libcore/cluster/transport/master_address.h"
 #include "libcore/cluster/transport/passing_folder.h"
 #include "libcore/io/overwriting.h"
+#include "libcore/io/sink.h"
 #include "libcore/io/source.h"
 
 namespace dl::cluster {
@@ -33,6 +34,10 @@ void check_output(const std::string& output, const std::string& run) {
                       (fs::path(run) / "").lexically_normal();
   if (!folder.empty() && !in_run && !fs::is_directory(folder, ignored))
     fail("there is no folder '" + folder.string() + "'");
+  // Made, and removed again.
+  if (!in_run &&
+      (fs::is_regular_file(output, ignored) || !fs::exists(output, ignored)))
+    io::open_sink(output);
 }
 
 // No output replaces an input or a file of the run, and --fresh removes no

@@ -3,8 +3,8 @@
 // A member is silent when nothing was heard of it for a while, and stuck when
 // it beats but its count of mini-batches stands still although it has work.
 // Either way its leases go to others.  The first word of a silent member
-// brings it back, and the next mini-batch a stuck one: nobody is expelled for
-// good.
+// brings it back; a stuck one is asked to join again, and its next mini-batch
+// brings it back as well: nobody is expelled for good.
 //
 // Pure bookkeeping: times are given, nothing is sent.  Not thread-safe.
 

@@ -114,14 +114,15 @@ UpdateLogReader::UpdateLogReader(std::span<const std::byte> bytes,
   if (bytes.size() < kLogHeaderBytes ||
       std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     throw Error{Code::kData, name_ + ": no update log"};
+  // First, so that damage is no later version.
+  if (io::digest(bytes.first(kHeaderSum)) !=
+      get<std::uint64_t>(bytes, kHeaderSum))
+    throw Error{Code::kData, name_ + ": the header is damaged"};
   if (const auto version = get<std::uint32_t>(bytes, kFormat);
       version != kVersion)
     throw Error{Code::kProtocol, name_ + ": an update log of version " +
                                      std::to_string(version) + ", this is " +
                                      std::to_string(kVersion)};
-  if (io::digest(bytes.first(kHeaderSum)) !=
-      get<std::uint64_t>(bytes, kHeaderSum))
-    throw Error{Code::kData, name_ + ": the header is damaged"};
   header_.identity.elements = get<std::uint64_t>(bytes, kElements);
   header_.identity.directory = get<std::uint64_t>(bytes, kDirectory);
   header_.base = sequence_ = get<std::uint64_t>(bytes, kBase);

@@ -59,6 +59,13 @@ std::optional<std::uint64_t> ConnectionBytes::ahead() {
   return rest - std::min(rest, other);
 }
 
+std::uint64_t ConnectionBytes::untaken() const {
+  int waiting = 0;
+  if (cookie_of(fd_) != cookie_ || ioctl(fd_, FIONREAD, &waiting) != 0)
+    return 0;
+  return static_cast<std::uint64_t>(std::max(waiting, 0));
+}
+
 // Through a copy of the descriptor, which stays what it is meanwhile.
 bool ConnectionBytes::shut() const {
   const int copy = fcntl(fd_, F_DUPFD_CLOEXEC, 0);

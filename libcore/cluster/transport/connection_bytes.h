@@ -24,6 +24,8 @@ class ConnectionBytes {
   // Bytes that came and are not of whole messages that were delivered; nothing:
   // the connection is no more.
   std::optional<std::uint64_t> ahead();
+  // Bytes that came and that libzmq has not taken; 0: none, or it is no more.
+  std::uint64_t untaken() const;
   // Ends the connection; false: there was none.
   bool shut() const;
 

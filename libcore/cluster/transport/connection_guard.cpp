@@ -72,6 +72,7 @@ void ConnectionGuard::watch() {
     changed_.wait_for(lock, kLook * (1 + many), [this] { return done_; });
     take_events();
     check();
+    if (undecrypted_ > 0) find_dead();
   }
 }
 
@@ -85,6 +86,11 @@ void ConnectionGuard::take_events() {
         connections_.erase(static_cast<int>(event->value));
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        // Called so at any time.
+        if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
+          ++undecrypted_;
+        ++failed_;
+        break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
         ++failed_;
         break;
@@ -138,6 +144,19 @@ void ConnectionGuard::check() {
       shut(connection, "connections that were not let in sent more than " +
                            std::to_string(kStrangersBytes) +
                            " bytes of messages that are not whole");
+  }
+}
+
+// After a message that cannot be decrypted libzmq neither reads on nor closes
+// (4.3.4), and does not say of whom it was: what comes next stays where it is.
+void ConnectionGuard::find_dead() {
+  constexpr int kLooks = 10;
+  for (auto& [fd, each] : connections_) {
+    if (each.over) continue;
+    each.dead = each.bytes.untaken() > 0 ? each.dead + 1 : 0;
+    if (each.dead < kLooks) continue;
+    shut(each, "it sent a message that cannot be decrypted");
+    if (--undecrypted_ == 0) return;
   }
 }
 

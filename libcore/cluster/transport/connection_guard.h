@@ -1,5 +1,6 @@
-// Ends connections of a listening socket whose peer sends more than it may, or
-// that take the last descriptors of the process.
+// Ends connections of a listening socket whose peer sends more than it may,
+// that take the last descriptors of the process, or that libzmq has left for
+// dead.
 //
 // A thread looks at what came of messages that are not whole,
 // connection_bytes.h, and shuts down the connection that is too far ahead.
@@ -81,6 +82,7 @@ class ConnectionGuard {
     std::uint64_t number;  // by age
     std::string peer = "", key = "";
     std::uint64_t limit = 0;  // 0: a stranger's
+    int dead = 0;  // looks at it, in a row, at which nothing was taken
     bool over = false;
   };
 
@@ -90,11 +92,12 @@ class ConnectionGuard {
   void check();
   void shut(Connection& connection, const std::string& why);
   void shut_oldest_stranger();
+  void find_dead();
   bool strangers_are_known() const;
   Connection* find(const std::string& peer);
 
   SocketMonitor& monitor_;
-  const int first_scarce_;       // descriptor
+  const int first_scarce_;      // descriptor
   std::uint64_t accepted_ = 0;  // connections, so far
   std::uint64_t stranger_bytes_ = UINT64_MAX;
   std::mutex mutex_;
@@ -105,6 +108,7 @@ class ConnectionGuard {
   std::set<std::string> retired_;  // keys
   std::vector<Ended> ended_;
   std::uint64_t failed_ = 0;
+  int undecrypted_ = 0;  // connections that are dead, and not found yet
   bool removed_ = false;
   std::thread thread_;
 };

@@ -1,6 +1,8 @@
 #include "libcore/cluster/transport/master_address.h"
 
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
@@ -34,6 +36,10 @@ bool is_endpoint(std::string_view text, unsigned least) {
 std::string MasterAddress::look_up(std::string& why) const {
   if (file.empty()) return endpoint;
   try {
+    // A FIFO would be waited for without an end.
+    std::error_code ignored;
+    if (std::filesystem::is_fifo(file, ignored))
+      throw Error{Code::kNoInput, "'" + file + "' is a FIFO: want a file"};
     const auto source = io::open_file(file);
     const Json json = parse_json(io::read_all(*source, kMaxFileBytes),
                                  source->name(), Code::kNoInput);

@@ -7,6 +7,7 @@
 
 #include <zmq.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "libcore/cluster/transport/connection_bytes.h"
@@ -107,6 +108,11 @@ void DealerSocket::State::serve() {
             "the master does not know this worker's key (handshake "
             "refused); put it into the master's workers folder");
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        // libzmq neither reads on then nor closes (4.3.4).
+        if (connected) {
+          lose("a message that cannot be decrypted");
+          break;
+        }
         if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
           refused(curve ? "the master uses no keys (handshake refused); is it "
                           "the right one?"
@@ -157,6 +163,7 @@ void DealerSocket::State::let_go_of_lost() {
 DealerSocket::DealerSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
+  take_all_descriptors();
   try {
     state_ = std::make_unique<State>(endpoint, std::move(log));
     set_limits(state_->socket);
@@ -165,6 +172,8 @@ DealerSocket::DealerSocket(const std::string& endpoint,
     if (has_keys(security)) state_->set_keys(security);
     state_->socket.connect(endpoint);
   } catch (const zmq::error_t& error) {
+    if (error.num() == EINTR)
+      throw Error{Code::kTryAgain, "told to stop while connecting"};
     throw Error{Code::kUsage, "cannot connect to '" + endpoint +
                                   "': " + error.what() +
                                   "; want tcp://HOST:PORT or ipc://PATH"};

@@ -1,6 +1,5 @@
 // The ROUTER of transport.h.
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -342,15 +341,6 @@ std::optional<RouterSocket::Incoming> RouterSocket::State::next() {
     }
   }
   return std::nullopt;
-}
-
-// Each connection takes a descriptor, also one of a stranger; shells begin with
-// 1,024 where hundreds of thousands are allowed.
-static void take_all_descriptors() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 RouterSocket::RouterSocket(const std::string& endpoint,

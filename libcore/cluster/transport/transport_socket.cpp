@@ -1,5 +1,6 @@
 #include "libcore/cluster/transport/transport_socket.h"
 
+#include <sys/resource.h>
 #include <zmq.h>
 
 #include <algorithm>
@@ -99,6 +100,19 @@ void check_security(const std::string& endpoint, const Security& security) {
 bool has_keys(const Security& security) {
   return !security.insecure &&
          (security.shared || security.given || !security.keys.empty());
+}
+
+void take_all_descriptors() {
+  constexpr rlim_t kLeast = 40;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur < kLeast)
+    throw Error{Code::kUnavailable,
+                "this process may have " + std::to_string(limit.rlim_cur) +
+                    " descriptors, and wants " + std::to_string(kLeast) +
+                    " at the least: raise the limit, `ulimit -n`"};
 }
 
 void set_limits(zmq::socket_t& socket) {

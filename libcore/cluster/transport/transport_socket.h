@@ -26,6 +26,11 @@ constexpr Milliseconds kLinger{2000};
 void check_security(const std::string& endpoint, const Security& security);
 bool has_keys(const Security& security);  // and is to use them
 
+// Each connection takes a descriptor, also one of a stranger; shells begin with
+// 1,024 where hundreds of thousands are allowed.  Throws Error{kUnavailable}
+// where libzmq would end the process for want of them.
+void take_all_descriptors();
+
 // Every limit and time-out of a socket, before it binds or connects.
 void set_limits(zmq::socket_t& socket);
 

@@ -253,8 +253,8 @@ std::optional<Worker::End> Worker::obey(Received received) {
   Message& message = received.message;
   if (message.type == MessageType::kRejoin) {
     log_(Level::kWarning, "the master at " + master_.endpoint() +
-                              " does not know this worker any more; joining "
-                              "again");
+                              " does not count on this worker any more; "
+                              "joining again");
     return end_session();
   }
   if (!master_.is_of_this_run(received)) return std::nullopt;

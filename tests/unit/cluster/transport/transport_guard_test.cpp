@@ -1,7 +1,12 @@
 // What one connection can make the other end hold, and what ends it.
 
+#include <poll.h>
+
+#include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <thread>
 
 #include "libcore/cluster/transport/security/keys.h"
 #include "libcore/cluster/transport/transport.h"
@@ -56,6 +61,59 @@ struct Listener {
   std::string endpoint() const {
     return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
   }
+};
+
+// Stands between a worker and a master, and changes the last byte of what comes
+// next where it is told to.
+class BadLine {
+ public:
+  explicit BadLine(const std::string& master)
+      : far_(connected(master)), thread_([this] { pass(); }) {}
+  ~BadLine() {
+    over_ = true;
+    thread_.join();
+    for (const int fd : {near_, far_}) ::close(fd);
+  }
+  std::string endpoint() const { return listener_.endpoint(); }
+  std::atomic<bool> damage_up = false, damage_down = false;
+
+ private:
+  static int connected(const std::string& master) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(
+        std::stoi(master.substr(master.rfind(':') + 1))));
+    REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&address),
+                      sizeof address) == 0);
+    return fd;
+  }
+  void pass() {
+    near_ = ::accept(listener_.fd, nullptr, nullptr);
+    while (!over_) {
+      pollfd both[] = {{near_, POLLIN, 0}, {far_, POLLIN, 0}};
+      if (::poll(both, 2, 10) <= 0) continue;
+      if (both[0].revents != 0 && !pass(near_, far_, damage_up)) return;
+      if (both[1].revents != 0 && !pass(far_, near_, damage_down)) return;
+    }
+  }
+  static bool pass(int from, int to, std::atomic<bool>& damage) {
+    std::array<char, 65536> bytes;
+    const ssize_t n = ::recv(from, bytes.data(), bytes.size(), 0);
+    if (n <= 0) {
+      ::shutdown(to, SHUT_RDWR);
+      return false;
+    }
+    if (damage.exchange(false)) bytes[static_cast<std::size_t>(n) - 1] ^= 1;
+    return ::send(to, bytes.data(), static_cast<std::size_t>(n),
+                  MSG_NOSIGNAL) == n;
+  }
+
+  const Listener listener_;
+  int near_ = -1, far_;
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
 };
 
 // The message with its last byte changed.
@@ -226,6 +284,32 @@ TEST_CASE("before it is let in, a peer is heard with its Hello only") {
   CHECK(master.dropped() == 1);
   REQUIRE(ended.size() == 1);
   CHECK_THAT(ended[0].why, Contains(foreign ? "Stop" : "Update"));
+}
+
+TEST_CASE("keys: what cannot be decrypted ends the connection, either way") {
+  Folder folder;
+  Lines log;
+  make_keys(folder / "k", {"a"}, false);
+  RouterSocket master(kAny, {folder / "k", false}, log.sink());
+  BadLine line(master.endpoint());
+  DealerSocket worker(line.endpoint(), {folder / "k/hand-out/a", false}, {});
+  const std::string peer = meet(master, worker);
+  const bool up = GENERATE(true, false);
+  (up ? line.damage_up : line.damage_down) = true;
+  REQUIRE(turn([&] {
+    if (up)
+      worker.send(beat(1), {}, 1ms);
+    else
+      master.send(peer, Stop{}.to_message(), {});
+    worker.receive(1ms);
+    master.receive(1ms);
+    return worker.lost();
+  }));
+  if (up) {
+    CHECK(log.has("(key a): it sent a message that cannot be decrypted"));
+  } else {
+    CHECK(worker.damage() == "a message that cannot be decrypted");
+  }
 }
 
 TEST_CASE("keys: one that is removed ends its connection, and the way back") {
