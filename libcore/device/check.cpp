@@ -1,5 +1,7 @@
 #include "libcore/device/check.h"
 
+#include <limits>
+
 #include "libcore/base/error.h"
 
 namespace dl::device {
@@ -184,6 +186,17 @@ void check_update(tensor::DType real, const tensor::UpdaterStep& step,
               "state for an updater that has none");
     }
   }
+}
+
+void check_threshold(tensor::DType real, const View& places, const View& count,
+                     const View& r) {
+  check_reals(real, {r});
+  check_integers(places);
+  check_integers(count);
+  require(count.elements() == 2, "a count that is not two integers");
+  require(r.elements() <= places.elements() &&
+              r.elements() <= std::numeric_limits<std::int32_t>::max(),
+          "more elements than places for them");
 }
 
 }  // namespace dl::device

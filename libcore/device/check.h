@@ -157,6 +157,10 @@ Rows check_loss(tensor::DType real, const tensor::LossSpec& f,
 // What label smoothing adds to each of n targets.
 double smoothing_floor(const tensor::LossSpec& f, std::int64_t n);
 
+// threshold_encode(): there are places for all of r, which are integers.
+void check_threshold(tensor::DType real, const tensor::View& places,
+                     const tensor::View& count, const tensor::View& r);
+
 // w and state have the elements of g, or are empty: w where it is not needed, a
 // component of state where the updater has none.
 void check_update(tensor::DType real, const tensor::UpdaterStep& step,

@@ -21,6 +21,11 @@ class HostDevice : public tensor::Device {
   void norm_factor(View factor, View squares, double most,
                    bool always) override;
   void read(std::span<double> to, View numbers) override;
+
+  // host_threshold.cpp
+  void threshold_encode(View places, View count, View r,
+                        float threshold) override;
+  void threshold_apply(View y, View places, float quantum) override;
 };
 
 }  // namespace dl::device

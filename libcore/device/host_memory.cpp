@@ -59,8 +59,9 @@ void upload_integers(const View& dst, const Tensor& src) {
 void download_host(Tensor& dst, const View& src) {
   require(!src.empty(), "download of a missing view");
   const DType wanted = dst.dtype();
-  require(wanted == DType::kF32 || wanted == DType::kF64,
-          "download into a tensor of integers");
+  require(wanted == DType::kF32 || wanted == DType::kF64 ||
+              (wanted == DType::kI32 && src.dtype == DType::kI32),
+          "download of reals into a tensor of integers");
   dst.resize(wanted, src.shape);
   if (wanted == src.dtype) {
     std::memcpy(dst.bytes().data(), src.data, dst.bytes().size());

@@ -19,15 +19,43 @@
 #include <cstdint>
 #include <span>
 
+#include "libcore/base/error.h"
+#include "libcore/exchange/threshold_reader.h"
+
 namespace dl::exchange {
+
+// <u, r> and <u, u> of a message's update u and a residual r.
+struct Overlap {
+  double product = 0, square = 0;
+};
+// r of as many elements; value(index) is called for its quanta, in their order.
+// Throws Error: kProtocol, as decode_threshold().
+template <typename Value>
+Overlap overlap_of(std::span<const std::byte> message, std::size_t elements,
+                   const Value& value) {
+  ThresholdReader reader(message);
+  require(reader.elements() == elements, "size of the residual");
+  Overlap overlap;
+  while (reader.next()) {
+    const auto size = static_cast<double>(reader.threshold());
+    double there = 0;
+    for (const Quantum& q : reader.quanta()) {
+      const float r = value(q.index);
+      there += static_cast<double>(q.negative ? -r : r);
+    }
+    overlap.product += size * there;
+    overlap.square += size * size * static_cast<double>(reader.quanta().size());
+  }
+  return overlap;
+}
 
 class HeldBack {
  public:
-  // A message of one of the others, threshold coded, and the own residual when
-  // it came.  Looks at some four in a round of all workers: enough.
-  // Throws Error: kProtocol, as decode_threshold().
-  void hear(std::span<const std::byte> message, std::span<const float> residual,
-            std::int64_t workers);
+  // A message of one of the others came, of so many workers: whether it is to
+  // be heard.  Some four in a round of all are: enough.
+  bool listens(std::int64_t workers);
+  // What it has in common with the own residual when it came.
+  void hear(const Overlap& overlap);
   // Starts anew.
   void forget() { *this = {}; }
 

@@ -6,36 +6,20 @@
 #include <functional>
 
 namespace dl::exchange {
-namespace {
-
-constexpr std::size_t kRun = 8;  // elements, from one cache line or two
-
-}  // namespace
-
 std::size_t sample_magnitudes(std::span<const float> x,
                               std::span<const float> y, std::size_t size,
                               float floor, Philox& random,
                               std::vector<float>& magnitudes) {
-  magnitudes.resize(std::min(size, x.size()) + kRun);
+  magnitudes.resize(std::min(size, x.size()) + kSampleRun);
   std::size_t kept = 0;
-  const auto add = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      const float v = std::fabs(y.empty() ? x[i] : x[i] + y[i]);
-      magnitudes[kept] = v;  // kept or written over, without a branch
-      kept += v >= floor;
-    }
-  };
-  std::size_t looked_at = x.size();
-  if (x.size() <= size) {
-    add(0, x.size());
-  } else {
-    const std::size_t runs = size / kRun, stretch = x.size() / runs;
-    for (std::size_t r = 0; r < runs; ++r) {
-      const std::size_t at = r * stretch + random.below(stretch - kRun + 1);
-      add(at, at + kRun);
-    }
-    looked_at = runs * kRun;
-  }
+  const std::size_t looked_at = sample_runs(
+      x.size(), size, random, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+          const float v = std::fabs(y.empty() ? x[i] : x[i] + y[i]);
+          magnitudes[kept] = v;  // kept or written over, without a branch
+          kept += v >= floor;
+        }
+      });
   magnitudes.resize(kept);
   return looked_at;
 }

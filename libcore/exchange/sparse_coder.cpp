@@ -14,6 +14,9 @@
 #endif
 
 namespace dl::exchange {
+
+using tensor::HitWord;
+
 namespace {
 
 struct State {
@@ -198,6 +201,18 @@ std::uint64_t SparseCoder::add(std::span<const HitWord> hits,
   bits_ = state.bits;
   next_ = state.next;
   return count;
+}
+
+void SparseCoder::add(std::span<const std::int32_t> places) {
+  BitWriter bits = bits_;  // copies stay in registers
+  std::uint64_t next = next_;
+  for (const std::int32_t place : places) {
+    const std::uint64_t i = index_at(place);
+    bits.put_gap(i - next, k_, place < 0, 1);
+    next = i + 1;
+  }
+  bits_ = bits;
+  next_ = next;
 }
 
 }  // namespace dl::exchange

@@ -8,9 +8,13 @@
 #include <span>
 
 #include "libcore/exchange/bits.h"
-#include "libcore/exchange/take.h"
+#include "libcore/tensor/take.h"
 
 namespace dl::exchange {
+
+constexpr std::uint64_t index_at(std::int32_t place) {
+  return static_cast<std::uint64_t>(place < 0 ? ~place : place);
+}
 
 // A gap and a sign for each hit, some of them at a time, with Rice parameter k.
 class SparseCoder {
@@ -20,7 +24,10 @@ class SparseCoder {
 
   // Ascending, behind those before.  Signs are those that taking has left in
   // the part.  Returns how many they are.
-  std::uint64_t add(std::span<const HitWord> hits, std::span<const float> part);
+  std::uint64_t add(std::span<const tensor::HitWord> hits,
+                    std::span<const float> part);
+  // The same by places: i, or ~i where it is negative.
+  void add(std::span<const std::int32_t> places);
   std::byte* finish() const { return bits_.finish(); }
 
   // Bytes that so many quanta, or less, take at most, and what writing needs.

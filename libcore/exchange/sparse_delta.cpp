@@ -13,10 +13,12 @@
 #include "libcore/exchange/heads.h"
 #include "libcore/exchange/levels.h"
 #include "libcore/exchange/sample.h"
-#include "libcore/exchange/take.h"
+#include "libcore/tensor/take.h"
 
 namespace dl::exchange {
 namespace {
+
+using tensor::HitWord;
 
 constexpr std::size_t kSample = 65536;
 constexpr unsigned kExact = 32;  // bits of a value that is sent as it is
@@ -151,7 +153,7 @@ void walk(HeadReader head, std::uint64_t elements, const Visit& visit) {
 }
 
 std::vector<HitWord> hits_over(std::span<const float> x, float threshold) {
-  std::vector<HitWord> words(most_words(x.size()));
+  std::vector<HitWord> words(tensor::most_words(x.size()));
   words.resize(select_over(x, threshold, words.data()));
   return words;
 }

@@ -16,6 +16,10 @@
 #include "libcore/exchange/threshold_writer.h"
 
 namespace dl::exchange {
+
+using tensor::HitWord;
+using tensor::most_words;
+
 namespace {
 
 // Takes the quanta out of a part, and codes them on the way if k was guessed
@@ -47,7 +51,7 @@ class PartPass {
       done = words_;
     };
     // Blocks begin as cache lines do, but for the first.
-    std::size_t size = std::min(n, to_line(part.data()) + kBlock);
+    std::size_t size = std::min(n, tensor::to_line(part.data()) + kBlock);
     for (std::size_t at = 0; at < n;
          at += size, size = std::min(kBlock, n - at)) {
       words_ += take_over(part.subspan(at, size),
@@ -87,21 +91,8 @@ void require_threshold(float threshold) {
 }  // namespace
 
 ThresholdEncoder::ThresholdEncoder(std::vector<std::size_t> parts)
-    : parts_(std::move(parts)), quanta_(parts_.size()) {
-  require(parts_.size() <= kMaxParts, "parts of an update");
-  for (const std::size_t elements : parts_) {
-    require(elements > 0, "empty part");
-    starts_.push_back(elements_);
-    elements_ += elements;
-  }
-  lines_.resize((elements_ + 15) / 16);
+    : Residual(std::move(parts)), lines_((elements_ + 15) / 16) {
   if (!parts_.empty()) hits_.reserve(most_words(std::ranges::max(parts_)));
-}
-
-void ThresholdEncoder::require_thresholds(
-    std::span<const float> thresholds) const {
-  require(thresholds.size() == parts_.size(), "a threshold for each part");
-  for (const float threshold : thresholds) require_threshold(threshold);
 }
 
 std::int64_t ThresholdEncoder::encode(std::span<const float> update,
@@ -125,6 +116,47 @@ std::int64_t ThresholdEncoder::encode(std::span<const float> update,
     total += quanta_[p];
   }
   return total;
+}
+
+void ThresholdEncoder::clip(double multiple,
+                            std::span<const float> thresholds) {
+  for (std::size_t p = 0; p < parts_.size(); ++p)
+    cut_.add(
+        clip_residual(residual().subspan(starts_[p], parts_[p]),
+                      static_cast<float>(multiple * double{thresholds[p]})));
+}
+
+void ThresholdEncoder::shrink(std::size_t at, std::size_t elements,
+                              float factor) {
+  cut_.add(shrink_residual(residual().subspan(at, elements), factor));
+}
+
+void ThresholdEncoder::clear() {
+  cut_.add(mass());
+  std::ranges::fill(residual(), 0.0F);
+}
+
+void ThresholdEncoder::give_back(std::span<const std::byte> message) {
+  decode_threshold(message, 1.0F, residual());
+}
+
+Mass ThresholdEncoder::mass() { return mass_of(residual()); }
+
+double ThresholdEncoder::norm() {
+  double squares = 0;
+  for (const float r : residual()) squares += static_cast<double>(r) * r;
+  return std::sqrt(squares);
+}
+
+Overlap ThresholdEncoder::overlap(std::span<const std::byte> message) {
+  const std::span<const float> r = residual();
+  return overlap_of(message, elements_, [r](std::uint64_t i) { return r[i]; });
+}
+
+void ThresholdEncoder::magnitudes(std::size_t step, std::vector<float>& found) {
+  found.clear();
+  for (std::size_t i = 0; i < elements_; i += step)
+    found.push_back(std::fabs(residual()[i]));
 }
 
 std::vector<std::size_t> parts_of(std::span<const std::size_t> tensor_sizes,
@@ -180,11 +212,15 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message) {
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target) {
   const ThresholdInfo info = inspect_threshold(message);
-  if (info.elements != target.size())
-    damaged("it is for " + std::to_string(info.elements) + " elements, not " +
-            std::to_string(target.size()));
-  if (!std::isfinite(scale * info.largest)) damaged("its quanta are too large");
+  require_fit(info.elements, target.size(), scale * info.largest);
   add_quanta(message, scale, target);
+}
+
+void require_fit(std::uint64_t elements, std::size_t target, float largest) {
+  if (elements != target)
+    damaged("it is for " + std::to_string(elements) + " elements, not " +
+            std::to_string(target));
+  if (!std::isfinite(largest)) damaged("its quanta are too large");
 }
 
 void add_quanta(std::span<const std::byte> message, float scale,

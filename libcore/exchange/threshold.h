@@ -22,31 +22,20 @@
 #include <span>
 #include <vector>
 
-#include "libcore/exchange/take.h"
+#include "libcore/exchange/residual.h"
 #include "libcore/exchange/threshold_reader.h"
+#include "libcore/tensor/take.h"
 
 namespace dl::exchange {
 
-// A vector by two numbers: the sum of its elements, which adds up over vectors,
-// and that of their sizes.
-struct Mass {
-  double sum = 0, size = 0;
-  void add(const Mass& more) {
-    sum += more.sum;
-    size += more.size;
-  }
-};
-
-// A residual and its coding.  One thread at a time.
-class ThresholdEncoder {
+// A residual in memory of the host, and its coding.
+class ThresholdEncoder final : public Residual {
  public:
-  // Elements of each part, >= 1; at most kMaxParts parts (kBug).
   explicit ThresholdEncoder(std::vector<std::size_t> parts);
 
   std::span<float> residual() {
     return {reinterpret_cast<float*>(lines_.data()), elements_};
   }
-  std::span<const std::size_t> parts() const { return parts_; }
 
   // residual += update (empty: nothing); takes one quantum out of each element
   // of part p with |r| >= thresholds[p], and appends the message to `out`.
@@ -71,10 +60,16 @@ class ThresholdEncoder {
   // rounding.  update: the whole of it, read where it was taken.
   void undo(std::span<const float> update);
 
-  // Of each part, by the last message.
-  std::span<const std::int64_t> quanta() const { return quanta_; }
-  // Sum of all updates that were encoded, but for rounding.
-  double given() const { return given_; }
+  double given() const override { return given_; }
+  void clip(double multiple, std::span<const float> thresholds) override;
+  void shrink(std::size_t at, std::size_t elements, float factor) override;
+  void clear() override;
+  Mass cut() const override { return cut_; }
+  void give_back(std::span<const std::byte> message) override;
+  Mass mass() override;
+  double norm() override;
+  Overlap overlap(std::span<const std::byte> message) override;
+  void magnitudes(std::size_t step, std::vector<float>& found) override;
 
  private:
   struct alignas(64) Line {
@@ -88,23 +83,20 @@ class ThresholdEncoder {
     double given;                  // sum of the piece
   };
 
-  void require_thresholds(std::span<const float> thresholds) const;
-  std::span<const HitWord> hits_of(const Taken& piece) const {
+  std::span<const tensor::HitWord> hits_of(const Taken& piece) const {
     return std::span(taken_hits_).subspan(piece.first_hits, piece.hits);
   }
 
-  std::vector<std::size_t> parts_, starts_;
-  std::size_t elements_ = 0;
   std::vector<Line> lines_;  // the residual
-  std::vector<std::int64_t> quanta_;
   double given_ = 0;
-  std::vector<HitWord> hits_;    // of one part
-  std::vector<std::byte> code_;  // of one part
+  Mass cut_;
+  std::vector<tensor::HitWord> hits_;  // of one part
+  std::vector<std::byte> code_;        // of one part
 
   std::vector<float> thresholds_;  // from begin() to finish()
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
-  std::vector<Taken> taken_;         // under mutex_
-  std::vector<HitWord> taken_hits_;  // likewise
+  std::vector<Taken> taken_;                 // under mutex_
+  std::vector<tensor::HitWord> taken_hits_;  // likewise
 };
 
 // The parts of a vector of tensors: one for each of them; tensors of less than
@@ -137,6 +129,9 @@ ThresholdInfo inspect_threshold(std::span<const std::byte> message);
 // elements, or has a quantum that is not finite and positive.
 void decode_threshold(std::span<const std::byte> message, float scale,
                       std::span<float> target);
+// What it throws for a message that is whole: of so many elements, with quanta
+// of at most that.
+void require_fit(std::uint64_t elements, std::size_t target, float largest);
 // The second half of it, for a message that inspect_threshold() has passed:
 // for so many elements (kBug), and with scale * largest finite.
 void add_quanta(std::span<const std::byte> message, float scale,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/base/philox.h"
 #include "libcore/exchange/sample.h"
 
 namespace dl::exchange {
@@ -68,25 +67,36 @@ std::size_t ThresholdControl::sample_size() const {
       std::clamp(kExpected / target(), kSmallest, kLargest));
 }
 
-std::span<const float> ThresholdControl::next(std::span<const float> residual,
-                                              std::span<const float> update) {
+std::span<const float> ThresholdControl::next(const Look& look) {
   std::size_t at = 0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     Part& part = parts_[p];
-    const std::size_t n = part.elements;
     if (samples())
-      estimate(part, residual.subspan(at, n),
-               update.empty() ? update : update.subspan(at, n),
-               mix({static_cast<std::uint64_t>(messages_), p}));
+      estimate(part, at, look, mix({static_cast<std::uint64_t>(messages_), p}));
     thresholds_[p] = static_cast<float>(part.threshold);
-    at += n;
+    at += part.elements;
   }
-  require(at == residual.size(), "a residual of all parts");
   return thresholds_;
 }
 
-void ThresholdControl::estimate(Part& part, std::span<const float> residual,
-                                std::span<const float> update,
+std::span<const float> ThresholdControl::next(std::span<const float> residual,
+                                              std::span<const float> update) {
+  const std::size_t all = std::accumulate(
+      parts_.begin(), parts_.end(), std::size_t{0},
+      [](std::size_t sum, const Part& part) { return sum + part.elements; });
+  require(all == residual.size(), "a residual of all parts");
+  // Two references: more would be allocated.
+  return next([&residual, &update](
+                  std::size_t at, std::size_t elements, std::size_t size,
+                  float floor, Philox& random, std::vector<float>& magnitudes) {
+    return sample_magnitudes(
+        residual.subspan(at, elements),
+        update.empty() ? update : update.subspan(at, elements), size, floor,
+        random, magnitudes);
+  });
+}
+
+void ThresholdControl::estimate(Part& part, std::size_t at, const Look& look,
                                 std::uint64_t stream) {
   const auto n = static_cast<double>(part.elements);
   const double share = n * target();
@@ -99,8 +109,8 @@ void ThresholdControl::estimate(Part& part, std::span<const float> residual,
   for (const double of_last : {0.8, 0.4, 0.0}) {
     const auto floor = static_cast<float>(of_last * part.threshold);
     Philox random(0, stream);
-    const auto looked_at = static_cast<double>(sample_magnitudes(
-        residual, update, sample_size(), floor, random, sample_));
+    const auto looked_at = static_cast<double>(
+        look(at, part.elements, sample_size(), floor, random, sample_));
     const double rank = std::max(kFewest, wanted / n * looked_at);
     if (floor > 0 && static_cast<double>(sample_.size()) < rank) continue;
     if (const double found = find(part, wanted, looked_at); found > 0)

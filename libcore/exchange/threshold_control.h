@@ -23,9 +23,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "libcore/base/philox.h"
 #include "libcore/exchange/threshold_rule.h"
 
 namespace dl::exchange {
@@ -38,8 +40,14 @@ class ThresholdControl {
 
   // Whether the next thresholds follow from what is to be sent.
   bool samples() const;
-  // For the next ThresholdEncoder::encode(update, ...) or begin(); update may
-  // be empty, and of no matter if !samples().
+  // A sample of so many of the `elements` from `at` on of what is to be sent,
+  // as sample_magnitudes().
+  using Look = std::function<std::size_t(
+      std::size_t at, std::size_t elements, std::size_t size, float floor,
+      Philox& random, std::vector<float>& magnitudes)>;
+  // For the next message; looks if samples().
+  std::span<const float> next(const Look& look);
+  // The same where it is residual + update; update may be empty.
   std::span<const float> next(std::span<const float> residual,
                               std::span<const float> update);
   // What it gave: ThresholdEncoder::quanta().
@@ -61,8 +69,8 @@ class ThresholdControl {
 
   double target() const;  // density, at this message
   std::size_t sample_size() const;
-  void estimate(Part& part, std::span<const float> residual,
-                std::span<const float> update, std::uint64_t stream);
+  void estimate(Part& part, std::size_t at, const Look& look,
+                std::uint64_t stream);
   double find(const Part& part, double wanted, double looked_at);
   double owed_at_most(const Part& part) const;
   void judge(Part& part, double density) const;

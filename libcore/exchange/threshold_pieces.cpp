@@ -10,6 +10,9 @@
 
 namespace dl::exchange {
 
+using tensor::HitWord;
+using tensor::most_words;
+
 void ThresholdEncoder::begin(std::span<const float> thresholds) {
   require_thresholds(thresholds);
   thresholds_.assign(thresholds.begin(), thresholds.end());

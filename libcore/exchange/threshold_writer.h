@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "libcore/exchange/take.h"
+#include "libcore/tensor/take.h"
 
 namespace dl::exchange {
 
@@ -17,10 +17,19 @@ namespace dl::exchange {
 struct TakenPart {
   std::span<const float> rest;  // after taking; the signs are read there
   float threshold;
-  std::uint64_t quanta;             // as many as hits has
-  std::span<const HitWord> hits;    // ascending, the part's first element is 0
+  std::uint64_t quanta;  // as many as hits has
+  std::span<const tensor::HitWord>
+      hits;                         // ascending, the part's first element is 0
   std::span<const std::byte> code;  // with Rice parameter k, if it was made
   unsigned k;
+};
+
+// The same by the places of its quanta, ascending: i, or ~i where it is
+// negative.
+struct PlacedPart {
+  std::uint64_t elements;
+  float threshold;
+  std::span<const std::int32_t> places;
 };
 
 class ThresholdWriter {
@@ -29,8 +38,12 @@ class ThresholdWriter {
   ThresholdWriter(std::uint64_t elements, std::vector<std::byte>& out);
   // The next part; at most kMaxParts.
   void add(const TakenPart& part);
+  void add(const PlacedPart& part);
 
  private:
+  template <typename Part>
+  void add_part(const Part& part, std::uint64_t elements, std::uint64_t quanta);
+
   std::vector<std::byte>& out_;
   std::size_t start_;
   std::uint64_t skip_ = 0;  // elements since the last segment

@@ -20,6 +20,8 @@ class Constrainer {
  public:
   Constrainer() = default;  // of a network without constraints
   explicit Constrainer(const NetworkConfig& network);
+  // Whether parameters may be anything.
+  bool none() const { return state_ == nullptr; }
   // Puts the parameters of the network back to where they may be, see
   // nn/constraints.h.
   void operator()(std::span<float> parameters) const;

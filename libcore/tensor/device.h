@@ -72,16 +72,10 @@ class Device {
   }
   // The same memory seen as the device's, to be read only and for as long as
   // its owner keeps it; empty where the device cannot.
-  virtual View adopt(std::span<const float> host) {
-    static_cast<void>(host);
-    return {};
-  }
+  virtual View adopt(std::span<const float> /*host*/) { return {}; }
   // The device's memory seen as the host's, to be used between calls of the
   // device; empty where it cannot be, or is not of float.
-  virtual std::span<float> on_host(View v) {
-    static_cast<void>(v);
-    return {};
-  }
+  virtual std::span<float> on_host(View /*v*/) { return {}; }
   // Host to device with conversion of any dtype: dst = src.  Into integers it
   // is exact.  Throws Error: kData, a number that is not whole or not in range.
   virtual void upload(View dst, const Tensor& src) = 0;
@@ -92,7 +86,8 @@ class Device {
   // dst [n, classes] = one-hot of src [n] (integers in 0..classes-1, already
   // checked).
   virtual void upload_one_hot(View dst, const Tensor& src) = 0;
-  // Device to host: dst becomes [shape of src], kF32 or kF64 as it already is.
+  // Device to host: dst becomes [shape of src], kF32 or kF64 as it already is,
+  // or kI32 where both are.
   virtual void download(Tensor& dst, View src) = 0;
   // Until it is called again, what is frozen may be computed by these threads,
   // too: the device's own thread calls team->run().  Null: by its own alone.
@@ -282,6 +277,14 @@ class Device {
   // v = (words[1] >> 8) * 2^-24.
   virtual void normal(View y, double mean, double deviation, std::uint64_t key,
                       std::uint64_t stream, std::uint64_t first) = 0;
+
+  // Threshold coding.  Where |r| >= threshold, |r| -= threshold, and the sign
+  // stays; NaN never is.  places (integers) get these i in ascending order, ~i
+  // where r[i] < 0, from count[0] on up to count[1], which is written.
+  virtual void threshold_encode(View places, View count, View r,
+                                float threshold) = 0;
+  // y[i] += quantum for places i, y[i] -= quantum for ~i; no i twice.
+  virtual void threshold_apply(View y, View places, float quantum) = 0;
 
   // One step of training in one pass over memory.  The components of state are
   // views of their own, so that a range may be cut into pieces.  w may be empty

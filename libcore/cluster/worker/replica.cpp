@@ -113,6 +113,14 @@ std::span<float> Replica::parameters_in_place() {
   return device_->on_host(network_->parameters());
 }
 
+tensor::Device* Replica::keeper() {
+  const tensor::View parameters = network_->parameters();
+  const bool apart = parameters.elements() > 0 &&
+                     device_->real() == tensor::DType::kF32 &&
+                     device_->on_host(parameters).empty();
+  return apart ? device_ : nullptr;
+}
+
 Replica::Step Replica::compute(const nn::Batch& batch, const nn::Position& at,
                                const UpdateSink& sink) {
   return step(batch, at, tensor::UpdateTo::kGradient, sink);

@@ -58,6 +58,10 @@ class Replica {
   // the device's memory is not the host's: then set_parameters() it is.
   std::span<float> parameters_in_place();
 
+  // The device where parameters and updates can stay in its memory from step to
+  // step: it is not the host's, and of float.  Else null.
+  tensor::Device* keeper();
+
   // Forward, backward and updater for one mini-batch, or for each segment of
   // it (Network::segments()), each from the parameters that the one before
   // left.

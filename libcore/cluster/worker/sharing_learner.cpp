@@ -17,10 +17,9 @@
 #include "libcore/cluster/store/run_state.h"
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/sent_updates.h"
+#include "libcore/cluster/worker/shared_parameters.h"
 #include "libcore/cluster/worker/update_coder.h"
-#include "libcore/exchange/fasgd.h"
 #include "libcore/io/digest.h"
-#include "libcore/nn/constrainer.h"
 
 namespace dl::cluster {
 namespace {
@@ -29,6 +28,12 @@ constexpr double kSampleSeconds = 2;  // between two looks at the residual
 // An answer that comes within this share of a mini-batch is waited for, so that
 // on a fast network the next one has seen the update.
 constexpr double kPatience = 0.02;
+
+// What goes into a message, where it lies.
+struct Prepared {
+  std::span<const float> here;
+  tensor::View there;  // on the device that keeps parameters and residual
+};
 
 class SharingLearner : public Learner {
  public:
@@ -40,15 +45,20 @@ class SharingLearner : public Learner {
         updater_(std::move(updater)),
         mail_(mail),
         log_(std::move(log)),
-        history_(history),
-        constrain_(replica_->network().config()),
-        coder_(settings_, replica_->tensors(),
-               updater_ ? updater_->momentum.initial : 0),
-        parameters_(replica_->parameters_in_place()),
-        sees_pieces_(!parameters_.empty() && settings_.fetch == 1) {
-    if (parameters_.empty() || settings_.fetch > 1) keep_apart();
-    if (settings_.staleness_rule.kind == exchange::StalenessRule::Kind::kFasgd)
-      fasgd_.emplace(parameters_.size());
+        keeper_(history ? nullptr
+                        : keeper_of(*replica_, settings_, momentum())),
+        sees_pieces_(!replica_->parameters_in_place().empty() &&
+                     settings_.fetch == 1),
+        coder_(keeper_
+                   ? UpdateCoder(settings_, replica_->tensors(), *keeper_)
+                   : UpdateCoder(settings_, replica_->tensors(), momentum())) {
+    if (keeper_) {
+      parameters_ = std::make_unique<DeviceParameters>(*replica_, *keeper_);
+      return;
+    }
+    auto here = std::make_unique<HostParameters>(*replica_, settings_, history);
+    here_ = here.get();
+    parameters_ = std::move(here);
   }
 
   void begin_session(const Welcome& welcome, Ready& ready) override;
@@ -85,19 +95,19 @@ class SharingLearner : public Learner {
   void refused(const Stale& stale);
   void answer(const Check& check);
 
-  void keep_apart();
-  void look_up();
+  double momentum() const { return updater_ ? updater_->momentum.initial : 0; }
+  Prepared prepare();
+  void keep(const Prepared& prepared);
   void fetch(const nn::Position& at);
   nn::Position position(const Work& work);
   void step_ahead(const nn::Position& at);
   double rate_of(const nn::Position& at) const;
-  void step_alone(const nn::Position& at, std::span<const float> update);
   bool completes_update(const Work& work) const;
   Replica::Step compute_by_pieces(const nn::Batch& batch,
                                   const nn::Position& at);
   bool answer_again(const Work& work);
   void begin_update(const Work& work);
-  void send_update(std::span<const float> prepared, bool by_pieces);
+  void send_update(const Prepared& prepared, bool by_pieces);
   void give_back(const SentUpdate& sent);
   void take_statistics(std::uint64_t number, std::span<const float> values);
   void count(ExchangeStats& stats);
@@ -107,29 +117,20 @@ class SharingLearner : public Learner {
   std::optional<nn::UpdaterConfig> updater_;  // if gradients are shared
   Mailbox& mail_;
   Log log_;
-  ParameterHistory* const history_;  // null: updates are applied here
-  const nn::Constrainer constrain_;
+  tensor::Device* const keeper_;  // of parameters and residual; null: the host
+  const bool sees_pieces_;        // what the updater writes is in host memory
   UpdateCoder coder_;
-
-  // As of update number sequence_: the network's own or, where it trains on
-  // others (step_ahead(), step_alone()) or has them on a device, apart from it.
-  std::span<float> parameters_;
-  const bool sees_pieces_;  // what the updater writes is in host memory
-  std::vector<float> apart_;
-  std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
+  // As of update number sequence_.
+  std::unique_ptr<SharedParameters> parameters_;
+  HostParameters* here_ = nullptr;  // these, unless there is a keeper
   std::uint64_t sequence_ = 0;
   std::uint64_t number_ = 0;  // of this worker
   // This start of a master, and that in which the parameters were the master's.
   std::string run_, parameters_run_;
   bool known_ = false;
-  // Those apart: the network's follow in fetch(), and are others in between if
-  // there are other workers, or fetch > 1.
-  bool changed_ = true;
-  std::int64_t beside_ = 1;  // workers, if their residuals count
-  double applied_ = 0;       // what the last update was multiplied with
-  bool behind_ = false;      // with a history: they are of an earlier update
-  std::vector<float> working_;
-  std::uint64_t fetched_ = 0;     // sequence_ that they came from
+  std::int64_t beside_ = 1;       // workers, if their residuals count
+  double applied_ = 0;            // what the last update was multiplied with
+  std::uint64_t fetched_ = 0;     // sequence_ that the network's came from
   std::int64_t since_fetch_ = 0;  // mini-batches; 0: fetch before the next
 
   // Mini-batches of all workers that the updater's state has gone through;
@@ -206,19 +207,14 @@ void SharingLearner::take_statistics(std::uint64_t number,
 }
 
 void SharingLearner::take_parameters(const State& state) {
-  if (state.parameters.size() != parameters_.size())
+  if (state.parameters.size() != coder_.elements())
     throw Error{Code::kProtocol, "the master sent " +
                                      std::to_string(state.parameters.size()) +
                                      " parameters, the network has " +
-                                     std::to_string(parameters_.size())};
-  std::ranges::copy(state.parameters, parameters_.begin());
-  changed_ = true;
-  behind_ = false;
+                                     std::to_string(coder_.elements())};
+  parameters_->take(state);
   sequence_ = state.version;
   known_ = true;
-  if (!fasgd_) return;
-  fasgd_.emplace(parameters_.size());
-  if (!state.fasgd.empty()) fasgd_->restore(state.fasgd);
 }
 
 void SharingLearner::take(Message message) {
@@ -281,13 +277,12 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   const bool sends = completes_update(work);
   const bool by_pieces = sends && sees_pieces_ && coder_.by_pieces();
   Replica::Step step;
-  std::span<const float> update;
+  Prepared update;
   {
     const Stopwatch watch(mail_.clock, stats_.compute);
     step =
         by_pieces ? compute_by_pieces(batch, at) : replica_->compute(batch, at);
-    if (step.fault.empty() && !by_pieces)
-      update = coder_.prepare(replica_->update());
+    if (step.fault.empty() && !by_pieces) update = prepare();
   }
   if (!step.fault.empty()) {
     if (step.updater_afresh) lived_ = 0;
@@ -309,14 +304,24 @@ std::string SharingLearner::train(Work& work, const nn::Batch& batch) {
   ++stats_.batches;
   const double seconds = stats_.compute - before;
   if (!sends) {
-    coder_.keep(update);
+    keep(update);
   } else {
     send_update(update, by_pieces);
     answer_due_ = mail_.clock.seconds() + kPatience * seconds;
   }
-  if (settings_.fetch > 1) step_alone(at, update);
+  if (settings_.fetch > 1)
+    here_->step_alone(static_cast<float>(rate_of(at)), update.here);
   since_fetch_ = (since_fetch_ + 1) % settings_.fetch;
   return {};
+}
+
+Prepared SharingLearner::prepare() {
+  if (keeper_) return {.here = {}, .there = replica_->network().update()};
+  return {.here = coder_.prepare(replica_->update()), .there = {}};
+}
+
+void SharingLearner::keep(const Prepared& prepared) {
+  keeper_ ? coder_.keep(prepared.there) : coder_.keep(prepared.here);
 }
 
 // An updater corrects for the steps that its state is of: of one with N workers
@@ -353,11 +358,6 @@ void SharingLearner::cut_short(const Work& work) {
     send_update({}, false);
 }
 
-void SharingLearner::look_up() {
-  if (!std::exchange(behind_, false)) return;
-  std::ranges::copy(history_->at(sequence_), parameters_.begin());
-}
-
 // The network takes over what has been applied.
 void SharingLearner::fetch(const nn::Position& at) {
   beside_ = settings_.fetch == 1 ? at.beside : 1;
@@ -366,22 +366,13 @@ void SharingLearner::fetch(const nn::Position& at) {
   else
     settle();
   fetched_ = sequence_;
-  if (settings_.fetch > 1) working_ = apart_;
+  if (settings_.fetch > 1) here_->begin_alone();
 }
 
 void SharingLearner::settle() {
   since_fetch_ = 0;
-  look_up();
-  if (!changed_ || apart_.empty()) return;
   const Stopwatch watch(mail_.clock, stats_.decode);
-  replica_->set_parameters(parameters_);
-  changed_ = false;
-}
-
-void SharingLearner::keep_apart() {
-  apart_.resize(coder_.elements());
-  std::ranges::copy(parameters_, apart_.begin());
-  parameters_ = apart_;
+  parameters_->settle();
 }
 
 double SharingLearner::rate_of(const nn::Position& at) const {
@@ -392,31 +383,10 @@ double SharingLearner::rate_of(const nn::Position& at) const {
 // back will come, that of others as much of it as comes now.  What this worker
 // has done it knows, and steps that whole way.
 void SharingLearner::step_ahead(const nn::Position& at) {
-  look_up();
   const Stopwatch watch(mail_.clock, stats_.decode);
-  if (apart_.empty()) keep_apart();
-  std::span<float> to = replica_->parameters_in_place();
-  if (to.empty()) {
-    working_.resize(apart_.size());
-    to = working_;
-  }
   const double own =
       rate_of(at) * std::pow(kSmaller, static_cast<double>(setbacks_));
-  coder_.step_ahead(parameters_, own, applied_, beside_, to);
-  constrain_(to);
-  if (!working_.empty()) replica_->set_parameters(to);
-  changed_ = true;
-}
-
-// The network goes on by its own update, until it fetches.
-void SharingLearner::step_alone(const nn::Position& at,
-                                std::span<const float> update) {
-  const auto rate = static_cast<float>(rate_of(at));
-  for (std::size_t i = 0; i < working_.size(); ++i)
-    working_[i] -= rate * update[i];
-  constrain_(working_);
-  replica_->set_parameters(working_);
-  changed_ = true;
+  parameters_->step_ahead(coder_, own, applied_, beside_);
 }
 
 // Unless one is open for the lease.  What another lease left unsent, because it
@@ -432,13 +402,14 @@ void SharingLearner::begin_update(const Work& work) {
 }
 
 // by_pieces: of what compute_by_pieces() has taken.
-void SharingLearner::send_update(std::span<const float> prepared,
-                                 bool by_pieces) {
+void SharingLearner::send_update(const Prepared& prepared, bool by_pieces) {
   {
     const Stopwatch watch(mail_.clock, stats_.encode);
-    unsent_.quanta =
-        by_pieces ? coder_.finish(unsent_.count, unsent_.payload)
-                  : coder_.encode(prepared, unsent_.count, unsent_.payload);
+    const std::int64_t count = unsent_.count;
+    std::vector<std::byte>& out = unsent_.payload;
+    unsent_.quanta = by_pieces ? coder_.finish(count, out)
+                     : keeper_ ? coder_.encode(prepared.there, count, out)
+                               : coder_.encode(prepared.here, count, out);
     unsent_.threshold = coder_.threshold();
   }
   count(stats_);
@@ -486,13 +457,9 @@ void SharingLearner::apply(Apply apply) {
   }
   if (apply.sequence != sequence_ + 1)
     throw OutOfStep{"missed update " + std::to_string(sequence_ + 1)};
-  if (history_) {
-    behind_ = changed_ = true;
-  } else if (!apply.payload.empty()) {
+  {
     const Stopwatch watch(mail_.clock, stats_.decode);
-    exchange::apply_update(apply.payload, -apply.scale, fasgd_, parameters_);
-    constrain_(parameters_);
-    changed_ = true;
+    parameters_->apply(apply);
   }
   // A synchronous round does not depend on what came with a State instead.
   if (beside_ > 1 && settings_.staleness != 0 && apply.origin != number_ &&
@@ -517,10 +484,9 @@ void SharingLearner::answer(const Check& check) {
   if (!known_ || sequence_ != check.sequence)
     throw OutOfStep{"asked for update " + std::to_string(check.sequence) +
                     " at " + std::to_string(sequence_)};
-  look_up();
   Digest answer;
   answer.sequence = check.sequence;
-  answer.digest = io::digest(std::as_bytes(std::span(parameters_)));
+  answer.digest = io::digest(std::as_bytes(parameters_->values()));
   answer.residual_norm = coder_.residual_norm();
   answer.mass = coder_.ledger();
   answer.exchange = mail_.tell_exchange();

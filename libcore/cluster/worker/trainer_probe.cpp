@@ -2,11 +2,15 @@
 // bring.
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 
 #include "libcore/base/clock.h"
+#include "libcore/cluster/worker/shared_parameters.h"
 #include "libcore/cluster/worker/trainer.h"
 #include "libcore/cluster/worker/update_coder.h"
 #include "libcore/exchange/delta.h"
+#include "libcore/exchange/device_quanta.h"
 #include "libcore/exchange/threshold.h"
 
 namespace dl::cluster {
@@ -21,28 +25,53 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Codes updates as sharing does, and times it.
+// Codes updates as sharing does, where it does, and times it.
 class CodecTimer {
  public:
-  CodecTimer(const Replica& replica, const SharingSettings& settings)
-      : coder_(settings, replica.tensors(), 0), target_(coder_.elements()) {}
+  CodecTimer(Replica& replica, const SharingSettings& settings)
+      : replica_(replica),
+        keeper_(keeper_of(replica, settings, 0)),
+        coder_(keeper_ ? UpdateCoder(settings, replica.tensors(), *keeper_)
+                       : UpdateCoder(settings, replica.tensors(), 0)) {
+    if (!keeper_) {
+      target_.resize(coder_.elements());
+      return;
+    }
+    there_ = keeper_->allocate(replica.network().parameters().shape);
+    quanta_.emplace(*keeper_);
+  }
 
+  // Of the last compute(), whose update on the host the caller has if it must
+  // be there to be coded.
   void run(std::span<const float> update) {
     message_.clear();
     const double begin = monotonic_seconds();
-    coder_.encode(update, 1, message_);
+    if (keeper_)
+      coder_.encode(replica_.network().update(), 1, message_);
+    else
+      coder_.encode(update, 1, message_);
     const double between = monotonic_seconds();
-    exchange::decode_threshold(message_, -1, target_);
+    if (keeper_) {
+      quanta_->decode(message_, -1, there_->view());
+      keeper_->finish();
+    } else {
+      exchange::decode_threshold(message_, -1, target_);
+    }
     encode.push_back(between - begin);
     decode.push_back(monotonic_seconds() - between);
   }
+  bool on_device() const { return keeper_ != nullptr; }
   std::size_t bytes() const { return message_.size(); }
 
   std::vector<double> encode, decode;
 
  private:
+  Replica& replica_;
+  tensor::Device* const keeper_;
   UpdateCoder coder_;
   std::vector<float> target_;
+  std::unique_ptr<tensor::Buffer> there_;
+  std::optional<exchange::DeviceQuanta> quanta_;
   std::vector<std::byte> message_;
 };
 
@@ -76,9 +105,11 @@ void Trainer::probe(const Probe& probe) {
     const double begin = monotonic_seconds();
     replica.compute(replica.network().batch_of(batch.set),
                     {i, 0, static_cast<std::uint64_t>(i)});
-    const auto update = replica.update();
+    std::span<const float> update;
+    if (!codec.on_device()) update = replica.update();
     if (i >= kWarmUp) compute.push_back(monotonic_seconds() - begin);
     codec.run(update);
+    if (codec.on_device()) update = replica.update();
     // Trained on, as updates of parameters that stand still are all alike.
     for (std::size_t k = 0; k < update.size(); ++k) parameters[k] -= update[k];
     ++mail_.progress;

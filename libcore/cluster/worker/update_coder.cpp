@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "libcore/base/error.h"
 #include "libcore/cluster/protocol/exchange_stats.h"
@@ -19,27 +20,54 @@ constexpr double kMostRise = 10;
 }  // namespace
 
 UpdateCoder::UpdateCoder(const SharingSettings& settings,
-                         std::span<const std::size_t> tensors, double momentum)
+                         std::span<const std::size_t> tensors,
+                         std::unique_ptr<exchange::ThresholdEncoder> here,
+                         std::unique_ptr<exchange::DeviceResidual> there)
     : tensors_(tensors.begin(), tensors.end()),
       clip_multiple_(settings.clip_multiple),
       clip_every_(settings.clip_every),
-      encoder_(exchange::parts_of(tensors, settings.per_tensor)),
-      first_control_(settings.threshold,
-                     exchange::parts_of(tensors, settings.per_tensor),
-                     settings.warmup),
+      here_(std::move(here)),
+      there_(std::move(there)),
+      residual_(here_ ? static_cast<exchange::Residual&>(*here_) : *there_),
+      first_control_(settings.threshold, residual_.parts(), settings.warmup),
       rates_(tensors.size()),
       highest_rates_(tensors.size()) {
-  if (momentum > 0)
-    momentum_.emplace(encoder_.residual().size(), momentum, settings.masking);
   sample_.reserve(2 * kSample);
 }
 
+UpdateCoder::UpdateCoder(const SharingSettings& settings,
+                         std::span<const std::size_t> tensors, double momentum)
+    : UpdateCoder(settings, tensors,
+                  std::make_unique<exchange::ThresholdEncoder>(
+                      exchange::parts_of(tensors, settings.per_tensor)),
+                  nullptr) {
+  if (momentum > 0) momentum_.emplace(elements(), momentum, settings.masking);
+}
+
+UpdateCoder::UpdateCoder(const SharingSettings& settings,
+                         std::span<const std::size_t> tensors,
+                         tensor::Device& device)
+    : UpdateCoder(
+          settings, tensors, nullptr,
+          std::make_unique<exchange::DeviceResidual>(
+              exchange::parts_of(tensors, settings.per_tensor), device)) {}
+
+exchange::ThresholdEncoder& UpdateCoder::on_host() {
+  require(here_ != nullptr, "an update of the host's for a device's residual");
+  return *here_;
+}
+
+exchange::DeviceResidual& UpdateCoder::on_device() {
+  require(there_ != nullptr, "an update of a device's for the host's residual");
+  return *there_;
+}
+
 void UpdateCoder::follow(std::span<const double> rates) {
-  const auto parts = encoder_.parts();
+  const auto parts = residual_.parts();
   std::size_t begin = 0, part = 0, part_end = parts.empty() ? 0 : parts[0];
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     const std::size_t elements = tensors_[t];
-    const auto residual = encoder_.residual().subspan(begin, elements);
+    const std::size_t at = begin;
     if (elements > 0 && begin >= part_end) part_end += parts[++part];
     begin += elements;
     double &rate = rates_[t], &highest = highest_rates_[t];
@@ -54,9 +82,7 @@ void UpdateCoder::follow(std::span<const double> rates) {
       if (rates[t] > highest) rate = highest = rates[t];
       continue;
     }
-    if (change < 1)
-      ledger_.clipped.add(
-          exchange::shrink_residual(residual, static_cast<float>(change)));
+    if (change < 1) residual_.shrink(at, elements, static_cast<float>(change));
     if (change == 0) continue;
     rate *= change;
     const auto share =
@@ -70,28 +96,45 @@ std::span<const float> UpdateCoder::prepare(std::span<const float> update) {
 }
 
 void UpdateCoder::keep(std::span<const float> prepared) {
-  ledger_.given += exchange::accumulate(encoder_.residual(), prepared);
+  ledger_.given += exchange::accumulate(on_host().residual(), prepared);
 }
+
+void UpdateCoder::keep(tensor::View update) { on_device().add(update); }
 
 std::int64_t UpdateCoder::encode(std::span<const float> prepared,
                                  std::int64_t batches,
                                  std::vector<std::byte>& out) {
   const std::size_t begin = out.size();
-  const auto thresholds = control_.next(encoder_.residual(), prepared);
-  const std::int64_t quanta = encoder_.encode(prepared, thresholds, out);
+  const auto thresholds = control_.next(on_host().residual(), prepared);
+  const std::int64_t quanta = here_->encode(prepared, thresholds, out);
+  sent(batches, std::span(out).subspan(begin), thresholds);
+  return quanta;
+}
+
+std::int64_t UpdateCoder::encode(tensor::View update, std::int64_t batches,
+                                 std::vector<std::byte>& out) {
+  const std::size_t begin = out.size();
+  exchange::DeviceResidual& residual = on_device();
+  if (!update.empty()) residual.add(update);
+  const auto thresholds = control_.next(
+      [&residual](std::size_t at, std::size_t elements, std::size_t size,
+                  float floor, Philox& random, std::vector<float>& magnitudes) {
+        return residual.look(at, elements, size, floor, random, magnitudes);
+      });
+  const std::int64_t quanta = residual.encode(thresholds, out);
   sent(batches, std::span(out).subspan(begin), thresholds);
   return quanta;
 }
 
 void UpdateCoder::begin() {
-  thresholds_ = control_.next(encoder_.residual(), {});
-  encoder_.begin(thresholds_);
+  thresholds_ = control_.next(on_host().residual(), {});
+  here_->begin(thresholds_);
 }
 
 std::int64_t UpdateCoder::finish(std::int64_t batches,
                                  std::vector<std::byte>& out) {
   const std::size_t begin = out.size();
-  const std::int64_t quanta = encoder_.finish(out);
+  const std::int64_t quanta = on_host().finish(out);
   sent(batches, std::span(out).subspan(begin), thresholds_);
   return quanta;
 }
@@ -103,20 +146,11 @@ void UpdateCoder::sent(std::int64_t batches, std::span<const std::byte> message,
   ledger_.sent.add(exchange::inspect_threshold(message).mass);
   if (momentum_) momentum_->sent(message);
   unclipped_ += batches;
-  if (clip_every_ > 0 && unclipped_ >= clip_every_) clip(thresholds);
-  control_.sent(encoder_.quanta());
-}
-
-void UpdateCoder::clip(std::span<const float> thresholds) {
-  unclipped_ = 0;
-  std::span<float> rest = encoder_.residual();
-  for (std::size_t p = 0; p < encoder_.parts().size(); ++p) {
-    const std::size_t elements = encoder_.parts()[p];
-    ledger_.clipped.add(exchange::clip_residual(
-        rest.first(elements),
-        static_cast<float>(clip_multiple_ * thresholds[p])));
-    rest = rest.subspan(elements);
+  if (clip_every_ > 0 && unclipped_ >= clip_every_) {
+    unclipped_ = 0;
+    residual_.clip(clip_multiple_, thresholds);
   }
+  control_.sent(residual_.quanta());
 }
 
 void UpdateCoder::step_ahead(std::span<const float> parameters, double own,
@@ -124,7 +158,7 @@ void UpdateCoder::step_ahead(std::span<const float> parameters, double own,
                              std::span<float> to) {
   const auto times =
       static_cast<float>(own + others * held_back_.times(workers));
-  const std::span<const float> residual = encoder_.residual();
+  const std::span<const float> residual = on_host().residual();
   require(parameters.size() == residual.size() && to.size() == residual.size(),
           "vectors of one size");
   const float* from = parameters.data();
@@ -134,15 +168,19 @@ void UpdateCoder::step_ahead(std::span<const float> parameters, double own,
     out[i] = from[i] - times * rest[i];
 }
 
+void UpdateCoder::step_ahead(tensor::View parameters, double own, double others,
+                             std::int64_t workers, tensor::View to) {
+  const double times = own + others * held_back_.times(workers);
+  on_device().step_ahead(parameters, static_cast<float>(times), to);
+}
+
 void UpdateCoder::give_back(std::span<const std::byte> message) {
-  exchange::decode_threshold(message, 1.0F, encoder_.residual());
+  residual_.give_back(message);
   ledger_.returned.add(exchange::inspect_threshold(message).mass);
 }
 
 void UpdateCoder::forget() {
-  const std::span<float> residual = encoder_.residual();
-  ledger_.clipped.add(exchange::mass_of(residual));
-  std::ranges::fill(residual, 0.0F);
+  residual_.clear();
   if (momentum_) momentum_->forget();
   control_ = first_control_;
   rates_.assign(rates_.size(), 0);
@@ -157,8 +195,9 @@ void UpdateCoder::drop(std::span<const std::byte> message) {
 
 MassLedger UpdateCoder::ledger() {
   MassLedger ledger = ledger_;
-  ledger.given += encoder_.given();
-  ledger.residual = exchange::mass_of(encoder_.residual());
+  ledger.given += residual_.given();
+  ledger.clipped = residual_.cut();
+  ledger.residual = residual_.mass();
   return ledger;
 }
 
@@ -166,19 +205,8 @@ void UpdateCoder::start_from(double threshold) {
   if (messages_ == 0) control_.start_from(threshold);
 }
 
-double UpdateCoder::residual_norm() {
-  double squares = 0;
-  for (const float r : encoder_.residual())
-    squares += static_cast<double>(r) * r;
-  return std::sqrt(squares);
-}
-
 std::array<double, 4> UpdateCoder::residual_quantiles() {
-  const std::span<const float> residual = encoder_.residual();
-  const std::size_t step = std::max<std::size_t>(1, residual.size() / kSample);
-  sample_.clear();
-  for (std::size_t i = 0; i < residual.size(); i += step)
-    sample_.push_back(std::fabs(residual[i]));
+  residual_.magnitudes(std::max<std::size_t>(1, elements() / kSample), sample_);
   std::array<double, 4> quantiles{};
   auto from = sample_.begin();
   for (std::size_t q = 0; q < quantiles.size(); ++q) {

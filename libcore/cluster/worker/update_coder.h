@@ -1,6 +1,10 @@
 // From updates to messages: what a worker of sharing has of its own between
 // two mini-batches.  Thresholds, residual and its clipping, momentum where
 // gradients are shared.
+//
+// The residual lies where the updates do: in memory of the host, or in that of
+// a device, which keeps it, so that only coded updates cross to the host.  Then
+// there is no momentum, and no coding by pieces.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_UPDATE_CODER_H_
 #define DL_LIBCORE_CLUSTER_WORKER_UPDATE_CODER_H_
@@ -8,16 +12,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "libcore/cluster/protocol/mass_ledger.h"
 #include "libcore/cluster/settings/sharing_settings.h"
+#include "libcore/exchange/device_residual.h"
 #include "libcore/exchange/held_back.h"
 #include "libcore/exchange/momentum_correction.h"
 #include "libcore/exchange/threshold.h"
 #include "libcore/exchange/threshold_control.h"
+#include "libcore/tensor/device.h"
 
 namespace dl::cluster {
 
@@ -28,6 +35,10 @@ class UpdateCoder {
   // gradients that are shared, 0 for none.
   UpdateCoder(const SharingSettings& settings,
               std::span<const std::size_t> tensors, double momentum);
+  // Of updates in the device's memory; it outlives the coder, and its reals are
+  // of float.  At most exchange::kMostOnDevice elements (kBug).
+  UpdateCoder(const SharingSettings& settings,
+              std::span<const std::size_t> tensors, tensor::Device& device);
 
   // Before an update: the learning rates that it is made with, of each tensor.
   // What is left of earlier ones shrinks as the rate falls, and thresholds do:
@@ -45,27 +56,38 @@ class UpdateCoder {
   std::int64_t encode(std::span<const float> prepared, std::int64_t batches,
                       std::vector<std::byte>& out);
 
+  // The same of updates on the device, as they are.
+  void keep(tensor::View update);
+  std::int64_t encode(tensor::View update, std::int64_t batches,
+                      std::vector<std::byte>& out);
+
   // encode() while the update is being written, by pieces and from any
   // threads: begin(), take() until all of it was, finish(); or undo() if it is
   // not to be sent.  Only where by_pieces(): the thresholds follow from
   // earlier messages, and there is no momentum.
-  bool by_pieces() const { return !momentum_ && !control_.samples(); }
+  bool by_pieces() const {
+    return here_ != nullptr && !momentum_ && !control_.samples();
+  }
   void begin();
   void take(std::size_t at, std::span<const float> piece) {
-    encoder_.take(at, piece);
+    here_->take(at, piece);
   }
   std::int64_t finish(std::int64_t batches, std::vector<std::byte>& out);
-  void undo(std::span<const float> update) { encoder_.undo(update); }
+  void undo(std::span<const float> update) { here_->undo(update); }
 
   // Another worker's message, of so many.
   void hear(std::span<const std::byte> message, std::int64_t workers) {
-    held_back_.hear(message, encoder_.residual(), workers);
+    if (held_back_.listens(workers))
+      held_back_.hear(residual_.overlap(message));
   }
   // Into `to`: the parameters as they are once so many workers have sent what
   // they hold back, as far as this one can tell.  What they are multiplied with
   // when they are applied: `own` what this one holds back, `others` the rest.
   void step_ahead(std::span<const float> parameters, double own, double others,
                   std::int64_t workers, std::span<float> to);
+  // The same on the device, but for rounding.
+  void step_ahead(tensor::View parameters, double own, double others,
+                  std::int64_t workers, tensor::View to);
 
   // Nobody applied the message: its quanta go back where they came from.
   void give_back(std::span<const std::byte> message);
@@ -75,24 +97,32 @@ class UpdateCoder {
   // What became of the message will never be known.
   void drop(std::span<const std::byte> message);
 
-  std::size_t elements() { return encoder_.residual().size(); }
+  std::size_t elements() const { return residual_.elements(); }
   double threshold() const { return sent_threshold_; }  // of the last message
   // Where others are; only before the first message.
   void start_from(double threshold);
   MassLedger ledger();  // one pass over the residual
-  double residual_norm();
+  double residual_norm() { return residual_.norm(); }
   // Quantiles of a sample of |residual|, at ExchangeStats::kQuantiles.
   std::array<double, 4> residual_quantiles();
 
  private:
+  UpdateCoder(const SharingSettings& settings,
+              std::span<const std::size_t> tensors,
+              std::unique_ptr<exchange::ThresholdEncoder> here,
+              std::unique_ptr<exchange::DeviceResidual> there);
+  exchange::ThresholdEncoder& on_host();
+  exchange::DeviceResidual& on_device();
   void sent(std::int64_t batches, std::span<const std::byte> message,
             std::span<const float> thresholds);
-  void clip(std::span<const float> thresholds);
 
   const std::vector<std::size_t> tensors_;
   const double clip_multiple_;
   const std::int64_t clip_every_;
-  exchange::ThresholdEncoder encoder_;
+  // One of them.
+  const std::unique_ptr<exchange::ThresholdEncoder> here_;
+  const std::unique_ptr<exchange::DeviceResidual> there_;
+  exchange::Residual& residual_;
   const exchange::ThresholdControl first_control_;
   exchange::ThresholdControl control_ = first_control_;
   // Of each tensor: that residual and thresholds are for, and the highest so

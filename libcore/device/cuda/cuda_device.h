@@ -170,6 +170,11 @@ class CudaDevice final : public tensor::Device {
   void normal(View y, double mean, double deviation, std::uint64_t key,
               std::uint64_t stream, std::uint64_t first) override;
 
+  // threshold.cu
+  void threshold_encode(View places, View count, View r,
+                        float threshold) override;
+  void threshold_apply(View y, View places, float quantum) override;
+
   // updater.cu
   void update(View number, const tensor::UpdaterStep& step, tensor::UpdateTo to,
               View g, View w, const tensor::StateViews& state) override;

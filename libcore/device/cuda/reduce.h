@@ -48,6 +48,23 @@ DL_DEVICE T reduce(const Block& b, T mine, const Combine& combine) {
   return result;
 }
 
+// What the threads before this one have, added up.  Shared memory as reduce().
+template <class T>
+DL_DEVICE T sum_before(const Block& b, T mine) {
+  T* const all = reinterpret_cast<T*>(b.shared);
+  all[b.thread] = mine;
+  b.sync();
+  for (unsigned step = 1; step < b.threads; step *= 2) {
+    const T before = b.thread < step ? T{} : all[b.thread - step];
+    b.sync();
+    all[b.thread] = all[b.thread] + before;
+    b.sync();
+  }
+  const T sum = b.thread == 0 ? T{} : all[b.thread - 1];
+  b.sync();
+  return sum;
+}
+
 // item(j) of j in 0..length-1, put together by the whole block.
 template <class T, class Item, class Combine>
 DL_DEVICE T reduce_over(const Block& b, std::int64_t length, T zero,

@@ -18,6 +18,14 @@ std::vector<std::byte> message_of(Floats values) {
   return message;
 }
 
+void hear(HeldBack& held_back, const std::vector<std::byte>& message,
+          const Floats& residual, std::int64_t workers) {
+  if (held_back.listens(workers))
+    held_back.hear(
+        overlap_of(message, residual.size(),
+                   [&residual](std::uint64_t i) { return residual[i]; }));
+}
+
 }  // namespace
 
 TEST_CASE("the guess of what others hold back follows what they send") {
@@ -25,7 +33,8 @@ TEST_CASE("the guess of what others hold back follows what they send") {
   // After so many rounds of 16 workers.
   const auto times = [&](const Floats& residual, int rounds) {
     HeldBack held_back;
-    for (int i = 0; i < rounds * 15; ++i) held_back.hear(message, residual, 16);
+    for (int i = 0; i < rounds * 15; ++i)
+      hear(held_back, message, residual, 16);
     return held_back.times(16);
   };
   CHECK(times({2, -2, 7, 7}, 0) == 0);  // nobody was heard
@@ -41,25 +50,26 @@ TEST_CASE("the guess of what others hold back follows what they send") {
 
 TEST_CASE("the guess follows what was heard of late, and how many there are") {
   HeldBack held_back;
-  const auto hear = [&](float residual, int rounds) {
+  const auto hear_for = [&](float residual, int rounds) {
     for (int i = 0; i < rounds * 15; ++i)
-      held_back.hear(message_of({2}), Floats{residual}, 16);
+      hear(held_back, message_of({2}), {residual}, 16);
   };
-  hear(2, 1000);
-  hear(0, 20);
+  hear_for(2, 1000);
+  hear_for(0, 20);
   CHECK(held_back.times(16) < 0.1);
-  hear(1, 20);
+  hear_for(1, 20);
   CHECK(held_back.times(31) == Approx(2 * held_back.times(16)));
   CHECK(held_back.times(1) == 0);
   held_back.forget();
   CHECK(held_back.times(16) == 0);
-  held_back.hear(message_of({1}), Floats{1}, 16);  // a message without quanta
+  hear(held_back, message_of({1}), {1}, 16);  // a message without quanta
   CHECK(held_back.times(16) == 0);
 }
 
 TEST_CASE("what is no message of as many elements tells nothing") {
-  HeldBack held_back;
   const auto message = message_of(Floats(100, 2));
-  CHECK_THROWS_AS(held_back.hear(std::span(message).first(14), Floats(100), 2),
+  const auto none = [](std::uint64_t) { return 0.0F; };
+  CHECK_THROWS_AS(overlap_of(std::span(message).first(14), 100, none),
                   dl::Error);
+  CHECK_THROWS_AS(overlap_of(message, 99, none), dl::Error);
 }

@@ -12,6 +12,10 @@
 
 using namespace dl;
 using namespace dl::exchange;
+using dl::tensor::HitWord;
+using dl::tensor::most_words;
+using dl::tensor::take_ways;
+using dl::tensor::TakeWay;
 
 namespace {
 

@@ -15,10 +15,13 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/exchange/take.h"
+#include "libcore/tensor/take.h"
 
 using namespace dl;
 using namespace dl::exchange;
+using dl::tensor::HitWord;
+using dl::tensor::most_words;
+using dl::tensor::take_ways;
 
 namespace {
 

@@ -27,6 +27,10 @@ void fail_next(const std::string& name, int status);
 // ... and whether this one is to: its status, or 0.
 int failure_of(const char* name);
 
+// What was copied between the host and the GPU so far, in bytes.  Of the
+// plug-in, for dlsym(); any thread.
+extern "C" std::size_t emulated_bus_bytes();
+
 // All of these bytes are the emulated GPU's.
 bool lies_on_gpu(const void* address, std::size_t bytes);
 // Handles and descriptors that have not been destroyed.

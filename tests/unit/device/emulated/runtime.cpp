@@ -1,6 +1,7 @@
 // The CUDA runtime, on the host.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -26,6 +27,7 @@ bool recording = false;
 std::vector<std::string> calls;
 std::map<std::string, int, std::less<>> failures;
 Owned device_memory, host_memory;
+std::atomic<std::size_t> bus_bytes = 0;
 
 // What is to be seen of a call, and whether it goes wrong.
 cudaError_t call(const char* name) {
@@ -204,8 +206,11 @@ cudaError_t check(const CopyWork& work) {
 }
 
 void perform(const CopyWork& work) {
+  if (work.kind != cudaMemcpyDeviceToDevice) bus_bytes += work.bytes;
   std::memmove(work.to, work.from, work.bytes);
 }
+
+std::size_t emulated_bus_bytes() { return bus_bytes; }
 
 void note_call(const char* name) {
   if (recording) calls.emplace_back(name);

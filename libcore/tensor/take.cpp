@@ -1,6 +1,6 @@
 // The pass with the widest registers there are.
 
-#include "libcore/exchange/take.h"
+#include "libcore/tensor/take.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace dl::exchange {
+namespace dl::tensor {
 namespace {
 
 // Appends without a branch: the word is written in any case, and kept if it has
@@ -230,4 +230,4 @@ std::size_t select_over(std::span<const float> x, float threshold,
   return count;
 }
 
-}  // namespace dl::exchange
+}  // namespace dl::tensor

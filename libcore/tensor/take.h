@@ -1,7 +1,7 @@
 // One pass over a residual: add the update, compare, take the quanta out.
 
-#ifndef DL_LIBCORE_EXCHANGE_TAKE_H_
-#define DL_LIBCORE_EXCHANGE_TAKE_H_
+#ifndef DL_LIBCORE_TENSOR_TAKE_H_
+#define DL_LIBCORE_TENSOR_TAKE_H_
 
 #include <bit>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace dl::exchange {
+namespace dl::tensor {
 
 // Up to 64 elements of which some reach the threshold: bit i is element
 // first + i.
@@ -68,6 +68,6 @@ struct TakeWay {
 };
 std::vector<TakeWay> take_ways();
 
-}  // namespace dl::exchange
+}  // namespace dl::tensor
 
-#endif  // DL_LIBCORE_EXCHANGE_TAKE_H_
+#endif  // DL_LIBCORE_TENSOR_TAKE_H_

@@ -1,0 +1,116 @@
+// The parameters that all workers of sharing have alike, to the bit, whenever
+// they have applied as many updates: the network's own or, where it trains on
+// others in between (step_ahead(), step_alone()) or has its own on a device,
+// apart from them.
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_SHARED_PARAMETERS_H_
+#define DL_LIBCORE_CLUSTER_WORKER_SHARED_PARAMETERS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/settings/sharing_settings.h"
+#include "libcore/cluster/worker/replica.h"
+#include "libcore/cluster/worker/update_coder.h"
+#include "libcore/exchange/device_quanta.h"
+#include "libcore/exchange/fasgd.h"
+#include "libcore/nn/constrainer.h"
+
+namespace dl::cluster {
+
+class ParameterHistory;
+
+// The device that keeps parameters and residual in its memory, so that only
+// coded updates cross its bus; null: they are the host's.  Momentum of what is
+// sent, fasgd, constraints and parameters of a worker's own between two fetches
+// are the host's arithmetic, which is the master's too.
+tensor::Device* keeper_of(Replica& replica, const SharingSettings& settings,
+                          double momentum);
+
+// Used by one thread at a time.
+class SharedParameters {
+ public:
+  virtual ~SharedParameters() = default;
+
+  // Those of the state, which are as many.
+  virtual void take(const State& state) = 0;
+  // Throws Error: kProtocol, as exchange::decode_threshold().
+  virtual void apply(const Apply& apply) = 0;
+  // In memory of the host, until the next call of anything here.
+  virtual std::span<const float> values() = 0;
+  // The network's become these.
+  virtual void settle() = 0;
+  // The network's become where these are going, UpdateCoder::step_ahead().
+  virtual void step_ahead(UpdateCoder& coder, double own, double others,
+                          std::int64_t workers) = 0;
+};
+
+// In memory of the host: each step takes the update there, and brings the
+// network's parameters to its device.
+class HostParameters final : public SharedParameters {
+ public:
+  // The replica outlives it.  history: where it looks up what updates make of
+  // them; null: it applies them.
+  HostParameters(Replica& replica, const SharingSettings& settings,
+                 ParameterHistory* history);
+
+  void take(const State& state) override;
+  void apply(const Apply& apply) override;
+  std::span<const float> values() override;
+  void settle() override;
+  void step_ahead(UpdateCoder& coder, double own, double others,
+                  std::int64_t workers) override;
+
+  // From these, the network goes on by its own updates.
+  void begin_alone() { working_ = apart_; }
+  void step_alone(float rate, std::span<const float> update);
+
+ private:
+  void keep_apart();
+  void look_up();
+
+  Replica& replica_;
+  const nn::Constrainer constrain_;
+  ParameterHistory* const history_;
+  std::span<float> parameters_;  // the network's, or apart_
+  std::vector<float> apart_;
+  std::vector<float> working_;            // what the network trains on instead
+  std::optional<exchange::Fasgd> fasgd_;  // if that is the staleness rule
+  // Those apart: the network's follow in settle(), and are others in between.
+  bool changed_ = true;
+  bool behind_ = false;  // with a history: they are of an earlier update
+  std::uint64_t sequence_ = 0;
+};
+
+// In the memory of a device: only coded updates go there.
+class DeviceParameters final : public SharedParameters {
+ public:
+  // The replica outlives it; device: keeper_of() it.
+  DeviceParameters(Replica& replica, tensor::Device& device);
+
+  void take(const State& state) override;
+  void apply(const Apply& apply) override;
+  std::span<const float> values() override;
+  void settle() override;
+  void step_ahead(UpdateCoder& coder, double own, double others,
+                  std::int64_t workers) override;
+
+ private:
+  tensor::View network() { return replica_.network().parameters(); }
+  tensor::View view() { return apart_ ? apart_->view() : network(); }
+
+  Replica& replica_;
+  tensor::Device& device_;
+  exchange::DeviceQuanta quanta_;
+  std::unique_ptr<tensor::Buffer> apart_;  // once there are other workers
+  bool changed_ = true;                    // as of HostParameters
+  tensor::Tensor fetched_{tensor::DType::kF32, {0}};
+};
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_SHARED_PARAMETERS_H_
