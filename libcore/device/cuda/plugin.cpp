@@ -39,6 +39,11 @@ const char* dl_cuda_version() {
   return text.c_str();
 }
 
+int dl_cuda_count() {
+  int count = 0;
+  return plugin_api().cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
 dl::tensor::Device* dl_cuda_open(int index) {
   return new CudaDevice(plugin_api(), index);
 }

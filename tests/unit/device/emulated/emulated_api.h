@@ -1,7 +1,8 @@
 // CUDA, cuBLASLt and cuDNN as the cuda device uses them, on the host: memory is
 // the host's, kernels are run thread by thread, and the libraries' calls
 // compute what their descriptors say, naively.  What they would refuse is
-// refused.  One source file a library.
+// refused.  One source file a library.  There are as many GPUs as
+// DL_EMULATED_GPUS in the environment says; 1 if it is not set.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_

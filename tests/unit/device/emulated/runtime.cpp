@@ -33,9 +33,16 @@ cudaError_t call(const char* name) {
   return static_cast<cudaError_t>(failure_of(name));
 }
 
+cudaError_t get_device_count(int* count) {
+  const char* const wanted = std::getenv("DL_EMULATED_GPUS");
+  *count = wanted == nullptr ? 1 : std::atoi(wanted);
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
 cudaError_t set_device(int index) {
   if (const auto failed = call("cudaSetDevice")) return failed;
-  return index == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+  int count = 0;
+  get_device_count(&count);
+  return index < count ? cudaSuccess : cudaErrorInvalidDevice;
 }
 cudaError_t get_version(int* version) {
   *version = CUDART_VERSION;
@@ -225,6 +232,7 @@ bool lies_on_gpu(const void* address, std::size_t bytes) {
 }
 
 void set_runtime(Api& api) {
+  api.cudaGetDeviceCount = get_device_count;
   api.cudaSetDevice = set_device;
   api.cudaRuntimeGetVersion = get_version;
   api.cudaDriverGetVersion = get_version;
