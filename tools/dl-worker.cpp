@@ -63,7 +63,7 @@ void declare(dl::cli::Options& opt, Args& a) {
 
   opt.section("Work");
   opt.add("device", &a.worker.trainer.device, "NAME",
-          "cpu, cuda, cuda:N, reference or auto");
+          "cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("threads", &a.threads, "COUNT",
           "threads that compute; 0: as many as there are cores");
   opt.add("data-root", &a.worker.trainer.data_root, "DIR",
@@ -110,8 +110,9 @@ void check(const Args& args) {
                                           " bytes without control characters"};
 }
 
-// --device auto becomes what it is here: where that is several GPUs, in a process
-// for each.  False: this is the one that has started them, and they have ended.
+// --device auto becomes what it is here: where that is several GPUs, in a
+// process for each.  False: this is the one that has started them, and they
+// have ended.
 bool choose_device(Args& args) {
   dl::cluster::WorkerOptions& worker = args.worker;
   if (worker.trainer.device != "auto") return true;
@@ -120,9 +121,10 @@ bool choose_device(Args& args) {
   std::size_t mine = 0;
   if (count > 1) {
     if (worker.security.keys == "-")
-      throw dl::Error{dl::Code::kUsage,
-                      "--keys -: that is a key for one process, and there are " +
-                          devices.why + "; give --device cuda:N or --keys DIR"};
+      throw dl::Error{
+          dl::Code::kUsage,
+          "--keys -: that is a key for one process, and there are " +
+              devices.why + "; give --device cuda:N or --keys DIR"};
     dl::cluster::WorkerProcesses processes;
     const auto process = processes.divide(devices.names);
     if (!process) {

@@ -6,7 +6,7 @@
 //
 // The object exports, with C linkage,
 //   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
-//   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, cuBLAS 13.0"
+//   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, ..."
 //   int dl_cuda_count();            // GPUs that can be seen
 //   dl::tensor::Device* dl_cuda_open(int index);  // throws dl::Error
 
