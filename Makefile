@@ -11,7 +11,7 @@ build = scripts/build $(BUILD) $(JOBS)
 # `make` does not compile everything again after them.
 check check-all lint fuzz asan tsan bench analyze: export WERROR = -DDL_WERROR=ON
 # Packages have machine code for every generation of GPUs.
-dist deb: export GPUS = -DCMAKE_CUDA_ARCHITECTURES=all-major
+dist dist-cuda deb: export GPUS = -DCMAKE_CUDA_ARCHITECTURES=all-major
 # Without it ccache keeps nothing that was compiled with precompiled headers.
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros,include_file_mtime,include_file_ctime
 
@@ -119,12 +119,16 @@ format:
 install: all
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >/dev/null
 
-.PHONY: dist deb
+.PHONY: dist dist-cuda deb
 OUTPUT ?= .
 ## dist: a tarball of the tools with all libraries that they need, in OUTPUT
 dist: bootstrap-packages
 	$(MAKE) all
 	scripts/dist $(BUILD) $(OUTPUT)
+## dist-cuda: the same with CUDA's libraries: runs where NVIDIA's driver is
+dist-cuda: bootstrap-packages
+	$(MAKE) all
+	scripts/dist --cuda $(BUILD) $(OUTPUT)
 ## deb: a package for the Debian that this machine runs, in OUTPUT
 deb: bootstrap-packages
 	$(MAKE) all

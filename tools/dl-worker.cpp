@@ -16,6 +16,7 @@
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/protocol/message.h"
+#include "libcore/cluster/worker/auto_device.h"
 #include "libcore/cluster/worker/worker.h"
 #include "libcore/device/open.h"
 
@@ -32,6 +33,9 @@ constexpr dl::cli::ToolInfo kTool = {
         "srun dl-worker --master-file /nfs/run/master.json",
     .filter = false,
 };
+
+// With room for the number of a process.
+constexpr std::size_t kLongestName = dl::cluster::kLongestWorkerName - 4;
 
 struct Args {
   const dl::cli::Options* options = nullptr;
@@ -59,7 +63,7 @@ void declare(dl::cli::Options& opt, Args& a) {
 
   opt.section("Work");
   opt.add("device", &a.worker.trainer.device, "NAME",
-          "cpu, cuda, cuda:N, reference or auto");
+          "cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("threads", &a.threads, "COUNT",
           "threads that compute; 0: as many as there are cores");
   opt.add("data-root", &a.worker.trainer.data_root, "DIR",
@@ -84,17 +88,14 @@ void watch_stdin() {
   }).detach();
 }
 
-void run(Args& args) {
-  dl::cluster::WorkerOptions& worker = args.worker;
-  dl::cluster::MasterAddress& master = worker.master;
-  if (const char* engine = std::getenv("DL_MASTER");
-      engine != nullptr && master.endpoint.empty() && master.file.empty())
-    master.endpoint = engine;
-  if (master.endpoint.empty() == master.file.empty())
+void check(const Args& args) {
+  const dl::cluster::WorkerOptions& worker = args.worker;
+  if (worker.master.endpoint.empty() == worker.master.file.empty())
     throw dl::Error{dl::Code::kUsage,
                     "want one of --master and --master-file, to know where "
                     "the master is"};
-  if (master.file.empty()) dl::cluster::check_endpoint(master.endpoint);
+  if (worker.master.file.empty())
+    dl::cluster::check_endpoint(worker.master.endpoint);
   if (worker.security.insecure)
     args.options->refuse({"keys"}, "does not go with --insecure");
   if (args.threads < 0 || args.threads > 4096)
@@ -102,18 +103,63 @@ void run(Args& args) {
   if (worker.trainer.prefetch < 0 || worker.trainer.prefetch > 1024)
     throw dl::Error{dl::Code::kUsage, "--prefetch: want 0 to 1024"};
   const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-  if (worker.name.size() > dl::cluster::kLongestWorkerName ||
+  if (worker.name.size() > kLongestName ||
       std::ranges::any_of(worker.name, control))
-    throw dl::Error{dl::Code::kUsage,
-                    "--name: want at most " +
-                        std::to_string(dl::cluster::kLongestWorkerName) +
-                        " bytes without control characters"};
-  if (worker.security.keys == "-")
-    worker.security.given = dl::cluster::read_worker_keys_from(STDIN_FILENO);
+    throw dl::Error{dl::Code::kUsage, "--name: want at most " +
+                                          std::to_string(kLongestName) +
+                                          " bytes without control characters"};
+}
+
+// --device auto becomes what it is here: where that is several GPUs, in a
+// process for each.  False: this is the one that has started them, and they
+// have ended.
+bool choose_device(Args& args) {
+  dl::cluster::WorkerOptions& worker = args.worker;
+  if (worker.trainer.device != "auto") return true;
+  const auto devices = dl::cluster::devices_of_auto();
+  const std::size_t count = devices.names.size();
+  std::size_t mine = 0;
+  if (count > 1) {
+    if (worker.security.keys == "-")
+      throw dl::Error{
+          dl::Code::kUsage,
+          "--keys -: that is a key for one process, and there are " +
+              devices.why + "; give --device cuda:N or --keys DIR"};
+    dl::cluster::WorkerProcesses processes;
+    const auto process = processes.divide(devices.names);
+    if (!process) {
+      const int stop = dl::cli::catch_stop_signals();
+      if (args.exit_on_stdin_eof) watch_stdin();
+      processes.wait(stop, dl::cli::log());
+      return false;
+    }
+    mine = *process;
+    args.exit_on_stdin_eof = false;  // the first one tells us
+    if (!worker.name.empty()) worker.name += "-" + std::to_string(mine);
+    if (args.threads == 0)
+      worker.trainer.threads =
+          std::max(1, worker.trainer.threads / static_cast<int>(count));
+  }
+  worker.trainer.device = devices.names[mine];
+  dl::cli::log()(dl::Level::kInfo, "--device auto: " + worker.trainer.device +
+                                       " (" + devices.why + ")");
+  return true;
+}
+
+void run(Args& args) {
+  dl::cluster::WorkerOptions& worker = args.worker;
+  if (const char* engine = std::getenv("DL_MASTER");
+      engine != nullptr && worker.master.endpoint.empty() &&
+      worker.master.file.empty())
+    worker.master.endpoint = engine;
+  check(args);
   worker.version = DL_VERSION;
   worker.trainer.threads =
       args.threads > 0 ? static_cast<int>(args.threads) : dl::available_cores();
   worker.trainer.cache_bytes = args.cache;
+  if (!choose_device(args)) return;
+  if (worker.security.keys == "-")
+    worker.security.given = dl::cluster::read_worker_keys_from(STDIN_FILENO);
   worker.stop = dl::cli::catch_stop_signals();
   worker.ending = dl::cli::begin_grace;
   if (args.exit_on_stdin_eof) watch_stdin();

@@ -11,7 +11,7 @@ namespace dl {
 inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
   opt.add("batch", &p.batch, "N", "examples computed at a time");
   opt.add("threads", &p.threads, "N", "threads of a network, 0: every core");
-  opt.add("device", &p.device, "NAME", "cpu, cuda, cuda:N or auto");
+  opt.add("device", &p.device, "NAME", "cpu, cuda, cuda:N, cuda:all or auto");
   opt.add("precision", &p.precision, "NAME",
           "what weights are held in, float32 or bfloat16");
 }

@@ -65,4 +65,13 @@ std::string cuda_version() {
   }
 }
 
+int cuda_count() {
+  using Count = int (*)();
+  try {
+    return reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 }  // namespace dl::device

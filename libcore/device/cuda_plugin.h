@@ -6,7 +6,8 @@
 //
 // The object exports, with C linkage,
 //   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
-//   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, cuBLAS 13.0"
+//   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, ..."
+//   int dl_cuda_count();            // GPUs that can be seen
 //   dl::tensor::Device* dl_cuda_open(int index);  // throws dl::Error
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
@@ -26,6 +27,10 @@ std::unique_ptr<tensor::Device> open_cuda(int index);
 
 // Versions of the libraries behind it; "" without the object.
 std::string cuda_version();
+
+// GPUs that this process can see; 0 without the object or NVIDIA's driver.
+// From then on the process must not be divided by fork(2).
+int cuda_count();
 
 }  // namespace dl::device
 

@@ -14,7 +14,8 @@
 namespace dl::device {
 
 // "cpu", "reference", "cuda" or "cuda:N"; "auto" is cuda where a usable one
-// is found, else cpu.  Each call makes a new stream of execution.
+// is found, else cpu.  Each call makes a new stream of execution.  open_lanes()
+// takes several GPUs as well: "cuda:N,M,..." or "cuda:all".
 //
 // weights: what it may hold the weights of frozen layers in, where it gains by
 // that; what they are multiplied with, and sums, stay reals.
@@ -26,7 +27,8 @@ std::unique_ptr<tensor::Device> open_device(
     std::string_view name,
     tensor::Precision weights = tensor::Precision::kFloat32);
 
-// One device a thread: `threads` streams for cpu and reference, one for cuda.
+// One device a thread: `threads` streams for cpu and reference, one for each
+// GPU.
 std::vector<std::unique_ptr<tensor::Device>> open_lanes(
     std::string_view name, int threads,
     tensor::Precision weights = tensor::Precision::kFloat32);

@@ -49,6 +49,10 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   else if (training)
     gradient_ = memory_.allocate({common_.plan->gradients.elements});
   if (training) loss_ = memory_.allocate({1}, tensor::DType::kF64);
+  if (index > 0 && common_.team->apart()) {
+    common_.parameters = memory_.allocate(common_.parameters.shape);
+    common_.statistics = memory_.allocate(common_.statistics.shape);
+  }
   for (std::size_t i = 0; i < config.inputs.size(); ++i)
     inputs_.emplace_back(device, memory_, layout.inputs[i],
                          common_.normalizers->input(i), max_batch_);
@@ -356,6 +360,17 @@ void Lane::train(const Batch& batch, const Position& at, Carry carry,
   forward(step);
   if (rows.count > 0) losses(batch, rows);
   backward(step, found);
+}
+
+void Lane::take_from_first() {
+  common_.team->broadcast(index_, common_.parameters);
+  common_.team->broadcast(index_, common_.statistics);
+}
+
+void Lane::give_to_first(std::int64_t examples) {
+  if (share(examples).count == 0) device_->fill(gradient_, 0);
+  common_.team->reduce(index_, gradient_);
+  common_.team->reduce(index_, loss_);
 }
 
 void Lane::freeze(Lane& first) {

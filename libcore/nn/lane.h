@@ -36,7 +36,8 @@ class Lane final : private Lanes {
     const data::Normalizers* normalizers;
     std::int64_t max_batch;  // of the network
     bool training;
-    // On the first lane's device.  `gradient` is that lane's, and of the joint
+    // On the first lane's device; of lanes apart, others have their own
+    // parameters and statistics.  `gradient` is that lane's, and of the joint
     // layers all lanes'; `given` and `made` see Joint.
     tensor::View parameters, statistics, gradient, given, made;
     LaneTeam* team;
@@ -50,8 +51,13 @@ class Lane final : private Lanes {
   using Found = std::function<void(std::int64_t from)>;
   void train(const Batch& batch, const Position& at, Carry carry,
              const Found& found);
+  // Of lanes apart, on every lane within LaneTeam::run(): parameters and
+  // statistics become the first lane's; that one's gradient and loss become the
+  // sums over the lanes.
+  void take_from_first();
+  void give_to_first(std::int64_t examples);
   // Tells the layers that the parameters are in place.  `first` is the first
-  // lane, frozen already unless it is this one.
+  // lane, frozen already unless it is this one; of lanes apart, this one.
   void freeze(Lane& first);
   // Outputs of this lane's share, or of all where it works alone, into their
   // rows of `outputs`, which have room for all; state: as Network::predict().

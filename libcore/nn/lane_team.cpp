@@ -10,8 +10,9 @@ namespace dl::nn {
 
 using tensor::View;
 
-LaneTeam::LaneTeam(int lanes)
+LaneTeam::LaneTeam(int lanes, std::unique_ptr<tensor::LaneSum> sum)
     : team_(lanes),
+      sum_(std::move(sum)),
       work_([this](int lane) { work(lane); }),
       slots_(static_cast<std::size_t>(lanes)),
       errors_(static_cast<std::size_t>(lanes)) {}
@@ -35,8 +36,11 @@ void LaneTeam::work(int lane) {
     (*task_)(lane);
   } catch (const Released&) {
   } catch (...) {
+    // Others of lanes apart fail because the first one did.
+    if (apart() && failed_.exchange(true)) return;
     errors_[static_cast<std::size_t>(lane)] = std::current_exception();
     failed_ = true;
+    if (sum_) sum_->give_up();
     ++round_;
     round_.notify_all();
   }
@@ -59,6 +63,10 @@ void LaneTeam::barrier() {
 void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
                           View scratch) {
   if (size() == 1) return;
+  if (apart()) {
+    sum_->all_reduce(lane, mine);
+    return barrier();
+  }
   slots_[static_cast<std::size_t>(lane)] = mine;
   barrier();
   device.copy(scratch, slots_[0]);
@@ -66,6 +74,18 @@ void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
     device.add(scratch, 1, slots_[i]);
   barrier();
   device.copy(mine, scratch);
+}
+
+// The barriers of lanes apart: who goes on may wait for its device, and with
+// that for all others, which must have been asked.
+void LaneTeam::reduce(int lane, View mine) {
+  sum_->reduce(lane, mine);
+  barrier();
+}
+
+void LaneTeam::broadcast(int lane, View mine) {
+  sum_->broadcast(lane, mine);
+  barrier();
 }
 
 }  // namespace dl::nn

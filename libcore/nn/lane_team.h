@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "libcore/base/parallel.h"
@@ -13,13 +14,17 @@
 
 namespace dl::nn {
 
-// A ThreadTeam whose barrier lets go when a lane throws, and that sums small
-// vectors over the lanes.
+// A ThreadTeam whose barrier lets go when a lane throws, and that sums vectors
+// over the lanes.
 class LaneTeam {
  public:
-  explicit LaneTeam(int lanes);
+  // sum: of lanes that have memories of their own; none: they share the host's.
+  explicit LaneTeam(int lanes, std::unique_ptr<tensor::LaneSum> sum = nullptr);
 
   int size() const noexcept { return team_.size(); }
+  bool apart() const noexcept { return sum_ != nullptr; }
+  // The lanes that reach the first one's memory: all, or that one alone.
+  int writers() const noexcept { return apart() ? 1 : size(); }
   // For what one lane does alone, not within run().
   ThreadTeam& threads() noexcept { return team_; }
 
@@ -31,16 +36,20 @@ class LaneTeam {
   // All lanes call it equally often.
   void barrier();
   // Within run(): `mine` becomes the sum over all lanes in their order, the
-  // same bits for all; `scratch` has its shape.  With more than one lane,
-  // device memory must be the host's.
+  // same bits for all; `scratch` has its shape.
   void all_reduce(int lane, tensor::Device& device, tensor::View mine,
                   tensor::View scratch);
+  // Likewise, of lanes apart: the first one's becomes the sum; all others
+  // become what the first one's is.
+  void reduce(int lane, tensor::View mine);
+  void broadcast(int lane, tensor::View mine);
 
  private:
   struct Released {};  // thrown by barrier() when another lane has failed
   void work(int lane);
 
   ThreadTeam team_;
+  std::unique_ptr<tensor::LaneSum> sum_;
   std::function<void(int)> work_;
   const std::function<void(int)>* task_ = nullptr;
   std::vector<tensor::View> slots_;

@@ -32,6 +32,15 @@ namespace {
 // What a step is for.
 enum class Goal { kGradient, kUpdate, kParameters };
 
+// Of devices that have memories of their own.
+std::unique_ptr<tensor::LaneSum> sum_of(
+    std::span<const std::unique_ptr<tensor::Device>> devices) {
+  if (devices.size() < 2) return nullptr;
+  std::vector<tensor::Device*> lanes;
+  for (const auto& device : devices) lanes.push_back(device.get());
+  return devices.front()->lane_sum(lanes);
+}
+
 // A device has the team's threads for as long as this lives.
 class WithThreads {
  public:
@@ -59,6 +68,7 @@ struct Network::State {
              std::int64_t segment);
   std::uint64_t kind_of_step(std::int64_t segment, Goal goal) const;
   void gradient_task(int lane);
+  void gradient_apart(int lane);
   void step_task(int lane);
   void note_found(int lane, std::int64_t from);
   void gather(int lane, std::int64_t from, std::int64_t end);
@@ -88,7 +98,11 @@ struct Network::State {
     return *devices[static_cast<std::size_t>(lane)];
   }
 
+  void begin_device_step(std::int64_t segment, Goal goal);
+  void end_device_step();
+
   std::vector<std::unique_ptr<tensor::Device>> devices;
+  LaneTeam team;
   NetworkConfig config;
   data::Normalizers normalizers;
   std::int64_t max_batch;
@@ -102,10 +116,9 @@ struct Network::State {
   UpdatePlan update_plan;
   Constraints constraints;
   View parameters, statistics, updater_state;
-  std::vector<View> gradients;  // of the lanes; the first becomes the sum
-  std::vector<View> losses;     // of the lanes
+  // Of the lanes, as far as they share memory; the first becomes the sum.
+  std::vector<View> gradients, losses;
   std::vector<std::unique_ptr<Lane>> lanes;
-  LaneTeam team;
 
   Batch seen;      // see batch_of()
   Prediction one;  // of predict() with a single output
@@ -138,6 +151,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                       std::vector<std::unique_ptr<tensor::Device>> all,
                       bool with_gradients, std::span<const float> given)
     : devices(std::move(all)),
+      team(static_cast<int>(devices.size()), sum_of(devices)),
       config(std::move(network)),
       normalizers(scaling),
       max_batch(largest),
@@ -148,13 +162,11 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                    : std::nullopt),
       segment_layout(segments ? layout_of(segments->config()) : Layout()),
       plan(plan_of(lane_config(), lane_layout(), with_gradients,
-                   {static_cast<int>(devices.size()), max_batch})),
+                   {team.writers(), max_batch})),
       wanted(wanted_by(config, layout, normalizers.inputs)),
       memory(*devices.at(0)),
-      update_plan(config, layout, plan.gradients,
-                  static_cast<int>(devices.size()), memory),
-      constraints(config, layout),
-      team(static_cast<int>(devices.size())) {
+      update_plan(config, layout, plan.gradients, team.writers(), memory),
+      constraints(config, layout) {
   require(max_batch > 0, "a network for empty mini-batches");
   aim_normalizers(config, normalizers);
   if (!given.empty()) parameters = devices[0]->adopt(given);
@@ -175,6 +187,7 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
                      max_batch, training, parameters, statistics, gradient,
                      joint_given, joint_made, &team},
         i, device(i)));
+    if (i >= team.writers()) continue;
     gradients.push_back(lanes.back()->gradient());
     losses.push_back(lanes.back()->loss());
   }
@@ -182,18 +195,22 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
   update_alone = [this](int lane) { write_update(lane, false); };
   step = [this](int lane) { step_task(lane); };
   measure = [this](int lane) {
-    update_plan.measure(lane, device(lane), parameters);
+    if (lane < team.writers())
+      update_plan.measure(lane, device(lane), parameters);
   };
   hold = [this](int lane) {
-    constraints.apply(device(lane), parameters, lane, team.size());
+    if (lane < team.writers())
+      constraints.apply(device(lane), parameters, lane, team.writers());
   };
   predict = [this](int lane) {
-    lanes[static_cast<std::size_t>(lane)]->predict(inputs, outputs, state,
-                                                   false);
+    Lane& own = *lanes[static_cast<std::size_t>(lane)];
+    if (training && team.apart()) own.take_from_first();
+    own.predict(inputs, outputs, state, false);
   };
 }
 
 void Network::State::gradient_task(int lane) {
+  if (team.apart()) return gradient_apart(lane);
   const auto l = static_cast<std::size_t>(lane);
   gathered_from[l] = layout.parameter_count;
   if (*gradient_sink)
@@ -206,6 +223,15 @@ void Network::State::gradient_task(int lane) {
   gather(lane, 0, gathered_from[l]);
 }
 
+// There is nothing to be shown before the end.
+void Network::State::gradient_apart(int lane) {
+  Lane& own = *lanes[static_cast<std::size_t>(lane)];
+  own.take_from_first();
+  own.train(batch, at, carry, {});
+  own.give_to_first(batch.examples());
+  if (lane == 0) gather(lane, 0, layout.parameter_count);
+}
+
 // Nobody waits for what is found on the way.
 void Network::State::step_task(int lane) {
   gradient_task(lane);
@@ -216,6 +242,7 @@ void Network::State::step_task(int lane) {
 }
 
 void Network::State::write_update(int lane, bool guarded) {
+  if (lane >= team.writers()) return;
   update_plan.step(lane, device(lane), at, to, guarded, *sink, gradients[0],
                    parameters, updater_state);
 }
@@ -233,7 +260,7 @@ void Network::State::note_found(int lane, std::int64_t from) {
 // Each lane gathers its part of what the lanes with examples have found.
 void Network::State::gather(int lane, std::int64_t from, std::int64_t end) {
   const auto with_examples = static_cast<std::size_t>(
-      std::min<std::int64_t>(team.size(), batch.examples()));
+      std::min<std::int64_t>(team.writers(), batch.examples()));
   update_plan.gather(lane, device(lane),
                      std::span(gradients).first(with_examples), from, end);
 }
@@ -355,6 +382,16 @@ std::uint64_t Network::State::kind_of_step(std::int64_t segment,
               static_cast<std::uint64_t>(goal)});
 }
 
+// Several devices do not put off what they are told: sums over them are not
+// part of what a device does by itself.
+void Network::State::begin_device_step(std::int64_t segment, Goal goal) {
+  if (!team.apart()) device(0).begin_step(kind_of_step(segment, goal));
+}
+
+void Network::State::end_device_step() {
+  if (!team.apart()) device(0).end_step();
+}
+
 double Network::compute_gradient(const Batch& batch, const Position& at,
                                  std::int64_t segment,
                                  const GradientSink& sink) {
@@ -362,10 +399,10 @@ double Network::compute_gradient(const Batch& batch, const Position& at,
   s.begin(batch, at, segment);
   s.gradient_sink = &sink;
   s.most_loss = std::numeric_limits<double>::max();
-  device().begin_step(s.kind_of_step(segment, Goal::kGradient));
+  s.begin_device_step(segment, Goal::kGradient);
   s.team.run(s.compute_gradient);
   s.judge();
-  device().end_step();
+  s.end_device_step();
   const UpdatePlan::Found found = s.update_plan.found(device());
   s.gradient_finite = found.gradient_finite;
   return found.loss;
@@ -381,11 +418,11 @@ Network::Found Network::step(const Batch& batch, const Position& at,
   s.most_loss = most_loss;
   s.to = to;
   s.sink = &sink;
-  device().begin_step(s.kind_of_step(segment, to == tensor::UpdateTo::kGradient
-                                                  ? Goal::kUpdate
-                                                  : Goal::kParameters));
+  s.begin_device_step(segment, to == tensor::UpdateTo::kGradient
+                                   ? Goal::kUpdate
+                                   : Goal::kParameters);
   s.team.run(s.step);
-  device().end_step();
+  s.end_device_step();
   return s.found();
 }
 
@@ -407,7 +444,11 @@ double Network::regularization_score() {
 void Network::State::freeze() {
   frozen = true;
   if (training) return;
-  for (const auto& lane : lanes) lane->freeze(*lanes[0]);
+  if (team.apart())
+    team.run([this](int lane) {
+      lanes[static_cast<std::size_t>(lane)]->take_from_first();
+    });
+  for (const auto& lane : lanes) lane->freeze(team.apart() ? *lane : *lanes[0]);
 }
 
 void Network::freeze() { state_->freeze(); }

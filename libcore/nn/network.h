@@ -8,6 +8,10 @@
 // timing.  Batch normalisation sums its statistics over all lanes, and large
 // dense layers are divided by units instead (plan_joint.h).
 //
+// Lanes whose devices have memories of their own get the parameters from the
+// first one in each step, and hand it the sum of their gradients; all flat
+// vectors are the first one's.
+//
 // A step allocates nothing and takes no lock but the lanes' barriers.
 // A Network is used by one thread at a time.
 

@@ -1,4 +1,5 @@
-// Arithmetic of the primitives' descriptions, the same for every device.
+// What is the same for every device: arithmetic of the primitives'
+// descriptions.
 
 #include "libcore/tensor/device.h"
 
@@ -18,6 +19,10 @@ std::int64_t extent(std::int64_t in, std::int64_t kernel, std::int64_t stride,
 }
 
 }  // namespace
+
+std::unique_ptr<LaneSum> Device::lane_sum(std::span<Device* const>) {
+  return nullptr;
+}
 
 std::int64_t Conv2dSpec::out_height() const {
   return extent(height, kernel[0], stride[0], dilation[0],

@@ -37,6 +37,7 @@
 #include "libcore/tensor/conv3d.h"
 #include "libcore/tensor/dense.h"
 #include "libcore/tensor/dtype.h"
+#include "libcore/tensor/lane_sum.h"
 #include "libcore/tensor/local_norm.h"
 #include "libcore/tensor/loss.h"
 #include "libcore/tensor/pool2d.h"
@@ -63,6 +64,8 @@ class Device {
   virtual DType real() const = 0;        // kF32 or kF64
 
   virtual Capabilities capabilities() const { return {}; }
+  // Over devices of this kind; null where they have the host's memory.
+  virtual std::unique_ptr<LaneSum> lane_sum(std::span<Device* const> lanes);
 
   // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(), kI32, or
   // kF64 for numbers, see below.

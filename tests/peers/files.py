@@ -5,8 +5,6 @@ import json
 import subprocess
 
 import numpy as np
-from safetensors import safe_open
-from safetensors.numpy import load as load_blob
 
 
 def run(command):
@@ -16,6 +14,7 @@ def run(command):
 
 def records(path):
     """The data records of a DataSet stream: `zstd -dc` and safetensors."""
+    from safetensors.numpy import load as load_blob
     blob = run(f"zstd -qdc {path}")
     while blob:
         size = int.from_bytes(blob[:8], "little")
@@ -30,6 +29,7 @@ def records(path):
 
 def read_model(path):
     """(network, normalizer, tensors) of a model file."""
+    from safetensors import safe_open
     with safe_open(path, framework="numpy") as model:
         metadata = model.metadata()
         tensors = {name: model.get_tensor(name) for name in model.keys()}

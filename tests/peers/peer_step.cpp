@@ -3,6 +3,7 @@
 //   peer-step --net NET.json --data SHARD --write-model MODEL
 //       writes the model that training starts from
 //   peer-step --model MODEL --data SHARD --batch N --threads N [--predict]
+//             [--device NAME]
 //       For each line "STEPS" of standard input does as many steps over the
 //       shard's full mini-batches, in their stored order and again from the
 //       first after the last, and answers with a line of JSON: the seconds of
@@ -48,7 +49,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string net, model, data, write_model, test;
+  std::string net, model, data, write_model, test, device = "cpu";
   std::int64_t batch = 64, threads = 1;
   bool predict = false;
 };
@@ -60,6 +61,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("data", &a.data, "SHARD", "the examples");
   opt.add("batch", &a.batch, "N", "examples of a mini-batch");
   opt.add("threads", &a.threads, "N", "threads of the network");
+  opt.add("device", &a.device, "NAME", "what it computes on, as dl-worker's");
   opt.add("test", &a.test, "SHARD", "the examples to tell the accuracy on");
   opt.flag("predict", &a.predict, "predict instead of training");
 }
@@ -169,7 +171,7 @@ void predict(const Args& a, const dl::nn::Model& model,
              const std::vector<DataSet>& batches) {
   dl::nn::Network network(
       model.config, model.normalizers, a.batch,
-      dl::device::open_lanes("cpu", static_cast<int>(a.threads)), false);
+      dl::device::open_lanes(a.device, static_cast<int>(a.threads)), false);
   dl::nn::put_into(network, model);
   say_ready(network, a);
   dl::tensor::Tensor outputs;
@@ -207,8 +209,8 @@ double accuracy(dl::nn::Network& network, const std::vector<DataSet>& batches) {
 
 void train(const Args& a, const dl::nn::Model& model,
            const std::vector<DataSet>& batches) {
-  dl::cluster::Replica replica(model.config, model.normalizers, a.batch, "cpu",
-                               static_cast<int>(a.threads));
+  dl::cluster::Replica replica(model.config, model.normalizers, a.batch,
+                               a.device, static_cast<int>(a.threads));
   dl::nn::put_into(replica.network(), model);
   say_ready(replica.network(), a);
   dl::nn::Position position;

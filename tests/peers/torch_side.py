@@ -60,7 +60,7 @@ def accuracy_on(tests, model):
     return accuracy
 
 
-def training(args, model, trained, output, batches):
+def training(args, model, trained, output, batches, mode=None):
     loss_of = torch_network.loss_of(output)
     layers = torch_updaters.groups_of(trained)
     parameters = [p for p in model.parameters() if p.requires_grad]
@@ -75,7 +75,7 @@ def training(args, model, trained, output, batches):
             loss = loss + code.divergence
         return loss
     if args.compile:
-        forward = torch.compile(forward)
+        forward = torch.compile(forward, mode=mode)
 
     def step(i):
         x, y = batches[i % len(batches)]
@@ -88,4 +88,5 @@ def training(args, model, trained, output, batches):
     return step
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -166,8 +166,9 @@ def torch_optimizer(kind, groups):
         return torch.optim.Adam(parameters, betas=(u["beta1"], u["beta2"]), eps=u["epsilon"],
                                 fused=True)
     if kind == "adagrad":
-        return torch.optim.Adagrad(parameters, eps=u["epsilon"],
-                                   initial_accumulator_value=u["epsilon"], fused=True)
+        on_cpu = groups[0].parameters[0].device.type == "cpu"  # it is fused there alone
+        return torch.optim.Adagrad(parameters, eps=u["epsilon"], fused=on_cpu or None,
+                                   initial_accumulator_value=u["epsilon"])
     return torch.optim.RMSprop(parameters, alpha=u["decay"], eps=u["epsilon"], foreach=True)
 
 

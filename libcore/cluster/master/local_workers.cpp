@@ -14,6 +14,7 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
+#include "libcore/base/process_end.h"
 
 namespace dl::cluster {
 
@@ -47,24 +48,29 @@ std::string find_program() {
   ::_exit(69);
 }
 
-// Without the defaults of dl-worker's options: they are for workers that the
-// user starts.
-std::vector<char*> environment_of_worker() {
+// Without the defaults of dl-worker's options, which are for workers that the
+// user starts; with what tells --device auto which GPU is meant.
+std::vector<char*> environment_of_worker(std::string& rank) {
   std::vector<char*> result;
-  for (char** entry = environ; *entry != nullptr; ++entry)
-    if (!std::string_view(*entry).starts_with("DL_WORKER_"))
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view variable = *entry;
+    if (!variable.starts_with("DL_WORKER_") &&
+        !variable.starts_with("DL_LOCAL_RANK="))
       result.push_back(*entry);
+  }
+  result.push_back(rank.data());
   result.push_back(nullptr);
   return result;
 }
 
 // Returns the child.
-pid_t spawn(std::vector<std::string> words) {
+pid_t spawn(std::vector<std::string> words, int number) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  const std::vector<char*> environment = environment_of_worker();
+  std::string rank = "DL_LOCAL_RANK=" + std::to_string(number);
+  const std::vector<char*> environment = environment_of_worker(rank);
   int pipe[2];
   if (::pipe2(pipe, O_CLOEXEC) != 0)
     throw Error{Code::kUnavailable,
@@ -94,11 +100,13 @@ LocalWorkers::~LocalWorkers() { finish(2); }
 
 void LocalWorkers::start(int count) {
   for (int i = 0; i < count; ++i) {
-    const std::string name = "local-" + std::to_string(++started_);
+    const int number = started_++;
+    const std::string name = "local-" + std::to_string(number + 1);
     const pid_t pid =
         spawn({find_program(), "--master", command_.endpoint, "--name", name,
                "--device", command_.device, "--threads",
-               std::to_string(command_.threads), "--quiet"});
+               std::to_string(command_.threads), "--quiet"},
+              number);
     processes_.push_back({pid, name});
   }
 }
@@ -111,18 +119,7 @@ std::vector<LocalWorkers::Ended> LocalWorkers::reap() {
       ++it;
       continue;
     }
-    Ended ended;
-    ended.pid = it->pid;
-    ended.name = it->name;
-    if (WIFSIGNALED(status)) {
-      ended.status = 128 + WTERMSIG(status);
-      ended.how = "was killed by signal " + std::to_string(WTERMSIG(status)) +
-                  (WTERMSIG(status) == SIGKILL ? " (out of memory?)" : "");
-    } else {
-      ended.status = WEXITSTATUS(status);
-      ended.how = "exited with status " + std::to_string(ended.status);
-    }
-    result.push_back(std::move(ended));
+    result.push_back({process_end(status), it->pid, it->name});
     it = processes_.erase(it);
   }
   return result;

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/process_end.h"
+
 namespace dl::cluster {
 
 class LocalWorkers {
@@ -31,11 +33,9 @@ class LocalWorkers {
   // Throws Error: kUnavailable, the program cannot be started.
   void start(int count);
 
-  struct Ended {
-    pid_t pid = 0;
+  struct Ended : ProcessEnd {
+    pid_t pid;
     std::string name;
-    int status = 0;   // exit status; 128 + number for a signal
-    std::string how;  // "exited with status 65", "was killed by signal 9"
   };
   // Who has ended since the last call.
   std::vector<Ended> reap();

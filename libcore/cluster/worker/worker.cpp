@@ -364,7 +364,7 @@ void Worker::report() {
 
 void run_worker(const WorkerOptions& options, const Log& log) {
   // Before a master counts on it.
-  device::open_device(options.trainer.device);
+  device::open_lanes(options.trainer.device, 1);
   Worker(options, log).run();
 }
 

@@ -1,5 +1,5 @@
-// Everything of CUDA, cuBLAS and cuDNN that the cuda device calls, as one table
-// of functions: the libraries' own (library_api.cpp), or a test's, which
+// Everything of CUDA, cuBLAS, cuDNN and NCCL that the cuda device calls, as one
+// table of functions: the libraries' own (library_api.cpp), or a test's, which
 // computes on the host and writes down what was asked of it.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_API_H_
@@ -8,6 +8,7 @@
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
+#include <nccl.h>
 
 #include <cstddef>
 
@@ -15,7 +16,8 @@ namespace dl::device::cuda {
 
 // clang-format off
 #define DL_CUDA_FUNCTIONS(X)                                                   \
-  X(cudaSetDevice) X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)            \
+  X(cudaGetDeviceCount) X(cudaSetDevice)                                       \
+  X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)                             \
   X(cudaGetErrorString) X(cudaFree) X(cudaFreeHost)                            \
   X(cudaMemcpyAsync) X(cudaMemsetAsync)                                        \
   X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamSynchronize)   \
@@ -37,6 +39,11 @@ namespace dl::device::cuda {
   X(cudnnSetStream) X(cudnnBackendCreateDescriptor)                            \
   X(cudnnBackendDestroyDescriptor) X(cudnnBackendSetAttribute)                 \
   X(cudnnBackendGetAttribute) X(cudnnBackendFinalize) X(cudnnBackendExecute)
+// Which wait for other threads' calls.
+#define DL_NCCL_FUNCTIONS(X)                                                   \
+  X(ncclGetVersion) X(ncclGetErrorString)                                      \
+  X(ncclCommInitAll) X(ncclCommDestroy) X(ncclCommAbort)                       \
+  X(ncclAllReduce) X(ncclReduce) X(ncclBroadcast)
 // clang-format on
 
 struct Api {
@@ -56,6 +63,7 @@ struct Api {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define DL_CUDA_MEMBER(f) decltype(&::f) f;
   DL_CUDA_FUNCTIONS(DL_CUDA_MEMBER)
+  DL_NCCL_FUNCTIONS(DL_CUDA_MEMBER)
 #undef DL_CUDA_MEMBER
 };
 

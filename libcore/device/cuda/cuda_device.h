@@ -38,6 +38,9 @@ class CudaDevice final : public tensor::Device {
     return {.one_lane = true, .piece = std::int64_t{1} << 40};
   }
 
+  std::unique_ptr<tensor::LaneSum> lane_sum(
+      std::span<Device* const> lanes) override;
+
   // memory.cu
   using Device::allocate;
   std::unique_ptr<tensor::Buffer> allocate(tensor::Shape shape,

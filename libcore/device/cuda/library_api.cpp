@@ -19,8 +19,9 @@ cudaError_t last_captured(cudaStream_t stream, cudaStreamCaptureStatus* status,
 
 const Api& plugin_api() {
 #define DL_CUDA_MEMBER(f) &::f,
-  static const Api api{::cudaMalloc, ::cudaHostAlloc, ::cudaLaunchKernel,
-                       last_captured, DL_CUDA_FUNCTIONS(DL_CUDA_MEMBER)};
+  static const Api api{
+      ::cudaMalloc, ::cudaHostAlloc, ::cudaLaunchKernel, last_captured,
+      DL_CUDA_FUNCTIONS(DL_CUDA_MEMBER) DL_NCCL_FUNCTIONS(DL_CUDA_MEMBER)};
 #undef DL_CUDA_MEMBER
   return api;
 }

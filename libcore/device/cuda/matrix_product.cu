@@ -112,6 +112,7 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
   const auto found = plans_.find(key);
   if (found != plans_.end()) return found->second;
   if (plans_.size() >= kMostPlans) plans_.clear();
+  stream_.use_gpu();  // the heuristic's
 
   const Product& p = key.product;
   const Api& api = stream_.api();

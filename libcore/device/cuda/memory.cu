@@ -6,6 +6,7 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/nccl_sum.h"
 #include "libcore/device/host_memory.h"
 
 namespace dl::device::cuda {
@@ -71,6 +72,14 @@ CudaDevice::CudaDevice(const Api& api, int gpu, unsigned most_threads)
       staging_(stream_),
       products_(stream_),
       dnn_(stream_) {}
+
+std::unique_ptr<tensor::LaneSum> CudaDevice::lane_sum(
+    std::span<Device* const> lanes) {
+  std::vector<Stream*> streams;
+  for (Device* const lane : lanes)
+    streams.push_back(&dynamic_cast<CudaDevice&>(*lane).stream());
+  return std::make_unique<NcclSum>(std::move(streams));
+}
 
 std::unique_ptr<tensor::Buffer> CudaDevice::allocate(tensor::Shape shape,
                                                      DType dtype) {

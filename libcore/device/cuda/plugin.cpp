@@ -18,10 +18,13 @@ std::string versions(const Api& api) {
   api.cudaRuntimeGetVersion(&runtime);
   const std::size_t dnn = api.cudnnGetVersion();  // 91200: 9.12.0
   const std::size_t blas = api.cublasLtGetVersion();
+  int nccl = 0;
+  api.ncclGetVersion(&nccl);  // 22703: 2.27.3
   const auto text = [](std::size_t number) { return std::to_string(number); };
   return "CUDA " + version_of(runtime) + ", cuDNN " + text(dnn / 10000) + "." +
          text(dnn / 100 % 100) + ", cuBLAS " + text(blas / 10000) + "." +
-         text(blas / 100 % 100);
+         text(blas / 100 % 100) + ", NCCL " + std::to_string(nccl / 10000) +
+         "." + std::to_string(nccl / 100 % 100);
 }
 
 }  // namespace
@@ -37,6 +40,11 @@ const char* dl_cuda_abi() { return DL_DEVICE_ABI; }
 const char* dl_cuda_version() {
   static const std::string text = dl::device::cuda::versions(plugin_api());
   return text.c_str();
+}
+
+int dl_cuda_count() {
+  int count = 0;
+  return plugin_api().cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
 dl::tensor::Device* dl_cuda_open(int index) {

@@ -48,6 +48,7 @@ std::size_t Staging::slot_for(std::size_t bytes) {
 
 void Staging::make_room(Slot& slot, std::size_t bytes) {
   const Api& api = stream_.api();
+  stream_.use_gpu();
   if (slot.sent == nullptr)
     check(api, stream_.gpu(),
           api.cudaEventCreateWithFlags(&slot.sent, cudaEventDisableTiming),

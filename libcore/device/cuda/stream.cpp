@@ -15,8 +15,17 @@ constexpr std::size_t kScratchBytes = std::size_t{16} << 20;
               "cuda:" + std::to_string(gpu) + ": " + why + " (" + what + ")"};
 }
 
-cudaStream_t make_stream(const Api& api, int gpu) {
+// CUDA keeps it by thread.
+thread_local int gpu_in_use = -1;
+
+void choose_gpu(const Api& api, int gpu) {
+  gpu_in_use = -1;
   check(api, gpu, api.cudaSetDevice(gpu), "choosing the GPU");
+  gpu_in_use = gpu;
+}
+
+cudaStream_t make_stream(const Api& api, int gpu) {
+  choose_gpu(api, gpu);
   cudaStream_t made = nullptr;
   check(api, gpu, api.cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking),
         "making a stream");
@@ -50,6 +59,11 @@ void check(const Api& api, int gpu, cudnnStatus_t status, const char* what) {
   fail(gpu, api.cudnnGetErrorString(status), what);
 }
 
+void check(const Api& api, int gpu, ncclResult_t status, const char* what) {
+  if (status == ncclSuccess) return;
+  fail(gpu, std::string("NCCL: ") + api.ncclGetErrorString(status), what);
+}
+
 Stream::Stream(const Api& api, int gpu, unsigned most_threads)
     : api_(&api),
       gpu_(gpu),
@@ -65,7 +79,12 @@ Stream::~Stream() {
   api_->cudaStreamDestroy(handle_);
 }
 
+void Stream::use_gpu() {
+  if (gpu_in_use != gpu_) choose_gpu(*api_, gpu_);
+}
+
 std::byte* Stream::allocate(std::size_t bytes) {
+  use_gpu();
   steps_.make_now();
   void* memory = nullptr;
   const cudaError_t status =
@@ -97,6 +116,7 @@ void Stream::launch(const void* kernel, std::int64_t blocks, unsigned threads,
                     std::size_t shared, const void* argument,
                     std::size_t argument_bytes) {
   require(blocks <= std::numeric_limits<int>::max(), "a grid too large");
+  use_gpu();
   steps_.kernel(kernel, static_cast<unsigned>(blocks), threads, shared,
                 argument, argument_bytes);
 }
@@ -104,25 +124,30 @@ void Stream::launch(const void* kernel, std::int64_t blocks, unsigned threads,
 void Stream::copy(void* to, const void* from, std::size_t bytes,
                   cudaMemcpyKind kind) {
   if (bytes == 0) return;
+  use_gpu();
   steps_.copy(to, from, bytes, kind);
 }
 
 void Stream::clear(void* memory, std::size_t bytes) {
   if (bytes == 0) return;
+  use_gpu();
   steps_.clear(memory, bytes);
 }
 
 void Stream::wait() {
+  use_gpu();
   steps_.make_now_for_good();
   synchronize();
 }
 
 void Stream::wait_for(cudaEvent_t event) {
+  use_gpu();
   steps_.make_now_if_awaited(event);
   check(*api_, gpu_, api_->cudaEventSynchronize(event), "computing");
 }
 
 void Stream::begin_step(std::uint64_t key) {
+  use_gpu();
   steps_.begin(key);
   ++turn_;
 }

@@ -19,11 +19,11 @@ namespace dl::device::cuda {
 void check(const Api& api, int gpu, cudaError_t status, const char* what);
 void check(int gpu, cublasStatus_t status, const char* what);
 void check(const Api& api, int gpu, cudnnStatus_t status, const char* what);
+void check(const Api& api, int gpu, ncclResult_t status, const char* what);
 
 // Used by one thread at a time.
 class Stream {
  public:
-  // Of this GPU, which the calling thread uses from now on.
   // most_threads: a block's; fewer in tests.
   // Throws Error: kUnavailable, there is no such GPU.
   Stream(const Api& api, int gpu, unsigned most_threads);
@@ -33,8 +33,12 @@ class Stream {
 
   const Api& api() const { return *api_; }
   int gpu() const { return gpu_; }
-  // For what goes past the calls below, or within call().
+  // What the calling thread asks for next is of this GPU.  So are the calls
+  // below; for what goes past them.
+  void use_gpu();
+  // The same, with what was put off made; or within call().
   cudaStream_t handle() {
+    use_gpu();
     steps_.make_now();
     return handle_;
   }
@@ -59,14 +63,21 @@ class Stream {
   // all that the calls depend on, and it neither waits nor allocates.
   template <class F>
   void call(std::uint64_t signature, const F& f) {
+    use_gpu();
     steps_.library(signature, f);
   }
   // When the calls before have taken effect.
-  void record(cudaEvent_t event) { steps_.record(event); }
+  void record(cudaEvent_t event) {
+    use_gpu();
+    steps_.record(event);
+  }
   void wait_for(cudaEvent_t event);
 
   void begin_step(std::uint64_t key);
-  void end_step() { steps_.end(); }
+  void end_step() {
+    use_gpu();
+    steps_.end();
+  }
   void forget_steps() noexcept { steps_.clear(); }
   const StepGraphs& graphs() const { return steps_; }
   // What was put off in a turn is made before the next: a step, or, outside

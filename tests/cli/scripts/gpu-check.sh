@@ -4,16 +4,27 @@
 bin=$(dirname "$(command -v dl-worker)")
 [ -e "$bin/libemulated_cuda.so" ] || { echo 'no CUDA toolkit' >&2; exit 77; }
 check() { "$DL_TEST_ROOT/scripts/gpu-check" --build "$bin/.." "$@"; }
-DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --only "sums*,rows*" --json found.json >found.txt
+# Whatever is installed here.
+mkdir without
+echo 'raise ImportError("none in this test")' >without/torch.py
+export PYTHONPATH=$PWD/without
+DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --only "sums*,rows*" --tiny --json found.json >found.txt
 echo "status $?"
 grep -c 'passed .* All tests passed' found.txt
+grep -A 1 '^training' found.txt
+grep 'no PyTorch' found.txt
 python3 -c '
 import json
 found = json.load(open("found.json"))
-print(found["device"], *(part["part"] + ": " + part["result"] for part in found["parts"]))'
-DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --only "no such test" >/dev/null
+print(found["device"], *(part["part"] + ": " + part["result"] for part in found["parts"]))
+for row in found["speeds"]:
+    print(row["network"], row["batch"], *row["sides"], row["ratios"],
+          row["sides"]["ours"]["examples_per_second"] > 0)'
+DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --only "no such test" --tiny >/dev/null
 echo "status $?"
 DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --device cuda:5 >/dev/null
 echo "status $?"
 DL_CUDA_PLUGIN=none.so check
+echo "status $?"
+check --tiny --none
 echo "status $?"

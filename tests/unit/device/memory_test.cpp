@@ -208,8 +208,9 @@ TEST_CASE("devices are opened by name") {
   };
   CHECK(code_of("cpu") == Code::kNo);
   CHECK(code_of("auto") == Code::kNo);
-  for (const char* bad : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x",
-                          "cuda:99999999999", "CPU"}) {
+  for (const char* bad :
+       {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda:99999999999",
+        "cuda:0,", "cuda:0,0", "cuda:0,1", "cuda:,1", "cudas", "CPU"}) {
     CAPTURE(bad);
     CHECK(code_of(bad) == Code::kUsage);
   }

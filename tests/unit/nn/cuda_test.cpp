@@ -71,4 +71,51 @@ TEST_CASE("a network learns on cuda what it does on the cpu") {
   CHECK(cuda.regularization_score() == Approx(cpu.regularization_score()));
 }
 
+TEST_CASE("a network learns on several GPUs what it does on the cpu") {
+  if (std::getenv("DL_TEST_DEVICE") != nullptr) return;  // it may have but one
+  ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
+  ::setenv("DL_EMULATED_GPUS", "3", 1);
+  const Case& c = GENERATE(from_range(kCases));
+  CAPTURE(c.name);
+  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  Network cpu = compile(config, 7, "cpu"),
+          gpus = compile(config, 7, "cuda:all"),
+          again = compile(config, 7, "cuda:0,1,2");
+  for (std::int64_t i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    // Of two examples, one GPU has none.
+    const Examples data =
+        random_examples(config, i == 4 ? 2 : 7, static_cast<std::uint64_t>(i));
+    const Position at{i, 0, static_cast<std::uint64_t>(i)};
+    const auto step = [&](Network& network) {
+      // In one pass, and in two.
+      if (i % 2 == 0)
+        return network.step(data.batch(), at, 0,
+                            dl::tensor::UpdateTo::kParameters, {}, 1e6);
+      const double loss = network.compute_gradient(data.batch(), at);
+      const bool finite = network.gradient_is_finite();
+      return Network::Found{loss, finite, network.apply_update(at)};
+    };
+    const Network::Found one = step(cpu), other = step(gpus);
+    step(again);
+    CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
+    CHECK(other.gradient_finite);
+    CHECK(other.update_finite);
+    CHECK(distance(values(gpus, gpus.parameters()),
+                   values(cpu, cpu.parameters())) < 2e-4);
+    CHECK(values(gpus, gpus.parameters()) == values(again, again.parameters()));
+    if (cpu.statistics().elements() > 0)
+      CHECK(distance(values(gpus, gpus.statistics()),
+                     values(cpu, cpu.statistics())) < 2e-4);
+  }
+  CHECK(gpus.regularization_score() == Approx(cpu.regularization_score()));
+  const Examples data = random_examples(config, 5);
+  Tensor here, there;
+  cpu.predict(data.features, here);
+  gpus.predict(data.features, there);
+  for (std::size_t i = 0; i < here.as<float>().size(); ++i)
+    CHECK(there.as<float>()[i] == Approx(here.as<float>()[i]).margin(1e-4));
+  ::unsetenv("DL_EMULATED_GPUS");
+}
+
 #endif

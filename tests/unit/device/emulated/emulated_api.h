@@ -1,13 +1,15 @@
-// CUDA, cuBLASLt and cuDNN as the cuda device uses them, on the host: memory is
-// the host's, kernels are run thread by thread, and the libraries' calls
-// compute what their descriptors say, naively.  What they would refuse is
-// refused.  One source file a library.
+// CUDA, cuBLASLt, cuDNN and NCCL as the cuda device uses them, on the host:
+// memory is the host's, kernels are run thread by thread, and the libraries'
+// calls compute what their descriptors say, naively.  What they would refuse is
+// refused.  One source file a library.  There are as many GPUs as
+// DL_EMULATED_GPUS in the environment says; 1 if it is not set.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_EMULATED_API_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,12 @@
 
 namespace dl::device::cuda {
 
+// Of any threads, one call after the other.
 const Api& emulated_api();
+std::recursive_mutex& lock_of_calls();
+
+// The GPU of this thread.
+int current_gpu();
 
 // What was asked for since the last take_calls(), by function; nothing is
 // written down before the first.
@@ -31,7 +38,7 @@ int failure_of(const char* name);
 // plug-in, for dlsym(); any thread.
 extern "C" std::size_t emulated_bus_bytes();
 
-// All of these bytes are the emulated GPU's.
+// All of these bytes are this thread's GPU's.
 bool lies_on_gpu(const void* address, std::size_t bytes);
 // Handles and descriptors that have not been destroyed.
 std::size_t cublas_objects();
@@ -40,6 +47,7 @@ std::size_t cublas_objects();
 void set_runtime(Api& api);
 void set_cublas(Api& api);
 void set_cudnn(Api& api);
+void set_nccl(Api& api);
 
 // Threads of an emulated block, so that a test of many blocks does not take for
 // ever.

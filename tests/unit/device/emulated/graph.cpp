@@ -23,8 +23,8 @@ struct Executable {
   std::vector<std::unique_ptr<Node>> nodes;
 };
 
-std::unique_ptr<Graph> captured;  // while there is a capture
-bool spoilt = false;
+thread_local std::unique_ptr<Graph> captured;  // while there is a capture
+thread_local bool spoilt = false;
 std::map<const void*, std::unique_ptr<Graph>> graphs;
 std::map<const void*, std::unique_ptr<Executable>> executables;
 
@@ -71,7 +71,7 @@ cudaError_t end_capture(cudaStream_t, cudaGraph_t* graph) {
 
 cudaError_t last_captured(cudaStream_t, cudaStreamCaptureStatus* status,
                           const cudaGraphNode_t** nodes, std::size_t* count) {
-  static cudaGraphNode_t last;
+  thread_local cudaGraphNode_t last;
   *nodes = &last;
   *count = 0;
   *status = captured == nullptr ? cudaStreamCaptureStatusNone

@@ -1,6 +1,7 @@
 // The CUDA runtime, on the host.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -20,14 +21,20 @@
 namespace dl::device::cuda {
 namespace {
 
-// Memory of one kind, by where it begins.
-using Owned = std::map<const std::byte*, std::size_t>;
+// Memory of one kind, by where it begins.  The host's is of no GPU.
+struct Memory {
+  std::size_t bytes;
+  int gpu;
+};
+using Owned = std::map<const std::byte*, Memory>;
+constexpr int kNoGpu = -1;
 
 bool recording = false;
 std::vector<std::string> calls;
 std::map<std::string, int, std::less<>> failures;
 Owned device_memory, host_memory;
 std::atomic<std::size_t> bus_bytes = 0;
+thread_local int gpu_of_thread = 0;
 
 // What is to be seen of a call, and whether it goes wrong.
 cudaError_t call(const char* name) {
@@ -35,9 +42,18 @@ cudaError_t call(const char* name) {
   return static_cast<cudaError_t>(failure_of(name));
 }
 
+cudaError_t get_device_count(int* count) {
+  const char* const wanted = std::getenv("DL_EMULATED_GPUS");
+  *count = wanted == nullptr ? 1 : std::atoi(wanted);
+  return *count == 0 ? cudaErrorNoDevice : cudaSuccess;
+}
 cudaError_t set_device(int index) {
   if (const auto failed = call("cudaSetDevice")) return failed;
-  return index == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+  int count = 0;
+  get_device_count(&count);
+  if (index >= count) return cudaErrorInvalidDevice;
+  gpu_of_thread = index;
+  return cudaSuccess;
 }
 cudaError_t get_version(int* version) {
   *version = CUDART_VERSION;
@@ -47,12 +63,12 @@ const char* error_text(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "an emulated failure";
 }
 
-cudaError_t allocate(void** memory, std::size_t bytes, Owned& owned) {
+cudaError_t allocate(void** memory, std::size_t bytes, Owned& owned, int gpu) {
   *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;
   // What nobody wrote is NaN; scratch is large, and little of it is used.
   std::memset(*memory, 0xff, std::min(bytes, std::size_t{1} << 20));
-  owned[static_cast<std::byte*>(*memory)] = bytes;
+  owned[static_cast<std::byte*>(*memory)] = {bytes, gpu};
   return cudaSuccess;
 }
 cudaError_t free(void* memory, Owned& owned) {
@@ -65,7 +81,7 @@ cudaError_t free(void* memory, Owned& owned) {
 cudaError_t gpu_malloc(void** memory, std::size_t bytes) {
   if (const auto failed = call("cudaMalloc")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
-  return allocate(memory, bytes, device_memory);
+  return allocate(memory, bytes, device_memory, gpu_of_thread);
 }
 cudaError_t gpu_free(void* memory) {
   call("cudaFree");
@@ -75,20 +91,23 @@ cudaError_t gpu_free(void* memory) {
 cudaError_t host_alloc(void** memory, std::size_t bytes, unsigned) {
   if (const auto failed = call("cudaHostAlloc")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
-  return allocate(memory, bytes, host_memory);
+  return allocate(memory, bytes, host_memory, kNoGpu);
 }
 cudaError_t free_host(void* memory) {
   if (const auto failed = illegal_in_capture()) return failed;
   return free(memory, host_memory);
 }
 
-// Copies of another kind than their ends are what the emulation is to find.
+// Copies of another kind than their ends, or of another GPU's memory, are what
+// the emulation is to find.
 bool lies_in(const Owned& owned, const void* address, std::size_t bytes) {
   const auto* const begin = static_cast<const std::byte*>(address);
   auto next = owned.upper_bound(begin);
   if (next == owned.begin()) return false;
   --next;
-  return begin + bytes <= next->first + next->second;
+  const Memory& found = next->second;
+  return begin + bytes <= next->first + found.bytes &&
+         (found.gpu == kNoGpu || found.gpu == gpu_of_thread);
 }
 cudaError_t copy(void* to, const void* from, std::size_t bytes,
                  cudaMemcpyKind kind, cudaStream_t) {
@@ -106,11 +125,17 @@ cudaError_t set_memory(void* memory, int value, std::size_t bytes,
   return perform_or_capture([=] { std::memset(memory, value, bytes); });
 }
 
-int handle;  // streams are all this one
+// All streams of a GPU are the same.
+constexpr int kMostGpus = 64;
+std::array<std::byte, kMostGpus> handles;
 std::set<const void*> events;
 cudaError_t create_stream(cudaStream_t* stream, unsigned) {
-  *stream = reinterpret_cast<cudaStream_t>(&handle);
+  *stream = reinterpret_cast<cudaStream_t>(
+      &handles.at(static_cast<std::size_t>(gpu_of_thread)));
   return call("cudaStreamCreateWithFlags");
+}
+bool is_of_this_gpu(cudaStream_t stream) {
+  return reinterpret_cast<std::byte*>(stream) - handles.data() == gpu_of_thread;
 }
 cudaError_t destroy_stream(cudaStream_t) { return call("cudaStreamDestroy"); }
 cudaError_t synchronize_stream(cudaStream_t) {
@@ -145,8 +170,9 @@ cudaError_t synchronize_event(cudaEvent_t event) {
 cudaError_t get_last_error() { return call("cudaGetLastError"); }
 
 cudaError_t launch(const void* function, dim3 grid, dim3 threads,
-                   void** arguments, std::size_t shared, cudaStream_t) {
+                   void** arguments, std::size_t shared, cudaStream_t stream) {
   if (const auto failed = call("cudaLaunchKernel")) return failed;
+  if (!is_of_this_gpu(stream)) return cudaErrorInvalidResourceHandle;
   const KernelWork work{function, grid, threads, shared, arguments[0]};
   if (const auto failed = check(work)) return failed;
   return perform_or_capture(work);
@@ -225,11 +251,19 @@ int failure_of(const char* name) {
   return found == failures.end() ? 0 : failures.extract(found).mapped();
 }
 
+int current_gpu() { return gpu_of_thread; }
+
+std::recursive_mutex& lock_of_calls() {
+  static std::recursive_mutex lock;
+  return lock;
+}
+
 bool lies_on_gpu(const void* address, std::size_t bytes) {
   return lies_in(device_memory, address, bytes);
 }
 
 void set_runtime(Api& api) {
+  api.cudaGetDeviceCount = get_device_count;
   api.cudaSetDevice = set_device;
   api.cudaRuntimeGetVersion = get_version;
   api.cudaDriverGetVersion = get_version;
@@ -251,13 +285,38 @@ void set_runtime(Api& api) {
   api.cudaLaunchKernel = launch;
 }
 
-const Api& emulated_api() {
+namespace {
+
+const Api& api_without_lock() {
   static const Api api = [] {
     Api made{};
     set_runtime(made);
     set_graph(made);
     set_cublas(made);
     set_cudnn(made);
+    set_nccl(made);
+    return made;
+  }();
+  return api;
+}
+
+}  // namespace
+
+// NCCL's calls wait for those of other threads.
+const Api& emulated_api() {
+  static const Api api = [] {
+    Api made = api_without_lock();
+#define DL_LOCKED(f)                             \
+  made.f = [](auto... arguments) {               \
+    const std::lock_guard hold(lock_of_calls()); \
+    return api_without_lock().f(arguments...);   \
+  };
+    DL_LOCKED(cudaMalloc)
+    DL_LOCKED(cudaHostAlloc)
+    DL_LOCKED(cudaLaunchKernel)
+    DL_LOCKED(last_captured)
+    DL_CUDA_FUNCTIONS(DL_LOCKED)
+#undef DL_LOCKED
     return made;
   }();
   return api;

@@ -1,0 +1,140 @@
+#include "libcore/cluster/worker/auto_device.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "libcore/base/error.h"
+#include "libcore/base/process_end.h"
+#include "libcore/cluster/worker/local_rank.h"
+#include "libcore/device/cuda_plugin.h"
+
+namespace dl::cluster {
+namespace {
+
+pid_t make_process() {
+  const pid_t child = ::fork();
+  if (child < 0)
+    throw Error{Code::kUnavailable,
+                std::string("cannot make a process: ") + std::strerror(errno)};
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
+// In a process of its own: one in which CUDA has been used cannot be divided.
+int count_gpus() {
+  const pid_t child = make_process();
+  if (child == 0) ::_exit(std::min(device::cuda_count(), 255));
+  const int status = wait_for(child);
+  if (!WIFEXITED(status))
+    throw Error{Code::kUnavailable, "the process that counts the GPUs " +
+                                        process_end(status).how +
+                                        "; give --device cpu or cuda"};
+  return WEXITSTATUS(status);
+}
+
+std::string name_of(int gpu) { return "cuda:" + std::to_string(gpu); }
+
+}  // namespace
+
+AutoDevices devices_of_auto() {
+  const int gpus = count_gpus();
+  if (gpus == 0) return {{"cpu"}, "no GPU"};
+  AutoDevices result;
+  result.why = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
+  if (const auto local = local_rank()) {
+    result.names = {name_of(local->rank % gpus)};
+    result.why += ", " + local->variable + " " + std::to_string(local->rank);
+    return result;
+  }
+  for (int gpu = 0; gpu < gpus; ++gpu) result.names.push_back(name_of(gpu));
+  return result;
+}
+
+std::optional<std::size_t> WorkerProcesses::divide(
+    const std::vector<std::string>& devices) {
+  const pid_t parent = ::getpid();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+      throw Error{Code::kUnavailable,
+                  std::string("cannot make a pipe: ") + std::strerror(errno)};
+    const pid_t child = make_process();
+    if (child == 0) {
+      ::setpgid(0, 0);
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (::getppid() != parent) ::_exit(static_cast<int>(Code::kTryAgain));
+      ::close(ends[0]);  // the other end stays open as long as we live
+      for (const Process& before : processes_) ::close(before.alive);
+      processes_.clear();
+      return i;
+    }
+    ::close(ends[1]);
+    processes_.push_back({child, devices[i], ends[0]});
+  }
+  return std::nullopt;
+}
+
+WorkerProcesses::~WorkerProcesses() {
+  tell_all(SIGTERM);
+  for (const Process& process : processes_) {
+    wait_for(process.pid);
+    ::close(process.alive);
+  }
+}
+
+void WorkerProcesses::tell_all(int signal) const noexcept {
+  for (const Process& process : processes_) ::kill(process.pid, signal);
+}
+
+void WorkerProcesses::reap(std::size_t index, const Log& log) {
+  const Process process = processes_[index];
+  processes_.erase(processes_.begin() + static_cast<std::ptrdiff_t>(index));
+  ::close(process.alive);
+  const int status = wait_for(process.pid);
+  const ProcessEnd end = process_end(status);
+  if (end.status == 0) return;
+  const std::string what = "the worker on " + process.device + " " + end.how;
+  if (!processes_.empty() && !told_)
+    log(Level::kWarning, what + "; the others go on");
+  else if (failed_ != 0)
+    log(Level::kWarning, what);
+  if (failed_ != 0) return;
+  failed_ =
+      WIFSIGNALED(status) ? static_cast<int>(Code::kTryAgain) : end.status;
+  failure_ = what;
+}
+
+void WorkerProcesses::wait(int stop, const Log& log) {
+  std::vector<pollfd> ends;
+  while (!processes_.empty()) {
+    ends.clear();
+    for (const Process& process : processes_)
+      ends.push_back({process.alive, POLLIN, 0});
+    if (!told_) ends.push_back({stop, POLLIN, 0});
+    if (::poll(ends.data(), ends.size(), -1) < 0) continue;  // a signal
+    if (!told_ && ends.back().revents != 0) {
+      tell_all(SIGTERM);
+      told_ = true;
+    }
+    ends.resize(processes_.size());
+    std::size_t index = 0;
+    for (const pollfd& end : ends)
+      end.revents != 0 ? reap(index, log) : static_cast<void>(++index);
+  }
+  if (failed_ != 0) throw Error{static_cast<Code>(failed_), failure_};
+}
+
+}  // namespace dl::cluster

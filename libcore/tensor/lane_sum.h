@@ -1,0 +1,32 @@
+// Sums over lanes whose devices have memories of their own.
+
+#ifndef DL_LIBCORE_TENSOR_LANE_SUM_H_
+#define DL_LIBCORE_TENSOR_LANE_SUM_H_
+
+#include "libcore/tensor/view.h"
+
+namespace dl::tensor {
+
+// All lanes make the same calls in the same order, each on its own thread and
+// with what is its own, of one shape and type: reals, or numbers of kF64.  Like
+// calls of the lane's device, they take effect in order, maybe later.  Sums are
+// the same to the bit each time.
+// Throw Error: kUnavailable, it does not work, or another lane gave it up.
+class LaneSum {
+ public:
+  virtual ~LaneSum() = default;
+
+  // Becomes the sum of all, the same bits everywhere; only the first lane's
+  // does; becomes what the first lane has.
+  virtual void all_reduce(int lane, View mine) = 0;
+  virtual void reduce(int lane, View mine) = 0;
+  virtual void broadcast(int lane, View mine) = 0;
+
+  // A lane has failed, and will not come: lets go all who wait for it, on the
+  // devices too.  From any thread; it is of no use any more.
+  virtual void give_up() noexcept = 0;
+};
+
+}  // namespace dl::tensor
+
+#endif  // DL_LIBCORE_TENSOR_LANE_SUM_H_
