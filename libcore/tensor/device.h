@@ -1,14 +1,15 @@
 // What a device does: the primitives that layers are written against.
 //
 // `reference` computes in float64, naively, and is the oracle of the tests;
-// `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) compute in float32.  A
-// View therefore does not say double or float: it holds "reals" of its device,
-// Device::real() tells which.  Where a primitive says so, it holds integers
-// (kI32).
+// `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) in float32, but for
+// what precision.h says.  A View therefore does not say double or float: it
+// holds "reals" of its device, Device::real() tells which.  Where a primitive
+// says so, it holds integers (kI32).
 //
 // A Device is one stream of execution: one thread uses it at a time, and calls
 // take effect in order.  CPU work is spread by giving each thread a Device of
-// its own (nn/network.h); inside a primitive only as use() allows.
+// its own (nn/network.h); inside a primitive only as use() allows.  The same
+// calls on memory that lies alike give the same bits on the same hardware.
 //
 // Images are [batch, height, width, channels].  Weights have the output first:
 // dense [units, inputs], conv2d [filters, kernel height, kernel width,
@@ -51,9 +52,6 @@
 namespace dl::tensor {
 
 enum class Extreme { kMax, kMin };
-
-// Which steps of a sequence: its last, or all from the last to the first.
-enum class StepChoice { kLast, kReversed };
 
 class Device {
  public:
@@ -124,7 +122,7 @@ class Device {
   // Its gradient: dx = dy where which == j, else 0.  dx may be dy.
   virtual void take_where(View dx, View dy, View which, std::int32_t j) = 0;
   // strided.h: y = x, or with `add` y += x, for the pairs of elements of s.
-  // Sums over an extent run in its order, in double.
+  // Sums over an extent run in double, on the cpu in its order.
   virtual void copy_strided(const Strided& s, View y, View x, bool add) = 0;
 
   // Numbers: what is found on the way stays on the device, so that nobody waits
@@ -151,6 +149,11 @@ class Device {
   // element's bits do not depend on how many rows and columns there are.
   virtual void matmul(View c, View a, bool transpose_a, View b,
                       bool transpose_b, double beta) = 0;
+  // C = op(A) op(B) of factors that no precision (precision.h) may round.
+  virtual void exact_matmul(View c, View a, bool transpose_a, View b,
+                            bool transpose_b) {
+    matmul(c, a, transpose_a, b, transpose_b, 0);
+  }
   // Over all but the last dimension: y[.., c] += b[c];  s[c] = sum of x[.., c].
   virtual void add_bias(View y, View b) = 0;
   virtual void sum_rows(View s, View x) = 0;

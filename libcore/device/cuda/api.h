@@ -15,7 +15,8 @@ namespace dl::device::cuda {
 
 // clang-format off
 #define DL_CUDA_FUNCTIONS(X)                                                   \
-  X(cudaSetDevice) X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)            \
+  X(cudaSetDevice) X(cudaDeviceGetAttribute)                                   \
+  X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)                             \
   X(cudaGetErrorString) X(cudaFree) X(cudaFreeHost)                            \
   X(cudaMemcpyAsync) X(cudaMemsetAsync)                                        \
   X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamSynchronize)   \

@@ -39,7 +39,7 @@ const char* dl_cuda_version() {
   return text.c_str();
 }
 
-dl::tensor::Device* dl_cuda_open(int index) {
-  return new CudaDevice(plugin_api(), index);
+dl::tensor::Device* dl_cuda_open(int index, dl::tensor::Precision precision) {
+  return new CudaDevice(plugin_api(), index, precision);
 }
 }

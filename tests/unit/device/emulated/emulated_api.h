@@ -27,6 +27,9 @@ void fail_next(const std::string& name, int status);
 // ... and whether this one is to: its status, or 0.
 int failure_of(const char* name);
 
+// Of devices that are opened from now on; 9 without.
+void set_compute_capability(int major);
+
 // All of these bytes are the emulated GPU's.
 bool lies_on_gpu(const void* address, std::size_t bytes);
 // Handles and descriptors that have not been destroyed.

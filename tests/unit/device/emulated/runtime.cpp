@@ -37,6 +37,14 @@ cudaError_t set_device(int index) {
   if (const auto failed = call("cudaSetDevice")) return failed;
   return index == 0 ? cudaSuccess : cudaErrorInvalidDevice;
 }
+int capability = 9;
+cudaError_t get_attribute(int* value, cudaDeviceAttr attribute, int) {
+  if (const auto failed = call("cudaDeviceGetAttribute")) return failed;
+  if (attribute != cudaDevAttrComputeCapabilityMajor)
+    return cudaErrorInvalidValue;
+  *value = capability;
+  return cudaSuccess;
+}
 cudaError_t get_version(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
@@ -207,6 +215,8 @@ void perform(const CopyWork& work) {
   std::memmove(work.to, work.from, work.bytes);
 }
 
+void set_compute_capability(int major) { capability = major; }
+
 void note_call(const char* name) {
   if (recording) calls.emplace_back(name);
 }
@@ -226,6 +236,7 @@ bool lies_on_gpu(const void* address, std::size_t bytes) {
 
 void set_runtime(Api& api) {
   api.cudaSetDevice = set_device;
+  api.cudaDeviceGetAttribute = get_attribute;
   api.cudaRuntimeGetVersion = get_version;
   api.cudaDriverGetVersion = get_version;
   api.cudaGetErrorString = error_text;
