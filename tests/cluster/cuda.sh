@@ -38,7 +38,7 @@ finish mixed
 finish mixed-a
 finish mixed-b
 check mixed.safetensors.run
-grep -o '"device":"cuda:0[^"]*"' mixed.safetensors.run/events.jsonl | sort -u
+grep -o '"device":"cuda:0[^"]*"' mixed.safetensors.run/events.jsonl | LC_ALL=C sort -u
 alike "$(loss averaging-cpu)" "$(loss mixed)"
 for precision in tf32 bfloat16; do
   dl-infer --device cuda --precision $precision --model sync-cuda.safetensors train-*.dls >$precision.jsonl
