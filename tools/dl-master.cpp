@@ -97,11 +97,10 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
 void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Workers");
   opt.add("local", &m.local, "COUNT", "start so many workers on this host");
-  opt.add("threads", &m.threads, "COUNT",
-          "of a local worker; 0: share the cores");
+  opt.add("threads", &m.threads, "COUNT", "of a local worker; 0: as it gains");
   opt.add("device", &m.device, "NAME", "of local workers");
-  opt.add("bind", &m.bind, "ENDPOINT",
-          "where to listen; tcp://*:0 if not given");
+  opt.add("precision", &m.precision, "NAME", "likewise, as dl-worker has it");
+  opt.add("bind", &m.bind, "ENDPOINT", "where to listen, if not tcp://*:0");
   opt.add("master-file", &m.master_file, "FILE",
           "write the endpoint there, for dl-worker --master-file");
   opt.add("keys", &m.security.keys, "DIR",
@@ -154,7 +153,8 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
   if (m.local == 0)
-    opt.refuse({"threads", "device"}, "is for --local; dl-worker has its own");
+    opt.refuse({"threads", "device", "precision"},
+               "is for --local; dl-worker has its own");
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }
 

@@ -40,6 +40,7 @@ constexpr std::size_t kLongestName = dl::cluster::kLongestWorkerName - 4;
 struct Args {
   const dl::cli::Options* options = nullptr;
   dl::cluster::WorkerOptions worker;
+  std::string precision = "float32";
   std::int64_t threads = 0;
   std::uint64_t cache = std::uint64_t{256} << 20;
   bool exit_on_stdin_eof = false;
@@ -64,6 +65,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.section("Work");
   opt.add("device", &a.worker.trainer.device, "NAME",
           "cpu, cuda, cuda:N, cuda:all, reference or auto");
+  opt.add("precision", &a.precision, "NAME",
+          "of products: float32, tf32 or bfloat16");
   opt.add("threads", &a.threads, "COUNT",
           "threads that compute; 0: as many as there are cores");
   opt.add("data-root", &a.worker.trainer.data_root, "DIR",
@@ -154,6 +157,7 @@ void run(Args& args) {
     worker.master.endpoint = engine;
   check(args);
   worker.version = DL_VERSION;
+  worker.trainer.precision = dl::device::precision_of(args.precision);
   worker.trainer.threads =
       args.threads > 0 ? static_cast<int>(args.threads) : dl::available_cores();
   worker.trainer.cache_bytes = args.cache;

@@ -13,7 +13,7 @@ inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
   opt.add("threads", &p.threads, "N", "threads of a network, 0: every core");
   opt.add("device", &p.device, "NAME", "cpu, cuda, cuda:N, cuda:all or auto");
   opt.add("precision", &p.precision, "NAME",
-          "what weights are held in, float32 or bfloat16");
+          "of products: float32, tf32 or bfloat16");
 }
 
 }  // namespace dl

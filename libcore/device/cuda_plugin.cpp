@@ -50,10 +50,11 @@ void* load_symbol(const char* name) {
 
 }  // namespace
 
-std::unique_ptr<tensor::Device> open_cuda(int index) {
-  using Open = tensor::Device* (*)(int);
+std::unique_ptr<tensor::Device> open_cuda(int index,
+                                          tensor::Precision precision) {
+  using Open = tensor::Device* (*)(int, tensor::Precision);
   const auto open = reinterpret_cast<Open>(load_symbol("dl_cuda_open"));
-  return std::unique_ptr<tensor::Device>(open(index));
+  return std::unique_ptr<tensor::Device>(open(index, precision));
 }
 
 std::string cuda_version() {

@@ -8,7 +8,8 @@
 //   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
 //   const char* dl_cuda_version();  // "CUDA 13.0, cuDNN 9.12, ..."
 //   int dl_cuda_count();            // GPUs that can be seen
-//   dl::tensor::Device* dl_cuda_open(int index);  // throws dl::Error
+//   dl::tensor::Device* dl_cuda_open(int index, tensor::Precision precision);
+// which throws dl::Error.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
 #define DL_LIBCORE_DEVICE_CUDA_PLUGIN_H_
@@ -17,13 +18,16 @@
 #include <string>
 
 #include "libcore/tensor/device.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::device {
 
-// A new stream on GPU `index`.
+// A new stream on GPU `index`, whose products are of this precision, if its
+// capabilities() have it.
 // Throws Error: kUnavailable, the object cannot be loaded or is of another
 // build, or there is no such GPU.
-std::unique_ptr<tensor::Device> open_cuda(int index);
+std::unique_ptr<tensor::Device> open_cuda(int index,
+                                          tensor::Precision precision);
 
 // Versions of the libraries behind it; "" without the object.
 std::string cuda_version();

@@ -13,25 +13,33 @@
 
 namespace dl::device {
 
+enum class Use { kTraining, kPrediction };
+
+// "float32", "tf32" or "bfloat16".  Throws Error: kUsage, it is none of these.
+tensor::Precision precision_of(std::string_view name);
+std::string_view name_of(tensor::Precision precision);
+
 // "cpu", "reference", "cuda" or "cuda:N"; "auto" is cuda where a usable one
 // is found, else cpu.  Each call makes a new stream of execution.  open_lanes()
 // takes several GPUs as well: "cuda:N,M,..." or "cuda:all".
 //
-// weights: what it may hold the weights of frozen layers in, where it gains by
-// that; what they are multiplied with, and sums, stay reals.
+// precision: of products, where the device gains by it.  The cpu, which has
+// bfloat16 for predictions alone, rounds no factor but weights that are frozen.
 //
 // Throws Error: kUnavailable, there is no such device here (never falls back
 // silently); kUsage, the name is none of these, or the device has no such
-// precision.
+// precision for this use.
 std::unique_ptr<tensor::Device> open_device(
     std::string_view name,
-    tensor::Precision weights = tensor::Precision::kFloat32);
+    tensor::Precision precision = tensor::Precision::kFloat32,
+    Use use = Use::kTraining);
 
 // One device a thread: `threads` streams for cpu and reference, one for each
 // GPU.
 std::vector<std::unique_ptr<tensor::Device>> open_lanes(
     std::string_view name, int threads,
-    tensor::Precision weights = tensor::Precision::kFloat32);
+    tensor::Precision precision = tensor::Precision::kFloat32,
+    Use use = Use::kTraining);
 
 // For --version, one line a device: "cpu (oneDNN 2.6.3, avx512 kernels; weights
 // in float32 or bfloat16)".

@@ -79,8 +79,9 @@ void LaneInput::load_mixed(const Tensor& values, Share rows, View to) {
   const View unmixed = unmixed_room_.at(0, {rows.count * each, columns});
   device_->upload_scaled(unmixed.reshaped(own.shape()), own, scale_.shift,
                          scale_.scale);
-  device_->matmul(to.reshaped({rows.count * each, outputs}), unmixed, false,
-                  matrix_, true, 0);
+  // Columns that go together nearly cancel.
+  device_->exact_matmul(to.reshaped({rows.count * each, outputs}), unmixed,
+                        false, matrix_, true);
 }
 
 void LaneInput::load(const Part& part, Share rows, View to) {

@@ -19,8 +19,9 @@ namespace dl::nn {
 // own inputs, as far as they are needed, which data then call what they did.
 // outputs: one or more nodes, of any type, whose values are wanted; in this
 // order.
-// What it says, the whole network says at the same place, to the bit, unless a
-// fusion spans the cut.  The part is not written as a document, nor trained.
+// What it says, the whole network says at the same place, on the cpu and
+// reference to the bit, unless a fusion spans the cut.  The part is not written
+// as a document, nor trained.
 // Throws Error: kUsage, "no node is called 'cod'; did you mean 'code'? The
 // nodes are ..."; an output does not depend on an input, or on more than these.
 NetworkConfig part_of(const NetworkConfig& config,

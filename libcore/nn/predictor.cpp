@@ -8,7 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/parallel.h"
 #include "libcore/data/read_ahead.h"
@@ -38,18 +37,12 @@ const PredictorOptions& checked(const PredictorOptions& options) {
 // stay in the cache.
 constexpr std::int64_t kAtOnce = 32;
 
-tensor::Precision precision_of(const PredictorOptions& options) {
-  if (options.precision == "float32") return tensor::Precision::kFloat32;
-  if (options.precision == "bfloat16") return tensor::Precision::kBfloat16;
-  throw Error{Code::kUsage, "--precision: want float32 or bfloat16, got " +
-                                in_quotes(options.precision)};
-}
-
 Network compiled(const Model& model, const PredictorOptions& options) {
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
   auto lanes = device::open_lanes(options.device, static_cast<int>(wanted),
-                                  precision_of(options));
+                                  device::precision_of(options.precision),
+                                  device::Use::kPrediction);
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
   return Network(model.config, model.normalizers,

@@ -19,12 +19,10 @@
 namespace dl::nn {
 
 struct PredictorOptions {
-  std::int64_t batch = 256;     // most examples computed at a time
-  std::string device = "auto";  // see device/open.h
-  std::int64_t threads = 0;     // 0: one for each core
-  // What weights are held in where the device gains by it: "float32" or
-  // "bfloat16".
-  std::string precision = "float32";
+  std::int64_t batch = 256;           // most examples computed at a time
+  std::string device = "auto";        // see device/open.h
+  std::int64_t threads = 0;           // 0: one for each core
+  std::string precision = "float32";  // see device/open.h
   Labels labels = Labels::kIgnored;
   Log log = {};  // told of data that are put right; or none
   // Where sequences go on from, over all streams that are read; they may have

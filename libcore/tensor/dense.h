@@ -9,7 +9,8 @@
 namespace dl::tensor {
 
 // One of as many parts of a result, all of which are computed at the same time,
-// each by a device of its own; an element's bits do not depend on how many.
+// each by a device of its own; on the cpu and reference an element's bits do
+// not depend on how many.
 struct Slice {
   int index = 0, count = 1;
 };

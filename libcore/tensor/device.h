@@ -1,14 +1,15 @@
 // What a device does: the primitives that layers are written against.
 //
 // `reference` computes in float64, naively, and is the oracle of the tests;
-// `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) compute in float32.  A
-// View therefore does not say double or float: it holds "reals" of its device,
-// Device::real() tells which.  Where a primitive says so, it holds integers
-// (kI32).
+// `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) in float32, but for
+// what precision.h says.  A View therefore does not say double or float: it
+// holds "reals" of its device, Device::real() tells which.  Where a primitive
+// says so, it holds integers (kI32).
 //
 // A Device is one stream of execution: one thread uses it at a time, and calls
 // take effect in order.  CPU work is spread by giving each thread a Device of
-// its own (nn/network.h); inside a primitive only as use() allows.
+// its own (nn/network.h); inside a primitive only as use() allows.  The same
+// calls on memory that lies alike give the same bits on the same hardware.
 //
 // Images are [batch, height, width, channels].  Weights have the output first:
 // dense [units, inputs], conv2d [filters, kernel height, kernel width,
@@ -36,14 +37,12 @@
 #include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/conv3d.h"
 #include "libcore/tensor/dense.h"
-#include "libcore/tensor/dtype.h"
 #include "libcore/tensor/lane_sum.h"
 #include "libcore/tensor/local_norm.h"
 #include "libcore/tensor/loss.h"
 #include "libcore/tensor/pool2d.h"
 #include "libcore/tensor/pool_steps.h"
 #include "libcore/tensor/recurrent.h"
-#include "libcore/tensor/shape.h"
 #include "libcore/tensor/strided.h"
 #include "libcore/tensor/tensor.h"
 #include "libcore/tensor/updater.h"
@@ -51,18 +50,12 @@
 
 namespace dl::tensor {
 
-enum class Extreme { kMax, kMin };
-
-// Which steps of a sequence: its last, or all from the last to the first.
-enum class StepChoice { kLast, kReversed };
-
 class Device {
  public:
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
   virtual DType real() const = 0;        // kF32 or kF64
-
   virtual Capabilities capabilities() const { return {}; }
   // Over devices of this kind; null where they have the host's memory.
   virtual std::unique_ptr<LaneSum> lane_sum(std::span<Device* const> lanes);
@@ -122,7 +115,7 @@ class Device {
   // Its gradient: dx = dy where which == j, else 0.  dx may be dy.
   virtual void take_where(View dx, View dy, View which, std::int32_t j) = 0;
   // strided.h: y = x, or with `add` y += x, for the pairs of elements of s.
-  // Sums over an extent run in its order, in double.
+  // Sums over an extent run in double, on the cpu in its order.
   virtual void copy_strided(const Strided& s, View y, View x, bool add) = 0;
 
   // Numbers: what is found on the way stays on the device, so that nobody waits
@@ -149,6 +142,11 @@ class Device {
   // element's bits do not depend on how many rows and columns there are.
   virtual void matmul(View c, View a, bool transpose_a, View b,
                       bool transpose_b, double beta) = 0;
+  // C = op(A) op(B) of factors that no precision (precision.h) may round.
+  virtual void exact_matmul(View c, View a, bool transpose_a, View b,
+                            bool transpose_b) {
+    matmul(c, a, transpose_a, b, transpose_b, 0);
+  }
   // Over all but the last dimension: y[.., c] += b[c];  s[c] = sum of x[.., c].
   virtual void add_bias(View y, View b) = 0;
   virtual void sum_rows(View s, View x) = 0;
@@ -281,9 +279,8 @@ class Device {
   virtual void normal(View y, double mean, double deviation, std::uint64_t key,
                       std::uint64_t stream, std::uint64_t first) = 0;
 
-  // Threshold coding.  Where |r| >= threshold, |r| -= threshold, and the sign
-  // stays; NaN never is.  places (integers) get these i in ascending order, ~i
-  // where r[i] < 0, from count[0] on up to count[1], which is written.
+  // Where |r| >= threshold (never NaN), |r| -= threshold; places (integers) get
+  // these i, ascending, ~i where r[i] < 0, from count[0] on up to a new count[1].
   virtual void threshold_encode(View places, View count, View r,
                                 float threshold) = 0;
   // y[i] += quantum for places i, y[i] -= quantum for ~i; no i twice.

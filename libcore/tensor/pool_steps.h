@@ -1,4 +1,5 @@
-// Pooling over all steps of a sequence, or all positions of an image.
+// Pooling over all steps of a sequence, or all positions of an image, and the
+// choice of steps.
 
 #ifndef DL_LIBCORE_TENSOR_POOL_STEPS_H_
 #define DL_LIBCORE_TENSOR_POOL_STEPS_H_
@@ -10,6 +11,9 @@ struct PoolSteps {
   StepPooling kind = StepPooling::kMax;
   double p = 2;  // of kPNorm, (sum of |x|^p)^(1/p), at least 1
 };
+
+// Which steps of a sequence: its last, or all from the last to the first.
+enum class StepChoice { kLast, kReversed };
 
 }  // namespace dl::tensor
 

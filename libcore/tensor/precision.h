@@ -1,13 +1,26 @@
-// What numbers are held in where memory and speed count more than digits.
+// What products are made in where speed counts more than digits.
 
 #ifndef DL_LIBCORE_TENSOR_PRECISION_H_
 #define DL_LIBCORE_TENSOR_PRECISION_H_
 
 namespace dl::tensor {
 
+// Of the factors of products in dense, convolutional, attention and recurrent
+// layers.  Their sums, and all that is kept, stay the device's reals: what goes
+// from layer to layer, weights that are trained, gradients, updaters' state.
 enum class Precision {
   kFloat32,
-  kBfloat16,  // the range of float32, with 8 bits of its 24
+  kTf32,      // float32 with 11 of its 24 bits
+  kBfloat16,  // the range of float32, with 8 of its 24 bits
+};
+
+// Those that a device has beside float32.
+struct Precisions {
+  bool tf32 = false, bfloat16 = false;
+  constexpr bool has(Precision p) const {
+    return p == Precision::kFloat32 || (p == Precision::kTf32 && tf32) ||
+           (p == Precision::kBfloat16 && bfloat16);
+  }
 };
 
 }  // namespace dl::tensor

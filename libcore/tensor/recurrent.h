@@ -67,8 +67,8 @@ class Recurrent {
  public:
   virtual ~Recurrent() = default;
   // Remembers what backward() needs.  state: what it starts from, which becomes
-  // what it ends with; empty: it starts at 0.  Two calls that pass it on do to
-  // the bit what one of all steps does.
+  // what it ends with; empty: it starts at 0.  Two calls that pass it on do
+  // what one of all steps does, on the cpu and reference to the bit.
   virtual void forward(View y, View x, View mask, const RecurrentWeights& w,
                        const RecurrentState& state) = 0;
   // forward() will be called with weights of these values only, until the next

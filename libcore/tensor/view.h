@@ -40,6 +40,9 @@ class Buffer {
   virtual View view() const = 0;
 };
 
+// Which one of several numbers.
+enum class Extreme { kMax, kMin };
+
 }  // namespace dl::tensor
 
 #endif  // DL_LIBCORE_TENSOR_VIEW_H_

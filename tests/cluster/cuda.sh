@@ -19,14 +19,31 @@ learn() {
   check "$name.safetensors.run"
 }
 loss() { grep -o '"loss":[0-9.e-]*' "$1.safetensors.run/events.jsonl" | tail -n 1; }
-for mode in averaging sharing sync; do
-  learn "$mode-cpu" cpu --mode $mode
-  learn "$mode-cuda" cuda:0 --mode $mode
+alike() {
   python3 -c '
 import sys
 cpu, cuda = (float(word.split(":")[1]) for word in sys.argv[1:])
-print("alike" if abs(cpu - cuda) <= 0.03 * cpu else f"{cpu} on the cpu, {cuda} on cuda")' \
-    "$(loss $mode-cpu)" "$(loss $mode-cuda)"
+print("alike" if abs(cpu - cuda) <= 0.03 * cpu else f"{cpu} on the cpu, {cuda} on cuda")' "$@"
+}
+for mode in averaging sharing sync; do
+  learn "$mode-cpu" cpu --mode $mode
+  learn "$mode-cuda" cuda:0 --mode $mode
+  alike "$(loss $mode-cpu)" "$(loss $mode-cuda)"
+done
+# In mixed precision, one worker of it beside one of float32.
+master mixed --epochs 3 --min-workers 2 --mode averaging
+worker mixed-a mixed --device cuda:0 --precision bfloat16
+worker mixed-b mixed --device cuda:0
+finish mixed
+finish mixed-a
+finish mixed-b
+check mixed.safetensors.run
+grep -o '"device":"cuda:0[^"]*"' mixed.safetensors.run/events.jsonl | LC_ALL=C sort -u
+alike "$(loss averaging-cpu)" "$(loss mixed)"
+for precision in tf32 bfloat16; do
+  dl-infer --device cuda --precision $precision --model sync-cuda.safetensors train-*.dls >$precision.jsonl
+  dl-infer --device cpu --model sync-cuda.safetensors train-*.dls | cmp -s - $precision.jsonl ||
+    echo "$precision differs"
 done
 dl-eval -q --device cuda --model sync-cuda.safetensors train-*.dls >cuda.txt
 dl-eval -q --device cpu --model sync-cuda.safetensors train-*.dls >cpu.txt

@@ -104,8 +104,8 @@ void LocalWorkers::start(int count) {
     const std::string name = "local-" + std::to_string(number + 1);
     const pid_t pid =
         spawn({find_program(), "--master", command_.endpoint, "--name", name,
-               "--device", command_.device, "--threads",
-               std::to_string(command_.threads), "--quiet"},
+               "--device", command_.device, "--precision", command_.precision,
+               "--threads", std::to_string(command_.threads), "--quiet"},
               number);
     processes_.push_back({pid, name});
   }

@@ -21,7 +21,7 @@ class LocalWorkers {
  public:
   struct Command {
     std::string endpoint;  // "ipc:///..."
-    std::string device = "cpu";
+    std::string device = "cpu", precision = "float32";
     int threads = 1;
   };
   // Starts none yet.

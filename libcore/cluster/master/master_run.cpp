@@ -291,6 +291,7 @@ std::vector<RouterSocket::Incoming> Master::start_workers(
   if (options_.local == 0) return {};
   const auto workers = static_cast<int>(options_.local);
   local_.emplace(LocalWorkers::Command{socket.endpoint(), options_.device,
+                                       options_.precision,
                                        threads_of_worker()});
   local_->start(workers);
   const double end = monotonic_seconds() + limits_of(options_).wait;

@@ -4,6 +4,7 @@
 
 #include "libcore/cluster/settings/option_values.h"
 #include "libcore/cluster/store/early_stopping.h"
+#include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 #include "libcore/nn/batch.h"
 #include "libcore/nn/target_source.h"
@@ -144,6 +145,7 @@ Settings settings_of(const MasterOptions& options,
   if (s.averaging.workers == 0)
     s.averaging.workers = in_range("--local", options.local, 0);
   s.deterministic = options.deterministic;
+  device::precision_of(options.precision);  // before a worker is started
   if (s.deterministic && options.device != "cpu")
     misuse("--deterministic is for --device cpu, not " + options.device);
   s.sharing = settings_of(options.sharing);

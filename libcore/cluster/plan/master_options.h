@@ -55,8 +55,8 @@ struct MasterOptions {
   // Workers.
   std::int64_t local = 0;
   std::int64_t threads = 0;  // of a local worker; 0: cores / workers
-  std::string device = "cpu";
-  std::string bind;  // "": tcp://*:0
+  std::string device = "cpu", precision = "float32";  // of local workers
+  std::string bind;                                   // "": tcp://*:0
   std::string master_file;
   Security security;
   std::int64_t min_workers = 0;  // 0: local, or 1

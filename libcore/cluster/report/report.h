@@ -27,7 +27,7 @@ struct Report {
   std::uint64_t checkpoints = 0, checkpoint_failures = 0;
   std::uint64_t bytes_in = 0, bytes_out = 0, foreign = 0;
   double seconds = 0;
-  double seconds_before = 0;  // of earlier starts
+  double seconds_before = 0;   // of earlier starts
   StalenessSummary staleness;  // sharing
   double worth = 0;  // ... what updates counted beside others, summed up
   double mean_worth() const {

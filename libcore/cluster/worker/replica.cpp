@@ -17,8 +17,9 @@ namespace dl::cluster {
 
 Replica::Replica(const nn::NetworkConfig& config,
                  const data::Normalizers& normalizers, std::int64_t batch,
-                 const std::string& device, int threads, nn::Start start) {
-  auto lanes = device::open_lanes(device, threads);
+                 const std::string& device, int threads, nn::Start start,
+                 tensor::Precision precision) {
+  auto lanes = device::open_lanes(device, threads, precision);
   device_ = lanes.front().get();
   try {
     network_ = std::make_unique<nn::Network>(config, normalizers, batch,

@@ -13,6 +13,7 @@
 #include "libcore/data/normalizer.h"
 #include "libcore/nn/config.h"
 #include "libcore/nn/network.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::cluster {
 
@@ -33,7 +34,8 @@ class Replica {
   // memory).
   Replica(const nn::NetworkConfig& config, const data::Normalizers& normalizers,
           std::int64_t batch, const std::string& device, int threads,
-          nn::Start start = nn::Start::kDrawn);
+          nn::Start start = nn::Start::kDrawn,
+          tensor::Precision precision = tensor::Precision::kFloat32);
 
   nn::Network& network() { return *network_; }
   // Elements of each tensor of the parameters, in their order.

@@ -200,7 +200,8 @@ std::unique_ptr<Learner> Trainer::make_learner(
   const bool gradients = updater || settings_.mode == Mode::kSync;
   auto replica = std::make_unique<Replica>(
       gradients ? without_updaters(network) : network, normalizers,
-      settings_.batch, options_.device, options_.threads, nn::Start::kLater);
+      settings_.batch, options_.device, options_.threads, nn::Start::kLater,
+      options_.precision);
   switch (settings_.mode) {
     case Mode::kAveraging:
       return make_averaging_learner(std::move(replica), settings_, mail_);

@@ -17,11 +17,13 @@
 #include "libcore/cluster/worker/learner.h"
 #include "libcore/cluster/worker/mailbox.h"
 #include "libcore/eval/outputs.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::cluster {
 
 struct TrainerOptions {
   std::string device = "cpu";
+  tensor::Precision precision = tensor::Precision::kFloat32;
   int threads = 1;
   std::string data_root = "/";
   std::int64_t prefetch = 0;  // 0: as the master says

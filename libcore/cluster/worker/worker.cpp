@@ -46,6 +46,9 @@ class Worker {
     hello_.process = unique_number();
     hello_.name = options.name;
     hello_.device = options.trainer.device;
+    if (options.trainer.precision != tensor::Precision::kFloat32)
+      hello_.device +=
+          " in " + std::string(device::name_of(options.trainer.precision));
     hello_.threads = options.trainer.threads;
     if (hello_.device == "cpu") hello_.instructions = device::instruction_set();
   }
@@ -364,7 +367,7 @@ void Worker::report() {
 
 void run_worker(const WorkerOptions& options, const Log& log) {
   // Before a master counts on it.
-  device::open_lanes(options.trainer.device, 1);
+  device::open_lanes(options.trainer.device, 1, options.trainer.precision);
   Worker(options, log).run();
 }
 

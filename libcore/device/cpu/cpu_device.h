@@ -34,7 +34,7 @@ class CpuDevice final : public HostDevice {
   std::string name() const override { return "cpu"; }
   tensor::DType real() const override { return tensor::DType::kF32; }
   tensor::Capabilities capabilities() const override {
-    return {.bfloat16 = true};
+    return {.prediction = {.bfloat16 = true}};
   }
 
   // memory.cpp

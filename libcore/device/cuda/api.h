@@ -16,7 +16,7 @@ namespace dl::device::cuda {
 
 // clang-format off
 #define DL_CUDA_FUNCTIONS(X)                                                   \
-  X(cudaGetDeviceCount) X(cudaSetDevice)                                       \
+  X(cudaGetDeviceCount) X(cudaSetDevice) X(cudaDeviceGetAttribute)             \
   X(cudaRuntimeGetVersion) X(cudaDriverGetVersion)                             \
   X(cudaGetErrorString) X(cudaFree) X(cudaFreeHost)                            \
   X(cudaMemcpyAsync) X(cudaMemsetAsync)                                        \

@@ -1,6 +1,8 @@
 // Float32 on a GPU: convolutions by cuDNN, matrix products by cuBLAS, own
-// kernels (grid.h) for the rest.  All calls but download(), read() and finish()
-// return before they have taken effect.  One source file a group of primitives.
+// kernels (grid.h) for the rest.  Another precision is one of the factors of
+// products and convolutions alone, just before they are multiplied.  All calls
+// but download(), read() and finish() return before they have taken effect. One
+// source file a group of primitives.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_
 #define DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_
@@ -22,9 +24,11 @@ class CudaDevice final : public tensor::Device {
  public:
   using View = tensor::View;
 
+  // precision: of products, not to be used unless capabilities() have it.
   // most_threads: of a block; fewer in tests.
   // Throws Error: kUnavailable, there is no such GPU, or it is not usable.
-  CudaDevice(const Api& api, int gpu, unsigned most_threads = kMostThreads);
+  CudaDevice(const Api& api, int gpu, tensor::Precision precision,
+             unsigned most_threads = kMostThreads);
   static constexpr unsigned kMostThreads = 1024;
   ~CudaDevice() override { stream_.forget_steps(); }
 
@@ -33,10 +37,7 @@ class CudaDevice final : public tensor::Device {
 
   std::string name() const override { return stream_.name(); }
   tensor::DType real() const override { return tensor::DType::kF32; }
-  // A kernel takes any number of parameters at a time.
-  tensor::Capabilities capabilities() const override {
-    return {.one_lane = true, .piece = std::int64_t{1} << 40};
-  }
+  tensor::Capabilities capabilities() const override;
 
   std::unique_ptr<tensor::LaneSum> lane_sum(
       std::span<Device* const> lanes) override;
@@ -95,6 +96,8 @@ class CudaDevice final : public tensor::Device {
   // matrix.cu
   void matmul(View c, View a, bool transpose_a, View b, bool transpose_b,
               double beta) override;
+  void exact_matmul(View c, View a, bool transpose_a, View b,
+                    bool transpose_b) override;
   void add_bias(View y, View b) override;
   void sum_rows(View s, View x) override;
 

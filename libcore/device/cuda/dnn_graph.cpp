@@ -27,8 +27,8 @@ std::vector<std::int64_t> channels_last(std::span<const std::int64_t> extents) {
   return strides;
 }
 
-// Tensor cores take float32 for TF32 of 10 bits, and sums whose order varies
-// give other bits each time.
+// Tensor cores take float32 for TF32, and sums whose order varies give other
+// bits each time.
 bool suits(Dnn& dnn, const DnnDescriptor& config) {
   DnnDescriptor engine(dnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.get();
@@ -38,8 +38,9 @@ bool suits(Dnn& dnn, const DnnDescriptor& config) {
   const std::int64_t n =
       engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
-  return std::none_of(notes, notes + n, [](cudnnBackendNumericalNote_t note) {
-    return note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE ||
+  const bool in_full = dnn.precision() == tensor::Precision::kFloat32;
+  return std::none_of(notes, notes + n, [=](cudnnBackendNumericalNote_t note) {
+    return (in_full && note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
            note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
            note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
            note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
@@ -121,7 +122,8 @@ ConvolutionNames names_of(DnnConvolution kind) {
 
 }  // namespace
 
-Dnn::Dnn(Stream& stream) : stream_(stream) {
+Dnn::Dnn(Stream& stream, tensor::Precision precision)
+    : stream_(stream), precision_(precision) {
   check(api().cudnnCreate(&handle_), "starting cuDNN");
   const cudnnStatus_t status = api().cudnnSetStream(handle_, stream.handle());
   if (status != CUDNN_STATUS_SUCCESS) api().cudnnDestroy(handle_);
@@ -183,11 +185,20 @@ void DnnDescriptor::finalize(const char* what) {
 }
 
 std::int64_t DnnGraph::add_tensor(std::span<const std::int64_t> extents,
-                                  bool between) {
+                                  cudnnDataType_t type) {
+  return describe(extents, type, false);
+}
+
+std::int64_t DnnGraph::add_between(std::span<const std::int64_t> extents) {
+  return describe(extents, CUDNN_DATA_FLOAT, true);
+}
+
+std::int64_t DnnGraph::describe(std::span<const std::int64_t> extents,
+                                cudnnDataType_t type, bool between) {
   const auto id = static_cast<std::int64_t>(tensors_.size());
   DnnDescriptor t(dnn_, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   t.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id);
-  t.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+  t.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type);
   t.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, alignment_);
   t.set(CUDNN_ATTR_TENSOR_DIMENSIONS, extents);
   t.set(CUDNN_ATTR_TENSOR_STRIDES, channels_last(extents));

@@ -1,5 +1,5 @@
-// cuDNN's graph API: operations on tensors of float32, put together to a graph
-// that one engine of cuDNN computes.
+// cuDNN's graph API: operations on tensors, put together to a graph that one
+// engine of cuDNN computes, with sums in float32.
 //
 // A tensor's extents are in cuDNN's order, [batch, channels, .. in space],
 // while its elements lie with the channels last.
@@ -17,13 +17,14 @@
 #include <vector>
 
 #include "libcore/device/cuda/stream.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::device::cuda {
 
 // cuDNN of one stream.
 class Dnn {
  public:
-  explicit Dnn(Stream& stream);
+  Dnn(Stream& stream, tensor::Precision precision);
   ~Dnn();
   Dnn(const Dnn&) = delete;
   Dnn& operator=(const Dnn&) = delete;
@@ -31,12 +32,14 @@ class Dnn {
   const Api& api() const { return stream_.api(); }
   Stream& stream() { return stream_; }
   cudnnHandle_t handle() const { return handle_; }
+  tensor::Precision precision() const { return precision_; }
   void check(cudnnStatus_t status, const char* what) const;
   // Room for one execution, as large as the most that was asked for.
   std::byte* workspace(std::size_t bytes);
 
  private:
   Stream& stream_;
+  tensor::Precision precision_;
   cudnnHandle_t handle_ = nullptr;
   std::byte* workspace_ = nullptr;
   std::size_t workspace_size_ = 0;
@@ -130,9 +133,11 @@ class DnnGraph {
   DnnGraph(Dnn& dnn, std::int64_t alignment)
       : dnn_(dnn), alignment_(alignment) {}
 
-  // Returns its number.  between: it is not in memory.
+  // Returns its number.  type: bfloat16 of what is convolved, else float.
   std::int64_t add_tensor(std::span<const std::int64_t> extents,
-                          bool between = false);
+                          cudnnDataType_t type = CUDNN_DATA_FLOAT);
+  // Of float, and not in memory.
+  std::int64_t add_between(std::span<const std::int64_t> extents);
   // One of x, w [filters, channels / groups, .. in space] and y from the
   // others.
   void convolve(DnnConvolution kind, const DnnWindow& window, std::int64_t x,
@@ -140,11 +145,14 @@ class DnnGraph {
   // y = a + b, where an extent of b may be 1.
   void add(std::int64_t y, std::int64_t a, std::int64_t b);
 
-  // Nothing: cuDNN has no engine that computes it in full float32, to the same
-  // bits each time.
+  // Nothing: cuDNN has no engine that computes it to the same bits each time,
+  // and in full float32 if that is the precision; with any other, it may take
+  // TF32 of factors that are floats.
   std::optional<DnnPlan> plan() const;
 
  private:
+  std::int64_t describe(std::span<const std::int64_t> extents,
+                        cudnnDataType_t type, bool between);
   const DnnDescriptor& tensor(std::int64_t id) const {
     return tensors_[static_cast<std::size_t>(id)];
   }

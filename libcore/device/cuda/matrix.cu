@@ -40,6 +40,15 @@ void CudaDevice::matmul(View c, View a, bool transpose_a, View b,
             a.as<float>(), b.as<float>());
 }
 
+void CudaDevice::exact_matmul(View c, View a, bool transpose_a, View b,
+                              bool transpose_b) {
+  check_reals(DType::kF32, {c, a, b});
+  Product p = product_of(check_matmul(c, a, transpose_a, b, transpose_b),
+                         transpose_a, transpose_b, 0);
+  p.exact = true;
+  products_(p, c.as<float>(), a.as<float>(), b.as<float>());
+}
+
 void CudaDevice::add_bias(View y, View b) {
   check_reals(DType::kF32, {y, b});
   const std::int64_t length = rows_of(y).length;

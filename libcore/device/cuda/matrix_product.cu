@@ -61,14 +61,14 @@ struct MatrixProduct::Plan {
           "describing a product");
   }
   // One row-major matrix, or `count` of them.
-  void describe(cublasLtMatrixLayout_t& layout, std::int64_t rows,
-                std::int64_t columns, std::int64_t row, std::int64_t count,
-                std::int64_t step) {
+  void describe(cublasLtMatrixLayout_t& layout, cudaDataType_t type,
+                std::int64_t rows, std::int64_t columns, std::int64_t row,
+                std::int64_t count, std::int64_t step) {
     const auto batch = static_cast<std::int32_t>(count);
     require(batch == count, "too many products at once");
     const Api& api = stream.api();
     check(stream.gpu(),
-          api.cublasLtMatrixLayoutCreate(&layout, CUDA_R_32F,
+          api.cublasLtMatrixLayoutCreate(&layout, type,
                                          static_cast<std::uint64_t>(columns),
                                          static_cast<std::uint64_t>(rows), row),
           "describing a matrix");
@@ -90,7 +90,8 @@ struct MatrixProduct::Plan {
   cublasLtMatmulAlgo_t algorithm{};
 };
 
-MatrixProduct::MatrixProduct(Stream& stream) : stream_(stream) {
+MatrixProduct::MatrixProduct(Stream& stream, tensor::Precision precision)
+    : stream_(stream), precision_(precision) {
   check(stream_.gpu(), stream_.api().cublasLtCreate(&handle_),
         "starting cuBLASLt");
   try {
@@ -107,19 +108,62 @@ MatrixProduct::~MatrixProduct() {
   stream_.api().cublasLtDestroy(handle_);
 }
 
-std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
-                                                            const float* bias) {
-  const auto found = plans_.find(key);
-  if (found != plans_.end()) return found->second;
-  if (plans_.size() >= kMostPlans) plans_.clear();
-  stream_.use_gpu();  // the heuristic's
+Factor MatrixProduct::prepare(Bfloat16* room, const float* floats,
+                              std::int64_t n) {
+  if (!casts()) return floats;
+  cast(stream_, room, floats, n);
+  return room;
+}
 
+// With bfloat16, both cast, and p's rows and steps are those of what is cast.
+MatrixProduct::Factors MatrixProduct::factors_of(Product& p, Factor a,
+                                                 Factor b) {
+  if (!casts() || p.exact) {
+    require(a.floats != nullptr && b.floats != nullptr,
+            "a product in full of what is rounded");
+    return {a.floats, b.floats};
+  }
+  // What several products have in common is cast once.
+  const auto all = [&](std::int64_t rows, std::int64_t columns, bool across,
+                       std::int64_t row, std::int64_t step) {
+    if (across) std::swap(rows, columns);
+    return Matrices{step == 0 ? 1 : p.count, rows, columns, row, step};
+  };
+  const Matrices of_a = all(p.m, p.k, p.transpose_a, p.row_a, p.step_a),
+                 of_b = all(p.k, p.n, p.transpose_b, p.row_b, p.step_b);
+  auto* room = stream_.scratch<Bfloat16>((a.cast != nullptr ? 0 : of_a.all()) +
+                                         (b.cast != nullptr ? 0 : of_b.all()));
+  const auto put = [&](const Factor& from, const Matrices& m, std::int64_t& row,
+                       std::int64_t& step) -> const void* {
+    if (from.cast != nullptr) return from.cast;
+    Bfloat16* const to = room;
+    room += m.all();
+    cast(stream_, to, from.floats, m);
+    row = m.cast_row();
+    step = step == 0 ? 0 : m.rows * row;
+    return to;
+  };
+  const void* const put_a = put(a, of_a, p.row_a, p.step_a);
+  return {put_a, put(b, of_b, p.row_b, p.step_b)};
+}
+
+// Null: cuBLASLt cannot.
+std::shared_ptr<MatrixProduct::Plan> MatrixProduct::make_plan(
+    const Key& key, const float* bias) {
   const Product& p = key.product;
+  const tensor::Precision precision =
+      p.exact ? tensor::Precision::kFloat32 : precision_;
+  const cudaDataType_t type =
+      precision == tensor::Precision::kBfloat16 ? CUDA_R_16BF : CUDA_R_32F;
+  stream_.use_gpu();  // the heuristic's
   const Api& api = stream_.api();
   const int gpu = stream_.gpu();
   auto plan = std::make_shared<Plan>(stream_);
   check(gpu,
-        api.cublasLtMatmulDescCreate(&plan->operation, CUBLAS_COMPUTE_32F,
+        api.cublasLtMatmulDescCreate(&plan->operation,
+                                     precision == tensor::Precision::kTf32
+                                         ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                         : CUBLAS_COMPUTE_32F,
                                      CUDA_R_32F),
         "describing a product");
   plan->set(CUBLASLT_MATMUL_DESC_TRANSA,
@@ -131,11 +175,11 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
     // Its alignment is looked at.
     plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
-  plan->describe(plan->a, p.transpose_a ? p.k : p.m, p.transpose_a ? p.m : p.k,
-                 p.row_a, p.count, p.step_a);
-  plan->describe(plan->b, p.transpose_b ? p.n : p.k, p.transpose_b ? p.k : p.n,
-                 p.row_b, p.count, p.step_b);
-  plan->describe(plan->c, p.m, p.n, p.row_c, p.count, p.step_c);
+  plan->describe(plan->a, type, p.transpose_a ? p.k : p.m,
+                 p.transpose_a ? p.m : p.k, p.row_a, p.count, p.step_a);
+  plan->describe(plan->b, type, p.transpose_b ? p.n : p.k,
+                 p.transpose_b ? p.k : p.n, p.row_b, p.count, p.step_b);
+  plan->describe(plan->c, CUDA_R_32F, p.m, p.n, p.row_c, p.count, p.step_c);
 
   check(gpu, api.cublasLtMatmulPreferenceCreate(&plan->preference),
         "describing a product");
@@ -147,34 +191,49 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
     plan->set(attribute, key.alignment);
   cublasLtMatmulHeuristicResult_t best{};
   int results = 0;
-  check(gpu,
-        api.cublasLtMatmulAlgoGetHeuristic(
-            handle_, plan->operation, plan->b, plan->a, plan->c, plan->c,
-            plan->preference, 1, &best, &results),
-        "choosing how to multiply matrices");
-  check(gpu, results > 0 ? best.state : CUBLAS_STATUS_NOT_SUPPORTED,
-        "choosing how to multiply matrices");
+  cublasStatus_t status = api.cublasLtMatmulAlgoGetHeuristic(
+      handle_, plan->operation, plan->b, plan->a, plan->c, plan->c,
+      plan->preference, 1, &best, &results);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = results > 0 ? best.state : CUBLAS_STATUS_NOT_SUPPORTED;
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return nullptr;
+  check(gpu, status, "choosing how to multiply matrices");
   plan->algorithm = best.algo;
-  plans_.emplace(key, plan);
   return plan;
 }
 
-void MatrixProduct::operator()(const Product& p, float* c, const float* a,
-                               const float* b, const float* bias) {
+std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
+                                                            const float* bias) {
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return found->second;
+  if (plans_.size() >= kMostPlans) plans_.clear();
+  return plans_.emplace(key, make_plan(key, bias)).first->second;
+}
+
+void MatrixProduct::operator()(const Product& wanted, float* c, Factor left,
+                               Factor right, const float* bias) {
+  Product p = wanted;
   if (p.m == 0 || p.n == 0 || p.count == 0) return;
   if (p.k == 0) return scale_and_add(stream_, p, p.beta, c, bias);
-  // There are versions that refuse a bias with vectors.
-  const bool inside = bias != nullptr && p.m > 1 && p.n > 1 && p.k > 1;
+  const auto [a, b] = factors_of(p, left, right);
   std::uint32_t alignment =
       std::min({alignment_of(a), alignment_of(b), alignment_of(c)});
-  if (inside) alignment = std::min(alignment, alignment_of(bias));
-  const std::shared_ptr<Plan> plan = plan_of({p, alignment, inside}, bias);
+  // There are versions that refuse a bias with vectors, or with other types.
+  bool inside = bias != nullptr && p.m > 1 && p.n > 1 && p.k > 1;
+  std::shared_ptr<Plan> plan;
+  if (inside)
+    plan = plan_of({p, std::min(alignment, alignment_of(bias)), true}, bias);
+  inside = plan != nullptr;
+  if (!inside) plan = plan_of({p, alignment, false}, nullptr);
+  check(stream_.gpu(),
+        plan != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED,
+        "choosing how to multiply matrices");
   const float* const added = inside ? bias : nullptr;
   stream_.call(
       // A plan is of one alpha and beta.
       signature_of(plan.get(), c, a, b, added),
       [plan, handle = handle_, workspace = workspace_, alpha = p.alpha,
-       beta = p.beta, c, a, b, added] {
+       beta = p.beta, c, a = a, b = b, added] {
         Stream& stream = plan->stream;
         if (added != nullptr)
           plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, added);

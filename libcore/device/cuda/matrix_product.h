@@ -1,4 +1,4 @@
-// Products of matrices by cuBLASLt, in float32.
+// Products of matrices by cuBLASLt, whose sums are float32.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_MATRIX_PRODUCT_H_
 #define DL_LIBCORE_DEVICE_CUDA_MATRIX_PRODUCT_H_
@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 
+#include "libcore/device/cuda/cast.h"
 #include "libcore/device/cuda/stream.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::device::cuda {
 
@@ -22,14 +24,32 @@ struct Product {
   // So many products, their matrices so many elements apart.
   std::int64_t count = 1, step_a = 0, step_b = 0, step_c = 0;
   float alpha = 1, beta = 0;
+  bool exact = false;  // in float32, whatever the precision
 
   auto operator<=>(const Product&) const = default;
 };
 
+// A or B in memory: floats, or what prepare() made of them.
+struct Factor {
+  Factor(const float* from) : floats(from) {}
+  Factor(const Bfloat16* from) : cast(from) {}
+  Factor operator+(std::int64_t elements) const {
+    return cast != nullptr ? Factor(cast + elements)
+                           : Factor(floats + elements);
+  }
+  const float* floats = nullptr;
+  const Bfloat16* cast = nullptr;
+};
+
 // Remembers what cuBLASLt found to be fastest.  Used by the stream's thread.
+//
+// With bfloat16, factors are cast where a product reads them, weights too: 12
+// bytes a parameter and step, in forward and in backward, beside the 28 and
+// more of their update, and nobody has to know whether a copy is still of the
+// weights as they are.
 class MatrixProduct {
  public:
-  explicit MatrixProduct(Stream& stream);
+  MatrixProduct(Stream& stream, tensor::Precision precision);
   ~MatrixProduct();
   MatrixProduct(const MatrixProduct&) = delete;
   MatrixProduct& operator=(const MatrixProduct&) = delete;
@@ -37,10 +57,19 @@ class MatrixProduct {
   // Where m, n or count is 0, nothing happens; where k is, C = beta C.  With a
   // bias [n], it is then added to each row of C.  Throws Error: kUnavailable,
   // cuBLASLt failed.
-  void operator()(const Product& p, float* c, const float* a, const float* b,
+  void operator()(const Product& p, float* c, Factor a, Factor b,
                   const float* bias = nullptr);
 
+  bool casts() const { return precision_ == tensor::Precision::kBfloat16; }
+  // For factors of many products: what they are to read in place of n floats,
+  // while room, for n and up to 7 more, stays as it is.  Without casts(), the
+  // floats.
+  Factor prepare(Bfloat16* room, const float* floats, std::int64_t n);
+
  private:
+  struct Factors {
+    const void *a, *b;
+  };
   // What the choice of an algorithm depends on.
   struct Key {
     Product product;
@@ -49,12 +78,15 @@ class MatrixProduct {
     auto operator<=>(const Key&) const = default;
   };
   struct Plan;
+  Factors factors_of(Product& p, Factor a, Factor b);
+  std::shared_ptr<Plan> make_plan(const Key& key, const float* bias);
   std::shared_ptr<Plan> plan_of(const Key& key, const float* bias);
 
   Stream& stream_;
+  tensor::Precision precision_;
   std::byte* workspace_ = nullptr;
   cublasLtHandle_t handle_ = nullptr;
-  std::map<Key, std::shared_ptr<Plan>> plans_;
+  std::map<Key, std::shared_ptr<Plan>> plans_;  // null: there is none
 };
 
 }  // namespace dl::device::cuda

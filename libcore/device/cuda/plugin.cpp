@@ -47,7 +47,7 @@ int dl_cuda_count() {
   return plugin_api().cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-dl::tensor::Device* dl_cuda_open(int index) {
-  return new CudaDevice(plugin_api(), index);
+dl::tensor::Device* dl_cuda_open(int index, dl::tensor::Precision precision) {
+  return new CudaDevice(plugin_api(), index, precision);
 }
 }

@@ -144,6 +144,9 @@ class GpuRecurrent final : public tensor::Recurrent {
     h_ = make(rows * u);
     recurrent_ = make(max_batch * of_state_.count);
     dh_ = make(max_batch * u);
+    if (products.casts())
+      recurrent_cast_ = reinterpret_cast<Bfloat16*>(
+          make(cast_elements(spec.gates() * u * u) / 2));
     if (resets()) {
       kept_ = make(rows * u);
       candidate_ = make(max_batch * u);
@@ -169,6 +172,7 @@ class GpuRecurrent final : public tensor::Recurrent {
                  .row_c = columns_},
                 gates_ + part.column, x.as<float>(),
                 w.input.as<float>() + part.row * spec_.inputs);
+    const Factor recurrent = prepare(w.recurrent);
     begin(stream_, batch_, u, at(h_, first, u), carried.h.as<float>());
     if (c_ != nullptr)
       begin(stream_, batch_, u, at(c_, first, u), carried.c.as<float>());
@@ -182,7 +186,7 @@ class GpuRecurrent final : public tensor::Recurrent {
       if (ends || !spec_.last) step.y = out(y, s);
       const bool sees = s > 0 || !carried.empty();  // else h is 0
       if (sees) {
-        see(recurrent_, step.h_before, of_state_, w.recurrent);
+        see(recurrent_, step.h_before, of_state_, recurrent);
         step.recurrent = {recurrent_, of_state_.count};
       }
       if (!resets()) {
@@ -191,7 +195,7 @@ class GpuRecurrent final : public tensor::Recurrent {
       }
       run_reset_gates(stream_, n, step);
       if (sees) {
-        see(candidate_, step.kept, of_input_[1], w.recurrent);
+        see(candidate_, step.kept, of_input_[1], recurrent);
         step.candidate = {candidate_, u};
       }
       run_reset_candidate(stream_, n, step);
@@ -212,6 +216,7 @@ class GpuRecurrent final : public tensor::Recurrent {
     require(gradient.peephole.empty() == w.peephole.empty(),
             "peepholes without a gradient");
     const std::int64_t n = batch_ * spec_.units;
+    const Factor recurrent = prepare(w.recurrent);
     bool fresh = true;
     for (std::int64_t s = spec_.steps; s-- > 0;) {
       CellStep step = cell_step(s, mask, w);
@@ -221,15 +226,14 @@ class GpuRecurrent final : public tensor::Recurrent {
       step.fresh = fresh;
       if (resets()) {
         run_reset_candidate_backward(stream_, n, step);
-        pass_back(candidate_, 0, step.gates, of_input_[1], w.recurrent);
+        pass_back(candidate_, 0, step.gates, of_input_[1], recurrent);
         step.candidate = {candidate_, spec_.units};
         run_reset_gates_backward(stream_, n, step);
       } else {
         run_backward(stream_, n, spec_.cell, step);
       }
       fresh = is_cut(time_of(s));
-      if (s > 0 && !fresh)
-        pass_back(dh_, 1, step.gates, of_state_, w.recurrent);
+      if (s > 0 && !fresh) pass_back(dh_, 1, step.gates, of_state_, recurrent);
     }
     spread(dx, add, x, w, gradient);
   }
@@ -285,8 +289,12 @@ class GpuRecurrent final : public tensor::Recurrent {
     return step;
   }
 
+  // The recurrent weights, which all steps read.
+  Factor prepare(const View& w) {
+    return products_.prepare(recurrent_cast_, w.as<float>(), w.elements());
+  }
   // to [batch, part.count] = state w' of the part's rows.
-  void see(float* to, StepRows state, const Part& part, const View& w) {
+  void see(float* to, StepRows state, const Part& part, const Factor& w) {
     products_({.m = batch_,
                .n = part.count,
                .k = spec_.units,
@@ -294,11 +302,11 @@ class GpuRecurrent final : public tensor::Recurrent {
                .row_a = state.row,
                .row_b = spec_.units,
                .row_c = part.count},
-              to, state.data, w.as<float>() + part.row * spec_.units);
+              to, state.data, w + part.row * spec_.units);
   }
   // to [batch, units] = the part's gates w + beta to.
   void pass_back(float* to, float beta, StepRows gates, const Part& part,
-                 const View& w) {
+                 const Factor& w) {
     products_({.m = batch_,
                .n = spec_.units,
                .k = part.count,
@@ -306,8 +314,7 @@ class GpuRecurrent final : public tensor::Recurrent {
                .row_b = spec_.units,
                .row_c = spec_.units,
                .beta = beta},
-              to, gates.data + part.column,
-              w.as<float>() + part.row * spec_.units);
+              to, gates.data + part.column, w + part.row * spec_.units);
   }
   // The part's rows of dw = gates' of what they have seen, `width` wide.
   void weigh(const View& dw, const Part& part, const float* seen,
@@ -364,6 +371,7 @@ class GpuRecurrent final : public tensor::Recurrent {
   // Of one step, or of none: [batch, ...].
   float *recurrent_ = nullptr, *candidate_ = nullptr, *c_end_ = nullptr;
   float *dh_ = nullptr, *dc_ = nullptr;
+  Bfloat16* recurrent_cast_ = nullptr;  // room for prepare()
 };
 
 }  // namespace

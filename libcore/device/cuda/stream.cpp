@@ -15,6 +15,15 @@ constexpr std::size_t kScratchBytes = std::size_t{16} << 20;
               "cuda:" + std::to_string(gpu) + ": " + why + " (" + what + ")"};
 }
 
+int compute_capability_of(const Api& api, int gpu) {
+  int major = 0;
+  check(api, gpu,
+        api.cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                                   gpu),
+        "asking what the GPU can");
+  return major;
+}
+
 // CUDA keeps it by thread.
 thread_local int gpu_in_use = -1;
 
@@ -70,6 +79,7 @@ Stream::Stream(const Api& api, int gpu, unsigned most_threads)
       most_threads_(most_threads),
       handle_(make_stream(api, gpu)),
       steps_(api, gpu, handle_) {
+  compute_capability_ = compute_capability_of(api, gpu);
   scratch_bytes(kScratchBytes);
 }
 

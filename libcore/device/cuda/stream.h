@@ -42,6 +42,8 @@ class Stream {
     steps_.make_now();
     return handle_;
   }
+  // The first number of "8.6".
+  int compute_capability() const { return compute_capability_; }
   unsigned most_threads() const { return most_threads_; }
   std::string name() const { return "cuda:" + std::to_string(gpu_); }
 
@@ -107,6 +109,7 @@ class Stream {
   int gpu_;
   unsigned most_threads_;
   cudaStream_t handle_;
+  int compute_capability_ = 0;
   StepGraphs steps_;
   std::uint64_t turn_ = 1;
   std::byte* scratch_ = nullptr;

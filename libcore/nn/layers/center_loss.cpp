@@ -55,7 +55,8 @@ class CenterLoss final : public Output {
     scale_ = weight_ * scale;
     const View away = away_.at(0, x_.shape), counted = counted_.at(0, x_.shape),
                squares = squares_.at(0, {x_.shape[0]});
-    device_->matmul(away, target, false, centers_, false, 0);
+    // What is near its centre is to come nearer.
+    device_->exact_matmul(away, target, false, centers_, false);
     device_->scale(away, -1);
     device_->add(away, 1, x_);
     if (mask.empty())
@@ -73,7 +74,7 @@ class CenterLoss final : public Output {
     if (!flow.dx[0].empty())
       device_->add(flow.dx[0].reshaped(x_.shape), lambda_ * scale_, counted);
     if (gradient_.empty()) return;
-    device_->matmul(gradient_, target_, true, counted, false, 0);
+    device_->exact_matmul(gradient_, target_, true, counted, false);
     device_->scale(gradient_, -alpha_ * scale_);
   }
 

@@ -22,4 +22,5 @@ done
 status() { "$@"; echo "status $?"; }
 status infer --precision half
 status infer --precision bfloat16 --device reference
+status infer --precision tf32 --device cpu
 status dl-eval --merge --precision bfloat16 no.json

@@ -5,3 +5,8 @@ echo $?
 dl-worker --master "ipc://$PWD/none" --device cuda:99 2>said
 echo $?
 wc -l <said
+# ... and so is a precision that it does not train in.
+dl-worker --master "ipc://$PWD/none" --precision bfloat16
+echo $?
+dl-worker --master "ipc://$PWD/none" --precision half
+echo $?

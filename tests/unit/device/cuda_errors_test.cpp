@@ -18,7 +18,8 @@ namespace {
 std::string failure_of_opening(int gpu, const char* function, int status) {
   if (function != nullptr) fail_next(function, status);
   try {
-    const CudaDevice device(emulated_api(), gpu, kEmulatedThreads);
+    const CudaDevice device(emulated_api(), gpu, tensor::Precision::kFloat32,
+                            kEmulatedThreads);
   } catch (const Error& error) {
     CHECK(error.code() == Code::kUnavailable);
     return error.what();
@@ -45,8 +46,27 @@ TEST_CASE("what keeps a GPU from being opened is said") {
   CHECK(failure_of_opening(0, nullptr, 0).empty());
 }
 
+TEST_CASE("GPUs before Ampere have float32 alone") {
+  const auto precisions_of = [](int major) {
+    set_compute_capability(major);
+    const CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
+                            kEmulatedThreads);
+    set_compute_capability(9);
+    CHECK(device.capabilities().training.has(tensor::Precision::kFloat32));
+    return device.capabilities();
+  };
+  for (const auto p :
+       {tensor::Precision::kTf32, tensor::Precision::kBfloat16}) {
+    CHECK(precisions_of(8).training.has(p));
+    CHECK(precisions_of(8).prediction.has(p));
+    CHECK(!precisions_of(7).training.has(p));
+    CHECK(!precisions_of(7).prediction.has(p));
+  }
+}
+
 TEST_CASE("what goes wrong in use is said, and the device goes on") {
-  CudaDevice device(emulated_api(), 0, kEmulatedThreads);
+  CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
+                    kEmulatedThreads);
   const auto x = device.allocate(Shape{4, 4}), y = device.allocate(Shape{4, 4});
   fail_next("cudaMalloc", cudaErrorMemoryAllocation);
   CHECK_THROWS_WITH(device.allocate(Shape{1000}),

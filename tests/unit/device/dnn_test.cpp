@@ -30,20 +30,30 @@ Shape y_shape(std::int64_t n) {
   return {n, kSpec.out_height(), kSpec.out_width(), kSpec.filters};
 }
 
-// Forward with bias, after prepare().
+// Forward with bias, after prepare().  Returns how far it is off.
 template <typename F>
-void check_forward(F prepare) {
-  Lab lab("emulated"), reference("reference");
-  const Convolved a(lab, kSpec, 2, y_shape(2));
-  const Convolved exact(reference, kSpec, 2, y_shape(2));
+double check_forward(F prepare, Precision precision = Precision::kFloat32,
+                     const Conv2dSpec& spec = kSpec) {
+  Lab lab("emulated", precision), reference("reference");
+  const Shape shape{2, spec.out_height(), spec.out_width(), spec.filters};
+  const Convolved a(lab, spec, 2, shape);
+  const Convolved exact(reference, spec, 2, shape);
   const View y = lab.blank(a.dy.shape), want = reference.blank(a.dy.shape);
-  reference.device().conv2d(kSpec, 2)->forward(want, exact.x, exact.w, exact.b);
-  const auto conv = lab.device().conv2d(kSpec, 2);
+  reference.device().conv2d(spec, 2)->forward(want, exact.x, exact.w, exact.b);
+  const auto conv = lab.device().conv2d(spec, 2);
+  const double tolerance = precision == Precision::kFloat32 ? 2e-6
+                           : precision == Precision::kTf32  ? 2e-3
+                                                            : 1e-2;
   prepare();
+  double off = 0;
   for (int i = 0; i < 2; ++i) {
     conv->forward(y, a.x, a.w, a.b);
-    check_close(lab.get(y), reference.get(want), 2e-6);
+    const Values got = lab.get(y), wanted = reference.get(want);
+    check_close(got, wanted, tolerance);
+    for (std::size_t k = 0; k < got.size(); ++k)
+      off = std::max(off, std::abs(got[k] - wanted[k]));
   }
+  return off;
 }
 
 std::int64_t count_of(const std::vector<std::string>& calls,
@@ -68,6 +78,24 @@ TEST_CASE("plans that cannot be are passed over") {
   check_forward([] { fail_next("heuristics", CUDNN_STATUS_NOT_SUPPORTED); });
   check_forward(
       [] { fail_next("execution plan", CUDNN_STATUS_NOT_SUPPORTED_SHAPE); });
+}
+
+TEST_CASE("with bfloat16, what has no engine is computed with TF32") {
+  const auto nothing = [] {};
+  for (const std::int64_t groups : {1, 3}) {
+    Conv2dSpec spec = kSpec;
+    spec.filters = 6;
+    spec.groups = groups;  // with 3, each has one channel
+    const auto off = [&](Precision precision) {
+      return check_forward(nothing, precision, spec);
+    };
+    const double tf32 = off(Precision::kTf32);
+    CHECK(tf32 > 20 * off(Precision::kFloat32));
+    if (groups == 3)
+      CHECK(off(Precision::kBfloat16) == tf32);
+    else
+      CHECK(off(Precision::kBfloat16) > 4 * tf32);
+  }
 }
 
 TEST_CASE("a convolution is planned once for each batch size") {
@@ -127,7 +155,7 @@ TEST_CASE("without cuDNN there is no device") {
 
 TEST_CASE("a graph that is wrong is refused") {
   Stream stream(emulated_api(), 0, kEmulatedThreads);
-  Dnn dnn(stream);
+  Dnn dnn(stream, Precision::kFloat32);
   const std::int64_t image[] = {2, 3, 5, 5}, kernel[] = {4, 3, 2, 2},
                      result[] = {2, 4, 4, 4};
   const DnnWindow window{{1, 1}, {1, 1}, {0, 0}, {0, 0}};
@@ -154,7 +182,7 @@ TEST_CASE("a graph that is wrong is refused") {
   }
   SECTION("no result in memory") {
     DnnGraph graph(dnn, 16);
-    const auto x = graph.add_tensor(image, true), w = graph.add_tensor(kernel),
+    const auto x = graph.add_between(image), w = graph.add_tensor(kernel),
                y = graph.add_tensor(result);
     graph.convolve(DnnConvolution::kForward, window, x, w, y);
     CHECK_THROWS_AS(graph.plan(), Error);

@@ -25,6 +25,7 @@ namespace dl::device::test {
 
 using tensor::Device;
 using tensor::DType;
+using tensor::Precision;
 using tensor::Shape;
 using tensor::Tensor;
 using tensor::View;
@@ -40,11 +41,12 @@ inline const char* tested() {
   return named == nullptr ? "cpu" : named;
 }
 
-inline std::unique_ptr<Device> open_tested(std::string_view name) {
+inline std::unique_ptr<Device> open_tested(std::string_view name,
+                                           Precision precision) {
 #ifdef DL_EMULATED
-  if (name == "emulated") return emulated_device();
+  if (name == "emulated") return emulated_device(precision);
 #endif
-  return open_device(name);
+  return open_device(name, precision);
 }
 
 // Uniform in [low, high), rounded to float32: the same on every device.
@@ -79,7 +81,8 @@ inline bool all_finite(Device& device, View x) {
 
 class Lab {
  public:
-  explicit Lab(std::string_view name) : owned_(open_tested(name)) {}
+  explicit Lab(std::string_view name, Precision precision = Precision::kFloat32)
+      : owned_(open_tested(name, precision)) {}
 
   Device& device() { return *owned_; }
 

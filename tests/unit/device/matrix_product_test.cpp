@@ -4,6 +4,8 @@
 #include "libcore/device/cuda/matrix_product.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "libcore/base/error.h"
 #include "libcore/device/cuda/cuda_device.h"
@@ -44,13 +46,16 @@ Values expected(const Product& p, Values c, const Values& a, const Values& b,
 }
 
 // Held against expected(), on memory with room for rows and matrices with gaps.
+// Numbers that bfloat16 has, so that it must give the same.
 void check_product(Lab& lab, const Product& p, bool with_bias) {
   CAPTURE(p.m, p.n, p.k, p.transpose_a, p.transpose_b, p.count, p.alpha, p.beta,
           with_bias);
   const auto room = [&](std::int64_t seed, std::int64_t rows, std::int64_t row,
                         std::int64_t step) {
-    return random_values((p.count - 1) * step + rows * row + 1,
-                         static_cast<std::uint64_t>(seed));
+    Values values = random_values((p.count - 1) * step + rows * row + 1,
+                                  static_cast<std::uint64_t>(seed));
+    for (double& value : values) value = std::round(64 * value) / 64;
+    return values;
   };
   const Values a = room(1, std::max(p.m, p.k), p.row_a, p.step_a),
                b = room(2, std::max(p.n, p.k), p.row_b, p.step_b),
@@ -73,7 +78,8 @@ std::int64_t count_calls(const std::vector<std::string>& calls,
 }  // namespace
 
 TEST_CASE("cuda matrix products: batches, gaps, factors and biases") {
-  Lab lab("emulated");
+  Lab lab("emulated", GENERATE(Precision::kFloat32, Precision::kTf32,
+                               Precision::kBfloat16));
   struct Extents {
     std::int64_t m, n, k;
   };
@@ -98,7 +104,7 @@ TEST_CASE("cuda matrix products: batches, gaps, factors and biases") {
               p.row_c = e.n + 3;
               p.count = count;
               p.step_a = 40;
-              p.step_b = 0;  // one for all
+              p.step_b = count == 3 && beta == 0 ? 0 : 35;  // one for all
               p.step_c = 50;
               p.alpha = 0.25F;
               p.beta = beta;
@@ -127,6 +133,51 @@ TEST_CASE("cuda matrix products are planned once each") {
     CHECK(cublas_objects() > before);
   }
   CHECK(cublas_objects() == before);
+}
+
+TEST_CASE("cuda matrix products without a bias inside, where it cannot be") {
+  Lab lab("emulated");
+  fail_next("cublasLtMatmulAlgoGetHeuristic", CUBLAS_STATUS_NOT_SUPPORTED);
+  const Product p{.m = 3, .n = 4, .k = 5, .row_a = 5, .row_b = 4, .row_c = 4};
+  take_calls();
+  check_product(lab, p, true);
+  CHECK(count_calls(take_calls(), "cublasLtMatmulAlgoGetHeuristic") == 2);
+  check_product(lab, p, true);
+  CHECK(count_calls(take_calls(), "cublasLtMatmulAlgoGetHeuristic") == 0);
+}
+
+TEST_CASE("floats are cast to the nearest bfloat16, row by row") {
+  Lab lab("emulated");
+  Stream& stream = dynamic_cast<CudaDevice&>(lab.device()).stream();
+  const Values numbers = {1,
+                          1 + 0x1p-8,  // halfway: to the even one
+                          1 + 0x3p-8,  1 + 0x1p-8 + 0x1p-20,
+                          -1 - 0x1p-9, 0x1.fffffep127,
+                          -kInf,       kNan,
+                          0x1p-133,  // its smallest
+                          0x1p-140};
+  const Values nearest = {1,    1,     1 + 0x4p-8, 1 + 0x2p-8, -1,
+                          kInf, -kInf, kNan,       0x1p-133,   0};
+  const auto floats = lab.put(Shape{10}, numbers);
+  const auto room = lab.blank(Shape{32});
+  auto* const to = reinterpret_cast<Bfloat16*>(room.as<float>());
+  // Two matrices of two rows of two, each row three after the last.
+  const Matrices m{2, 2, 2, 3, 5};
+  CHECK(m.all() == 32);
+  cast(stream, to, floats.as<float>(), m);
+  for (std::size_t i = 0; i < 32; ++i) {
+    const std::size_t column = i % 8, row = i / 8 % 2, matrix = i / 16;
+    const float got = std::bit_cast<float>(std::uint32_t{to[i].bits} << 16);
+    if (column > 1) {
+      CHECK(to[i].bits == 0);
+      continue;
+    }
+    const double want = nearest[5 * matrix + 3 * row + column];
+    CAPTURE(i, got, want);
+    CHECK((std::isnan(want) ? std::isnan(got) : got == want));
+  }
+  CHECK(std::isnan(std::bit_cast<float>(
+      upper_half(std::bit_cast<float>(0x7f800001U)) << 16)));
 }
 
 TEST_CASE("cuda matrix products of addresses that are hardly aligned") {

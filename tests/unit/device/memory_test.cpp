@@ -196,6 +196,34 @@ TEST_CASE("dropout keeps the asked share") {
   }
 }
 
+TEST_CASE("devices are opened in the precisions that they have") {
+  using dl::device::open_device;
+  using dl::device::Use;
+  const auto failure_of = [](const char* name, Precision precision, Use use) {
+    try {
+      open_device(name, precision, use);
+    } catch (const Error& e) {
+      CHECK(e.code() == Code::kUsage);
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  for (const Use use : {Use::kTraining, Use::kPrediction})
+    for (const char* name : {"cpu", "reference"})
+      CHECK(failure_of(name, Precision::kFloat32, use).empty());
+  CHECK(failure_of("cpu", Precision::kBfloat16, Use::kPrediction).empty());
+  CHECK(failure_of("cpu", Precision::kBfloat16, Use::kTraining) ==
+        "--precision: device cpu trains in float32, not in bfloat16");
+  CHECK(failure_of("cpu", Precision::kTf32, Use::kPrediction) ==
+        "--precision: device cpu predicts in float32 or bfloat16, not in tf32");
+  CHECK(failure_of("reference", Precision::kTf32, Use::kTraining) ==
+        "--precision: device reference trains in float32, not in tf32");
+  for (const char* name : {"float32", "tf32", "bfloat16"})
+    CHECK(dl::device::name_of(dl::device::precision_of(name)) == name);
+  for (const char* bad : {"", "half", "TF32", "float"})
+    CHECK_THROWS_AS(dl::device::precision_of(bad), Error);
+}
+
 TEST_CASE("devices are opened by name") {
   using dl::device::open_device;
   const auto code_of = [](const char* name) {
@@ -220,6 +248,7 @@ TEST_CASE("devices are opened by name") {
   const auto lines = dl::device::describe_devices();
   REQUIRE(lines.size() >= 2);
   CHECK(lines[lines.size() - 2].starts_with("cpu (oneDNN "));
-  CHECK(lines[lines.size() - 2].ends_with("weights in float32 or bfloat16)"));
+  CHECK(lines[lines.size() - 2].ends_with(
+      "; float32, predictions also with weights in bfloat16)"));
   CHECK(lines.back().starts_with("reference"));
 }

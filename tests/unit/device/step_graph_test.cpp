@@ -21,6 +21,9 @@ using dl::Error;
 
 namespace {
 
+const std::vector<Precision> kPrecisions = {
+    Precision::kFloat32, Precision::kTf32, Precision::kBfloat16};
+
 constexpr std::int64_t kBatch = 5, kInputs = 6, kUnits = 3;
 
 Tensor floats(const Shape& shape, std::uint64_t seed) {
@@ -150,8 +153,8 @@ bool is_one_launch(const Counts& counts) {
 
 // The same steps through most primitives, of two sizes.
 template <class Steps>
-void check_steps() {
-  Lab with_lab("emulated"), without_lab("emulated");
+void check_steps(Precision precision) {
+  Lab with_lab("emulated", precision), without_lab("emulated", precision);
   Steps with(with_lab), without(without_lab);
   const auto step = [&](std::int64_t n) {
     with_lab.device().begin_step(static_cast<std::uint64_t>(n));
@@ -174,10 +177,12 @@ void check_steps() {
 }  // namespace
 
 TEST_CASE("a step through most primitives is one launch") {
-  check_steps<Step>();
+  check_steps<Step>(GENERATE(from_range(kPrecisions)));
 }
 
-TEST_CASE("a step through layers is one launch") { check_steps<LayerStep>(); }
+TEST_CASE("a step through layers is one launch") {
+  check_steps<LayerStep>(GENERATE(from_range(kPrecisions)));
+}
 
 TEST_CASE("steps as graphs give the same numbers") {
   Pair pair;

@@ -6,10 +6,12 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "libcore/device/open.h"
 #include "tests/unit/nn/support.h"
 
 using namespace dl::nn;
 using namespace dl::nn::testing;
+using dl::tensor::Precision;
 
 namespace {
 
@@ -38,16 +40,57 @@ const std::vector<Case> kCases = {
      R"(, "updater": {"type": "nesterov", "learning_rate": 0.1})"},
 };
 
+std::string gpu() {
+  if (const char* const named = std::getenv("DL_TEST_DEVICE")) return named;
+  ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
+  return "cuda:0";
+}
+
+// GPUs before Ampere have float32 alone.
+std::vector<Precision> precisions() {
+  const auto has = dl::device::open_device(gpu())->capabilities().training;
+  std::vector<Precision> all;
+  for (const Precision p :
+       {Precision::kFloat32, Precision::kTf32, Precision::kBfloat16})
+    if (has.has(p)) all.push_back(p);
+  return all;
+}
+
+// Of the same examples again and again.
+class Learner {
+ public:
+  Learner(const NetworkConfig& config, Precision precision)
+      : network_(config, {}, 6, dl::device::open_lanes(gpu(), 1, precision),
+                 true),
+        data_(random_examples(config, 6, 1)) {}
+
+  // The loss before it.
+  double step() {
+    const Position at{count_, 0, static_cast<std::uint64_t>(count_)};
+    ++count_;
+    const Network::Found found = network_.step(
+        data_.batch(), at, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6);
+    CHECK(found.gradient_finite);
+    CHECK(found.update_finite);
+    return found.loss;
+  }
+  std::vector<double> parameters() {
+    return values(network_, network_.parameters());
+  }
+
+ private:
+  Network network_;
+  Examples data_;
+  std::int64_t count_ = 0;
+};
+
 }  // namespace
 
 TEST_CASE("a network learns on cuda what it does on the cpu") {
-  const char* const gpu = std::getenv("DL_TEST_DEVICE");
-  if (gpu == nullptr) ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);
   const Case& c = GENERATE(from_range(kCases));
   CAPTURE(c.name);
   const NetworkConfig config = sequence(c.shape, c.layers, c.more);
-  Network cpu = compile(config, 6, "cpu"),
-          cuda = compile(config, 6, gpu ? gpu : "cuda:0");
+  Network cpu = compile(config, 6, "cpu"), cuda = compile(config, 6, gpu());
   for (std::int64_t i = 0; i < 6; ++i) {
     CAPTURE(i);
     // The last one is smaller: steps of another kind.
@@ -116,6 +159,67 @@ TEST_CASE("a network learns on several GPUs what it does on the cpu") {
   for (std::size_t i = 0; i < here.as<float>().size(); ++i)
     CHECK(there.as<float>()[i] == Approx(here.as<float>()[i]).margin(1e-4));
   ::unsetenv("DL_EMULATED_GPUS");
+}
+
+// Of plain steps downhill, which are as large as the gradient, without kinks:
+// at one, a last digit decides which way a gradient goes.
+const std::vector<Case> kMixed = {
+    {"dense", "[40]",
+     R"({"type": "dense", "units": 24, "activation": "tanh"}, )" + kOutput,
+     R"(, "updater": {"type": "sgd", "learning_rate": 0.1})"},
+    {"images", "[6, 6, 8]",
+     R"({"type": "conv2d", "filters": 8, "kernel": [3, 3], "activation": "elu"},
+        {"type": "average_pool2d", "kernel": [2, 2]},
+        {"type": "conv2d", "filters": 5, "kernel": [2, 2], "activation": "tanh"}, )" +
+         kOutput,
+     R"(, "updater": {"type": "sgd", "learning_rate": 0.1})"},
+    {"sequences", "[5, 12]",
+     R"({"type": "multi_head_attention", "heads": 2, "head_size": 5},
+        {"type": "lstm", "units": 9, "return_sequences": true},
+        {"type": "gru", "units": 7}, )" +
+         kOutput,
+     R"(, "updater": {"type": "sgd", "learning_rate": 0.1})"},
+};
+
+// From where they begin, six steps in another precision end near those in
+// float32: within so much of the way that they went.
+TEST_CASE(
+    "a network learns on cuda in less precision what it does in float32") {
+  const Case& c = GENERATE(from_range(kMixed));
+  CAPTURE(c.name);
+  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  const auto learn = [&](Precision precision) {
+    Learner learner(config, precision);
+    std::vector<double> losses;
+    for (int i = 0; i < 6; ++i) losses.push_back(learner.step());
+    for (std::size_t i = 1; i < losses.size(); ++i)
+      CHECK(losses[i] < losses[i - 1]);
+    return std::pair(learner.parameters(), losses);
+  };
+  const auto begin = Learner(config, Precision::kFloat32).parameters();
+  const auto [full, losses] = learn(Precision::kFloat32);
+  const double way = distance(full, begin);
+  for (const Precision precision : precisions()) {
+    if (precision == Precision::kFloat32) continue;
+    const double part = precision == Precision::kTf32 ? 0.005 : 0.04;
+    const auto [parameters, mixed] = learn(precision);
+    const double off = distance(parameters, full);
+    CAPTURE(static_cast<int>(precision), way, off);
+    CHECK(off > 0);
+    CHECK(off < part * way);
+    CHECK(mixed.back() == Approx(losses.back()).epsilon(part));
+  }
+}
+
+TEST_CASE("a network learns on cuda the same bits each time") {
+  const Case& c = GENERATE(from_range(kMixed));
+  CAPTURE(c.name);
+  const NetworkConfig config = sequence(c.shape, c.layers, c.more);
+  for (const Precision precision : precisions()) {
+    Learner one(config, precision), other(config, precision);
+    for (int i = 0; i < 5; ++i) CHECK(one.step() == other.step());
+    CHECK(one.parameters() == other.parameters());
+  }
 }
 
 #endif

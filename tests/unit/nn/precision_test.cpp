@@ -25,8 +25,10 @@ float rounded(float value) {
 }
 
 Network compile(const NetworkConfig& config, Precision precision, int lanes) {
-  return Network(config, data::Normalizers(), 64,
-                 device::open_lanes("cpu", lanes, precision), false);
+  return Network(
+      config, data::Normalizers(), 64,
+      device::open_lanes("cpu", lanes, precision, device::Use::kPrediction),
+      false);
 }
 
 // Drawn; with `round`, matrices of more than one row are rounded to bfloat16,

@@ -149,10 +149,12 @@ TEST_CASE("data that does not fit is refused with its name") {
         }).substr(0, 3) == "64:");
   CHECK(error_of([] {
           Predictor(pets(), {4, "cpu", 1, "float64"});
-        }) == "64: --precision: want float32 or bfloat16, got 'float64'");
+        }) == "64: --precision: want float32, tf32 or bfloat16, got 'float64'");
   CHECK(error_of([] {
           Predictor(pets(), {4, "reference", 1, "bfloat16"});
-        }) == "64: device reference holds weights in float32 only");
+        }) ==
+        "64: --precision: device reference predicts in float32, not in "
+        "bfloat16");
 }
 
 TEST_CASE("an error of the receiver names the source if the data is at fault") {

@@ -1,11 +1,13 @@
 // cuBLASLt, on the host: descriptors keep what they are told, products are
-// computed in double.
+// computed in double, of factors that are what the type of compute makes of
+// them.
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "tests/unit/device/emulated/emulated_api.h"
+#include "tests/unit/device/emulated/factors.h"
 #include "tests/unit/device/emulated/graph.h"
 
 namespace dl::device::cuda {
@@ -38,7 +40,8 @@ struct Layout {
   std::int64_t step = 0;
   bool operator==(const Layout&) const = default;
   bool fits() const {
-    return type == CUDA_R_32F && rows > 0 && columns > 0 && count > 0 &&
+    return (type == CUDA_R_32F || type == CUDA_R_16BF) && rows > 0 &&
+           columns > 0 && count > 0 &&
            column >= static_cast<std::int64_t>(rows);
   }
   std::int64_t extent() const {  // in elements
@@ -187,12 +190,20 @@ struct Problem {
     const auto [ta, tb] = operation->transpose;
     const bool known = (ta == CUBLAS_OP_N || ta == CUBLAS_OP_T) &&
                        (tb == CUBLAS_OP_N || tb == CUBLAS_OP_T);
-    return known && operation->compute == CUBLAS_COMPUTE_32F &&
-           operation->scale == CUDA_R_32F && a->fits() && b->fits() &&
-           c->fits() && *c == *d && a->count == d->count &&
-           b->count == d->count && (ta ? a->columns : a->rows) == d->rows &&
+    const bool tf32 = operation->compute == CUBLAS_COMPUTE_32F_FAST_TF32;
+    if (!tf32 && operation->compute != CUBLAS_COMPUTE_32F) return false;
+    return known && operation->scale == CUDA_R_32F && a->fits() && b->fits() &&
+           c->fits() && *c == *d && c->type == CUDA_R_32F &&
+           a->type == b->type && !(tf32 && a->type != CUDA_R_32F) &&
+           a->count == d->count && b->count == d->count &&
+           (ta ? a->columns : a->rows) == d->rows &&
            (tb ? b->rows : b->columns) == d->columns &&
            k() == static_cast<std::int64_t>(tb ? b->columns : b->rows);
+  }
+  FactorType factors() const {
+    if (a->type == CUDA_R_16BF) return FactorType::kBfloat16;
+    return operation->compute == CUBLAS_COMPUTE_32F ? FactorType::kFloat
+                                                    : FactorType::kTf32;
   }
   std::int64_t k() const {
     return static_cast<std::int64_t>(operation->transpose[0] ? a->rows
@@ -203,7 +214,7 @@ struct Problem {
 // What an algorithm was chosen for, kept inside.
 struct Choice {
   std::uint64_t sizes[3];
-  std::uint32_t transpose[2], epilogue;
+  std::uint32_t transpose[2], epilogue, factors;
   std::int32_t count;
   std::uint32_t alignment, workspace;
 };
@@ -221,6 +232,7 @@ Choice choice_of(const Problem& p, std::uint32_t alignment,
   for (int i = 0; i < 2; ++i)
     made.transpose[i] = static_cast<std::uint32_t>(p.operation->transpose[i]);
   made.epilogue = p.operation->epilogue;
+  made.factors = static_cast<std::uint32_t>(p.factors());
   made.count = p.d->count;
   made.alignment = alignment;
   made.workspace = workspace;
@@ -261,17 +273,18 @@ bool aligned(const void* address, std::uint32_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 bool on_gpu(const void* address, const Layout& layout) {
-  return lies_on_gpu(address,
-                     static_cast<std::size_t>(layout.extent()) * sizeof(float));
+  const std::size_t each = layout.type == CUDA_R_32F ? 4 : 2;
+  return lies_on_gpu(address, static_cast<std::size_t>(layout.extent()) * each);
 }
 
 // As it is when the product is asked for.
 struct Task {
   Operation operation;
   Layout a, b, c, d;
+  FactorType factors;
 };
 
-void multiply(const Task& p, float alpha, const float* a, const float* b,
+void multiply(const Task& p, float alpha, const void* a, const void* b,
               float beta, const float* c, float* d) {
   const Operation& o = p.operation;
   const auto m = static_cast<std::int64_t>(p.d.rows),
@@ -295,8 +308,8 @@ void multiply(const Task& p, float alpha, const float* a, const float* b,
       for (std::int64_t i = 0; i < m; ++i) {
         double sum = 0;
         for (std::int64_t l = 0; l < k; ++l)
-          sum += static_cast<double>(a[q * p.a.step + i * a_i + l * a_l]) *
-                 static_cast<double>(b[q * p.b.step + l * b_l + j * b_j]);
+          sum += factor_at(a, p.factors, q * p.a.step + i * a_i + l * a_l) *
+                 factor_at(b, p.factors, q * p.b.step + l * b_l + j * b_j);
         const std::int64_t at = q * p.d.step + j * p.d.column + i;
         sum = alpha * sum + (beta == 0 ? 0.0 : beta * double{c[at]});
         if (bias != nullptr) sum += double{bias[q * o.bias_step + i]};
@@ -339,9 +352,8 @@ cublasStatus_t matmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
     return kUnsupported;
   }
   const auto done = perform_or_capture(
-      [task = Task{*p.operation, *p.a, *p.b, *p.c, *p.d},
-       by = *static_cast<const float*>(alpha), a = static_cast<const float*>(a),
-       b = static_cast<const float*>(b),
+      [task = Task{*p.operation, *p.a, *p.b, *p.c, *p.d, p.factors()},
+       by = *static_cast<const float*>(alpha), a, b,
        of_c = *static_cast<const float*>(beta),
        c = static_cast<const float*>(c),
        d = static_cast<float*>(d)] { multiply(task, by, a, b, of_c, c, d); });

@@ -103,10 +103,30 @@ cudnnStatus_t finalize(cudnnBackendDescriptor_t descriptor) {
   return status;
 }
 
+using Notes = std::vector<cudnnBackendNumericalNote_t>;
+
+// Of the engines for the graph; those that may be used are at the end.  As in
+// cuDNN, none make floats of bfloat16; unlike there, none take bfloat16 with
+// one channel a group.
+std::vector<Notes> engines_for(const DnnObject& graph) {
+  const DnnOperands first =
+      operands_of(*graph.objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)[0]);
+  const cudnnDataType_t type = first.x->data_type();
+  for (const DnnObject* tensor : {first.w, first.y})
+    if (tensor->data_type() != type) return {};
+  if (type == CUDNN_DATA_BFLOAT16 && first.w->extents()[1] == 1) return {};
+  std::vector<Notes> engines = {
+      {CUDNN_NUMERICAL_NOTE_TENSOR_CORE,
+       CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS},
+      {CUDNN_NUMERICAL_NOTE_TENSOR_CORE, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC},
+      {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}};
+  if (type == CUDNN_DATA_FLOAT) engines.emplace_back();
+  return engines;
+}
+
 // An engine for the graph; its notes say whether it is one to be left alone.
-std::shared_ptr<DnnObject> make_config(
-    const DnnObject& heuristics,
-    std::vector<cudnnBackendNumericalNote_t> notes) {
+std::shared_ptr<DnnObject> make_config(const DnnObject& heuristics,
+                                       Notes notes) {
   const auto engine = std::make_shared<DnnObject>();
   engine->type = CUDNN_BACKEND_ENGINE_DESCRIPTOR;
   engine->notes = std::move(notes);
@@ -145,10 +165,14 @@ cudnnStatus_t get_attribute(cudnnBackendDescriptor_t descriptor,
   if (!object.finalized) return CUDNN_STATUS_NOT_INITIALIZED;
   if (object.type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR &&
       name == CUDNN_ATTR_ENGINEHEUR_RESULTS &&
-      type == CUDNN_TYPE_BACKEND_DESCRIPTOR)
-    return give({make_config(object, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}),
-                 make_config(object, {})},
-                CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, most, count, values);
+      type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
+    DnnObjects configs;
+    for (const Notes& notes :
+         engines_for(object.object(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)))
+      configs.push_back(make_config(object, notes));
+    return give(configs, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, most, count,
+                values);
+  }
   if (object.type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR &&
       name == CUDNN_ATTR_ENGINECFG_ENGINE &&
       type == CUDNN_TYPE_BACKEND_DESCRIPTOR)

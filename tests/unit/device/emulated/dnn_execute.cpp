@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "tests/unit/device/emulated/dnn_objects.h"
 #include "tests/unit/device/emulated/emulated_api.h"
+#include "tests/unit/device/emulated/factors.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -67,25 +69,30 @@ std::int64_t elements_of(const DnnObject& tensor) {
   return n;
 }
 
-void convolve(const DnnOperands& o, float* x, float* w, float* y) {
+void convolve(const DnnOperands& o, FactorType type, void* x, void* w,
+              void* y) {
   static std::vector<double> sums;
   sums.assign(static_cast<std::size_t>(elements_of(*o.result)), 0);
   double* const s = sums.data();
   if (o.result == o.y)
     for_each_term(o, [&](auto i, auto j, auto k) {
-      s[k] += static_cast<double>(x[i]) * w[j];
+      s[k] += factor_at(x, type, i) * factor_at(w, type, j);
     });
   else if (o.result == o.x)
     for_each_term(o, [&](auto i, auto j, auto k) {
-      s[i] += static_cast<double>(w[j]) * y[k];
+      s[i] += factor_at(w, type, j) * factor_at(y, type, k);
     });
   else
     for_each_term(o, [&](auto i, auto j, auto k) {
-      s[j] += static_cast<double>(x[i]) * y[k];
+      s[j] += factor_at(x, type, i) * factor_at(y, type, k);
     });
-  float* const result = o.result == o.y ? y : o.result == o.x ? x : w;
-  std::ranges::transform(sums, result,
-                         [](double sum) { return static_cast<float>(sum); });
+  void* const result = o.result == o.y ? y : o.result == o.x ? x : w;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (type == FactorType::kBfloat16)
+      static_cast<std::uint16_t*>(result)[i] =
+          as_bfloat16(static_cast<float>(sums[i]));
+    else
+      static_cast<float*>(result)[i] = static_cast<float>(sums[i]);
 }
 
 void add(const DnnOperands& o, const float* a, const float* b, float* y) {
@@ -101,8 +108,8 @@ void add(const DnnOperands& o, const float* a, const float* b, float* y) {
 }
 
 // Where the tensor lies; null: nowhere.
-float* memory_of(const DnnObject& tensor, const DnnObject& plan,
-                 const DnnObject& pack) {
+void* memory_of(const DnnObject& tensor, const DnnObject& plan,
+                const DnnObject& pack) {
   if (tensor.is_virtual()) {
     auto& here = plan.between[tensor.id()];
     here.resize(static_cast<std::size_t>(elements_of(tensor)));
@@ -112,9 +119,19 @@ float* memory_of(const DnnObject& tensor, const DnnObject& plan,
       pack.values<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto found = std::ranges::find(ids, tensor.id());
   if (found == ids.end()) return nullptr;
-  return pack.values<float*>(
+  return pack.values<void*>(
       CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS)[static_cast<std::size_t>(
       found - ids.begin())];
+}
+
+// What an engine makes of factors; nothing: it is not to be used.
+std::optional<FactorType> factors_of(const DnnObject& engine,
+                                     const DnnOperands& o) {
+  const bool tensor_cores = !engine.notes.empty();
+  for (const auto note : engine.notes)
+    if (note != CUDNN_NUMERICAL_NOTE_TENSOR_CORE) return {};
+  if (o.x->data_type() == CUDNN_DATA_BFLOAT16) return FactorType::kBfloat16;
+  return tensor_cores ? FactorType::kTf32 : FactorType::kFloat;
 }
 
 }  // namespace
@@ -150,11 +167,12 @@ DnnOperands operands_of(const DnnObject& o) {
 cudnnStatus_t execute_plan(const DnnObject& plan, const DnnObject& pack) {
   const DnnObject& engine = plan.object(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
                                 .object(CUDNN_ATTR_ENGINECFG_ENGINE);
-  if (!engine.notes.empty()) return CUDNN_STATUS_EXECUTION_FAILED;
   for (const auto& operation : engine.object(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)
                                    .objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
     const DnnOperands o = operands_of(*operation);
-    float* memory[3];
+    const std::optional<FactorType> factors = factors_of(engine, o);
+    if (!factors) return CUDNN_STATUS_EXECUTION_FAILED;
+    void* memory[3];
     const DnnObject* tensors[] = {o.x, o.w, o.y};
     for (int i = 0; i < 3; ++i) {
       memory[i] = memory_of(*tensors[i], plan, pack);
@@ -166,15 +184,17 @@ cudnnStatus_t execute_plan(const DnnObject& plan, const DnnObject& pack) {
               static_cast<std::uintptr_t>(alignment) !=
           0)
         return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
-      if (!lies_on_gpu(memory[i],
-                       static_cast<std::size_t>(elements_of(*tensors[i])) *
-                           sizeof(float)))
+      if (!lies_on_gpu(
+              memory[i],
+              static_cast<std::size_t>(elements_of(*tensors[i])) *
+                  (tensors[i]->data_type() == CUDNN_DATA_FLOAT ? 4 : 2)))
         return CUDNN_STATUS_EXECUTION_FAILED;
     }
     if (o.window != nullptr)
-      convolve(o, memory[0], memory[1], memory[2]);
+      convolve(o, *factors, memory[0], memory[1], memory[2]);
     else
-      add(o, memory[0], memory[1], memory[2]);
+      add(o, static_cast<float*>(memory[0]), static_cast<float*>(memory[1]),
+          static_cast<float*>(memory[2]));
   }
   return CUDNN_STATUS_SUCCESS;
 }

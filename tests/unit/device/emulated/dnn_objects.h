@@ -60,6 +60,9 @@ struct DnnObject {
   std::span<const std::int64_t> strides() const {
     return values<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
   }
+  cudnnDataType_t data_type() const {
+    return value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
+  }
   std::int64_t id() const {
     return value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
   }

@@ -38,9 +38,9 @@ bool is_tensor(const DnnObject& t) {
   }
   const auto alignment =
       t.value<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
+  const auto type = t.data_type();
   return last + 1 == elements && alignment > 0 && alignment % 4 == 0 &&
-         t.value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE) ==
-             CUDNN_DATA_FLOAT;
+         (type == CUDNN_DATA_FLOAT || type == CUDNN_DATA_BFLOAT16);
 }
 
 bool is_window(const DnnObject& w) {
@@ -85,6 +85,8 @@ bool is_convolution(const DnnOperands& o) {
 }
 
 bool is_sum(const DnnOperands& o) {
+  for (const DnnObject* tensor : {o.x, o.w, o.y})
+    if (tensor->data_type() != CUDNN_DATA_FLOAT) return false;
   const Extents a = o.x->extents(), b = o.w->extents();
   if (!std::ranges::equal(a, o.y->extents()) || a.size() != b.size())
     return false;

@@ -34,6 +34,9 @@ void fail_next(const std::string& name, int status);
 // ... and whether this one is to: its status, or 0.
 int failure_of(const char* name);
 
+// Of devices that are opened from now on; 9 without.
+void set_compute_capability(int major);
+
 // What was copied between the host and the GPU so far, in bytes.  Of the
 // plug-in, for dlsym(); any thread.
 extern "C" std::size_t emulated_bus_bytes();

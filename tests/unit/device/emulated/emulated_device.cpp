@@ -5,8 +5,8 @@
 
 namespace dl::device {
 
-std::unique_ptr<tensor::Device> emulated_device() {
-  return std::make_unique<cuda::CudaDevice>(cuda::emulated_api(), 0,
+std::unique_ptr<tensor::Device> emulated_device(tensor::Precision precision) {
+  return std::make_unique<cuda::CudaDevice>(cuda::emulated_api(), 0, precision,
                                             cuda::kEmulatedThreads);
 }
 

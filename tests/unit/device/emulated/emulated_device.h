@@ -6,10 +6,12 @@
 #include <memory>
 
 #include "libcore/tensor/device.h"
+#include "libcore/tensor/precision.h"
 
 namespace dl::device {
 
-std::unique_ptr<tensor::Device> emulated_device();
+std::unique_ptr<tensor::Device> emulated_device(
+    tensor::Precision precision = tensor::Precision::kFloat32);
 
 }  // namespace dl::device
 

@@ -55,6 +55,14 @@ cudaError_t set_device(int index) {
   gpu_of_thread = index;
   return cudaSuccess;
 }
+int capability = 9;
+cudaError_t get_attribute(int* value, cudaDeviceAttr attribute, int) {
+  if (const auto failed = call("cudaDeviceGetAttribute")) return failed;
+  if (attribute != cudaDevAttrComputeCapabilityMajor)
+    return cudaErrorInvalidValue;
+  *value = capability;
+  return cudaSuccess;
+}
 cudaError_t get_version(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
@@ -237,6 +245,7 @@ void perform(const CopyWork& work) {
 }
 
 std::size_t emulated_bus_bytes() { return bus_bytes; }
+void set_compute_capability(int major) { capability = major; }
 
 void note_call(const char* name) {
   if (recording) calls.emplace_back(name);
@@ -265,6 +274,7 @@ bool lies_on_gpu(const void* address, std::size_t bytes) {
 void set_runtime(Api& api) {
   api.cudaGetDeviceCount = get_device_count;
   api.cudaSetDevice = set_device;
+  api.cudaDeviceGetAttribute = get_attribute;
   api.cudaRuntimeGetVersion = get_version;
   api.cudaDriverGetVersion = get_version;
   api.cudaGetErrorString = error_text;

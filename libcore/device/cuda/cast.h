@@ -1,0 +1,57 @@
+// Floats as bfloat16, the upper half of a float, for what tensor cores
+// multiply.
+//
+// Gradients of losses that are not scaled up keep their digits: bfloat16 has
+// the exponents of float32, so that only float32's own smallest numbers are 0.
+
+#ifndef DL_LIBCORE_DEVICE_CUDA_CAST_H_
+#define DL_LIBCORE_DEVICE_CUDA_CAST_H_
+
+#include <bit>
+#include <cstdint>
+
+#include "libcore/device/cuda/grid.h"
+
+namespace dl::device::cuda {
+
+struct Bfloat16 {
+  std::uint16_t bits;
+};
+
+// To nearest, of two the even one; NaN stays NaN, and what is too large is
+// infinite.
+DL_BOTH inline std::uint32_t upper_half(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  if (x != x) return bits >> 16 | 0x40U;
+  return (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+}
+
+// Room for n numbers, so that others may follow aligned.
+inline std::int64_t cast_elements(std::int64_t n) { return (n + 7) / 8 * 8; }
+
+// `count` matrices, `step` floats apart, whose rows are `row` floats apart.
+struct Matrices {
+  std::int64_t count, rows, columns, row, step;
+
+  // Rows of bfloat16 begin at multiples of 16 bytes, which is fastest.
+  std::int64_t cast_row() const { return cast_elements(columns); }
+  std::int64_t all() const { return count * rows * cast_row(); }
+};
+
+// to: m.all(), from a multiple of 4 bytes on; row by row, matrix by
+// matrix, filled up with zeros.
+void cast(Stream& stream, Bfloat16* to, const float* from, const Matrices& m);
+
+// n numbers side by side, to cast_elements(n).
+inline void cast(Stream& stream, Bfloat16* to, const float* from,
+                 std::int64_t n) {
+  cast(stream, to, from, {1, 1, n, n, 0});
+}
+
+// The way back.  bias: bias[i % channels] is added to the i-th, or null.
+void widen(Stream& stream, float* to, const Bfloat16* from, std::int64_t n,
+           const float* bias, std::int64_t channels);
+
+}  // namespace dl::device::cuda
+
+#endif  // DL_LIBCORE_DEVICE_CUDA_CAST_H_
