@@ -247,3 +247,41 @@ def residual():
     x = L.Conv2D(4, 3, padding="same", activation="relu")(a)
     x = L.Add()([x, a])
     return keras.Model(a, L.Dense(5, activation="softmax")(L.GlobalAveragePooling2D()(x)))
+
+
+@case((7, 6))
+def attention():
+    a = keras.Input((7, 6))
+    x = L.Dense(6)(a)
+    return keras.Model(a, L.Dense(2)(L.Flatten()(L.MultiHeadAttention(2, 5)(x, x))))
+
+
+@case((7, 6), (4, 3))
+def attention_of_another():
+    a, b = keras.Input((7, 6)), keras.Input((4, 3))
+    return keras.Model([a, b], L.Dense(2)(L.Flatten()(L.MultiHeadAttention(3, 4, use_bias=False)(a, b))))
+
+
+@case((7, 6))
+def attention_causal():
+    a = keras.Input((7, 6))
+    x = L.LSTM(6, return_sequences=True)(a)
+    return keras.Model(a, L.Dense(2)(L.MultiHeadAttention(2, 5)(x, x, use_causal_mask=True)))
+
+
+@case((7, 6))
+def attention_by_names():
+    a = keras.Input((7, 6))
+    x = L.LSTM(6, return_sequences=True)(a)
+    return keras.Model(a, L.Dense(2)(L.MultiHeadAttention(2, 5)(query=x, value=x, key=x)))
+
+
+@case((7,), tokens=11)
+def transformer():
+    a = keras.Input((7,))
+    x = L.Embedding(11, 6)(a)
+    y = L.MultiHeadAttention(2, 3)(x, x)
+    x = L.LayerNormalization()(L.Add()([x, y]))
+    y = L.Dense(6)(L.Dense(9, activation="gelu")(x))
+    x = L.LayerNormalization()(L.Add()([x, y]))
+    return keras.Model(a, L.Dense(3, activation="softmax")(L.GlobalAveragePooling1D()(x)))

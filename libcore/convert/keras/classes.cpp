@@ -14,7 +14,8 @@ std::map<std::string_view, Make> all_classes() {
   for (const auto& family :
        {core_classes(), activation_classes(), convolution_classes(),
         pool_classes(), shape_classes(), norm_classes(), noise_classes(),
-        recurrent_classes(), merge_classes(), wrapper_classes()})
+        recurrent_classes(), merge_classes(), attention_classes(),
+        wrapper_classes()})
     for (const Class& one : family) all.emplace(one.name, one.make);
   return all;
 }
@@ -32,9 +33,6 @@ const std::map<std::string_view, std::string_view>& refusals() {
       {"GetItem",
        "it takes a slice; a layer that Keras itself has would be "
        "needed"},
-      {"MultiHeadAttention",
-       "it is not imported yet; the weights of its projections would be needed "
-       "in the order of multi_head_attention"},
       {"GroupedQueryAttention",
        "an attention whose queries share keys would be needed"},
       {"Attention", "an attention without weights of its own would be needed"},

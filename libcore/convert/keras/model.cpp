@@ -45,7 +45,7 @@ class Maker {
   Flows run_graph(const ModelSpec& model, const Path& path,
                   const std::string& name, const Flows& inputs);
   Flows call(const LayerSpec& layer, const Path& path, const std::string& name,
-             const Flows& inputs);
+             const Flows& inputs, const CallSpec& how);
   Flow input(const LayerSpec& layer);
   tensor::Shape input_shape(const LayerSpec& layer) const;
 
@@ -165,8 +165,8 @@ Flows Maker::run(const ModelSpec& model, const Path& path,
     if (model.layers[i].class_name == "InputLayer") continue;
     Path own = path;
     own.push_back(i);
-    flows =
-        call(model.layers[i], own, below(name, model.layers[i].name), flows);
+    flows = call(model.layers[i], own, below(name, model.layers[i].name), flows,
+                 {});
   }
   return flows;
 }
@@ -184,6 +184,11 @@ class Calls {
     }
     flows_.resize(count_);
     known_.resize(count_, false);
+    skipped_.resize(model.layers.size(), 0);
+    for (const LayerSpec& one : model.layers)
+      for (const CallSpec& call : one.calls)
+        for (const Ref& ref : call.from) note_skipped(model, ref);
+    for (const Ref& ref : model.outputs) note_skipped(model, ref);
   }
 
   std::size_t layer(const std::string& name) const {
@@ -195,10 +200,11 @@ class Calls {
   }
   std::size_t number(const ModelSpec& model, const Ref& ref) const {
     const std::size_t at = layer(ref.layer);
-    if (ref.call >= std::max<std::size_t>(model.layers[at].calls.size(), 1))
+    const std::size_t call = ref.call - std::min(ref.call, skipped_[at]);
+    if (call >= std::max<std::size_t>(model.layers[at].calls.size(), 1))
       refuse("it takes the output of call " + std::to_string(ref.call) +
              " of layer " + in_quotes(ref.layer) + ", which there is not");
-    return first_[at] + ref.call;
+    return first_[at] + call;
   }
   std::size_t number(std::size_t layer, std::size_t call) const {
     return first_[layer] + call;
@@ -221,8 +227,15 @@ class Calls {
   }
 
  private:
+  // tf.keras counts the call with which a model within the model was made.
+  void note_skipped(const ModelSpec& model, const Ref& ref) {
+    const LayerSpec& called = model.layers[layer(ref.layer)];
+    if (called.model && ref.call == called.calls.size())
+      skipped_[layer(ref.layer)] = 1;
+  }
+
   std::map<std::string, std::size_t> by_name_;
-  std::vector<std::size_t> first_;
+  std::vector<std::size_t> first_, skipped_;  // by layer
   std::size_t count_ = 0;
   std::vector<Flows> flows_;
   std::vector<bool> known_;
@@ -243,7 +256,7 @@ Flows Maker::run_graph(const ModelSpec& model, const Path& path,
     for (std::size_t k = 0; k < model.layers[i].calls.size(); ++k) {
       const std::size_t own = calls.number(i, k);
       of[own] = {i, k};
-      for (const Ref& ref : model.layers[i].calls[k]) {
+      for (const Ref& ref : model.layers[i].calls[k].from) {
         readers[calls.number(model, ref)].push_back(own);
         ++waits[own];
       }
@@ -262,11 +275,12 @@ Flows Maker::run_graph(const ModelSpec& model, const Path& path,
     const auto [at, k] = of[number];
     const LayerSpec& layer = model.layers[at];
     Flows from;
-    for (const Ref& ref : layer.calls[k])
+    for (const Ref& ref : layer.calls[k].from)
       from.push_back(calls.flow(model, ref));
     Path own = path;
     own.push_back(at);
-    done(number, call(layer, own, below(name, layer.name), from));
+    done(number,
+         call(layer, own, below(name, layer.name), from, layer.calls[k]));
   }
   Flows outputs;
   for (const Ref& ref : model.outputs)
@@ -275,12 +289,15 @@ Flows Maker::run_graph(const ModelSpec& model, const Path& path,
 }
 
 Flows Maker::call(const LayerSpec& layer, const Path& path,
-                  const std::string& name, const Flows& inputs) {
-  if (layer.model) return run(*layer.model, path, name, inputs);
+                  const std::string& name, const Flows& inputs,
+                  const CallSpec& how) {
+  if (layer.model && how.problem.empty())
+    return run(*layer.model, path, name, inputs);
   std::optional<LayerWeights> weights;
   if (weights_ != nullptr) weights = weights_->of(model_, path);
   Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
-  if (!layer.call_problem.empty()) site.refuse(layer.call_problem);
+  if (!how.problem.empty()) site.refuse(how.problem);
+  site.set_causal(how.causal);
   if (layer.module == "custom")
     site.refuse(
         "its class is not of Keras but registered by its author, as "

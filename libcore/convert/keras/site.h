@@ -135,6 +135,9 @@ class Site {
   // weights of Keras 3 lie below another layer.
   void set_each_step(bool on) { each_step_ = on; }
   bool each_step() const { return each_step_; }
+  // Attention that does not look ahead, as its call says.
+  void set_causal(bool on) { causal_ = on; }
+  bool causal() const { return causal_; }
   void set_below(std::string below) { below_ = std::move(below); }
   LayerWeights* weights() const { return weights_; }
   const std::string& path() const { return path_; }
@@ -153,7 +156,7 @@ class Site {
   std::vector<Flow> in_;
   LayerWeights* weights_;
   bool first_call_;
-  bool each_step_ = false;
+  bool each_step_ = false, causal_ = false;
   std::string below_, main_node_;
 };
 
@@ -184,6 +187,7 @@ std::vector<Class> norm_classes();
 std::vector<Class> noise_classes();
 std::vector<Class> recurrent_classes();
 std::vector<Class> merge_classes();
+std::vector<Class> attention_classes();
 std::vector<Class> wrapper_classes();
 
 // The result of an activation function of Keras on a value: by name, by

@@ -29,63 +29,70 @@ bool is_tensor(const Json& json) {
          json.value("class_name", Json()) == Json("__keras_tensor__");
 }
 
-bool has_tensor(const Json& json) {
-  if (is_tensor(json) || is_ref(json)) return true;
-  if (!json.is_structured()) return false;
-  for (const Json& member : json)
-    if (has_tensor(member)) return true;
-  return false;
-}
-
 // What an argument by name makes of a call: it may be left out where it says
 // what a prediction does anyway.
-void check_keywords(const JsonView& keywords, LayerSpec& layer) {
+void check_keywords(const JsonView& keywords, CallSpec& call) {
   if (!keywords.raw().is_object()) return;
   for (const auto& [name, value] : keywords.raw().items()) {
-    if (value.is_null() || name == "training") continue;
-    if (name == "mask" && !has_tensor(value)) continue;
-    layer.call_problem = "it is called with the argument " + in_quotes(name);
+    if (value.is_null() || name == "training" || value == Json(false)) continue;
+    if (name == "use_causal_mask")
+      call.causal = true;
+    else
+      call.problem = "it is called with the argument " + in_quotes(name);
   }
 }
 
-void add_tensors(const JsonView& json, std::vector<Ref>& refs,
-                 LayerSpec& layer) {
+void add_tensors(const JsonView& json, CallSpec& call) {
   if (is_tensor(json.raw())) {
-    refs.push_back(ref_of(json.at("config").at("keras_history")));
+    call.from.push_back(ref_of(json.at("config").at("keras_history")));
     return;
   }
   if (json.raw().is_array()) {
-    for (std::size_t i = 0; i < json.size(); ++i)
-      add_tensors(json.at(i), refs, layer);
+    for (std::size_t i = 0; i < json.size(); ++i) add_tensors(json.at(i), call);
     return;
   }
-  layer.call_problem = "it is called with something that is no layer's output";
+  call.problem = "it is called with something that is no layer's output";
 }
 
-void add_call(const JsonView& json, LayerSpec& layer) {
-  std::vector<Ref> refs;
-  if (json.raw().is_object()) {
-    add_tensors(json.at("args"), refs, layer);
-    if (json.has("kwargs")) {
-      // Keras calls attention with its values by name.
-      const JsonView keywords = json.at("kwargs");
-      for (const char* name : {"query", "value", "key"})
-        if (keywords.has(name) && is_tensor(keywords.at(name).raw())) {
-          layer.call_problem = "it is called with its inputs by name";
-        }
-      check_keywords(keywords, layer);
+// The inputs of attention may have names: they go behind the others.
+CallSpec keras_3_call(const JsonView& json) {
+  CallSpec call;
+  add_tensors(json.at("args"), call);
+  if (!json.has("kwargs") || !json.at("kwargs").raw().is_object()) return call;
+  Json others = json.at("kwargs").raw();
+  for (const char* name : {"query", "value", "key"})
+    if (others.contains(name) && is_tensor(others[name])) {
+      add_tensors(json.at("kwargs").at(name), call);
+      others.erase(name);
     }
-  } else if (is_ref(json.raw())) {  // of one input, as some versions write it
-    refs.push_back(ref_of(json));
-    if (json.size() > 3) check_keywords(json.at(std::size_t{3}), layer);
-  } else {
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      refs.push_back(ref_of(json.at(i)));
-      if (json.at(i).size() > 3)
-        check_keywords(json.at(i).at(std::size_t{3}), layer);
+  check_keywords(JsonView(others, Code::kData), call);
+  return call;
+}
+
+// tf.keras: [["query", 0, 0, {"value": ["other", 0, 0]}]]
+void add_old_tensor(const JsonView& json, CallSpec& call) {
+  call.from.push_back(ref_of(json));
+  if (json.size() < 4 || !json.at(std::size_t{3}).raw().is_object()) return;
+  Json others = json.at(std::size_t{3}).raw();
+  for (const char* name : {"value", "key"})
+    if (others.contains(name) && is_ref(others[name])) {
+      call.from.push_back(
+          ref_of(JsonView(others[name], Code::kData, json.path())));
+      others.erase(name);
     }
+  check_keywords(JsonView(others, Code::kData), call);
+}
+
+CallSpec call_spec(const JsonView& json) {
+  if (json.raw().is_object()) return keras_3_call(json);
+  CallSpec call;
+  if (is_ref(json.raw())) {  // of one input, as some versions write it
+    add_old_tensor(json, call);
+    return call;
   }
-  layer.calls.push_back(std::move(refs));
+  for (std::size_t i = 0; i < json.size(); ++i)
+    add_old_tensor(json.at(i), call);
+  return call;
 }
 
 // One, or a list, or an object of them by name.
@@ -141,7 +148,8 @@ LayerSpec layer_spec(const JsonView& json) {
     layer.config["build_config"] = json.at("build_config").raw();
   if (json.has("inbound_nodes")) {
     const JsonView calls = json.at("inbound_nodes");
-    for (std::size_t i = 0; i < calls.size(); ++i) add_call(calls.at(i), layer);
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      layer.calls.push_back(call_spec(calls.at(i)));
   }
   return layer;
 }

@@ -22,14 +22,19 @@ struct Ref {
 
 struct ModelSpec;
 
+struct CallSpec {
+  std::vector<Ref> from;
+  bool causal = false;  // of attention: use_causal_mask
+  // Why it cannot be said here: "it is called with the argument 'mask'".
+  std::string problem = {};
+};
+
 struct LayerSpec {
   std::string class_name;
   std::string module;  // "keras.layers", "keras.src.ops.numpy"; or empty
   std::string name;
   Json config = Json::object();
-  std::vector<std::vector<Ref>> calls;  // of a sequence: left empty
-  // Why it cannot be called as it is: "it is called with the argument 'mask'".
-  std::string call_problem = {};
+  std::vector<CallSpec> calls = {};             // of a sequence: left empty
   std::shared_ptr<const ModelSpec> model = {};  // of a nested model
 };
 

@@ -72,8 +72,12 @@ std::vector<Array> LayerWeights::take(const std::string& below,
     for (std::size_t i = 0; i < count; ++i) taken.push_back(listed_[next_++]);
     return taken;
   }
-  const std::string base =
-      path_ + (below.empty() ? "" : "/" + below) + "/vars/";
+  std::string base = path_ + (below.empty() ? "" : "/" + below) + "/vars/";
+  // tf.keras has the parts of a layer as private ones.
+  if (const std::string old = path_ + "/_" + below + "/vars/";
+      archive_->arrays.count(base + "0") == 0 &&
+      archive_->arrays.count(old + "0") > 0)
+    base = old;
   std::size_t& next = taken_[base];
   for (std::size_t i = 0; i < count; ++i) {
     const auto found = archive_->arrays.find(base + std::to_string(next++));

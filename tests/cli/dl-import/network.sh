@@ -2,6 +2,7 @@
 # A configuration without weights becomes a network to train.
 dl-import "$DL_TEST_ROOT/tests/golden/keras/words.json" -o words-net.json
 cat words-net.json
+dl-master --net words-net.json --dry-run | grep rnn
 # Training settings: losses weighted as Keras does, the optimizer, l2.
 dl-import -q "$DL_TEST_ROOT/tests/golden/keras/image.keras" -o image.safetensors
 python3 - <<'PY'

@@ -1,5 +1,5 @@
 """Writes the files of this folder: small models with random weights, as Keras saves
-them, and what Keras says of some inputs.  usage: make.py FOLDER  (Keras 3, TensorFlow)
+them, and what Keras says of some inputs.  usage: make.py FOLDER [PREFIX NAME...]
 """
 
 import os
@@ -12,22 +12,31 @@ import keras
 import numpy as np
 from keras import layers as L
 
-folder = pathlib.Path(sys.argv[1])
+folder, prefix, wanted = pathlib.Path(sys.argv[1]), "".join(sys.argv[2:3]), sys.argv[3:]
 keras.utils.set_random_seed(3)
 random = np.random.default_rng(3)
 
 
+def origin(tensor):
+    """The layer that a tensor comes from, in Keras 2 and 3."""
+    history = tensor._keras_history
+    return (history.operation if hasattr(history, "operation") else history.layer).name
+
+
 def record(model, name, inputs, ways):
+    if wanted and name not in wanted:
+        return
+    name = prefix + name
     for weight in model.weights:
         if not str(weight.dtype).startswith("float"):
             continue
-        low = 0.5 if "variance" in weight.path else -0.5
+        low = 0.5 if "variance" in weight.name else -0.5
         weight.assign(random.uniform(low, low + 1, weight.shape))
     outputs = model(inputs, training=False)
     outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
-    data = dict(zip([t.name for t in model.inputs], inputs if isinstance(inputs, list) else [inputs]))
+    data = dict(zip(map(origin, model.inputs), inputs if isinstance(inputs, list) else [inputs]))
     for tensor, output in zip(model.outputs, outputs):
-        data[f"labels/{tensor._keras_history.operation.name}"] = np.array(output)
+        data[f"labels/{origin(tensor)}"] = np.array(output)
     np.savez_compressed(folder / f"{name}.npz", **data)
     for way in ways:
         if way == "json":
