@@ -9,7 +9,11 @@ import keras
 from keras import layers as L
 
 CASES = {}
-FIRST = {}  # those whose channels come first: no backend on a CPU has all of them
+FIRST = ("conv2d_same_1", "depthwise2d_valid_2", "separable2d_same_2", "conv2d_transpose_same_2", "max_pool2d_same_2",
+         "global_average2d_kept", "zero_padding2d", "cropping2d", "upsampling2d", "batch_norm_3", "spatialdropout2d",
+         "residual", "concatenate_first", "conv3d_same_2", "max_pool3d_valid_1")
+"""Cases that are run with their channels first as well: TensorFlow has no such on a
+CPU, so that the configuration is changed, and the input turned round."""
 
 
 def case(*shapes, tokens=0):
@@ -201,6 +205,20 @@ def dot():
 def dot_normalized():
     a, b = keras.Input(ROW), keras.Input(ROW)
     return keras.Model([a, b], L.Dot(1, normalize=True)([L.Dense(4)(a), L.Dense(4)(b)]))
+
+
+@case(IMAGE)
+def concatenate_first():
+    a = keras.Input(IMAGE)
+    x = L.Concatenate()([L.Conv2D(4, 1)(a), L.Conv2D(2, 3, padding="same")(a)])
+    return keras.Model(a, L.Dense(2)(L.Flatten()(L.MaxPooling2D()(x))))
+
+
+@case(ROW)
+def numbers():
+    a = keras.Input(ROW)
+    x = L.Dense(4)(a)
+    return keras.Model(a, L.Dense(2)((1 - (x + 3.0) * 0.5) / 4 - 2.0))
 
 
 @case(ROW)

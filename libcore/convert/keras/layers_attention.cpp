@@ -61,7 +61,7 @@ Flow multi_head_attention(Site& site) {
   Json node{{"type", "multi_head_attention"},
             {"heads", heads},
             {"head_size", size},
-            {"causal", site.causal()},
+            {"causal", site.call().causal},
             {"bias", bias}};
   site.add_training(node, "kernel");
   const Flow flow =

@@ -93,15 +93,56 @@ std::vector<Flow> of_one_shape(Site& site) {
   return values;
 }
 
+// y = factor x + amount
+Flow linear(Site& site, double factor, double amount) {
+  Flow flow = site.only();
+  if (factor != 1)
+    flow = site.add(amount == 0 ? "" : "factor",
+                    {{"type", "scale"}, {"factor", factor}}, {flow});
+  if (amount != 0)
+    flow = site.add("", {{"type", "shift"}, {"amount", amount}}, {flow});
+  return flow;
+}
+
 Flow elementwise(Site& site, const char* type) {
   if (site.in().size() < 2)
-    site.refuse("it takes one input and a number; two inputs would be needed");
+    site.refuse("it takes one input; two would be needed");
   return site.add("", {{"type", type}}, of_one_shape(site));
 }
 
-Flow add(Site& site) { return elementwise(site, "add"); }
-Flow subtract(Site& site) { return elementwise(site, "subtract"); }
-Flow multiply(Site& site) { return elementwise(site, "multiply"); }
+Flow add(Site& site) {
+  const auto number = site.call().number;
+  return number ? linear(site, 1, *number) : elementwise(site, "add");
+}
+Flow subtract(Site& site) {
+  const auto number = site.call().number;
+  if (!number) return elementwise(site, "subtract");
+  return site.call().number_first ? linear(site, -1, *number)
+                                  : linear(site, 1, -*number);
+}
+Flow multiply(Site& site) {
+  const auto number = site.call().number;
+  return number ? linear(site, *number, 0) : elementwise(site, "multiply");
+}
+Flow divide(Site& site) {
+  const auto number = site.call().number;
+  if (!number || site.call().number_first || *number == 0)
+    site.refuse(
+        "it divides by other than a number; a quotient of two inputs "
+        "would be needed");
+  return linear(site, 1 / *number, 0);
+}
+
+// Of keras.applications: the first input, and the second times a number.
+Flow custom_scale(Site& site) {
+  std::vector<Flow> values = of_one_shape(site);
+  if (values.size() != 2) site.refuse("it takes two inputs");
+  values[1] = site.add(
+      "factor", {{"type", "scale"}, {"factor", site.number({"scale"}, 1)}},
+      {values[1]});
+  return site.add("", {{"type", "add"}}, values);
+}
+
 Flow average(Site& site) { return elementwise(site, "average"); }
 Flow maximum(Site& site) { return elementwise(site, "max"); }
 Flow minimum(Site& site) { return elementwise(site, "min"); }
@@ -149,6 +190,9 @@ std::vector<Class> merge_classes() {
           {"Average", average},
           {"Maximum", maximum},
           {"Minimum", minimum},
+          {"Divide", divide},
+          {"TrueDivide", divide},
+          {"CustomScaleLayer", custom_scale},
           {"Concatenate", concatenate},
           {"Dot", dot}};
 }

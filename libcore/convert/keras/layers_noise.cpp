@@ -44,6 +44,12 @@ Flow gaussian_noise(Site& site) {
                   {site.only()});
 }
 
+// Of keras.applications: drops whole branches, in training alone.
+Flow stochastic_depth(Site& site) {
+  site.note("its dropping of branches in training is left out");
+  return site.only();
+}
+
 // l2 there is of the square, here of half of it.
 Flow activity_regularization(Site& site) {
   const Flow& value = site.only();
@@ -68,6 +74,7 @@ std::vector<Class> noise_classes() {
           {"AlphaDropout", alpha_dropout},
           {"GaussianDropout", gaussian_dropout},
           {"GaussianNoise", gaussian_noise},
+          {"StochasticDepth", stochastic_depth},
           {"ActivityRegularization", activity_regularization}};
 }
 

@@ -165,6 +165,16 @@ Flow rescaling(Site& site) {
                 offset);
 }
 
+// Of keras.applications: a learnt factor for each channel.
+Flow layer_scale(Site& site) {
+  const Flow value = site.as_keras(site.only());
+  const Array gamma = site.take("", {{site.shape(value).back()}})[0];
+  const Flow flow = site.add("", {{"type", "element_multiply"}}, {value});
+  site.fill("weight", as_is(gamma));
+  site.fill("bias", all_of(0));
+  return flow;
+}
+
 // (x - mean) / max(sqrt(variance), epsilon): what adapt() found, or given.
 Flow normalization(Site& site) {
   const std::int64_t axis = axis_of(site, -1);
@@ -206,6 +216,7 @@ std::vector<Class> norm_classes() {
           {"LayerNormalization", layer_norm},
           {"GroupNormalization", group_norm},
           {"UnitNormalization", unit_norm},
+          {"LayerScale", layer_scale},
           {"Rescaling", rescaling},
           {"Normalization", normalization}};
 }

@@ -288,16 +288,26 @@ Flows Maker::run_graph(const ModelSpec& model, const Path& path,
   return outputs;
 }
 
+std::string number_text(double number) { return dump_json(Json(number)); }
+
+bool takes_number(const std::string& class_name) {
+  return class_name == "Add" || class_name == "Subtract" ||
+         class_name == "Multiply" || class_name == "TrueDivide" ||
+         class_name == "Divide";
+}
+
 Flows Maker::call(const LayerSpec& layer, const Path& path,
                   const std::string& name, const Flows& inputs,
                   const CallSpec& how) {
-  if (layer.model && how.problem.empty())
+  if (layer.model && how.problem.empty() && !how.number)
     return run(*layer.model, path, name, inputs);
   std::optional<LayerWeights> weights;
   if (weights_ != nullptr) weights = weights_->of(model_, path);
   Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
   if (!how.problem.empty()) site.refuse(how.problem);
-  site.set_causal(how.causal);
+  site.set_call(how);
+  if (how.number && !takes_number(layer.class_name))
+    site.refuse("it is called with a number, " + number_text(*how.number));
   if (layer.module == "custom")
     site.refuse(
         "its class is not of Keras but registered by its author, as "

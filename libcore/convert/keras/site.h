@@ -135,9 +135,9 @@ class Site {
   // weights of Keras 3 lie below another layer.
   void set_each_step(bool on) { each_step_ = on; }
   bool each_step() const { return each_step_; }
-  // Attention that does not look ahead, as its call says.
-  void set_causal(bool on) { causal_ = on; }
-  bool causal() const { return causal_; }
+  // How it is called.
+  void set_call(const CallSpec& call) { call_ = call; }
+  const CallSpec& call() const { return call_; }
   void set_below(std::string below) { below_ = std::move(below); }
   LayerWeights* weights() const { return weights_; }
   const std::string& path() const { return path_; }
@@ -156,7 +156,8 @@ class Site {
   std::vector<Flow> in_;
   LayerWeights* weights_;
   bool first_call_;
-  bool each_step_ = false, causal_ = false;
+  bool each_step_ = false;
+  CallSpec call_;
   std::string below_, main_node_;
 };
 

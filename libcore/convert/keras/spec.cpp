@@ -51,6 +51,11 @@ void add_tensors(const JsonView& json, CallSpec& call) {
     for (std::size_t i = 0; i < json.size(); ++i) add_tensors(json.at(i), call);
     return;
   }
+  if (json.raw().is_number() && !call.number) {
+    call.number = json.number();
+    call.number_first = call.from.empty();
+    return;
+  }
   call.problem = "it is called with something that is no layer's output";
 }
 

@@ -25,6 +25,9 @@ struct ModelSpec;
 struct CallSpec {
   std::vector<Ref> from;
   bool causal = false;  // of attention: use_causal_mask
+  // Of arithmetic, as x + 3: a number in the place of one of two inputs.
+  std::optional<double> number = {};
+  bool number_first = false;
   // Why it cannot be said here: "it is called with the argument 'mask'".
   std::string problem = {};
 };
