@@ -14,4 +14,5 @@ run_next '--zip'
 run_next '--output-of'
 skip_next 'dl-worker --master tcp' 'other hosts'
 skip_next 'make install' 'builds and installs'
+skip_next 'dl-import' 'no such model'
 page_ends

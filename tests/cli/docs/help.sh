@@ -56,6 +56,17 @@ run_next '--top 3'
 run_next '--format dls'
 page_ends
 
+golden=$DL_TEST_ROOT/tests/golden/keras
+cp "$golden/words.json" model.json
+cp "$golden/words.weights.h5" model.weights.h5
+help_of dl-import
+skip_next 'resnet50.keras -o' 'no such model'
+run_next '-o network.json'
+run_next '--weights'
+skip_next '--shape 100,64' 'no such model'
+skip_next '--check recorded.npz' 'no such model'
+page_ends
+
 help_of dl-keygen
 run_next '--worker gpu1'
 skip_next 'scp' 'other hosts'
