@@ -21,7 +21,7 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-import",
-    .summary = "Bring models of other programs in: Keras.",
+    .summary = "Bring models of other programs in: Keras and Deeplearning4j.",
     .usage =
         "dl-import [OPTION]... -o MODEL FILE\n"
         "dl-import [OPTION]... --check DATA FILE",
@@ -30,6 +30,7 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-import model.json -o network.json\n"
         "dl-import model.json --weights model.weights.h5 -o m.safetensors\n"
         "dl-import chars.h5 --shape 100,64 -o chars.safetensors\n"
+        "dl-import lenet.zip --shape 28,28,1 -o lenet.safetensors\n"
         "dl-import resnet50.keras --check recorded.npz",
     .on_kill = dl::io::remove_unfinished,
 };

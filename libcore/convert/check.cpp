@@ -48,6 +48,16 @@ Tensor channels_last(const Tensor& from) {
   return to;
 }
 
+// Flat rows, as they are where the channels come first.
+Tensor unfolded(Tensor given, const Shape& wanted) {
+  if (given.shape().rank() != 2 || wanted.rank() < 2 ||
+      given.shape()[1] != wanted.elements())
+    return given;
+  const std::int64_t examples = given.shape()[0];
+  given.reshape({examples, wanted.back(), wanted.elements() / wanted.back()});
+  return given;
+}
+
 std::vector<Tensor> inputs_of(const Imported& imported, const Arrays& arrays) {
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < imported.inputs.size(); ++i) {
@@ -56,8 +66,9 @@ std::vector<Tensor> inputs_of(const Imported& imported, const Arrays& arrays) {
     if (given == nullptr)
       throw Error{Code::kData,
                   "there is no array for the input " + in_quotes(port.name)};
-    inputs.push_back(port.moved ? channels_last(*given) : *given);
     const Shape& wanted = imported.model->config.inputs[i].shape;
+    inputs.push_back(port.moved ? channels_last(unfolded(*given, wanted))
+                                : *given);
     Tensor& input = inputs.back();
     if (input.shape().rank() < 1 ||
         (input.shape().without_first() != wanted &&

@@ -7,6 +7,7 @@
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/convert/apart.h"
+#include "libcore/convert/dl4j/model.h"
 #include "libcore/convert/hdf5.h"
 #include "libcore/convert/npy.h"
 #include "libcore/convert/zip.h"
@@ -36,15 +37,16 @@ void write_zip(std::span<const std::byte> file, const Write& write) {
   const auto has = [&](std::string_view name) {
     return std::ranges::find(names, name) != names.end();
   };
+  if (has("configuration.json"))
+    return dl4j::write_members(zip, most_of(file), write);
   std::map<std::string, std::string> texts;
   for (const char* name : {"config.json", "metadata.json"})
     if (has(name)) texts[name] = zip.member(name, kMaxText);
-  if (has("configuration.json"))
-    throw Error{Code::kData,
-                "it is a model of Deeplearning4j, which is not imported yet"};
   if (!has("config.json"))
-    throw Error{Code::kData,
-                "it is a zip file without config.json, no model of Keras"};
+    throw Error{
+        Code::kData,
+        "it is a zip file without config.json or configuration.json, no "
+        "model of Keras or Deeplearning4j"};
   if (has("model.weights.json"))
     throw Error{Code::kData,
                 "its weights are in several members; save it with Keras as one "

@@ -41,6 +41,7 @@ struct Port {
 struct Aim {
   Json loss;  // "mean_squared_error"; null: by the activation
   double loss_weight = 1;
+  Json class_weights = {};  // or null
 };
 
 class Graph {

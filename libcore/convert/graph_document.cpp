@@ -41,6 +41,10 @@ Json usual_loss(const std::string& activation) {
 // one.
 std::string Graph::finish(const Value& output, const Aim& aim) {
   Node* node = find(output.node);
+  // It has a loss already.
+  if (node != nullptr && node->readers == 1 &&
+      nn::layer_type(node->json["type"].get<std::string>()).output != nullptr)
+    return output.node;
   const bool own =
       node != nullptr && node->readers == 1 && !node->shared &&
       node->shares.empty() && !node->json.value("time_distributed", false) &&
@@ -52,6 +56,7 @@ std::string Graph::finish(const Value& output, const Aim& aim) {
                      ? usual_loss(activation)
                      : aim.loss;
   if (aim.loss_weight != 1) keys["loss_weight"] = aim.loss_weight;
+  if (!aim.class_weights.is_null()) keys["class_weights"] = aim.class_weights;
   const Json own_activation = own && node->json.contains("activation")
                                   ? node->json["activation"]
                                   : Json("identity");

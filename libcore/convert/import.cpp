@@ -4,6 +4,8 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/convert/dl4j/conf.h"
+#include "libcore/convert/dl4j/model.h"
 #include "libcore/convert/file.h"
 #include "libcore/convert/keras/model.h"
 #include "libcore/nn/layout.h"
@@ -134,6 +136,28 @@ Imported import_keras(const File& file, const std::optional<File>& weights,
   return imported;
 }
 
+bool is_dl4j(const File& file) {
+  if (file.archive.text("configuration.json") != nullptr) return true;
+  return file.container == Container::kJson &&
+         dl4j::is_conf(parsed(file.archive.text("json"), "its text"));
+}
+
+Imported import_dl4j(const File& file, const ImportOptions& options) {
+  if (!options.weights.empty())
+    throw Error{Code::kUsage,
+                "--weights goes with a configuration of Keras; a model of "
+                "Deeplearning4j has its own"};
+  dl4j::Result result = dl4j::make_model(file.archive, options.shapes);
+  Imported imported;
+  imported.from = "Deeplearning4j";
+  imported.network = std::move(result.document);
+  imported.model = std::move(result.model);
+  imported.notes.assign(result.notes.begin(), result.notes.end());
+  imported.inputs = std::move(result.inputs);
+  imported.outputs = std::move(result.outputs);
+  return imported;
+}
+
 }  // namespace
 
 Imported import_model(const std::string& spec, const ImportOptions& options) {
@@ -149,7 +173,8 @@ Imported import_model(const std::string& spec, const ImportOptions& options) {
       throw Error{Code::kData, weights->name + ": want weights in HDF5"};
   }
   try {
-    return import_keras(file, weights, options);
+    return is_dl4j(file) ? import_dl4j(file, options)
+                         : import_keras(file, weights, options);
   } catch (Error& e) {
     if (e.code() == Code::kData) e.add_context(file.name);
     throw;

@@ -23,6 +23,7 @@ namespace {
 constexpr int kFormat = 1;  // of run.json
 // From here on it is worth a word where updates arrive late.
 constexpr double kMuchMomentum = 0.8;
+constexpr std::int64_t kMostIterations = std::int64_t{1} << 60;
 constexpr std::size_t kMaxNetwork = std::size_t{16} << 20;
 
 // A stage of pretraining, and the network after all, start from what the stages
@@ -50,7 +51,16 @@ Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
     return {};
   }
   plan.model = nn::load_model(options.init, log);
+  // Of a model that another program trained; a run of ours counts its own.
+  const Json training = std::move(plan.model.training);
   plan.model.training = Json();
+  if (training.is_object() && training.size() == 1 &&
+      training.contains("iteration"))
+    plan.iteration = JsonView(training, Code::kData, in_quotes(options.init))
+                         .at("iteration")
+                         .integer(0, kMostIterations);
+  else
+    plan.model.updater_state.clear();
   Kept kept{true, true};
   nn::NetworkConfig network =
       options.net.empty() ? plan.model.config : read_network(options.net);
@@ -64,6 +74,7 @@ Kept choose_network(Plan& plan, const MasterOptions& options, const Log& log) {
       throw;
     }
     plan.model = std::move(started.model);
+    plan.iteration = 0;
     plan.transfer = std::move(started.transfer);
     kept = {started.same_inputs, started.same_outputs};
     log(Level::kInfo,
@@ -204,7 +215,12 @@ void compile(Plan& plan, bool dry) {
   else if (!dry)
     network.initialise();
   if (!dry) {
-    network.reset_updater_state();
+    const bool fresh = plan.model.updater_state.empty() &&
+                       network.updater_state().elements() > 0;
+    if (fresh) {
+      network.reset_updater_state();
+      plan.iteration = 0;
+    }
     nn::take_from(network, plan.model);
   }
   plan.layers = network.summary();
@@ -216,8 +232,10 @@ void compile(Plan& plan, bool dry) {
                                            plan.model.normalizers.output(0));
   // In sharing each worker has its own; averaging may start it afresh.
   if (plan.settings.mode == Mode::kSharing ||
-      plan.settings.averaging.updater_state != UpdaterState::kAverage)
+      plan.settings.averaging.updater_state != UpdaterState::kAverage) {
     plan.model.updater_state.clear();
+    plan.iteration = 0;
+  }
 }
 
 std::int64_t examples_of(const std::unique_ptr<MasterData>& data) {
@@ -274,6 +292,7 @@ RunState Plan::start() const {
   state.parameters = model.parameters;
   state.statistics = model.statistics;
   state.updater_state = model.updater_state;
+  state.iteration = iteration;
   complete(state);
   return state;
 }

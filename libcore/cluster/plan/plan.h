@@ -29,7 +29,8 @@ struct Plan {
   std::unique_ptr<MasterData> training, evaluation;
   std::optional<std::uint64_t> init;     // digest of what --init starts from
   std::optional<nn::Transfer> transfer;  // into another network
-  std::string stage;                     // the layer that is pretrained, or ""
+  std::int64_t iteration = 0;  // steps that the updaters' state has behind it
+  std::string stage;           // the layer that is pretrained, or ""
 
   std::vector<nn::LayerSummary> layers;
   std::int64_t parameters = 0, statistics = 0, updater_state = 0;  // reals

@@ -5,6 +5,7 @@ cp "$golden/words.weights.h5" model.weights.h5
 page man/dl-import.1.scd
 skip_next 'dl-import flowers.keras' 'no such model'
 run_next 'dl-import model.json -o'
+skip_next 'dl-import sequences.zip' 'no such model'
 run_next 'dl-import model.json --weights'
 skip_next 'python3 -c' 'needs Keras'
 page_ends

@@ -64,6 +64,7 @@ skip_next 'resnet50.keras -o' 'no such model'
 run_next '-o network.json'
 run_next '--weights'
 skip_next '--shape 100,64' 'no such model'
+skip_next 'lenet.zip --shape' 'no such model'
 skip_next '--check recorded.npz' 'no such model'
 page_ends
 

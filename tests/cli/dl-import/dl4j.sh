@@ -1,0 +1,50 @@
+#!/bin/sh
+# What Deeplearning4j's formulas say of its models, ours say, too: each of the
+# models that tests/golden/dl4j/make.py wrote.
+golden=$DL_TEST_ROOT/tests/golden/dl4j
+check() { # NAME OPTION...
+	name=$1
+	shift
+	echo "$name:"
+	dl-import -q "$golden/$name.zip" "$@" --check "$golden/$name.npz" --tolerance 1e-5 -o "$name.safetensors" |
+		sed 's/difference .*/difference .../'
+}
+check image --shape 9,10,3
+check same --shape input=2,8,7
+check rows
+check recurrent --shape 6,4
+check directions --shape 3,5
+check last --shape 5,3
+check legacy --shape 4,3
+check word
+check text
+check volume --shape 4,6,4,2
+check vertices
+check residual --shape 5,4,2
+check translate --shape 5,3
+check film --shape 3,24
+check functions
+# State of updaters, in DL4J's blocks of neighbours with one updater.
+python3 - functions.safetensors <<'PY'
+import json, struct, sys
+with open(sys.argv[1], "rb") as f:
+    n = struct.unpack("<Q", f.read(8))[0]
+    header = json.loads(f.read(n))
+    for name, tensor in header.items():
+        if name.startswith("updater/"):
+            begin, end = tensor["data_offsets"]
+            f.seek(8 + n + begin)
+            values = struct.unpack(f"<{(end - begin) // 4}f", f.read(end - begin))
+            print(name, tensor["shape"], values[0], values[-1])
+    print(header["__metadata__"]["normalizer"])
+    print(header["__metadata__"]["training"])
+PY
+# A configuration alone, and what training is of an early version.
+python3 - <<'PY'
+import os, zipfile
+root = os.environ["DL_TEST_ROOT"] + "/tests/golden/dl4j/"
+with open("legacy.json", "wb") as f:
+    f.write(zipfile.ZipFile(root + "legacy.zip").read("configuration.json"))
+PY
+dl-import legacy.json --shape 4,3 -o net.json
+cat net.json
