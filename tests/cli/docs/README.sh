@@ -13,5 +13,6 @@ run_next 'waves.awk'
 run_next '--zip'
 run_next '--output-of'
 skip_next 'dl-worker --master tcp' 'other hosts'
+run_next 'dl-export'
 skip_next 'make install' 'builds and installs'
 page_ends

@@ -56,6 +56,13 @@ run_next '--top 3'
 run_next '--format dls'
 page_ends
 
+cp lenet.safetensors chars.safetensors
+help_of dl-export
+run_next '-o lenet.onnx'
+run_next '--masks always'
+skip_next '--format onnx' 'another host'
+page_ends
+
 help_of dl-keygen
 run_next '--worker gpu1'
 skip_next 'scp' 'other hosts'
