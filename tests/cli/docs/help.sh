@@ -59,6 +59,7 @@ page_ends
 cp lenet.safetensors chars.safetensors
 help_of dl-export
 run_next '-o lenet.onnx'
+run_next '-o lenet.svg'
 run_next '--masks always'
 skip_next '--format onnx' 'another host'
 page_ends
