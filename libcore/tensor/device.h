@@ -280,7 +280,7 @@ class Device {
                       std::uint64_t stream, std::uint64_t first) = 0;
 
   // Where |r| >= threshold (never NaN), |r| -= threshold; places (integers) get
-  // these i, ascending, ~i where r[i] < 0, from count[0] on up to a new count[1].
+  // these i, ascending, ~i where r[i] < 0, from count[0] to a new count[1].
   virtual void threshold_encode(View places, View count, View r,
                                 float threshold) = 0;
   // y[i] += quantum for places i, y[i] -= quantum for ~i; no i twice.

@@ -1,7 +1,7 @@
 // peer-trace - our side of `scripts/peers parity`
 //
 //   peer-trace --net NET.json --data TENSORS --batch N --steps N -o TRACE
-//              [--pretrain LAYER]
+//              [--pretrain LAYER] [--disturb X]
 //
 // TENSORS is a safetensors file of the mini-batches one behind the other, with
 // the names of dl-dataset(5).  Trains that many steps over them, again from the
@@ -9,7 +9,9 @@
 // program needs to do the same and to compare:
 //
 //   start/NAME, end/NAME    parameters and statistics, before and after
-//   gradient/NAME           of the parameters, for the first mini-batch
+//   gradient/NAME           of the parameters, for the first mini-batch;
+//   without
+//                           steps, none, and the data need no labels
 //   first/I, last/I         output I of predictions for the first mini-batch,
 //   first_mask/I ...        with both; and their masks, where they have one
 //
@@ -20,9 +22,9 @@
 // With --pretrain, of the network in which dl-master --pretrain lets the layer
 // learn.
 //
-// Parameters start at those of the network's seed plus a number in -0.3..0.3
-// each, so that no bias is 0 and no gamma 1.  Predictions are those of a
-// network for predicting, as dl-infer has it.
+// Parameters start at those of the network's seed plus a number in -X..X each,
+// 0.3 by default, so that no bias is 0 and no gamma 1.  Predictions are those
+// of a network for predicting, as dl-infer has it.
 
 #include <algorithm>
 #include <cstdint>
@@ -57,6 +59,7 @@ constexpr dl::cli::ToolInfo kTool = {
 struct Args {
   std::string net, data, output, pretrain;
   std::int64_t batch = 4, steps = 20, threads = 2;
+  double disturb = 0.3;
 };
 
 void declare(dl::cli::Options& opt, Args& a) {
@@ -66,6 +69,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("pretrain", &a.pretrain, "LAYER", "the layer that learns by itself");
   opt.add("batch", &a.batch, "N", "examples of a mini-batch");
   opt.add("steps", &a.steps, "N", "steps");
+  opt.add("disturb", &a.disturb, "X", "how far parameters start elsewhere");
   opt.add("threads", &a.threads, "N", "threads of the network");
 }
 
@@ -81,10 +85,10 @@ std::vector<DataSet> read_batches(const Args& a) {
   return batches;
 }
 
-void disturb(std::vector<float>& parameters) {
+void disturb(std::vector<float>& parameters, double most) {
   dl::Philox random(7, 0);
   for (float& parameter : parameters)
-    parameter += static_cast<float>(0.6 * random.uniform() - 0.3);
+    parameter += static_cast<float>(most * (2 * random.uniform() - 1));
 }
 
 class Trace {
@@ -178,19 +182,21 @@ void run(const Args& a) {
                                threads);
   dl::nn::Network& network = replica.network();
   std::vector<float> parameters = replica.parameters();
-  disturb(parameters);
+  disturb(parameters, a.disturb);
   replica.set_parameters(parameters);
   Trace trace;
   trace.add("start", replica);
   dl::nn::take_from(network, model);
   trace.predict("first", model, batches[0], threads);
 
-  const std::vector<float> statistics = replica.statistics();
-  network.compute_gradient(network.batch_of(batches[0]), {});
-  const auto gradient = replica.update();
-  trace.add("gradient", network.parameter_segments(),
-            {gradient.begin(), gradient.end()});
-  replica.set_statistics(statistics);
+  if (a.steps > 0) {
+    const std::vector<float> statistics = replica.statistics();
+    network.compute_gradient(network.batch_of(batches[0]), {});
+    const auto gradient = replica.update();
+    trace.add("gradient", network.parameter_segments(),
+              {gradient.begin(), gradient.end()});
+    replica.set_statistics(statistics);
+  }
 
   dl::Json scores = dl::Json::array(), roles = dl::Json::object();
   const dl::Json losses = train(a, replica, batches, scores);

@@ -13,6 +13,7 @@ run_next 'waves.awk'
 run_next '--zip'
 run_next '--output-of'
 skip_next 'dl-worker --master tcp' 'other hosts'
+run_next 'dl-export'
 skip_next 'make install' 'builds and installs'
 skip_next 'dl-import' 'no such model'
 page_ends

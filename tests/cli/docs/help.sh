@@ -68,6 +68,14 @@ skip_next 'lenet.zip --shape' 'no such model'
 skip_next '--check recorded.npz' 'no such model'
 page_ends
 
+cp lenet.safetensors chars.safetensors
+help_of dl-export
+run_next '-o lenet.onnx'
+run_next '-o lenet.svg'
+run_next '--masks always'
+skip_next '--format onnx' 'another host'
+page_ends
+
 help_of dl-keygen
 run_next '--worker gpu1'
 skip_next 'scp' 'other hosts'

@@ -1,0 +1,150 @@
+// What is written passes ONNX's checker, or to_onnx() throws: here every
+// network that there is goes through it.  Whether it computes the same is for
+// tests/peers/onnx_export.py, which has a runtime.
+
+#include "libcore/convert/export/onnx.h"
+
+#define ONNX_ML 1
+#define ONNX_NAMESPACE onnx
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/unit/nn/support.h"
+
+namespace dl::convert {
+namespace {
+
+nn::Model model_of(const nn::NetworkConfig& config) {
+  nn::Model model;
+  model.config = config;
+  nn::Network network = nn::testing::compile(config, 1, "cpu", 1);
+  nn::take_from(network, model);
+  return model;
+}
+
+nn::Model model_of(const std::string& network) {
+  return model_of(nn::parse_network(network, "network"));
+}
+
+::onnx::ModelProto written(const nn::Model& model, OnnxOptions options = {}) {
+  options.version = "1";
+  ::onnx::ModelProto proto;
+  REQUIRE(proto.ParseFromString(to_onnx(model, options)));
+  return proto;
+}
+
+std::vector<std::string> operators(const ::onnx::ModelProto& proto) {
+  std::vector<std::string> all;
+  for (const auto& node : proto.graph().node()) all.push_back(node.op_type());
+  return all;
+}
+
+std::string shape_of(const ::onnx::ValueInfoProto& value) {
+  std::string text = value.name();
+  for (const auto& dim : value.type().tensor_type().shape().dim())
+    text += " " + (dim.has_dim_param() ? dim.dim_param()
+                                       : std::to_string(dim.dim_value()));
+  return text;
+}
+
+TEST_CASE("every network that there is becomes ONNX") {
+  int networks = 0;
+  for (const char* folder : {"scripts/examples", "tests/golden/network"})
+    for (const auto& entry : std::filesystem::directory_iterator(
+             std::string(DL_SOURCE_DIR) + "/" + folder)) {
+      if (entry.path().extension() != ".json") continue;
+      INFO(entry.path());
+      std::ifstream file(entry.path());
+      std::stringstream text;
+      text << file.rdbuf();
+      const nn::Model model = model_of(text.str());
+      for (const bool masks : {false, true}) {
+        const auto proto = written(model, {.masks = masks});
+        CHECK(proto.graph().output_size() ==
+              static_cast<int>(model.config.outputs.size()));
+      }
+      ++networks;
+    }
+  CHECK(networks > 12);
+}
+
+TEST_CASE("images are transposed once on the way in and once on the way out") {
+  const auto proto = written(model_of(R"({
+    "input": {"shape": [8, 8, 3]}, "layers": [
+      {"type": "conv2d", "filters": 4, "kernel": [3, 3], "activation": "relu"},
+      {"type": "batch_norm"},
+      {"type": "dropout"},
+      {"type": "max_pool2d"},
+      {"type": "activation", "activation": "softmax"},
+      {"type": "conv2d", "filters": 4, "kernel": [2, 2]},
+      {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]})"));
+  CHECK(operators(proto) ==
+        std::vector<std::string>{"Transpose", "Conv", "Relu",
+                                 "BatchNormalization", "MaxPool", "Softmax",
+                                 "Conv", "Transpose", "Reshape", "Gemm",
+                                 "Softmax", "Identity"});
+  CHECK(shape_of(proto.graph().input(0)) == "features batch 8 8 3");
+  CHECK(shape_of(proto.graph().output(0)) == "predictions batch 2");
+}
+
+TEST_CASE("normalizers come first, and the names of classes along") {
+  nn::Model model = model_of(R"({"input": {"shape": [2]}, "layers": [
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  model.normalizers.inputs = {{"standardize", {1, 2}, {3, 4}}};
+  model.normalizers.outputs = {{"standardize", {5}, {6}}};
+  model.data.targets = {"up", "down"};
+  const auto proto = written(model);
+  CHECK(operators(proto) == std::vector<std::string>{"Sub", "Mul", "Gemm",
+                                                     "Mul", "Add", "Identity"});
+  REQUIRE(proto.metadata_props_size() == 1);
+  CHECK(proto.metadata_props(0).key() == "targets");
+  CHECK(proto.metadata_props(0).value() == R"(["up","down"])");
+}
+
+TEST_CASE("layers that share have one weight") {
+  const auto proto = written(model_of(R"({
+    "inputs": [{"name": "a", "shape": [3]}, {"name": "b", "shape": [3]}],
+    "nodes": [
+      {"name": "left", "type": "dense", "units": 2, "from": "a"},
+      {"name": "right", "type": "dense", "from": "b", "shares": "left"},
+      {"name": "far", "type": "l2_distance", "from": ["left", "right"]},
+      {"name": "out", "type": "output", "units": 1,
+       "loss": "binary_cross_entropy", "from": "far"}],
+    "outputs": ["out"]})"));
+  const auto& weights = proto.graph().initializer();
+  CHECK(std::ranges::count_if(weights, [](const auto& w) {
+          return w.name().ends_with("/weight");
+        }) == 2);
+  CHECK(shape_of(proto.graph().output(0)) == "out batch 1");
+}
+
+TEST_CASE(
+    "sequences have a mask where their data had one, or it is asked for") {
+  nn::Model model = model_of(R"({"input": {"shape": [5, 2]}, "layers": [
+      {"type": "lstm", "units": 3},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  CHECK(written(model).graph().input_size() == 1);
+  model.data.schema["features_mask"] = {};
+  const auto proto = written(model);
+  REQUIRE(proto.graph().input_size() == 2);
+  CHECK(shape_of(proto.graph().input(1)) == "features_mask batch 5");
+  CHECK(written(model, {.masks = false}).graph().input_size() == 1);
+}
+
+TEST_CASE("what ONNX has no word for is refused by its layer's name") {
+  const nn::Model model = model_of(R"({"input": {"shape": [5, 2]}, "layers": [
+      {"type": "lstm", "name": "deep", "units": 3, "activation": "hard_tanh"},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  CHECK_THROWS_WITH(to_onnx(model, {.version = "1"}),
+                    "layer 'deep' (lstm): \"activation\": \"hard_tanh\" has no "
+                    "counterpart in ONNX's recurrent operators; want identity, "
+                    "relu, sigmoid, tanh, hard_sigmoid or softsign");
+}
+
+}  // namespace
+}  // namespace dl::convert

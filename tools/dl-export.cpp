@@ -1,0 +1,128 @@
+// dl-export - take a model to other programs
+// For users: man/dl-export.1.scd.  The formats: libcore/convert/export.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/base/error.h"
+#include "libcore/cli/tool.h"
+#include "libcore/convert/export/diagram.h"
+#include "libcore/convert/export/onnx.h"
+#include "libcore/io/sink.h"
+#include "libcore/nn/model.h"
+
+namespace {
+
+using dl::Code;
+using dl::Error;
+
+constexpr dl::cli::ToolInfo kTool = {
+    .name = "dl-export",
+    .summary = "Take a model to other programs: ONNX, its network, a picture.",
+    .usage = "dl-export [OPTION]... -o FILE MODEL",
+    .examples =
+        "dl-export lenet.safetensors -o lenet.onnx\n"
+        "dl-export lenet.safetensors -o lenet.svg\n"
+        "dl-export --masks always chars.safetensors -o chars.onnx\n"
+        "dl-export --format onnx lenet.safetensors -o - | ssh host 'cat "
+        ">m.onnx'",
+    .on_kill = dl::io::remove_unfinished,
+};
+
+struct Args {
+  std::string output, format, masks = "auto";
+  std::vector<std::string> models;
+  const dl::cli::Options* options = nullptr;
+};
+
+void declare(dl::cli::Options& opt, Args& a) {
+  a.options = &opt;
+  opt.add("output,o", &a.output, "FILE", "where it goes");
+  opt.add("format", &a.format, "FORMAT",
+          "onnx, json, dot or svg; else as the name of FILE ends");
+  opt.add("masks", &a.masks, "WHEN",
+          "sequences have a mask beside them: always, never, or auto, where\n"
+          "the training data had one");
+  opt.rest(&a.models);
+}
+
+struct Format {
+  std::string_view name;  // as files end
+  std::string (*write)(const dl::nn::Model&, const Args&);
+};
+
+std::optional<bool> masks_of(const Args& a) {
+  if (a.masks == "auto") return {};
+  if (a.masks != "always" && a.masks != "never")
+    throw Error{Code::kUsage,
+                "--masks: want auto, always or never, got '" + a.masks + "'"};
+  return a.masks == "always";
+}
+
+std::string onnx(const dl::nn::Model& model, const Args& a) {
+  return dl::convert::to_onnx(model,
+                              {.version = DL_VERSION, .masks = masks_of(a)});
+}
+
+std::string json(const dl::nn::Model& model, const Args&) {
+  return to_json(model.config).dump(2) + "\n";
+}
+
+std::string dot(const dl::nn::Model& model, const Args&) {
+  return dl::convert::to_dot(dl::convert::diagram_of(model.config));
+}
+
+std::string svg(const dl::nn::Model& model, const Args&) {
+  return dl::convert::to_svg(dl::convert::diagram_of(model.config));
+}
+
+constexpr Format kFormats[] = {
+    {"onnx", onnx}, {"json", json}, {"dot", dot}, {"svg", svg}};
+
+const Format& format_of(const Args& a) {
+  std::string name = a.format;
+  if (name.empty()) {
+    const auto dot = a.output.rfind('.');
+    if (dot != std::string::npos) name = a.output.substr(dot + 1);
+  }
+  for (const Format& format : kFormats)
+    if (format.name == name) return format;
+  throw Error{
+      Code::kUsage,
+      a.format.empty()
+          ? "'" + a.output +
+                "': want a name that ends in .onnx, "
+                ".json, .dot or .svg, or --format"
+          : "--format: want onnx, json, dot or svg, got '" + a.format + "'"};
+}
+
+void run(const Args& a) {
+  if (a.output.empty()) throw Error{Code::kUsage, "--output is missing"};
+  if (a.models.size() != 1) throw Error{Code::kUsage, "want one model"};
+  const Format& format = format_of(a);
+  masks_of(a);
+  if (format.name != "onnx") a.options->refuse({"masks"}, "is for onnx alone");
+  const dl::nn::Model model = dl::nn::open_model(a.models[0], dl::cli::log());
+  std::string bytes;
+  try {
+    bytes = format.write(model, a);
+  } catch (Error& e) {
+    e.add_context("'" + a.models[0] + "'");
+    throw;
+  }
+  const auto sink = dl::io::open_sink(a.output);
+  sink->write(std::as_bytes(std::span(bytes)));
+  sink->close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Args args;
+  return dl::cli::run_tool(
+      kTool, argc, argv, [&](dl::cli::Options& opt) { declare(opt, args); },
+      [&] { run(args); });
+}
