@@ -36,8 +36,9 @@ enum class Goal { kGradient, kUpdate, kParameters };
 std::unique_ptr<tensor::LaneSum> sum_of(
     std::span<const std::unique_ptr<tensor::Device>> devices) {
   if (devices.size() < 2) return nullptr;
-  std::vector<tensor::Device*> lanes;
-  for (const auto& device : devices) lanes.push_back(device.get());
+  std::vector<tensor::Device*> lanes(devices.size());
+  std::ranges::transform(devices, lanes.begin(),
+                         &std::unique_ptr<tensor::Device>::get);
   return devices.front()->lane_sum(lanes);
 }
 

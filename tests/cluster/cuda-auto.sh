@@ -48,8 +48,10 @@ echo "-- whose first process is killed"
 master gone --epochs 1000 --min-workers 2
 gpus gone-w
 await "two workers" devices gone 2
-kill -KILL "${pid[gone-w]}"
-finish gone-w
+{ # bash reports what dies at once
+  kill -KILL "${pid[gone-w]}"
+  finish gone-w
+} 2>/dev/null
 left() { event gone.safetensors.run '"event":"leave".*"worker":1[,}]' && event gone.safetensors.run '"event":"leave".*"worker":2[,}]'; }
 await "both to leave" left
 kill -TERM "${pid[gone]}"

@@ -3,6 +3,7 @@
 
 #include "libcore/device/cuda/nccl_sum.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -13,8 +14,8 @@ NcclSum::NcclSum(std::vector<Stream*> lanes)
     : lanes_(std::move(lanes)),
       api_(lanes_.at(0)->api()),
       communicators_(lanes_.size()) {
-  std::vector<int> gpus;
-  for (const Stream* lane : lanes_) gpus.push_back(lane->gpu());
+  std::vector<int> gpus(lanes_.size());
+  std::ranges::transform(lanes_, gpus.begin(), &Stream::gpu);
   check(api_, gpus[0],
         api_.ncclCommInitAll(communicators_.data(),
                              static_cast<int>(gpus.size()), gpus.data()),
