@@ -117,6 +117,7 @@ std::vector<Difference> compare(const Imported& imported, const Arrays& arrays,
       device::open_lanes("cpu", static_cast<int>(available_cores())), false);
   nn::put_into(network, model);
   std::vector<nn::Part> parts;
+  parts.reserve(inputs.size());
   for (const Tensor& input : inputs) parts.push_back({&input, nullptr});
   std::vector<nn::Prediction> outputs;
   network.predict(parts, outputs);

@@ -129,9 +129,8 @@ Flow affine(Site& site, const Flow& value, const Reals& factor,
       site.refuse("it has " + std::to_string(all->size()) + " numbers for " +
                   std::to_string(channels) + " channels");
   if (factor.size() == 1 && offset.size() == 1) {
-    const Flow flow =
-        site.add(offset[0] == 0 ? "" : "factor",
-                 {{"type", "scale"}, {"factor", factor[0]}}, {value});
+    Flow flow = site.add(offset[0] == 0 ? "" : "factor",
+                         {{"type", "scale"}, {"factor", factor[0]}}, {value});
     if (offset[0] == 0) return flow;
     return site.add("", {{"type", "shift"}, {"amount", offset[0]}}, {flow});
   }

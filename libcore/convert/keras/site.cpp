@@ -79,7 +79,7 @@ std::vector<std::int64_t> Site::integers(Keys keys, std::size_t count,
   const JsonView given = view(keys);
   if (!given.raw().is_array())
     return std::vector<std::int64_t>(count, given.integer(min, max));
-  const std::vector<std::int64_t> all = given.integers(min, max);
+  std::vector<std::int64_t> all = given.integers(min, max);
   if (all.size() == 1) return std::vector<std::int64_t>(count, all[0]);
   if (all.size() != count) given.fail(std::to_string(count) + " integers");
   return all;
