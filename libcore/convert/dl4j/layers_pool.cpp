@@ -8,6 +8,8 @@
 namespace dl::convert::dl4j {
 namespace {
 
+constexpr std::int64_t kMostPadding = 64;
+
 // A value with its outermost rows, or columns, again at its sides: they are in
 // each window that the padding is in, so that the largest number stays.
 Flow repeated(Site& site, const Flow& value, int axis, std::int64_t times) {
@@ -30,8 +32,10 @@ Flow repeated(Site& site, const Flow& value, int axis, std::int64_t times) {
 
 Flow max_padded(Site& site, const Window& window, Flow value) {
   for (std::size_t k = 0; k < window.axes(); ++k) {
-    if (window.padding[k] >= window.kernel[k])
-      site.refuse("its padding is as large as its window");
+    if (window.padding[k] >= window.kernel[k] ||
+        window.padding[k] > kMostPadding)
+      site.refuse("its padding is as large as its window, or larger than " +
+                  std::to_string(kMostPadding));
     value = repeated(site, value, static_cast<int>(k), window.padding[k]);
   }
   return value;
