@@ -116,7 +116,7 @@ Flow global_pool(Site& site) {
          {"p", static_cast<double>(site.integer("pnorm", 1, 1000, 2))}});
   else
     site.refuse("its poolingType is " + in_quotes(kind));
-  const Flow flow = site.add("", node, {value});
+  Flow flow = site.add("", node, {value});
   if (site.flag("collapseDimensions", true)) return flow;
   Sizes ones(static_cast<std::size_t>(rank), 1);
   ones.back() = Site::shape(flow).back();
