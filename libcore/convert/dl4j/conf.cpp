@@ -14,6 +14,7 @@ namespace dl::convert::dl4j {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 62;
+constexpr std::size_t kMostVertices = 10'000;
 constexpr const char* kText = "'configuration.json'";
 
 [[noreturn]] void damaged(const std::string& what) {
@@ -171,6 +172,9 @@ Conf read_conf(std::string_view text) {
   const Json json = parse_json(text, kText, Code::kData);
   if (!is_conf(json))
     damaged("it is the configuration of no network of Deeplearning4j");
+  const Json& layers = json[json.contains("confs") ? "confs" : "vertices"];
+  if (layers.size() > kMostVertices)
+    damaged("it has more than " + std::to_string(kMostVertices) + " layers");
   return json.contains("confs") ? read_chain(json) : read_graph(json, text);
 }
 

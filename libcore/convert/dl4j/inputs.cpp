@@ -16,6 +16,8 @@ namespace {
 using tensor::Shape;
 using Sizes = std::vector<std::int64_t>;
 
+constexpr std::int64_t kMostExtent = 1'000'000;
+
 enum class Kind {
   kUnknown,
   kVector,
@@ -111,8 +113,9 @@ Need of_preprocessor(const Json& given, const Need& behind) {
   const Sizes image = {positive(given, "inputHeight"),
                        positive(given, "inputWidth"),
                        positive(given, "numChannels")};
-  const bool told = std::ranges::all_of(image, [](auto e) { return e > 0; });
-  const std::int64_t all = image[0] * image[1] * image[2];
+  const bool told = std::ranges::all_of(
+      image, [](auto extent) { return extent > 0 && extent <= kMostExtent; });
+  const std::int64_t all = told ? image[0] * image[1] * image[2] : 0;
   if (told && (name == "feedforwardtocnn" || name == "cnntofeedforward" ||
                name == "cnntornn"))
     return {Kind::kImage, image[2], image};

@@ -1,4 +1,5 @@
-// Convolutions.  Their biases lie before their weights.
+// Convolutions.  Their biases lie before their weights.  Nodes come before
+// both: they check that there are not too many.
 
 #include <algorithm>
 
@@ -59,10 +60,10 @@ Flow convolution(Site& site) {
             {"filters", filters},
             {"bias", site.flag("hasBias", true)}};
   window.put_into(node, true);
+  const Flow flow = add_activated(site, node, {value});
   const std::size_t bias = take_bias(site, filters);
   const std::size_t weight = site.take(
       "W", filters * channels * product(window.kernel), Kind::kWeight);
-  const Flow flow = add_activated(site, node, {value});
   fill_bias(site, bias);
   std::vector<int> axes = {0};
   for (int k = 0; k < static_cast<int>(kAxes); ++k) axes.push_back(k + 2);
@@ -84,10 +85,10 @@ Flow depthwise(Site& site) {
             {"depth_multiplier", multiplier},
             {"bias", site.flag("hasBias", true)}};
   window.put_into(node, true);
+  const Flow flow = add_activated(site, node, {value});
   const std::size_t bias = take_bias(site, channels * multiplier);
   const std::size_t weight = site.take(
       "W", channels * multiplier * product(window.kernel), Kind::kWeight);
-  const Flow flow = add_activated(site, node, {value});
   fill_bias(site, bias);
   site.fill("weight", weight,
             permuted({window.kernel[0], window.kernel[1], channels, multiplier},
@@ -110,12 +111,12 @@ Flow separable(Site& site) {
             {"depth_multiplier", multiplier},
             {"bias", site.flag("hasBias", true)}};
   window.put_into(node, true);
+  const Flow flow = add_activated(site, node, {value});
   const std::size_t bias = take_bias(site, filters);
   const std::size_t depth = site.take(
       "W", channels * multiplier * product(window.kernel), Kind::kWeight);
   const std::size_t point =
       site.take("pW", filters * channels * multiplier, Kind::kWeight);
-  const Flow flow = add_activated(site, node, {value});
   fill_bias(site, bias);
   site.fill("depth_weight", depth,
             permuted(with(multiplier, channels, window.kernel), {1, 0, 2, 3}));
@@ -135,10 +136,10 @@ Flow transposed(Site& site) {
             {"filters", filters},
             {"bias", site.flag("hasBias", true)}};
   window.put_into(node, true);
+  Flow flow = add_activated(site, node, {value});
   const std::size_t bias = take_bias(site, filters);
   const std::size_t weight = site.take(
       "W", channels * filters * product(window.kernel), Kind::kWeight);
-  Flow flow = add_activated(site, node, {value});
   fill_bias(site, bias);
   site.fill("weight", weight,
             permuted(with(channels, filters, window.kernel), {1, 2, 3, 0}));

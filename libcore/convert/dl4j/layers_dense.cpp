@@ -12,6 +12,8 @@ namespace {
 
 using Kind = Site::Kind;
 
+constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // of a decoder
+
 // Rows of a table; a bias is the same for all rows, and is added to them.
 Flow rows(Site& site, const Flow& value) {
   if (!value.form.tokens)
@@ -81,7 +83,7 @@ Flow autoencoder(Site& site) {
 std::vector<std::int64_t> sizes(const Site& site, const char* key) {
   const Json& given = member(site.json(), key);
   if (!given.is_array()) return {100};
-  return JsonView(given, Code::kData, key).integers(1, kMost);
+  return JsonView(given, Code::kData, key).integers(1, kMostUnits);
 }
 
 // What it says to later layers are the means of its code.

@@ -8,6 +8,8 @@
 namespace dl::convert::dl4j {
 namespace {
 
+constexpr std::int64_t kMostPadding = 64;
+
 // A value with its outermost rows, or columns, again at its sides: they are in
 // each window that the padding is in, so that the largest number stays.
 Flow repeated(Site& site, const Flow& value, int axis, std::int64_t times) {
@@ -30,8 +32,10 @@ Flow repeated(Site& site, const Flow& value, int axis, std::int64_t times) {
 
 Flow max_padded(Site& site, const Window& window, Flow value) {
   for (std::size_t k = 0; k < window.axes(); ++k) {
-    if (window.padding[k] >= window.kernel[k])
-      site.refuse("its padding is as large as its window");
+    if (window.padding[k] >= window.kernel[k] ||
+        window.padding[k] > kMostPadding)
+      site.refuse("its padding is as large as its window, or larger than " +
+                  std::to_string(kMostPadding));
     value = repeated(site, value, static_cast<int>(k), window.padding[k]);
   }
   return value;
@@ -112,7 +116,7 @@ Flow global_pool(Site& site) {
          {"p", static_cast<double>(site.integer("pnorm", 1, 1000, 2))}});
   else
     site.refuse("its poolingType is " + in_quotes(kind));
-  const Flow flow = site.add("", node, {value});
+  Flow flow = site.add("", node, {value});
   if (site.flag("collapseDimensions", true)) return flow;
   Sizes ones(static_cast<std::size_t>(rank), 1);
   ones.back() = Site::shape(flow).back();

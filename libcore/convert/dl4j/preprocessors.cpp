@@ -84,6 +84,8 @@ Flow reshaped(Site& site, const Flow& value, const Json& shape,
     for (std::size_t i = first; i < shape.size(); ++i) {
       if (!shape[i].is_number_integer()) site.refuse("its shape is damaged");
       wanted.push_back(shape[i].get<std::int64_t>());
+      if (wanted.back() > Site::shape(value).elements() / known)
+        site.refuse("its shape has more numbers than its input");
       if (wanted.back() > 0) known *= wanted.back();
     }
   for (std::int64_t& extent : wanted)
