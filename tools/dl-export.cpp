@@ -10,6 +10,7 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
 #include "libcore/convert/export/diagram.h"
+#include "libcore/convert/export/keras.h"
 #include "libcore/convert/export/onnx.h"
 #include "libcore/io/sink.h"
 #include "libcore/nn/model.h"
@@ -21,7 +22,7 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-export",
-    .summary = "Take a model to other programs: ONNX, its network, a picture.",
+    .summary = "Take a model to other programs: ONNX, Keras, a picture.",
     .usage = "dl-export [OPTION]... -o FILE MODEL",
     .examples =
         "dl-export lenet.safetensors -o lenet.onnx\n"
@@ -42,7 +43,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
   opt.add("output,o", &a.output, "FILE", "where it goes");
   opt.add("format", &a.format, "FORMAT",
-          "onnx, json, dot or svg; else as the name of FILE ends");
+          "onnx, keras, json, dot or svg; else as the name of FILE ends");
   opt.add("masks", &a.masks, "WHEN",
           "sequences have a mask beside them: always, never, or auto, where\n"
           "the training data had one");
@@ -67,6 +68,10 @@ std::string onnx(const dl::nn::Model& model, const Args& a) {
                               {.version = DL_VERSION, .masks = masks_of(a)});
 }
 
+std::string keras(const dl::nn::Model& model, const Args&) {
+  return dl::convert::to_keras(model);
+}
+
 std::string json(const dl::nn::Model& model, const Args&) {
   return to_json(model.config).dump(2) + "\n";
 }
@@ -79,8 +84,11 @@ std::string svg(const dl::nn::Model& model, const Args&) {
   return dl::convert::to_svg(dl::convert::diagram_of(model.config));
 }
 
-constexpr Format kFormats[] = {
-    {"onnx", onnx}, {"json", json}, {"dot", dot}, {"svg", svg}};
+constexpr Format kFormats[] = {{"onnx", onnx},
+                               {"keras", keras},
+                               {"json", json},
+                               {"dot", dot},
+                               {"svg", svg}};
 
 const Format& format_of(const Args& a) {
   std::string name = a.format;
@@ -90,13 +98,13 @@ const Format& format_of(const Args& a) {
   }
   for (const Format& format : kFormats)
     if (format.name == name) return format;
-  throw Error{
-      Code::kUsage,
-      a.format.empty()
-          ? "'" + a.output +
-                "': want a name that ends in .onnx, "
-                ".json, .dot or .svg, or --format"
-          : "--format: want onnx, json, dot or svg, got '" + a.format + "'"};
+  throw Error{Code::kUsage,
+              a.format.empty()
+                  ? "'" + a.output +
+                        "': want a name that ends in .onnx, .keras, "
+                        ".json, .dot or .svg, or --format"
+                  : "--format: want onnx, keras, json, dot or svg, got '" +
+                        a.format + "'"};
 }
 
 void run(const Args& a) {

@@ -45,15 +45,21 @@ def traced(network, data, steps, folder):
         return {n: file.get_tensor(n) for n in file.keys()}, file.metadata()["network"]
 
 
-def exported(tensors, network, masks, folder):
-    """The ONNX file of these parameters, and a runtime that has it."""
-    model, out = folder / "model.safetensors", folder / "model.onnx"
+def written(tensors, network, folder):
+    """The path of a model with these parameters."""
+    model = folder / "model.safetensors"
     resolved = json.loads(network)
     none = {"kind": "none", "shift": [0], "scale": [1]}
     inputs = len(resolved.get("inputs", [0]))
     save_file({n[len("end/"):]: t for n, t in tensors.items() if n.startswith("end/")}, model,
               {"format": "dl-model", "version": "1.0", "network": network,
                "normalizer": json.dumps([none] * inputs if inputs > 1 else none)})
+    return model
+
+
+def exported(model, masks, folder):
+    """A runtime that has the ONNX file of the model."""
+    out = folder / "model.onnx"
     subprocess.run(["dl-export", "-q", model, "-o", out, "--masks",
                     "always" if masks else "never"], check=True, stderr=subprocess.PIPE)
     onnx.checker.check_model(out, full_check=True)
@@ -96,7 +102,7 @@ def compare(network, data, steps, folder):
     masks = any(n.startswith("features_mask") for n in data)
     try:
         tensors, resolved = traced(network, data, steps, folder)
-        session = exported(tensors, resolved, masks, folder)
+        session = exported(written(tensors, resolved, folder), masks, folder)
     except subprocess.CalledProcessError as error:
         return error.stderr.decode().strip()
     found = []
@@ -141,9 +147,10 @@ def drawn(network):
     return data
 
 
-def normalized(kind, folder):
-    """A model that dl-master trained on digits as they are stored, beside dl-infer;
-    of pca and whiten classes, else how large the digit is."""
+def trained(kind, folder):
+    """A model that dl-master trained on digits as they are stored, and what dl-infer
+    says of them; of pca and whiten classes, else how large the digit is.  Returns
+    whether of classes."""
     classes = kind.startswith(("pca", "whiten"))
     columns = int(kind[4:]) if kind.startswith("pca") else 64
     last = {"units": 10, "loss": "negative_log_likelihood"} if classes else {
@@ -156,8 +163,13 @@ def normalized(kind, folder):
           dl-preprocess csv -q --label -1 {label} --dtype u8 | dl-shard -q -o digits
         dl-master -q --net net.json --data digits-000.dls --normalize {kind} \
           --mode averaging --local 1 --epochs 2 --batch 32 -o m.safetensors
-        dl-infer -q --model m.safetensors --format dls digits-000.dls -o said.dls
-        dl-export -q m.safetensors -o m.onnx""")
+        dl-infer -q --model m.safetensors --format dls digits-000.dls -o said.dls""")
+    return classes
+
+
+def normalized(kind, folder):
+    classes = trained(kind, folder)
+    run(f"dl-export -q {folder}/m.safetensors -o {folder}/m.onnx")
     session = onnxruntime.InferenceSession(folder / "m.onnx")
     pixels, said = (np.concatenate([r[n] for r in records(folder / f)]) for f, n in (
         ("digits-000.dls", "features"), ("said.dls", "labels")))

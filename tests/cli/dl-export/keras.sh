@@ -1,0 +1,17 @@
+# The archive is one that others open, with a path for each weight.
+. "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
+cp "$models/pets.safetensors" .
+dl-export pets.safetensors -o pets.keras
+dl-export --format keras -o - - <pets.safetensors | cmp - pets.keras && echo same
+python3 - <<'PY'
+import json
+import zipfile
+archive = zipfile.ZipFile("pets.keras")
+print(archive.testzip(), archive.namelist())
+config = json.loads(archive.read("config.json"))["config"]
+print(config["input_layers"], config["output_layers"])
+for layer in config["layers"]:
+    print(layer["class_name"], json.dumps(layer["config"], sort_keys=True))
+weights = archive.read("model.weights.h5")
+print(weights[:4], b"dense" in weights)
+PY
