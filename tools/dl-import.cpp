@@ -10,8 +10,8 @@
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
-#include "libcore/convert/check.h"
-#include "libcore/convert/import.h"
+#include "libcore/convert/import/check.h"
+#include "libcore/convert/import/import.h"
 #include "libcore/io/sink.h"
 
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/convert/dl4j/model.h"
-#include "libcore/convert/dl4j/nd4j_array.h"
-#include "libcore/convert/dl4j/normalizer.h"
+#include "libcore/convert/import/dl4j/model.h"
+#include "libcore/convert/import/dl4j/nd4j_array.h"
+#include "libcore/convert/import/dl4j/normalizer.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "libcore/base/error.h"
-#include "libcore/convert/keras/model.h"
+#include "libcore/convert/import/keras/model.h"
 #include "libcore/nn/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,

@@ -1,0 +1,40 @@
+// Windows that slide, of convolutions and pools.
+
+#ifndef DL_LIBCORE_CONVERT_IMPORT_DL4J_WINDOW_H_
+#define DL_LIBCORE_CONVERT_IMPORT_DL4J_WINDOW_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "libcore/convert/import/dl4j/site.h"
+
+namespace dl::convert::dl4j {
+
+using Sizes = std::vector<std::int64_t>;
+
+struct Window {
+  Sizes kernel, stride, dilation;
+  Sizes padding;               // at each side of each axis; of "valid" alone
+  std::string mode = "valid";  // "same", "causal"
+
+  std::size_t axes() const { return kernel.size(); }
+  bool padded() const;
+  bool dilated() const;
+  // kernel, stride and maybe dilation, and padding, as keys of a node.
+  void put_into(Json& node, bool with_dilation) const;
+};
+
+// What a layer says of its window; the defaults are those of its class.
+Window window_of(const Site& site, std::size_t axes, const Sizes& kernel,
+                 const Sizes& stride, const char* mode = "Truncate");
+// An input of as many axes and channels, which is brought to that where it is a
+// vector of them.
+Flow window_input(Site& site, std::size_t axes);
+// A value with zeros at its sides, as the window wants; of what "valid" has
+// none at all for, here.
+Flow padded(Site& site, const Window& window, const Flow& value);
+
+}  // namespace dl::convert::dl4j
+
+#endif  // DL_LIBCORE_CONVERT_IMPORT_DL4J_WINDOW_H_

@@ -1,0 +1,144 @@
+#include "libcore/convert/import/graph.h"
+
+#include <algorithm>
+
+#include "libcore/base/error.h"
+#include "libcore/base/names.h"
+#include "libcore/nn/config_check.h"
+#include "libcore/nn/settings.h"
+
+namespace dl::convert {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+// As parse_network() would find it: one mistake is enough.
+void check_node(const Json& node) {
+  Json document;
+  document["input"]["shape"] = {1};
+  document["layers"] = Json::array({node});
+  for (std::string problem : nn::check_document(document)) {
+    constexpr std::string_view kPlace = "layers[0].";
+    if (problem.starts_with(kPlace)) problem.erase(0, kPlace.size());
+    refuse("its " + problem);
+  }
+}
+
+nn::Settings settings_of(const Json& node, const nn::LayerType& type) {
+  const nn::Settings given(node, "layer");
+  nn::Settings settings;
+  for (const nn::Key& key : type.keys)
+    if (given.has(key.name)) settings.set(key.name, given.at(key.name));
+  if (type.complete != nullptr) type.complete(settings);
+  if (type.check != nullptr)
+    type.check(settings, [](std::string_view key, const std::string& what) {
+      refuse("its " + std::string(key) + ": " + what);
+    });
+  return settings;
+}
+
+// What comes out of a node, as layout_of() has it.
+nn::Form planned(const Json& node, const nn::LayerType& type,
+                 std::vector<nn::Form> inputs) {
+  const bool each = node.value("time_distributed", false);
+  std::int64_t steps = 0;
+  if (each) {
+    steps = inputs[0].shape[0];
+    inputs[0].shape = inputs[0].shape.without_first();
+    inputs[0].steps = false;
+  }
+  try {
+    nn::Form form = type.plan(settings_of(node, type), inputs).output;
+    if (!each) return form;
+    return {form.shape.with_first(steps), true, form.copies};
+  } catch (const Error& e) {
+    refuse(e.what());
+  }
+}
+
+}  // namespace
+
+Value Graph::input(const std::string& name, const tensor::Shape& shape,
+                   bool tokens) {
+  const std::string own = fresh_name(name);
+  const auto extents = shape.extents();
+  inputs_.push_back(
+      {{"name", own},
+       {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}});
+  input_names_.insert(own);
+  nn::Form form{.shape = shape, .tokens = tokens};
+  form.steps = each_step_.count(own) > 0 ||
+               (tokens ? shape.rank() == 1 : sequences_ && shape.rank() == 2);
+  return {own, form};
+}
+
+std::string Graph::fresh_name(const std::string& wanted) const {
+  std::string name;
+  for (const char c : wanted.substr(0, 180))
+    name += is_plain_name(std::string(1, c)) ? c : '_';
+  if (name.empty()) name = "layer";
+  const auto taken = [&](const std::string& one) {
+    return by_name_.count(one) > 0 || input_names_.count(one) > 0 ||
+           one == "updater" || one == "training" || one == "labels";
+  };
+  if (!taken(name)) return name;
+  for (int i = 2;; ++i) {
+    const std::string numbered = name + "_" + std::to_string(i);
+    if (!taken(numbered)) return numbered;
+  }
+}
+
+Graph::Node* Graph::find(const std::string& name) {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : &nodes_[found->second];
+}
+
+void Graph::read(const std::string& name) {
+  if (Node* node = find(name)) ++node->readers;
+}
+
+Value Graph::add(Json node, const std::vector<Value>& from,
+                 const std::string& shares) {
+  check_node(node);
+  const nn::LayerType& type = nn::layer_type(node["type"].get<std::string>());
+  if (from.size() < type.inputs.least || from.size() > type.inputs.most)
+    refuse("it has " + std::to_string(from.size()) + " inputs");
+  std::vector<nn::Form> forms;
+  Node added;
+  const bool each = node.value("time_distributed", false);
+  for (const Value& value : from) {
+    nn::Form form = value.form;
+    if (each && !find(value.node)) found_each_step_.insert(value.node);
+    if (each && form.shape.rank() < 2)
+      refuse("it takes each step of what is no sequence");
+    if (form.tokens && type.tokens == nullptr)
+      refuse("it computes with the token numbers of the input '" + value.node +
+             "', which an embedding reads");
+    if (!form.tokens && type.tokens != nullptr)
+      refuse("its input has to be an input of the network");
+    forms.push_back(form);
+    added.from.push_back(value.node);
+  }
+  reads_sequences_ |= type.recurrent || type.reads_sequences;
+  const nn::Form form = planned(node, type, forms);
+  for (const Value& value : from) read(value.node);
+  const std::string name = node["name"];
+  if (Node* owner = find(shares)) owner->shared = true;
+  added.json = std::move(node);
+  added.shares = shares;
+  by_name_[name] = nodes_.size();
+  nodes_.push_back(std::move(added));
+  return {name, form};
+}
+
+bool Graph::trains() const {
+  return std::ranges::any_of(nodes_, [](const Node& node) {
+    return nn::layer_type(node.json["type"].get<std::string>()).trains !=
+               nn::Trains::kNothing &&
+           !node.json.value("frozen", false);
+  });
+}
+
+}  // namespace dl::convert

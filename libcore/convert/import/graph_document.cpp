@@ -1,0 +1,124 @@
+// From the nodes to a document of dl-network(5): which of them are outputs, and
+// what they are trained for.
+
+#include <algorithm>
+
+#include "libcore/convert/import/graph.h"
+
+namespace dl::convert {
+namespace {
+
+std::string activation_of(const Json& node) {
+  const auto found = node.find("activation");
+  if (found == node.end()) return "identity";
+  return found->is_string() ? found->get<std::string>()
+                            : found->value("type", "identity");
+}
+
+std::string type_of(const Json& loss) {
+  return loss.is_string() ? loss.get<std::string>() : loss.value("type", "");
+}
+
+// Some losses are computed together with one activation, and with no other.
+bool go_together(const Json& loss, const std::string& activation) {
+  const std::string type = type_of(loss);
+  if (type == "negative_log_likelihood" || type == "focal")
+    return activation == "softmax";
+  if (type == "binary_cross_entropy" || type == "binary_focal")
+    return activation == "sigmoid";
+  return true;
+}
+
+Json usual_loss(const std::string& activation) {
+  if (activation == "softmax") return "negative_log_likelihood";
+  if (activation == "sigmoid") return "binary_cross_entropy";
+  return "mean_squared_error";
+}
+
+}  // namespace
+
+// Only what nobody else reads may become an output, or give its activation to
+// one.
+std::string Graph::finish(const Value& output, const Aim& aim) {
+  Node* node = find(output.node);
+  // It has a loss already.
+  if (node != nullptr && node->readers == 1 &&
+      nn::layer_type(node->json["type"].get<std::string>()).output != nullptr)
+    return output.node;
+  const bool own =
+      node != nullptr && node->readers == 1 && !node->shared &&
+      node->shares.empty() && !node->json.value("time_distributed", false) &&
+      nn::layer_type(node->json["type"].get<std::string>()).activates;
+  const std::string activation =
+      own ? activation_of(node->json) : std::string("identity");
+  Json keys;
+  keys["loss"] = aim.loss.is_null() || !go_together(aim.loss, activation)
+                     ? usual_loss(activation)
+                     : aim.loss;
+  if (aim.loss_weight != 1) keys["loss_weight"] = aim.loss_weight;
+  if (!aim.class_weights.is_null()) keys["class_weights"] = aim.class_weights;
+  const Json own_activation = own && node->json.contains("activation")
+                                  ? node->json["activation"]
+                                  : Json("identity");
+  keys["activation"] = own_activation;
+  if (own && node->json["type"] == "dense") {
+    node->json["type"] = "output";
+    node->json.update(keys);
+    return output.node;
+  }
+  keys["type"] = "loss";
+  keys["units"] = output.shape().back();
+  if (own && node->json["type"] == "activation") {
+    node->json.erase("activation");
+    node->json.update(keys);
+    return output.node;
+  }
+  if (own) node->json.erase("activation");
+  keys["name"] = fresh_name(output.node + ".loss");
+  return add(keys, {output}).node;
+}
+
+bool Graph::is_chain() const {
+  if (inputs_.size() != 1 || outputs_.size() != 1) return false;
+  std::string before = inputs_[0]["name"];
+  for (const Node& node : nodes_) {
+    if (node.from.size() != 1 || node.from[0] != before || !node.shares.empty())
+      return false;
+    before = node.json["name"];
+  }
+  return before == outputs_[0];
+}
+
+Json Graph::document(const std::vector<Value>& outputs,
+                     const std::vector<Aim>& aims) {
+  outputs_.clear();
+  for (const Value& output : outputs) read(output.node);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    outputs_.push_back(finish(outputs[i], aims[i]));
+  Json document;
+  const bool chain = is_chain();
+  Json nodes = Json::array();
+  for (const Node& node : nodes_) {
+    Json json = node.json;
+    if (!node.shares.empty()) {
+      json = {{"type", node.json["type"]},
+              {"name", node.json["name"]},
+              {"shares", node.shares}};
+      if (node.json.value("time_distributed", false))
+        json["time_distributed"] = true;
+    }
+    if (!chain) json["from"] = node.from;
+    nodes.push_back(std::move(json));
+  }
+  if (chain) {
+    document["input"]["shape"] = inputs_[0]["shape"];
+    document["layers"] = std::move(nodes);
+    return document;
+  }
+  document["inputs"] = inputs_;
+  document["nodes"] = std::move(nodes);
+  document["outputs"] = outputs_;
+  return document;
+}
+
+}  // namespace dl::convert

@@ -1,0 +1,189 @@
+#include "libcore/convert/import/import.h"
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/convert/import/dl4j/conf.h"
+#include "libcore/convert/import/dl4j/model.h"
+#include "libcore/convert/import/file.h"
+#include "libcore/convert/import/keras/model.h"
+#include "libcore/nn/layout.h"
+
+namespace dl::convert {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+std::string text_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  return found != json.end() && found->is_string() ? found->get<std::string>()
+                                                   : std::string();
+}
+
+Json parsed(const std::string* text, const char* name) {
+  return text == nullptr ? Json() : parse_json(*text, name, Code::kData);
+}
+
+// The texts of Keras's HDF5 files are attributes of the root.
+Json attribute(const File& file, const char* name) {
+  const Json all = parsed(file.archive.text("attributes"), "its attributes");
+  if (!all.is_object() || !all.contains("/")) return {};
+  const std::string text = text_in(all["/"], name);
+  return text.empty()
+             ? Json()
+             : parse_json(text, std::string("its ") + name, Code::kData);
+}
+
+std::string plain_attribute(const File& file, const char* name) {
+  const Json all = parsed(file.archive.text("attributes"), "its attributes");
+  return all.is_object() && all.contains("/") ? text_in(all["/"], name) : "";
+}
+
+// A configuration may have a member for the model: {"model": {...}}.
+bool is_keras(const Json& json) {
+  return json.is_object() && json.contains("class_name") &&
+         json.contains("config");
+}
+
+keras::Source source_of(const File& file) {
+  keras::Source source;
+  switch (file.container) {
+    case Container::kHdf5:
+      source.model = attribute(file, "model_config");
+      source.training = attribute(file, "training_config");
+      source.version = plain_attribute(file, "keras_version");
+      source.backend = plain_attribute(file, "backend");
+      if (source.model.is_null())
+        refuse(
+            "it has weights and does not say what network they are of: give "
+            "the configuration (model.to_json()), and this file with "
+            "--weights");
+      break;
+    case Container::kZip:
+      source.model = parsed(file.archive.text("config.json"), "'config.json'");
+      source.version =
+          text_in(parsed(file.archive.text("metadata.json"), "'metadata.json'"),
+                  "keras_version");
+      break;
+    case Container::kJson:
+      source.model = parsed(file.archive.text("json"), "its text");
+      source.version = text_in(source.model, "keras_version");
+      source.backend = text_in(source.model, "backend");
+      break;
+  }
+  if (!is_keras(source.model))
+    refuse(
+        "it is JSON, but no model that is imported: want an object with "
+        "class_name and config, as Keras writes it");
+  // Its kernels and gates have another order.
+  if (source.version.starts_with("1."))
+    refuse("it is of Keras " + displayed(source.version) +
+           ", which is not imported yet: load it with Keras 2, and save it "
+           "again");
+  if (source.training.is_null() && source.model.contains("compile_config"))
+    source.training = source.model["compile_config"];
+  if (file.container != Container::kJson) source.weights = &file.archive;
+  return source;
+}
+
+// A document that networks here refuse is no mistake of the user's.
+nn::NetworkConfig network_of(const Json& document) {
+  try {
+    return nn::parse_network(dump_json(document), "what is made of it");
+  } catch (const Error& e) {
+    const std::string message = e.what();
+    refuse(message.substr(0, message.find('\n')));
+  }
+}
+
+nn::Model filled(const keras::Result& result, nn::NetworkConfig config) {
+  nn::Model model;
+  model.config = std::move(config);
+  model.normalizers.inputs.resize(model.config.inputs.size());
+  model.normalizers.outputs.resize(model.config.outputs.size());
+  const nn::Layout layout = nn::layout_of(model.config);
+  model.parameters.resize(static_cast<std::size_t>(layout.parameter_count));
+  model.statistics.resize(static_cast<std::size_t>(layout.statistics_count));
+  const auto fill = [&](const std::vector<nn::Segment>& segments,
+                        std::vector<float>& to) {
+    for (const nn::Segment& segment : segments) {
+      const auto found = result.fills.find(segment.name);
+      require(found != result.fills.end(), "a tensor that nothing fills");
+      found->second(
+          std::span(to).subspan(static_cast<std::size_t>(segment.offset),
+                                static_cast<std::size_t>(segment.elements())));
+    }
+  };
+  fill(layout.parameters, model.parameters);
+  fill(layout.statistics, model.statistics);
+  return model;
+}
+
+Imported import_keras(const File& file, const std::optional<File>& weights,
+                      const ImportOptions& options) {
+  keras::Source source = source_of(file);
+  source.shapes = options.shapes;
+  if (weights) source.weights = &weights->archive;
+  const keras::Result result = keras::make_network(source);
+  Imported imported;
+  imported.from =
+      "Keras" + (source.version.empty() ? "" : " " + displayed(source.version));
+  imported.network = result.document;
+  imported.notes.assign(result.notes.begin(), result.notes.end());
+  imported.inputs = result.inputs;
+  imported.outputs = result.outputs;
+  nn::NetworkConfig config = network_of(result.document);
+  if (source.weights != nullptr)
+    imported.model = filled(result, std::move(config));
+  return imported;
+}
+
+bool is_dl4j(const File& file) {
+  if (file.archive.text("configuration.json") != nullptr) return true;
+  return file.container == Container::kJson &&
+         dl4j::is_conf(parsed(file.archive.text("json"), "its text"));
+}
+
+Imported import_dl4j(const File& file, const ImportOptions& options) {
+  if (!options.weights.empty())
+    throw Error{Code::kUsage,
+                "--weights goes with a configuration of Keras; a model of "
+                "Deeplearning4j has its own"};
+  dl4j::Result result = dl4j::make_model(file.archive, options.shapes);
+  Imported imported;
+  imported.from = "Deeplearning4j";
+  imported.network = std::move(result.document);
+  imported.model = std::move(result.model);
+  imported.notes.assign(result.notes.begin(), result.notes.end());
+  imported.inputs = std::move(result.inputs);
+  imported.outputs = std::move(result.outputs);
+  return imported;
+}
+
+}  // namespace
+
+Imported import_model(const std::string& spec, const ImportOptions& options) {
+  const File file = open_file(spec);
+  std::optional<File> weights;
+  if (!options.weights.empty()) {
+    if (file.container != Container::kJson)
+      throw Error{Code::kUsage,
+                  "--weights goes with a configuration in JSON; " + file.name +
+                      " has its own"};
+    weights = open_file(options.weights);
+    if (weights->container != Container::kHdf5)
+      throw Error{Code::kData, weights->name + ": want weights in HDF5"};
+  }
+  try {
+    return is_dl4j(file) ? import_dl4j(file, options)
+                         : import_keras(file, weights, options);
+  } catch (Error& e) {
+    if (e.code() == Code::kData) e.add_context(file.name);
+    throw;
+  }
+}
+
+}  // namespace dl::convert

@@ -1,0 +1,200 @@
+// Layers of several inputs.
+
+#include <algorithm>
+
+#include "libcore/convert/import/keras/fills.h"
+#include "libcore/convert/import/keras/site.h"
+
+namespace dl::convert::keras {
+namespace {
+
+using tensor::Shape;
+using Sizes = std::vector<std::int64_t>;
+
+Sizes sizes_of(const Shape& shape) {
+  return {shape.extents().begin(), shape.extents().end()};
+}
+
+// All with their channels where those of the first are in Keras.
+std::vector<Flow> alike(Site& site) {
+  std::vector<Flow> values = site.in();
+  const bool mixed = std::ranges::any_of(values, &Flow::moved) &&
+                     !std::ranges::all_of(values, &Flow::moved);
+  for (std::size_t i = 0; mixed && i < values.size(); ++i)
+    values[i] = site.as_keras(values[i], "order" + std::to_string(i));
+  return values;
+}
+
+// Ones that nothing changes, which repeat a single channel.
+Flow spread_channel(Site& site, const Flow& value, std::int64_t channels,
+                    const std::string& part) {
+  Json node{{"bias", false}, {"frozen", true}};
+  if (site.shape(value).rank() == 1) {
+    node["type"] = "dense";
+    node["units"] = channels;
+  } else {
+    node["type"] = "conv2d";
+    node["filters"] = channels;
+    node["kernel"] = {1, 1};
+  }
+  node["weight_init"] = "ones";
+  const Flow flow = site.add(part, std::move(node), {value});
+  site.fill(flow.node, "weight", all_of(1));
+  return flow;
+}
+
+// A value repeated along axes of extent 1, as NumPy does.  An image's worth of
+// axes, which a vector or a series has with extents of 1.
+Flow broadcast(Site& site, const Flow& value, const Shape& shape,
+               const std::string& part) {
+  const Sizes wanted = sizes_of(shape);
+  Sizes own = sizes_of(site.shape(value));
+  if (own == wanted) return value;
+  if (wanted.size() > 3)
+    site.refuse("its inputs " + site.shape(value).to_string() + " and " +
+                shape.to_string() +
+                " differ; up to 3 dimensions would be needed to repeat one");
+  // Keras puts axes of 1 behind the batch.
+  own.insert(own.begin(), wanted.size() - own.size(), 1);
+  Sizes image(3 - own.size(), 1), target(3 - own.size(), 1);
+  image.insert(image.end(), own.begin(), own.end());
+  target.insert(target.end(), wanted.begin(), wanted.end());
+  for (std::size_t k = 0; k < 3; ++k)
+    if (image[k] != target[k] && image[k] != 1)
+      site.refuse("its inputs are " + site.shape(value).to_string() + " and " +
+                  shape.to_string() + ", neither of which can be repeated");
+  Flow flow = site.add(part + ".image", {{"type", "reshape"}, {"shape", image}},
+                       {value});
+  if (image[2] != target[2])
+    flow = spread_channel(site, flow, target[2], part + ".channels");
+  if (image[0] != target[0] || image[1] != target[1])
+    flow = site.add(part + ".repeated",
+                    {{"type", "upsample2d"},
+                     {"size", {target[0] / image[0], target[1] / image[1]}}},
+                    {flow});
+  return site.add(part, {{"type", "reshape"}, {"shape", wanted}}, {flow});
+}
+
+std::vector<Flow> of_one_shape(Site& site) {
+  std::vector<Flow> values = alike(site);
+  Sizes most;
+  for (const Flow& value : values) {
+    const Sizes own = sizes_of(site.shape(value));
+    if (own.size() > most.size())
+      most.insert(most.begin(), own.size() - most.size(), 1);
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      std::int64_t& extent = most[most.size() - own.size() + k];
+      extent = std::max(extent, own[k]);
+    }
+  }
+  const Shape shape{std::span<const std::int64_t>(most)};
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = broadcast(site, values[i], shape, "in" + std::to_string(i));
+  return values;
+}
+
+// y = factor x + amount
+Flow linear(Site& site, double factor, double amount) {
+  Flow flow = site.only();
+  if (factor != 1)
+    flow = site.add(amount == 0 ? "" : "factor",
+                    {{"type", "scale"}, {"factor", factor}}, {flow});
+  if (amount != 0)
+    flow = site.add("", {{"type", "shift"}, {"amount", amount}}, {flow});
+  return flow;
+}
+
+Flow elementwise(Site& site, const char* type) {
+  if (site.in().size() < 2)
+    site.refuse("it takes one input; two would be needed");
+  return site.add("", {{"type", type}}, of_one_shape(site));
+}
+
+Flow add(Site& site) {
+  const auto number = site.call().number;
+  return number ? linear(site, 1, *number) : elementwise(site, "add");
+}
+Flow subtract(Site& site) {
+  const auto number = site.call().number;
+  if (!number) return elementwise(site, "subtract");
+  return site.call().number_first ? linear(site, -1, *number)
+                                  : linear(site, 1, -*number);
+}
+Flow multiply(Site& site) {
+  const auto number = site.call().number;
+  return number ? linear(site, *number, 0) : elementwise(site, "multiply");
+}
+Flow divide(Site& site) {
+  const auto number = site.call().number;
+  if (!number || site.call().number_first || *number == 0)
+    site.refuse(
+        "it divides by other than a number; a quotient of two inputs "
+        "would be needed");
+  return linear(site, 1 / *number, 0);
+}
+
+// Of keras.applications: the first input, and the second times a number.
+Flow custom_scale(Site& site) {
+  std::vector<Flow> values = of_one_shape(site);
+  if (values.size() != 2) site.refuse("it takes two inputs");
+  values[1] = site.add(
+      "factor", {{"type", "scale"}, {"factor", site.number({"scale"}, 1)}},
+      {values[1]});
+  return site.add("", {{"type", "add"}}, values);
+}
+
+Flow average(Site& site) { return elementwise(site, "average"); }
+Flow maximum(Site& site) { return elementwise(site, "max"); }
+Flow minimum(Site& site) { return elementwise(site, "min"); }
+
+// Axes count the batch; those of values whose channels are last here count
+// these first.
+Flow concatenate(Site& site) {
+  if (site.in().size() < 2) return site.only();
+  const std::vector<Flow> values = alike(site);
+  const int rank = site.shape(values[0]).rank();
+  std::int64_t axis = site.integer({"axis", "concat_axis"}, -8, 8, -1);
+  axis = axis < 0 ? axis + rank : axis - 1;
+  if (axis < 0 || axis >= rank)
+    site.refuse("its axis is that of the batch, or none");
+  if (values[0].moved) axis = axis == 0 ? rank - 1 : axis - 1;
+  Json node{{"type", "merge"}};
+  if (axis != rank - 1) node["axis"] = axis;
+  return site.add("", std::move(node), values);
+}
+
+Flow dot(Site& site) {
+  std::vector<Flow> values = alike(site);
+  if (values.size() != 2 || site.shape(values[0]).rank() != 1 ||
+      site.shape(values[1]).rank() != 1)
+    site.refuse("it multiplies " +
+                (values.size() == 2
+                     ? site.shape(values[0]).to_string() + " and " +
+                           site.shape(values[1]).to_string()
+                     : "other than two values") +
+                "; two vectors would be needed");
+  if (site.flag({"normalize"}, false))
+    for (std::size_t i = 0; i < 2; ++i)
+      values[i] =
+          site.add("unit" + std::to_string(i),
+                   {{"type", "l2_normalize"}, {"epsilon", 1e-12}}, {values[i]});
+  return site.add("", {{"type", "dot"}}, values);
+}
+
+}  // namespace
+
+std::vector<Class> merge_classes() {
+  return {{"Add", add},
+          {"Subtract", subtract},
+          {"Multiply", multiply},
+          {"Average", average},
+          {"Maximum", maximum},
+          {"Minimum", minimum},
+          {"Divide", divide},
+          {"TrueDivide", divide},
+          {"CustomScaleLayer", custom_scale},
+          {"Concatenate", concatenate},
+          {"Dot", dot}};
+}
+
+}  // namespace dl::convert::keras

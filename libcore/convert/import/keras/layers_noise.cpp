@@ -1,0 +1,81 @@
+// What disturbs in training alone.
+
+#include "libcore/convert/import/keras/site.h"
+
+namespace dl::convert::keras {
+namespace {
+
+// One that drops all is of no use; Keras takes it.
+double rate_of(const Site& site) {
+  const double rate = site.number({"rate", "p"}, 0.5);
+  if (!(rate >= 0 && rate < 1)) site.refuse("its rate is not in [0, 1)");
+  return rate;
+}
+
+Flow rated(Site& site, const char* type, const Flow& value) {
+  return site.add("", {{"type", type}, {"rate", rate_of(site)}}, {value});
+}
+
+Flow dropout(Site& site) {
+  if (site.has({"noise_shape"}))
+    site.note("its noise_shape is left out: each number is dropped by itself");
+  return rated(site, "dropout", site.only());
+}
+
+Flow spatial_dropout(Site& site) {
+  const Flow& value = site.only();
+  const bool first = site.shape(value).rank() > 2 && site.channels_first();
+  return rated(site, "spatial_dropout",
+               first ? site.channels_last(value) : site.as_keras(value));
+}
+
+Flow alpha_dropout(Site& site) {
+  return rated(site, "alpha_dropout", site.only());
+}
+
+Flow gaussian_dropout(Site& site) {
+  return rated(site, "gaussian_dropout", site.only());
+}
+
+Flow gaussian_noise(Site& site) {
+  return site.add("",
+                  {{"type", "gaussian_noise"},
+                   {"deviation", site.number({"stddev", "sigma"}, 1)}},
+                  {site.only()});
+}
+
+// Of keras.applications: drops whole branches, in training alone.
+Flow stochastic_depth(Site& site) {
+  site.note("its dropping of branches in training is left out");
+  return site.only();
+}
+
+// l2 there is of the square, here of half of it.
+Flow activity_regularization(Site& site) {
+  const Flow& value = site.only();
+  if (value.form.steps) {
+    site.note("the cost of its activity is left out: its input is a sequence");
+    return value;
+  }
+  return site.add("",
+                  {{"type", "activity_regularization"},
+                   {"l1", site.number({"l1"}, 0)},
+                   {"l2", 2 * site.number({"l2"}, 0)}},
+                  {value});
+}
+
+}  // namespace
+
+std::vector<Class> noise_classes() {
+  return {{"Dropout", dropout},
+          {"SpatialDropout1D", spatial_dropout},
+          {"SpatialDropout2D", spatial_dropout},
+          {"SpatialDropout3D", spatial_dropout},
+          {"AlphaDropout", alpha_dropout},
+          {"GaussianDropout", gaussian_dropout},
+          {"GaussianNoise", gaussian_noise},
+          {"StochasticDepth", stochastic_depth},
+          {"ActivityRegularization", activity_regularization}};
+}
+
+}  // namespace dl::convert::keras

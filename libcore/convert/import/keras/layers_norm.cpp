@@ -1,0 +1,223 @@
+// Normalization, and fixed factors and offsets.
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "libcore/convert/import/keras/fills.h"
+#include "libcore/convert/import/keras/site.h"
+
+namespace dl::convert::keras {
+namespace {
+
+using tensor::Shape;
+using Reals = std::vector<double>;
+
+// The only axis that is normalized, Keras's number of it: the batch is axis 0.
+std::int64_t axis_of(const Site& site, std::int64_t fallback) {
+  if (!site.has({"axis"})) return fallback;
+  const JsonView given = site.view({"axis"});
+  if (!given.raw().is_array()) return given.integer(-8, 8);
+  if (given.size() != 1)
+    site.refuse("it normalizes several axes; one would be needed");
+  return given.at(std::size_t{0}).integer(-8, 8);
+}
+
+// The value with that axis last.
+Flow with_last(Site& site, std::int64_t axis) {
+  const Flow& value = site.only();
+  const int rank = site.shape(value).rank();
+  if (axis == -1 || axis == rank) return site.as_keras(value);
+  if (axis == 1) return site.channels_last(value);
+  site.refuse("it normalizes axis " + std::to_string(axis) +
+              "; the channels, first or last, would be needed");
+}
+
+Flow batch_norm(Site& site) {
+  if (site.integer({"mode"}, 0, 2, 0) != 0)
+    site.refuse("its mode is not 0, that of running statistics by channel");
+  const Flow value = with_last(site, axis_of(site, -1));
+  const Shape channels{site.shape(value).back()};
+  const bool scale = site.flag({"scale"}, true);
+  const bool center = site.flag({"center"}, true);
+  const std::size_t count = 2 + (scale ? 1U : 0U) + (center ? 1U : 0U);
+  const auto arrays = site.take("", std::vector<Shape>(count, channels));
+  Json node{{"type", "batch_norm"},
+            {"epsilon", site.number({"epsilon"}, 1e-3)},
+            {"decay", site.number({"momentum"}, 0.99)}};
+  // It works on all steps at once, whatever is around it.
+  const bool each_step = site.each_step();
+  site.set_each_step(false);
+  const Flow flow = site.add("", std::move(node), {value});
+  site.set_each_step(each_step);
+  std::size_t at = 0;
+  site.fill("gamma", scale ? as_is(arrays[at]) : all_of(1));
+  at += scale ? 1 : 0;
+  site.fill("beta", center ? as_is(arrays[at]) : all_of(0));
+  at += center ? 1 : 0;
+  site.fill("running_mean", as_is(arrays[at]));
+  site.fill("running_variance", as_is(arrays[at + 1]));
+  return flow;
+}
+
+// gamma and beta as both layer_norm and group_norm have them.
+Flow scaled_and_centred(Site& site, Json node, const Flow& value) {
+  const Shape channels{site.shape(value).back()};
+  const bool scale = site.flag({"scale"}, true);
+  const bool center = site.flag({"center"}, true);
+  const auto arrays = site.take(
+      "", std::vector<Shape>((scale ? 1U : 0U) + (center ? 1U : 0U), channels));
+  node["epsilon"] = site.number({"epsilon"}, 1e-3);
+  const Flow flow = site.add("", std::move(node), {value});
+  site.fill("gamma", scale ? as_is(arrays[0]) : all_of(1));
+  site.fill("beta", center ? as_is(arrays[scale ? 1 : 0]) : all_of(0));
+  return flow;
+}
+
+Flow layer_norm(Site& site) {
+  if (site.flag({"rms_scaling"}, false))
+    site.refuse(
+        "it has rms_scaling; a layer that divides by the root of the "
+        "mean square would be needed");
+  const Flow& value = site.only();
+  const std::int64_t axis = axis_of(site, -1);
+  if (axis != -1 && axis != site.shape(value).rank())
+    site.refuse("it normalizes axis " + std::to_string(axis) +
+                "; the last one would be needed");
+  return scaled_and_centred(site, {{"type", "layer_norm"}},
+                            site.as_keras(value));
+}
+
+// Here a sequence is normalized step by step, there as a whole.
+Flow group_norm(Site& site) {
+  Flow value = with_last(site, axis_of(site, -1));
+  const Shape shape = site.shape(value);
+  const std::int64_t channels = shape.back();
+  std::int64_t groups = site.integer({"groups"}, -1, 65535, 32);
+  if (groups == -1) groups = channels;
+  if (groups == 0) site.refuse("it has no groups");
+  const bool series = shape.rank() == 2;
+  if (series)
+    value = site.add("column",
+                     {{"type", "reshape"}, {"shape", {1, shape[0], channels}}},
+                     {value});
+  Flow flow = scaled_and_centred(
+      site, {{"type", "group_norm"}, {"groups", groups}}, value);
+  if (series)
+    flow = site.add("series",
+                    {{"type", "reshape"}, {"shape", {shape[0], channels}}},
+                    {flow});
+  return flow;
+}
+
+Flow unit_norm(Site& site) {
+  const Flow& value = site.only();
+  const std::int64_t axis = axis_of(site, -1);
+  if (axis != -1 && axis != site.shape(value).rank())
+    site.refuse("it normalizes axis " + std::to_string(axis) +
+                "; the last one would be needed");
+  return site.add("", {{"type", "l2_normalize"}, {"epsilon", 1e-12}},
+                  {site.as_keras(value)});
+}
+
+// y = factor x + offset by channel, which nothing changes.
+Flow affine(Site& site, const Flow& value, const Reals& factor,
+            const Reals& offset) {
+  const auto channels = static_cast<std::size_t>(site.shape(value).back());
+  for (const Reals* all : {&factor, &offset})
+    if (all->size() != 1 && all->size() != channels)
+      site.refuse("it has " + std::to_string(all->size()) + " numbers for " +
+                  std::to_string(channels) + " channels");
+  if (factor.size() == 1 && offset.size() == 1) {
+    Flow flow = site.add(offset[0] == 0 ? "" : "factor",
+                         {{"type", "scale"}, {"factor", factor[0]}}, {value});
+    if (offset[0] == 0) return flow;
+    return site.add("", {{"type", "shift"}, {"amount", offset[0]}}, {flow});
+  }
+  const Flow flow =
+      site.add("", {{"type", "element_multiply"}, {"frozen", true}}, {value});
+  const auto spread = [](const Reals& from) -> Fill {
+    return [from](std::span<float> to) {
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = static_cast<float>(from[from.size() == 1 ? 0 : i]);
+    };
+  };
+  site.fill("weight", spread(factor));
+  site.fill("bias", spread(offset));
+  return flow;
+}
+
+Reals reals(const Site& site, const char* key, double fallback) {
+  if (!site.has({key})) return {fallback};
+  const Json* given = &site.view({key}).raw();
+  while (given->is_array() && given->size() == 1) given = &(*given)[0];
+  if (given->is_number()) return {given->get<double>()};
+  return JsonView(*given, Code::kData, std::string("its ") + key).numbers();
+}
+
+Flow rescaling(Site& site) {
+  const Flow& value = site.only();
+  const Reals factor = reals(site, "scale", 1),
+              offset = reals(site, "offset", 0);
+  const bool by_channel = factor.size() > 1 || offset.size() > 1;
+  return affine(site, by_channel ? site.as_keras(value) : value, factor,
+                offset);
+}
+
+// Of keras.applications: a learnt factor for each channel.
+Flow layer_scale(Site& site) {
+  const Flow value = site.as_keras(site.only());
+  const Array gamma = site.take("", {{site.shape(value).back()}})[0];
+  const Flow flow = site.add("", {{"type", "element_multiply"}}, {value});
+  site.fill("weight", as_is(gamma));
+  site.fill("bias", all_of(0));
+  return flow;
+}
+
+// (x - mean) / max(sqrt(variance), epsilon): what adapt() found, or given.
+Flow normalization(Site& site) {
+  const std::int64_t axis = axis_of(site, -1);
+  const Flow value = site.as_keras(site.only());
+  if (axis != -1 && axis != site.shape(value).rank())
+    site.refuse("it normalizes axis " + std::to_string(axis) +
+                "; the last one would be needed");
+  if (site.flag({"invert"}, false))
+    site.refuse(
+        "it is inverted; a layer that multiplies by deviations would "
+        "be needed");
+  Reals mean = reals(site, "mean", 0), variance = reals(site, "variance", 1);
+  if (!site.has({"mean"})) {
+    if (!site.weighted())
+      site.refuse("its statistics are in the weights, which are not there");
+    const Shape channels{site.shape(value).back()};
+    const auto arrays = site.take("", {channels, channels, {}});
+    if (site.first_call()) {
+      mean.assign(arrays[0].values.begin(), arrays[0].values.end());
+      variance.assign(arrays[1].values.begin(), arrays[1].values.end());
+    }
+  }
+  if (mean.size() != variance.size())
+    site.refuse("it has not as many means as variances");
+  Reals factor, offset;
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    factor.push_back(1 / std::max(std::sqrt(variance[i]), 1e-7));
+    offset.push_back(-mean[i] * factor[i]);
+  }
+  return affine(site, value, factor, offset);
+}
+
+}  // namespace
+
+std::vector<Class> norm_classes() {
+  return {{"BatchNormalization", batch_norm},
+          {"BatchNormalizationV1", batch_norm},
+          {"SyncBatchNormalization", batch_norm},
+          {"LayerNormalization", layer_norm},
+          {"GroupNormalization", group_norm},
+          {"UnitNormalization", unit_norm},
+          {"LayerScale", layer_scale},
+          {"Rescaling", rescaling},
+          {"Normalization", normalization}};
+}
+
+}  // namespace dl::convert::keras

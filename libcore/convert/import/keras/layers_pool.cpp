@@ -1,0 +1,93 @@
+// Pooling.
+
+#include "libcore/base/display.h"
+#include "libcore/convert/import/keras/site.h"
+
+namespace dl::convert::keras {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+constexpr std::int64_t kSmall = 65535;
+
+// Keras forgets masks where it pools, but for the mean of all steps.
+Flow input_of(Site& site, std::size_t axes, bool with_mask) {
+  const Flow value = with_mask ? site.only() : site.without_mask(site.only());
+  if (site.shape(value).rank() != static_cast<int>(axes) + 1)
+    site.refuse("its input is " + site.shape(value).to_string() + "; want " +
+                std::to_string(axes + 1) + " dimensions");
+  return site.channels_first() ? site.channels_last(value)
+                               : site.as_keras(value);
+}
+
+Flow pool(Site& site, const std::string& kind, std::size_t axes) {
+  const Flow value = input_of(site, axes, false);
+  const Sizes kernel = site.integers({"pool_size", "pool_length"}, axes, 1,
+                                     kSmall, Sizes(axes, 2));
+  const Sizes stride =
+      site.integers({"strides", "stride"}, axes, 1, kSmall, kernel);
+  const std::string padding = site.text({"padding", "border_mode"}, "valid");
+  if (padding != "valid" && padding != "same")
+    site.refuse("its padding is " + in_quotes(padding));
+  Json node{{"type", kind + "_pool" + std::to_string(axes) + "d"},
+            {"padding", padding}};
+  if (axes == 1) {
+    node["kernel"] = kernel[0];
+    node["stride"] = stride[0];
+  } else {
+    node["kernel"] = kernel;
+    node["stride"] = stride;
+  }
+  return site.add("", std::move(node), {value});
+}
+
+Flow global(Site& site, const std::string& kind, std::size_t axes) {
+  const bool mean_of_steps = kind == "average" && axes == 1;
+  const bool keep = site.flag({"keepdims"}, false);
+  Flow value = input_of(site, axes, mean_of_steps);
+  Flow flow = site.add("", {{"type", "global_pool"}, {"kind", kind}}, {value});
+  flow.masked = false;
+  if (!keep) {
+    flow.moved = false;
+    return flow;
+  }
+  Sizes shape(axes, 1);
+  shape.push_back(site.shape(flow).back());
+  return site.add("kept", {{"type", "reshape"}, {"shape", shape}}, {flow});
+}
+
+template <std::size_t kAxes>
+Flow max_pool(Site& site) {
+  return pool(site, "max", kAxes);
+}
+template <std::size_t kAxes>
+Flow average_pool(Site& site) {
+  return pool(site, "average", kAxes);
+}
+template <std::size_t kAxes>
+Flow global_max(Site& site) {
+  return global(site, "max", kAxes);
+}
+template <std::size_t kAxes>
+Flow global_average(Site& site) {
+  return global(site, "average", kAxes);
+}
+
+}  // namespace
+
+std::vector<Class> pool_classes() {
+  return {{"MaxPooling1D", max_pool<1>},
+          {"MaxPooling2D", max_pool<2>},
+          {"MaxPooling3D", max_pool<3>},
+          {"AveragePooling1D", average_pool<1>},
+          {"AveragePooling2D", average_pool<2>},
+          {"AveragePooling3D", average_pool<3>},
+          {"GlobalMaxPooling1D", global_max<1>},
+          {"GlobalMaxPooling2D", global_max<2>},
+          {"GlobalMaxPooling3D", global_max<3>},
+          {"GlobalAveragePooling1D", global_average<1>},
+          {"GlobalAveragePooling2D", global_average<2>},
+          {"GlobalAveragePooling3D", global_average<3>}};
+}
+
+}  // namespace dl::convert::keras

@@ -1,0 +1,40 @@
+// Layers that hold another one.
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+#include "libcore/convert/import/keras/site.h"
+
+namespace dl::convert::keras {
+namespace {
+
+// A recurrent layer reads its steps itself, and masks are for whole sequences.
+Flow time_distributed(Site& site) {
+  const LayerSpec inner = layer_spec(site.view({"layer"}));
+  if (inner.model)
+    site.refuse("it has a model within it; a single layer would be needed");
+  const Make make = find_class(inner.class_name);
+  Site each = site.as(inner);
+  if (make == nullptr) {
+    const std::string why = why_not(inner.class_name);
+    each.refuse(why.empty() ? "it is no class of Keras that is known" : why);
+  }
+  if (site.each_step() || each.layer().class_name == "Bidirectional")
+    site.refuse(
+        "it is nested in another; one dimension of time would be "
+        "needed");
+  if (each.only().shape().rank() < 2)
+    site.refuse("its input is " + each.only().shape().to_string() +
+                ", no sequence");
+  each.set_each_step(true);
+  each.set_below("layer");
+  return make(each);
+}
+
+}  // namespace
+
+std::vector<Class> wrapper_classes() {
+  return {{"TimeDistributed", time_distributed}};
+}
+
+}  // namespace dl::convert::keras

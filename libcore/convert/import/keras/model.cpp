@@ -1,0 +1,383 @@
+// Goes through the calls of a model in the order in which their inputs are
+// there.
+
+#include "libcore/convert/import/keras/model.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "libcore/base/display.h"
+#include "libcore/convert/import/keras/site.h"
+
+namespace dl::convert::keras {
+namespace {
+
+using Flows = std::vector<Flow>;
+using Path = std::vector<std::size_t>;  // the place in each model
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+// The shape of a layer's input as Keras has it, [batch, ...] with nulls; or
+// none.
+std::optional<JsonView> batch_shape(const JsonView& config) {
+  for (const char* key : {"batch_shape", "batch_input_shape"})
+    if (config.has(key) && config.at(key).raw().is_array())
+      return config.at(key);
+  return std::nullopt;
+}
+
+class Maker {
+ public:
+  Maker(const Source& source, const ModelSpec& model, const Weights* weights,
+        Import& import)
+      : source_(source), model_(model), weights_(weights), import_(import) {}
+
+  Flows make();
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<std::string>& outputs() const { return outputs_; }
+
+ private:
+  Flows run(const ModelSpec& model, const Path& path, const std::string& name,
+            const Flows& inputs);
+  Flows run_graph(const ModelSpec& model, const Path& path,
+                  const std::string& name, const Flows& inputs);
+  Flows call(const LayerSpec& layer, const Path& path, const std::string& name,
+             const Flows& inputs, const CallSpec& how);
+  Flow input(const LayerSpec& layer);
+  tensor::Shape input_shape(const LayerSpec& layer) const;
+
+  const Source& source_;
+  const ModelSpec& model_;
+  const Weights* weights_;
+  Import& import_;
+  std::vector<Port> inputs_;
+  std::vector<std::string> outputs_;
+};
+
+std::string below(const std::string& name, const std::string& layer) {
+  return name.empty() ? layer : name + "." + layer;
+}
+
+// What the user gave, else what the model says, of which the batch is the
+// first.
+tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
+  for (const std::string& key : {layer.name, std::string()})
+    if (const auto given = source_.shapes.find(key);
+        given != source_.shapes.end())
+      return given->second;
+  const JsonView config(layer.config, Code::kData,
+                        "layer " + in_quotes(layer.name));
+  std::vector<std::int64_t> extents;
+  const auto add = [&](const JsonView& shape, std::size_t from) {
+    for (std::size_t i = from; i < shape.size(); ++i)
+      extents.push_back(shape.at(i).raw().is_null()
+                            ? -1
+                            : shape.at(i).integer(1, 2147483647));
+  };
+  if (const auto shape = batch_shape(config)) {
+    add(*shape, 1);
+  } else if (config.has("build_config") &&
+             config.at("build_config").has("input_shape") &&
+             config.at("build_config").at("input_shape").raw().is_array()) {
+    add(config.at("build_config").at("input_shape"), 1);
+  } else if (config.has("input_shape") &&
+             config.at("input_shape").raw().is_array()) {
+    add(config.at("input_shape"), 0);
+  } else if (config.has("input_dim")) {
+    extents.push_back(config.at("input_dim").integer(1, 2147483647));
+  } else {
+    throw Error{Code::kUsage, "the model does not say what shape its input " +
+                                  in_quotes(layer.name) +
+                                  " has; --shape gives it"};
+  }
+  std::string text;
+  for (const std::int64_t extent : extents)
+    text += (text.empty() ? "" : ",") +
+            (extent < 0 ? std::string("?") : std::to_string(extent));
+  if (std::ranges::count(extents, -1) > 0)
+    throw Error{Code::kUsage, "the input " + in_quotes(layer.name) +
+                                  " is of any size, " + text +
+                                  "; --shape gives one, as in --shape " +
+                                  layer.name + "=" + text};
+  if (extents.empty()) extents.push_back(1);
+  if (extents.size() > 7)
+    refuse("the input " + in_quotes(layer.name) + " has too many dimensions");
+  return tensor::Shape(std::span<const std::int64_t>(extents));
+}
+
+// Where Keras has the channels of an input first, they are last here.
+Flow Maker::input(const LayerSpec& layer) {
+  tensor::Shape shape = input_shape(layer);
+  Graph& graph = *import_.graph;
+  const std::string name = graph.fresh_name(layer.name);
+  const bool moved = import_.inputs->moved.count(name) > 0 && shape.rank() > 1;
+  if (moved) {
+    std::vector<std::int64_t> extents(shape.extents().begin() + 1,
+                                      shape.extents().end());
+    extents.push_back(shape[0]);
+    shape = tensor::Shape(std::span<const std::int64_t>(extents));
+    import_.notes->insert(
+        "the input " + in_quotes(layer.name) +
+        " takes its channels last here: " + shape.to_string());
+  }
+  Flow flow;
+  static_cast<Value&>(flow) =
+      graph.input(layer.name, shape, import_.inputs->tokens.count(name) > 0);
+  flow.moved = moved;
+  inputs_.push_back({layer.name, moved});
+  return flow;
+}
+
+Flows Maker::make() {
+  Flows given;
+  for (const auto& [name, shape] : source_.shapes)
+    if (!name.empty() &&
+        std::ranges::none_of(model_.layers, [&](const LayerSpec& layer) {
+          return layer.name == name;
+        }))
+      throw Error{Code::kUsage,
+                  "--shape: the model has no input " + in_quotes(name)};
+  if (model_.layers.empty()) refuse("its model has no layers");
+  if (model_.sequential) {
+    given.push_back(input(model_.layers[0]));
+    outputs_.push_back(model_.layers.back().name);
+  } else {
+    for (const Ref& ref : model_.inputs) {
+      const auto layer =
+          std::ranges::find(model_.layers, ref.layer, &LayerSpec::name);
+      if (layer == model_.layers.end())
+        refuse("its input " + in_quotes(ref.layer) + " is none of its layers");
+      given.push_back(input(*layer));
+    }
+    for (const Ref& ref : model_.outputs) outputs_.push_back(ref.layer);
+  }
+  return run(model_, {}, "", given);
+}
+
+Flows Maker::run(const ModelSpec& model, const Path& path,
+                 const std::string& name, const Flows& inputs) {
+  if (!model.sequential) return run_graph(model, path, name, inputs);
+  Flows flows = inputs;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (model.layers[i].class_name == "InputLayer") continue;
+    Path own = path;
+    own.push_back(i);
+    flows = call(model.layers[i], own, below(name, model.layers[i].name), flows,
+                 {});
+  }
+  return flows;
+}
+
+// Calls of a functional model, and who waits for which.
+class Calls {
+ public:
+  explicit Calls(const ModelSpec& model) {
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+      if (!by_name_.emplace(model.layers[i].name, i).second)
+        refuse("two of its layers are called " +
+               in_quotes(model.layers[i].name));
+      first_.push_back(count_);
+      count_ += std::max<std::size_t>(model.layers[i].calls.size(), 1);
+    }
+    flows_.resize(count_);
+    known_.resize(count_, false);
+    skipped_.resize(model.layers.size(), 0);
+    for (const LayerSpec& one : model.layers)
+      for (const CallSpec& call : one.calls)
+        for (const Ref& ref : call.from) note_skipped(model, ref);
+    for (const Ref& ref : model.outputs) note_skipped(model, ref);
+  }
+
+  std::size_t layer(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end())
+      refuse("it takes the output of a layer " + in_quotes(name) +
+             " that there is not");
+    return found->second;
+  }
+  std::size_t number(const ModelSpec& model, const Ref& ref) const {
+    const std::size_t at = layer(ref.layer);
+    const std::size_t call = ref.call - std::min(ref.call, skipped_[at]);
+    if (call >= std::max<std::size_t>(model.layers[at].calls.size(), 1))
+      refuse("it takes the output of call " + std::to_string(ref.call) +
+             " of layer " + in_quotes(ref.layer) + ", which there is not");
+    return first_[at] + call;
+  }
+  std::size_t number(std::size_t layer, std::size_t call) const {
+    return first_[layer] + call;
+  }
+  std::size_t count() const { return count_; }
+  bool known(std::size_t number) const { return known_[number]; }
+  void set(std::size_t number, Flows flows) {
+    flows_[number] = std::move(flows);
+    known_[number] = true;
+  }
+  const Flow& flow(const ModelSpec& model, const Ref& ref) const {
+    const std::size_t at = number(model, ref);
+    if (!known_[at])
+      refuse("the layer " + in_quotes(ref.layer) +
+             " depends on itself, or on no input");
+    if (ref.output >= flows_[at].size())
+      refuse("the layer " + in_quotes(ref.layer) + " has no output " +
+             std::to_string(ref.output));
+    return flows_[at][ref.output];
+  }
+
+ private:
+  // tf.keras counts the call with which a model within the model was made.
+  void note_skipped(const ModelSpec& model, const Ref& ref) {
+    const LayerSpec& called = model.layers[layer(ref.layer)];
+    if (called.model && ref.call == called.calls.size())
+      skipped_[layer(ref.layer)] = 1;
+  }
+
+  std::map<std::string, std::size_t> by_name_;
+  std::vector<std::size_t> first_, skipped_;  // by layer
+  std::size_t count_ = 0;
+  std::vector<Flows> flows_;
+  std::vector<bool> known_;
+};
+
+Flows Maker::run_graph(const ModelSpec& model, const Path& path,
+                       const std::string& name, const Flows& inputs) {
+  Calls calls(model);
+  if (inputs.size() != model.inputs.size())
+    refuse("the model " + in_quotes(model.name) + " takes " +
+           std::to_string(model.inputs.size()) + " inputs, it is given " +
+           std::to_string(inputs.size()));
+  std::vector<std::size_t> waits(calls.count(), 0);
+  std::vector<std::vector<std::size_t>> readers(calls.count());
+  std::vector<std::pair<std::size_t, std::size_t>> of(calls.count());
+  std::set<std::size_t> ready;
+  for (std::size_t i = 0; i < model.layers.size(); ++i)
+    for (std::size_t k = 0; k < model.layers[i].calls.size(); ++k) {
+      const std::size_t own = calls.number(i, k);
+      of[own] = {i, k};
+      for (const Ref& ref : model.layers[i].calls[k].from) {
+        readers[calls.number(model, ref)].push_back(own);
+        ++waits[own];
+      }
+    }
+  const auto done = [&](std::size_t number, Flows flows) {
+    if (calls.known(number)) return;
+    calls.set(number, std::move(flows));
+    for (const std::size_t reader : readers[number])
+      if (--waits[reader] == 0) ready.insert(reader);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    done(calls.number(model, model.inputs[i]), {inputs[i]});
+  while (!ready.empty()) {
+    const std::size_t number = *ready.begin();
+    ready.erase(ready.begin());
+    const auto [at, k] = of[number];
+    const LayerSpec& layer = model.layers[at];
+    Flows from;
+    for (const Ref& ref : layer.calls[k].from)
+      from.push_back(calls.flow(model, ref));
+    Path own = path;
+    own.push_back(at);
+    done(number,
+         call(layer, own, below(name, layer.name), from, layer.calls[k]));
+  }
+  Flows outputs;
+  for (const Ref& ref : model.outputs)
+    outputs.push_back(calls.flow(model, ref));
+  return outputs;
+}
+
+std::string number_text(double number) { return dump_json(Json(number)); }
+
+bool takes_number(const std::string& class_name) {
+  return class_name == "Add" || class_name == "Subtract" ||
+         class_name == "Multiply" || class_name == "TrueDivide" ||
+         class_name == "Divide";
+}
+
+Flows Maker::call(const LayerSpec& layer, const Path& path,
+                  const std::string& name, const Flows& inputs,
+                  const CallSpec& how) {
+  if (layer.model && how.problem.empty() && !how.number)
+    return run(*layer.model, path, name, inputs);
+  std::optional<LayerWeights> weights;
+  if (weights_ != nullptr) weights = weights_->of(model_, path);
+  Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
+  if (!how.problem.empty()) site.refuse(how.problem);
+  site.set_call(how);
+  if (how.number && !takes_number(layer.class_name))
+    site.refuse("it is called with a number, " + number_text(*how.number));
+  if (layer.module == "custom")
+    site.refuse(
+        "its class is not of Keras but registered by its author, as "
+        "Python code, which is never run; a layer that Keras itself "
+        "has would be needed");
+  const Make known = find_class(layer.class_name);
+  if (known == nullptr) {
+    const std::string why = why_not(layer.class_name);
+    site.refuse(why.empty() ? "its class is none of Keras's that is known; a "
+                              "layer that Keras itself has would be needed"
+                            : why);
+  }
+  Flows flows = {known(site)};
+  if (weights && site.first_call()) try {
+      weights->check_all_taken();
+    } catch (const Error& e) {
+      site.refuse(e.what());
+    }
+  return flows;
+}
+
+bool is_keras_3(const Source& source) {
+  if (!source.version.empty()) return source.version[0] >= '3';
+  return source.model.contains("registered_name");
+}
+
+}  // namespace
+
+Result make_network(const Source& source) {
+  const ModelSpec model =
+      model_spec(JsonView(source.model, Code::kData, "its model"));
+  std::optional<Weights> weights;
+  if (source.weights != nullptr) weights.emplace(*source.weights);
+  // What inputs are is found on the way, each time one thing more at the least.
+  Inputs inputs;
+  for (;;) {
+    Result result;
+    Graph graph(inputs.sequences, inputs.each_step);
+    const Inputs before = inputs;
+    Import import{.graph = &graph,
+                  .inputs = &inputs,
+                  .keras_3 = is_keras_3(source),
+                  .theano = source.backend == "theano",
+                  .notes = &result.notes};
+    try {
+      Maker maker(source, model, weights ? &*weights : nullptr, import);
+      Flows flows = maker.make();
+      inputs.sequences |= graph.reads_sequences();
+      inputs.each_step.insert(graph.found_each_step().begin(),
+                              graph.found_each_step().end());
+      inputs.all_frozen |= !graph.trains();
+      if (inputs != before) continue;
+      if (inputs.all_frozen)
+        result.notes.insert(
+            "none of its layers is trainable: here they all are");
+      std::vector<Value> values(flows.begin(), flows.end());
+      const Training training =
+          training_of(source.training, maker.outputs(), values, result.notes);
+      result.document = graph.document(values, training.aims);
+      result.document.update(training.keys);
+      result.document["weight_init"] = "xavier_uniform";
+      result.fills = graph.fills();
+      result.inputs = maker.inputs();
+      for (std::size_t i = 0; i < flows.size(); ++i)
+        result.outputs.push_back({maker.outputs()[i], flows[i].moved});
+      return result;
+    } catch (const Again&) {
+      require(inputs != before, "a model that is made again and again");
+    }
+  }
+}
+
+}  // namespace dl::convert::keras

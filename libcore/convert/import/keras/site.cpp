@@ -1,0 +1,195 @@
+#include "libcore/convert/import/keras/site.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+
+namespace dl::convert::keras {
+
+Site::Site(Import& import, const LayerSpec& layer, std::string path,
+           std::vector<Flow> in, LayerWeights* weights)
+    : import_(&import),
+      layer_(&layer),
+      path_(std::move(path)),
+      in_(std::move(in)),
+      weights_(weights),
+      first_call_(import.owners.emplace(path_ + "/called", "").second) {}
+
+const Flow& Site::only() const {
+  if (in_.size() != 1)
+    refuse("it takes " + std::to_string(in_.size()) + " inputs, want one");
+  return in_[0];
+}
+
+std::string Site::name() const {
+  return "layer " + in_quotes(layer_->name) + " (" +
+         displayed(layer_->class_name) + ")";
+}
+
+void Site::refuse(const std::string& what) const {
+  throw Error{Code::kData, name() + ": " + what};
+}
+
+void Site::note(const std::string& what) const {
+  import_->notes->insert("layer " + in_quotes(layer_->name) + ": " + what);
+}
+
+std::optional<JsonView> Site::find(Keys keys) const {
+  const JsonView config(layer_->config, Code::kData, name());
+  for (const char* key : keys)
+    if (config.has(key) && !config.at(key).raw().is_null())
+      return config.at(key);
+  return std::nullopt;
+}
+
+bool Site::has(Keys keys) const { return find(keys).has_value(); }
+
+JsonView Site::view(Keys keys) const {
+  if (const auto found = find(keys)) return *found;
+  refuse("its configuration lacks '" + std::string(*keys.begin()) + "'");
+}
+
+std::int64_t Site::integer(Keys keys, std::int64_t min,
+                           std::int64_t max) const {
+  return view(keys).integer(min, max);
+}
+
+std::int64_t Site::integer(Keys keys, std::int64_t min, std::int64_t max,
+                           std::int64_t fallback) const {
+  return has(keys) ? integer(keys, min, max) : fallback;
+}
+
+double Site::number(Keys keys, double fallback) const {
+  return has(keys) ? view(keys).number() : fallback;
+}
+
+bool Site::flag(Keys keys, bool fallback) const {
+  return has(keys) ? view(keys).boolean() : fallback;
+}
+
+std::string Site::text(Keys keys, const std::string& fallback) const {
+  return has(keys) ? view(keys).string() : fallback;
+}
+
+std::vector<std::int64_t> Site::integers(Keys keys, std::size_t count,
+                                         std::int64_t min,
+                                         std::int64_t max) const {
+  const JsonView given = view(keys);
+  if (!given.raw().is_array())
+    return std::vector<std::int64_t>(count, given.integer(min, max));
+  std::vector<std::int64_t> all = given.integers(min, max);
+  if (all.size() == 1) return std::vector<std::int64_t>(count, all[0]);
+  if (all.size() != count) given.fail(std::to_string(count) + " integers");
+  return all;
+}
+
+std::vector<std::int64_t> Site::integers(
+    Keys keys, std::size_t count, std::int64_t min, std::int64_t max,
+    const std::vector<std::int64_t>& fallback) const {
+  return has(keys) ? integers(keys, count, min, max) : fallback;
+}
+
+Flow Site::add(const std::string& part, Json node,
+               const std::vector<Flow>& from) {
+  Graph& graph = *import_->graph;
+  const nn::LayerType& type = nn::layer_type(node["type"].get<std::string>());
+  const bool trains = type.trains != nn::Trains::kNothing;
+  const std::string wanted = part.empty() ? path_ : path_ + "." + part;
+  node["name"] = graph.fresh_name(wanted);
+  if (each_step_) node["time_distributed"] = true;
+  if (trains && !import_->inputs->all_frozen && !flag({"trainable"}, true))
+    node["frozen"] = true;
+  std::string shares;
+  if (trains) {
+    const auto [owner, fresh] =
+        import_->owners.emplace(wanted + "/node", node["name"]);
+    if (!fresh) shares = owner->second;
+  }
+  Flow flow;
+  try {
+    const std::vector<Value> values(from.begin(), from.end());
+    static_cast<Value&>(flow) = graph.add(std::move(node), values, shares);
+  } catch (const Error& e) {
+    refuse(e.what());
+  }
+  if (part.empty()) main_node_ = flow.node;
+  if (from.empty()) return flow;
+  flow.moved = from[0].moved;
+  flow.masked = flow.form.steps && std::ranges::any_of(from, &Flow::masked);
+  return flow;
+}
+
+void Site::fill(const std::string& node, const std::string& tensor, Fill fill) {
+  if (weighted() && first_call_)
+    import_->graph->fill(node, tensor, std::move(fill));
+}
+
+std::vector<Array> Site::take(const std::string& below,
+                              const std::vector<tensor::Shape>& shapes) {
+  std::vector<Array> arrays(shapes.size());
+  if (!weighted() || !first_call_) return arrays;
+  try {
+    arrays = weights_->take(
+        below_.empty() || below.empty() ? below_ + below : below_ + "/" + below,
+        shapes.size());
+  } catch (const Error& e) {
+    refuse(e.what());
+  }
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    if (arrays[i].shape != shapes[i])
+      refuse("the file has weights " + arrays[i].shape.to_string() +
+             " of it where " + shapes[i].to_string() + " is wanted");
+  return arrays;
+}
+
+bool Site::channels_first() const {
+  const std::string format =
+      text({"data_format", "dim_ordering"},
+           import_->theano ? "channels_first" : "channels_last");
+  if (format == "channels_first" || format == "th") return true;
+  if (format == "channels_last" || format == "tf" || format == "default")
+    return false;
+  refuse("its data_format is " + in_quotes(format));
+}
+
+Flow Site::as_keras(const Flow& value, const std::string& part) {
+  if (!value.moved) return value;
+  const int rank = shape(value).rank();
+  std::vector<int> axes = {rank - 1};
+  for (int k = 0; k + 1 < rank; ++k) axes.push_back(k);
+  Flow flow = add(part, {{"type", "permute"}, {"axes", axes}}, {value});
+  flow.moved = false;
+  return flow;
+}
+
+Flow Site::channels_last(const Flow& value, const std::string& part) {
+  if (value.moved) return value;
+  if (import_->graph->is_input(value.node)) {
+    import_->inputs->moved.insert(value.node);
+    throw Again{};
+  }
+  std::vector<int> axes;
+  for (int k = 1; k < shape(value).rank(); ++k) axes.push_back(k);
+  axes.push_back(0);
+  Flow flow = add(part, {{"type", "permute"}, {"axes", axes}}, {value});
+  flow.moved = true;
+  return flow;
+}
+
+// No longer a sequence, and one again for what reads any matrix.
+Flow Site::without_mask(const Flow& value) {
+  if (!value.masked) return value;
+  const auto extents = value.shape().extents();
+  Flow flow = add("unmasked", {{"type", "flatten"}}, {value});
+  flow = add(
+      "steps",
+      {{"type", "reshape"},
+       {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())}},
+      {flow});
+  flow.masked = false;
+  return flow;
+}
+
+}  // namespace dl::convert::keras

@@ -1,0 +1,184 @@
+// Reads both ways in which Keras writes what a call takes:
+//
+//   Keras 1, 2  [["conv1", 0, 0, {}], ["conv2", 0, 0, {}]]
+//   Keras 3     {"args": [[TENSOR, TENSOR]], "kwargs": {}}, a TENSOR being an
+//               object of the class "__keras_tensor__" with a "keras_history"
+
+#include "libcore/convert/import/keras/spec.h"
+
+#include "libcore/base/display.h"
+
+namespace dl::convert::keras {
+namespace {
+
+constexpr std::int64_t kMost = 1'000'000;
+
+Ref ref_of(const JsonView& json) {
+  return {json.at(std::size_t{0}).string(),
+          static_cast<std::size_t>(json.at(std::size_t{1}).integer(0, kMost)),
+          static_cast<std::size_t>(json.at(std::size_t{2}).integer(0, kMost))};
+}
+
+bool is_ref(const Json& json) {
+  return json.is_array() && json.size() >= 3 && json[0].is_string() &&
+         json[1].is_number_integer() && json[2].is_number_integer();
+}
+
+bool is_tensor(const Json& json) {
+  return json.is_object() &&
+         json.value("class_name", Json()) == Json("__keras_tensor__");
+}
+
+// What an argument by name makes of a call: it may be left out where it says
+// what a prediction does anyway.
+void check_keywords(const JsonView& keywords, CallSpec& call) {
+  if (!keywords.raw().is_object()) return;
+  for (const auto& [name, value] : keywords.raw().items()) {
+    if (value.is_null() || name == "training" || value == Json(false)) continue;
+    if (name == "use_causal_mask")
+      call.causal = true;
+    else
+      call.problem = "it is called with the argument " + in_quotes(name);
+  }
+}
+
+void add_tensors(const JsonView& json, CallSpec& call) {
+  if (is_tensor(json.raw())) {
+    call.from.push_back(ref_of(json.at("config").at("keras_history")));
+    return;
+  }
+  if (json.raw().is_array()) {
+    for (std::size_t i = 0; i < json.size(); ++i) add_tensors(json.at(i), call);
+    return;
+  }
+  if (json.raw().is_number() && !call.number) {
+    call.number = json.number();
+    call.number_first = call.from.empty();
+    return;
+  }
+  call.problem = "it is called with something that is no layer's output";
+}
+
+// The inputs of attention may have names: they go behind the others.
+CallSpec keras_3_call(const JsonView& json) {
+  CallSpec call;
+  add_tensors(json.at("args"), call);
+  if (!json.has("kwargs") || !json.at("kwargs").raw().is_object()) return call;
+  Json others = json.at("kwargs").raw();
+  for (const char* name : {"query", "value", "key"})
+    if (others.contains(name) && is_tensor(others[name])) {
+      add_tensors(json.at("kwargs").at(name), call);
+      others.erase(name);
+    }
+  check_keywords(JsonView(others, Code::kData), call);
+  return call;
+}
+
+// tf.keras: [["query", 0, 0, {"value": ["other", 0, 0]}]]
+void add_old_tensor(const JsonView& json, CallSpec& call) {
+  call.from.push_back(ref_of(json));
+  if (json.size() < 4 || !json.at(std::size_t{3}).raw().is_object()) return;
+  Json others = json.at(std::size_t{3}).raw();
+  for (const char* name : {"value", "key"})
+    if (others.contains(name) && is_ref(others[name])) {
+      call.from.push_back(
+          ref_of(JsonView(others[name], Code::kData, json.path())));
+      others.erase(name);
+    }
+  check_keywords(JsonView(others, Code::kData), call);
+}
+
+CallSpec call_spec(const JsonView& json) {
+  if (json.raw().is_object()) return keras_3_call(json);
+  CallSpec call;
+  if (is_ref(json.raw())) {  // of one input, as some versions write it
+    add_old_tensor(json, call);
+    return call;
+  }
+  for (std::size_t i = 0; i < json.size(); ++i)
+    add_old_tensor(json.at(i), call);
+  return call;
+}
+
+// One, or a list, or an object of them by name.
+std::vector<Ref> refs_of(const JsonView& json) {
+  std::vector<Ref> refs;
+  if (is_ref(json.raw())) return {ref_of(json)};
+  if (json.raw().is_object()) {
+    for (const auto& [name, value] : json.raw().items())
+      refs.push_back(ref_of(json.at(name)));
+    return refs;
+  }
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const JsonView one = json.at(i);
+    if (!is_ref(one.raw()) && one.raw().is_array() && one.size() == 1)
+      refs.push_back(ref_of(one.at(std::size_t{0})));
+    else
+      refs.push_back(ref_of(one));
+  }
+  return refs;
+}
+
+std::string text_or(const JsonView& json, const char* key) {
+  return json.has(key) && json.at(key).raw().is_string() ? json.at(key).string()
+                                                         : std::string();
+}
+
+}  // namespace
+
+bool is_model(const std::string& class_name, const JsonView& config) {
+  if (class_name == "Sequential") return true;
+  return config.raw().is_object() && config.has("layers") &&
+         config.has("output_layers");
+}
+
+LayerSpec layer_spec(const JsonView& json) {
+  LayerSpec layer;
+  layer.class_name = json.at("class_name").string();
+  layer.module = text_or(json, "module");
+  if (!text_or(json, "registered_name").empty() &&
+      json.at("registered_name").string().find('>') != std::string::npos)
+    layer.module = "custom";
+  const JsonView config = json.at("config");
+  layer.name = text_or(json, "name");
+  if (config.raw().is_object() && layer.name.empty())
+    layer.name = text_or(config, "name");
+  if (layer.name.empty()) layer.name = layer.class_name;
+  if (is_model(layer.class_name, config))
+    layer.model = std::make_shared<const ModelSpec>(model_spec(json));
+  else if (!config.raw().is_object())
+    config.fail("an object");
+  layer.config = config.raw();
+  if (json.has("build_config") && layer.config.is_object())
+    layer.config["build_config"] = json.at("build_config").raw();
+  if (json.has("inbound_nodes")) {
+    const JsonView calls = json.at("inbound_nodes");
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      layer.calls.push_back(call_spec(calls.at(i)));
+  }
+  return layer;
+}
+
+ModelSpec model_spec(const JsonView& json) {
+  ModelSpec model;
+  const std::string class_name = json.at("class_name").string();
+  const JsonView config = json.at("config");
+  if (!is_model(class_name, config))
+    throw Error{Code::kData,
+                "its model is of the class " + in_quotes(class_name) +
+                    ", which says in Python what it computes; a Sequential or "
+                    "functional model would be needed"};
+  model.sequential = class_name == "Sequential";
+  // Keras before 2.2.3 wrote the list alone.
+  const JsonView layers =
+      config.raw().is_array() ? config : config.at("layers");
+  model.name = config.raw().is_object() ? text_or(config, "name") : "";
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    model.layers.push_back(layer_spec(layers.at(i)));
+  if (model.sequential) return model;
+  model.inputs = refs_of(config.at("input_layers"));
+  model.outputs = refs_of(config.at("output_layers"));
+  return model;
+}
+
+}  // namespace dl::convert::keras

@@ -1,0 +1,19 @@
+// Arrays as NumPy writes them (.npy, NEP 1).
+
+#ifndef DL_LIBCORE_CONVERT_IMPORT_NPY_H_
+#define DL_LIBCORE_CONVERT_IMPORT_NPY_H_
+
+#include <cstddef>
+#include <span>
+
+#include "libcore/tensor/tensor.h"
+
+namespace dl::convert {
+
+// Of booleans, whole numbers and reals, little-endian, in C's order; as
+// float32. Throws Error: kData, no such file, or of another type.
+tensor::Tensor read_npy(std::span<const std::byte> file);
+
+}  // namespace dl::convert
+
+#endif  // DL_LIBCORE_CONVERT_IMPORT_NPY_H_
