@@ -44,7 +44,7 @@ Values take(Device& device, View view) {
 }  // namespace
 
 TEST_CASE("a device alone is the sum of itself") {
-  const auto device = open_tested(tested());
+  const auto device = open_tested(tested(), Precision::kFloat32);
   Device* const all[] = {device.get()};
   const auto sum = device->lane_sum(all);
   if (!sum) return;  // its memory is the host's
@@ -71,7 +71,8 @@ struct Gpus {
     std::vector<Device*> all;
     for (int gpu = 0; gpu < 3; ++gpu) {
       devices.push_back(std::make_unique<CudaDevice>(
-          device::cuda::emulated_api(), gpu, device::cuda::kEmulatedThreads));
+          device::cuda::emulated_api(), gpu, Precision::kFloat32,
+          device::cuda::kEmulatedThreads));
       all.push_back(devices.back().get());
     }
     sum = devices[0]->lane_sum(all);
