@@ -1,6 +1,7 @@
 #!/bin/bash
 # Bits of what passes are others: whoever finds a message damaged ends the
 # connection, the worker joins again, and every example counts once.
+limit=120  # where a length is damaged, silence ends the connection
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 through_proxy sharing 1 6 flip 3 --mode sharing

@@ -108,8 +108,8 @@ void DealerSocket::State::serve() {
             "the master does not know this worker's key (handshake "
             "refused); put it into the master's workers folder");
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-        // libzmq neither reads on then nor closes (4.3.4).
-        if (connected) {
+        // Of a handshake as well; libzmq neither reads on nor closes (4.3.4).
+        if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC) {
           lose("a message that cannot be decrypted");
           break;
         }

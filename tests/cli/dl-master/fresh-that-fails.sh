@@ -1,7 +1,8 @@
 #!/bin/bash
 # --fresh removes the earlier run only when all that can fail has been checked.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
-run() { dl-master -q --batch 8 --local 1 --threads 1 -o m.safetensors "$@"; }
+here=(--local 1 --threads 1)
+run() { dl-master -q --batch 8 "${here[@]}" -o m.safetensors "$@"; }
 run --net net.json --data 'train-*.dls' --epochs 2 --patience 5 || exit 1
 files() { (cd m.safetensors.run && sha256sum run.json events.jsonl best* check* updates*); }
 files >before
@@ -26,8 +27,11 @@ try "${net[@]}" "${data[@]}" --normalize scle
 try "${net[@]}" "${data[@]}" --mode ring
 try "${net[@]}" --data "pipe:head -c 300 train-000.dls"
 echo '-- addresses and files that cannot be had'
+here=()
 try "${net[@]}" "${data[@]}" --bind tcp://127.0.0.1:0 --keys nokeys
 try "${net[@]}" "${data[@]}" --bind tcp://192.0.2.1:7000 --insecure
+here=(--local 1 --threads 1)
+try "${net[@]}" "${data[@]}" --keys nokeys
 try "${net[@]}" "${data[@]}" --master-file no/m.json
 echo '-- inputs in the run directory'
 try --init m.safetensors.run/best.safetensors "${data[@]}"
