@@ -152,10 +152,6 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (m.security.insecure) opt.refuse({"keys"}, "does not go with --insecure");
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
-  if (m.local > 0)
-    opt.refuse({"keys", "insecure"},
-               "is for workers that come over the network, which have keys; "
-               "with it start those of this host with dl-worker, not --local");
   if (m.local == 0)
     opt.refuse({"threads", "device", "precision"},
                "is for --local; dl-worker has its own");

@@ -130,6 +130,12 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
     throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
+  if (options.local > 0 &&
+      (options.security.insecure || !options.security.keys.empty()))
+    throw Error{Code::kUsage,
+                "--keys and --insecure are for workers that come over the "
+                "network: start those of this host with dl-worker, too, "
+                "without --local"};
   limits_of(options);
   check_files(options);
   if (options.pretrain > 0) return pretrain_and_train(options, log);
