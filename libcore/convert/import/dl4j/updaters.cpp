@@ -147,7 +147,7 @@ std::vector<int> state_of(const Json& updater) {
 }
 
 Json updater_of(const Site& site, const Json& updater) {
-  const Json nothing{{"type", "sgd"}, {"learning_rate", 0.0}};
+  Json nothing{{"type", "sgd"}, {"learning_rate", 0.0}};
   if (updater.is_null() || class_of(updater) == "noop") return nothing;
   const Known* known = find(updater);
   if (known == nullptr) {
