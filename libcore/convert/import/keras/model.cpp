@@ -135,9 +135,10 @@ Flows Maker::make() {
   Flows given;
   for (const auto& [name, shape] : source_.shapes)
     if (!name.empty() &&
-        std::ranges::none_of(model_.layers, [&](const LayerSpec& layer) {
-          return layer.name == name;
-        }))
+        std::ranges::none_of(model_.layers,
+                             [&, &name = name](const LayerSpec& layer) {
+                               return layer.name == name;
+                             }))
       throw Error{Code::kUsage,
                   "--shape: the model has no input " + in_quotes(name)};
   if (model_.layers.empty()) refuse("its model has no layers");
