@@ -116,6 +116,12 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
 
 Outcome run_master(const MasterOptions& options, const Log& log) {
   if (!options.bind.empty()) check_bind(options.bind);
+  if (options.local > 0 &&
+      (options.security.insecure || !options.security.keys.empty()))
+    throw Error{Code::kUsage,
+                "--keys and --insecure are for workers that come over the "
+                "network: start those of this host with dl-worker, too, "
+                "without --local"};
   if (options.dry_run) return dry_run(options, log);
   if (options.estimate) {
     limits_of(options);
@@ -130,12 +136,6 @@ Outcome run_master(const MasterOptions& options, const Log& log) {
     throw Error{Code::kUsage, "want --net NETWORK.json, or --init MODEL"};
   if (options.data.empty())
     throw Error{Code::kUsage, "want --data SHARD..., the training data"};
-  if (options.local > 0 &&
-      (options.security.insecure || !options.security.keys.empty()))
-    throw Error{Code::kUsage,
-                "--keys and --insecure are for workers that come over the "
-                "network: start those of this host with dl-worker, too, "
-                "without --local"};
   limits_of(options);
   check_files(options);
   if (options.pretrain > 0) return pretrain_and_train(options, log);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dl::cluster {
 namespace {
@@ -59,11 +60,12 @@ std::optional<std::uint64_t> ConnectionBytes::ahead() {
   return rest - std::min(rest, other);
 }
 
-std::uint64_t ConnectionBytes::untaken() const {
+bool ConnectionBytes::stands() {
   int waiting = 0;
   if (cookie_of(fd_) != cookie_ || ioctl(fd_, FIONREAD, &waiting) != 0)
-    return 0;
-  return static_cast<std::uint64_t>(std::max(waiting, 0));
+    return false;
+  const std::uint64_t taken = bytes_read(fd_).value_or(0);
+  return waiting > 0 && std::exchange(taken_, taken) == taken;
 }
 
 // Through a copy of the descriptor, which stays what it is meanwhile.

@@ -24,8 +24,8 @@ class ConnectionBytes {
   // Bytes that came and are not of whole messages that were delivered; nothing:
   // the connection is no more.
   std::optional<std::uint64_t> ahead();
-  // Bytes that came and that libzmq has not taken; 0: none, or it is no more.
-  std::uint64_t untaken() const;
+  // Whether bytes wait and libzmq has taken none since the last call.
+  bool stands();
   // Ends the connection; false: there was none.
   bool shut() const;
 
@@ -38,6 +38,7 @@ class ConnectionBytes {
   std::uint64_t cookie_;  // the kernel's number: descriptors are reused
   Clock::time_point since_;
   std::uint64_t delivered_ = 0;
+  std::uint64_t taken_ = 0;  // at the last stands()
 };
 
 }  // namespace dl::cluster

@@ -72,7 +72,7 @@ void ConnectionGuard::watch() {
     changed_.wait_for(lock, kLook * (1 + many), [this] { return done_; });
     take_events();
     check();
-    if (undecrypted_ > 0) find_dead();
+    if (looks_for_dead_ > 0) find_dead();
   }
 }
 
@@ -88,7 +88,7 @@ void ConnectionGuard::take_events() {
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
         // Called so at any time.
         if (event->value == ZMQ_PROTOCOL_ERROR_ZMTP_CRYPTOGRAPHIC)
-          ++undecrypted_;
+          expect_dead();
         ++failed_;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
@@ -149,14 +149,20 @@ void ConnectionGuard::check() {
 
 // After a message that cannot be decrypted libzmq neither reads on nor closes
 // (4.3.4), and does not say of whom it was: what comes next stays where it is.
+// Nothing may, where the peer gives up first.
+void ConnectionGuard::expect_dead() {
+  constexpr int kLooksAtAll = 1500;  // half a minute
+  looks_for_dead_ = kLooksAtAll;
+  for (auto& [fd, each] : connections_) each.dead = 0;
+}
+
 void ConnectionGuard::find_dead() {
   constexpr int kLooks = 10;
+  --looks_for_dead_;
   for (auto& [fd, each] : connections_) {
-    if (each.over) continue;
-    each.dead = each.bytes.untaken() > 0 ? each.dead + 1 : 0;
-    if (each.dead < kLooks) continue;
-    shut(each, "it sent a message that cannot be decrypted");
-    if (--undecrypted_ == 0) return;
+    each.dead = each.bytes.stands() ? each.dead + 1 : 0;
+    if (each.dead >= kLooks)
+      shut(each, "it sent a message that cannot be decrypted");
   }
 }
 

@@ -82,7 +82,7 @@ class ConnectionGuard {
     std::uint64_t number;  // by age
     std::string peer = "", key = "";
     std::uint64_t limit = 0;  // 0: a stranger's
-    int dead = 0;  // looks at it, in a row, at which nothing was taken
+    int dead = 0;             // looks at it, in a row, at which it stood
     bool over = false;
   };
 
@@ -92,6 +92,7 @@ class ConnectionGuard {
   void check();
   void shut(Connection& connection, const std::string& why);
   void shut_oldest_stranger();
+  void expect_dead();
   void find_dead();
   bool strangers_are_known() const;
   Connection* find(const std::string& peer);
@@ -108,7 +109,7 @@ class ConnectionGuard {
   std::set<std::string> retired_;  // keys
   std::vector<Ended> ended_;
   std::uint64_t failed_ = 0;
-  int undecrypted_ = 0;  // connections that are dead, and not found yet
+  int looks_for_dead_ = 0;  // left, since there was one
   bool removed_ = false;
   std::thread thread_;
 };
