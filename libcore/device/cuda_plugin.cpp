@@ -15,18 +15,21 @@ namespace {
   throw Error{Code::kUnavailable, "no cuda device: " + why};
 }
 
+const char* named_plugin() { return std::getenv("DL_CUDA_PLUGIN"); }
+
 // Where it is built, or where it is installed.
 std::string plugin_path() {
   constexpr const char* kName = "libdl_cuda.so";
-  if (const char* const named = std::getenv("DL_CUDA_PLUGIN")) return named;
+  if (named_plugin() != nullptr) return named_plugin();
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) fail("cannot read '/proc/self/exe': " + error.message());
   const auto folder = program.parent_path();
-  for (const auto& path :
-       {folder / kName, folder.parent_path() / "lib/dl-tools" / kName})
+  const auto installed = folder.parent_path() / "lib/dl-tools" / kName;
+  for (const auto& path : {folder / kName, installed})
     if (std::filesystem::exists(path, error)) return path;
-  fail("these programs were built without CUDA");
+  fail("these programs were built without CUDA, or '" + installed.string() +
+       "' was left out");
 }
 
 void* symbol_of(void* library, const char* name) {
@@ -48,6 +51,12 @@ void* load_symbol(const char* name) {
   return symbol_of(library, name);
 }
 
+// As CUDA's runtime looks for it.  The emulation of the tests needs none.
+bool has_driver() {
+  return named_plugin() != nullptr ||
+         dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<tensor::Device> open_cuda(int index,
@@ -66,12 +75,15 @@ std::string cuda_version() {
   }
 }
 
-int cuda_count() {
+Gpus count_gpus() {
   using Count = int (*)();
+  if (!has_driver()) return {.why_none = "there is no driver of NVIDIA's"};
   try {
-    return reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
-  } catch (const Error&) {
-    return 0;
+    const int count = reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
+    if (count > 0) return {.count = count};
+    return {.why_none = "there is no GPU"};
+  } catch (const Error& e) {
+    return {.why_none = e.what(), .broken = true};
   }
 }
 
