@@ -12,6 +12,7 @@
 #include "libcore/convert/export/diagram.h"
 #include "libcore/convert/export/keras.h"
 #include "libcore/convert/export/onnx.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/nn/model.h"
 
@@ -110,6 +111,7 @@ const Format& format_of(const Args& a) {
 void run(const Args& a) {
   if (a.output.empty()) throw Error{Code::kUsage, "--output is missing"};
   if (a.models.size() != 1) throw Error{Code::kUsage, "want one model"};
+  dl::io::refuse_overwriting(a.output, a.models);
   const Format& format = format_of(a);
   masks_of(a);
   if (format.name != "onnx") a.options->refuse({"masks"}, "is for onnx alone");

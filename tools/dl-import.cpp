@@ -12,6 +12,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/convert/import/check.h"
 #include "libcore/convert/import/import.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 
 namespace {
@@ -117,6 +118,8 @@ void run(const Args& args) {
     throw Error{Code::kUsage, "--output is missing"};
   if (!args.expect.empty() && args.check.empty())
     throw Error{Code::kUsage, "--expect goes with --check"};
+  dl::io::refuse_overwriting(
+      args.output, {args.files[0], args.weights, args.check, args.expect});
   dl::convert::ImportOptions options{.weights = args.weights};
   for (const std::string& text : args.shapes)
     if (!options.shapes.insert(parse_shape(text)).second)

@@ -8,3 +8,5 @@ dl-export --format svg -o - pets.safetensors | cmp - net.svg && echo same
 dl-export --masks always pets.safetensors -o masked.svg
 echo "$?"
 ls
+dl-export --format onnx pets.safetensors -o ./pets.safetensors
+echo "$?"
