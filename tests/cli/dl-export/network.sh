@@ -1,3 +1,4 @@
+#!/bin/bash
 # A model's network is one that can be trained, and its pictures name its layers.
 . "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
 cp "$models/pets.safetensors" .
