@@ -1,9 +1,14 @@
 #include "libcore/device/cuda_plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "libcore/base/error.h"
@@ -38,15 +43,31 @@ void* symbol_of(void* library, const char* name) {
   return symbol;
 }
 
+// A process that touches what is missing of an object would be killed.
+void refuse_cut(const std::string& path) {
+  Elf64_Ehdr header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return;
+  const std::uint64_t end =
+      header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
+  std::error_code error;
+  if (std::string_view(reinterpret_cast<char*>(header.e_ident), SELFMAG) ==
+          ELFMAG &&
+      std::filesystem::file_size(path, error) < end)
+    fail("'" + path + "' is cut short; install it again");
+}
+
 // The object stays loaded: devices made by it may outlive any owner here.
 void* load_symbol(const char* name) {
-  void* const library = dlopen(plugin_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string path = plugin_path();
+  refuse_cut(path);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(dlerror());
   using Abi = const char* (*)();
   const std::string abi =
       reinterpret_cast<Abi>(symbol_of(library, "dl_cuda_abi"))();
   if (abi != DL_DEVICE_ABI)
-    fail("'" + plugin_path() +
+    fail("'" + path +
          "' is of another build than this program; install both together");
   return symbol_of(library, name);
 }

@@ -14,6 +14,8 @@ echo $?
 worker() { dl-worker --master "ipc://$PWD/none" --wait 0.1s --device auto "$@" 2>&1 | grep auto; }
 echo none >broken.so
 DL_CUDA_PLUGIN=$PWD/broken.so worker -q | sed "s,/.*/,,"
+head -c 100000 "$(command -v dl-worker)" >cut.so
+DL_CUDA_PLUGIN=$PWD/cut.so worker -q | sed 's,/.*/,,'
 cat >net.json <<'END'
 {"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]}
