@@ -39,23 +39,30 @@ alone() {
 # which this one is head, 10.77.0.1.
 hosts() {
   local name number=10
-  ip link add switch type bridge 2>/dev/null || skip "no bridges here"
-  ip addr add 10.77.0.1/24 dev switch
-  ip link set switch up
-  printf '127.0.0.1 localhost\n10.77.0.1 head\n' >hosts
+  switch
   for name; do
     number=$((number + 1))
+    host "$name" 10.77.0.$number
     echo "10.77.0.$number $name" >>hosts
-    run "$name" unshare --net --uts sh -c "hostname $name; exec sleep infinity"
-    await "$name to be a host" is_host "$name"
-    ip link add "$name" type veth peer name line netns "${pid[$name]}"
-    ip link set "$name" master switch up
-    on "$name" sh -c "ip link set lo up; ip addr add 10.77.0.$number/24 dev line
-      ip link set line up; ip route add default via 10.77.0.1"
   done
+}
+switch() {
+  ip link add switch type bridge 2>/dev/null || skip "no bridges here"
+  ip addr add 10.77.0.1/16 dev switch
+  ip link set switch up
+  printf '127.0.0.1 localhost\n10.77.0.1 head\n' >hosts
   mount --bind hosts /etc/hosts
 }
-is_host() { [ "$(on "$1" hostname)" = "$1" ]; }
+host() { # NAME ADDRESS [HOSTNAME]
+  local hostname=${3:-$1}
+  run "$1" unshare --net --uts sh -c "hostname $hostname; exec sleep infinity"
+  await "$1 to be a host" is_host "$1" "$hostname"
+  ip link add "$1" type veth peer name line netns "${pid[$1]}"
+  ip link set "$1" master switch up
+  on "$1" sh -c "ip link set lo up; ip addr add $2/16 dev line; ip link set line up
+    ip route add default via 10.77.0.1"
+}
+is_host() { [ "$(on "$1" hostname)" = "$2" ]; }
 on() { # HOST COMMAND...
   nsenter --net --uts --target "${pid[$1]}" "${@:2}"
 }

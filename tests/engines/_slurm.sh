@@ -100,11 +100,6 @@ same_as_calm() { # RUN
     awk '{print $2 " tensors: " $1}'
 }
 
-# midway RUN [COUNT]: so many commits (default 20) are in its history.
-midway() {
-  await "$1 to be midway" committed "$1.safetensors.run" "${2:-20}"
-}
-committed() { [ "$(grep -c '"event":"commit"' "$1/events.jsonl")" -ge "$2" ]; }
 starts_of() { # RUN: how often a master began
   grep -cE '"event":"(start|resume)"' "$1.safetensors.run/events.jsonl"
 }

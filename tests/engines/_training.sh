@@ -33,3 +33,8 @@ accuracy() {
     fail "$(cat "$1.scores")"
   echo "$1: accuracy above 0.9"
 }
+# midway RUN [COUNT]: so many commits (default 20) are in its history.
+midway() {
+  await "$1 to be midway" committed "$1.safetensors.run" "${2:-20}"
+}
+committed() { [ "$(grep -c '"event":"commit"' "$1/events.jsonl")" -ge "$2" ]; }
