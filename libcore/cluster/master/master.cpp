@@ -116,6 +116,7 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
 
 Outcome run_master(const MasterOptions& options, const Log& log) {
   if (!options.bind.empty()) check_bind(options.bind);
+  check_network(options.network);
   if (options.local > 0 &&
       (options.security.insecure || !options.security.keys.empty()))
     throw Error{Code::kUsage,

@@ -69,6 +69,7 @@ class Master {
   int threads_of_worker() const;
   std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
   void start(RouterSocket& socket);
+  std::string told_endpoint(const RouterSocket& socket) const;
   void announce(const RouterSocket& socket);
   void loop(RouterSocket& socket);
   void see_off(int code, const std::string& reason);
@@ -172,8 +173,12 @@ Outcome Master::run() {
 
 std::unique_ptr<RouterSocket> Master::listen() {
   std::string endpoint = options_.bind;
-  if (options_.local > 0 && endpoint.empty())
+  if (options_.local > 0 && endpoint.empty() && !options_.network.given())
     endpoint = local_socket_.emplace(store_.path()).endpoint();
+  if (options_.network.given())
+    endpoint =
+        at_own_address(endpoint.empty() ? std::string(kAnyEndpoint) : endpoint,
+                       options_.network, log_);
   try {
     auto socket = std::make_unique<RouterSocket>(
         endpoint.empty() ? std::string(kAnyEndpoint) : endpoint,
@@ -355,11 +360,22 @@ void Master::start(RouterSocket& socket) {
   announce(socket);
 }
 
+// Where others find it.
+std::string Master::told_endpoint(const RouterSocket& socket) const {
+  return options_.advertise.empty()
+             ? socket.endpoint()
+             : advertised(socket.endpoint(), options_.advertise);
+}
+
 void Master::announce(const RouterSocket& socket) {
   if (options_.listening) options_.listening(socket.endpoint());
-  if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
+  const std::string told = told_endpoint(socket);
+  if (!local_socket_)
+    log_(Level::kInfo,
+         "listening at " + socket.endpoint() +
+             (told == socket.endpoint() ? "" : ", to be reached at " + told));
   if (options_.master_file.empty()) return;
-  write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},
+  write_text(options_.master_file, dump_json({{"endpoint", told},
                                               {"run", run_},
                                               {"curve", socket.public_key()}}) +
                                        "\n");

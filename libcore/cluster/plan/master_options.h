@@ -13,6 +13,7 @@
 #include "libcore/cluster/settings/exchange_options.h"
 #include "libcore/cluster/settings/limits.h"
 #include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/transport/own_address.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/data/metadata.h"
 #include "libcore/nn/config.h"
@@ -57,6 +58,8 @@ struct MasterOptions {
   std::int64_t threads = 0;  // of a local worker; 0: cores / workers
   std::string device = "cpu", precision = "float32";  // of local workers
   std::string bind;                                   // "": tcp://*:0
+  NetworkChoice network;  // where to listen, of this host's addresses
+  std::string advertise;  // what is told instead: HOST[:PORT]
   std::string master_file;
   Security security;
   std::int64_t min_workers = 0;  // 0: local, or 1

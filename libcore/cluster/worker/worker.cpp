@@ -39,12 +39,16 @@ bool readable(int fd) {
 class Worker {
  public:
   Worker(const WorkerOptions& options, const Log& log)
-      : options_(options), log_(log), master_(options, log), peers_(log) {
+      : options_(options),
+        log_(log),
+        master_(options, log),
+        peers_(log, options.network) {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
     hello_.process = unique_number();
     hello_.name = options.name;
+    hello_.rank = options.rank;
     hello_.device = options.trainer.device;
     if (options.trainer.precision != tensor::Precision::kFloat32)
       hello_.device +=
@@ -366,6 +370,8 @@ void Worker::report() {
 }  // namespace
 
 void run_worker(const WorkerOptions& options, const Log& log) {
+  if (options.network.given())
+    own_address(options.network, host_addresses(), log);
   // Before a master counts on it.
   device::open_lanes(options.trainer.device, 1, options.trainer.precision);
   Worker(options, log).run();
