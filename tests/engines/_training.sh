@@ -10,8 +10,8 @@ block() { # TEXT
   local file
   [ -f "$blocks/1" ] || page man/dl-cluster.7.scd
   file=$(grep -lF -e "$1" "$blocks"/[0-9]* | head -n 1)
-  [ -n "$file" ] || fail "dl-cluster(7) has no block with '$1'"
-  known_options "$file"
+  [ -n "$file" ] || fail "dl-cluster(7) has no block with '$1'" >&2
+  known_options "$file" >&2
   cat "$file"
 }
 
