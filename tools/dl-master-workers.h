@@ -10,8 +10,16 @@ inline void declare_workers(dl::cli::Options& opt,
                             dl::cluster::MasterOptions& m) {
   opt.section("Workers");
   opt.add("local", &m.local, "COUNT", "start so many workers on this host");
-  opt.add("threads", &m.threads, "COUNT", "of a local worker; 0: as it gains");
-  opt.add("device", &m.device, "NAME", "of local workers");
+  opt.add("hosts", &m.hosts, "HOSTS",
+          "and on others through ssh: h1,h2*4,@FILE");
+  opt.add("rsh", &m.rsh, "COMMAND", "what reaches a host, in place of ssh");
+  opt.add(
+      "remote", &m.remote, "COMMAND",
+      "what starts dl-worker there; the path that it has here if not given");
+  opt.add("restarts", &m.restarts, "COUNT",
+          "starts of such a worker that dies again and does nothing between");
+  opt.add("threads", &m.threads, "COUNT", "of such a worker; 0: as it gains");
+  opt.add("device", &m.device, "NAME", "of such workers");
   opt.add("precision", &m.precision, "NAME", "likewise, as dl-worker has it");
   opt.add("bind", &m.bind, "ENDPOINT", "where to listen, if not tcp://*:0");
   opt.add("interface", &m.network.interface, "NAME",
@@ -27,7 +35,7 @@ inline void declare_workers(dl::cli::Options& opt,
   opt.flag("insecure", &m.security.insecure,
            "listen on the network without encryption");
   opt.add("min-workers", &m.min_workers, "COUNT",
-          "begin when there are so many; 0: --local, or 1");
+          "begin when there are so many; 0: those that it starts, or 1");
   opt.duration("wait", &m.wait, "TIME",
                "for workers, to begin and when all are gone");
   opt.duration("heartbeat", &m.heartbeat, "TIME",
@@ -46,9 +54,10 @@ inline void declare_workers(dl::cli::Options& opt,
 inline void check_workers(const dl::cli::Options& opt,
                           const dl::cluster::MasterOptions& m) {
   if (m.security.insecure) opt.refuse({"keys"}, "does not go with --insecure");
-  if (m.local == 0)
-    opt.refuse({"threads", "device", "precision"},
-               "is for --local; dl-worker has its own");
+  if (m.hosts.empty()) opt.refuse({"rsh", "remote"}, "is for --hosts");
+  if (m.local == 0 && m.hosts.empty())
+    opt.refuse({"threads", "device", "precision", "restarts"},
+               "is for --local and --hosts; dl-worker has its own");
 }
 
 #endif  // DL_TOOLS_DL_MASTER_WORKERS_H_

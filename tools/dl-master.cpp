@@ -29,6 +29,8 @@ constexpr dl::cli::ToolInfo kTool = {
     .examples =
         "dl-master --net lenet.json --data 'train-*.dls' --epochs 5 --local 2 "
         "-o lenet.safetensors\n"
+        "dl-master --net lenet.json --data 'train-*.dls' --hosts 'h1,h2*4' "
+        "-o lenet.safetensors\n"
         "dl-master --net lenet.json --data 'train-*.dls' --mode averaging "
         "--workers 4 --keys keys --master-file m.json -o lenet.safetensors",
     .filter = false,
@@ -141,6 +143,7 @@ void run(Args& args) {
     master.stop = dl::cli::catch_stop_signals();
     master.stop_name = dl::cli::stop_signal_name;
     master.detail = dl::cli::verbose();
+    master.show = dl::cli::show;
     master.progress = [&](const auto& line) { progress.update(line); };
   }
   const dl::cluster::Outcome outcome = dl::cluster::run_master(master, log);

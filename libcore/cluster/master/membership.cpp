@@ -103,7 +103,8 @@ Member* Membership::find(std::uint64_t number) {
 
 Member* Membership::find(const std::string& name, std::int64_t pid) {
   for (Member* member : present())
-    if (member->hello.name == name && member->hello.pid == pid) return member;
+    if (member->hello.name == name && (pid == 0 || member->hello.pid == pid))
+      return member;
   return nullptr;
 }
 

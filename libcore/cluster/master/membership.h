@@ -103,7 +103,7 @@ class Membership {
 
   Member* find(const std::string& peer);
   Member* find(std::uint64_t number);
-  // Who is present with this name and process.
+  // Who is present with this name and process; pid: 0 for any.
   Member* find(const std::string& name, std::int64_t pid);
   void remove(const std::string& peer);
   // The former self of who says Hello, if there is one.

@@ -55,7 +55,7 @@ Cores cores_of_process() {
 Threads share_cores(const Cores& cores, const LaunchedAs& place,
                     const Environment& environment) {
   const bool divided = cores.bound < cores.allowed;
-  const int ranks = place.local_size ? place.local_size->value : 1;
+  const int ranks = place.local_size ? std::max(1, place.local_size->value) : 1;
   Threads result{cores.bound, cores_text(cores.bound)};
   if (divided) result.why = "bound to " + result.why;
   const auto at_most = [&result](int count, const std::string& why) {

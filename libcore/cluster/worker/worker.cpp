@@ -133,11 +133,15 @@ void Worker::compute() {
 // Returns once a master has let us in, or has no work.
 void Worker::connect() {
   failpoint("worker.before_hello");
-  Received answer = master_.join(hello_, session_ == 0, [this] { check(); });
-  if (answer.message.type == MessageType::kWelcome)
-    begin_session(answer.message);
-  else
-    done_ = obey(std::move(answer)).has_value();
+  auto answer = master_.join(hello_, session_ == 0, [this] { check(); });
+  if (!answer) {
+    log_(Level::kInfo, "the run is finished");
+    done_ = true;
+  } else if (answer->message.type == MessageType::kWelcome) {
+    begin_session(answer->message);
+  } else {
+    done_ = obey(std::move(*answer)).has_value();
+  }
 }
 
 // While no master has let us in, there is nothing to finish.

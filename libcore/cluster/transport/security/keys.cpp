@@ -170,6 +170,9 @@ WorkerKeys read_worker_keys_from(int fd) {
 }
 
 bool is_once(const std::string& name) { return name.ends_with(kOnce); }
+std::string once_name(const std::string& name) {
+  return name + std::string(kOnce);
+}
 
 void remove_once(const std::string& folder, const std::string& name) {
   std::error_code error;
@@ -309,7 +312,7 @@ WorkerKeys make_once(const std::string& folder, const std::string& name,
   std::vector<KeyFile> files;
   WorkerKeys keys{server_key(folder, false, files), make_key_pair()};
   files.push_back(
-      {folder + "/workers/" + name + std::string(kOnce), keys.own.public_key});
+      {folder + "/workers/" + once_name(name), keys.own.public_key});
   check_new(files, force);
   write_keys(folder, files);
   return keys;

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "libcore/cluster/worker/place.h"
+
 namespace dl::cluster {
 namespace {
 
@@ -55,6 +57,14 @@ TEST_CASE("without binding, Slurm says how much of the host is the job's") {
   CHECK(threads.count == 2);
   CHECK(threads.why ==
         "SLURM_CPUS_ON_NODE: 4 cores for 2 ranks (SLURM_STEP_TASKS_PER_NODE)");
+}
+
+TEST_CASE("a cache that takes what a network needs is told of") {
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  CHECK(memory_doubt(256 * kMebibyte, 512 * kMebibyte, 1).empty());
+  CHECK(memory_doubt(256 * kMebibyte, 1024 * kMebibyte, 4) ==
+        "--cache 256Mi is more than half of the 256Mi that the control group "
+        "allows; with the network it may be killed");
 }
 
 TEST_CASE("what the kernel says of this process") {
