@@ -85,6 +85,14 @@ soak: bootstrap-test
 	$(build) all
 	tests/run --bin $(BUILD)/bin --limit 2000 tests/soak
 
+.PHONY: engines
+## engines: under Slurm, MPI, ssh, Kubernetes' contract and others (root, half an hour)
+engines:
+	scripts/bootstrap --engines
+	$(MAKE) configure
+	$(build) all
+	tests/run --bin $(BUILD)/bin tests/engines
+
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan
 asan: bootstrap-test

@@ -15,7 +15,6 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/process_end.h"
-#include "libcore/cluster/worker/local_rank.h"
 #include "libcore/device/cuda_plugin.h"
 
 namespace dl::cluster {
@@ -69,15 +68,15 @@ std::string name_of(int gpu) { return "cuda:" + std::to_string(gpu); }
 
 }  // namespace
 
-AutoDevices devices_of_auto() {
+AutoDevices devices_of_auto(const LaunchedAs& place) {
   const device::Gpus found = count_gpus();
   const int gpus = found.count;
   if (gpus == 0) return {{"cpu"}, found.why_none, found.broken};
   AutoDevices result;
   result.why = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
-  if (const auto local = local_rank()) {
-    result.names = {name_of(local->rank % gpus)};
-    result.why += ", " + local->variable + " " + std::to_string(local->rank);
+  if (const auto& local = place.local_rank) {
+    result.names = {name_of(local->value % gpus)};
+    result.why += ", " + local->variable + " " + std::to_string(local->value);
     return result;
   }
   for (int gpu = 0; gpu < gpus; ++gpu) result.names.push_back(name_of(gpu));
