@@ -66,16 +66,16 @@ def loss_of(d, tensor):
         name = d.of(*CLASSES)
         if name == "categorical_crossentropy" and d.chance(0.3):
             return losses.CategoricalCrossentropy(label_smoothing=0.2), one_hot
-        return losses.get(name), one_hot
+        return name, one_hot
     if activation == "sigmoid":
-        return losses.get(d.of("binary_crossentropy", "mean_squared_error")), d.random.integers(
+        return d.of("binary_crossentropy", "mean_squared_error"), d.random.integers(
             2, size=shape).astype("float32")
     if activation == "softplus":
-        return losses.get(d.of("poisson", "mean_squared_logarithmic_error")), d.random.uniform(
+        return d.of("poisson", "mean_squared_logarithmic_error"), d.random.uniform(
             0.5, 3, shape).astype("float32")
     name = d.of(*REALS)
     labels = d.random.normal(size=shape).astype("float32")
-    return losses.get(name), np.sign(labels) if "hinge" in name else labels
+    return name, np.sign(labels) if "hinge" in name else labels
 
 
 def held(d, layer):
@@ -146,7 +146,7 @@ def step(seed, folder):
         return None, "", kind
     model.compile(optimizer, [a[0] for a in aims] if len(aims) > 1 else aims[0][0],
                   loss_weights=weights if len(aims) > 1 else None)
-    words = f"{type(optimizer).__name__} {' '.join(a[0].name for a in aims)}"
+    words = f"{type(optimizer).__name__} {' '.join(getattr(a[0], "name", a[0]) for a in aims)}"
     model.save(folder / "before.keras")
     labels = [a[1] for a in aims]
     model.train_on_batch(inputs if len(inputs) > 1 else inputs[0], labels if len(labels) > 1 else labels[0])

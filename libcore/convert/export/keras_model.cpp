@@ -96,11 +96,17 @@ class Order {
   explicit Order(const std::vector<KerasNode>& nodes) : nodes_(nodes) {
     for (std::size_t i = 0; i < nodes.size(); ++i) by_name_[nodes[i].name] = i;
     depth_.resize(nodes.size());
-    found_.resize(nodes.size(), nodes.size());
+    found_.resize(nodes.size(), kNowhere);
   }
 
   std::vector<KerasNode> of(const std::vector<std::string>& outputs) {
     for (const std::string& output : outputs) visit(by_name_.at(output));
+    // Inputs that nothing is made of come before the last.
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (found_[i] == kNowhere && nodes_[i].type == "InputLayer") {
+        found_[i] = 0;
+        done_.insert(done_.begin(), i);
+      }
     // Each comes behind all that it takes.
     for (std::size_t i = done_.size(); i-- > 0;)
       for (const KerasValue& value : nodes_[done_[i]].inputs) {
@@ -121,7 +127,7 @@ class Order {
   void visit(std::size_t output) {
     std::vector<std::pair<std::size_t, std::size_t>> open;
     const auto enter = [&](std::size_t at) {
-      if (found_[at] < nodes_.size()) return;
+      if (found_[at] != kNowhere) return;
       found_[at] = count_++;
       open.emplace_back(at, 0);
     };
@@ -137,10 +143,12 @@ class Order {
     }
   }
 
+  static constexpr auto kNowhere = static_cast<std::size_t>(-1);
+
   const std::vector<KerasNode>& nodes_;
   std::map<std::string, std::size_t> by_name_;
   std::vector<std::size_t> depth_, found_, done_;
-  std::size_t count_ = 0;
+  std::size_t count_ = 1;
 };
 
 }  // namespace

@@ -26,11 +26,10 @@ y = Highway(activation="tanh")(LSTM(5, consume_less="gpu")(y))
 both = merge([x, y], mode="concat")
 model = Model([image, series], [Dense(3, activation="softmax", name="kind")(both), Dense(1, name="size")(both)])
 model.compile("adam", ["categorical_crossentropy", "mse"])
-values = []
-for weight, value in zip(model.weights, model.get_weights()):
-    new = random.normal(size=value.shape) / np.sqrt(max(1, np.prod(value.shape[:-1])))
-    values.append(random.uniform(0.5, 2, value.shape) if "running_std" in weight.name else new)
-model.set_weights(values)
+for weight in model.weights:
+    shape_of = K.get_value(weight).shape
+    new = random.normal(size=shape_of) / np.sqrt(max(1, np.prod(shape_of[:-1])))
+    K.set_value(weight, (random.uniform(0.5, 2, shape_of) if "running_std" in weight.name else new).astype("float32"))
 inputs = [random.normal(size=(4,) + s).astype("float32") for s in (shape, (6, 4))]
 kind, size = model.predict(inputs)
 path = "%s/keras1-%s" % (sys.argv[1], K.backend())
