@@ -46,7 +46,6 @@ def optimizer_of(d):
         lambda: optimizers.Adam(rate, epsilon=epsilon, beta_1=d.of(0.9, 0.8), **clip),
         lambda: optimizers.Adam(rate, epsilon=epsilon, amsgrad=True),
         lambda: optimizers.Adamax(rate, epsilon=epsilon),
-        lambda: optimizers.Nadam(rate, epsilon=epsilon),
         lambda: optimizers.Adadelta(rate, epsilon=1e-4),
         lambda: optimizers.SGD(optimizers.schedules.ExponentialDecay(rate, 10, 0.5)),
         lambda: optimizers.SGD(optimizers.schedules.CosineDecay(rate, 10)))()
@@ -146,7 +145,7 @@ def step(seed, folder):
         return None, "", kind
     model.compile(optimizer, [a[0] for a in aims] if len(aims) > 1 else aims[0][0],
                   loss_weights=weights if len(aims) > 1 else None)
-    words = f"{type(optimizer).__name__} {' '.join(getattr(a[0], "name", a[0]) for a in aims)}"
+    words = " ".join([type(optimizer).__name__, *(getattr(a[0], "name", a[0]) for a in aims)])
     model.save(folder / "before.keras")
     labels = [a[1] for a in aims]
     model.train_on_batch(inputs if len(inputs) > 1 else inputs[0], labels if len(labels) > 1 else labels[0])
@@ -156,7 +155,7 @@ def step(seed, folder):
         run("dl-import", "-q", folder / "after.keras", "-o", folder / "after.safetensors")
         shard(model, folder / "before.safetensors", inputs, labels, folder)
         run("dl-master", "-q", "--init", folder / "before.safetensors", "--data", folder / "batch.dls",
-            "--normalize", "none", "--normalize-targets", "none", "--mode", "averaging", "--local", "1",
+            "--mode", "averaging", "--local", "1",
             "--epochs", "1", "--batch", str(EXAMPLES), "-o", folder / "trained.safetensors")
     except RuntimeError as error:
         return str(error), words, kind

@@ -216,6 +216,7 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
     updater = adam("adamax", config, 1e-7);
   } else if (name == "nadam") {
     updater = adam("nadam", config, 1e-7);
+    notes.insert("momentum of its Nadam grows more slowly here");
   } else if (name == "adagrad") {
     updater = {{"type", "adagrad"}, {"epsilon", epsilon}};
     const double start = number(config, {"initial_accumulator_value"}, 0);

@@ -1,8 +1,8 @@
-#include "libcore/convert/import/keras/classes.h"
-
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
+
+#include "libcore/convert/import/keras/classes.h"
 
 namespace dl::convert {
 namespace {
