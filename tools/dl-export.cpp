@@ -44,7 +44,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
   opt.add("output,o", &a.output, "FILE", "where it goes");
   opt.add("format", &a.format, "FORMAT",
-          "onnx, keras, json, dot or svg; else as the name of FILE ends");
+          "onnx, keras, h5, json, dot or svg; else as the name of FILE ends");
   opt.add("masks", &a.masks, "WHEN",
           "sequences have a mask beside them: always, never, or auto, where\n"
           "the training data had one");
@@ -73,6 +73,10 @@ std::string keras(const dl::nn::Model& model, const Args&) {
   return dl::convert::to_keras(model);
 }
 
+std::string h5(const dl::nn::Model& model, const Args&) {
+  return dl::convert::to_keras(model, dl::convert::KerasFormat::kHdf5);
+}
+
 std::string json(const dl::nn::Model& model, const Args&) {
   return to_json(model.config).dump(2) + "\n";
 }
@@ -85,11 +89,8 @@ std::string svg(const dl::nn::Model& model, const Args&) {
   return dl::convert::to_svg(dl::convert::diagram_of(model.config));
 }
 
-constexpr Format kFormats[] = {{"onnx", onnx},
-                               {"keras", keras},
-                               {"json", json},
-                               {"dot", dot},
-                               {"svg", svg}};
+constexpr Format kFormats[] = {{"onnx", onnx}, {"keras", keras}, {"h5", h5},
+                               {"json", json}, {"dot", dot},     {"svg", svg}};
 
 const Format& format_of(const Args& a) {
   std::string name = a.format;
@@ -102,9 +103,9 @@ const Format& format_of(const Args& a) {
   throw Error{Code::kUsage,
               a.format.empty()
                   ? "'" + a.output +
-                        "': want a name that ends in .onnx, .keras, "
+                        "': want a name that ends in .onnx, .keras, .h5, "
                         ".json, .dot or .svg, or --format"
-                  : "--format: want onnx, keras, json, dot or svg, got '" +
+                  : "--format: want onnx, keras, h5, json, dot or svg, got '" +
                         a.format + "'"};
 }
 

@@ -37,7 +37,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string output, weights, check, expect;
+  std::string output, weights, backend, check, expect;
   double tolerance = 1e-4;
   std::vector<std::string> shapes, files;
 };
@@ -47,6 +47,9 @@ void declare(dl::cli::Options& opt, Args& a) {
           "the model, or the network of a configuration without weights");
   opt.add("weights", &a.weights, "FILE",
           "the weights (HDF5) of a configuration in JSON");
+  opt.add("backend", &a.backend, "NAME",
+          "what computed a model of Keras whose file does not say it:\n"
+          "theano or tensorflow");
   opt.add("shape", &a.shapes, "[INPUT=]SHAPE",
           "extents of an input that the model leaves open, as 28,28,1");
   opt.add("check", &a.check, "DATA",
@@ -120,7 +123,12 @@ void run(const Args& args) {
     throw Error{Code::kUsage, "--expect goes with --check"};
   dl::io::refuse_overwriting(
       args.output, {args.files[0], args.weights, args.check, args.expect});
-  dl::convert::ImportOptions options{.weights = args.weights};
+  if (!args.backend.empty() && args.backend != "theano" &&
+      args.backend != "tensorflow")
+    throw Error{Code::kUsage, "--backend: want theano or tensorflow, got '" +
+                                  args.backend + "'"};
+  dl::convert::ImportOptions options{.weights = args.weights,
+                                     .backend = args.backend};
   for (const std::string& text : args.shapes)
     if (!options.shapes.insert(parse_shape(text)).second)
       throw Error{Code::kUsage, "--shape: one input has two shapes"};

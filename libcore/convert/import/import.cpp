@@ -78,11 +78,6 @@ keras::Source source_of(const File& file) {
     refuse(
         "it is JSON, but no model that is imported: want an object with "
         "class_name and config, as Keras writes it");
-  // Its kernels and gates have another order.
-  if (source.version.starts_with("1."))
-    refuse("it is of Keras " + displayed(source.version) +
-           ", which is not imported yet: load it with Keras 2, and save it "
-           "again");
   if (source.training.is_null() && source.model.contains("compile_config"))
     source.training = source.model["compile_config"];
   if (file.container != Container::kJson) source.weights = &file.archive;
@@ -126,6 +121,7 @@ Imported import_keras(const File& file, const std::optional<File>& weights,
                       const ImportOptions& options) {
   keras::Source source = source_of(file);
   source.shapes = options.shapes;
+  if (!options.backend.empty()) source.backend = options.backend;
   if (weights) source.weights = &weights->archive;
   const keras::Result result = keras::make_network(source);
   Imported imported;
