@@ -193,16 +193,20 @@ Folded sliced(const Node& node, const In& in) {
   Folded x = *in[0];
   for (std::size_t i = 0; i < axes.size() && x; ++i) {
     const std::int64_t axis = axis_of(axes[i], x->shape().size());
-    if (axis < 0 || steps[i] < 1) return std::nullopt;
+    if (axis < 0 || steps[i] == 0) return std::nullopt;
     const std::int64_t extent = x->shape()[static_cast<std::size_t>(axis)];
+    const std::int64_t step = std::clamp(steps[i], -extent - 1, extent + 1);
+    // Backwards the ends are one further down.
+    const std::int64_t low = step < 0 ? -1 : 0;
     const auto within = [&](std::int64_t v) {
-      return std::clamp<std::int64_t>(v < 0 ? v + extent : v, 0, extent);
+      return std::clamp<std::int64_t>(
+          v < 0 ? std::max(v, -extent - 1) + extent : v, low, extent + low);
     };
     const std::int64_t begin = within((*begins)[i]), end = within((*ends)[i]);
-    x = part_of(
-        *x, static_cast<std::size_t>(axis), begin,
-        std::max<std::int64_t>(0, (end - begin + steps[i] - 1) / steps[i]),
-        steps[i]);
+    const std::int64_t span = step > 0 ? end - begin : begin - end;
+    const std::int64_t size = std::abs(step);
+    x = part_of(*x, static_cast<std::size_t>(axis), begin,
+                span <= 0 ? 0 : (span + size - 1) / size, step);
   }
   return x;
 }

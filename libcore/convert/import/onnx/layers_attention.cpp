@@ -14,6 +14,14 @@ namespace {
 using Side = Attention::Side;
 using Stage = Attention::Stage;
 
+// Without axes of 1, which lie anywhere.
+Axis solid(const Flow& flow, Axis axis) {
+  std::erase_if(axis, [&](int part) {
+    return part != kBatch && flow.shape()[part] == 1;
+  });
+  return axis;
+}
+
 // What of a value is which: heads (maybe none), and two more.
 struct Sides {
   std::vector<std::size_t> leading;  // axes of ONNX's before the last two
@@ -26,7 +34,7 @@ std::optional<Sides> sides_of(const Flow& flow) {
   bool batch = false;
   for (std::size_t k = 0; k + 2 < flow.axes.size(); ++k) {
     sides.leading.push_back(k);
-    for (const int part : flow.axes[k])
+    for (const int part : solid(flow, flow.axes[k]))
       if (part == kBatch)
         batch = true;
       else
@@ -88,7 +96,7 @@ std::vector<Axis> leading(const Flow& from, int heads) {
   bool given = false;
   for (std::size_t k = 0; k + 2 < from.axes.size(); ++k) {
     axes.emplace_back();
-    for (const int part : from.axes[k])
+    for (const int part : solid(from, from.axes[k]))
       if (part == kBatch) {
         axes.back().push_back(kBatch);
       } else if (!given) {
@@ -109,8 +117,8 @@ std::optional<Flow> scores(Site& site, const Flow& q, const Flow& k) {
   const auto a = sides_of(q), b = sides_of(k);
   if (!a || !b || q.axes.size() != k.axes.size()) return std::nullopt;
   const std::size_t last = q.axes.size() - 1;
-  const Axis &steps = q.axes[last - 1], &size = q.axes[last],
-             &keys = k.axes[last], &other = k.axes[last - 1];
+  const Axis steps = solid(q, q.axes[last - 1]), size = solid(q, q.axes[last]),
+             keys = solid(k, k.axes[last]), other = solid(k, k.axes[last - 1]);
   if (std::ranges::count(size, kBatch) + std::ranges::count(steps, kBatch) +
           std::ranges::count(keys, kBatch) + std::ranges::count(other, kBatch) >
       0)
@@ -148,7 +156,8 @@ std::optional<Flow> mixed(Site& site, const Flow& weights, const Flow& v) {
     site.refuse(
         "its values are not as wide as its keys; the same would be "
         "needed");
-  const auto value = side_of(site, v, v.axes[last - 1], b->heads, v.axes[last]);
+  const auto value = side_of(site, v, solid(v, v.axes[last - 1]), b->heads,
+                             solid(v, v.axes[last]));
   if (!value) return std::nullopt;
   attention.value = *value;
   attention.stage = Stage::kMixed;

@@ -130,10 +130,11 @@ std::optional<Flow> positions(Site& site, const Flow& given,
     if (own[k] != 1) axes.push_back(shape.size() + k - own.size());
   if (own.size() > shape.size() || axes.size() != 2) return std::nullopt;
   if (!given.node.empty() && given.form.tokens) return std::nullopt;
-  Flow flow = site.with_last(given, axes[1]);
-  if (flow.shape().rank() != 2 || flow.axes[axes[0]] != Axis{0} ||
+  Flow flow = site.plain(given);
+  if (flow.shape().rank() != 2 || flow.axes[axes[0]].size() != 1 ||
       table.elements() != flow.shape().elements())
     return std::nullopt;
+  flow = site.with_last(flow, axes[1]);
   Flow made = flow;
   static_cast<Value&>(made) =
       site.add("", {{"type", "positional_embedding"}}, {flow});

@@ -240,11 +240,16 @@ Flow Site::product(const Flow& given, std::int64_t units,
                 .factor = 1};
   for (std::int64_t row = 0; row < units; ++row) linear.rows.push_back(row);
   // The projection of what was attended to is part of that layer.
-  if (given.attention && given.attention->stage == Attention::Stage::kMixed &&
-      given.axes[last] == Axis{1, 2} &&
-      units == given.attention->query.source.shape().back()) {
+  const bool mixed =
+      given.attention && given.attention->stage == Attention::Stage::kMixed;
+  if (mixed && units == given.attention->query.source.shape().back() &&
+      (given.axes[last] == Axis{1, 2} ||
+       (given.axes[last] == Axis{2} && given.shape()[1] == 1))) {
     Flow made = attention_layer(*this, given, &linear);
-    made.axes = given.axes;
+    for (const Axis& axis : given.axes) {
+      made.axes.push_back(axis);
+      std::erase_if(made.axes.back(), [](int part) { return part > 0; });
+    }
     made.axes[last] = {1};
     if (activation.is_null()) return made;
     static_cast<Value&>(made) =

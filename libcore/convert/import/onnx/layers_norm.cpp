@@ -160,7 +160,11 @@ void instance(Site& site) {
       Flow flow;
       static_cast<Value&>(flow) = site.shaped(given, ours);
       const std::int64_t groups = given.shape()[group];
-      const Flow made = group_norm(site, flow, groups, &gamma, &beta);
+      const auto each = [](const Constant& c) {
+        return Constant::of_reals({}, {static_cast<float>(*c.uniform())});
+      };
+      const Constant factor = each(gamma), offset = each(beta);
+      const Flow made = group_norm(site, flow, groups, &factor, &offset);
       Flow back = given;
       back.positive = false;
       const auto extents = given.shape().extents();

@@ -59,6 +59,7 @@ const std::vector<Rule>& rules() {
       {"Pow(x,3)", "Cube", kOwnDomain, none},
       {"Relu(Tanh(x))", "RectifiedTanh", kOwnDomain, none},
       {"Div(x,Add(1,Abs(x)))", "Softsign", "", none},
+      {"Where(Greater(x,20),x,Softplus(x))", "Softplus", "", none},
       {"Where(Less(x,$threshold),Mul(Sub(x,$threshold),$slope),Min(x,$limit))",
        "CappedRelu", kOwnDomain, none},
       {"Mul(1.7159,Sign(x),Sub(1,Reciprocal(Sum(1," + v + "," + squared +

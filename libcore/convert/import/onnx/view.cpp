@@ -117,8 +117,10 @@ Flow Site::image(const Flow& given, std::size_t axes) {
   if (flow.axes.size() != axes + 2)
     refuse("its input has " + std::to_string(flow.axes.size()) +
            " dimensions, " + std::to_string(axes + 2) + " would be needed");
-  if (flow.axes[0] != Axis{kBatch})
-    refuse("its first dimension is not the batch");
+  for (const int part : flow.axes[0])
+    if (part != kBatch && flow.shape()[part] != 1)
+      refuse("its first dimension is not the batch");
+  if (!has_batch(flow.axes[0])) refuse("its first dimension is not the batch");
   const bool moved =
       flow.shape().rank() > 0 && flow.axes[1] == Axis{flow.shape().rank() - 1};
   if (!moved && import_->graph->is_input(flow.node) &&
@@ -262,6 +264,10 @@ Flow Site::regrouped(const Flow& given, const Sizes& shape) {
     const Dealt dealt = deal(shape, parts, extents);
     if (!dealt.good) {
       // In one row, which is cut at any place.
+      if (std::ranges::any_of(flow.axes, [&](const Axis& axis) {
+            return has_batch(axis) && axis.size() > 1;
+          }))
+        break;
       flow = plain(flow);
       Axis all;
       for (const Axis& axis : flow.axes)
