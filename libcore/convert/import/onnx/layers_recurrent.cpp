@@ -201,6 +201,23 @@ Flow sequence(Site& site) {
   return flow;
 }
 
+// The state behind the last step of each direction, of all steps.
+Value last_state(const Recurrent& r, const Value& all) {
+  Site& site = r.site;
+  const Value last = site.add("last", {{"type", "last_step"}}, {all});
+  if (r.directions == 1) return last;
+  Value first = site.add(
+      "first", {{"type", "subset"}, {"axis", 0}, {"begin", 0}, {"end", 1}},
+      {all});
+  first = site.reshaped(first, {2 * r.units}, "first.step");
+  const Value forward = site.add(
+      "forward", {{"type", "subset"}, {"begin", 0}, {"end", r.units}}, {last});
+  const Value backward = site.add(
+      "backward",
+      {{"type", "subset"}, {"begin", r.units}, {"end", 2 * r.units}}, {first});
+  return site.add("state", {{"type", "merge"}}, {forward, backward});
+}
+
 void recurrent(Site& site, const Cell& cell) {
   Flow x = sequence(site);
   const Recurrent r = recurrent_of(site, cell, x);
@@ -212,43 +229,35 @@ void recurrent(Site& site, const Cell& cell) {
     site.refuse(
         "the state of its cell is read; an output of that would be "
         "needed");
-  std::string owner;
-  const auto make = [&](bool sequences, const char* part) {
-    Json layer = layer_of(r);
-    layer["return_sequences"] = sequences;
-    const Value made = site.add(part, std::move(layer), {from}, owner);
-    if (owner.empty()) {
-      owner = made.node;
-      for (std::int64_t d = 0; d < r.directions; ++d)
-        fill(r, owner, d, d == 0 ? "" : "backward_");
-    }
-    return made;
-  };
-  if (is_read(site, 0)) {
-    Value value = make(true, "");
-    const std::int64_t steps = value.shape()[0];
-    if (backwards) value = site.add("order", {{"type", "reverse"}}, {value});
+  const bool states = is_read(site, 1), all = is_read(site, 0);
+  Json layer = layer_of(r);
+  layer["return_sequences"] = all;
+  Value value = site.add("", std::move(layer), {from});
+  for (std::int64_t d = 0; d < r.directions; ++d)
+    fill(r, value.node, d, d == 0 ? "" : "backward_");
+  const Axis both = r.directions == 2 ? Axis{0} : Axis{};
+  if (states) {
     Flow y;
+    static_cast<Value&>(y) = all ? last_state(r, value) : value;
     if (r.directions == 2)
-      value = site.reshaped(value, {steps, 2, r.units}, "both");
-    static_cast<Value&>(y) = value;
-    const Axis both = r.directions == 2 ? Axis{1} : Axis{};
-    const Axis last{r.directions == 2 ? 2 : 1};
-    y.axes = batch_first ? std::vector<Axis>{{kBatch}, {0}, both, last}
-                         : std::vector<Axis>{{0}, both, {kBatch}, last};
-    site.give(std::move(y), 0);
-  }
-  if (is_read(site, 1)) {
-    Flow y;
-    static_cast<Value&>(y) = make(false, owner.empty() ? "" : "last");
-    if (r.directions == 2)
-      static_cast<Value&>(y) = site.reshaped(y, {2, r.units}, "both");
-    const Axis both = r.directions == 2 ? Axis{0} : Axis{};
+      static_cast<Value&>(y) = site.reshaped(y, {2, r.units}, "states");
     const Axis last{r.directions == 2 ? 1 : 0};
     y.axes = batch_first ? std::vector<Axis>{{kBatch}, both, last}
                          : std::vector<Axis>{both, {kBatch}, last};
     site.give(std::move(y), 1);
   }
+  if (!all) return;
+  const std::int64_t steps = value.shape()[0];
+  if (backwards) value = site.add("order", {{"type", "reverse"}}, {value});
+  Flow y;
+  if (r.directions == 2)
+    value = site.reshaped(value, {steps, 2, r.units}, "both");
+  static_cast<Value&>(y) = value;
+  const Axis second = r.directions == 2 ? Axis{1} : Axis{};
+  const Axis last{r.directions == 2 ? 2 : 1};
+  y.axes = batch_first ? std::vector<Axis>{{kBatch}, {0}, second, last}
+                       : std::vector<Axis>{{0}, second, {kBatch}, last};
+  site.give(std::move(y), 0);
 }
 
 void lstm(Site& site) { recurrent(site, {"lstm", 4, {0, 2, 3, 1}}); }
