@@ -3,7 +3,7 @@ ResNet-18 and MobileNetV2 of torchvision, and what dl-export wrote.
 
 Each network is exported by PyTorch, run by ONNX Runtime on random inputs, and compared
 by dl-import --check.  A difference is relative to the largest output.
-usage: onnx_import [--random N] [--torchvision] [CASE...]
+usage: onnx_import [--random N] [--torchvision] [--examples] [CASE...]
 """
 
 import argparse
@@ -18,6 +18,7 @@ import warnings
 import numpy as np
 import onnxruntime
 import torch
+from safetensors import safe_open
 from torch import nn
 
 from torch_drawn import drawn_network
@@ -92,10 +93,56 @@ def torchvision_networks():
         yield name, getattr(torchvision.models, name)(weights=None), [torch.randn(2, 3, 224, 224)]
 
 
+def state_dict(folder):
+    """ResNet-18: the network of its ONNX file, with its state dict by a proposed map."""
+    import torchvision
+    from safetensors.torch import save_file
+    model = torchvision.models.resnet18(weights=None)
+    randomize(model, torch.Generator().manual_seed(9))
+    model.eval()
+    x = torch.randn(2, 3, 224, 224)
+    path, out = folder / "net.onnx", folder / "net.safetensors"
+    with torch.no_grad():
+        torch.onnx.export(model, (x,), str(path), dynamo=False, input_names=["input"],
+                          training=torch.onnx.TrainingMode.PRESERVE, dynamic_axes={"input": {0: "batch"}})
+        wanted = model(x).numpy()
+    subprocess.run(["dl-import", "-q", path, "-o", out], check=True)
+    with safe_open(out, framework="numpy") as file:
+        (folder / "net.json").write_text(file.metadata()["network"])
+        own = {n: file.get_tensor(n) for n in file.keys()}
+    save_file(model.state_dict(), folder / "state.safetensors")
+    command = ["dl-import", "-q", "--weights", folder / "state.safetensors", "--net", folder / "net.json", "--map"]
+    names = subprocess.run([*command, "-"], check=True, capture_output=True).stdout
+    (folder / "map.json").write_bytes(names)
+    subprocess.run([*command, folder / "map.json", "-o", folder / "state-model.safetensors"], check=True)
+    with safe_open(folder / "state-model.safetensors", framework="numpy") as file:
+        same = all(np.array_equal(file.get_tensor(n), t) for n, t in own.items())
+    found = check(path, {"input": x.numpy()}, {session_of(path).get_outputs()[0].name: wanted})
+    return found if same else "other tensors than those of the ONNX file"
+
+
+def round_trips():
+    """(name, difference or what is wrong) of our examples, out and in again."""
+    import onnx_export
+    for path in sorted((onnx_export.ROOT / "scripts" / "examples").glob("*.json")):
+        network = json.loads(path.read_text())
+        if "layers" not in network and "nodes" not in network:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            data = onnx_export.drawn(network)
+            tensors, resolved = onnx_export.traced(network, data, 0, folder)
+            session = onnx_export.exported(onnx_export.written(tensors, resolved, folder), False, folder)
+            feeds = onnx_export.fed(session, data, 4)
+            outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
+            yield path.stem, check(folder / "model.onnx", feeds, outputs)
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("--random", type=int, default=100)
     options.add_argument("--torchvision", action="store_true")
+    options.add_argument("--examples", action="store_true")
     options.add_argument("--keep", type=pathlib.Path, help="a folder for the files")
     options.add_argument("cases", nargs="*")
     options = options.parse_args()
@@ -106,6 +153,13 @@ def main():
         todo = torchvision_networks()
     else:
         todo = ((f"drawn{i}", *drawn_network(i)) for i in range(options.random))
+    if options.examples:
+        wrong = 0
+        for name, found in round_trips():
+            good = isinstance(found, float) and found <= bound
+            wrong += not good
+            print(f"{'ok  ' if good else 'FAIL'} {name:12} {found if isinstance(found, str) else f'{found:.1e}'}", flush=True)
+        return 1 if wrong else 0
     print(f"PyTorch {torch.__version__}, ONNX Runtime {onnxruntime.__version__}; bound {bound:g}")
     for name, model, inputs in todo:
         if options.cases and name not in options.cases:
@@ -132,6 +186,13 @@ def main():
             print(f"{'ok  ' if good else 'FAIL'} {name:12} {'dynamo' if dynamo else 'script'} "
                   f"{found if isinstance(found, str) else f'{found:.1e}'}"
                   f"{'' if good else ' ' + ' '.join(str(model).split())[:400]}", flush=True)
+    if options.torchvision and not options.cases:
+        with tempfile.TemporaryDirectory() as folder:
+            found = state_dict(pathlib.Path(folder))
+        good = isinstance(found, float) and found <= bound
+        failed += not good
+        count += 1
+        print(f"{'ok  ' if good else 'FAIL'} resnet18     state dict {found if isinstance(found, str) else f'{found:.1e}'}")
     print(f"{count - failed} of {count} agree, largest difference {worst:.1e}, {skipped} not written")
     return 1 if failed or not count else 0
 
