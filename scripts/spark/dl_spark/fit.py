@@ -20,11 +20,12 @@ LAST_TASKS = 60  # seconds in which tasks end when the master has
 
 
 def fit(data, network, *, directory, training=None, epochs=1, workers=None,
-        threads=None, evaluation_data=None, resume=False, shuffle=True,
+        threads=None, evaluation_data=None, resume=False,
         options=(), worker_options=(), tools_folder=None, **how):
     """Trains; returns (path of the model, report of dl-master --json).
 
-    data: a DataFrame, or an RDD of (features, label).
+    data: a DataFrame, or an RDD of (features, label); or the pattern of shards
+        that write_shards() or dl-shard wrote, and likewise evaluation_data.
     network: file on the driver, dl-network(5).
     directory: absolute path of a folder on storage that all hosts see.  Shards,
         the run directory and the model are put there.
@@ -46,7 +47,7 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     training = training or SharedTrainingMaster()
     directory = tools.shared_folder(directory)
     os.makedirs(directory, exist_ok=True)
-    shards = _shards(directory, resume, network, tools_folder, shuffle, how,
+    shards = _shards(directory, resume, network, tools_folder, how,
                      {"train": data, "eval": evaluation_data})
     task_cpus = int(context.getConf().get("spark.task.cpus", "1"))
     threads = threads or task_cpus
@@ -86,6 +87,9 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
 
 
 def _context(data):
+    if isinstance(data, str):
+        from pyspark import SparkContext
+        return SparkContext.getOrCreate()
     return (data.sparkSession.sparkContext if hasattr(data, "sparkSession")
             else data.context)
 
@@ -98,9 +102,9 @@ def _check_cluster(context):
             "--conf spark.dynamicAllocation.enabled=false and --num-executors N", 78)
 
 
-def _shards(directory, resume, network, tools_folder, shuffle, how, data):
+def _shards(directory, resume, network, tools_folder, how, data):
     """Patterns of the shards of each kind of data.  With `resume`, those that
-    are there; note.json appears when all are complete."""
+    are there; the note appears when all are complete."""
     note = os.path.join(directory, "shards.json")
     if resume:
         try:
@@ -115,10 +119,13 @@ def _shards(directory, resume, network, tools_folder, shuffle, how, data):
             tools.remove(os.path.join(directory, name))
     written = {}
     for kind, rows in data.items():
+        if rows is None or isinstance(rows, str):
+            written[kind] = rows
+            continue
         # A task that was forgotten by an earlier fit() finds another name.
         folder = os.path.join(directory, f"{kind}-{uuid.uuid4().hex[:8]}")
-        written[kind] = None if rows is None else write_shards(
-            rows, folder, network, shuffle=shuffle, tools_folder=tools_folder, **how)[0]
+        written[kind] = write_shards(rows, folder, network,
+                                     tools_folder=tools_folder, **how)[0]
     with open(note + ".new", "w", encoding="utf-8") as file:
         json.dump(written, file)
     os.rename(note + ".new", note)

@@ -14,14 +14,13 @@ from dl_spark.columns import Columns
 from dl_spark.tools import Failure, Pipeline
 
 
-def write_shards(data, directory, network, *, shuffle=True, columns=None,
+def write_shards(data, directory, network, *, columns=None,
                  tools_folder=None, **how):
     """Writes DIRECTORY/part-NNNNN-000.dls, one for each partition that has rows.
 
     data: a DataFrame, or an RDD of (features, label).
     directory: absolute path of a new folder on storage that all hosts see.
     network: file with the network, which says what an example is.
-    shuffle: each partition's rows are put in a random order.
     how: features=, label=, shape=, classes=, regression=, see Columns.
     Returns (pattern of the files, examples, columns).  Raises Failure.
     """
@@ -37,7 +36,7 @@ def write_shards(data, directory, network, *, shuffle=True, columns=None,
         raise Failure(f"cannot create '{directory}': {error.strerror}", 73) from None
     try:
         written = partitions.run(
-            data, _writer(directory, columns, shuffle, tools_folder),
+            data, _writer(directory, columns, tools_folder),
             [("name", "string"), ("examples", "long")])
     except Exception as error:
         raise partitions.reason(error) or error from None
@@ -53,7 +52,7 @@ def write_shards(data, directory, network, *, shuffle=True, columns=None,
     return os.path.join(directory, "part-*.dls"), examples, columns
 
 
-def _writer(directory, columns, shuffle, tools_folder):
+def _writer(directory, columns, tools_folder):
     def write(chunks, partition):
         chunks, any_rows = partitions.first_of(chunks)
         if not any_rows:
@@ -62,12 +61,12 @@ def _writer(directory, columns, shuffle, tools_folder):
         try:
             os.mkdir(attempt)
             # The seed also tells the sets of equal partitions apart.
-            command = [tools.find("dl-shard", tools_folder), "-o",
-                       os.path.join(attempt, f"part-{partition:05d}"),
-                       "--seed", str(partition), "--no-provenance"]
+            command = [tools.find("dl-shard", tools_folder), "--no-provenance",
+                       "--shuffle", "--seed", str(partition),
+                       "-o", os.path.join(attempt, f"part-{partition:05d}")]
             with Pipeline(
                     [[tools.find("dl-preprocess", tools_folder)] + columns.arguments(),
-                     command + ["--shuffle"] * shuffle],
+                     command],
                     partitions.feed(chunks, columns)) as pipeline:
                 said = pipeline.output.read().decode()
                 pipeline.finish()

@@ -125,8 +125,7 @@ class Pipeline:
 
     def _said(self, at):
         self._errors[at].seek(0)
-        lines = self._errors[at].read()[-4000:].decode(errors="replace").splitlines()
-        return lines[-1] if lines else ""
+        return sentence_of(self._errors[at].read()[-4000:])
 
     def kill(self):
         for process in self._processes:
@@ -149,6 +148,13 @@ class Pipeline:
             errors.close()
 
 
+def sentence_of(said):
+    """The last thing that a tool said on standard error."""
+    lines = [line for line in said.decode(errors="replace").splitlines()
+             if line and not line.startswith("Try '")]
+    return lines[-1] if lines else ""
+
+
 def fill_standard_files():
     """Spark's Python has closed descriptor 0: a pipe that gets it would become
     the standard input of the wrong process."""
@@ -163,8 +169,7 @@ def run(command, **how):
     """Runs one tool to its end; returns what it wrote to standard output."""
     done = subprocess.run(command, capture_output=True, **how)
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").splitlines()
-        raise Failure(lines[-1] if lines else
+        raise Failure(sentence_of(done.stderr) or
                       f"{os.path.basename(command[0])} ended with {done.returncode}",
                       done.returncode)
     return done.stdout
