@@ -49,7 +49,7 @@ std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
     case 3:
       if (svmlight.multilabel) options.classes = "3";
       return open_svmlight({path}, options, svmlight, bad);
-    case 4:
+    case 5:
       options.shape = "2,3";
       options.dtype = (variant & 1) != 0 ? "f32" : "u8";
       options.regression = (variant & 2) != 0;

@@ -126,7 +126,7 @@ def of_dataframe(df, columns, labelled):
                           f"{', '.join(fields)}: name yours with features= and label=")
     kind = fields[columns.features]
     column = F.col(f"`{columns.features}`")
-    if kind.typeName() == "udt" and "vector" in kind.simpleString():
+    if kind.simpleString() == "vector":
         from pyspark.ml.functions import vector_to_array
         column, kind = vector_to_array(column, "float32"), ArrayType(FloatType())
     if isinstance(kind, StructType) and {"data", "nChannels", "mode"} <= set(kind.names):
@@ -148,10 +148,9 @@ def of_dataframe(df, columns, labelled):
         raise Failure(_wrong_type(columns.features, kind))
     if labelled:
         kind = fields[columns.label]
-        if columns.regression and not isinstance(kind, NumericType):
-            if kind.typeName() == "udt":
-                raise Failure(f"labels are vectors: convert column '{columns.label}' "
-                              "with pyspark.ml.functions.vector_to_array")
+        if kind.simpleString() == "vector":
+            raise Failure(f"labels are vectors: convert column '{columns.label}' "
+                          "with pyspark.ml.functions.vector_to_array")
         if not columns.regression and columns.classes is None or \
                 isinstance(kind, StringType) and isinstance(columns.classes, int):
             columns = replace(columns, classes=_found_classes(df, columns.label))

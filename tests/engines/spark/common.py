@@ -61,7 +61,7 @@ def events(directory, kind):
             for line in file:
                 if line.endswith("\n") and f'"{kind}"' in line:
                     event = json.loads(line)
-                    if kind in (event.get("event"), event.get("type"), event.get("kind")):
+                    if event["event"] == kind:
                         found.append(event)
     except FileNotFoundError:
         pass
@@ -78,20 +78,20 @@ def await_(what, condition, limit=120):
 
 
 def processes(name):
-    """pid: parent of all processes called `name` that are below this one, or
-    that lost their parent and have this one's group."""
-    found = {}
-    for stat in glob.glob("/proc/[0-9]*/stat"):
+    """pids of the processes called `name` that this test started, which have its
+    folder in their environment."""
+    mark = os.environ["SPARK_LOCAL_DIRS"].encode()
+    found = []
+    for folder in glob.glob("/proc/[0-9]*"):
         try:
-            with open(stat, encoding="utf-8") as file:
-                text = file.read()
+            with open(folder + "/comm", encoding="utf-8") as file:
+                if file.read().strip() != name:
+                    continue
+            with open(folder + "/environ", "rb") as file:  # empty of a zombie
+                if mark in file.read():
+                    found.append(int(os.path.basename(folder)))
         except OSError:
-            continue
-        head, tail = text.rsplit(")", 1)
-        pid, command = head.split(" (", 1)
-        state, parent, _ = tail.split()[:3]
-        if command == name and state != "Z":
-            found[int(pid)] = int(parent)
+            pass
     return found
 
 

@@ -3,10 +3,10 @@
 import glob
 import json
 import os
-import subprocess
 
 import dl_spark
-from common import (EXAMPLES, accuracy, check_events, digits, expect, session, tool)
+from common import (EXAMPLES, accuracy, check_events, digits, expect, processes,
+                    session, tool)
 
 # With speculation, which must do no harm.
 spark = session(**{"spark__speculation": "true"})
@@ -114,6 +114,7 @@ again, _ = dl_spark.fit(f"{here}/twins/part-*.dls", network, directory=f"{here}/
                             residualPostProcessor=dl_spark.ResidualClippingPostProcessor(5.0, 5),
                             voidConfiguration=dl_spark.VoidConfiguration(meshBuildMode="PLAIN")))
 expect("a finished run is not done again", again == model2)
-left = subprocess.run(["pgrep", "-g", "0", "dl-"], capture_output=True, text=True).stdout
+left = [name for name in ("dl-master", "dl-worker", "dl-infer", "dl-eval", "dl-preprocess")
+        if processes(name)]
 expect("no tool is left", not left, left)
 spark.stop()
