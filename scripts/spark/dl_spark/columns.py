@@ -117,8 +117,8 @@ def of_dataframe(df, columns, labelled):
     """The DataFrame with features as array<float> or binary, and the columns
     completed by its schema.  Conversions are Spark's own."""
     from pyspark.sql import functions as F
-    from pyspark.sql.types import (ArrayType, BinaryType, DoubleType, FloatType,
-                                   NumericType, StringType, StructType)
+    from pyspark.sql.types import (ArrayType, BinaryType, FloatType, NumericType,
+                                   StringType, StructType)
     fields = {field.name: field.dataType for field in df.schema.fields}
     for name in [columns.features] + ([columns.label] if labelled else []):
         if name not in fields:

@@ -10,13 +10,14 @@ import tempfile
 import uuid
 
 from dl_spark import partitions, tools
-from dl_spark.master import Master, make_keys
+from dl_spark.master import Master, make_keys, make_server_key
 from dl_spark.settings import SharedTrainingMaster
 from dl_spark.shards import write_shards
+from dl_spark.stage import Stage, places
 from dl_spark.tools import Failure
 from dl_spark.worker import work
 
-LAST_TASKS = 60  # seconds in which tasks end when the master has
+WAIT = "10m"  # for workers: as long as Spark tries to find places for a stage
 
 
 def fit(data, network, *, directory, training=None, epochs=1, workers=None,
@@ -42,7 +43,7 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     Raises Failure; its status is dl-master's.  With 75 the state is saved, and
     fit(..., resume=True) goes on.
     """
-    context = _context(data)
+    context = partitions.context_of(data)
     _check_cluster(context)
     training = training or SharedTrainingMaster()
     directory = tools.shared_folder(directory)
@@ -56,11 +57,9 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     model = os.path.join(directory, "model.safetensors")
     secrets = tempfile.mkdtemp(prefix="dl-spark-keys-")
     events = queue.Queue()
-    tag = "dl_spark-" + uuid.uuid4().hex
     master = None
     try:
-        attempts = int(context.getConf().get("spark.stage.maxConsecutiveAttempts", "4"))
-        keys = make_keys(secrets, workers, attempts, tools_folder)
+        make_server_key(secrets, tools_folder)
         master_file = os.path.join(secrets, "master.json")
         command = [tools.find("dl-master", tools_folder), "--net", network,
                    "--data", shards["train"], "--output", model,
@@ -73,25 +72,21 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
             command += ["--eval-data", shards["eval"]]
         if not resume:
             command.append("--fresh")
+        if "--wait" not in options:
+            command += ["--wait", WAIT]
         master = Master(command, master_file, lambda status: events.put(("master", status)))
         endpoint = master.endpoint()
         if endpoint is not None:
-            job = _start_job(context, workers, profile, tag, events,
-                             work(endpoint, keys, threads, worker_options, tools_folder))
-            _wait(context, master, job, events, tag, directory)
+            def task(attempt):
+                keys = make_keys(secrets, workers, attempt, tools_folder)
+                return work(endpoint, attempt, keys, threads, worker_options, tools_folder)
+            tries = int(context.getConf().get("spark.stage.maxConsecutiveAttempts", "4"))
+            Stage(context, workers, profile, task, events).run(master, tries)
         return model, json.loads(master.report)
     finally:
         if master:
             master.end()
         shutil.rmtree(secrets, ignore_errors=True)
-
-
-def _context(data):
-    if isinstance(data, str):
-        from pyspark import SparkContext
-        return SparkContext.getOrCreate()
-    return (data.sparkSession.sparkContext if hasattr(data, "sparkSession")
-            else data.context)
 
 
 def _check_cluster(context):
@@ -142,10 +137,7 @@ def _profile(context, threads, task_cpus):
 
 def _room(context, profile, wanted):
     """The number of workers; refuses more than would ever start together."""
-    scala = context._jsc.sc()
-    manager = scala.resourceProfileManager()
-    java = profile._java_resource_profile if profile else None
-    room = scala.maxNumConcurrentTasks(java or manager.defaultResourceProfile())
+    room = places(context, profile)
     if wanted is None:
         wanted = room
     if wanted < 1 or wanted > room:
@@ -170,50 +162,3 @@ def _bind(context, void):
             "give one that executors reach with spark.driver.host, or "
             "VoidConfiguration(controllerAddress=)", 78) from None
     return f"tcp://[{found}]:{port}" if ":" in found else f"tcp://{found}:{port}"
-
-
-def _start_job(context, workers, profile, tag, events, task):
-    from pyspark import InheritableThread
-
-    def job():
-        context.addJobTag(tag)
-        context.setLocalProperty("spark.job.description", "dl_spark.fit")
-        try:
-            rdd = context.parallelize(range(workers), workers)
-            if profile:
-                rdd = rdd.withResources(profile)
-            rdd.barrier().mapPartitions(task).collect()
-            events.put(("job", None))
-        except Exception as error:
-            events.put(("job", error))
-
-    thread = InheritableThread(target=job, daemon=True)
-    thread.start()
-    return thread
-
-
-def _wait(context, master, job, events, tag, directory):
-    """Until master and job have ended; if one fails, the other is ended."""
-    try:
-        who, result = events.get()
-        if who == "master":
-            if result == 0:
-                job.join(LAST_TASKS)
-                return
-            raise master.failure()
-        if result is None:  # the workers heard that the run is over
-            events.get()
-            if master.process.returncode:
-                raise master.failure()
-            return
-        # Workers fail with their master: then it has the reason.
-        master.end()
-        if master.process.returncode not in (0, 75):
-            raise master.failure()
-        said = partitions.reason(result) or str(result).strip().partition("\n")[0]
-        raise Failure(f"the workers' stage ended: {said}; what was learnt is saved in "
-                      f"'{directory}', and fit(..., resume=True) goes on", 75) from result
-    finally:
-        if job.is_alive():
-            context.cancelJobsWithTag(tag)
-            job.join(LAST_TASKS)

@@ -17,12 +17,15 @@ GRACE = 30  # seconds after SIGTERM; dl-master takes DL_GRACE, 25 s, itself
 START = 120  # seconds in which it says where it is
 
 
-def make_keys(folder, workers, attempts, tools_folder):
-    """Keys for one use, keys[attempt][rank]; the master's are in `folder`."""
+def make_server_key(folder, tools_folder):
+    tools.run([tools.find("dl-keygen", tools_folder), "-q", folder])
+
+
+def make_keys(folder, workers, attempt, tools_folder):
+    """Keys for one use by a process, for each worker of a start of the stage."""
     keygen = tools.find("dl-keygen", tools_folder)
-    tools.run([keygen, "-q", folder])
-    return [[tools.run([keygen, folder, "--once", f"{attempt}-{rank}"])
-             for rank in range(workers)] for attempt in range(attempts)]
+    return [tools.run([keygen, folder, "--once", f"{attempt}-{rank}"])
+            for rank in range(workers)]
 
 
 class Master:

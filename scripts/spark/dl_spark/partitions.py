@@ -13,6 +13,19 @@ except ImportError:
     HAS_ARROW = False
 
 
+def context_of(data):
+    """The SparkContext of a DataFrame or RDD, or of this program."""
+    if isinstance(data, str):
+        from pyspark import SparkContext
+        return SparkContext.getOrCreate()
+    if not hasattr(data, "schema"):
+        return data.context
+    if not hasattr(data.sparkSession, "sparkContext"):
+        raise Failure("the DataFrame is of Spark Connect, which has no barrier stages: "
+                      "run this program on the driver, as with spark-submit", 78)
+    return data.sparkSession.sparkContext
+
+
 def prepare(data, columns, labelled):
     """(data, columns): with FEATURES and LABEL selected where it is a
     DataFrame, and the columns completed by what it holds."""

@@ -8,7 +8,7 @@ from itertools import islice
 from dl_spark import columns as _columns
 from dl_spark import model as models
 from dl_spark import partitions, tools
-from dl_spark.chunks import FEATURES, ArrowChunk, encode, row_chunks
+from dl_spark.chunks import FEATURES, ArrowChunk, row_chunks
 from dl_spark.columns import Columns
 from dl_spark.shipping import ship
 from dl_spark.tools import Failure, Pipeline

@@ -5,6 +5,8 @@ import os
 import shutil
 import tempfile
 
+from dl_spark.partitions import context_of
+
 
 def ship(data, path):
     """A function that gives, in a task, the path of the model there.
@@ -12,8 +14,7 @@ def ship(data, path):
     The file is copied now: predictions are made later, when the DataFrame is
     used, and are those of the model as it is now.
     """
-    context = (data.sparkSession.sparkContext if hasattr(data, "sparkSession")
-               else data.context)
+    context = context_of(data)
     with open(path, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()[:16]
     name = f"dl-model-{digest}.safetensors"

@@ -13,24 +13,19 @@ LINES = 30    # of a worker that failed, in the exception
 GRACE = 30    # seconds after SIGTERM; dl-worker takes DL_GRACE, 25 s, itself
 
 
-def work(endpoint, keys, threads, options, tools_folder):
+def work(endpoint, attempt, keys, threads, options, tools_folder):
     """A function for mapPartitions of a barrier stage.
 
-    keys[attempt][rank]: what dl-keygen --once printed.  A stage that Spark
-    starts again has keys of its own, as those of workers that are gone are void.
+    attempt: how often the stage was started before.  keys[rank]: what
+    dl-keygen --once printed for this start.
     """
     def task(_):
         from pyspark import BarrierTaskContext
         tools.fill_standard_files()
         context = BarrierTaskContext.get()
         rank, size = context.partitionId(), len(context.getTaskInfos())
-        attempt = context.stageAttemptNumber() if hasattr(
-            context, "stageAttemptNumber") else context.attemptNumber()
         host = os.uname().nodename
         name = f"{host}:{rank}" + (f"+{attempt}" if attempt else "")
-        if attempt >= len(keys):
-            raise Failure(f"the stage was started {attempt + 1} times, and keys are "
-                          f"there for {len(keys)}")
         command = [tools.find("dl-worker", tools_folder), "--master", endpoint,
                    "--keys", "-", "--exit-on-stdin-eof", "--name", name,
                    "--threads", str(threads), *options]
@@ -43,7 +38,7 @@ def work(endpoint, keys, threads, options, tools_folder):
         last = collections.deque(maxlen=LINES)
         try:
             try:
-                worker.stdin.write(keys[attempt][rank])
+                worker.stdin.write(keys[rank])
                 worker.stdin.flush()
             except BrokenPipeError:
                 pass  # it says why

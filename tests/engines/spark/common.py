@@ -15,7 +15,9 @@ EXAMPLES = os.path.join(ROOT, "scripts/examples")
 
 def session(master="local-cluster[3,1,1024]", **settings):
     from pyspark.sql import SparkSession
-    builder = SparkSession.builder.master(master)
+    builder = SparkSession.builder
+    if master:  # else spark-submit says
+        builder = builder.master(master)
     told = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
             "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g",
             "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],

@@ -4,7 +4,7 @@ import json
 import os
 
 import dl_spark
-from common import EXAMPLES, accuracy, digits, expect, refused, session
+from common import accuracy, digits, expect, refused, session
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import Row
 from pyspark.sql import functions as F
