@@ -42,7 +42,7 @@ def whole(report):
 
 def none_left(*names):
     for name in names:
-        await_(f"the end of {name}", lambda: not processes(name), 60)
+        await_(f"the end of {name}", lambda: not processes(name), 120)
     print(f"no {', '.join(names)} is left")
 
 
