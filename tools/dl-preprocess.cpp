@@ -1,6 +1,7 @@
 // dl-preprocess - turn raw files into a DataSet stream
 // For users: man/dl-preprocess.1.scd.  The formats: libcore/vectorize.
 
+#include <array>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -26,9 +27,12 @@ constexpr dl::cli::ToolInfo kTool = {
     .examples =
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
         "dl-preprocess csv --header --label species iris.csv | dl-shard -n 4\n"
-        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
+        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar\n"
+        "camera | dl-preprocess raw --no-labels --shape 28,28,1 --dtype u8",
     .on_kill = dl::io::remove_unfinished,
 };
+
+constexpr std::array kFormats = {"idx", "csv", "svmlight", "cifar", "raw"};
 
 struct Args {
   std::vector<std::string> operands;
@@ -39,6 +43,7 @@ struct Args {
   dl::vectorize::ReaderOptions reader;
   dl::vectorize::CsvOptions csv;
   dl::vectorize::SvmlightOptions svmlight;
+  dl::vectorize::RawOptions raw;
   const dl::cli::Options* options = nullptr;
 };
 
@@ -52,15 +57,16 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.flag("regression", &a.reader.regression,
            "labels are numbers to predict, not classes");
   opt.add("shape", &a.reader.shape, "LIST", "shape of an example, as 8,8,1");
-  opt.add("dtype", &a.reader.dtype, "TYPE",
-          "type that features are stored in (csv, svmlight: f32)");
+  opt.add(
+      "dtype", &a.reader.dtype, "TYPE",
+      "type that features are stored in, raw: come in (csv, svmlight: f32)");
   opt.add("max-bad", &a.max_bad, "N",
           "bad records to leave out before failing");
   opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
   opt.flag("no-provenance", &a.no_provenance,
            "do not record how the stream was made");
-  opt.section("Options for idx");
-  opt.flag("no-labels", &a.no_labels, "the inputs are features alone");
+  opt.flag("no-labels", &a.no_labels,
+           "idx and raw: the inputs are features alone");
   opt.section("Options for csv");
   opt.add("label", &a.csv.label, "COLUMNS",
           "columns to predict: names, numbers from 1, -1 for the last, none");
@@ -86,6 +92,8 @@ void declare(dl::cli::Options& opt, Args& a) {
            "labels are lists of classes, as 1,3");
   opt.section("Options for cifar");
   opt.add("variant", &a.variant, "NAME", "10, 100 or 100-coarse");
+  opt.section("Options for raw");
+  opt.add("targets", &a.raw.targets, "N", "numbers to predict of an example");
   opt.rest(&a.operands);
 }
 
@@ -98,10 +106,16 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
   if (format == "svmlight")
     return open_svmlight(inputs, a.reader, a.svmlight, bad);
   if (format == "cifar") return open_cifar(inputs, a.variant, a.reader, bad);
-  std::string near = dl::nearest(format, {"idx", "csv", "svmlight", "cifar"});
+  if (format == "raw") {
+    dl::vectorize::RawOptions raw = a.raw;
+    raw.labels = !a.no_labels;
+    return open_raw(inputs, a.reader, raw, bad);
+  }
+  std::string near = dl::nearest(
+      format, std::vector<std::string>(kFormats.begin(), kFormats.end()));
   throw dl::Error{dl::Code::kUsage,
                   "unknown format '" + format + "' (" +
-                      (near.empty() ? "want idx, csv, svmlight or cifar"
+                      (near.empty() ? "want idx, csv, svmlight, cifar or raw"
                                     : "did you mean '" + near + "'?") +
                       ")"};
 }
@@ -137,10 +151,15 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
 void run(const Args& a, std::vector<std::string> arguments) {
   if (a.operands.empty())
     throw dl::Error{dl::Code::kUsage,
-                    "want a format: idx, csv, svmlight or cifar"};
-  for (const std::string format : {"idx", "csv", "svmlight", "cifar"})
-    if (a.operands[0] != format)
+                    "want a format: idx, csv, svmlight, cifar or raw"};
+  const std::string& wanted = a.operands[0];
+  for (const std::string format : kFormats)
+    if (wanted != format)
       a.options->refuse_section("Options for " + format, "is for " + format);
+  if (wanted != "idx" && wanted != "raw")
+    a.options->refuse({"no-labels"}, "is for idx and raw");
+  if (!a.reader.regression)
+    a.options->refuse({"targets"}, "is for --regression");
   if (a.no_labels)
     a.options->refuse({"classes", "regression"},
                       "does not go with --no-labels");
