@@ -47,6 +47,10 @@ class Draw:
     def chance(self, p):
         return bool(self.random.random() < p)
 
+    def part(self):
+        """Whether a layer has a part that here it always has."""
+        return self.chance(0.7) or self.trained
+
     def activation(self):
         return self.of(*(("tanh", "sigmoid", "softplus", "linear") if self.trained else NAMED))
 
@@ -68,8 +72,8 @@ def by_rank(d, x):
     rank = len(shape)
     every = [lambda: L.Dense(d.below(1, 6), d.activation(), use_bias=d.chance(0.8)),
              lambda: L.Activation(d.activation()),
-             lambda: L.BatchNormalization(center=d.chance(0.7), scale=d.chance(0.7), epsilon=d.of(1e-3, 0.1)),
-             lambda: L.LayerNormalization(center=d.chance(0.7), scale=d.chance(0.7)),
+             lambda: L.BatchNormalization(center=d.part(), scale=d.part(), epsilon=d.of(1e-3, 0.1)),
+             lambda: L.LayerNormalization(center=d.part(), scale=d.part()),
              lambda: L.LeakyReLU(d.of(0.1, 0.3)), lambda: L.ELU(d.of(0.5, 1.0)),
              lambda: L.PReLU("uniform"), lambda: L.Rescaling(d.of(0.5, 2.0), d.of(0.0, -1.0)),
              lambda: L.Softmax(), lambda: L.UnitNormalization(), lambda: L.Identity(),
