@@ -47,6 +47,10 @@ class Draw:
     def chance(self, p):
         return bool(self.random.random() < p)
 
+    def part(self):
+        """Whether a layer has a part that here it always has."""
+        return self.chance(0.7) or self.trained
+
     def activation(self):
         return self.of(*(("tanh", "sigmoid", "softplus", "linear") if self.trained else NAMED))
 
@@ -68,8 +72,8 @@ def by_rank(d, x):
     rank = len(shape)
     every = [lambda: L.Dense(d.below(1, 6), d.activation(), use_bias=d.chance(0.8)),
              lambda: L.Activation(d.activation()),
-             lambda: L.BatchNormalization(center=d.chance(0.7), scale=d.chance(0.7), epsilon=d.of(1e-3, 0.1)),
-             lambda: L.LayerNormalization(center=d.chance(0.7), scale=d.chance(0.7)),
+             lambda: L.BatchNormalization(center=d.part(), scale=d.part(), epsilon=d.of(1e-3, 0.1)),
+             lambda: L.LayerNormalization(center=d.part(), scale=d.part()),
              lambda: L.LeakyReLU(d.of(0.1, 0.3)), lambda: L.ELU(d.of(0.5, 1.0)),
              lambda: L.PReLU("uniform"), lambda: L.Rescaling(d.of(0.5, 2.0), d.of(0.0, -1.0)),
              lambda: L.Softmax(), lambda: L.UnitNormalization(), lambda: L.Identity(),
@@ -96,7 +100,7 @@ def series(d, shape):
         if make is not L.SimpleRNN:
             options["recurrent_activation"] = d.of("sigmoid", "sigmoid", "hard_tanh" if not d.trained else "sigmoid")
         if make is L.GRU:
-            options["reset_after"] = d.chance(0.5)
+            options["reset_after"] = d.chance(0.5) and not d.trained
         if make is L.LSTM:
             options["unit_forget_bias"] = d.chance(0.5)
         return make(d.below(1, 5), **options)
@@ -107,9 +111,12 @@ def series(d, shape):
             return L.Bidirectional(cell(sequences), merge_mode=d.of("concat", "sum", "mul", "ave"))
         if d.chance(0.2) and not d.padded:
             backwards = d.of(L.LSTM, L.GRU, L.SimpleRNN)
+            if backwards is L.GRU:
+                return L.GRU(2, go_backwards=True, return_sequences=sequences, reset_after=not d.trained)
             return backwards(d.below(1, 4), go_backwards=True, return_sequences=sequences)
         if d.chance(0.2):
-            return L.RNN(d.of(L.LSTMCell, L.GRUCell, L.SimpleRNNCell)(d.below(1, 4)), return_sequences=sequences)
+            made = d.of(L.LSTMCell, L.SimpleRNNCell) if d.trained else d.of(L.LSTMCell, L.GRUCell, L.SimpleRNNCell)
+            return L.RNN(made(d.below(1, 4)), return_sequences=sequences)
         return cell(sequences)
 
     def conv():
@@ -306,8 +313,8 @@ def masked(d):
     for _ in range(d.below(0, 2)):
         y = d.of(lambda: L.LSTM(3, return_sequences=True), lambda: L.Dense(4, d.activation()),
                  lambda: L.LayerNormalization(), lambda: L.Activation("tanh"),
-                 lambda: L.Bidirectional(L.GRU(2, return_sequences=True)))()(y)
-    y = d.of(lambda: L.LSTM(3), lambda: L.GRU(3, reset_after=d.chance(0.5)), lambda: L.SimpleRNN(3),
+                 lambda: L.Bidirectional(L.GRU(2, return_sequences=True, reset_after=not d.trained)))()(y)
+    y = d.of(lambda: L.LSTM(3), lambda: L.GRU(3, reset_after=d.chance(0.5) and not d.trained), lambda: L.SimpleRNN(3),
              lambda: L.Bidirectional(L.LSTM(2), merge_mode=d.of("concat", "sum", "ave")),
              lambda: L.GlobalAveragePooling1D())()(y)
     return keras.Model(x, L.Dense(2, d.activation())(y))

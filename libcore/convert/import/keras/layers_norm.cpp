@@ -33,6 +33,16 @@ Flow with_last(Site& site, std::int64_t axis) {
               "; the channels, first or last, would be needed");
 }
 
+// Here all have both, and train them where the layer is not frozen.
+void note_added(const Site& site, bool scale, bool center) {
+  if (!scale || !center)
+    site.note(std::string("it has no ") +
+              (scale    ? "beta"
+               : center ? "gamma"
+                        : "gamma and beta") +
+              ": here these are trained as well");
+}
+
 Flow batch_norm(Site& site) {
   if (site.integer({"mode"}, 0, 2, 0) != 0)
     site.refuse("its mode is not 0, that of running statistics by channel");
@@ -40,6 +50,7 @@ Flow batch_norm(Site& site) {
   const Shape channels{site.shape(value).back()};
   const bool scale = site.flag({"scale"}, true);
   const bool center = site.flag({"center"}, true);
+  note_added(site, scale, center);
   const std::size_t count = 2 + (scale ? 1U : 0U) + (center ? 1U : 0U);
   const auto arrays = site.take("", std::vector<Shape>(count, channels));
   Json node{{"type", "batch_norm"},
@@ -68,6 +79,10 @@ Flow scaled_and_centred(Site& site, Json node, const Flow& value) {
   const auto arrays = site.take(
       "", std::vector<Shape>((scale ? 1U : 0U) + (center ? 1U : 0U), channels));
   node["epsilon"] = site.number({"epsilon"}, 1e-3);
+  if (!scale && !center)
+    node["frozen"] = true;
+  else
+    note_added(site, scale, center);
   const Flow flow = site.add("", std::move(node), {value});
   site.fill("gamma", scale ? as_is(arrays[0]) : all_of(1));
   site.fill("beta", center ? as_is(arrays[scale ? 1 : 0]) : all_of(0));
