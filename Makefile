@@ -67,8 +67,24 @@ peers: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin onnx
 	scripts/peers --bin $(BUILD)/bin keras
 	scripts/peers --bin $(BUILD)/bin import
+	scripts/peers --bin $(BUILD)/bin onnx-in --torchvision
+	scripts/peers --bin $(BUILD)/bin onnx-in
 	scripts/peers --bin $(BUILD)/bin parity --random 300
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
+
+.PHONY: peers-models
+## peers-models: models of Keras and ONNX in and out, beside Keras and ONNX Runtime
+peers-models: bootstrap-test
+	$(MAKE) configure
+	$(build) tools peers_tools make-dataset
+	scripts/peers --bin $(BUILD)/bin import
+	scripts/peers --bin $(BUILD)/bin import --applications
+	scripts/peers --bin $(BUILD)/bin models random
+	scripts/peers --bin $(BUILD)/bin models training
+	scripts/peers --bin $(BUILD)/bin models classes
+	scripts/peers --bin $(BUILD)/bin models keras1
+	scripts/peers --bin $(BUILD)/bin onnx
+	scripts/peers --bin $(BUILD)/bin keras
 
 .PHONY: peers-distributed
 ## peers-distributed: over 100 Mbit/s and 1 Gbit/s beside PyTorch's DDP (root)
@@ -84,6 +100,14 @@ soak: bootstrap-test
 	$(MAKE) configure
 	$(build) all
 	tests/run --bin $(BUILD)/bin --limit 2000 tests/soak
+
+.PHONY: engines
+## engines: under Slurm, MPI, ssh, Kubernetes' contract and others (root, half an hour)
+engines:
+	scripts/bootstrap --engines
+	$(MAKE) configure
+	$(build) all
+	tests/run --bin $(BUILD)/bin tests/engines
 
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan

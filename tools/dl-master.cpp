@@ -12,6 +12,7 @@
 #include "libcore/cluster/master/master.h"
 #include "libcore/device/open.h"
 #include "tools/dl-master-exchange.h"
+#include "tools/dl-master-workers.h"
 
 namespace {
 
@@ -27,6 +28,8 @@ constexpr dl::cli::ToolInfo kTool = {
         "dl-master --replay RUN --list",
     .examples =
         "dl-master --net lenet.json --data 'train-*.dls' --epochs 5 --local 2 "
+        "-o lenet.safetensors\n"
+        "dl-master --net lenet.json --data 'train-*.dls' --hosts 'h1,h2*4' "
         "-o lenet.safetensors\n"
         "dl-master --net lenet.json --data 'train-*.dls' --mode averaging "
         "--workers 4 --keys keys --master-file m.json -o lenet.safetensors",
@@ -94,34 +97,7 @@ void declare_what(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.add("on-divergence", &m.on_divergence, "WHAT", "reduce, stop or ignore");
 }
 
-void declare_how(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
-  opt.section("Workers");
-  opt.add("local", &m.local, "COUNT", "start so many workers on this host");
-  opt.add("threads", &m.threads, "COUNT", "of a local worker; 0: as it gains");
-  opt.add("device", &m.device, "NAME", "of local workers");
-  opt.add("precision", &m.precision, "NAME", "likewise, as dl-worker has it");
-  opt.add("bind", &m.bind, "ENDPOINT", "where to listen, if not tcp://*:0");
-  opt.add("master-file", &m.master_file, "FILE",
-          "write the endpoint there, for dl-worker --master-file");
-  opt.add("keys", &m.security.keys, "DIR",
-          "folder with server.key and workers/*.pub");
-  opt.flag("insecure", &m.security.insecure,
-           "listen on the network without encryption");
-  opt.add("min-workers", &m.min_workers, "COUNT",
-          "begin when there are so many; 0: --local, or 1");
-  opt.duration("wait", &m.wait, "TIME",
-               "for workers, to begin and when all are gone");
-  opt.duration("heartbeat", &m.heartbeat, "TIME",
-               "between two signs of life of a worker");
-  opt.duration("lost-after", &m.lost_after, "TIME",
-               "of silence, a worker's work is given to others");
-  opt.duration("stuck-after", &m.stuck_after, "TIME",
-               "without progress, likewise");
-  opt.flag("speculate", &m.speculate,
-           "give what a slow worker has to an idle one as well");
-  opt.add("skip-bad-shards", &m.skip_bad_shards, "COUNT",
-          "shards that may be left out as damaged or deadly");
-
+void declare_checkpoints(dl::cli::Options& opt, dl::cluster::MasterOptions& m) {
   opt.section("Checkpoints");
   opt.duration("checkpoint-every", &m.checkpoint_every, "TIME",
                "between two; 0: only after epochs");
@@ -149,12 +125,9 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
   if (m.pretrain > 0)
     opt.refuse({"init", "reset", "dry-run", "estimate"},
                "does not go with --pretrain");
-  if (m.security.insecure) opt.refuse({"keys"}, "does not go with --insecure");
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
-  if (m.local == 0)
-    opt.refuse({"threads", "device", "precision"},
-               "is for --local; dl-worker has its own");
+  check_workers(opt, m);
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }
 
@@ -170,6 +143,7 @@ void run(Args& args) {
     master.stop = dl::cli::catch_stop_signals();
     master.stop_name = dl::cli::stop_signal_name;
     master.detail = dl::cli::verbose();
+    master.show = dl::cli::show;
     master.progress = [&](const auto& line) { progress.update(line); };
   }
   const dl::cluster::Outcome outcome = dl::cluster::run_master(master, log);
@@ -192,7 +166,8 @@ int main(int argc, char** argv) {
       [&](dl::cli::Options& o) {
         args.options = &o;
         declare_what(o, args.master);
-        declare_how(o, args.master);
+        declare_workers(o, args.master);
+        declare_checkpoints(o, args.master);
         o.section("Output");
         o.flag("json", &args.json, "the report, or the dry run, as JSON");
       },

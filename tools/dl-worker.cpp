@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "libcore/base/error.h"
-#include "libcore/base/parallel.h"
 #include "libcore/cli/stop_signal.h"
 #include "libcore/cli/tool.h"
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/worker/auto_device.h"
+#include "libcore/cluster/worker/place.h"
 #include "libcore/cluster/worker/worker.h"
 #include "libcore/device/open.h"
 
@@ -61,6 +61,10 @@ void declare(dl::cli::Options& opt, Args& a) {
           "folder with server.pub and worker.key; -: standard input");
   opt.flag("insecure", &a.worker.security.insecure,
            "talk to other hosts without encryption");
+  opt.add("interface", &a.worker.network.interface, "NAME",
+          "be there for other workers at the address of this interface");
+  opt.add("network", &a.worker.network.network, "NETWORK",
+          "or at this host's address in this network, such as 10.0.0.0/16");
 
   opt.section("Work");
   opt.add("device", &a.worker.trainer.device, "NAME",
@@ -68,7 +72,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("precision", &a.precision, "NAME",
           "of products: float32, tf32 or bfloat16");
   opt.add("threads", &a.threads, "COUNT",
-          "threads that compute; 0: as many as there are cores");
+          "threads that compute; 0: the cores of this host, shared by its "
+          "ranks");
   opt.add("data-root", &a.worker.trainer.data_root, "DIR",
           "open shards below this folder only");
   opt.add("prefetch", &a.worker.trainer.prefetch, "COUNT",
@@ -77,7 +82,8 @@ void declare(dl::cli::Options& opt, Args& a) {
 
   opt.section("Name and end");
   opt.add("name", &a.worker.name, "NAME",
-          "what to be called, unique in the run; HOST-PID if not given");
+          "what to be called, unique in the run; HOST:RANK or HOST-PID if not "
+          "given");
   opt.flag("exit-on-stdin-eof", &a.exit_on_stdin_eof,
            "stop when standard input ends, for use through ssh");
 }
@@ -99,6 +105,7 @@ void check(const Args& args) {
                     "the master is"};
   if (worker.master.file.empty())
     dl::cluster::check_endpoint(worker.master.endpoint);
+  dl::cluster::check_network(worker.network);
   if (worker.security.insecure)
     args.options->refuse({"keys"}, "does not go with --insecure");
   if (args.threads < 0 || args.threads > 4096)
@@ -116,10 +123,10 @@ void check(const Args& args) {
 // --device auto becomes what it is here: where that is several GPUs, in a
 // process for each.  False: this is the one that has started them, and they
 // have ended.
-bool choose_device(Args& args) {
+bool choose_device(Args& args, const dl::cluster::LaunchedAs& place) {
   dl::cluster::WorkerOptions& worker = args.worker;
   if (worker.trainer.device != "auto") return true;
-  const auto devices = dl::cluster::devices_of_auto();
+  const auto devices = dl::cluster::devices_of_auto(place);
   const std::size_t count = devices.names.size();
   std::size_t mine = 0;
   if (count > 1) {
@@ -144,8 +151,9 @@ bool choose_device(Args& args) {
           std::max(1, worker.trainer.threads / static_cast<int>(count));
   }
   worker.trainer.device = devices.names[mine];
-  dl::cli::log()(dl::Level::kInfo, "--device auto: " + worker.trainer.device +
-                                       " (" + devices.why + ")");
+  dl::cli::log()(
+      devices.broken ? dl::Level::kWarning : dl::Level::kInfo,
+      "--device auto: " + worker.trainer.device + " (" + devices.why + ")");
   return true;
 }
 
@@ -158,10 +166,10 @@ void run(Args& args) {
   check(args);
   worker.version = DL_VERSION;
   worker.trainer.precision = dl::device::precision_of(args.precision);
-  worker.trainer.threads =
-      args.threads > 0 ? static_cast<int>(args.threads) : dl::available_cores();
   worker.trainer.cache_bytes = args.cache;
-  if (!choose_device(args)) return;
+  worker.trainer.threads = static_cast<int>(args.threads);
+  if (!choose_device(args, dl::cluster::find_place(worker, dl::cli::log())))
+    return;
   if (worker.security.keys == "-")
     worker.security.given = dl::cluster::read_worker_keys_from(STDIN_FILENO);
   worker.stop = dl::cli::catch_stop_signals();

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <exception>
-#include <fstream>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "libcore/base/cgroup.h"
 #include "libcore/base/round.h"
 
 namespace dl {
@@ -96,13 +94,8 @@ int available_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);
   int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  std::ifstream limit("/sys/fs/cgroup/cpu.max");  // "max 100000", "150000 ..."
-  std::string quota;
-  double period = 0;
-  if (limit >> quota >> period && quota != "max" && period > 0) {
-    double share = std::strtod(quota.c_str(), nullptr) / period;
-    cores = std::min(cores, static_cast<int>(std::ceil(share)));
-  }
+  if (const auto limit = cgroup_cores())
+    cores = std::min(cores, static_cast<int>(std::ceil(*limit)));
   return cores < 1 ? 1 : cores;
 }
 

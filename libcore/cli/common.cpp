@@ -51,6 +51,7 @@ void set_up(const ToolInfo& tool, const CommonOptions& common) {
 }
 
 const Log& log() { return terminal.log; }
+void show(const std::string& line) { write_line(displayed_lines(line)); }
 bool verbose() { return terminal.verbose; }
 
 void report(const std::string& tool, const std::string& message) {

@@ -8,6 +8,7 @@
 #define DL_LIBCORE_CLI_TOOL_H_
 
 #include <functional>
+#include <string>
 
 #include "libcore/base/log.h"
 #include "libcore/cli/options.h"
@@ -30,6 +31,8 @@ struct ToolInfo {
 // The message sink of this process, valid after parsing: warnings always
 // reach stderr, info unless -q, detail with -v.  Whole lines, one write each.
 const Log& log();
+// Shows a line of another program, likewise.
+void show(const std::string& line);
 // Whether --verbose was given.
 bool verbose();
 

@@ -52,15 +52,16 @@ finish() {
   echo "$1: status $status"
 }
 
-# await WHAT COMMAND...: tries until the command succeeds, at most 20 s.
+# await WHAT COMMAND...: tries until the command succeeds, at most $patience s, 20 if
+# that is not set.
 await() {
   local what=$1 i
   shift
-  for ((i = 0; i < 400; i++)); do
+  for ((i = 0; i < 20 * ${patience:-20}; i++)); do
     "$@" >/dev/null 2>&1 && return
     sleep 0.05
   done
-  fail "waited 20 s for $what"
+  fail "waited ${patience:-20} s for $what"
 }
 
 # Prints FIELD of each event of RUN that has what the JSON object WANTED has.

@@ -184,8 +184,9 @@ void Admission::note_instructions(const Member& newcomer) {
 // A worker that died may have started again before it was missed: if its old
 // connection takes nothing any more, the name is free.
 void Admission::free_name(const Member& newcomer) {
+  const std::string name = default_name(newcomer.hello);
   for (Member* old : context_.members.present()) {
-    if (old->hello.name != newcomer.hello.name || old->peer == newcomer.peer ||
+    if (old->hello.name != name || old->peer == newcomer.peer ||
         old->hello.process == newcomer.hello.process)
       continue;
     if (!context_.outgoing.send(*old, Stale{}.to_message()))

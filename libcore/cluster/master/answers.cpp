@@ -111,6 +111,7 @@ void Answers::accept(Member& member, const Lease& lease, std::int64_t first,
   member.rejections = 0;
   member.examples += examples;
   context_.report.batches += static_cast<std::uint64_t>(count);
+  context_.report.batches_of[member.hello.name] += count;
   context_.report.payload += bytes;
   Json fields = {{"lease", lease.id},
                  {"fence", lease.fence},

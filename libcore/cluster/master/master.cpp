@@ -6,6 +6,7 @@
 
 #include "libcore/cluster/master/master_run.h"
 #include "libcore/cluster/master/pretraining.h"
+#include "libcore/cluster/plan/host_list.h"
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/store/replay.h"
 #include "libcore/cluster/store/run_files.h"
@@ -114,14 +115,11 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
 
 }  // namespace
 
-Outcome run_master(const MasterOptions& options, const Log& log) {
+Outcome run_master(const MasterOptions& given, const Log& log) {
+  MasterOptions options = given;
+  if (!options.hosts.empty()) options.hosts_listed = parse_hosts(options.hosts);
   if (!options.bind.empty()) check_bind(options.bind);
-  if (options.local > 0 &&
-      (options.security.insecure || !options.security.keys.empty()))
-    throw Error{Code::kUsage,
-                "--keys and --insecure are for workers that come over the "
-                "network: start those of this host with dl-worker, too, "
-                "without --local"};
+  check_network(options.network);
   if (options.dry_run) return dry_run(options, log);
   if (options.estimate) {
     limits_of(options);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "libcore/base/clock.h"
@@ -14,8 +13,8 @@
 #include "libcore/base/parallel.h"
 #include "libcore/base/unique.h"
 #include "libcore/cluster/master/coordinator.h"
+#include "libcore/cluster/master/crew.h"
 #include "libcore/cluster/master/farewell.h"
-#include "libcore/cluster/master/local_workers.h"
 #include "libcore/cluster/master/progress_line.h"
 #include "libcore/cluster/master/watchdog.h"
 #include "libcore/cluster/plan/plan.h"
@@ -38,7 +37,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPause{50};   // between two looks at the clock
 constexpr int kMessagesAtOnce = 64;  // before limits are looked at again
-constexpr int kMostRestarts = 4;     // of each local worker, without progress
 // A master that says nothing for so many times --lost-after is lost itself.
 constexpr int kSilence = 10;
 // For their Leave, after Stop, also of those that are connecting again.
@@ -46,7 +44,7 @@ constexpr double kFarewellSeconds = 5;
 // What a thread must have to do in a mini-batch, forward, to be worth waking:
 // below it two threads took longer than one.
 constexpr double kFlopsForThread = 500'000;
-constexpr double kWorkersLeave = 10;  // seconds for local workers to end
+constexpr double kWorkersLeave = 10;  // seconds for workers to end
 
 std::string new_run_id() {
   return io::hex(unique_number()) + io::hex(unique_number());
@@ -69,11 +67,13 @@ class Master {
   int threads_of_worker() const;
   std::vector<RouterSocket::Incoming> start_workers(RouterSocket& socket);
   void start(RouterSocket& socket);
+  std::string told_endpoint(const RouterSocket& socket) const;
   void announce(const RouterSocket& socket);
+  void write_master_file(bool finished) const;
+  void tell_waiting();
   void loop(RouterSocket& socket);
   void see_off(int code, const std::string& reason);
   void receive();
-  void look_after_local_workers();
   void renew_tree_key();
   MasterData& data_of(const Fetch& fetch);
   Hooks hooks();
@@ -90,13 +90,12 @@ class Master {
   std::string tree_key_;  // Welcome::tree_key
   bool some_have_old_key_ = false;
   std::optional<LocalSocket> local_socket_;
+  std::unique_ptr<RouterSocket> socket_;
   std::optional<SocketLink> link_;
   std::optional<EventLog> events_;
   std::optional<RunContext> context_;
   std::optional<Coordinator> coordinator_;
-  std::optional<LocalWorkers> local_;
-  int restarts_ = 0;  // of local workers, since a mini-batch was committed
-  std::uint64_t settled_at_restart_ = 0;  // mini-batches
+  std::optional<Crew> crew_;
   bool stopping_ = false;
   std::vector<HostFigures> measured_;  // with --estimate
   double began_ = monotonic_seconds();
@@ -106,27 +105,30 @@ class Master {
 
 Outcome Master::run() {
   plan_ = make_plan(options_, store_.path(), log_);
-  std::unique_ptr<RouterSocket> socket;
   std::vector<RouterSocket::Incoming> first;
   // What fails leaves an earlier run as it is, and no new one.
   const bool anew = options_.fresh || !store_.holds_run();
   if (anew) {
-    socket = listen();
-    first = start_workers(*socket);
+    socket_ = listen();
+    first = start_workers(*socket_);
     if (options_.fresh) store_.start_over(plan_);
   }
   state_ = store_.take_up(plan_);
-  if (state_.finished) return finished();
-  if (!anew) socket = listen();
+  if (state_.finished) {
+    Outcome outcome = finished();
+    tell_waiting();
+    return outcome;
+  }
+  if (!anew) socket_ = listen();
   begin_history();
   if (store_.known())
     log_(Level::kInfo, "going on with " + store_.describe(state_));
-  if (!anew) first = start_workers(*socket);
-  start(*socket);
+  if (!anew) first = start_workers(*socket_);
+  start(*socket_);
   try {
     for (const RouterSocket::Incoming& incoming : first)
       coordinator_->handle(incoming, monotonic_seconds());
-    loop(*socket);
+    loop(*socket_);
     if (coordinator_->finished() && !options_.estimate)
       store_.write_model(context_->state);
   } catch (const Error& error) {
@@ -136,7 +138,7 @@ Outcome Master::run() {
                                                 : error.what());
     events_->write("stop", {{"why", error.what()},
                             {"code", static_cast<int>(error.code())}});
-    if (local_) local_->finish(kWorkersLeave);
+    if (crew_) crew_->finish(kWorkersLeave);
     context_->report.seconds = monotonic_seconds() - began_;
     if (error.code() == Code::kDiverged) log_(Level::kInfo, outcome().text);
     throw;
@@ -146,9 +148,11 @@ Outcome Master::run() {
   // back.
   if (!coordinator_->finished())
     see_off(75, coordinator_->stop_reason());
-  else if (plan_.stage.empty() || local_)
+  else if (plan_.stage.empty() || crew_)
     see_off(0, "the run is finished");
-  if (local_) local_->finish(kWorkersLeave);
+  if (crew_) crew_->finish(kWorkersLeave);
+  // Who waits for us, or has lost us, need not wait any longer.
+  if (coordinator_->finished() && plan_.stage.empty()) write_master_file(true);
   if (options_.estimate && coordinator_->finished()) return estimated();
   Outcome result = outcome();
   events_->write("report", result.json);
@@ -172,12 +176,22 @@ Outcome Master::run() {
 
 std::unique_ptr<RouterSocket> Master::listen() {
   std::string endpoint = options_.bind;
-  if (options_.local > 0 && endpoint.empty())
+  Security security = options_.security;
+  const bool keys_given = !security.keys.empty() || security.insecure;
+  const bool comes_from_elsewhere =
+      keys_given || options_.network.given() || !options_.hosts_listed.empty();
+  if (options_.local > 0 && endpoint.empty() && !comes_from_elsewhere)
     endpoint = local_socket_.emplace(store_.path()).endpoint();
+  if (!options_.hosts_listed.empty() && !keys_given)
+    security.own = make_key_pair();
+  if (options_.network.given())
+    endpoint =
+        at_own_address(endpoint.empty() ? std::string(kAnyEndpoint) : endpoint,
+                       options_.network, log_);
   try {
     auto socket = std::make_unique<RouterSocket>(
-        endpoint.empty() ? std::string(kAnyEndpoint) : endpoint,
-        options_.security, log_);
+        endpoint.empty() ? std::string(kAnyEndpoint) : endpoint, security,
+        log_);
     Sizes sizes = plan_.sizes();
     sizes.shards = plan_.training->shards().size();
     if (options_.estimate) sizes.load = kLongestLoad;
@@ -277,29 +291,26 @@ void Master::begin_history() {
 // As many as the cores allow and the work of a mini-batch keeps busy.
 int Master::threads_of_worker() const {
   if (options_.threads > 0) return static_cast<int>(options_.threads);
-  const auto workers = static_cast<int>(options_.local);
+  const auto workers = std::max(1, static_cast<int>(options_.local));
   const double useful = plan_.flops_per_batch() / kFlopsForThread;
   const int cores = std::max(1, available_cores() / workers);
   return useful < cores ? std::max(1, static_cast<int>(useful)) : cores;
 }
 
-// Local ones, if they are wanted; returns when one of them has spoken, with
-// what it said: it has its device then.
+// Those that are wanted; returns when one of them has spoken, with what it
+// said: it has its device then.
 std::vector<RouterSocket::Incoming> Master::start_workers(
     RouterSocket& socket) {
   link_.emplace(socket);
-  if (options_.local == 0) return {};
-  const auto workers = static_cast<int>(options_.local);
-  local_.emplace(LocalWorkers::Command{socket.endpoint(), options_.device,
-                                       options_.precision,
-                                       threads_of_worker()});
-  local_->start(workers);
+  if (started_workers(options_) == 0) return {};
+  crew_.emplace(options_, socket, told_endpoint(socket), threads_of_worker(),
+                log_);
   const double end = monotonic_seconds() + limits_of(options_).wait;
   while (monotonic_seconds() < end) {
     pollfd stop{options_.stop, POLLIN, 0};
     if (options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) break;
     if (auto incoming = link_->receive(kPause, {})) return {*incoming};
-    look_after_local_workers();
+    crew_->look_after(nullptr, nullptr);
   }
   return {};
 }
@@ -355,14 +366,59 @@ void Master::start(RouterSocket& socket) {
   announce(socket);
 }
 
+// Where others find it.
+std::string Master::told_endpoint(const RouterSocket& socket) const {
+  return options_.advertise.empty()
+             ? socket.endpoint()
+             : advertised(socket.endpoint(), options_.advertise);
+}
+
 void Master::announce(const RouterSocket& socket) {
   if (options_.listening) options_.listening(socket.endpoint());
-  if (!local_socket_) log_(Level::kInfo, "listening at " + socket.endpoint());
+  const std::string told = told_endpoint(socket);
+  if (!local_socket_)
+    log_(Level::kInfo,
+         "listening at " + socket.endpoint() +
+             (told == socket.endpoint() ? "" : ", to be reached at " + told));
+  write_master_file(false);
+}
+
+void Master::write_master_file(bool finished) const {
   if (options_.master_file.empty()) return;
-  write_text(options_.master_file, dump_json({{"endpoint", socket.endpoint()},
-                                              {"run", run_},
-                                              {"curve", socket.public_key()}}) +
-                                       "\n");
+  Json file = {{"endpoint", told_endpoint(*socket_)},
+               {"run", run_},
+               {"curve", socket_->public_key()}};
+  if (finished) file["finished"] = true;
+  write_text(options_.master_file, dump_json(file) + "\n");
+}
+
+// Workers that were started with a master that has nothing left to do: it stays
+// a little for them.
+void Master::tell_waiting() {
+  const bool expects_workers =
+      !options_.master_file.empty() || tcp_address(options_.bind);
+  if (!expects_workers || !plan_.stage.empty() || options_.estimate) return;
+  try {
+    if (!socket_) socket_ = listen();
+    announce(*socket_);
+    const double end = monotonic_seconds() + kFarewellSeconds;
+    Stop stop;
+    stop.reason = "the run is finished";
+    Envelope envelope;
+    envelope.run = run_;
+    while (monotonic_seconds() < end) {
+      pollfd signal{options_.stop, POLLIN, 0};
+      if (options_.stop >= 0 && ::poll(&signal, 1, 0) > 0) break;
+      const auto incoming = socket_->receive(kPause);
+      if (incoming && incoming->received.message.type == MessageType::kHello)
+        socket_->send(incoming->peer, stop.to_message(), envelope);
+    }
+    write_master_file(true);
+  } catch (const Error& error) {
+    log_(Level::kWarning, std::string("workers that wait for this master are "
+                                      "not told: ") +
+                              error.what());
+  }
 }
 
 void Master::loop(RouterSocket& socket) {
@@ -379,7 +435,8 @@ void Master::loop(RouterSocket& socket) {
     receive();
     watchdog_->turn("looking after workers and work");
     failpoint("master.spin");
-    look_after_local_workers();
+    if (crew_ && !stopping_) crew_->look_after(&*coordinator_, &*context_);
+    if (crew_ && stopping_) crew_->let_go(*coordinator_);
     renew_tree_key();
     if (socket.renew_server_key()) {
       log_(Level::kInfo, "server.key is another one; workers join again");
@@ -413,8 +470,8 @@ void Master::see_off(int code, const std::string& reason) {
   while (!farewell.all_left() && monotonic_seconds() < end) {
     if (const auto incoming = link_->receive(kPause, {}))
       farewell.take(*incoming);
-    if (!local_) continue;
-    for (const LocalWorkers::Ended& ended : local_->reap())
+    if (!crew_) continue;
+    for (const StartedWorkers::Ended& ended : crew_->reap())
       if (ended.status > 128)  // the Leave of others may be under way
         farewell.lost_process(ended.name, ended.pid, "it " + ended.how);
   }
@@ -434,35 +491,6 @@ void Master::receive() {
     watchdog_->turn("taking in ", name_of(incoming->received.message.type));
     coordinator_->handle(*incoming, monotonic_seconds());
     wait = milliseconds(0);
-  }
-}
-
-// Statuses that mean that another worker would fare no better.
-bool is_final(int status) {
-  static const std::set<int> kFinal = {64, 65, 66, 69, 76, 77, 78};
-  return kFinal.contains(status);
-}
-
-void Master::look_after_local_workers() {
-  if (!local_) return;
-  for (const LocalWorkers::Ended& ended : local_->reap()) {
-    if (coordinator_)
-      coordinator_->lost_process(ended.name, ended.pid, "it " + ended.how,
-                                 monotonic_seconds());
-    if (stopping_) continue;
-    if (is_final(ended.status))
-      throw Error{static_cast<Code>(ended.status),
-                  "a local worker " + ended.how + "; its message is above"};
-    if (context_) {
-      const std::uint64_t settled =
-          context_->report.batches + context_->state.bad_batches.size();
-      if (settled != settled_at_restart_) restarts_ = 0;
-      settled_at_restart_ = settled;
-    }
-    if (++restarts_ > kMostRestarts * options_.local)
-      throw Error{Code::kUnavailable,
-                  "local workers do not live; the last one " + ended.how};
-    local_->start(1);
   }
 }
 
@@ -511,6 +539,7 @@ Outcome Master::outcome() {
   std::ranges::sort(report.bad_files);
   report.histories_lost = context_->slots.lost();
   if (coordinator_->finished()) report.model = options_.output;
+  if (crew_) report.hosts = crew_->hosts(report.batches_of);
   return {report.to_text(context_->state), report.to_json(context_->state)};
 }
 

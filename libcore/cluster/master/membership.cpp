@@ -31,6 +31,12 @@ Member former_self(const Member& old) {
 
 }  // namespace
 
+std::string default_name(const Hello& hello) {
+  if (!hello.name.empty()) return hello.name;
+  return hello.host + (hello.rank ? ":" + std::to_string(*hello.rank)
+                                  : "-" + std::to_string(hello.pid));
+}
+
 std::string Member::describe() const {
   return "w" + std::to_string(number) + " (" + hello.name + ")";
 }
@@ -61,7 +67,7 @@ Member& Membership::admit(const std::string& peer, Hello hello, double now,
   if (!old) old = of_process(hello.process);
   if (old && hello.name.empty()) hello.name = old->hello.name;
   if (hello.name.empty()) {
-    const std::string plain = hello.host + "-" + std::to_string(hello.pid);
+    const std::string plain = default_name(hello);
     hello.name = plain;
     for (int twin = 2; alive(named(hello.name)); ++twin)
       hello.name = plain + "-" + std::to_string(twin);
@@ -97,7 +103,8 @@ Member* Membership::find(std::uint64_t number) {
 
 Member* Membership::find(const std::string& name, std::int64_t pid) {
   for (Member* member : present())
-    if (member->hello.name == name && member->hello.pid == pid) return member;
+    if (member->hello.name == name && (pid == 0 || member->hello.pid == pid))
+      return member;
   return nullptr;
 }
 

@@ -88,19 +88,22 @@ struct Member {
   std::uint64_t party() const;
 };
 
+// Its own name, or "host:3" after its rank, or "host-812" after its process.
+std::string default_name(const Hello& hello);
+
 class Membership {
  public:
   // Takes in a worker that said Hello.  The same process on a new connection
   // replaces its old self, which is moved to *replaced, and goes on with what
-  // is known of its work.  Who brings no name is called after its host and
-  // process, "host-812" or "host-812-2". Throws Error: kProtocol, a live member
+  // is known of its work.  Who brings no name gets default_name(), or where a
+  // live member has that, "host:3-2".  Throws Error: kProtocol, a live member
   // has the name: "the name 'a/7' is in use by host:812".
   Member& admit(const std::string& peer, Hello hello, double now,
                 double lost_after, std::optional<Member>* replaced);
 
   Member* find(const std::string& peer);
   Member* find(std::uint64_t number);
-  // Who is present with this name and process.
+  // Who is present with this name and process; pid: 0 for any.
   Member* find(const std::string& name, std::int64_t pid);
   void remove(const std::string& peer);
   // The former self of who says Hello, if there is one.

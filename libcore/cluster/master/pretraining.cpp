@@ -98,8 +98,7 @@ Outcome Pretraining::train_next(MasterOptions options) {
   if (outcome.verdict && !options.stage.empty()) throw Error(*outcome.verdict);
   if (!outcome.remark.empty() && !options.stage.empty())
     log_(Level::kWarning, outcome.remark);
-  if (options.local == 0 && !endpoint.empty())
-    bind_ = same_port(options_.bind, endpoint);
+  if (tcp_address(endpoint)) bind_ = same_port(options_.bind, endpoint);
   return outcome;
 }
 

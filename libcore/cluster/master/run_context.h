@@ -76,6 +76,7 @@ struct RunContext {
   int reduce_failures = 0;  // averaging: sums by workers that failed in a row
   double now = 0;           // monotonic, as of the message in hand
   std::uint64_t next_lease = 1;
+  std::int64_t absent = 0;  // of limits.min_workers, not to be waited for
   // Sync: the members that average among themselves, as they were told last.
   struct {
     std::uint64_t id = 0, reporter = 0;

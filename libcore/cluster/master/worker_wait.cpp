@@ -1,5 +1,6 @@
 #include "libcore/cluster/master/worker_wait.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -23,13 +24,15 @@ bool WorkerWait::gathered() {
   if (gathered_) return true;
   const auto workers = context_.members.workers();
   const auto have = static_cast<std::int64_t>(workers.size());
-  if (have >= context_.limits.min_workers) return gathered_ = true;
+  const std::int64_t want =
+      std::max<std::int64_t>(1, context_.limits.min_workers - context_.absent);
+  if (have >= want) return gathered_ = true;
   std::string names;
   for (const Member* member : workers)
     names += (names.empty() ? " (" : ", ") + member->hello.name;
   const std::string what = std::to_string(have) + " of " +
-                           std::to_string(context_.limits.min_workers) +
-                           " workers" + names + (names.empty() ? "" : ")");
+                           std::to_string(want) + " workers" + names +
+                           (names.empty() ? "" : ")");
   const double left = started_ + context_.limits.wait - context_.now;
   if (left <= 0)
     throw Error{Code::kUnavailable,

@@ -142,8 +142,7 @@ Settings settings_of(const MasterOptions& options,
                 in_range("--workers", options.averaging.workers, 0))
           : settings_of(options.averaging, has_updater(network, is_adaptive));
   // How many replicas are averaged must not depend on who is there in time.
-  if (s.averaging.workers == 0)
-    s.averaging.workers = in_range("--local", options.local, 0);
+  if (s.averaging.workers == 0) s.averaging.workers = started_workers(options);
   s.deterministic = options.deterministic;
   device::precision_of(options.precision);  // before a worker is started
   if (s.deterministic && options.device != "cpu")
@@ -170,15 +169,17 @@ Limits limits_of(const MasterOptions& options) {
   limits.topology = one_of("--topology", options.topology, kTopologyNames);
   limits.fan_out = in_range("--fan-out", options.fan_out, 2, 8);
   limits.max_time = in_seconds(options.max_time);
-  limits.min_workers = in_range("--min-workers", options.min_workers, 0) > 0
-                           ? options.min_workers
-                           : std::max<std::int64_t>(options.local, 1);
+  limits.min_workers =
+      in_range("--min-workers", options.min_workers, 0) > 0
+          ? options.min_workers
+          : std::max<std::int64_t>(started_workers(options), 1);
   limits.skip_bad_shards =
       in_range("--skip-bad-shards", options.skip_bad_shards, 0);
   limits.on_divergence =
       one_of("--on-divergence", options.on_divergence, kOnDivergenceNames);
   limits.speculate = options.speculate;
   in_range("--threads", options.threads, 0, 4096);
+  in_range("--restarts", options.restarts, 0);
   in_range("--pretrain", options.pretrain, 0);
   if (!(limits.heartbeat > 0)) misuse("--heartbeat: want a positive time");
   if (!(limits.lost_after > limits.heartbeat))

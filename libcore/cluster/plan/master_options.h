@@ -13,6 +13,7 @@
 #include "libcore/cluster/settings/exchange_options.h"
 #include "libcore/cluster/settings/limits.h"
 #include "libcore/cluster/settings/settings.h"
+#include "libcore/cluster/transport/own_address.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/data/metadata.h"
 #include "libcore/nn/config.h"
@@ -54,12 +55,21 @@ struct MasterOptions {
 
   // Workers.
   std::int64_t local = 0;
-  std::int64_t threads = 0;  // of a local worker; 0: cores / workers
-  std::string device = "cpu", precision = "float32";  // of local workers
-  std::string bind;                                   // "": tcp://*:0
+  std::string hosts;                      // "h1,h2*4,@file"
+  std::vector<std::string> hosts_listed;  // of each worker there, host_list.h
+  std::string rsh =
+      "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15";
+  std::string remote;         // what starts dl-worker there; "": as here
+  std::int64_t restarts = 4;  // of such a worker, in a row without work
+  // Of those workers.  0 threads: cores / workers here, as it finds there.
+  std::int64_t threads = 0;
+  std::string device = "cpu", precision = "float32";
+  std::string bind;       // "": tcp://*:0
+  NetworkChoice network;  // where to listen, of this host's addresses
+  std::string advertise;  // what is told instead: HOST[:PORT]
   std::string master_file;
   Security security;
-  std::int64_t min_workers = 0;  // 0: local, or 1
+  std::int64_t min_workers = 0;  // 0: those that are started, or 1
   std::chrono::milliseconds wait{120000};
   std::chrono::milliseconds heartbeat{2000};
   std::chrono::milliseconds lost_after{6000};
@@ -90,10 +100,17 @@ struct MasterOptions {
   // Readable once a signal asks the master to stop; -1: never.
   int stop = -1;
   std::function<std::string()> stop_name;
+  // Shows a line that a worker on another host wrote; may be empty.
+  std::function<void(const std::string&)> show;
   // Shows a line of progress; may be empty.
   std::function<void(const std::function<std::string()>&)> progress;
   bool detail = false;  // ... with what the exchange does
 };
+
+// Workers that the master starts itself.
+inline std::int64_t started_workers(const MasterOptions& options) {
+  return options.local + static_cast<std::int64_t>(options.hosts_listed.size());
+}
 
 // What shapes the result.  data: of the training data; held_out: of those,
 // empty if there are none.

@@ -47,6 +47,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ struct Hello {
   int threads = 1;
   std::string previous_run;  // run id it worked in before, or ""
   std::string instructions;  // device/instructions.h; "": not known
+  std::optional<int> rank = std::nullopt;  // what its launcher says that it is
   Takes takes;
   bool operator==(const Hello&) const = default;
 

@@ -17,16 +17,18 @@ Message Hello::to_message() const {
            {"threads", threads},
            {"previous_run", previous_run},
            {"instructions", instructions},
+           {"rank", rank ? Json(*rank) : Json()},
            {"max_frame", takes.frame},
            {"max_message", takes.message}},
           {}};
 }
 
 Hello Hello::from_message(const Message& message) {
-  JsonView body = open_body(
-      message, MessageType::kHello, 0,
-      {"protocol", "version", "name", "host", "pid", "process", "device",
-       "threads", "previous_run", "instructions", "max_frame", "max_message"});
+  JsonView body =
+      open_body(message, MessageType::kHello, 0,
+                {"protocol", "version", "name", "host", "pid", "process",
+                 "device", "threads", "previous_run", "instructions", "rank",
+                 "max_frame", "max_message"});
   Hello hello;
   hello.protocol = static_cast<int>(body.at("protocol").integer(1, 65535));
   hello.version = text_of(body, "version", 64);
@@ -38,6 +40,8 @@ Hello Hello::from_message(const Message& message) {
   hello.threads = static_cast<int>(body.at("threads").integer(1, 1 << 20));
   hello.previous_run = text_of(body, "previous_run", 32);
   hello.instructions = text_of(body, "instructions", 64);
+  if (const JsonView rank = body.at("rank"); !rank.raw().is_null())
+    hello.rank = static_cast<int>(rank.integer(0, INT32_MAX));
   hello.takes = takes_of(body);
   return hello;
 }

@@ -21,6 +21,29 @@ std::string line(const std::string& name, const std::string& value) {
          value + "\n";
 }
 
+std::string some(const Json& count, const std::string& what) {
+  return count.dump() + " " + what + (count == 1 ? "" : "s");
+}
+
+// A line for each of --hosts: "h1: 2 workers, 340 mini-batches, 1 restart".
+std::string hosts_text(const Json& hosts) {
+  std::string text;
+  for (const Json& host : hosts) {
+    std::string what = host["host"].get<std::string>() + ": " +
+                       some(host["workers"], "worker");
+    what += host["joined"] == 0
+                ? " that never came"
+                : ", " + host["batches"].dump() + " mini-batches";
+    if (host["restarts"] > 0) what += ", " + some(host["restarts"], "restart");
+    if (host["given_up"] > 0)
+      what += ", " + host["given_up"].dump() + " given up";
+    if (const std::string last = host["last_failure"]; !last.empty())
+      what += "; the last to fail " + last;
+    text += line(text.empty() ? "hosts" : "", what);
+  }
+  return text;
+}
+
 std::string quoted(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names)
@@ -119,7 +142,7 @@ Json Report::mass() const {
 Json Report::to_json(const RunState& state) const {
   Json history = state.to_json()["history"];
   const EpochScore* score = score_of_model(state, keeps_best);
-  return {
+  Json json = {
       {"examples", examples_seen(state)},
       {"examples_expected", expected_per_epoch * epochs - state.passed_over},
       {"examples_passed_over", state.passed_over},
@@ -161,6 +184,8 @@ Json Report::to_json(const RunState& state) const {
       {"model", model},
       {"checkpoint", checkpoint},
       {"run", directory}};
+  if (!hosts.is_null()) json["hosts"] = hosts;
+  return json;
 }
 
 std::string Report::to_text(const RunState& state) const {
@@ -186,6 +211,7 @@ std::string Report::to_text(const RunState& state) const {
   text += line("workers", count(joined) + " joined, " + count(lost) +
                               " lost, " + count(returned) + " returned, " +
                               count(left) + " left");
+  text += hosts_text(hosts);
   text += line("leases", count(leases) + " granted, " + count(revoked) +
                              " revoked, " + count(stale) + " stale answers, " +
                              count(rejected) + " rejected");

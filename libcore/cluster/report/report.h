@@ -20,7 +20,8 @@ namespace dl::cluster {
 struct Report {
   std::uint64_t joined = 0, lost = 0, returned = 0, left = 0;
   std::uint64_t leases = 0, revoked = 0, stale = 0, rejected = 0;
-  std::uint64_t batches = 0;         // mini-batches committed
+  std::uint64_t batches = 0;                       // mini-batches committed
+  std::map<std::string, std::int64_t> batches_of;  // ... by worker's name
   std::uint64_t payload = 0;         // bytes of updates or replicas taken in
   std::uint64_t resyncs = 0;         // replicas that differed
   std::uint64_t histories_lost = 0;  // averaging: of slots, with their workers
@@ -49,7 +50,8 @@ struct Report {
   std::vector<std::string> bad_files;  // shards that are left out
   std::int64_t parameters = 0;
   std::string model, checkpoint, directory;
-  std::string metric;        // by which epochs are compared; "": none
+  Json hosts;          // what became of those of --hosts; null: none were given
+  std::string metric;  // by which epochs are compared; "": none
   bool keeps_best = false;   // the model is that of the best epoch
   bool epochs_given = true;  // or the default
 

@@ -182,7 +182,8 @@ bool ConnectionGuard::delivered(const Origin& origin, const std::string& peer,
     take_events();
     found = connections_.find(origin.fd);
   }
-  const bool good = !keys_ || origin.key.empty() || keys_->contains(origin.key);
+  const std::string name = name_if_good(origin.key);
+  const bool good = !keys_ || origin.key.empty() || !name.empty();
   if (found == connections_.end()) return good;  // gone, or ipc:
   Connection& connection = found->second;
   connection.bytes.deliver(bytes);
@@ -190,7 +191,7 @@ bool ConnectionGuard::delivered(const Origin& origin, const std::string& peer,
     connection.peer = peer;
     connection.key = origin.key;
     if (good && keys_ && !origin.key.empty())
-      connection.who += " (key " + keys_->at(origin.key) + ")";
+      connection.who += " (key " + name + ")";
   }
   if (!good) shut(connection, "its key was removed");
   return good;
@@ -224,20 +225,39 @@ void ConnectionGuard::allow_only(std::map<std::string, std::string> keys) {
   keys_ = std::move(keys);
   take_events();
   for (auto& [fd, connection] : connections_)
-    if (!connection.key.empty() && !keys_->contains(connection.key))
+    if (!connection.key.empty() && name_if_good(connection.key).empty())
       shut(connection,
            retired_.contains(connection.key) ? "" : "its key was removed");
 }
 
-std::string ConnectionGuard::name_of(const std::string& key) {
+void ConnectionGuard::allow_once(const std::string& key,
+                                 const std::string& name) {
   const std::lock_guard lock(mutex_);
+  once_[key] = name;
+}
+
+bool ConnectionGuard::is_once(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  return once_.contains(key);
+}
+
+// With the lock.
+std::string ConnectionGuard::name_if_good(const std::string& key) const {
+  if (const auto found = once_.find(key); found != once_.end())
+    return found->second;
   if (!keys_) return "";
   const auto found = keys_->find(key);
   return found == keys_->end() ? "" : found->second;
 }
 
+std::string ConnectionGuard::name_of(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  return name_if_good(key);
+}
+
 void ConnectionGuard::retire(const std::string& key) {
   const std::lock_guard lock(mutex_);
+  once_.erase(key);
   retired_.insert(key);
 }
 

@@ -59,6 +59,9 @@ class ConnectionGuard {
   void end(const std::string& peer, const std::string& why);
   // From now on only these keys are good; with their names.
   void allow_only(std::map<std::string, std::string> keys);
+  // One more is, from now on: that of a process which begins to connect.
+  void allow_once(const std::string& key, const std::string& name);
+  bool is_once(const std::string& key);  // it is good, and one of these
   // The name of the key; "": it is not good.
   std::string name_of(const std::string& key);
   // The key is used up, and will not be good any more: nothing to tell of.
@@ -96,6 +99,7 @@ class ConnectionGuard {
   void find_dead();
   bool strangers_are_known() const;
   Connection* find(const std::string& peer);
+  std::string name_if_good(const std::string& key) const;
 
   SocketMonitor& monitor_;
   const int first_scarce_;      // descriptor
@@ -106,7 +110,8 @@ class ConnectionGuard {
   bool done_ = false;
   std::map<int, Connection> connections_;  // by descriptor
   std::optional<std::map<std::string, std::string>> keys_;
-  std::set<std::string> retired_;  // keys
+  std::map<std::string, std::string> once_;  // as keys_
+  std::set<std::string> retired_;            // keys
   std::vector<Ended> ended_;
   std::uint64_t failed_ = 0;
   int looks_for_dead_ = 0;  // left, since there was one

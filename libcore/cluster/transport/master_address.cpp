@@ -33,8 +33,8 @@ bool is_endpoint(std::string_view text, unsigned least) {
 
 }  // namespace
 
-std::string MasterAddress::look_up(std::string& why) const {
-  if (file.empty()) return endpoint;
+MasterAddress::Seen MasterAddress::look() const {
+  if (file.empty()) return {endpoint, "", ""};
   try {
     // A FIFO would be waited for without an end.
     std::error_code ignored;
@@ -43,12 +43,15 @@ std::string MasterAddress::look_up(std::string& why) const {
     const auto source = io::open_file(file);
     const Json json = parse_json(io::read_all(*source, kMaxFileBytes),
                                  source->name(), Code::kNoInput);
-    std::string found = JsonView(json, Code::kNoInput).at("endpoint").string();
+    const JsonView view(json, Code::kNoInput);
+    if (view.has("finished"))
+      return {"", "'" + file + "' is of a run that is finished",
+              view.at("run").string()};
+    std::string found = view.at("endpoint").string();
     check_endpoint(found);
-    return found;
+    return {found, "", ""};
   } catch (const Error& e) {
-    why = e.what();
-    return {};
+    return {"", e.what(), ""};
   }
 }
 

@@ -10,11 +10,14 @@ namespace dl::cluster {
 
 struct MasterAddress {
   std::string endpoint;  // "tcp://boss:7000"; or
-  std::string file;      // {"endpoint": "tcp://...", ...}
+  std::string file;      // {"endpoint": "tcp://...", "run": ..., ...}
 
-  // The endpoint as of now; "" while the file is not there or not whole, and
-  // `why` says which.
-  std::string look_up(std::string& why) const;
+  struct Seen {
+    std::string endpoint;  // ""; or
+    std::string why;       // the file is not there or not whole
+    std::string over;      // the file tells that this run is finished
+  };
+  Seen look() const;  // as of now
   // For messages: "tcp://boss:7000" or "'run/master.json'".
   std::string name() const;
 };

@@ -44,6 +44,8 @@ struct Security {
   // In place of a folder: a key pair that all of a run's peers have.  It is the
   // only key that is let in, and the server's as well.
   std::optional<KeyPair> shared = std::nullopt;
+  // A master's, in place of a folder: only admit_once() lets workers in.
+  std::optional<KeyPair> own = std::nullopt;
   // A worker's, in place of a folder.
   std::optional<WorkerKeys> given = std::nullopt;
   // A worker was let in with them: a handshake that dies is no refusal.
@@ -122,6 +124,8 @@ class RouterSocket : public Socket {
   std::vector<Ended> take_ended();
   // Whether a key was removed, since the last call.
   bool take_removed_key();
+  // New keys for one process, which are in no file.
+  WorkerKeys admit_once(const std::string& name);
   // Removes a key of one use, if it is there.  Throws Error: kIo.
   void retire(const std::string& key);
   // If there is another server.key, binds again with it, which ends all

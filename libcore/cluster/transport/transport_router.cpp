@@ -121,12 +121,17 @@ void RouterSocket::State::set_keys(const Security& security) {
     keys = security.keys;
     stamp = server_key_stamp(keys);
   }
-  KeyPair own =
-      security.shared ? *security.shared : read_server_keys(security.keys);
-  zap.emplace(context,
-              security.shared ? Allowed{"", own.public_key}
-                              : Allowed{security.keys, ""},
-              log, [this](const Names& names) { guard.allow_only(names); });
+  const KeyPair own = security.shared ? *security.shared
+                      : security.own  ? *security.own
+                                      : read_server_keys(security.keys);
+  Allowed allowed;
+  if (security.shared)
+    allowed.key = own.public_key;
+  else
+    allowed.folder = security.keys;
+  allowed.once = [this](const std::string& key) { return guard.is_once(key); };
+  zap.emplace(context, std::move(allowed), log,
+              [this](const Names& names) { guard.allow_only(names); });
   socket.set(zmq::sockopt::zap_domain, "dl-tools");
   socket.set(zmq::sockopt::curve_server, true);
   socket.set(zmq::sockopt::curve_secretkey, own.secret_key);
@@ -428,11 +433,18 @@ void RouterSocket::forget_feed(const std::string& peer) {
 
 bool RouterSocket::take_removed_key() { return state_->guard.take_removed(); }
 
+WorkerKeys RouterSocket::admit_once(const std::string& name) {
+  WorkerKeys keys{state_->public_key, make_key_pair()};
+  state_->guard.allow_once(keys.own.public_key, once_name(name));
+  return keys;
+}
+
 void RouterSocket::retire(const std::string& key) {
   const std::string name = state_->guard.name_of(key);
   if (name.empty()) return;
+  const bool in_memory = state_->guard.is_once(key);
   state_->guard.retire(key);
-  remove_once(state_->keys, name);
+  if (!in_memory) remove_once(state_->keys, name);
 }
 
 bool RouterSocket::renew_server_key() { return state_->renew_server_key(); }

@@ -98,8 +98,8 @@ void check_security(const std::string& endpoint, const Security& security) {
 }
 
 bool has_keys(const Security& security) {
-  return !security.insecure &&
-         (security.shared || security.given || !security.keys.empty());
+  return !security.insecure && (security.shared || security.own ||
+                                security.given || !security.keys.empty());
 }
 
 void take_all_descriptors() {

@@ -16,7 +16,9 @@ namespace dl::cluster {
 // One thread, that of the worker's connection to its master.
 class Peers {
  public:
-  explicit Peers(const Log& log) : relay_sockets_(log), reducer_sockets_(log) {}
+  // network: in which other workers find this one; or as it finds its master.
+  explicit Peers(const Log& log, const NetworkChoice& network = {})
+      : relay_sockets_(log, network), reducer_sockets_(log) {}
 
   // A session with the master at this endpoint begins.
   void begin_session(const std::string& endpoint, const Welcome& welcome,

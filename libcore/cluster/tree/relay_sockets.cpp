@@ -41,7 +41,11 @@ void RelaySockets::begin_session(std::string master, Security security,
 Listening RelaySockets::listen() {
   try {
     if (!children_) {
-      children_.emplace(place_to_listen(master_), security_, log_);
+      children_.emplace(
+          network_.given()
+              ? at_own_address(std::string(kAnyEndpoint), network_, silent())
+              : place_to_listen(master_),
+          security_, log_);
       children_->expect({.from = kFromChild, .sizes = sizes_},
                         {.from = kFromParent, .sizes = sizes_});
     }

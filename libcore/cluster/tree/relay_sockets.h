@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/cluster/transport/own_address.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/cluster/tree/peer_connection.h"
 #include "libcore/cluster/tree/reducer.h"
@@ -19,7 +20,9 @@ namespace dl::cluster {
 // One thread, that of the worker's connection to its master.
 class RelaySockets : public RelayLink {
  public:
-  explicit RelaySockets(Log log) : log_(std::move(log)) {}
+  // network: in which other workers find this one; or as it finds its master.
+  RelaySockets(Log log, NetworkChoice network)
+      : log_(std::move(log)), network_(std::move(network)) {}
 
   // A session with the master at this endpoint begins.
   // sizes: of the run's network.
@@ -48,6 +51,7 @@ class RelaySockets : public RelayLink {
   std::uint64_t parent_bytes(Bytes bytes) const;  // 0 without one
 
   Log log_;
+  NetworkChoice network_;
   std::string master_;  // its endpoint
   Security security_;
   Sizes sizes_;

@@ -12,20 +12,21 @@
 #include <vector>
 
 #include "libcore/base/log.h"
+#include "libcore/cluster/worker/launcher.h"
 
 namespace dl::cluster {
 
 struct AutoDevices {
   std::vector<std::string> names;  // one at least
   std::string why;                 // "2 GPUs, SLURM_LOCALID 3"
+  bool broken = false;             // a GPU may be there, but cannot be used
 };
 
 // "cpu" where there is no GPU; the GPU of a launcher's local rank, modulo their
 // number; else all GPUs.  This process does not use CUDA and may still be
 // divided.
-// Throws Error: kUsage, the rank is no number; kUnavailable, no process can be
-// made to count them in.
-AutoDevices devices_of_auto();
+// Throws Error: kUnavailable, no process can be made to count them in.
+AutoDevices devices_of_auto(const LaunchedAs& place);
 
 // A process for each of several devices.
 class WorkerProcesses {

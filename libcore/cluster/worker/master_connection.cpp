@@ -41,16 +41,18 @@ std::string text_of(const WorkerKeys& keys) {
 MasterConnection::MasterConnection(const WorkerOptions& options, const Log& log)
     : options_(options), log_(log) {}
 
-Received MasterConnection::join(const Hello& hello, bool first,
-                                const std::function<void()>& check) {
+std::optional<Received> MasterConnection::join(
+    const Hello& hello, bool first, const std::function<void()>& check) {
   if (first && has_keys(options_.security)) read_keys();  // good ones are there
   const double begin = monotonic_seconds();
   const double deadline =
       begin + seconds(first ? options_.wait : options_.wait_lost);
   double notice = begin + 1;
   Received answer;
-  while (!try_endpoint(hello, deadline, notice, check, answer))
+  while (!try_endpoint(hello, deadline, notice, check, answer)) {
+    if (over_) return std::nullopt;
     if (monotonic_seconds() >= deadline) give_up(first);
+  }
   return answer;
 }
 
@@ -100,21 +102,30 @@ bool MasterConnection::keys_changed() const {
   return has_keys(options_.security) && text_of(read_keys()) != text_of(keys_);
 }
 
+// Where the master is now; what a file has from before is not of our run.
+std::string MasterConnection::look_up() {
+  MasterAddress::Seen seen = options_.master.look();
+  if (!finished_before_) finished_before_ = seen.over;
+  over_ = !seen.over.empty() && seen.over != *finished_before_;
+  if (seen.endpoint.empty()) status_ = seen.why;
+  return seen.endpoint;
+}
+
 // Waits at one address until a master answers there; false when the address
 // has changed or the time is up.
 bool MasterConnection::try_endpoint(const Hello& hello, double deadline,
                                     double& notice,
                                     const std::function<void()>& check,
                                     Received& answer) {
-  open(options_.master.look_up(status_));
+  const std::string endpoint = look_up();
+  if (over_) return false;
+  open(endpoint);
   double look = monotonic_seconds() + kLookUpSeconds;
   while (monotonic_seconds() < deadline) {
     check();
     note_waiting(deadline, notice);
     if (monotonic_seconds() >= look) {
-      std::string why;
-      if (options_.master.look_up(why) != endpoint_) return false;
-      if (endpoint_.empty()) status_ = why;
+      if (look_up() != endpoint_ || over_) return false;
       look = monotonic_seconds() + kLookUpSeconds;
     }
     if (socket_) {

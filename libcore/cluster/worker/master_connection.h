@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "libcore/cluster/protocol/message.h"
@@ -22,13 +23,14 @@ class MasterConnection {
   MasterConnection(const WorkerOptions& options, const Log& log);
 
   // Says hello to whoever is at the master's address, which may change, until
-  // somebody answers with the Welcome or Stop that is returned.  first: there
+  // somebody answers with the Welcome or Stop that is returned; nothing, if its
+  // file tells meanwhile that the run is finished.  first: there
   // was no master so far.  check: called often meanwhile; what it throws ends
   // this.
   // Throws Error: kUnavailable or (not first) kTryAgain, no answer in time; as
   // refuse() does.
-  Received join(const Hello& hello, bool first,
-                const std::function<void()>& check);
+  std::optional<Received> join(const Hello& hello, bool first,
+                               const std::function<void()>& check);
   // Throws Error: what a Refuse says.
   [[noreturn]] void refuse(const Message& message) const;
 
@@ -51,6 +53,7 @@ class MasterConnection {
   void open(const std::string& endpoint);
   WorkerKeys read_keys() const;
   bool keys_changed() const;
+  std::string look_up();
   bool try_endpoint(const Hello& hello, double deadline, double& notice,
                     const std::function<void()>& check, Received& answer);
   void agree(const Welcome& welcome);
@@ -64,6 +67,10 @@ class MasterConnection {
   std::unique_ptr<DealerSocket> socket_;
   std::string endpoint_;
   std::string status_;  // why there is no endpoint
+  // The run that the file told was finished, when it was first looked at: that
+  // is another one, from before.
+  std::optional<std::string> finished_before_;
+  bool over_ = false;
   WorkerKeys keys_;     // as of open()
   std::string proven_;  // the keys with which a master let us in
   Envelope envelope_;

@@ -39,12 +39,16 @@ bool readable(int fd) {
 class Worker {
  public:
   Worker(const WorkerOptions& options, const Log& log)
-      : options_(options), log_(log), master_(options, log), peers_(log) {
+      : options_(options),
+        log_(log),
+        master_(options, log),
+        peers_(log, options.network) {
     hello_.version = options.version;
     hello_.host = host_name();
     hello_.pid = ::getpid();
     hello_.process = unique_number();
     hello_.name = options.name;
+    hello_.rank = options.rank;
     hello_.device = options.trainer.device;
     if (options.trainer.precision != tensor::Precision::kFloat32)
       hello_.device +=
@@ -129,11 +133,15 @@ void Worker::compute() {
 // Returns once a master has let us in, or has no work.
 void Worker::connect() {
   failpoint("worker.before_hello");
-  Received answer = master_.join(hello_, session_ == 0, [this] { check(); });
-  if (answer.message.type == MessageType::kWelcome)
-    begin_session(answer.message);
-  else
-    done_ = obey(std::move(answer)).has_value();
+  auto answer = master_.join(hello_, session_ == 0, [this] { check(); });
+  if (!answer) {
+    log_(Level::kInfo, "the run is finished");
+    done_ = true;
+  } else if (answer->message.type == MessageType::kWelcome) {
+    begin_session(answer->message);
+  } else {
+    done_ = obey(std::move(*answer)).has_value();
+  }
 }
 
 // While no master has let us in, there is nothing to finish.
@@ -366,6 +374,8 @@ void Worker::report() {
 }  // namespace
 
 void run_worker(const WorkerOptions& options, const Log& log) {
+  if (options.network.given())
+    own_address(options.network, host_addresses(), log);
   // Before a master counts on it.
   device::open_lanes(options.trainer.device, 1, options.trainer.precision);
   Worker(options, log).run();

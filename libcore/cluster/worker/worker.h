@@ -10,10 +10,12 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "libcore/base/log.h"
 #include "libcore/cluster/transport/master_address.h"
+#include "libcore/cluster/transport/own_address.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/cluster/worker/trainer.h"
 
@@ -22,8 +24,10 @@ namespace dl::cluster {
 struct WorkerOptions {
   MasterAddress master;
   Security security;
-  std::string version;  // of dl-tools
-  std::string name;     // "": HOST-PID
+  NetworkChoice network;  // in which other workers find this one
+  std::string version;    // of dl-tools
+  std::string name;       // "": the master gives it one
+  std::optional<int> rank = std::nullopt;  // what a launcher says that it is
   TrainerOptions trainer;
   std::chrono::milliseconds wait{60000};        // for a first answer
   std::chrono::milliseconds wait_lost{300000};  // for one that was there

@@ -17,6 +17,7 @@ namespace dl::convert {
 
 struct ImportOptions {
   std::string weights;  // a file that has those of a configuration; or ""
+  std::string backend;  // what computed a model of Keras that does not say it
   // Extents of inputs that the model leaves open, by name; "" of its only one.
   std::map<std::string, tensor::Shape> shapes = {};
 };

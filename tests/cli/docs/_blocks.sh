@@ -27,7 +27,7 @@ page() { # FILE
       if (manual == "scd") {
         gsub(/\\\\/, "\001"); gsub(/\\/, ""); gsub(/\001/, "\\")
       }
-      if (/^(dl-[a-z]+|make|jq|awk|scp|ssh|srun|scripts\/[a-z-]+) / || /^for /)
+      if (/^(dl-[a-z]+|make|jq|awk|ls|scp|ssh|srun|sbatch|mpirun|pdsh|parallel|printf|xargs|nightly|kubectl|buildah|systemctl|crontab|scripts\/[a-z-]+) / || /^for /)
         command = 1
       text = text $0 "\n"
     }' "$DL_TEST_ROOT/$1"
@@ -72,7 +72,7 @@ known_options() { # FILE
   while read -r tool option; do
     grep -qE -e "^ .*$option( |\$)" <<<"$("$tool" --help)" ||
       fail "block $next: $tool has no $option"
-  done < <(tr '\n' ' ' <"$1" | tr '|;&' '\n' | sed 's/ dl-/\ndl-/g; s/"dl-/\ndl-/g' |
+  done < <(sed ':more; /\\$/ { N; s/\\\n/ /; b more }' "$1" | tr '|;&' '\n' | sed 's/ dl-/\ndl-/g; s/"dl-/\ndl-/g' |
     awk '$1 ~ /^dl-/ {
       for (i = 2; i <= NF; ++i)
         if (match($i, /^--[a-z-]+/)) print $1, substr($i, 1, RLENGTH) }')

@@ -46,7 +46,10 @@ std::string read_key(const std::string& path, bool secret) {
              std::string(std::strerror(errno)) + "; dl-keygen makes key files");
   struct stat status {};
   std::array<char, kZ85 + 2> buffer{};
-  bool shared = fstat(fd, &status) != 0 || (status.st_mode & 077) != 0;
+  bool shared = fstat(fd, &status) != 0;
+  // What is not ours we may read as one of its group alone: so Kubernetes gives
+  // a secret to a process that is not root.
+  shared |= (status.st_mode & (status.st_uid == geteuid() ? 077 : 027)) != 0;
   const bool file = S_ISREG(status.st_mode);
   ssize_t size = file ? read(fd, buffer.data(), buffer.size()) : 0;
   close(fd);
@@ -167,6 +170,9 @@ WorkerKeys read_worker_keys_from(int fd) {
 }
 
 bool is_once(const std::string& name) { return name.ends_with(kOnce); }
+std::string once_name(const std::string& name) {
+  return name + std::string(kOnce);
+}
 
 void remove_once(const std::string& folder, const std::string& name) {
   std::error_code error;
@@ -306,7 +312,7 @@ WorkerKeys make_once(const std::string& folder, const std::string& name,
   std::vector<KeyFile> files;
   WorkerKeys keys{server_key(folder, false, files), make_key_pair()};
   files.push_back(
-      {folder + "/workers/" + name + std::string(kOnce), keys.own.public_key});
+      {folder + "/workers/" + once_name(name), keys.own.public_key});
   check_new(files, force);
   write_keys(folder, files);
   return keys;

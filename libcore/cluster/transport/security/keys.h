@@ -47,6 +47,7 @@ std::map<std::string, std::string> read_allowed_keys(
     const std::string& folder,
     const std::function<void(const Error&)>& damaged = nullptr);
 bool is_once(const std::string& name);
+std::string once_name(const std::string& name);  // with the ending
 // Of a key of that name, for one process, which is gone.
 void remove_once(const std::string& folder, const std::string& name);
 // Another text once files there are others; "": it cannot be read now.

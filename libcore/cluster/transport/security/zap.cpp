@@ -23,11 +23,11 @@ class Doorman {
  public:
   Doorman(Allowed allowed, Log log, std::function<void(const Names&)> changed)
       : folder_(std::move(allowed.folder)),
+        once_(std::move(allowed.once)),
         log_(std::move(log)),
         changed_(std::move(changed)) {
-    if (folder_.empty()) {
-      allowed_[allowed.key] = "peer";
-    } else {
+    if (!allowed.key.empty()) allowed_[allowed.key] = "peer";
+    if (!folder_.empty()) {
       stamp_ = allowed_keys_stamp(folder_);
       allowed_ = read_allowed_keys(folder_);
     }
@@ -35,6 +35,7 @@ class Doorman {
   }
 
   bool admit(const std::string& key, const std::string& address) {
+    if (once_(key)) return true;
     if (!allowed_.contains(key)) look(next_question_);
     if (allowed_.contains(key)) return true;
     if (reported_.size() < kMostReported && reported_.insert(key).second &&
@@ -66,6 +67,7 @@ class Doorman {
   }
 
   std::string folder_;
+  std::function<bool(const std::string&)> once_;
   Log log_;
   std::function<void(const Names&)> changed_;
   Names allowed_;

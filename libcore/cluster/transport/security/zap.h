@@ -19,9 +19,11 @@ namespace dl::cluster {
 using Names = std::map<std::string, std::string>;
 
 // Who is let in: who has a key of folder/workers, which is looked at every
-// second; without a folder, who has `key`.  A message's User-Id is the key.
+// second; without a folder, who has `key`; and who has one of those that `once`
+// knows, which is asked in the thread.  A message's User-Id is the key.
 struct Allowed {
   std::string folder, key;
+  std::function<bool(const std::string& key)> once;
 };
 
 // Answers from a thread of its own, so that a handshake does not wait for the

@@ -120,6 +120,31 @@ Flow unit_norm(Site& site) {
                   {site.as_keras(value)});
 }
 
+// x / sqrt(mean of x^2 + epsilon), times what is learnt: with n numbers, that
+// is sqrt(n) x / sqrt(sum of x^2 + n epsilon).
+Flow rms_norm(Site& site) {
+  const Flow& value = site.only();
+  const std::int64_t axis = axis_of(site, -1);
+  const Shape shape = site.shape(value);
+  if (axis != -1 && axis != shape.rank())
+    site.refuse("it normalizes axis " + std::to_string(axis) +
+                "; the last one would be needed");
+  const Flow seen = site.as_keras(value);
+  const std::int64_t width = site.shape(seen).back();
+  const auto n = static_cast<double>(width);
+  const Array scale = site.take("", {{width}})[0];
+  Flow flow = site.add("unit",
+                       {{"type", "l2_normalize"},
+                        {"epsilon", n * site.number({"epsilon"}, 1e-6)}},
+                       {seen});
+  flow =
+      site.add("root", {{"type", "scale"}, {"factor", std::sqrt(n)}}, {flow});
+  flow = site.add("", {{"type", "element_multiply"}}, {flow});
+  site.fill("weight", as_is(scale));
+  site.fill("bias", all_of(0));
+  return flow;
+}
+
 // y = factor x + offset by channel, which nothing changes.
 Flow affine(Site& site, const Flow& value, const Reals& factor,
             const Reals& offset) {
@@ -215,6 +240,7 @@ std::vector<Class> norm_classes() {
           {"LayerNormalization", layer_norm},
           {"GroupNormalization", group_norm},
           {"UnitNormalization", unit_norm},
+          {"RMSNormalization", rms_norm},
           {"LayerScale", layer_scale},
           {"Rescaling", rescaling},
           {"Normalization", normalization}};

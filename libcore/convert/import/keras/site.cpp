@@ -146,8 +146,9 @@ std::vector<Array> Site::take(const std::string& below,
 
 bool Site::channels_first() const {
   const std::string format =
-      text({"data_format", "dim_ordering"},
-           import_->theano ? "channels_first" : "channels_last");
+      text({"data_format", "dim_ordering"}, import_->theano && !import_->keras_1
+                                                ? "channels_first"
+                                                : "channels_last");
   if (format == "channels_first" || format == "th") return true;
   if (format == "channels_last" || format == "tf" || format == "default")
     return false;

@@ -73,8 +73,12 @@ TEST_CASE("Hello") {
               8,
               std::string(32, 'a'),
               "avx2",
+              std::nullopt,
               {4096, UINT64_C(5) << 32}};
   CHECK(through(hello) == hello);
+  hello.rank = 3;
+  CHECK(through(hello) == hello);
+  refuses(hello, "rank", -1);
   refuses(hello, "process", "12");
   refuses(hello, "pid", -1);
   refuses(hello, "pid", 3.7);

@@ -167,6 +167,29 @@ TEST_CASE("keys: a shared pair lets in who has it, and nobody else") {
   meet(locked, peer);
 }
 
+TEST_CASE("keys: of one use, in memory") {
+  Security own, given;
+  own.own = make_key_pair();
+  RouterSocket master(kAny, own, silent());
+  given.given = master.admit_once("h1:0");
+  const std::string key = given.given->own.public_key;
+  DealerSocket worker(master.endpoint(), given, silent());
+  REQUIRE(turn([&] { return worker.send(beat(0), {}, 10ms); }));
+  CHECK(next(master, worker).key == key);
+  const auto refused = [&](const WorkerKeys& keys) {
+    Security others;
+    others.given = keys;
+    DealerSocket stranger(master.endpoint(), others, silent());
+    return end_of(master, stranger);
+  };
+  // Nobody else, and nobody after its process has gone.
+  CHECK(refused({own.own->public_key, make_key_pair()})
+            .find("does not know this worker's key") != std::string::npos);
+  master.retire(key);
+  CHECK(refused(*given.given).find("does not know this worker's key") !=
+        std::string::npos);
+}
+
 TEST_CASE("keys: --insecure turns a shared pair off") {
   const Security off{.insecure = true, .shared = make_key_pair()};
   RouterSocket open("tcp://127.0.0.1:*", off, {});

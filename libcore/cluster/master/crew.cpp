@@ -1,0 +1,112 @@
+#include "libcore/cluster/master/crew.h"
+
+#include <optional>
+
+#include "libcore/base/clock.h"
+#include "libcore/cluster/protocol/endpoint.h"
+
+namespace dl::cluster {
+
+namespace {
+
+// The address at which it listens may be that of one network, or of all.
+std::string from_this_host(const std::string& endpoint, const std::string& bind,
+                           bool one_network) {
+  const bool everywhere =
+      !one_network && (bind.empty() || bind.starts_with("tcp://*:"));
+  if (!tcp_address(endpoint) || !everywhere) return endpoint;
+  return tcp_endpoint("127.0.0.1" + endpoint.substr(endpoint.rfind(':')));
+}
+
+WorkerCommand command_for(const MasterOptions& options,
+                          const RouterSocket& socket, const std::string& told,
+                          int local_threads) {
+  WorkerCommand command;
+  command.local_endpoint =
+      from_this_host(socket.endpoint(), options.bind, options.network.given());
+  command.endpoint = told;
+  command.rsh = options.rsh;
+  command.remote = options.remote;
+  command.device = options.device;
+  command.precision = options.precision;
+  command.local_threads = local_threads;
+  command.threads = static_cast<int>(options.threads);
+  command.keys = !socket.public_key().empty();
+  command.insecure = options.security.insecure;
+  command.quiet = !options.detail;
+  return command;
+}
+
+}  // namespace
+
+Crew::Crew(const MasterOptions& options, RouterSocket& socket,
+           const std::string& told, int local_threads, const Log& log)
+    : options_(options),
+      socket_(socket),
+      workers_(
+          command_for(options, socket, told, local_threads),
+          worker_places(static_cast<int>(options.local), options.hosts_listed),
+          static_cast<int>(options.restarts), hooks(), log) {
+  workers_.start();
+}
+
+StartedWorkers::Hooks Crew::hooks() {
+  StartedWorkers::Hooks hooks;
+  hooks.input = [this](const std::string& name) {
+    if (socket_.public_key().empty()) return std::string();
+    const WorkerKeys keys = socket_.admit_once(name);
+    keys_[name] = keys.own.public_key;
+    return keys.server + "\n" + keys.own.secret_key + "\n";
+  };
+  hooks.gone = [this](const std::string& name) {
+    if (const auto key = keys_.find(name); key != keys_.end())
+      socket_.retire(keys_.extract(key).mapped());
+  };
+  hooks.show = [this](const std::string& line) {
+    if (options_.show) options_.show(line);
+  };
+  return hooks;
+}
+
+// Who has joined, and has got on with its work.
+void Crew::note_standing(RunContext& context) {
+  for (const std::string& name : workers_.running()) {
+    const Member* const member = context.members.find(name, 0);
+    if (member == nullptr) continue;
+    workers_.note_joined(name);
+    if (member->examples > 0 ||
+        member->progress > member->first_progress.value_or(member->progress))
+      workers_.note_work(name);
+  }
+}
+
+std::vector<StartedWorkers::Ended> Crew::take_ended(Coordinator* coordinator) {
+  std::vector<StartedWorkers::Ended> all = workers_.reap();
+  if (coordinator != nullptr)
+    for (const StartedWorkers::Ended& ended : all)
+      coordinator->lost_process(ended.name, ended.pid, "it " + ended.how,
+                                monotonic_seconds());
+  return all;
+}
+
+void Crew::let_go(Coordinator& coordinator) { take_ended(&coordinator); }
+
+void Crew::look_after(Coordinator* coordinator, RunContext* context) {
+  if (context != nullptr) note_standing(*context);
+  for (const StartedWorkers::Ended& ended : take_ended(coordinator)) {
+    if (ended.here() && StartedWorkers::is_final(ended.status))
+      throw Error{static_cast<Code>(ended.status),
+                  "a local worker " + ended.how + "; its message is above"};
+    workers_.replace(ended);
+  }
+  if (workers_.all_given_up() &&
+      (context == nullptr || context->members.present().empty()))
+    throw Error{Code::kUnavailable,
+                "no worker lives of those that were started; their messages "
+                "are above"};
+  workers_.start_due();
+  if (context != nullptr && options_.min_workers == 0)
+    context->absent = started_workers(options_) - workers_.expected();
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,230 @@
+#include "libcore/cluster/master/started_workers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "libcore/base/clock.h"
+#include "libcore/base/error.h"
+
+namespace dl::cluster {
+
+namespace {
+
+constexpr double kLongestDelay = 30;  // seconds before another start
+constexpr std::size_t kLongestLine = 4000;
+
+// ssh's own status, and that of a remote command that a signal ended.
+constexpr int kSshFailed = 255;
+
+// Without the user.
+std::string host_of(const std::string& place) {
+  return place.substr(place.find('@') + 1);
+}
+
+}  // namespace
+
+StartedWorkers::StartedWorkers(WorkerCommand command,
+                               std::vector<WorkerPlace> places, int restarts,
+                               Hooks hooks, Log log)
+    : command_(std::move(command)),
+      restarts_(restarts),
+      hooks_(std::move(hooks)),
+      log_(std::move(log)) {
+  for (WorkerPlace& place : places) places_.push_back({std::move(place)});
+}
+
+StartedWorkers::~StartedWorkers() { finish(2); }
+
+void StartedWorkers::start() {
+  for (Place& place : places_) start(place);
+}
+
+void StartedWorkers::start(Place& place) {
+  const int number = starts_++;
+  const bool here = place.host.empty();
+  place.name = here ? "local-" + std::to_string(number + 1)
+                    : host_of(place.host) + ":" + std::to_string(number);
+  place.names.push_back(place.name);
+  place.joined = place.worked = false;
+  place.due.reset();
+  place.process.emplace(ChildProcess::Order{
+      words_of(command_, place, place.name), environment_of(place),
+      hooks_.input(place.name), !here});
+}
+
+// Lines, each with its host before it; whole: nothing follows.
+void StartedWorkers::show(Place& place, std::string text, bool whole) {
+  text.insert(0, std::exchange(place.unshown, ""));
+  while (!text.empty()) {
+    auto end = text.find_first_of("\r\n");
+    if (end == text.npos && !whole && text.size() < kLongestLine) {
+      place.unshown = text;
+      return;
+    }
+    end = std::min({end, text.size(), kLongestLine});
+    if (end > 0) hooks_.show(host_of(place.host) + ": " + text.substr(0, end));
+    const bool broken =
+        end < text.size() && (text[end] == '\n' || text[end] == '\r');
+    text.erase(0, end + (broken ? 1 : 0));
+  }
+}
+
+std::vector<StartedWorkers::Ended> StartedWorkers::reap() {
+  std::vector<Ended> result;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    Place& place = places_[i];
+    if (!place.process) continue;
+    const pid_t pid = place.process->pid();
+    const auto end = place.process->take_end();
+    show(place, place.process->output(), end.has_value());
+    if (!end) continue;
+    place.process.reset();
+    hooks_.gone(place.name);
+    result.push_back({{*end}, place.host.empty() ? pid : 0, place.name, i});
+  }
+  return result;
+}
+
+StartedWorkers::Place* StartedWorkers::find(const std::string& name) {
+  const auto found = std::ranges::find(places_, name, &Place::name);
+  return found == places_.end() ? nullptr : &*found;
+}
+
+void StartedWorkers::note_joined(const std::string& name) {
+  if (Place* place = find(name)) place->joined = place->ever_joined = true;
+}
+
+void StartedWorkers::note_work(const std::string& name) {
+  if (Place* place = find(name)) place->worked = true;
+}
+
+// The last two are a shell's for a command that is not there.  Keys are ours,
+// and others by then.
+bool StartedWorkers::is_final(int status) {
+  static const std::set<int> kFinal = {64, 65, 66, 69, 76, 78, 126, 127};
+  return kFinal.contains(status);
+}
+
+void StartedWorkers::replace(const Ended& ended) {
+  Place& place = places_[ended.place];
+  const std::string who =
+      place.host.empty() ? "a worker of this host" : host_of(place.host);
+  const bool first = !place.ever_joined && place.failures == 0;
+  const bool unanswered =
+      !place.ever_joined && ended.status == kSshFailed && !ended.here();
+  place.last = ended.how;
+  place.failures = place.worked ? 1 : place.failures + 1;
+  place.given_up = place.failures > restarts_ || is_final(ended.status);
+  if (place.given_up)
+    log_(Level::kWarning,
+         who + (unanswered ? " does not answer" : ": its worker " + ended.how) +
+             "; it is given up");
+  else if (first && unanswered)
+    log_(Level::kWarning, who +
+                              " does not answer; going on without it as long "
+                              "as it does not");
+  if (place.given_up) return;
+  ++place.restarts;
+  // A process of this host that dies does so of its work, not of the way to it.
+  const double delay =
+      place.host.empty() || place.failures == 1
+          ? 0
+          : std::min(kLongestDelay, double(1U << std::min(place.failures, 10)));
+  place.due = monotonic_seconds() + delay;
+}
+
+void StartedWorkers::start_due() {
+  const double now = monotonic_seconds();
+  for (Place& place : places_)
+    if (place.due && *place.due <= now) start(place);
+}
+
+std::vector<std::string> StartedWorkers::running() const {
+  std::vector<std::string> names;
+  for (const Place& place : places_)
+    if (place.process) names.push_back(place.name);
+  return names;
+}
+
+std::int64_t StartedWorkers::expected() const {
+  return std::ranges::count_if(places_, [](const Place& place) {
+    return !place.given_up && (place.ever_joined || place.failures == 0);
+  });
+}
+
+bool StartedWorkers::all_given_up() const {
+  return std::ranges::all_of(places_, &Place::given_up);
+}
+
+void StartedWorkers::wait_for_all(double seconds) noexcept {
+  const double end = monotonic_seconds() + seconds;
+  while (true) {
+    try {
+      reap();
+    } catch (...) {  // out of memory: the kernel reaps them with us
+      return;
+    }
+    const bool over = std::ranges::none_of(
+        places_, [](const Place& place) { return place.process.has_value(); });
+    if (over || monotonic_seconds() >= end) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+void StartedWorkers::finish(double seconds) noexcept {
+  const auto end_all = [this](int signal, const auto& which) {
+    for (Place& place : places_) {
+      if (!place.process || !which(place)) continue;
+      place.process->close_input();
+      place.process->send(signal);
+    }
+  };
+  const auto all = [](const Place&) { return true; };
+  end_all(SIGTERM, [](const Place& place) { return !place.joined; });
+  // The way to another host may be cut off.
+  const double elsewhere = std::min(seconds, 2.0);
+  wait_for_all(elsewhere);
+  end_all(SIGTERM, [](const Place& place) { return !place.host.empty(); });
+  wait_for_all(seconds - elsewhere);
+  end_all(SIGTERM, all);
+  wait_for_all(3);
+  end_all(SIGKILL, all);
+  wait_for_all(2);
+}
+
+Json StartedWorkers::hosts(
+    const std::map<std::string, std::int64_t>& batches) const {
+  std::map<std::string, Json> hosts;
+  for (const Place& place : places_) {
+    if (place.host.empty()) continue;
+    Json& host = hosts[host_of(place.host)];
+    if (host.is_null())
+      host = {{"host", host_of(place.host)},
+              {"workers", 0},
+              {"joined", 0},
+              {"batches", 0},
+              {"restarts", 0},
+              {"given_up", 0},
+              {"last_failure", ""}};
+    const auto add = [&host](const char* key, std::int64_t count) {
+      host[key] = host[key].get<std::int64_t>() + count;
+    };
+    add("workers", 1);
+    add("joined", place.ever_joined ? 1 : 0);
+    add("restarts", place.restarts);
+    add("given_up", place.given_up ? 1 : 0);
+    for (const std::string& name : place.names)
+      if (const auto found = batches.find(name); found != batches.end())
+        add("batches", found->second);
+    if (!place.last.empty()) host["last_failure"] = place.last;
+  }
+  Json result;
+  for (auto& [name, host] : hosts) result.push_back(std::move(host));
+  return result;
+}
+
+}  // namespace dl::cluster

@@ -1,0 +1,20 @@
+// The hosts of dl-master --hosts.
+
+#ifndef DL_LIBCORE_CLUSTER_PLAN_HOST_LIST_H_
+#define DL_LIBCORE_CLUSTER_PLAN_HOST_LIST_H_
+
+#include <string>
+#include <vector>
+
+namespace dl::cluster {
+
+// Of a text such as "h1,user@h2*4,@file", for each worker the host on which it
+// is to be, in order.  The file has an entry a line, empty ones and comments
+// (#) apart.
+// Throws Error: kUsage, an entry is none, or there are none or too many;
+// kNoInput, there is no such file.
+std::vector<std::string> parse_hosts(const std::string& text);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_PLAN_HOST_LIST_H_

@@ -1,0 +1,35 @@
+// Which of a launcher's processes this one is: Slurm, MPI, Kubernetes and
+// others say it in the environment, dl(7).
+
+#ifndef DL_LIBCORE_CLUSTER_WORKER_LAUNCHER_H_
+#define DL_LIBCORE_CLUSTER_WORKER_LAUNCHER_H_
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace dl::cluster {
+
+using Environment = std::map<std::string, std::string>;
+
+Environment environment_of_process();
+
+// As far as somebody says it.  A hint: leases decide who does what.
+struct LaunchedAs {
+  struct Number {
+    int value;             // ranks from 0, sizes from 1
+    std::string variable;  // "SLURM_PROCID"
+  };
+  std::optional<Number> rank, size;
+  std::optional<Number> local_rank, local_size;  // of those on this host
+  std::string doubt;  // who says another rank: "RANK says 5"; "": nobody
+
+  std::string text() const;  // "rank 3 of 8 (SLURM_PROCID)"; "": no rank
+};
+
+// Throws Error: kUsage, what a launcher says is no number.
+LaunchedAs launched_as(const Environment& environment);
+
+}  // namespace dl::cluster
+
+#endif  // DL_LIBCORE_CLUSTER_WORKER_LAUNCHER_H_

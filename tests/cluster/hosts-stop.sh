@@ -1,0 +1,36 @@
+#!/bin/bash
+# ctrl-C ends the workers that were started elsewhere; so does the death of the
+# master, by the end of their standard input.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+make_data
+# Bash has its own children ignore SIGINT.
+start() { # NAME WORKERS
+  run "$1" env --default-signal=INT dl-master --net net.json --data 'train-*.dls' \
+    --batch 10 --normalize standardize -o m.safetensors --bind tcp://127.0.0.1:0 \
+    --rsh "bash $DL_TEST_ROOT/tests/cluster/_rsh.sh" --threads 1 \
+    --epochs 100000 --hosts 'a,b,gone' --local 1
+  await "work of all" worked "$2"
+}
+worked() {
+  [ "$(sed -n 's/.*"event":"commit".*"worker":\([0-9]*\)[,}].*/\1/p' \
+    m.safetensors.run/events.jsonl | sort -u | wc -l)" -ge "$1" ]
+}
+all_ended() {
+  local pid
+  while read -r pid; do
+    ! kill -0 "$pid" 2>/dev/null || return
+  done <rsh.pids
+}
+start m 3
+begin=$SECONDS
+kill -INT "${pid[m]}"
+finish m
+((SECONDS - begin <= 5)) || fail "it took $((SECONDS - begin)) s"
+all_ended || fail "a worker is left"
+check m.safetensors.run >/dev/null
+rm -r m.safetensors.run
+start m 3
+kill -KILL "${pid[m]}"
+finish m
+await "the workers' end" all_ended
+check m.safetensors.run >/dev/null

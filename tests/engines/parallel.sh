@@ -1,0 +1,26 @@
+#!/bin/bash
+# Data prepared by GNU parallel and by xargs, a file each: damaged ones are told of, and
+# done again once they are mended.
+. "$DL_TEST_ROOT/tests/engines/_lib.sh"
+need parallel
+. "$DL_TEST_ROOT/tests/engines/_training.sh"
+mkdir raw shards home
+export HOME=$PWD/home
+gzip -dc "$examples/digits.csv.gz" | split -l 300 --additional-suffix .csv - raw/
+cp raw/ac.csv whole
+sed -i '7s/,.*//' raw/ac.csv
+block 'parallel --joblog' >parallel.sh
+bash parallel.sh 2>err
+echo "status $?, $(ls shards | wc -l) shards"
+grep -c '^dl-preprocess: .*ac.csv' err
+cp whole raw/ac.csv
+bash parallel.sh
+echo "status $?, $(ls shards | wc -l) shards"
+dl-shard --info 'shards/*.dls' | head -n 1
+awk 'NR > 1' prepared.log | wc -l
+rm -r shards
+mkdir shards
+block 'xargs -P 4' >xargs.sh
+sed -i '7s/,.*//' raw/ac.csv
+bash xargs.sh 2>err
+echo "status $?, $(ls shards | wc -l) shards"
