@@ -27,8 +27,7 @@ constexpr dl::cli::ToolInfo kTool = {
     .examples =
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
         "dl-preprocess csv --header --label species iris.csv | dl-shard -n 4\n"
-        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar\n"
-        "camera | dl-preprocess raw --no-labels --shape 28,28,1 --dtype u8",
+        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
     .on_kill = dl::io::remove_unfinished,
 };
 

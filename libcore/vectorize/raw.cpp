@@ -16,7 +16,6 @@ namespace dl::vectorize {
 namespace {
 
 using tensor::DType;
-using tensor::Shape;
 using tensor::Tensor;
 
 class RawReader : public ExampleReader {

@@ -7,7 +7,7 @@ skip() { echo "$*" >&2; exit 77; }
 fail() { echo "FAILED: $*"; exit 1; }
 
 command -v java >/dev/null ||
-  skip "no java: apt-get install openjdk-17-jre-headless"
+  skip "no java: scripts/bootstrap --engines installs it"
 java=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p')
 [ "${java:-0}" -ge 17 ] || skip "java is $java, and Spark wants 17 or newer"
 venv=${DL_SPARK_VENV:-$DL_TEST_ROOT/.venv/spark}

@@ -11,11 +11,15 @@ for tool in preprocess shard master worker eval infer keygen; do
   cp -L "$(command -v dl-$tool)" "$tree/bin/"
 done
 tar -czf "$tree.tar.gz" "$tree"
-mkdir -p opt nfs && cp -r "$tree" opt/dl-tools
+# Where the tools are not found unless Spark brings them.
+mkdir -p opt nfs && mv "$tree" opt/dl-tools
 cp "$DL_TEST_ROOT/tests/engines/spark/page.py" train.py
 cp "$DL_TEST_ROOT/scripts/examples/digits.json" lenet.json
 "$PYSPARK_PYTHON" -c 'import common; print(common.page_blocks()[1])' |
   sed "s/--master yarn/--master 'local-cluster[2,4,1024]'/; s/x86_64/$(uname -m)/" >submit
 grep -q 'py-files' submit || fail "the second block is not spark-submit: $(cat submit)"
+# spark-submit has what the program says to standard error on standard output.
 PATH=$(dirname "$PYSPARK_PYTHON"):/usr/bin:/bin PYSPARK_DRIVER_PYTHON=$PYSPARK_PYTHON \
-  bash submit 2>submit.log || fail "spark-submit: $(grep -v '^	at' submit.log | tail -n 25)"
+  bash submit >submit.out 2>submit.log ||
+  fail "spark-submit: $(grep FAILED submit.out) $(grep -v '^	at' submit.log | tail -n 25)"
+grep -v '^dl-' submit.out
