@@ -9,8 +9,6 @@
 namespace dl::convert::onnx {
 namespace {
 
-using Kernel = std::function<void(std::span<float>)>;
-
 Fill as_is(const Constant& constant) {
   return [constant](std::span<float> to) {
     for (std::size_t i = 0; i < to.size(); ++i)

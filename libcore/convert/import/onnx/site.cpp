@@ -73,10 +73,6 @@ void Site::refuse(const std::string& what) const {
   throw Error{Code::kData, node_->called() + ": " + what};
 }
 
-void Site::note(const std::string& what) const {
-  import_->notes->insert(node_->called() + ": " + what);
-}
-
 std::size_t Site::axis(std::int64_t given, std::size_t rank) const {
   const auto r = static_cast<std::int64_t>(rank);
   if (given < -r || given >= r)

@@ -65,7 +65,6 @@ class Site {
 
   // Throws Error: kData, "node 'x' (LSTM): WHAT".
   [[noreturn]] void refuse(const std::string& what) const;
-  void note(const std::string& what) const;
 
   // Axes, counted from the end where negative.
   std::size_t axis(std::int64_t given, std::size_t rank) const;
@@ -140,7 +139,6 @@ Make find_operator(const Node& node);
 std::string why_not(const Node& node);
 
 std::vector<Operator> activation_operators();
-std::vector<Operator> attention_operators();
 std::vector<Operator> combine_operators();
 std::vector<Operator> convolution_operators();
 std::vector<Operator> dense_operators();
