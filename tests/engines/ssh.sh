@@ -15,7 +15,7 @@ committed() { # NAME WORKER
   local number
   number=$(sed -n "s/.*\"event\":\"join\".*\"name\":\"$2\".*\"worker\":\([0-9]*\).*/\1/p" \
     "$1.safetensors.run/events.jsonl")
-  event "$1.safetensors.run" "\"event\":\"commit\".*\"worker\":$number[,}]"
+  event "$1.safetensors.run" "\"event\":\"commit\".*\"worker\":${number}[,}]"
 }
 none_left() { ! pgrep -x 'dl-worker|ssh' >/dev/null; }
 link() { ip link set "$1" "$2"; }

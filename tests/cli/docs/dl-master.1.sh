@@ -1,8 +1,10 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-master.1.scd
 lenet_data
+skip_next '--hosts' 'other hosts'
 run_next '--patience 3'
-skip_next '--mode averaging' 'other hosts'
+skip_next '--hosts @hosts' 'other hosts'
+skip_next 'srun dl-worker' 'other hosts'
 run_next '--dry-run'
 awk -v OFS=, 'BEGIN {
   print "sepal length,sepal width,petal length,petal width,species"
