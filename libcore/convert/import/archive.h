@@ -30,7 +30,8 @@ struct Array {
 
 struct Archive {
   // Of an HDF5 file: "attributes", a JSON object {path: {name: text or array of
-  // texts}}, the root's path being "/".  Of a zip: its members by their names.
+  // texts}}, the root's path being "/", and "unread", hdf5.h.  Of a zip: its
+  // members by their names.
   std::map<std::string, std::string> texts;
   std::map<std::string, Array> arrays;  // "model_weights/dense/dense/kernel:0"
   std::shared_ptr<const io::Mapping> memory;  // where the arrays lie

@@ -118,13 +118,17 @@ Archive unpack(std::span<const std::byte> file, Container container) {
 
 Container container_of(std::span<const std::byte> file) {
   const std::string_view text = text_of(file);
-  if (text.starts_with("\x89HDF\r\n\x1a\n")) return Container::kHdf5;
+  constexpr std::string_view kHdf5 = "\x89HDF\r\n\x1a\n";
+  if (text.starts_with(kHdf5)) return Container::kHdf5;
   if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06"))
     return Container::kZip;
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{')
     return Container::kJson;
   if (onnx::is_onnx(file)) return Container::kOnnx;
+  // Behind what others put before it, a user block.
+  for (std::size_t at = 512; at < text.size(); at *= 2)
+    if (text.substr(at).starts_with(kHdf5)) return Container::kHdf5;
   throw Error{Code::kData,
               "it is no model that is imported: no HDF5 file, zip file, ONNX "
               "file or JSON text"};

@@ -84,8 +84,9 @@ std::string Graph::fresh_name(const std::string& wanted) const {
            one == "updater" || one == "training" || one == "labels";
   };
   if (!taken(name)) return name;
-  for (int i = 2;; ++i) {
-    const std::string numbered = name + "_" + std::to_string(i);
+  for (int& number = next_number_.try_emplace(name, 2).first->second;;
+       ++number) {
+    const std::string numbered = name + "_" + std::to_string(number);
     if (!taken(numbered)) return numbered;
   }
 }
@@ -101,6 +102,10 @@ void Graph::read(const std::string& name) {
 
 Value Graph::add(Json node, const std::vector<Value>& from,
                  const std::string& shares) {
+  if (nodes_.size() >= kMaxNodes)
+    refuse("the network has more than the " + std::to_string(kMaxNodes) +
+           " layers that are imported, those of models within it counted for "
+           "each call");
   check_node(node);
   const nn::LayerType& type = nn::layer_type(node["type"].get<std::string>());
   if (from.size() < type.inputs.least || from.size() > type.inputs.most)

@@ -46,6 +46,10 @@ struct Aim {
 
 class Graph {
  public:
+  // A few lines of models within models that are called twice, each within the
+  // next, are as many layers as one likes.
+  static constexpr std::size_t kMaxNodes = 20'000;
+
   // sequences: whether inputs of two dimensions are sequences, as they are in
   // networks with layers that read some; each_step: inputs whose first
   // dimension is time, as a layer takes them step by step.  Both are known when
@@ -59,7 +63,8 @@ class Graph {
 
   // node: with its type and name, as the document has it, and with all that it
   // says even where it shares the parameters of another node, `shares`.
-  // Throws Error: kData, "kernel 5x5 is larger than its input 4x4x50".
+  // Throws Error: kData, "kernel 5x5 is larger than its input 4x4x50"; it is
+  // one more than kMaxNodes.
   Value add(Json node, const std::vector<Value>& from,
             const std::string& shares = {});
   // A name of letters, digits, '_', '-' and '.' that no node has, of any text.
@@ -114,6 +119,8 @@ class Graph {
   std::set<std::string> input_names_;
   std::map<std::string, Fill> fills_;
   std::vector<std::string> outputs_;
+  // By name: all smaller numbers behind it are taken.
+  mutable std::map<std::string, int> next_number_;
 };
 
 }  // namespace dl::convert

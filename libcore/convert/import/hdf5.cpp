@@ -83,10 +83,11 @@ class Walk {
   void group(hid_t group, const std::string& path, int depth);
   const std::vector<io::TensorEntry>& arrays() const { return arrays_; }
   const Json& attributes() const { return attributes_; }
+  const Json& unread() const { return unread_; }
 
  private:
-  void object(hid_t parent, const std::string& name, const std::string& path,
-              int depth);
+  void object(hid_t parent, const std::string& name, bool hard,
+              const std::string& path, int depth);
   void dataset(hid_t set, const std::string& path);
   void texts(hid_t object, const std::string& path);
   std::optional<Json> text(hid_t attribute, const std::string& where);
@@ -106,38 +107,64 @@ class Walk {
   std::uint64_t most_, bytes_ = 0;
   std::size_t objects_ = 0, texts_ = 0;
   std::vector<io::TensorEntry> arrays_;
-  Json attributes_ = Json::object();
+  Json attributes_ = Json::object(), unread_ = Json::object();
+};
+
+struct Link {
+  std::string name;
+  bool hard = false;
+  auto operator<=>(const Link&) const = default;
 };
 
 // Called by the library, through which nothing may be thrown.
-herr_t note_name(hid_t, const char* name, const H5L_info_t* info, void* names) {
-  auto& all = *static_cast<std::vector<std::string>*>(names);
+herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* links) {
+  auto& all = *static_cast<std::vector<Link>*>(links);
   if (all.size() >= kMaxObjects) return 1;
-  // Links to other files lead out of what the user named; h5py makes none.
-  if (info->type == H5L_TYPE_HARD) all.emplace_back(name);
+  all.push_back({name, info->type == H5L_TYPE_HARD});
   return 0;
+}
+
+const char* what_is(H5T_class_t kind) {
+  if (kind == H5T_STRING) return "an array of texts";
+  if (kind == H5T_ENUM) return "an array of truth values or names";
+  if (kind == H5T_COMPOUND) return "an array of records or complex numbers";
+  return "no array of numbers";
+}
+
+// A reader apart opens no other file, and the library would give zeros.
+void refuse_elsewhere(hid_t set, const std::string& path) {
+  const Id list(H5Dget_create_plist(set), H5Pclose, in_quotes(path));
+  if (H5Pget_layout(list) == H5D_VIRTUAL || H5Pget_external_count(list) > 0)
+    damaged("the numbers of " + in_quotes(path) +
+            " lie in other files, which are not read; h5py or h5repack make "
+            "one file of them");
 }
 
 void Walk::group(hid_t group, const std::string& path, int depth) {
   if (depth > kMaxDepth)
     damaged("its groups are nested deeper than " + std::to_string(kMaxDepth));
   texts(group, path.empty() ? "/" : path);
-  std::vector<std::string> names;
+  std::vector<Link> links;
   hsize_t from = 0;
-  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &from, note_name,
-                 &names) < 0)
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, &from, note_link,
+                 &links) < 0)
     damaged("the HDF5 library cannot list the group " +
             in_quotes(path.empty() ? "/" : path));
-  std::ranges::sort(names);
-  for (const std::string& name : names)
-    object(group, name, path.empty() ? name : path + "/" + name, depth);
+  std::ranges::sort(links);
+  for (const auto& [name, hard] : links)
+    object(group, name, hard, path.empty() ? name : path + "/" + name, depth);
 }
 
-void Walk::object(hid_t parent, const std::string& name,
+void Walk::object(hid_t parent, const std::string& name, bool hard,
                   const std::string& path, int depth) {
   count_object();
   count_text(path.size());
   if (!is_utf8(path)) damaged("a name in it is not UTF-8");
+  // Those to other files lead out of what the user named; h5py makes none.
+  if (!hard) {
+    unread_[path] = "a link";
+    return;
+  }
   // Of updaters' states, which are as large as the network again.
   if (path == "optimizer_weights" || path == "optimizer") return;
   const Id id(H5Oopen(parent, name.c_str(), H5P_DEFAULT), H5Oclose,
@@ -150,7 +177,11 @@ void Walk::object(hid_t parent, const std::string& name,
 void Walk::dataset(hid_t set, const std::string& path) {
   const Id type(H5Dget_type(set), H5Tclose, in_quotes(path));
   const H5T_class_t kind = H5Tget_class(type);
-  if (kind != H5T_FLOAT && kind != H5T_INTEGER) return;
+  if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
+    unread_[path] = what_is(kind);
+    return;
+  }
+  refuse_elsewhere(set, path);
   const Id space(H5Dget_space(set), H5Sclose, in_quotes(path));
   const std::vector<std::int64_t> extents = extents_of(space);
   double bytes = sizeof(float);
@@ -238,6 +269,7 @@ void write_hdf5(std::span<const std::byte> file,
   Walk walk(file.size());
   walk.group(root, "", 0);
   texts["attributes"] = dump_json(walk.attributes());
+  if (!walk.unread().empty()) texts["unread"] = dump_json(walk.unread());
   std::vector<io::TensorEntry> arrays = walk.arrays();
   write(io::safetensors_header(texts, arrays));
   std::vector<float> values;

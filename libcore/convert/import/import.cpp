@@ -148,6 +148,17 @@ bool is_dl4j(const File& file) {
          dl4j::is_conf(parsed(file.archive.text("json"), "its text"));
 }
 
+// Names beside what is missing the thing that lies in its place.
+void say_what_lies_there(const Archive& archive, Error& e) {
+  const Json unread = parsed(archive.text("unread"), "what is not read of it");
+  const std::string message = e.what();
+  for (const auto& [path, what] : unread.items())
+    if (message.find("'" + displayed(path) + "'") != std::string::npos ||
+        message.find("'" + displayed(path) + "/") != std::string::npos)
+      e = Error{e.code(), message + ": " + in_quotes(path) + " is " +
+                              what.get<std::string>()};
+}
+
 Imported import_dl4j(const File& file, const ImportOptions& options) {
   if (!options.weights.empty())
     throw Error{Code::kUsage,
@@ -161,6 +172,12 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
   imported.notes.assign(result.notes.begin(), result.notes.end());
   imported.inputs = std::move(result.inputs);
   imported.outputs = std::move(result.outputs);
+  // One without parameters has no numbers.
+  if (file.container == Container::kZip && !imported.model &&
+      nn::layout_of(network_of(imported.network)).parameter_count > 0)
+    refuse(
+        "it has no member 'coefficients.bin', the numbers of its parameters: "
+        "of its network alone, give the member configuration.json");
   return imported;
 }
 
@@ -198,7 +215,9 @@ Imported import_model(const std::string& spec, const ImportOptions& options) {
     return is_dl4j(file) ? import_dl4j(file, options)
                          : import_keras(file, weights, options);
   } catch (Error& e) {
-    if (e.code() == Code::kData) e.add_context(file.name);
+    if (e.code() != Code::kData) throw;
+    say_what_lies_there(weights ? weights->archive : file.archive, e);
+    e.add_context(file.name);
     throw;
   }
 }

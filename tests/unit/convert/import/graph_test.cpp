@@ -17,6 +17,32 @@ TEST_CASE("names of any text become names of nodes") {
   CHECK(graph.fresh_name("") == "layer");
 }
 
+TEST_CASE("names are numbered on, and what is not taken is given again") {
+  Graph graph(false, {});
+  Value x = graph.input("x", {4}, false);
+  for (const char* name : {"d", "d_2", "d_3", "d_4"}) {
+    CHECK(graph.fresh_name("d") == name);
+    CHECK(graph.fresh_name("d") == name);
+    x = graph.add({{"type", "activation"},
+                   {"name", graph.fresh_name("d")},
+                   {"activation", "relu"}},
+                  {x});
+  }
+}
+
+TEST_CASE("a network has only so many layers") {
+  Graph graph(false, {});
+  Value x = graph.input("x", {4}, false);
+  const auto add = [&] {
+    x = graph.add({{"type", "activation"},
+                   {"name", graph.fresh_name("d")},
+                   {"activation", "relu"}},
+                  {x});
+  };
+  for (std::size_t i = 0; i < Graph::kMaxNodes; ++i) add();
+  CHECK_THROWS_WITH(add(), Catch::StartsWith("the network has more than the "));
+}
+
 TEST_CASE("a graph knows the shapes as it goes") {
   Graph graph(false, {});
   const Value x = graph.input("x", {9, 8, 3}, false);
