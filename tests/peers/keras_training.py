@@ -21,7 +21,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import keras
 import numpy as np
-from keras import constraints, losses, optimizers, regularizers
+from keras import constraints, optimizers, regularizers
 from keras import layers as L
 from safetensors import safe_open
 from safetensors.numpy import save_file
@@ -63,8 +63,6 @@ def loss_of(d, tensor):
     one_hot = np.eye(shape[-1], dtype="float32")[d.random.integers(shape[-1], size=shape[:-1])]
     if activation == "softmax":
         name = d.of(*CLASSES)
-        if name == "categorical_crossentropy" and d.chance(0.3):
-            return losses.CategoricalCrossentropy(label_smoothing=0.2), one_hot
         return name, one_hot
     if activation == "sigmoid":
         return d.of("binary_crossentropy", "mean_squared_error"), d.random.integers(
