@@ -21,7 +21,7 @@ from onnx_export import (BATCHES, BOUND, NORMALIZERS, cases, examples_of, gap,  
                          trained, traced, written)
 
 # At the least so many files are written, not refused.
-LEAST = 250
+LEAST = 200
 # Tensors of a model that are of training, or that a layer of Keras has not.
 BESIDE = ("/m", "/v", "/centers", "/slope_bias")
 

@@ -41,6 +41,7 @@ const std::map<std::string_view, std::string_view>& reasons() {
        "Keras has no layer that adds a table to a sequence"},
       {"stack", "Keras joins nothing along the mini-batch"},
       {"unstack", "Keras cuts nothing out of the mini-batch"},
+      {"repeat_like", "Keras has no layer that takes the steps of another"},
       {"l2_distance", "Keras has no layer of distances"},
       {"reverse", "Keras has no layer that turns a sequence round"},
       {"gaussian_latent", "Keras has no layer that draws a code"}};

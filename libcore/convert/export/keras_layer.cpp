@@ -13,13 +13,11 @@ Json keras_shape(const tensor::Shape& shape) {
   return json;
 }
 
-Json keras_object(KerasFormat format, const std::string& type,
-                  const Json& config) {
-  Json json{{"class_name", type}, {"config", config}};
-  if (format == KerasFormat::kHdf5) return json;
-  json["module"] = "keras.layers";
-  json["registered_name"] = nullptr;
-  return json;
+Json keras_object(const std::string& type, const Json& config) {
+  return {{"module", "keras.layers"},
+          {"class_name", type},
+          {"config", config},
+          {"registered_name", nullptr}};
 }
 
 KerasLayer::KerasLayer(const nn::Model& model, const nn::Layout& all,
@@ -64,7 +62,7 @@ void KerasLayer::add(const std::string& type, Json settings_of_it,
   if (layout.each_of > 0) {
     node.type = "TimeDistributed";
     node.config["name"] = config.name + "_each";
-    node.config = {{"layer", keras_object(format, type, node.config)}};
+    node.config = {{"layer", keras_object(type, node.config)}};
     for (auto& weight : node.weights) weight.first.insert(0, "layer/");
     given.insert(given.begin() + 1, layout.each_of);
   }

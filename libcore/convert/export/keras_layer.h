@@ -38,8 +38,7 @@ struct KerasNode {
 
 Json keras_shape(const tensor::Shape& shape);
 // A layer within the configuration of another.
-Json keras_object(KerasFormat format, const std::string& type,
-                  const Json& config);
+Json keras_object(const std::string& type, const Json& config);
 
 class KerasLayer {
  public:

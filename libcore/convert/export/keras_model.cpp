@@ -72,7 +72,11 @@ Json model_json(const std::vector<KerasNode>& nodes,
   };
   Json layers = Json::array();
   for (const KerasNode& node : nodes) {
-    Json layer = keras_object(format, node.type, node.config);
+    Json layer = keras_object(node.type, node.config);
+    if (old) {  // said within others alone
+      layer.erase("module");
+      layer.erase("registered_name");
+    }
     layer["name"] = node.name;
     layer["inbound_nodes"] = old ? old_call_of(node) : call_of(node);
     layers.push_back(std::move(layer));

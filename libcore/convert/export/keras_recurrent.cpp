@@ -41,7 +41,9 @@ Json cell_settings(const KerasLayer& l, bool reset_after, const char* type) {
   if (l.settings.has("gate_activation"))
     config["recurrent_activation"] = l.activation("gate_activation");
   if (type == std::string("GRU")) config["reset_after"] = reset_after;
-  if (l.masked()) config["zero_output_for_mask"] = true;
+  // The output behind the last step is that of the last that counts anyway.
+  if (l.masked() && l.settings.flag("return_sequences"))
+    config["zero_output_for_mask"] = true;
   return config;
 }
 
@@ -61,7 +63,7 @@ void recurrent(KerasLayer& l, const char* type) {
   config["name"] = l.config.name + "_cell";
   l.last("Bidirectional",
          {{"merge_mode", kModes[static_cast<int>(merge)]},
-          {"layer", keras_object(l.format, type, config)}},
+          {"layer", keras_object(type, config)}},
          std::move(weights));
 }
 void lstm(KerasLayer& l) { recurrent(l, "LSTM"); }

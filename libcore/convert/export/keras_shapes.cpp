@@ -64,10 +64,6 @@ void last_step(KerasLayer& l) {
 void repeat(KerasLayer& l) {
   l.last("RepeatVector", {{"n", l.settings.integer("n")}});
 }
-void repeat_like(KerasLayer& l) {
-  l.last("RepeatVector", {{"n", l.output()[0]}});
-  l.nodes.back().inputs.resize(1);
-}
 
 // [top, bottom, left, right], or [begin, end].
 Json edges(const Json& all) {
@@ -107,7 +103,6 @@ std::span<const KerasRule> keras_shapes() {
                                          {"subset", subset},
                                          {"last_step", last_step},
                                          {"repeat", repeat},
-                                         {"repeat_like", repeat_like},
                                          {"zero_pad1d", zero_pad},
                                          {"zero_pad2d", zero_pad},
                                          {"crop1d", crop},

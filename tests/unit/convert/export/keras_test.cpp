@@ -76,7 +76,7 @@ TEST_CASE("layers behind padding are those that leave it out in Keras, too") {
                                  R"(, {"type": "output", "units": 2,
                                    "loss": "mean_squared_error"}]})"));
       };
-  CHECK(written(R"({"type": "lstm", "units": 3})")
+  CHECK(written(R"({"type": "lstm", "units": 3, "return_sequences": true})")
             .find("\"zero_output_for_mask\":true") != std::string::npos);
   CHECK_THROWS_WITH(
       written(R"({"type": "conv1d", "filters": 2, "kernel": 3},
