@@ -10,7 +10,7 @@ crontab() { cat >tab; }
 sed "s|/nfs|$PWD/nfs|g" tab | cut -d' ' -f 6- >command.sh
 night() { # REASON
   bash command.sh
-  echo "$1: status $?, $(ls nfs/train | wc -l) shards"
+  echo "$1: status $?, $(find nfs/train -name '*.dls' | wc -l) shards"
 }
 came() { # NAME LINES AGE
   gzip -dc "$examples/digits.csv.gz" | sed -n "$2p" >"nfs/raw/$1"
