@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Hosts h1, h2 and h3 with an sshd each, which let us in by a key, and this one, boss.
+# Hosts h1 to h4 with an sshd each, which let us in by a key, and this one, boss.
 # shellcheck source=tests/engines/_lib.sh
 . "$DL_TEST_ROOT/tests/engines/_lib.sh"
 : "${limit:=200}"
@@ -7,7 +7,7 @@ need sshd ssh ssh-keygen
 alone
 # shellcheck source=tests/engines/_training.sh
 . "$DL_TEST_ROOT/tests/engines/_training.sh"
-hosts h1 h2 h3
+hosts h1 h2 h3 h4
 echo "10.77.0.1 boss" >>hosts
 mkdir ssh
 mount -t tmpfs -o mode=700 tmpfs /root  # everyone's home
@@ -23,7 +23,7 @@ END
 mkdir bin
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" "$PWD/ssh/config" >bin/ssh
 chmod +x bin/ssh
-for name in h1 h2 h3; do
+for name in h1 h2 h3 h4; do
   run "sshd-$name" nsenter --net --uts --target "${pid[$name]}" "$(command -v sshd)" -D \
     -f /dev/null -h "$PWD/ssh/host" -o "AuthorizedKeysFile=$PWD/ssh/user.pub" \
     -o StrictModes=no -o UsePAM=no -o PermitRootLogin=yes -o PidFile=none \
@@ -31,7 +31,7 @@ for name in h1 h2 h3; do
     -o "Subsystem=sftp internal-sftp"
 done
 PATH=$PWD/bin:$PATH
-for name in h1 h2 h3; do await "sshd on $name" ssh $name true; done
+for name in h1 h2 h3 h4; do await "sshd on $name" ssh $name true; done
 
 # The master of the page's one-liners, at boss:7000; every host has the keys.
 boss() {

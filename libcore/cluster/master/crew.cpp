@@ -73,7 +73,7 @@ void Crew::note_standing(RunContext& context) {
   for (const std::string& name : workers_.running()) {
     const Member* const member = context.members.find(name, 0);
     if (member == nullptr) continue;
-    workers_.note_joined(name);
+    workers_.note_member(name, member->silent);
     if (member->examples > 0 ||
         member->progress > member->first_progress.value_or(member->progress))
       workers_.note_work(name);

@@ -49,7 +49,7 @@ void StartedWorkers::start(Place& place) {
   place.name = here ? "local-" + std::to_string(number + 1)
                     : host_of(place.host) + ":" + std::to_string(number);
   place.names.push_back(place.name);
-  place.joined = place.worked = false;
+  place.speaks = place.worked = false;
   place.due.reset();
   place.process.emplace(ChildProcess::Order{
       words_of(command_, place, place.name), environment_of(place),
@@ -94,8 +94,11 @@ StartedWorkers::Place* StartedWorkers::find(const std::string& name) {
   return found == places_.end() ? nullptr : &*found;
 }
 
-void StartedWorkers::note_joined(const std::string& name) {
-  if (Place* place = find(name)) place->joined = place->ever_joined = true;
+void StartedWorkers::note_member(const std::string& name, bool silent) {
+  Place* const place = find(name);
+  if (place == nullptr) return;
+  place->speaks = !silent;
+  place->ever_joined = true;
 }
 
 void StartedWorkers::note_work(const std::string& name) {
@@ -184,7 +187,7 @@ void StartedWorkers::finish(double seconds) noexcept {
     }
   };
   const auto all = [](const Place&) { return true; };
-  end_all(SIGTERM, [](const Place& place) { return !place.joined; });
+  end_all(SIGTERM, [](const Place& place) { return !place.speaks; });
   // The way to another host may be cut off.
   const double elsewhere = std::min(seconds, 2.0);
   wait_for_all(elsewhere);

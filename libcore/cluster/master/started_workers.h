@@ -50,8 +50,8 @@ class StartedWorkers {
   };
   // Who has ended since the last call; shows what workers wrote.
   std::vector<Ended> reap();
-  // It has joined the run; it has trained or evaluated something.
-  void note_joined(const std::string& name);
+  // It is a member of the run, silent or not; it has trained something.
+  void note_member(const std::string& name, bool silent);
   void note_work(const std::string& name);
   // Whether it means that another worker there would fare no better.
   static bool is_final(int status);
@@ -66,8 +66,8 @@ class StartedWorkers {
   std::int64_t expected() const;
   bool all_given_up() const;
 
-  // Waits for all to end, then sends SIGTERM, then SIGKILL; at once who never
-  // joined.
+  // Waits for all to end, then sends SIGTERM, then SIGKILL; at once who has not
+  // joined, or is silent.
   void finish(double seconds) noexcept;
 
   // What became of each other host, as Report::hosts has it; null: there is
@@ -83,7 +83,7 @@ class StartedWorkers {
     int failures = 0;                     // in a row, without work
     int restarts = 0;
     std::optional<double> due = {};       // when it starts again
-    bool joined = false, worked = false;  // the process
+    bool speaks = false, worked = false;  // the process, as a member
     bool ever_joined = false, given_up = false;
     std::string last = "";  // how one ended that was to go on
   };

@@ -238,7 +238,7 @@ void ConnectionGuard::allow_once(const std::string& key,
 
 bool ConnectionGuard::is_once(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  return once_.contains(key);
+  return once_.contains(key) && !retired_.contains(key);
 }
 
 // With the lock.
@@ -255,10 +255,10 @@ std::string ConnectionGuard::name_of(const std::string& key) {
   return name_if_good(key);
 }
 
-void ConnectionGuard::retire(const std::string& key) {
+bool ConnectionGuard::retire(const std::string& key) {
   const std::lock_guard lock(mutex_);
-  once_.erase(key);
   retired_.insert(key);
+  return once_.contains(key);
 }
 
 bool ConnectionGuard::take_removed() {

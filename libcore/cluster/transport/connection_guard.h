@@ -61,11 +61,13 @@ class ConnectionGuard {
   void allow_only(std::map<std::string, std::string> keys);
   // One more is, from now on: that of a process which begins to connect.
   void allow_once(const std::string& key, const std::string& name);
-  bool is_once(const std::string& key);  // it is good, and one of these
+  bool is_once(const std::string& key);  // one of these, and not used up
   // The name of the key; "": it is not good.
   std::string name_of(const std::string& key);
   // The key is used up, and will not be good any more: nothing to tell of.
-  void retire(const std::string& key);
+  // True: it is one of allow_once(), with which nobody connects any more, but
+  // what was sent with it is still taken.
+  bool retire(const std::string& key);
   // Whether a key that was good is not any more, since the last call.
   bool take_removed();
 

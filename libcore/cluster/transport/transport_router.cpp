@@ -446,9 +446,7 @@ WorkerKeys RouterSocket::admit_once(const std::string& name) {
 void RouterSocket::retire(const std::string& key) {
   const std::string name = state_->guard.name_of(key);
   if (name.empty()) return;
-  const bool in_memory = state_->guard.is_once(key);
-  state_->guard.retire(key);
-  if (!in_memory) remove_once(state_->keys, name);
+  if (!state_->guard.retire(key)) remove_once(state_->keys, name);
 }
 
 bool RouterSocket::renew_server_key() { return state_->renew_server_key(); }

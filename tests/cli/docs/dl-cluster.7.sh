@@ -1,9 +1,9 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-cluster.7.scd
-skip_next '--hosts h1,h2*2,h3' 'tests/engines/ssh.sh does'
-skip_next 'pdsh -S' 'tests/engines/ssh.sh does'
-skip_next 'parallel -j 0' 'tests/engines/ssh.sh does'
-skip_next 'xargs -P 0' 'tests/engines/ssh.sh does'
+skip_next '--hosts h1,h2*2,h3' 'tests/engines/pdsh.sh does'
+skip_next 'pdsh -S' 'tests/engines/pdsh.sh does'
+skip_next 'parallel -j 0' 'tests/engines/pdsh.sh does'
+skip_next 'xargs -P 0' 'tests/engines/pdsh.sh does'
 skip_next 'parallel --joblog' 'tests/engines/parallel.sh does'
 skip_next 'xargs -P 4' 'tests/engines/parallel.sh does'
 skip_next 'sbatch --nodes 4' 'tests/engines/slurm-page.sh does'
