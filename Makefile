@@ -67,8 +67,24 @@ peers: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin onnx
 	scripts/peers --bin $(BUILD)/bin keras
 	scripts/peers --bin $(BUILD)/bin import
+	scripts/peers --bin $(BUILD)/bin onnx-in --torchvision
+	scripts/peers --bin $(BUILD)/bin onnx-in
 	scripts/peers --bin $(BUILD)/bin parity --random 300
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
+
+.PHONY: peers-models
+## peers-models: models of Keras and ONNX in and out, beside Keras and ONNX Runtime
+peers-models: bootstrap-test
+	$(MAKE) configure
+	$(build) tools peers_tools make-dataset
+	scripts/peers --bin $(BUILD)/bin import
+	scripts/peers --bin $(BUILD)/bin import --applications
+	scripts/peers --bin $(BUILD)/bin models random
+	scripts/peers --bin $(BUILD)/bin models training
+	scripts/peers --bin $(BUILD)/bin models classes
+	scripts/peers --bin $(BUILD)/bin models keras1
+	scripts/peers --bin $(BUILD)/bin onnx
+	scripts/peers --bin $(BUILD)/bin keras
 
 .PHONY: peers-distributed
 ## peers-distributed: over 100 Mbit/s and 1 Gbit/s beside PyTorch's DDP (root)

@@ -1,9 +1,11 @@
-// Prints what is made from the table of keys: --layers, the middle of
-// man/dl-layers.5.scd, or --schema.  scripts/generate puts it into its place.
+// Prints what is made from tables: --layers, the middle of man/dl-layers.5.scd,
+// --schema, or --keras, the classes of man/dl-import.1.scd.  scripts/generate
+// puts it into its place.
 
 #include <iostream>
 #include <string_view>
 
+#include "libcore/convert/import/keras/classes.h"
 #include "libcore/nn/config.h"
 #include "libcore/nn/layers_page.h"
 
@@ -13,6 +15,8 @@ int main(int count, char** arguments) {
     std::cout << dl::nn::layers_page();
   else if (what == "--schema")
     std::cout << dl::nn::network_schema().dump(2) << "\n";
+  else if (what == "--keras")
+    std::cout << dl::convert::keras::classes_page();
   else
     return 64;
   return 0;

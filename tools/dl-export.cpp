@@ -12,6 +12,7 @@
 #include "libcore/convert/export/diagram.h"
 #include "libcore/convert/export/keras.h"
 #include "libcore/convert/export/onnx.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/nn/model.h"
 
@@ -43,7 +44,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   a.options = &opt;
   opt.add("output,o", &a.output, "FILE", "where it goes");
   opt.add("format", &a.format, "FORMAT",
-          "onnx, keras, json, dot or svg; else as the name of FILE ends");
+          "onnx, keras, h5, json, dot or svg; else as the name of FILE ends");
   opt.add("masks", &a.masks, "WHEN",
           "sequences have a mask beside them: always, never, or auto, where\n"
           "the training data had one");
@@ -72,6 +73,10 @@ std::string keras(const dl::nn::Model& model, const Args&) {
   return dl::convert::to_keras(model);
 }
 
+std::string h5(const dl::nn::Model& model, const Args&) {
+  return dl::convert::to_keras(model, dl::convert::KerasFormat::kHdf5);
+}
+
 std::string json(const dl::nn::Model& model, const Args&) {
   return to_json(model.config).dump(2) + "\n";
 }
@@ -84,11 +89,8 @@ std::string svg(const dl::nn::Model& model, const Args&) {
   return dl::convert::to_svg(dl::convert::diagram_of(model.config));
 }
 
-constexpr Format kFormats[] = {{"onnx", onnx},
-                               {"keras", keras},
-                               {"json", json},
-                               {"dot", dot},
-                               {"svg", svg}};
+constexpr Format kFormats[] = {{"onnx", onnx}, {"keras", keras}, {"h5", h5},
+                               {"json", json}, {"dot", dot},     {"svg", svg}};
 
 const Format& format_of(const Args& a) {
   std::string name = a.format;
@@ -101,15 +103,16 @@ const Format& format_of(const Args& a) {
   throw Error{Code::kUsage,
               a.format.empty()
                   ? "'" + a.output +
-                        "': want a name that ends in .onnx, .keras, "
+                        "': want a name that ends in .onnx, .keras, .h5, "
                         ".json, .dot or .svg, or --format"
-                  : "--format: want onnx, keras, json, dot or svg, got '" +
+                  : "--format: want onnx, keras, h5, json, dot or svg, got '" +
                         a.format + "'"};
 }
 
 void run(const Args& a) {
   if (a.output.empty()) throw Error{Code::kUsage, "--output is missing"};
   if (a.models.size() != 1) throw Error{Code::kUsage, "want one model"};
+  dl::io::refuse_overwriting(a.output, a.models);
   const Format& format = format_of(a);
   masks_of(a);
   if (format.name != "onnx") a.options->refuse({"masks"}, "is for onnx alone");

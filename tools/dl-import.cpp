@@ -12,7 +12,10 @@
 #include "libcore/cli/tool.h"
 #include "libcore/convert/import/check.h"
 #include "libcore/convert/import/import.h"
+#include "libcore/convert/import/state_dict.h"
+#include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
+#include "libcore/io/source.h"
 
 namespace {
 
@@ -21,22 +24,31 @@ using dl::Error;
 
 constexpr dl::cli::ToolInfo kTool = {
     .name = "dl-import",
-    .summary = "Bring models of other programs in: Keras and Deeplearning4j.",
+    .summary =
+        "Bring models of other programs in: Keras, Deeplearning4j, ONNX and "
+        "PyTorch.",
     .usage =
         "dl-import [OPTION]... -o MODEL FILE\n"
-        "dl-import [OPTION]... --check DATA FILE",
+        "dl-import [OPTION]... --check DATA FILE\n"
+        "dl-import --weights STATE --net NETWORK --map NAMES -o MODEL\n"
+        "dl-import --weights STATE --net NETWORK --map -",
     .examples =
         "dl-import resnet50.keras -o resnet50.safetensors\n"
         "dl-import model.json -o network.json\n"
         "dl-import model.json --weights model.weights.h5 -o m.safetensors\n"
         "dl-import chars.h5 --shape 100,64 -o chars.safetensors\n"
         "dl-import lenet.zip --shape 28,28,1 -o lenet.safetensors\n"
-        "dl-import resnet50.keras --check recorded.npz",
+        "dl-import resnet50.keras --check recorded.npz\n"
+        "dl-import resnet18.onnx -o resnet18.safetensors\n"
+        "dl-import --weights state.safetensors --net net.json --map - "
+        ">map.json\n"
+        "dl-import --weights state.safetensors --net net.json --map map.json "
+        "-o m.safetensors",
     .on_kill = dl::io::remove_unfinished,
 };
 
 struct Args {
-  std::string output, weights, check, expect;
+  std::string output, weights, net, map, backend, check, expect;
   double tolerance = 1e-4;
   std::vector<std::string> shapes, files;
 };
@@ -45,7 +57,15 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output,o", &a.output, "MODEL",
           "the model, or the network of a configuration without weights");
   opt.add("weights", &a.weights, "FILE",
-          "the weights (HDF5) of a configuration in JSON");
+          "the weights (HDF5) of a configuration in JSON; with --net, a state "
+          "dict of PyTorch (safetensors)");
+  opt.add("net", &a.net, "NETWORK",
+          "put the weights of a state dict into this network");
+  opt.add("map", &a.map, "NAMES",
+          "which tensors of the state dict are which; - prints a proposal");
+  opt.add("backend", &a.backend, "NAME",
+          "what computed a model of Keras whose file does not say it:\n"
+          "theano or tensorflow");
   opt.add("shape", &a.shapes, "[INPUT=]SHAPE",
           "extents of an input that the model leaves open, as 28,28,1");
   opt.add("check", &a.check, "DATA",
@@ -89,6 +109,35 @@ void write_network(const dl::Json& network, const std::string& path) {
   sink->close();
 }
 
+// A state dict of PyTorch in a network of ours.
+void map_weights(const Args& args) {
+  if (!args.files.empty() || args.weights.empty() || args.map.empty())
+    throw Error{Code::kUsage,
+                "--net goes with --weights and --map, and no file"};
+  dl::io::refuse_overwriting(args.output, {args.net, args.weights, args.map});
+  const auto read = [](const std::string& path) {
+    const auto source = dl::io::open_source(path);
+    const std::string text = dl::io::read_all(*source, std::size_t{64} << 20);
+    source->close();
+    return text;
+  };
+  const dl::nn::NetworkConfig config =
+      dl::nn::parse_network(read(args.net), "'" + args.net + "'");
+  const auto state = dl::convert::read_state_dict(args.weights);
+  if (args.map == "-") {
+    std::cout << dl::convert::proposed_map(config, state).dump(2) << '\n';
+    return;
+  }
+  if (args.output.empty()) throw Error{Code::kUsage, "--output is missing"};
+  dl::nn::Model model = dl::convert::mapped_model(
+      config, state,
+      dl::parse_json(read(args.map), "'" + args.map + "'", Code::kConfig));
+  model.provenance.push_back({.tool = kTool.name,
+                              .version = DL_VERSION,
+                              .arguments = {"PyTorch state dict"}});
+  dl::nn::save_model(model, args.output);
+}
+
 // Prints a line for each output.
 void check(const dl::convert::Imported& imported, const Args& args) {
   if (!imported.model)
@@ -112,12 +161,20 @@ void check(const dl::convert::Imported& imported, const Args& args) {
 }
 
 void run(const Args& args) {
+  if (!args.net.empty() || !args.map.empty()) return map_weights(args);
   if (args.files.size() != 1) throw Error{Code::kUsage, "want one file"};
   if (args.output.empty() && args.check.empty())
     throw Error{Code::kUsage, "--output is missing"};
   if (!args.expect.empty() && args.check.empty())
     throw Error{Code::kUsage, "--expect goes with --check"};
-  dl::convert::ImportOptions options{.weights = args.weights};
+  dl::io::refuse_overwriting(
+      args.output, {args.files[0], args.weights, args.check, args.expect});
+  if (!args.backend.empty() && args.backend != "theano" &&
+      args.backend != "tensorflow")
+    throw Error{Code::kUsage, "--backend: want theano or tensorflow, got '" +
+                                  args.backend + "'"};
+  dl::convert::ImportOptions options{.weights = args.weights,
+                                     .backend = args.backend};
   for (const std::string& text : args.shapes)
     if (!options.shapes.insert(parse_shape(text)).second)
       throw Error{Code::kUsage, "--shape: one input has two shapes"};

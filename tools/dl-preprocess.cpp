@@ -16,6 +16,7 @@
 #include "libcore/io/source.h"
 #include "libcore/vectorize/preprocess.h"
 #include "libcore/vectorize/reader.h"
+#include "tools/dl-preprocess-options.h"
 
 namespace {
 
@@ -26,68 +27,10 @@ constexpr dl::cli::ToolInfo kTool = {
     .examples =
         "dl-preprocess idx train-images.gz train-labels.gz -o train.dls\n"
         "dl-preprocess csv --header --label species iris.csv | dl-shard -n 4\n"
-        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar",
+        "dl-preprocess cifar 'data_batch_*.bin' | dl-shard -n 16 -o cifar\n"
+        "camera | dl-preprocess raw --no-labels --shape 28,28,1 --dtype u8",
     .on_kill = dl::io::remove_unfinished,
 };
-
-struct Args {
-  std::vector<std::string> operands;
-  std::string output = "-";
-  std::string variant = "10";
-  bool force = false, no_labels = false, no_provenance = false, json = false;
-  std::int64_t max_bad = 0;
-  dl::vectorize::ReaderOptions reader;
-  dl::vectorize::CsvOptions csv;
-  dl::vectorize::SvmlightOptions svmlight;
-  const dl::cli::Options* options = nullptr;
-};
-
-void declare(dl::cli::Options& opt, Args& a) {
-  a.options = &opt;
-  opt.add("output,o", &a.output, "FILE", "where the stream goes");
-  opt.flag("force,f", &a.force, "write FILE even if nothing has changed");
-  opt.add("batch", &a.reader.batch, "N", "examples in a record");
-  opt.add("classes", &a.reader.classes, "LIST",
-          "class names, or their number for integers from 0");
-  opt.flag("regression", &a.reader.regression,
-           "labels are numbers to predict, not classes");
-  opt.add("shape", &a.reader.shape, "LIST", "shape of an example, as 8,8,1");
-  opt.add("dtype", &a.reader.dtype, "TYPE",
-          "type that features are stored in (csv, svmlight: f32)");
-  opt.add("max-bad", &a.max_bad, "N",
-          "bad records to leave out before failing");
-  opt.flag("json", &a.json, "report on standard output as JSON (with -o)");
-  opt.flag("no-provenance", &a.no_provenance,
-           "do not record how the stream was made");
-  opt.section("Options for idx");
-  opt.flag("no-labels", &a.no_labels, "the inputs are features alone");
-  opt.section("Options for csv");
-  opt.add("label", &a.csv.label, "COLUMNS",
-          "columns to predict: names, numbers from 1, -1 for the last, none");
-  opt.flag("header", &a.csv.header, "the first row names the columns");
-  opt.add("delimiter", &a.csv.delimiter, "CHAR", "what separates fields");
-  opt.add("drop", &a.csv.drop, "COLUMNS", "columns to leave out");
-  opt.add("missing", &a.csv.missing, "RULE", "fail, skip or fill:NUMBER");
-  opt.add("na", &a.csv.na, "WORDS", "fields that count as missing, beside ''");
-  opt.add("sequence", &a.csv.sequence, "COLUMN",
-          "rows that this column names alike are the steps of an example");
-  opt.add("steps", &a.csv.steps, "N", "length of the longest sequence");
-  opt.add("longer", &a.csv.longer, "RULE",
-          "sequences that are longer: fail, truncate or skip");
-  opt.flag("per-step", &a.csv.per_step,
-           "each step has a label; else a sequence has that of its last row");
-  opt.add("id", &a.csv.id, "COLUMN",
-          "column that names an example, kept beside features and labels");
-  opt.add("id-bytes", &a.csv.id_bytes, "N", "length of the longest name");
-  opt.section("Options for svmlight");
-  opt.add("features", &a.svmlight.features, "N", "length of an example");
-  opt.flag("zero-based", &a.svmlight.zero_based, "indices start at 0");
-  opt.flag("multilabel", &a.svmlight.multilabel,
-           "labels are lists of classes, as 1,3");
-  opt.section("Options for cifar");
-  opt.add("variant", &a.variant, "NAME", "10, 100 or 100-coarse");
-  opt.rest(&a.operands);
-}
 
 std::unique_ptr<dl::vectorize::Reader> open_reader(
     const Args& a, const std::vector<std::string>& inputs,
@@ -98,10 +41,16 @@ std::unique_ptr<dl::vectorize::Reader> open_reader(
   if (format == "svmlight")
     return open_svmlight(inputs, a.reader, a.svmlight, bad);
   if (format == "cifar") return open_cifar(inputs, a.variant, a.reader, bad);
-  std::string near = dl::nearest(format, {"idx", "csv", "svmlight", "cifar"});
+  if (format == "raw") {
+    dl::vectorize::RawOptions raw = a.raw;
+    raw.labels = !a.no_labels;
+    return open_raw(inputs, a.reader, raw, bad);
+  }
+  std::string near = dl::nearest(
+      format, std::vector<std::string>(kFormats.begin(), kFormats.end()));
   throw dl::Error{dl::Code::kUsage,
                   "unknown format '" + format + "' (" +
-                      (near.empty() ? "want idx, csv, svmlight or cifar"
+                      (near.empty() ? "want idx, csv, svmlight, cifar or raw"
                                     : "did you mean '" + near + "'?") +
                       ")"};
 }
@@ -137,10 +86,15 @@ void report(const Args& a, const dl::vectorize::BadRecords& bad,
 void run(const Args& a, std::vector<std::string> arguments) {
   if (a.operands.empty())
     throw dl::Error{dl::Code::kUsage,
-                    "want a format: idx, csv, svmlight or cifar"};
-  for (const std::string format : {"idx", "csv", "svmlight", "cifar"})
-    if (a.operands[0] != format)
+                    "want a format: idx, csv, svmlight, cifar or raw"};
+  const std::string& wanted = a.operands[0];
+  for (const std::string format : kFormats)
+    if (wanted != format)
       a.options->refuse_section("Options for " + format, "is for " + format);
+  if (wanted != "idx" && wanted != "raw")
+    a.options->refuse({"no-labels"}, "is for idx and raw");
+  if (!a.reader.regression)
+    a.options->refuse({"targets"}, "is for --regression");
   if (a.no_labels)
     a.options->refuse({"classes", "regression"},
                       "does not go with --no-labels");

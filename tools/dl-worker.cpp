@@ -151,8 +151,9 @@ bool choose_device(Args& args, const dl::cluster::LaunchedAs& place) {
           std::max(1, worker.trainer.threads / static_cast<int>(count));
   }
   worker.trainer.device = devices.names[mine];
-  dl::cli::log()(dl::Level::kInfo, "--device auto: " + worker.trainer.device +
-                                       " (" + devices.why + ")");
+  dl::cli::log()(
+      devices.broken ? dl::Level::kWarning : dl::Level::kInfo,
+      "--device auto: " + worker.trainer.device + " (" + devices.why + ")");
   return true;
 }
 

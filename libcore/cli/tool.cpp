@@ -16,6 +16,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -175,7 +176,17 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
              in_quotes(error.path1().string()) + ": " + error.code().message(),
              output);
   } catch (const std::bad_alloc&) {
-    status = fail(tool, Code::kBug, "internal error: out of memory", output);
+    status =
+        fail(tool, Code::kUnavailable, "there is not enough memory", output);
+  } catch (const std::system_error& error) {
+    // Of threads, which a limit may forbid.
+    const bool few = error.code() == std::errc::resource_unavailable_try_again;
+    status =
+        fail(tool, few ? Code::kUnavailable : Code::kBug,
+             few ? "cannot make another thread: a limit of processes, or too "
+                   "little memory"
+                 : std::string("internal error: ") + error.what(),
+             output);
   } catch (const std::exception& error) {
     status = fail(tool, Code::kBug,
                   std::string("internal error: ") + error.what(), output);

@@ -1,9 +1,14 @@
 #include "libcore/device/cuda_plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "libcore/base/error.h"
@@ -15,18 +20,21 @@ namespace {
   throw Error{Code::kUnavailable, "no cuda device: " + why};
 }
 
+const char* named_plugin() { return std::getenv("DL_CUDA_PLUGIN"); }
+
 // Where it is built, or where it is installed.
 std::string plugin_path() {
   constexpr const char* kName = "libdl_cuda.so";
-  if (const char* const named = std::getenv("DL_CUDA_PLUGIN")) return named;
+  if (named_plugin() != nullptr) return named_plugin();
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) fail("cannot read '/proc/self/exe': " + error.message());
   const auto folder = program.parent_path();
-  for (const auto& path :
-       {folder / kName, folder.parent_path() / "lib/dl-tools" / kName})
+  const auto installed = folder.parent_path() / "lib/dl-tools" / kName;
+  for (const auto& path : {folder / kName, installed})
     if (std::filesystem::exists(path, error)) return path;
-  fail("these programs were built without CUDA");
+  fail("these programs were built without CUDA, or '" + installed.string() +
+       "' was left out");
 }
 
 void* symbol_of(void* library, const char* name) {
@@ -35,17 +43,39 @@ void* symbol_of(void* library, const char* name) {
   return symbol;
 }
 
+// A process that touches what is missing of an object would be killed.
+void refuse_cut(const std::string& path) {
+  Elf64_Ehdr header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return;
+  const std::uint64_t end =
+      header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
+  std::error_code error;
+  if (std::string_view(reinterpret_cast<char*>(header.e_ident), SELFMAG) ==
+          ELFMAG &&
+      std::filesystem::file_size(path, error) < end)
+    fail("'" + path + "' is cut short; install it again");
+}
+
 // The object stays loaded: devices made by it may outlive any owner here.
 void* load_symbol(const char* name) {
-  void* const library = dlopen(plugin_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+  const std::string path = plugin_path();
+  refuse_cut(path);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(dlerror());
   using Abi = const char* (*)();
   const std::string abi =
       reinterpret_cast<Abi>(symbol_of(library, "dl_cuda_abi"))();
   if (abi != DL_DEVICE_ABI)
-    fail("'" + plugin_path() +
+    fail("'" + path +
          "' is of another build than this program; install both together");
   return symbol_of(library, name);
+}
+
+// As CUDA's runtime looks for it.  The emulation of the tests needs none.
+bool has_driver() {
+  return named_plugin() != nullptr ||
+         dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) != nullptr;
 }
 
 }  // namespace
@@ -66,12 +96,15 @@ std::string cuda_version() {
   }
 }
 
-int cuda_count() {
+Gpus count_gpus() {
   using Count = int (*)();
+  if (!has_driver()) return {.why_none = "there is no driver of NVIDIA's"};
   try {
-    return reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
-  } catch (const Error&) {
-    return 0;
+    const int count = reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
+    if (count > 0) return {.count = count};
+    return {.why_none = "there is no GPU"};
+  } catch (const Error& e) {
+    return {.why_none = e.what(), .broken = true};
   }
 }
 

@@ -32,9 +32,16 @@ std::unique_ptr<tensor::Device> open_cuda(int index,
 // Versions of the libraries behind it; "" without the object.
 std::string cuda_version();
 
-// GPUs that this process can see; 0 without the object or NVIDIA's driver.
-// From then on the process must not be divided by fork(2).
-int cuda_count();
+// GPUs that this process can see.
+struct Gpus {
+  int count = 0;
+  std::string why_none = {};  // "there is no driver of NVIDIA's"
+  bool broken = false;        // there may be some, which cannot be used
+};
+
+// Loads CUDA's libraries only where there is a driver.  From then on the
+// process must not be divided by fork(2).
+Gpus count_gpus();
 
 }  // namespace dl::device
 

@@ -39,10 +39,13 @@ bool is_cuda(std::string_view name) {
 }
 
 std::vector<int> all_gpus() {
-  std::vector<int> gpus(static_cast<std::size_t>(cuda_count()));
+  const Gpus found = count_gpus();
+  if (found.count == 0)
+    throw Error{Code::kUnavailable, found.broken
+                                        ? found.why_none
+                                        : "no cuda device: " + found.why_none};
+  std::vector<int> gpus(static_cast<std::size_t>(found.count));
   std::iota(gpus.begin(), gpus.end(), 0);
-  if (gpus.empty())
-    throw Error{Code::kUnavailable, "no cuda device: there is no GPU"};
   return gpus;
 }
 
@@ -76,18 +79,9 @@ std::unique_ptr<tensor::Device> open_one(std::string_view name,
   return open_cuda(gpus[0], precision);
 }
 
-std::unique_ptr<tensor::Device> open_auto(Precision precision) {
-  try {
-    return open_cuda(0, precision);
-  } catch (const Error& e) {
-    if (e.code() != Code::kUnavailable) throw;
-    return std::make_unique<CpuDevice>(precision);
-  }
-}
-
 std::unique_ptr<tensor::Device> open_any(std::string_view name,
                                          Precision precision) {
-  if (name == "auto") return open_auto(precision);
+  if (name == "auto") return open_any(choose_device().name, precision);
   if (name == "cpu") return std::make_unique<CpuDevice>(precision);
   if (name == "reference") return std::make_unique<ReferenceDevice>();
   if (is_cuda(name)) return open_one(name, precision);
@@ -115,6 +109,12 @@ tensor::Precision precision_of(std::string_view name) {
 
 std::string_view name_of(tensor::Precision precision) {
   return kPrecisions[static_cast<std::size_t>(precision)].name;
+}
+
+Choice choose_device() {
+  const Gpus gpus = count_gpus();
+  if (gpus.count > 0) return {.name = "cuda", .why = {}};
+  return {.name = "cpu", .why = gpus.why_none, .broken = gpus.broken};
 }
 
 std::unique_ptr<tensor::Device> open_device(std::string_view name,

@@ -19,9 +19,17 @@ enum class Use { kTraining, kPrediction };
 tensor::Precision precision_of(std::string_view name);
 std::string_view name_of(tensor::Precision precision);
 
-// "cpu", "reference", "cuda" or "cuda:N"; "auto" is cuda where a usable one
-// is found, else cpu.  Each call makes a new stream of execution.  open_lanes()
-// takes several GPUs as well: "cuda:N,M,..." or "cuda:all".
+// What "auto" is here: cuda where a GPU can be seen, else cpu.
+struct Choice {
+  std::string name;
+  std::string why;      // it is the cpu
+  bool broken = false;  // a GPU may be there, but cannot be used
+};
+Choice choose_device();
+
+// "cpu", "reference", "cuda", "cuda:N" or "auto", see above.  Each call makes a
+// new stream of execution.  open_lanes() takes several GPUs as well:
+// "cuda:N,M,..." or "cuda:all".
 //
 // precision: of products, where the device gains by it.  The cpu, which has
 // bfloat16 for predictions alone, rounds no factor but weights that are frozen.

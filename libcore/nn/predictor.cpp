@@ -37,12 +37,24 @@ const PredictorOptions& checked(const PredictorOptions& options) {
 // stay in the cache.
 constexpr std::int64_t kAtOnce = 32;
 
+std::string chosen_device(const PredictorOptions& options) {
+  if (options.device != "auto") return options.device;
+  const device::Choice choice = device::choose_device();
+  if (options.log && !choice.why.empty())
+    options.log(choice.broken ? Level::kWarning : Level::kDetail,
+                "--device auto: the cpu, as " + choice.why);
+  return choice.name;
+}
+
 Network compiled(const Model& model, const PredictorOptions& options) {
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
-  auto lanes = device::open_lanes(options.device, static_cast<int>(wanted),
-                                  device::precision_of(options.precision),
-                                  device::Use::kPrediction);
+  auto lanes = device::open_lanes(
+      chosen_device(options), static_cast<int>(wanted),
+      device::precision_of(options.precision), device::Use::kPrediction);
+  if (options.log)
+    options.log(Level::kDetail,
+                "computes on " + lanes[0]->name() + " in " + options.precision);
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
   return Network(model.config, model.normalizers,

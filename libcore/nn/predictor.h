@@ -20,7 +20,7 @@ namespace dl::nn {
 
 struct PredictorOptions {
   std::int64_t batch = 256;           // most examples computed at a time
-  std::string device = "auto";        // see device/open.h
+  std::string device = "cpu";         // see device/open.h
   std::int64_t threads = 0;           // 0: one for each core
   std::string precision = "float32";  // see device/open.h
   Labels labels = Labels::kIgnored;

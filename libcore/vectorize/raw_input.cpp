@@ -8,8 +8,10 @@
 
 namespace dl::vectorize {
 
-RawInput::RawInput(const std::string& spec)
-    : source_(io::decompress(io::open_source(spec))), buffer_(1 << 18) {
+RawInput::RawInput(const std::string& spec, Kind kind) : buffer_(1 << 18) {
+  source_ = io::open_source(spec);
+  if (kind == Kind::kBytes) return;
+  source_ = io::decompress(std::move(source_));
   if (peek() >= 0) refuse_other_formats();
 }
 

@@ -16,9 +16,12 @@ namespace dl::vectorize {
 
 class RawInput {
  public:
-  // Throws Error: kNoInput, kUsage; kData, it is packed in a way that is not
-  // unpacked here, or of a format that is nothing raw.
-  explicit RawInput(const std::string& spec);
+  // kBytes: any bytes, taken as they are, for a format in which a packed file
+  // cannot be told from data.
+  enum class Kind { kFile, kBytes };
+  // Throws Error: kNoInput, kUsage; kFile: kData, it is packed in a way that is
+  // not unpacked here, or of a format that is nothing raw.
+  explicit RawInput(const std::string& spec, Kind kind = Kind::kFile);
 
   // Fills bytes; false at the end of the input.
   // Throws Error: kData, the input ends inside them.

@@ -74,6 +74,11 @@ struct SvmlightOptions {
   bool multilabel = false;    // "1,3 4:0.5": labels are classes that apply
 };
 
+struct RawOptions {
+  bool labels = true;        // an example is followed by its label
+  std::int64_t targets = 1;  // numbers to predict, of an example
+};
+
 // Each takes source specs (io/source.h); gzip and zstd are recognised.
 // `bad` must outlive the reader.  Throws Error: kUsage, kNoInput, kData.
 
@@ -94,6 +99,12 @@ std::unique_ptr<Reader> open_cifar(const std::vector<std::string>& inputs,
                                    const std::string& variant,
                                    const ReaderOptions& options,
                                    BadRecords& bad);
+// An example is shape's numbers of dtype; then, little-endian, its class as
+// I32, or `targets` numbers, F32 (F64 where dtype is F64, I32 or I64).  Inputs
+// are taken as they are, not unpacked.
+std::unique_ptr<Reader> open_raw(const std::vector<std::string>& inputs,
+                                 const ReaderOptions& options,
+                                 const RawOptions& raw, BadRecords& bad);
 
 }  // namespace dl::vectorize
 

@@ -38,7 +38,7 @@ std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
   svmlight.features = 8;
   svmlight.zero_based = (variant & 1) != 0;
   svmlight.multilabel = (variant & 2) != 0;
-  switch (format % 5) {
+  switch (format % 6) {
     case 0:
       return open_idx({path}, false, options, bad);
     case 1:
@@ -49,6 +49,12 @@ std::unique_ptr<Reader> open(int format, int variant, const std::string& path,
     case 3:
       if (svmlight.multilabel) options.classes = "3";
       return open_svmlight({path}, options, svmlight, bad);
+    case 5:
+      options.shape = "2,3";
+      options.dtype = (variant & 1) != 0 ? "f32" : "u8";
+      options.regression = (variant & 2) != 0;
+      return open_raw({path}, options,
+                      {.labels = (variant & 4) != 0, .targets = 2}, bad);
     default:
       return open_cifar({path}, (variant & 1) != 0 ? "100" : "10", options,
                         bad);

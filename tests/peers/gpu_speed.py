@@ -1,6 +1,7 @@
 """Training on a GPU beside PyTorch's, eager and by torch.compile(mode="max-autotune"):
-examples a second, and ratios.  Of Python's standard library alone; where PyTorch does
-not see the GPU, ours are measured by themselves.  scripts/gpu-check runs it."""
+examples a second, and ratios; with --mnist the seconds to 99 % of its test set, too.
+Of Python's standard library alone; where PyTorch does not see the GPU, ours are
+measured by themselves.  scripts/gpu-check runs it."""
 
 import argparse
 import array
@@ -21,16 +22,20 @@ EXAMPLES = HERE.parents[1] / "scripts" / "examples"
 CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5
+TARGET = 0.99
 
-# name, network, an example's shape, mini-batches
-NETWORKS = [("lenet", EXAMPLES / "lenet.json", [28, 28, 1], [64, 1024]),
-            ("cifar10", EXAMPLES / "cifar10.json", [32, 32, 3], [512]),
-            ("mlp", HERE / "mlp.json", [28, 28, 1], [128]),
-            ("lstm", HERE / "lstm.json", [50, 64], [64])]
+# name, network, an example's shape, (mini-batch, precision) each
+NETWORKS = [("lenet", EXAMPLES / "lenet.json", [28, 28, 1],
+             [(64, "float32"), (1024, "float32")]),
+            ("cifar10", EXAMPLES / "cifar10.json", [32, 32, 3],
+             [(512, "tf32"), (512, "bfloat16")]),
+            ("resnet18", EXAMPLES / "resnet18.json", [32, 32, 3], [(256, "bfloat16")]),
+            ("mlp", HERE / "mlp.json", [28, 28, 1], [(128, "float32")]),
+            ("lstm", HERE / "lstm.json", [50, 64], [(64, "float32")])]
 
 TINY = [("tiny", {"input": {"shape": [3]}, "updater": {"type": "adam"}, "layers": [
     {"type": "dense", "units": 4, "activation": "relu"},
-    {"type": "output", "units": CLASSES, "loss": "negative_log_likelihood"}]}, [3], [4])]
+    {"type": "output", "units": CLASSES, "loss": "negative_log_likelihood"}]}, [3], [(4, "bfloat16")])]
 
 SIDES = {"eager": [], "max-autotune": ["--compile"]}
 
@@ -41,6 +46,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=300, help="for all")
     parser.add_argument("--tiny", action="store_true", help="a network for tests")
     parser.add_argument("--torch-device", help="PyTorch's name of it (default: the same)")
+    parser.add_argument("--mnist", type=pathlib.Path, help="folder of its four files, packed")
     parser.add_argument("--json", required=True)
     args = parser.parse_args()
     args.torch_device = args.torch_device or args.device
@@ -71,15 +77,20 @@ def hardly_learning(network):
     return network | {"updater": updater | {"learning_rate": slow}}
 
 
-def cell_of(folder, network, shape, batch):
+def new_model(folder, network, shard):
     source, model = folder / "net.json", folder / "model.safetensors"
-    if isinstance(network, pathlib.Path):
-        network = json.loads(network.read_text())
-    source.write_text(json.dumps(hardly_learning(network)))
-    shard = shard_of(folder, shape, BATCHES * batch)
+    source.write_text(json.dumps(network))
     subprocess.run(["peer-step", "--net", source, "--data", shard, "--write-model", model],
                    check=True)
-    return {"model": str(model), "data": shard, "batch": batch, "threads": 1}
+    return str(model)
+
+
+def cell_of(folder, network, shape, batch):
+    if isinstance(network, pathlib.Path):
+        network = json.loads(network.read_text())
+    shard = shard_of(folder, shape, BATCHES * batch)
+    return {"model": new_model(folder, hardly_learning(network), shard), "data": shard,
+            "batch": batch, "threads": 1}
 
 
 class Gone(Exception):
@@ -96,7 +107,6 @@ class Limited(Peer):
         self.timer = threading.Timer(seconds, self.stop)
         self.timer.start()
         self.attempt(lambda: super(Limited, self).__init__(command, cell, *flags))
-        self.attempt(self.warm_up)
 
     def stop(self):
         self.over = True
@@ -130,19 +140,27 @@ def torch_sees(device):
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
-def measure(args, cell, torch_is_missing, end):
-    """(figures by side, why others are missing)"""
-    sides, missing = {}, {}
-    commands = {"ours": (["peer-step"], ["--device", args.device])}
+def commands_of(args, precision, torch_is_missing):
+    """({side: (command, flags)}, why others are missing)"""
+    common = ["--precision", precision]
+    commands = {"ours": (["peer-step"], ["--device", args.device, *common])}
+    if torch_is_missing:
+        return commands, dict.fromkeys(SIDES, torch_is_missing)
     for name, flags in SIDES.items():
-        if torch_is_missing:
-            missing[name] = torch_is_missing
-        else:
-            commands[name] = (python("torch_gpu.py"), ["--device", args.torch_device, *flags])
+        commands[name] = (python("torch_gpu.py"),
+                          ["--device", args.torch_device, *common, *flags])
+    return commands, {}
+
+
+def measure(args, cell, precision, torch_is_missing, end):
+    """(figures by side, why others are missing)"""
+    sides = {}
+    commands, missing = commands_of(args, precision, torch_is_missing)
     try:
         for name, (command, flags) in commands.items():
             try:
                 sides[name] = Limited(command, cell, flags, end - time.monotonic())
+                sides[name].attempt(sides[name].warm_up)
             except Gone as why:
                 missing[name] = str(why)
         for _ in range(ROUNDS):
@@ -158,12 +176,68 @@ def measure(args, cell, torch_is_missing, end):
             side.end()
 
 
+def digits_of(folder, name, mnist):
+    """The shard of one of MNIST's sets."""
+    shard = folder / name
+    subprocess.run(f"dl-preprocess idx --classes {CLASSES} --shape 28,28,1 "
+                   f"{mnist}/{name}-images-idx3-ubyte.gz {mnist}/{name}-labels-idx1-ubyte.gz | "
+                   f"dl-shard -q -o {shard}", shell=True, check=True)
+    return f"{shard}-000.dls"
+
+
+def seconds_to_target(side):
+    """Of training alone, epoch by epoch; None where ten do not do."""
+    seconds = 0
+    for _ in range(10):
+        answer = {}
+        side.attempt(lambda: answer.update(side.ask(60_000 // side.batch)))
+        seconds += sum(answer["seconds"])
+        if answer["accuracy"] >= TARGET:
+            return seconds
+    return None
+
+
+def race(args, torch_is_missing, end):
+    """{side: seconds of LeNet's training to TARGET of MNIST's test set}"""
+    times, missing = {}, {}
+    commands, _ = commands_of(args, "float32", torch_is_missing)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        train, test = (digits_of(folder, part, args.mnist) for part in ("train", "t10k"))
+        # Its own updater takes longer than anybody's patience.
+        network = json.loads((EXAMPLES / "lenet.json").read_text())
+        network |= {"updater": {"type": "adam", "learning_rate": 0.001}, "regularization": {}}
+        model = new_model(folder, network, train)
+        for name, (command, flags) in commands.items():
+            ours = name == "ours"
+            cell = {"model": model, "data": train if ours else str(args.mnist), "batch": 64,
+                    "threads": 1}
+            try:
+                side = Limited(command, cell, flags + (["--test", test] if ours else []),
+                               end - time.monotonic())
+                times[name] = seconds_to_target(side)
+                side.end()
+            except Gone as why:
+                missing[name] = str(why)
+    return {"seconds": times, "missing": missing}
+
+
+def coding(args):
+    """How fast the residual of 100 million parameters is coded."""
+    elements = 1000 if args.tiny else 100_000_000
+    done = subprocess.run(["peer-encode", "--device", args.device, "--elements", str(elements)],
+                          check=True, capture_output=True, text=True)
+    answer = json.loads(done.stdout)
+    return answer | {"elements": elements,
+                     "of_copy": answer["copy_seconds"] / answer["encode_seconds"]}
+
+
 def show(rows):
-    print(f"\n{'training':<10} {'batch':>6} {'ours':>10} {'step':>9}"
+    print(f"\n{'training':<10} {'batch':>6} {'precision':>9} {'ours':>10} {'step':>9}"
           + "".join(f" {name:>13} {'ratio':>6}" for name in SIDES) + "   examples a second")
     for row in rows:
         ours = row["sides"].get("ours")
-        line = f"{row['network']:<10} {row['batch']:>6}"
+        line = f"{row['network']:<10} {row['batch']:>6} {row['precision']:>9}"
         line += (f" {ours['examples_per_second']:>10.0f} {ours['step_seconds'] * 1e3:>6.3f} ms"
                  if ours else f" {'-':>10} {'-':>9}")
         for name in SIDES:
@@ -182,23 +256,32 @@ def main():
     torch_is_missing = torch_sees(args.torch_device)
     if torch_is_missing:
         torch_is_missing = f"no PyTorch with this GPU: {torch_is_missing}"
-    settings = [(name, network, shape, batch)
-                for name, network, shape, batches in (TINY if args.tiny else NETWORKS)
-                for batch in batches]
+    settings = [(name, network, shape, *kind)
+                for name, network, shape, kinds in (TINY if args.tiny else NETWORKS)
+                for kind in kinds]
     rows = []
-    for i, (name, network, shape, batch) in enumerate(settings):
-        # What one does not need, the next may take.
+    for i, (name, network, shape, batch, precision) in enumerate(settings):
+        # What one does not need, the next may take; the last share is the race's.
         now = time.monotonic()
-        until = now + (end - now) / (len(settings) - i)
+        until = now + (end - now) / (len(settings) - i + bool(args.mnist))
         with tempfile.TemporaryDirectory() as folder:
             cell = cell_of(pathlib.Path(folder), network, shape, batch)
-            sides, missing = measure(args, cell, torch_is_missing, until)
+            sides, missing = measure(args, cell, precision, torch_is_missing, until)
         rates = {side: figures["examples_per_second"] for side, figures in sides.items()}
-        rows.append({"network": name, "batch": batch, "sides": sides, "missing": missing,
+        rows.append({"network": name, "batch": batch, "precision": precision, "sides": sides,
+                     "missing": missing,
                      "ratios": {side: rates["ours"] / rate for side, rate in rates.items()
                                 if side != "ours" and "ours" in rates}})
-    pathlib.Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
     show(rows)
+    found = {"training": rows, "coding": coding(args)}
+    print(f"coding {found['coding']['elements']} parameters: "
+          f"{found['coding']['of_copy']:.2f} of the speed of copying")
+    if args.mnist:
+        found["mnist"] = race(args, torch_is_missing, end)
+        print(f"LeNet to {TARGET:.0%} of MNIST's test set: " +
+              ", ".join(f"{side} {seconds:.1f} s" if seconds else f"{side} never"
+                        for side, seconds in found["mnist"]["seconds"].items()))
+    pathlib.Path(args.json).write_text(json.dumps(found, indent=1) + "\n")
     if not all("ours" in row["sides"] for row in rows):
         raise SystemExit("gpu-check: some of ours could not be measured")
 

@@ -111,6 +111,11 @@ over("zero_padding3d", VOLUME, lambda: L.ZeroPadding3D(((1, 0), (0, 2), (1, 1)))
 over("cropping1d", SERIES, lambda: L.Cropping1D((1, 2)))
 over("cropping2d", IMAGE, lambda: L.Cropping2D(((1, 2), (3, 0))))
 over("cropping3d", VOLUME, lambda: L.Cropping3D(((1, 0), (0, 2), (1, 1))))
+over("center_crop", IMAGE, lambda: L.CenterCrop(4, 5))
+for kind in ("Max", "Average"):
+    for n, shape, sizes in ((1, (8, 5), 4), (2, (9, 8, 4), (3, 4)), (3, (4, 6, 5, 3), (2, 3, 5))):
+        over(f"adaptive_{kind.lower()}{n}d", shape,
+             lambda k=kind, n=n, s=sizes: getattr(L, f"Adaptive{k}Pooling{n}D")(s))
 over("upsampling1d", SERIES, lambda: L.UpSampling1D(3))
 over("upsampling2d", IMAGE, lambda: L.UpSampling2D((2, 3)))
 over("upsampling2d_bilinear", IMAGE, lambda: L.UpSampling2D(2, interpolation="bilinear"))
@@ -127,6 +132,8 @@ over("group_norm", IMAGE, lambda: L.GroupNormalization(2))
 over("group_norm_series", (7, 4), lambda: L.GroupNormalization(5))
 over("instance_norm", IMAGE, lambda: L.GroupNormalization(-1))
 over("unit_norm", ROW, L.UnitNormalization)
+over("rms_norm", ROW, lambda: L.RMSNormalization())
+over("rms_norm_image", IMAGE, lambda: L.RMSNormalization(epsilon=0.1))
 over("rescaling", IMAGE, lambda: L.Rescaling(0.5, -1.0))
 over("rescaling_each", IMAGE, lambda: L.Rescaling([0.5, 1, 2, 3], [1, 2, 3, 4]))
 over("normalization", IMAGE, lambda: L.Normalization(mean=[1, 2, 3, 4], variance=[1, 2, 3, 4]))
@@ -161,6 +168,9 @@ chain("embedding_max", (7,), lambda: L.Embedding(11, 4, mask_zero=True),
 chain("embedding_conv", (7,), lambda: L.Embedding(11, 4), lambda: L.Conv1D(3, 3), L.GlobalMaxPooling1D,
       dense(1, activation="sigmoid"), tokens=11)
 
+chain("einsum_dense", SERIES, lambda: L.EinsumDense("abc,cd->abd", (None, 4), bias_axes="d", activation="tanh"),
+      dense(2))
+chain("einsum_dense_plain", ROW, lambda: L.EinsumDense("ab,bc->ac", 4), dense(2))
 chain("time_distributed_dense", SERIES, lambda: L.TimeDistributed(L.Dense(3)), lambda: L.LSTM(2))
 chain("time_distributed_conv", (5, 8, 7, 2), lambda: L.TimeDistributed(L.Conv2D(3, 3)),
       lambda: L.TimeDistributed(L.BatchNormalization()), lambda: L.TimeDistributed(L.MaxPooling2D()),
@@ -250,6 +260,28 @@ def nested():
     second = keras.Model(inside, L.Add()([inside, L.Conv2D(4, 3, padding="same")(inside)]))
     a = keras.Input(IMAGE)
     return keras.Model(a, L.Dense(3, activation="softmax")(L.Flatten()(second(second(first(a))))))
+
+
+@case(SERIES)
+def masking_in_a_graph():
+    a = keras.Input(SERIES)
+    x = L.LSTM(4, return_sequences=True)(L.Masking(0.0)(a))
+    return keras.Model(a, L.Dense(2)(L.Bidirectional(L.GRU(3))(x)))
+
+
+@case((7,), tokens=11)
+def padding_in_a_graph():
+    a = keras.Input((7,))
+    x = L.Embedding(11, 4, mask_zero=True)(a)
+    x = L.Add()([x, L.Dense(4)(x)])
+    return keras.Model(a, L.Dense(2)(L.Concatenate()([L.LSTM(3)(x), L.GlobalAveragePooling1D()(x)])))
+
+
+@case((7,), tokens=11)
+def attention_in_padding():
+    a = keras.Input((7,))
+    x = L.Embedding(11, 4, mask_zero=True)(a)
+    return keras.Model(a, L.Dense(2)(L.GlobalAveragePooling1D()(L.MultiHeadAttention(2, 3)(x, x))))
 
 
 @case(ROW, SERIES)

@@ -5,6 +5,8 @@ normalizers.  usage: keras [CASE...]
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,13 +14,19 @@ import tempfile
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras  # noqa: E402  after what it looks at
 import numpy as np  # noqa: E402
+from safetensors import safe_open  # noqa: E402
 
 from files import records  # noqa: E402
 from onnx_export import (BATCHES, BOUND, NORMALIZERS, cases, examples_of, gap,  # noqa: E402
                          trained, traced, written)
 
-# At the least so many are written, not refused.
-LEAST = 100
+# At the least so many files are written, not refused.
+LEAST = 250
+# Tensors of a model that are of training, or that a layer of Keras has not.
+BESIDE = ("/m", "/v", "/centers", "/slope_bias")
+
+
+FORMATS = "keras", "h5"
 
 
 class Unloaded(Exception):
@@ -29,29 +37,75 @@ def exported(model, out):
     subprocess.run(["dl-export", "-q", model, "-o", out], check=True, stderr=subprocess.PIPE)
     try:
         return keras.models.load_model(out)
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, IndexError) as error:
         raise Unloaded(f"Keras: {error}"[:200]) from error
 
 
-def compare(network, data, steps, folder):
+def features_of(data, name):
+    return data["features" if "features" in data else f"features/{name}"]
+
+
+def weights_in(path):
+    with safe_open(path, framework="numpy") as file:
+        return {n: file.get_tensor(n) for n in file.keys()}
+
+
+def imported_again(file, model, said, data, names, folder):
+    """What differs, by a bit, when it comes back: numbers that it says of the
+    data, and weights, whose axes may be other ones; or ""."""
+    feeds = {n: features_of(data, n)[:len(said[0])] for n in names}
+    if len(feeds) == 1:
+        feeds = {"x": next(iter(feeds.values()))}
+    ends = {"y": said[0]} if len(said) == 1 else {f"labels/{n}": s for n, s in enumerate(said)}
+    if len(said) == 1:
+        np.savez(folder / "said.npz", **feeds, **ends)
+    back = folder / "back.safetensors"
+    done = subprocess.run(["dl-import", "-q", file, "-o", back, *(
+        ["--check", folder / "said.npz", "--tolerance", "0"] if len(said) == 1 else [])],
+        capture_output=True, text=True)
+    if done.returncode:
+        return f"imported again: {done.stdout.strip()[-70:]} {done.stderr.strip()}"
+    there = {np.sort(t, axis=None).tobytes() for t in weights_in(back).values()}
+    lost = [n for n, t in weights_in(model).items()
+            if not n.endswith(BESIDE) and np.sort(t, axis=None).tobytes() not in there]
+    return f"imported again: {', '.join(lost)} differ" if lost else ""
+
+
+def one_format(form, model, tensors, data, folder):
     """The largest difference, or what is wrong."""
-    out = folder / "model.keras"
-    try:
-        tensors, resolved = traced(network, data, steps, folder)
-        model = exported(written(tensors, resolved, folder), out)
-    except subprocess.CalledProcessError as error:
-        return error.stderr.decode().strip()
-    except Unloaded as error:
-        return str(error)
+    out = folder / f"model.{form}"
+    loaded = exported(model, out)
     found = []
-    for rows in {min(rows, examples_of(data)) for rows in BATCHES}:
-        feeds = [data["features" if "features" in data else f"features/{t.name}"][:rows]
-                 .reshape(rows, *t.shape[1:]) for t in model.inputs]
-        outputs = model(feeds if len(feeds) > 1 else feeds[0], training=False)
+    names = [t.name.split(":")[0] for t in loaded.inputs]
+    for rows in sorted({min(rows, examples_of(data)) for rows in BATCHES}):
+        feeds = [features_of(data, n)[:rows].reshape(rows, *t.shape[1:])
+                 for n, t in zip(names, loaded.inputs)]
+        outputs = loaded(feeds if len(feeds) > 1 else feeds[0], training=False)
         for i, output in enumerate(outputs if isinstance(outputs, (list, tuple)) else [outputs]):
             found.append(gap(i, tensors, np.asarray(output)))
     wrong = [f for f in found if isinstance(f, str) or not f <= BOUND]
-    return max(wrong, key=str) if wrong else max(found)
+    if wrong:
+        return f"{form}: {max(wrong, key=str)}"
+    said = [tensors[n][:rows] for n in sorted(tensors) if n.startswith("last/")]
+    return imported_again(out, model, said, data, names, folder) or max(found)
+
+
+def compare(network, data, steps, folder):
+    """(difference or what is wrong, in the archive and in HDF5)."""
+    try:
+        tensors, resolved = traced(network, data, steps, folder)
+        model = written(tensors, resolved, folder)
+    except subprocess.CalledProcessError as error:
+        return [error.stderr.decode().strip()]
+    all_found = []
+    for form in FORMATS:
+        try:
+            all_found.append(one_format(form, model, tensors, data, folder))
+        except subprocess.CalledProcessError as error:
+            all_found.append(error.stderr.decode().strip())
+        except Unloaded as error:
+            all_found.append(str(error))
+    return all_found
 
 
 def normalized(kind, folder):
@@ -63,11 +117,30 @@ def normalized(kind, folder):
     return gap(0, {"last/0": said.reshape(found.shape)}, found)
 
 
+def in_keras_2(folder):
+    """What tf.keras of DL_PEERS_KERAS2, a Python, says of the HDF5 files."""
+    python = os.environ.get("DL_PEERS_KERAS2")
+    if not python:
+        print("keras: skipped: DL_PEERS_KERAS2 names no Python that has tf.keras 2")
+        return True
+    program = pathlib.Path(__file__).with_name("keras2_export.py")
+    return subprocess.run([python, program, folder, str(BOUND)], check=False).returncode == 0
+
+
+def keep(name, folder, kept):
+    """The HDF5 file, with what goes in and what comes out."""
+    target = kept / re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    for end in ("h5", "npz"):
+        source = folder / ("model.h5" if end == "h5" else "said.npz")
+        if source.exists():
+            shutil.copy(source, f"{target}.{end}")
+
+
 def main():
     wanted = sys.argv[1:]
     good, refused = [], 0
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as kept:
+        folder, kept = pathlib.Path(folder), pathlib.Path(kept)
 
         def tell(name, found):
             good.append(isinstance(found, float) and found <= BOUND)
@@ -78,16 +151,19 @@ def main():
                 continue
             if any(n.startswith("features_mask") for n in data):
                 continue
-            found = compare(network, data, steps, folder)
-            if isinstance(found, str) and found.startswith("dl-export: "):
-                refused += 1
-                print(f"{name:40} refused: {found[found.index('layer '):]}", flush=True)
-            else:
-                tell(name, found)
+            for form, found in zip(FORMATS, compare(network, data, steps, folder)):
+                if isinstance(found, str) and found.startswith("dl-export: "):
+                    refused += 1
+                    print(f"{name:40} {form}: refused: {found[found.index('layer '):]}", flush=True)
+                else:
+                    tell(f"{name} {form}", found)
+                    if form == "h5":
+                        keep(name, folder, kept)
             keras.backend.clear_session()
         for kind in NORMALIZERS if not wanted or "normalize" in wanted else ():
             tell(f"normalize {kind}", normalized(kind, folder))
-    print(f"keras: {len(good)} networks, {good.count(False)} differ by more than {BOUND:g}; "
+        good.append(in_keras_2(kept))
+    print(f"keras: {len(good)} files, {good.count(False)} differ by more than {BOUND:g}; "
           f"{refused} refused")
     sys.exit(0 if all(good) and len(good) >= (1 if wanted else LEAST) else 1)
 

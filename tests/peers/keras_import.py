@@ -27,7 +27,7 @@ from keras_cases import CASES, FIRST
 absl.logging.set_verbosity("error")  # of HDF5 files, that they are old
 
 LAYERS, APPLICATIONS = 1e-5, 1e-4
-NAMES = ("VGG16 ResNet50 ResNet50V2 MobileNet MobileNetV2 MobileNetV3Small InceptionV3 InceptionResNetV2 "
+NAMES = ("VGG16 VGG19 ResNet50 ResNet50V2 MobileNet MobileNetV2 MobileNetV3Small InceptionV3 InceptionResNetV2 "
          "Xception DenseNet121 NASNetMobile EfficientNetB0 EfficientNetV2B0 ConvNeXtTiny").split()
 SIZES = {"InceptionV3": 139, "InceptionResNetV2": 139, "Xception": 139, "NASNetMobile": 224}
 
@@ -67,15 +67,21 @@ def origin(tensor):
     return (history.operation if hasattr(history, "operation") else history.layer).name
 
 
-def saved(model, folder):
+WAYS = "keras", "h5", "json"
+
+
+def saved(model, folder, ways):
     """The command-line arguments that name it, of each way to save it."""
     path = folder / "m"
-    model.save(f"{path}.keras")
-    model.save(f"{path}.h5")
-    pathlib.Path(f"{path}.json").write_text(model.to_json())
-    model.save_weights(f"{path}.weights.h5")
-    return {"keras": [f"{path}.keras"], "h5": [f"{path}.h5"],
-            "json": [f"{path}.json", "--weights", f"{path}.weights.h5"]}
+    for way in ways:
+        if way != "json":
+            model.save(f"{path}.{way}")
+    if "json" in ways:
+        pathlib.Path(f"{path}.json").write_text(model.to_json())
+        model.save_weights(f"{path}.weights.h5")
+    arguments = {"keras": [f"{path}.keras"], "h5": [f"{path}.h5"],
+                 "json": [f"{path}.json", "--weights", f"{path}.weights.h5"]}
+    return {way: arguments[way] for way in ways}
 
 
 def channels_first(value):
@@ -118,7 +124,7 @@ def worst_of(way, arguments, folder):
     return max(gap / size for gap, size in found)
 
 
-def compare(model, inputs, folder):
+def compare(model, inputs, folder, ways=WAYS):
     """(largest difference, its way) or a sentence."""
     outputs = model(inputs if len(inputs) > 1 else inputs[0], training=False)
     outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
@@ -130,7 +136,7 @@ def compare(model, inputs, folder):
         data["x"] = data.pop(names[0])
     np.savez(folder / "data.npz", **data)
     worst, at = 0.0, ""
-    for way, arguments in saved(model, folder).items():
+    for way, arguments in saved(model, folder, ways).items():
         found = worst_of(way, arguments, folder)
         if isinstance(found, str):
             return found, way

@@ -3,7 +3,7 @@
 //   peer-step --net NET.json --data SHARD --write-model MODEL
 //       writes the model that training starts from
 //   peer-step --model MODEL --data SHARD --batch N --threads N [--predict]
-//             [--device NAME]
+//             [--device NAME] [--precision NAME]
 //       For each line "STEPS" of standard input does as many steps over the
 //       shard's full mini-batches, in their stored order and again from the
 //       first after the last, and answers with a line of JSON: the seconds of
@@ -49,7 +49,8 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string net, model, data, write_model, test, device = "cpu";
+  std::string net, model, data, write_model, test, device = "cpu",
+                                                   precision = "float32";
   std::int64_t batch = 64, threads = 1;
   bool predict = false;
 };
@@ -62,6 +63,7 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("batch", &a.batch, "N", "examples of a mini-batch");
   opt.add("threads", &a.threads, "N", "threads of the network");
   opt.add("device", &a.device, "NAME", "what it computes on, as dl-worker's");
+  opt.add("precision", &a.precision, "NAME", "of products, as dl-worker's");
   opt.add("test", &a.test, "SHARD", "the examples to tell the accuracy on");
   opt.flag("predict", &a.predict, "predict instead of training");
 }
@@ -171,7 +173,10 @@ void predict(const Args& a, const dl::nn::Model& model,
              const std::vector<DataSet>& batches) {
   dl::nn::Network network(
       model.config, model.normalizers, a.batch,
-      dl::device::open_lanes(a.device, static_cast<int>(a.threads)), false);
+      dl::device::open_lanes(a.device, static_cast<int>(a.threads),
+                             dl::device::precision_of(a.precision),
+                             dl::device::Use::kPrediction),
+      false);
   dl::nn::put_into(network, model);
   say_ready(network, a);
   dl::tensor::Tensor outputs;
@@ -210,7 +215,9 @@ double accuracy(dl::nn::Network& network, const std::vector<DataSet>& batches) {
 void train(const Args& a, const dl::nn::Model& model,
            const std::vector<DataSet>& batches) {
   dl::cluster::Replica replica(model.config, model.normalizers, a.batch,
-                               a.device, static_cast<int>(a.threads));
+                               a.device, static_cast<int>(a.threads),
+                               dl::nn::Start::kDrawn,
+                               dl::device::precision_of(a.precision));
   dl::nn::put_into(replica.network(), model);
   say_ready(replica.network(), a);
   dl::nn::Position position;

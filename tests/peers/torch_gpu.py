@@ -1,43 +1,88 @@
 """PyTorch's side on a GPU: see peer_step.cpp for the conversation.
 
 --compile: by torch.compile(mode="max-autotune").  Of NumPy and PyTorch alone, as a
-machine with a GPU may have no more.  The data are noise, on the GPU already, in the
-layout that is faster there; neither side uses TF32."""
+machine with a GPU may have no more.  The data are noise, or where --data is a folder
+the MNIST digits in it, on the GPU already, in the layout that is faster there.
+--precision: as dl-worker's; bfloat16 is autocast."""
 
 import argparse
+import gzip
 import json
 import math
+import pathlib
 
 import numpy as np
 import torch
 
+import torch_graph
 import torch_network
 from files import shaped_layers
 from serve import serve
-from torch_side import training
+from torch_side import accuracy_on, training
 
 BATCHES = 4
 
 
 def model_of(path):
-    """(network, tensors) of a model file: a length, JSON, and the bytes."""
+    """(network, normalizer, tensors) of a model file: a length, JSON, and the bytes."""
     data = bytearray(open(path, "rb").read())  # PyTorch wants what it may write to
     begin = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:begin])
-    network = json.loads(header.pop("__metadata__")["network"])
+    metadata = header.pop("__metadata__")
     tensors = {name: np.frombuffer(data, np.float32, math.prod(at["shape"]),
                                    begin + at["data_offsets"][0]).reshape(at["shape"])
                for name, at in header.items() if at["dtype"] == "F32"}
-    return network, tensors
+    return json.loads(metadata["network"]), json.loads(metadata["normalizer"]), tensors
 
 
-def batch_of(shape, classes, args):
+def built(path):
+    """(model, trained, output layer, an example's shape, normalizer)"""
+    network, normalizer, tensors = model_of(path)
+    if "nodes" in network:
+        model, trained = torch_graph.build(network, tensors, False)
+        output = next(n for n in network["nodes"] if n["name"] == network["outputs"][0])
+        return model, trained, output, network["inputs"][0]["shape"], normalizer
+    model, trained = torch_network.build(network, tensors)
+    shape = next(shape for _, shape, _ in shaped_layers(network))
+    return model, trained, network["layers"][-1], shape, normalizer
+
+
+def on_device(x, args):
+    x = x.to(args.device)
+    return x.contiguous(memory_format=torch.channels_last) if x.ndim == 4 else x
+
+
+def noise(shape, classes, args):
     if len(shape) == 3:  # channels first
         shape = [shape[2], *shape[:2]]
-    x = torch.randn(args.batch, *shape, device=args.device)
-    if len(shape) == 3:
-        x = x.contiguous(memory_format=torch.channels_last)
-    return x, torch.randint(0, classes, (args.batch,), device=args.device)
+    return (on_device(torch.randn(args.batch, *shape), args),
+            torch.randint(0, classes, (args.batch,), device=args.device))
+
+
+def digits(folder, name, normalizer, args):
+    """The full mini-batches of one of MNIST's sets."""
+    def idx(kind, rank):
+        with gzip.open(folder / f"{name}-{kind}-idx{rank}-ubyte.gz") as file:
+            return np.frombuffer(file.read(), np.uint8, offset=4 + 4 * rank)
+    y = torch.tensor(idx("labels", 1), dtype=torch.long, device=args.device)
+    x = idx("images", 3).reshape(len(y), 1, 28, 28).astype(np.float32)
+    shift, scale = np.float32(normalizer["shift"]), np.float32(normalizer["scale"])
+    x = on_device(torch.from_numpy((x - shift.reshape(-1, 1, 1)) * scale.reshape(-1, 1, 1)), args)
+    return [(x[i:i + args.batch], y[i:i + args.batch])
+            for i in range(0, len(y) - args.batch + 1, args.batch)]
+
+
+class Rounded(torch.nn.Module):
+    """In bfloat16 where autocast takes it; the loss in float32."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        with torch.autocast(x.device.type, torch.bfloat16):
+            z = self.model(x)
+        return z.float()
 
 
 def main():
@@ -46,21 +91,27 @@ def main():
         parser.add_argument(option, required=True)
     parser.add_argument("--batch", type=int, required=True)
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--precision", default="float32")
     parser.add_argument("--compile", action="store_true")
     args = parser.parse_args()
     args.exact = False
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    tf32 = args.precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = True
     torch.manual_seed(1)
-    network, tensors = model_of(args.model)
-    model, trained = torch_network.build(network, tensors)
-    output = network["layers"][-1]
-    shape = next(shape for _, shape, _ in shaped_layers(network))
+    model, trained, output, shape, normalizer = built(args.model)
     model = model.to(args.device)
     if len(shape) == 3:
         model = model.to(memory_format=torch.channels_last)
-    batches = [batch_of(shape, output["units"], args) for _ in range(BATCHES)]
-    serve(training(args, model, trained, output, batches, "max-autotune"))
+    if args.precision == "bfloat16":
+        model = Rounded(model)
+    folder, accuracy = pathlib.Path(args.data), None
+    if folder.is_dir():
+        batches = digits(folder, "train", normalizer, args)
+        accuracy = accuracy_on(digits(folder, "t10k", normalizer, args), model)
+    else:
+        batches = [noise(shape, output["units"], args) for _ in range(BATCHES)]
+    serve(training(args, model, trained, output, batches, "max-autotune"), accuracy=accuracy)
 
 
 main()

@@ -1,4 +1,5 @@
 // make-dataset N [RECORD [SEED [KIND]]] - a small DataSet stream for tests
+// make-dataset FILE.safetensors         - one of these tensors
 //
 // N examples in records of RECORD (default 4): features F32 [3] that follow
 // from SEED and the example's number, labels I32 below 3, and an example's
@@ -9,11 +10,14 @@
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <span>
 #include <string>
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
+#include "libcore/data/record.h"
 #include "libcore/data/stream.h"
+#include "libcore/io/source.h"
 
 namespace {
 
@@ -78,6 +82,19 @@ void write(std::int64_t n, std::int64_t record, std::uint64_t seed,
   out.close();
 }
 
+void write_tensors(const std::string& path) {
+  const auto source = dl::io::open_source(path);
+  const std::string bytes = dl::io::read_all(*source, std::size_t{256} << 20);
+  const dl::data::DataSet set =
+      dl::data::decode_record(std::as_bytes(std::span(bytes))).set;
+  dl::data::StreamWriter out(dl::io::open_sink("-"));
+  dl::data::Metadata m;
+  m.schema = dl::data::Metadata::schema_of(set);
+  out.write_metadata(m);
+  out.write(set);
+  out.close();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -85,8 +102,12 @@ int main(int argc, char** argv) {
     return argc > i ? std::atol(argv[i]) : otherwise;
   };
   try {
-    write(number(1, 10), number(2, 4), static_cast<std::uint64_t>(number(3, 1)),
-          argc > 4 ? argv[4] : "classes");
+    if (argc == 2 && std::string(argv[1]).ends_with(".safetensors"))
+      write_tensors(argv[1]);
+    else
+      write(number(1, 10), number(2, 4),
+            static_cast<std::uint64_t>(number(3, 1)),
+            argc > 4 ? argv[4] : "classes");
   } catch (const dl::Error& e) {
     std::cerr << "make-dataset: " << e.what() << "\n";
     return static_cast<int>(e.code());

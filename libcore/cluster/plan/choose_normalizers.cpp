@@ -23,29 +23,39 @@ Json begun(const MasterOptions& options, const std::string& folder) {
   return read_configuration(folder);
 }
 
+// All records, but from a bad one on the rest of its shard, of which so many
+// may go bad as in training.
+void read_all(MasterData& data, const MasterOptions& options, const Log& log,
+              const CheckRecord& take) {
+  std::int64_t bad = 0;
+  for (std::uint32_t shard = 0; shard < data.shards().size(); ++shard) try {
+      for (std::uint32_t record = 0;
+           record < data.shards()[shard].records.size(); ++record)
+        data.examine(shard, record, take);
+    } catch (const Error& error) {
+      if (error.code() != Code::kData || ++bad > options.skip_bad_shards) throw;
+      log(Level::kWarning,
+          std::string(error.what()) + "; --normalize goes without its shard");
+    }
+}
+
 // pca and whiten, for which all data are read.
 std::vector<data::Normalizer> fit_decorrelation(
-    const data::Decorrelation& wanted, const nn::Model& model, MasterData& data,
-    const Log& log) {
+    const data::Decorrelation& wanted, const MasterOptions& options,
+    const nn::Model& model, MasterData& data, const Log& log) {
   log(Level::kInfo,
       "reading the training data once, for how their columns "
       "vary together");
   return nn::fit_decorrelation(
       wanted, model.config, data.metadata(),
-      [&](const auto& take) {
-        for (std::uint32_t shard = 0; shard < data.shards().size(); ++shard)
-          for (std::uint32_t record = 0;
-               record < data.shards()[shard].records.size(); ++record)
-            data.examine(shard, record, take);
-      },
-      log);
+      [&](const auto& take) { read_all(data, options, log, take); }, log);
 }
 
 std::vector<data::Normalizer> fit_inputs(const MasterOptions& options,
                                          const nn::Model& model,
                                          MasterData& data, const Log& log) {
   if (const auto wanted = data::Decorrelation::of(options.normalize))
-    return fit_decorrelation(*wanted, model, data, log);
+    return fit_decorrelation(*wanted, options, model, data, log);
   return nn::fit_inputs(options.normalize, model.config, data.metadata());
 }
 

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "libcore/base/error.h"
@@ -33,15 +35,33 @@ int wait_for(pid_t child) {
 }
 
 // In a process of its own: one in which CUDA has been used cannot be divided.
-int count_gpus() {
+device::Gpus count_gpus() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error{Code::kUnavailable,
+                std::string("cannot make a pipe: ") + std::strerror(errno)};
   const pid_t child = make_process();
-  if (child == 0) ::_exit(std::min(device::cuda_count(), 255));
+  if (child == 0) {
+    const device::Gpus gpus = device::count_gpus();
+    const std::string answer =
+        std::to_string(gpus.count) + (gpus.broken ? "!" : " ") + gpus.why_none;
+    // A short line: at once or not at all.
+    const auto written = ::write(
+        ends[1], answer.data(), std::min(answer.size(), std::size_t{PIPE_BUF}));
+    ::_exit(written > 0 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  char answer[PIPE_BUF + 1] = {};
+  const auto size = ::read(ends[0], answer, PIPE_BUF);
+  ::close(ends[0]);
   const int status = wait_for(child);
-  if (!WIFEXITED(status))
+  if (status != 0 || size <= 0)
     throw Error{Code::kUnavailable, "the process that counts the GPUs " +
                                         process_end(status).how +
                                         "; give --device cpu or cuda"};
-  return WEXITSTATUS(status);
+  char* rest = nullptr;
+  const auto count = static_cast<int>(std::strtol(answer, &rest, 10));
+  return {.count = count, .why_none = rest + 1, .broken = *rest == '!'};
 }
 
 std::string name_of(int gpu) { return "cuda:" + std::to_string(gpu); }
@@ -49,8 +69,9 @@ std::string name_of(int gpu) { return "cuda:" + std::to_string(gpu); }
 }  // namespace
 
 AutoDevices devices_of_auto(const LaunchedAs& place) {
-  const int gpus = count_gpus();
-  if (gpus == 0) return {{"cpu"}, "no GPU"};
+  const device::Gpus found = count_gpus();
+  const int gpus = found.count;
+  if (gpus == 0) return {{"cpu"}, found.why_none, found.broken};
   AutoDevices result;
   result.why = std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs");
   if (const auto& local = place.local_rank) {

@@ -19,6 +19,7 @@ namespace dl::cluster {
 struct AutoDevices {
   std::vector<std::string> names;  // one at least
   std::string why;                 // "2 GPUs, SLURM_LOCALID 3"
+  bool broken = false;             // a GPU may be there, but cannot be used
 };
 
 // "cpu" where there is no GPU; the GPU of a launcher's local rank, modulo their

@@ -105,8 +105,8 @@ std::vector<float> Replica::parameters() {
 std::span<const float> Replica::update() {
   if (const auto here = device_->on_host(network_->update()); !here.empty())
     return here;
-  device_->download(scratch_, network_->update());
-  return scratch_.as<float>();
+  device_->download(update_, network_->update());
+  return update_.as<float>();
 }
 
 std::span<float> Replica::parameters_in_place() {

@@ -54,7 +54,7 @@ class Replica {
   std::vector<float> statistics() { return get(network_->statistics()); }
   std::vector<float> updater_state() { return get(network_->updater_state()); }
   // What the last compute() wants subtracted from the parameters, or what the
-  // last gradient() is; there until the next call of anything here.
+  // last gradient() is; there until the next of these.
   std::span<const float> update();
   // The parameters where they lie, to be changed between two steps; empty where
   // the device's memory is not the host's: then set_parameters() it is.
@@ -115,6 +115,7 @@ class Replica {
   std::unique_ptr<nn::Network> network_;
   std::optional<double> loss_of_chance_;  // nn/chance.h
   tensor::Tensor scratch_;
+  tensor::Tensor update_;  // where update() is not in host memory
   std::unique_ptr<tensor::Buffer> kept_statistics_;
   std::unique_ptr<tensor::Buffer> before_;  // parameters, of compute_segments()
   bool parameters_lost_ = false;

@@ -1,112 +1,49 @@
 #include "libcore/convert/export/keras.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "libcore/base/error.h"
 #include "libcore/convert/export/keras_layer.h"
+#include "libcore/convert/export/keras_model.h"
 #include "libcore/nn/layer_type.h"
 
 namespace dl::convert {
 namespace {
 
-// The first that reads archives as these; later ones do, too.
-constexpr char kKerasVersion[] = "3.0.0";
-
-// "MaxPooling2D" as "max_pooling2d": what Keras calls the weights of a layer.
-std::string snake_case(const std::string& type) {
-  std::string text;
-  const auto upper = [&](std::size_t i) {
-    return i < type.size() && std::isupper(static_cast<unsigned char>(type[i]));
-  };
-  const auto lower = [&](std::size_t i) {
-    return i < type.size() && std::islower(static_cast<unsigned char>(type[i]));
-  };
-  for (std::size_t i = 0; i < type.size(); ++i) {
-    if (i > 0 && upper(i) && (lower(i - 1) || lower(i + 1))) text += '_';
-    text +=
-        static_cast<char>(std::tolower(static_cast<unsigned char>(type[i])));
-  }
-  return text;
-}
-
-Json keras_tensor(const KerasValue& value) {
-  return {{"class_name", "__keras_tensor__"},
-          {"config",
-           {{"shape", value.shape},
-            {"dtype", value.dtype},
-            {"keras_history", {value.layer, 0, 0}}}}};
-}
-
-// One is not in a list.
-Json one_or_all(const Json& all) { return all.size() == 1 ? all[0] : all; }
-
 class Writer {
  public:
-  explicit Writer(const nn::Model& model)
+  Writer(const nn::Model& model, KerasFormat format)
       : model_(model),
+        format_(format),
         config_(model.config),
         layout_(nn::layout_of(model.config)) {}
 
   std::string write() {
     for (std::size_t i = 0; i < config_.inputs.size(); ++i) add_input(i);
     for (std::size_t i = 0; i < config_.layers.size(); ++i) add_layer(i);
-    Json outputs = Json::array();
+    std::vector<std::string> outputs;
     for (std::size_t i = 0; i < config_.outputs.size(); ++i)
-      outputs.push_back({add_output(i), 0, 0});
-    const Json whole{{"module", "keras.src.models.functional"},
-                     {"class_name", "Functional"},
-                     {"config",
-                      {{"name", "network"},
-                       {"trainable", true},
-                       {"layers", layers_},
-                       {"input_layers", one_or_all(inputs_)},
-                       {"output_layers", one_or_all(outputs)}}},
-                     {"registered_name", "Functional"}};
-    return zip_file(
-        {{"metadata.json", dump_json({{"keras_version", kKerasVersion},
-                                      {"date_saved", "2020-01-01@00:00:00"}})},
-         {"config.json", dump_json(whole)},
-         {"model.weights.h5", hdf5_file(tensors_, groups_)}});
+      outputs.push_back(add_output(i));
+    const std::vector<KerasNode> nodes = in_keras_order(nodes_, outputs);
+    return format_ == KerasFormat::kHdf5
+               ? keras_hdf5(nodes, inputs_, outputs)
+               : keras_archive(nodes, inputs_, outputs);
   }
 
  private:
   void add_input(std::size_t i);
   void add_layer(std::size_t i);
   std::string add_output(std::size_t i);
-  void add(const KerasNode& node);
+  bool has_mask(std::size_t i, const std::vector<KerasValue>& inputs) const;
 
   const nn::Model& model_;
+  const KerasFormat format_;
   const nn::NetworkConfig& config_;
   nn::Layout layout_;
-  Json layers_ = Json::array(), inputs_ = Json::array();
-  std::map<std::string, KerasTensor> tensors_;
-  std::vector<std::string> groups_;
-  std::map<std::string, int> counts_;  // of layers by snake_case()
-  std::vector<KerasValue> values_;     // as nn::Value counts them
+  std::vector<KerasNode> nodes_;
+  std::vector<std::string> inputs_;
+  std::vector<KerasValue> values_;  // as nn::Value counts them
 };
-
-void Writer::add(const KerasNode& node) {
-  Json args = Json::array();
-  for (const KerasValue& value : node.inputs)
-    args.push_back(keras_tensor(value));
-  if (args.size() > 1) args = Json::array({args});
-  Json inbound = Json::array();
-  if (!args.empty())
-    inbound.push_back({{"args", args}, {"kwargs", Json::object()}});
-  layers_.push_back({{"module", "keras.layers"},
-                     {"class_name", node.type},
-                     {"config", node.config},
-                     {"registered_name", nullptr},
-                     {"name", node.name},
-                     {"inbound_nodes", inbound}});
-  std::string path = "layers/" + snake_case(node.type);
-  const int count = counts_[path]++;
-  if (count > 0) path += "_" + std::to_string(count);
-  groups_.push_back(path + "/vars");
-  for (const auto& [at, tensor] : node.weights)
-    tensors_[path + "/" + at] = tensor;
-}
 
 void Writer::add_input(std::size_t i) {
   const nn::Form& form = layout_.inputs[i];
@@ -124,17 +61,20 @@ void Writer::add_input(std::size_t i) {
   KerasValue value{name,
                    keras_shape(n.mixes() ? n.stored(form.shape) : form.shape),
                    form.tokens ? "int32" : "float32"};
-  add({"InputLayer",
+  const char* const key =
+      format_ == KerasFormat::kHdf5 ? "batch_input_shape" : "batch_shape";
+  nodes_.push_back(
+      {"InputLayer",
        name,
-       {{"name", name}, {"batch_shape", value.shape}, {"dtype", value.dtype}},
-       {},
+       {{"name", name}, {key, value.shape}, {"dtype", value.dtype}},
        {}});
-  inputs_.push_back({name, 0, 0});
+  inputs_.push_back(name);
   const auto follow = [&](const std::string& type, const char* suffix,
                           Json settings, const Json& shape,
                           KerasLayer::Weights weights) {
     settings["name"] = name + suffix;
-    add({type, name + suffix, settings, {value}, std::move(weights)});
+    nodes_.push_back(
+        {type, name + suffix, settings, {value}, std::move(weights)});
     value = {name + suffix, shape};
   };
   if (!form.tokens && (n.mixes() || !n.changes_nothing())) {
@@ -162,26 +102,40 @@ void Writer::add_input(std::size_t i) {
   values_.push_back(value);
 }
 
+// Whether Keras has a mask with what layer i gives.
+bool Writer::has_mask(std::size_t i,
+                      const std::vector<KerasValue>& inputs) const {
+  if (!layout_.layers[i].mask) return false;
+  const nn::LayerConfig& config = config_.layers[i];
+  if (config.type->name == "masking") return true;
+  if (config.type->name == "embedding" && config.settings.flag("mask_zero"))
+    return true;
+  return std::ranges::any_of(inputs, &KerasValue::masked);
+}
+
 void Writer::add_layer(std::size_t i) {
   const nn::LayerConfig& config = config_.layers[i];
   std::vector<KerasValue> inputs;
   inputs.reserve(config.from.size());
   for (const nn::Value v : config.from) inputs.push_back(values_[v]);
-  KerasLayer layer(model_, layout_, i, inputs);
-  if (layout_.layers[i].each_of > 0)
-    layer.refuse("\"time_distributed\" is not written for Keras yet");
-  const auto rules = keras_rules();
-  const auto rule =
-      std::ranges::find(rules, config.type->name, &KerasRule::type);
-  if (rule == rules.end()) {
-    if (!config.type->disturbs)
-      layer.refuse("is not written for Keras yet; ONNX has it");
-    values_.push_back(values_[config.from[0]]);
+  KerasLayer layer(model_, layout_, i, format_, inputs);
+  const KerasRule* const rule = keras_rule(config.type->name);
+  if (rule == nullptr)
+    layer.refuse(why_not_in_keras(config.type->name) + "; ONNX can say it");
+  if (layer.masked() && !rule->takes_masks)
+    layer.refuse("its input has padding, which Keras's layer would count");
+  const nn::Value from = config.from[0];
+  if (config.type->name == "masking" && from < config_.inputs.size() &&
+      !model_.normalizers.input(from).changes_nothing())
+    layer.refuse("it looks at what is normalized before it in Keras");
+  rule->write(layer);
+  if (layer.nodes.empty()) {
+    values_.push_back(values_[from]);
     return;
   }
-  rule->write(layer);
-  for (const KerasNode& node : layer.nodes) add(node);
-  values_.push_back({config.name, keras_shape(layout_.layers[i].output.shape)});
+  for (KerasNode& node : layer.nodes) nodes_.push_back(std::move(node));
+  values_.push_back({config.name, keras_shape(layout_.layers[i].output.shape),
+                     "float32", has_mask(i, inputs)});
 }
 
 // The name of the layer that gives it, in the units of the labels.
@@ -194,18 +148,19 @@ std::string Writer::add_output(std::size_t i) {
   for (const double one : n.scale) scale.push_back(1 / one);
   const bool one = scale.size() == 1;
   const std::string name = value.layer + "_in_units";
-  add({"Rescaling",
-       name,
-       {{"name", name},
-        {"scale", one ? Json(scale[0]) : Json(scale)},
-        {"offset", one ? Json(n.shift[0]) : Json(n.shift)}},
-       {value},
-       {}});
+  nodes_.push_back({"Rescaling",
+                    name,
+                    {{"name", name},
+                     {"scale", one ? Json(scale[0]) : Json(scale)},
+                     {"offset", one ? Json(n.shift[0]) : Json(n.shift)}},
+                    {value}});
   return name;
 }
 
 }  // namespace
 
-std::string to_keras(const nn::Model& model) { return Writer(model).write(); }
+std::string to_keras(const nn::Model& model, KerasFormat format) {
+  return Writer(model, format).write();
+}
 
 }  // namespace dl::convert

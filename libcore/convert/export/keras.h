@@ -1,4 +1,4 @@
-// A model as a .keras file, which Keras 3 loads with no code of ours.
+// A model as a file that Keras loads with no code of ours.
 
 #ifndef DL_LIBCORE_CONVERT_EXPORT_KERAS_H_
 #define DL_LIBCORE_CONVERT_EXPORT_KERAS_H_
@@ -9,11 +9,18 @@
 
 namespace dl::convert {
 
-// The bytes of a zip archive of config.json, metadata.json and
-// model.weights.h5: a functional model, inputs as the data have them and
-// outputs in the units of the labels.  Masks of the data are not part of it.
+enum class KerasFormat {
+  // A zip archive of config.json, metadata.json and model.weights.h5: Keras 3.
+  kArchive,
+  // One HDF5 file, of which the configuration is an attribute: Keras 2 and 3.
+  kHdf5
+};
+
+// The bytes of a functional model, inputs as the data have them and outputs in
+// the units of the labels.  Masks of the data are not part of it.
 // Throws Error: kData, Keras has no such layer.
-std::string to_keras(const nn::Model& model);
+std::string to_keras(const nn::Model& model,
+                     KerasFormat format = KerasFormat::kArchive);
 
 }  // namespace dl::convert
 

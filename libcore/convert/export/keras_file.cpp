@@ -37,42 +37,71 @@ void want(bool good) {
   if (!good) throw Error{Code::kIo, "HDF5 cannot write the weights"};
 }
 
+void write_tensor(hid_t file, hid_t links, const std::string& path,
+                  const KerasTensor& tensor) {
+  const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
+  const Handle plain(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  want(H5Pset_obj_track_times(plain, false) >= 0);
+  const Handle space(
+      H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
+      H5Sclose);
+  const Handle set(H5Dcreate2(file, path.c_str(), H5T_IEEE_F32LE, space, links,
+                              plain, H5P_DEFAULT),
+                   H5Dclose);
+  want(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                tensor.values.data()) >= 0);
+}
+
+// An attribute of a group: one text, or a list.
+void write_texts(hid_t file, const std::string& group, const std::string& name,
+                 const std::vector<std::string>& texts, bool list) {
+  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  want(H5Tset_size(type, H5T_VARIABLE) >= 0 &&
+       H5Tset_cset(type, H5T_CSET_UTF8) >= 0);
+  const hsize_t count = texts.size();
+  const Handle space(
+      list ? H5Screate_simple(1, &count, nullptr) : H5Screate(H5S_SCALAR),
+      H5Sclose);
+  const Handle attribute(
+      H5Acreate_by_name(file, group.empty() ? "." : group.c_str(), name.c_str(),
+                        type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+      H5Aclose);
+  std::vector<const char*> all;
+  all.reserve(texts.size());
+  for (const std::string& text : texts) all.push_back(text.c_str());
+  if (!all.empty()) want(H5Awrite(attribute, type, all.data()) >= 0);
+}
+
 [[noreturn]] void fail_zip() {
   throw Error{Code::kIo, "libzip cannot make the archive"};
 }
 
 }  // namespace
 
-std::string hdf5_file(const std::map<std::string, KerasTensor>& tensors,
-                      const std::vector<std::string>& groups) {
+std::string hdf5_file(const Hdf5Content& content) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   want(H5Pset_fapl_core(access, 1 << 20, false) >= 0);
   const Handle file(H5Fcreate("weights", H5F_ACC_TRUNC, H5P_DEFAULT, access),
                     H5Fclose);
   const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   want(H5Pset_create_intermediate_group(links, 1) >= 0);
-  const Handle plain(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  want(H5Pset_obj_track_times(plain, false) >= 0);
-  for (const auto& [path, tensor] : tensors) {
-    const std::vector<hsize_t> shape(tensor.shape.begin(), tensor.shape.end());
-    const Handle space(
-        H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
-        H5Sclose);
-    const Handle set(H5Dcreate2(file, path.c_str(), H5T_IEEE_F32LE, space,
-                                links, plain, H5P_DEFAULT),
-                     H5Dclose);
-    want(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                  tensor.values.data()) >= 0);
-  }
-  for (const std::string& path : groups) {
+  for (const auto& [path, tensor] : content.tensors)
+    write_tensor(file, links, path, tensor);
+  for (const std::string& path : content.groups) {
     const auto inside = [&](const auto& t) {
-      return t.first.starts_with(path);
+      return t.first.starts_with(path + "/");
     };
-    if (std::ranges::any_of(tensors, inside)) continue;
+    if (std::ranges::any_of(content.tensors, inside)) continue;
     const Handle group(
         H5Gcreate2(file, path.c_str(), links, H5P_DEFAULT, H5P_DEFAULT),
         H5Gclose);
   }
+  for (const auto& [group, texts] : content.texts)
+    for (const auto& [name, text] : texts)
+      write_texts(file, group, name, {text}, false);
+  for (const auto& [group, lists] : content.lists)
+    for (const auto& [name, list] : lists)
+      write_texts(file, group, name, list, true);
   want(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0);
   const ssize_t size = H5Fget_file_image(file, nullptr, 0);
   want(size > 0);

@@ -1,4 +1,4 @@
-// The files that a .keras archive is made of.
+// The files that a model of Keras is made of.
 
 #ifndef DL_LIBCORE_CONVERT_EXPORT_KERAS_FILE_H_
 #define DL_LIBCORE_CONVERT_EXPORT_KERAS_FILE_H_
@@ -16,11 +16,18 @@ struct KerasTensor {
   std::vector<float> values;
 };
 
-// An HDF5 file with a float32 dataset for each path, "layers/dense/vars/0",
-// and groups that may be empty.
+// What an HDF5 file holds.
+struct Hdf5Content {
+  std::map<std::string, KerasTensor> tensors;  // "layers/dense/vars/0"
+  std::vector<std::string> groups;             // that may be empty
+  // Of groups, "" being the root: attributes that are texts, or lists of them.
+  std::map<std::string, std::map<std::string, std::string>> texts;
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> lists;
+};
+
+// An HDF5 file with a float32 dataset for each path.
 // Throws Error: kIo.
-std::string hdf5_file(const std::map<std::string, KerasTensor>& tensors,
-                      const std::vector<std::string>& groups);
+std::string hdf5_file(const Hdf5Content& content);
 
 // An archive of these members by name, not packed, as Keras writes them.
 // Throws Error: kIo.

@@ -1,11 +1,11 @@
 #include "libcore/convert/export/keras_layer.h"
 
+#include <algorithm>
+
 #include "libcore/base/error.h"
 #include "libcore/nn/layer_type.h"
 
 namespace dl::convert {
-
-using tensor::Activation;
 
 Json keras_shape(const tensor::Shape& shape) {
   Json json = Json::array({nullptr});
@@ -13,74 +13,76 @@ Json keras_shape(const tensor::Shape& shape) {
   return json;
 }
 
+Json keras_object(KerasFormat format, const std::string& type,
+                  const Json& config) {
+  Json json{{"class_name", type}, {"config", config}};
+  if (format == KerasFormat::kHdf5) return json;
+  json["module"] = "keras.layers";
+  json["registered_name"] = nullptr;
+  return json;
+}
+
 KerasLayer::KerasLayer(const nn::Model& model, const nn::Layout& all,
-                       std::size_t index, std::vector<KerasValue> inputs)
+                       std::size_t index, KerasFormat to,
+                       std::vector<KerasValue> inputs)
     : config(model.config.layers[index]),
       settings(config.settings),
       layout(all.layers[index]),
+      format(to),
       model_(model),
       all_(all),
       inputs_(std::move(inputs)) {}
+
+tensor::Shape KerasLayer::output() const {
+  return layout.each_of > 0 ? layout.output.shape.without_first()
+                            : layout.output.shape;
+}
+
+bool KerasLayer::masked() const {
+  return std::ranges::any_of(inputs_, &KerasValue::masked);
+}
 
 void KerasLayer::add(const std::string& type, Json settings_of_it,
                      const tensor::Shape& shape, Weights weights) {
   if (!nodes.empty()) {
     KerasNode& before = nodes.back();
     before.name = config.name + "_" + std::to_string(nodes.size());
+    while (std::ranges::any_of(model_.config.layers,
+                               [&](const nn::LayerConfig& other) {
+                                 return other.name == before.name;
+                               }))
+      before.name += "_";
     before.config["name"] = before.name;
     inputs_[0].layer = before.name;
     inputs_.resize(1);
   }
-  settings_of_it["name"] = config.name;
-  nodes.push_back({type, config.name, std::move(settings_of_it), inputs_,
-                   std::move(weights)});
-  inputs_[0] = {config.name, keras_shape(shape)};
+  if (config.training.frozen && !weights.empty())
+    settings_of_it["trainable"] = false;
+  KerasNode node{type, config.name, std::move(settings_of_it), inputs_,
+                 std::move(weights)};
+  Json given = keras_shape(shape);
+  if (layout.each_of > 0) {
+    node.type = "TimeDistributed";
+    node.config["name"] = config.name + "_each";
+    node.config = {{"layer", keras_object(format, type, node.config)}};
+    for (auto& weight : node.weights) weight.first.insert(0, "layer/");
+    given.insert(given.begin() + 1, layout.each_of);
+  }
+  node.config["name"] = config.name;
+  nodes.push_back(std::move(node));
+  inputs_[0].shape = std::move(given);
+  inputs_[0].layer = config.name;
+  inputs_[0].dtype = "float32";
 }
 
 void KerasLayer::last(const std::string& type, Json settings_of_it,
                       Weights weights) {
-  add(type, std::move(settings_of_it), layout.output.shape, std::move(weights));
+  add(type, std::move(settings_of_it), output(), std::move(weights));
 }
 
-std::string KerasLayer::activation(const char* key) const {
-  const tensor::ActivationSpec f = settings.activation(key);
-  switch (f.kind) {
-    case Activation::kIdentity:
-      return "linear";
-    case Activation::kExp:
-      return "exponential";
-    case Activation::kElu:
-      if (f.alpha == 1) return "elu";
-      break;
-    case Activation::kLeakyRelu:
-      if (f.alpha == 0.2) return "leaky_relu";
-      break;
-    case Activation::kSwish:
-      if (f.alpha == 1) return "silu";
-      break;
-    case Activation::kGelu:
-      if (!f.approximate) return "gelu";
-      break;
-    case Activation::kHardSigmoid:
-      if (f.alpha == 1.0 / 6) return "hard_sigmoid";
-      break;
-    case Activation::kRelu:
-    case Activation::kSigmoid:
-    case Activation::kTanh:
-    case Activation::kSoftplus:
-    case Activation::kSoftmax:
-    case Activation::kRelu6:
-    case Activation::kSelu:
-    case Activation::kMish:
-    case Activation::kSoftsign:
-    case Activation::kHardTanh:
-    case Activation::kLogSoftmax:
-      return std::string(nn::name_of(f.kind));
-    default:
-      break;
-  }
-  refuse("\"" + std::string(key) + "\": " + dump_json(settings.at(key)) +
-         " is no activation that Keras has by a name");
+void KerasLayer::last_of_same(const std::string& type, std::size_t times) {
+  add(type, Json::object(), output());
+  nodes.back().inputs.resize(times, nodes.back().inputs[0]);
 }
 
 KerasTensor KerasLayer::weight(std::size_t i,

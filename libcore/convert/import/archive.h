@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "libcore/base/json.h"
 #include "libcore/io/mapping.h"
@@ -23,6 +24,8 @@ namespace dl::convert {
 struct Array {
   tensor::Shape shape;
   std::span<const float> values;
+  // Of one that was made of others: where they lie.
+  std::shared_ptr<const std::vector<float>> own = {};
 };
 
 struct Archive {

@@ -10,6 +10,7 @@
 #include "libcore/convert/import/dl4j/model.h"
 #include "libcore/convert/import/hdf5.h"
 #include "libcore/convert/import/npy.h"
+#include "libcore/convert/import/onnx/read.h"
 #include "libcore/convert/import/zip.h"
 #include "libcore/io/safetensors.h"
 #include "libcore/io/source.h"
@@ -108,6 +109,7 @@ Archive unpack(std::span<const std::byte> file, Container container) {
   }
   return open_archive(run_apart(limits_for(file), [&](const Write& write) {
     if (container == Container::kZip) return write_zip(file, write);
+    if (container == Container::kOnnx) return onnx::write_graph(file, write);
     write_hdf5(file, {}, write);
   }));
 }
@@ -122,9 +124,10 @@ Container container_of(std::span<const std::byte> file) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first != std::string_view::npos && text[first] == '{')
     return Container::kJson;
+  if (onnx::is_onnx(file)) return Container::kOnnx;
   throw Error{Code::kData,
-              "it is no model that is imported: no HDF5 file, zip file or JSON "
-              "text"};
+              "it is no model that is imported: no HDF5 file, zip file, ONNX "
+              "file or JSON text"};
 }
 
 Bytes read_file(const std::string& spec) {
@@ -139,7 +142,7 @@ Bytes read_file(const std::string& spec) {
 
 File open_file(const std::string& spec) {
   const Bytes bytes = read_file(spec);
-  File file{.name = bytes.name};
+  File file{.name = bytes.name, .path = bytes.mapping ? spec : ""};
   try {
     file.container = container_of(bytes.all());
     file.archive = unpack(bytes.all(), file.container);

@@ -26,7 +26,7 @@ struct Bytes {
 // Reads a source, io/source.h.  Throws Error: kNoInput; kIo.
 Bytes read_file(const std::string& spec);
 
-enum class Container { kHdf5, kZip, kJson };
+enum class Container { kHdf5, kZip, kJson, kOnnx };
 
 // Seen by its first bytes, whatever the file is called.
 // Throws Error: kData, it is none of these.
@@ -34,6 +34,7 @@ Container container_of(std::span<const std::byte> file);
 
 struct File {
   std::string name;
+  std::string path;  // or "": it came through a pipe
   Container container = Container::kJson;
   // Of JSON, the text "json".
   Archive archive = {};

@@ -133,6 +133,26 @@ Value Graph::add(Json node, const std::vector<Value>& from,
   return {name, form};
 }
 
+void Graph::drop_unread(const std::vector<Value>& outputs) {
+  std::set<std::string> wanted;
+  for (const Value& output : outputs) wanted.insert(output.node);
+  std::vector<Node> kept;
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    if (wanted.count(node->json["name"].get<std::string>()) == 0) continue;
+    wanted.insert(node->from.begin(), node->from.end());
+    if (!node->shares.empty()) wanted.insert(node->shares);
+    node->readers = 0;
+    kept.push_back(std::move(*node));
+  }
+  std::ranges::reverse(kept);
+  nodes_ = std::move(kept);
+  by_name_.clear();
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    by_name_[nodes_[i].json["name"]] = i;
+  for (const Node& node : nodes_)
+    for (const std::string& from : node.from) read(from);
+}
+
 bool Graph::trains() const {
   return std::ranges::any_of(nodes_, [](const Node& node) {
     return nn::layer_type(node.json["type"].get<std::string>()).trains !=

@@ -74,6 +74,8 @@ class Graph {
   bool is_input(const std::string& name) const {
     return input_names_.count(name) > 0;
   }
+  // Leaves out nodes of which none of these is made.
+  void drop_unread(const std::vector<Value>& outputs);
   // Whether there is something to train that is not frozen.
   bool trains() const;
   // What the constructor should have been told.

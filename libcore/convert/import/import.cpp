@@ -8,6 +8,8 @@
 #include "libcore/convert/import/dl4j/model.h"
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/keras/model.h"
+#include "libcore/convert/import/onnx/make.h"
+#include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {
@@ -68,6 +70,8 @@ keras::Source source_of(const File& file) {
           text_in(parsed(file.archive.text("metadata.json"), "'metadata.json'"),
                   "keras_version");
       break;
+    case Container::kOnnx:
+      break;
     case Container::kJson:
       source.model = parsed(file.archive.text("json"), "its text");
       source.version = text_in(source.model, "keras_version");
@@ -78,11 +82,6 @@ keras::Source source_of(const File& file) {
     refuse(
         "it is JSON, but no model that is imported: want an object with "
         "class_name and config, as Keras writes it");
-  // Its kernels and gates have another order.
-  if (source.version.starts_with("1."))
-    refuse("it is of Keras " + displayed(source.version) +
-           ", which is not imported yet: load it with Keras 2, and save it "
-           "again");
   if (source.training.is_null() && source.model.contains("compile_config"))
     source.training = source.model["compile_config"];
   if (file.container != Container::kJson) source.weights = &file.archive;
@@ -99,7 +98,8 @@ nn::NetworkConfig network_of(const Json& document) {
   }
 }
 
-nn::Model filled(const keras::Result& result, nn::NetworkConfig config) {
+nn::Model filled(const std::map<std::string, Fill>& fills,
+                 nn::NetworkConfig config) {
   nn::Model model;
   model.config = std::move(config);
   model.normalizers.inputs.resize(model.config.inputs.size());
@@ -110,8 +110,8 @@ nn::Model filled(const keras::Result& result, nn::NetworkConfig config) {
   const auto fill = [&](const std::vector<nn::Segment>& segments,
                         std::vector<float>& to) {
     for (const nn::Segment& segment : segments) {
-      const auto found = result.fills.find(segment.name);
-      require(found != result.fills.end(), "a tensor that nothing fills");
+      const auto found = fills.find(segment.name);
+      require(found != fills.end(), "a tensor that nothing fills");
       found->second(
           std::span(to).subspan(static_cast<std::size_t>(segment.offset),
                                 static_cast<std::size_t>(segment.elements())));
@@ -126,6 +126,7 @@ Imported import_keras(const File& file, const std::optional<File>& weights,
                       const ImportOptions& options) {
   keras::Source source = source_of(file);
   source.shapes = options.shapes;
+  if (!options.backend.empty()) source.backend = options.backend;
   if (weights) source.weights = &weights->archive;
   const keras::Result result = keras::make_network(source);
   Imported imported;
@@ -137,7 +138,7 @@ Imported import_keras(const File& file, const std::optional<File>& weights,
   imported.outputs = result.outputs;
   nn::NetworkConfig config = network_of(result.document);
   if (source.weights != nullptr)
-    imported.model = filled(result, std::move(config));
+    imported.model = filled(result.fills, std::move(config));
   return imported;
 }
 
@@ -163,6 +164,21 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
   return imported;
 }
 
+Imported import_onnx(const File& file, const ImportOptions& options) {
+  onnx::Model model = onnx::model_of(file.archive, file.path);
+  onnx::simplify(model);
+  onnx::Result result = onnx::make_network(model, options.shapes);
+  Imported imported;
+  imported.from =
+      "ONNX" + (model.producer.empty() ? "" : " of " + model.producer);
+  imported.network = std::move(result.document);
+  imported.model = filled(result.fills, network_of(imported.network));
+  imported.notes.assign(result.notes.begin(), result.notes.end());
+  imported.inputs = std::move(result.inputs);
+  imported.outputs = std::move(result.outputs);
+  return imported;
+}
+
 }  // namespace
 
 Imported import_model(const std::string& spec, const ImportOptions& options) {
@@ -178,6 +194,7 @@ Imported import_model(const std::string& spec, const ImportOptions& options) {
       throw Error{Code::kData, weights->name + ": want weights in HDF5"};
   }
   try {
+    if (file.container == Container::kOnnx) return import_onnx(file, options);
     return is_dl4j(file) ? import_dl4j(file, options)
                          : import_keras(file, weights, options);
   } catch (Error& e) {

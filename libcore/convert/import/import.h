@@ -16,7 +16,8 @@
 namespace dl::convert {
 
 struct ImportOptions {
-  std::string weights;  // a file that has those of a configuration; or ""
+  std::string weights;       // a file that has those of a configuration; or ""
+  std::string backend = {};  // of a model of Keras that does not say it
   // Extents of inputs that the model leaves open, by name; "" of its only one.
   std::map<std::string, tensor::Shape> shapes = {};
 };

@@ -1,3 +1,4 @@
+#!/bin/bash
 # A model's network is one that can be trained, and its pictures name its layers.
 . "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
 cp "$models/pets.safetensors" .
@@ -8,3 +9,5 @@ dl-export --format svg -o - pets.safetensors | cmp - net.svg && echo same
 dl-export --masks always pets.safetensors -o masked.svg
 echo "$?"
 ls
+dl-export --format onnx pets.safetensors -o ./pets.safetensors
+echo "$?"

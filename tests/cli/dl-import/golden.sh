@@ -15,6 +15,8 @@ check pair "$golden/pair.keras"
 check pair "$golden/pair.h5"
 check keras2-pair "$golden/keras2-pair.keras"
 check keras2-pair "$golden/keras2-pair.h5"
+check keras1-theano "$golden/keras1-theano.h5"
+check keras1-tensorflow "$golden/keras1-tensorflow.h5" --backend tensorflow
 check words "$golden/words.json" --weights "$golden/words.weights.h5"
 # The model that was written last is one to apply.
 printf '1,2,3,0,0,0\n8,7,6,5,4,3\n' >words.csv

@@ -48,7 +48,8 @@ for file in a.json hello sub.json missing words.weights.h5; do
 	dl-import "$file" -o net.json
 	echo "status $?"
 done
-sed 's/^{/{"keras_version": "1.2.2", /' "$DL_TEST_ROOT/tests/golden/keras/words.json" |
+printf '{"keras_version": "1.2.2", "class_name": "Sequential", "config": [
+  {"class_name": "Merge", "config": {"name": "m", "mode": "code", "mode_type": "lambda", "layers": []}}]}' |
 	dl-import - -o net.json
 echo "status $?"
 sed 's/"batch_shape": \[null, 6\]/"batch_shape": [null, null]/' "$DL_TEST_ROOT/tests/golden/keras/words.json" >open.json

@@ -16,3 +16,11 @@ dl-import -q "$golden/words.json" --weights "$golden/words.weights.h5" --check x
 echo "status $?"
 dl-import -q "$golden/words.json" --weights "$golden/words.weights.h5" --check x.csv --expect x.csv
 echo "status $?"
+# An output that is one of the inputs.
+cp "$golden/pair.keras" "$golden/words.json" "$golden/words.weights.h5" .
+ln -s pair.keras link
+sha256sum ./* >before
+dl-import pair.keras -o link
+dl-import words.json --weights words.weights.h5 -o words.weights.h5
+dl-import words.json --weights words.weights.h5 --check x.csv --expect y.csv -o y.csv
+sha256sum --quiet -c before && echo kept

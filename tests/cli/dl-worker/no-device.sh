@@ -10,3 +10,20 @@ dl-worker --master "ipc://$PWD/none" --precision bfloat16
 echo $?
 dl-worker --master "ipc://$PWD/none" --precision half
 echo $?
+# auto says that it takes the cpu, and warns where a GPU may be there after all.
+worker() { dl-worker --master "ipc://$PWD/none" --wait 0.1s --device auto "$@" 2>&1 | grep auto; }
+echo none >broken.so
+DL_CUDA_PLUGIN=$PWD/broken.so worker -q | sed "s,/.*/,,"
+head -c 100000 "$(command -v dl-worker)" >cut.so
+DL_CUDA_PLUGIN=$PWD/cut.so worker -q | sed 's,/.*/,,'
+cat >net.json <<'END'
+{"input": {"shape": [2]}, "layers": [
+  {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]}
+END
+printf '1,2,a\n2,1,b\n' | dl-preprocess csv --label 3 -o x.dls
+dl-master -q --net net.json --data x.dls --batch 2 --mode averaging --local 1 -o m.safetensors
+infer() { dl-infer --model m.safetensors "$@" x.dls 2>&1 >/dev/null | grep -E 'auto|computes'; }
+infer -v
+DL_CUDA_PLUGIN=$PWD/broken.so infer --device auto | sed "s,/.*/,,"
+[ ! -e /dev/nvidia0 ] || { echo 1; exit 0; }
+dl-worker --master "ipc://$PWD/none" --wait 0.1s --device auto 2>&1 | grep -c 'auto: cpu (there is no driver'

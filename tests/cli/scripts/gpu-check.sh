@@ -17,9 +17,11 @@ python3 -c '
 import json
 found = json.load(open("found.json"))
 print(found["device"], *(part["part"] + ": " + part["result"] for part in found["parts"]))
-for row in found["speeds"]:
-    print(row["network"], row["batch"], *row["sides"], row["ratios"],
-          row["sides"]["ours"]["examples_per_second"] > 0)'
+for row in found["speeds"]["training"]:
+    print(row["network"], row["batch"], row["precision"], *row["sides"], row["ratios"],
+          row["sides"]["ours"]["examples_per_second"] > 0)
+coding = found["speeds"]["coding"]
+print("coding", coding["elements"], coding["quanta"], coding["of_copy"] > 0)'
 DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --only "no such test" --tiny >/dev/null
 echo "status $?"
 DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --device cuda:5 >/dev/null

@@ -1,6 +1,7 @@
 // Readers: what they give, and the sentence they end with.
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/unit/vectorize/reading.h"
 
@@ -358,4 +359,68 @@ TEST_CASE("cifar: planes become pixels") {
                                  {}, bad));
              }),
              Catch::Contains("ends inside an image; it was cut short"));
+}
+
+TEST_CASE("raw: records are taken as they are, also where they look packed") {
+  test::Files files;
+  // Features of two bytes, which begin as gzip does, and a class.
+  const std::string path =
+      files.write("r", std::string("\x1f\x8b\2\0\0\0ab\1\0\0\0", 12));
+  ReaderOptions options;
+  options.shape = "2";
+  options.dtype = "u8";
+  options.classes = "3";
+  BadRecords bad(0);
+  auto reader = open_raw({path, path}, options, {}, bad);
+  data::DataSet set = drain(*reader);
+  CHECK(values(set.get("features")) ==
+        std::vector<double>{0x1f, 0x8b, 'a', 'b', 0x1f, 0x8b, 'a', 'b'});
+  CHECK(values(set.get("labels")) == std::vector<double>{2, 1, 2, 1});
+  CHECK(reader->metadata().classes == std::vector<std::string>{"0", "1", "2"});
+}
+
+TEST_CASE("raw: targets, no labels, and records that are of no use") {
+  test::Files files;
+  const auto number = [](float value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  ReaderOptions options;
+  options.shape = "1";
+  options.dtype = "f32";
+  options.regression = true;
+  BadRecords none(0);
+  auto read = [&](const std::string& text, const ReaderOptions& how,
+                  const RawOptions& raw) {
+    auto reader = open_raw({files.write("r", text)}, how, raw, none);
+    return drain(*reader);
+  };
+  data::DataSet set =
+      read(number(1) + number(2) + number(3), options, {.targets = 2});
+  CHECK(values(set.get("features")) == std::vector<double>{1});
+  CHECK(set.get("labels").shape() == Shape{1, 2});
+  CHECK(values(set.get("labels")) == std::vector<double>{2, 3});
+  set = read(number(1) + number(2), options, {.labels = false});
+  CHECK(set.tensors.size() == 1);
+  CHECK(set.examples() == 2);
+
+  CHECK_THAT(complaint([&] { read(number(1), options, {}); }),
+             Catch::EndsWith("ends inside an example; it was cut short"));
+  CHECK_THAT(complaint([&] { read(number(1) + number(NAN), options, {}); }),
+             Catch::EndsWith("example 1: target 1 is not finite, or beyond "
+                             "1e140"));
+  options.regression = false;
+  options.classes = "2";
+  CHECK_THAT(complaint([&] {
+               read(number(1) + std::string("\2\0\0\0", 4), options, {});
+             }),
+             Catch::EndsWith("example 1: want one of 2 classes ('0' to '1'), "
+                             "got '2'"));
+  CHECK_THAT(complaint([&] {
+               read(number(INFINITY) + std::string(4, '\0'), options, {});
+             }),
+             Catch::EndsWith("example 1: value 1 is not finite, or beyond "
+                             "1e140"));
+  options.shape = "";
+  CHECK_THAT(complaint([&] { read("", options, {}); }, Code::kUsage),
+             Catch::StartsWith("raw wants --shape and --dtype"));
 }

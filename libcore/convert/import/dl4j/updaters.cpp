@@ -105,8 +105,14 @@ Json value_of(const Site& site, const Json& schedule, double fallback) {
     return base;
   }
   if (auto ours = shape_of(site, schedule)) {
-    if (member(schedule, "scheduleType") == Json("EPOCH"))
+    if (member(schedule, "scheduleType") == Json("EPOCH")) {
       (*ours)["by"] = "epoch";
+      const std::int64_t passed = site.import().conf->epoch;
+      if (passed > 0)
+        site.note("its schedule goes by epochs, of which " +
+                  std::to_string(passed) +
+                  " have passed: here it starts with the first");
+    }
     return *ours;
   }
   site.note("its schedule " + in_quotes(shown_class(schedule)) +

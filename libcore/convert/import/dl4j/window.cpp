@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/axes.h"
 
 namespace dl::convert::dl4j {
 namespace {
@@ -19,15 +20,9 @@ bool Window::padded() const { return any_beside(padding, 0); }
 bool Window::dilated() const { return any_beside(dilation, 1); }
 
 void Window::put_into(Json& node, bool with_dilation) const {
-  const auto put = [&](const char* key, const Sizes& sizes) {
-    if (axes() == 1)
-      node[key] = sizes[0];
-    else
-      node[key] = sizes;
-  };
-  put("kernel", kernel);
-  put("stride", stride);
-  if (with_dilation) put("dilation", dilation);
+  put_axes(node, "kernel", kernel);
+  put_axes(node, "stride", stride);
+  if (with_dilation) put_axes(node, "dilation", dilation);
   node["padding"] = mode;
 }
 

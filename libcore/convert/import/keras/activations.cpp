@@ -106,7 +106,9 @@ Flow relu_layer(Site& site) {
   const double threshold = site.number({"threshold"}, 0);
   const bool limited = site.has({"max_value"});
   Json activation = "relu";
-  if (limited || threshold != 0)
+  if (threshold != 0 && slope == 0 && !limited)
+    activation = {{"type", "thresholded_relu"}, {"theta", threshold}};
+  else if (limited || threshold != 0)
     activation = {{"type", "capped_relu"},
                   {"max", limited ? site.number({"max_value"}, 0) : kNoLimit},
                   {"negative_slope", slope},

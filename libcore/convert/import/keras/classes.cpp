@@ -1,5 +1,7 @@
 // The classes that are imported, and why others are not.
 
+#include "libcore/convert/import/keras/classes.h"
+
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -19,6 +21,14 @@ std::map<std::string_view, Make> all_classes() {
     for (const Class& one : family) all.emplace(one.name, one.make);
   return all;
 }
+
+constexpr std::string_view kOfImages[] = {
+    "AugMix",   "AutoContrast", "ContrastLimitedAdaptiveHistogramEqualization",
+    "CutMix",   "Equalization", "MixUp",
+    "Pipeline", "RandAugment",  "Solarization"};
+constexpr std::string_view kChangesImages =
+    "it changes images before training; leave it out of the model that is "
+    "saved";
 
 // What would be needed, by class.
 const std::map<std::string_view, std::string_view>& refusals() {
@@ -46,9 +56,6 @@ const std::map<std::string_view, std::string_view>& refusals() {
        "a convolution with weights for each place would be needed"},
       {"LocallyConnected2D",
        "a convolution with weights for each place would be needed"},
-      {"EinsumDense", "a product along named axes would be needed"},
-      {"RMSNormalization",
-       "a layer that divides by the root of the mean square would be needed"},
       {"SpectralNormalization",
        "a layer that normalizes the weights of another would be needed"},
       {"CuDNNLSTM",
@@ -57,9 +64,12 @@ const std::map<std::string_view, std::string_view>& refusals() {
       {"CuDNNGRU",
        "its weights have another order; load it with Keras, and save it as a "
        "GRU"},
+      {"LSTMCell", "it is the cell of an RNN, which is imported with it"},
+      {"GRUCell", "it is the cell of an RNN, which is imported with it"},
+      {"SimpleRNNCell", "it is the cell of an RNN, which is imported with it"},
+      {"DenseFeatures", "dl-preprocess would have to do it"},
       {"StackedRNNCells", "one layer for each cell would be needed"},
       {"Resizing", "a layer that resizes images to any size would be needed"},
-      {"CenterCrop", "a Cropping2D, with numbers, would be needed"},
       {"Discretization", "dl-preprocess would have to do it"},
       {"Hashing", "dl-preprocess would have to do it"},
       {"HashedCrossing", "dl-preprocess would have to do it"},
@@ -74,18 +84,13 @@ const std::map<std::string_view, std::string_view>& refusals() {
       {"FlaxLayer", "it is code of JAX, which is never run"},
       {"JaxLayer", "it is code of JAX, which is never run"},
       {"TFSMLayer", "it is a graph of TensorFlow, which is never run"},
-      {"Maxout", "a layer of the largest of several products would be needed"},
-      {"MaxoutDense",
-       "a layer of the largest of several products would be needed"},
-      {"Highway", "a layer with a gate beside it would be needed"},
+      {"Deconvolution2D",
+       "Keras 1 gives it the shape of its output; a Conv2DTranspose would be "
+       "needed"},
+      {"ParametricSoftplus", "a softplus that learns would be needed"},
+      {"SReLU", "a ReLU that learns where it bends would be needed"},
       {"ReversibleEmbedding",
        "an embedding that is also a dense layer would be needed"},
-      {"AdaptiveAveragePooling1D", "pooling to a given size would be needed"},
-      {"AdaptiveAveragePooling2D", "pooling to a given size would be needed"},
-      {"AdaptiveAveragePooling3D", "pooling to a given size would be needed"},
-      {"AdaptiveMaxPooling1D", "pooling to a given size would be needed"},
-      {"AdaptiveMaxPooling2D", "pooling to a given size would be needed"},
-      {"AdaptiveMaxPooling3D", "pooling to a given size would be needed"},
       {"MaxNumBoundingBoxes", "it is of images' boxes, not of a network"}};
   return all;
 }
@@ -109,14 +114,32 @@ Make find_class(std::string_view name) {
 std::string why_not(std::string_view class_name) {
   const auto found = refusals().find(class_name);
   if (found != refusals().end()) return std::string(found->second);
-  if (class_name.starts_with("Random") || class_name == "AugMix" ||
-      class_name == "CutMix" || class_name == "MixUp" ||
-      class_name == "RandAugment" || class_name == "AutoContrast" ||
-      class_name == "Solarization" || class_name == "Equalization" ||
-      class_name == "Pipeline")
-    return "it changes images before training; leave it out of the model that "
-           "is saved";
+  if (class_name.starts_with("Random") ||
+      std::ranges::find(kOfImages, class_name) != std::end(kOfImages))
+    return std::string(kChangesImages);
   return {};
+}
+
+std::string classes_page() {
+  // As they are refused: several for one reason together.
+  std::map<std::string_view, std::string> names;
+  for (const auto& [name, why] : refusals()) {
+    std::string& all = names[why];
+    all += (all.empty() ? "*" : ", *") + std::string(name) + "*";
+  }
+  std::string& images = names[kChangesImages];
+  for (const std::string_view name : kOfImages)
+    images += "*" + std::string(name) + "*, ";
+  images += "and those that begin with *Random*";
+  std::string page = "Imported are\n";
+  for (const auto& [name, make] : all_classes())
+    page += std::string(name) + ",\n";
+  page.replace(page.size() - 2, 2, ".\n\nRefused are\n");
+  std::map<std::string, std::string_view> sorted;
+  for (const auto& [why, all] : names) sorted.emplace(all, why);
+  for (const auto& [all, why] : sorted)
+    page += "\n" + all + "\n\t" + std::string(why) + "\n";
+  return page;
 }
 
 }  // namespace dl::convert::keras

@@ -27,12 +27,13 @@ Named named(const JsonView& json, const JsonView& none) {
 
 double number_in(const JsonView& config, const char* key, double fallback) {
   if (!config.has(key)) return fallback;
-  const Json& value = config.at(key).raw();
+  const JsonView entry = config.at(key);
+  const Json& value = entry.raw();
   // A tensor of one number, as some versions write it.
   if (value.is_object() && value.contains("config") &&
       value["config"].contains("value") && value["config"]["value"].is_number())
     return value["config"]["value"].get<double>();
-  return value.is_null() ? fallback : config.at(key).number();
+  return value.is_null() ? fallback : entry.number();
 }
 
 Json scaled(double scale, const char* mode, const char* distribution) {

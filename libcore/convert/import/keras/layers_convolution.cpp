@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/axes.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/site.h"
 
@@ -34,15 +35,9 @@ struct Window {
     return shape_of(all);
   }
   void put_into(Json& node) const {
-    const auto put = [&](const char* key, const Sizes& sizes) {
-      if (axes() == 1)
-        node[key] = sizes[0];
-      else
-        node[key] = sizes;
-    };
-    put("kernel", kernel);
-    put("stride", stride);
-    put("dilation", dilation);
+    put_axes(node, "kernel", kernel);
+    put_axes(node, "stride", stride);
+    put_axes(node, "dilation", dilation);
     node["padding"] = padding;
   }
 };
@@ -82,6 +77,37 @@ std::vector<int> mirrored(const Site& site, const Window& window) {
   std::vector<int> axes(site.import().theano ? window.axes() : 0);
   std::iota(axes.begin(), axes.end(), 0);
   return axes;
+}
+
+// Theano's "same" has half a window before the input, and what is left behind:
+// zeros are put there, and none left to the convolution.
+Flow padded_as_theano(Site& site, const Flow& value, Window& window) {
+  if (!site.import().theano || window.padding != "same") return value;
+  const Shape shape = site.shape(value);
+  Sizes sides, cut;
+  bool alike = true;
+  for (std::size_t k = 0; k < window.axes(); ++k) {
+    const std::int64_t in = shape[static_cast<int>(k)];
+    const std::int64_t reach = (window.kernel[k] - 1) * window.dilation[k] + 1;
+    const std::int64_t out = (in + window.stride[k] - 1) / window.stride[k];
+    const std::int64_t total = (out - 1) * window.stride[k] + reach - in;
+    const std::int64_t before = reach / 2, behind = total - before;
+    alike &= before == std::max<std::int64_t>(total, 0) / 2;
+    sides.insert(sides.end(), {before, std::max<std::int64_t>(behind, 0)});
+    cut.insert(cut.end(), {0, std::max<std::int64_t>(-behind, 0)});
+  }
+  if (alike) return value;
+  if (window.axes() > 2)
+    site.refuse(
+        "its padding \"same\" is Theano's; a padding of volumes would be "
+        "needed");
+  window.padding = "valid";
+  const std::string axes = std::to_string(window.axes()) + "d";
+  const Flow wide = site.add(
+      "before", {{"type", "zero_pad" + axes}, {"padding", sides}}, {value});
+  if (std::ranges::count(cut, 0) == static_cast<long>(cut.size())) return wide;
+  return site.add("behind", {{"type", "crop" + axes}, {"cropping", cut}},
+                  {wide});
 }
 
 bool has_bias(const Site& site) {
@@ -142,8 +168,8 @@ Flow grouped(Site& site, const Flow& value, const Window& window,
 
 template <std::size_t kAxes>
 Flow convolution(Site& site) {
-  const Flow value = input_of(site, kAxes);
-  const Window window = window_of(site, kAxes);
+  Window window = window_of(site, kAxes);
+  const Flow value = padded_as_theano(site, input_of(site, kAxes), window);
   const std::int64_t filters = site.integer({"filters", "nb_filter"}, 1, kMost);
   const std::int64_t channels = site.shape(value).back();
   const std::int64_t groups = site.integer({"groups"}, 1, kSmall, 1);
@@ -321,6 +347,7 @@ std::vector<Class> convolution_classes() {
           {"Convolution1D", convolution<1>},
           {"Convolution2D", convolution<2>},
           {"Convolution3D", convolution<3>},
+          {"AtrousConvolution1D", convolution<1>},
           {"AtrousConvolution2D", convolution<2>},
           {"DepthwiseConv1D", depthwise_convolution<1>},
           {"DepthwiseConv2D", depthwise_convolution<2>},

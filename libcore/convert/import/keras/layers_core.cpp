@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/display.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/site.h"
 
@@ -63,6 +64,35 @@ Flow dense(Site& site) {
   return activated(site, flow, activation);
 }
 
+// "abc,cd->abd" is a dense layer.
+Flow einsum_dense(Site& site) {
+  const std::string equation = site.text({"equation"}, "");
+  const auto comma = equation.find(','), arrow = equation.find("->");
+  const auto refuse = [&] {
+    site.refuse("its equation is " + in_quotes(equation) +
+                "; one as abc,cd->abd would be needed");
+  };
+  if (comma == std::string::npos || arrow == std::string::npos || comma < 2 ||
+      arrow != comma + 3)
+    refuse();
+  const std::string in = equation.substr(0, comma);
+  const char from = equation[comma + 1], to = equation[comma + 2];
+  const std::string out = in.substr(0, in.size() - 1) + to;
+  const std::string last(1, to);
+  if (in.back() != from || equation.substr(arrow + 2) != out ||
+      in.find(to) != std::string::npos ||
+      site.text({"bias_axes"}, last) != last)
+    refuse();
+  const JsonView shape = site.view({"output_shape"});
+  if (shape.raw().is_array() && shape.size() == 0) refuse();
+  LayerSpec as_dense = site.layer();
+  as_dense.config["units"] =
+      shape.raw().is_array() ? shape.raw().back() : shape.raw();
+  as_dense.config["use_bias"] = site.has({"bias_axes"});
+  Site inner = site.as(as_dense);
+  return dense(inner);
+}
+
 Flow embedding(Site& site) {
   const std::int64_t rows = site.integer({"input_dim"}, 1, kMost);
   const std::int64_t units = site.integer({"output_dim"}, 1, kMost);
@@ -86,7 +116,8 @@ Flow embedding(Site& site) {
 // that they are first.
 Flow flatten(Site& site) {
   Flow value = site.only();
-  if (site.channels_first() && site.shape(value).rank() > 1)
+  if (site.has({"data_format"}) && site.channels_first() &&
+      site.shape(value).rank() > 1)
     value = site.channels_last(value);
   else
     value = site.as_keras(value);
@@ -96,6 +127,73 @@ Flow flatten(Site& site) {
 }
 
 Flow identity(Site& site) { return site.only(); }
+
+// The columns [from, from + columns) of a dense layer of Keras 1, as one.
+Flow dense_part(Site& site, const std::string& part, std::int64_t units,
+                const Json& activation, bool bias, const Fill& weight,
+                const Fill& offset) {
+  Json node{{"type", "dense"},
+            {"units", units},
+            {"bias", bias},
+            {"activation", activation}};
+  site.add_training(node, "kernel");
+  const Flow flow = site.add(part, std::move(node), {site.only()});
+  site.fill(flow.node, "weight", weight);
+  if (bias) site.fill(flow.node, "bias", offset);
+  return flow;
+}
+
+// The largest of several dense layers: W [layers, inputs, units].
+Flow maxout(Site& site) {
+  const std::int64_t units = site.integer({"output_dim"}, 1, kMost);
+  const std::int64_t layers = site.integer({"nb_feature"}, 2, 65535, 4);
+  const bool bias = site.flag({"bias"}, true);
+  const Shape& in = site.shape(site.only());
+  if (in.rank() != 1) site.refuse("its input is " + in.to_string());
+  std::vector<Shape> shapes = {{layers, in[0], units}};
+  if (bias) shapes.push_back({layers, units});
+  const auto arrays = site.take("", shapes);
+  const auto slice = [&](std::size_t which, std::int64_t i, Shape shape) {
+    Array part{shape, {}, arrays[which].own};
+    if (!arrays[which].values.empty())
+      part.values = arrays[which].values.subspan(
+          static_cast<std::size_t>(i * shape.elements()),
+          static_cast<std::size_t>(shape.elements()));
+    return part;
+  };
+  std::vector<Flow> all;
+  for (std::int64_t i = 0; i < layers; ++i)
+    all.push_back(dense_part(site, "part" + std::to_string(i), units,
+                             "identity", bias,
+                             last_first(slice(0, i, {in[0], units})),
+                             bias ? as_is(slice(1, i, {units})) : Fill()));
+  return site.add("", {{"type", "max"}}, all);
+}
+
+// t f(W x + b) + (1 - t) x with t = sigmoid(C x + c)
+Flow highway(Site& site) {
+  const bool bias = site.flag({"bias"}, true);
+  const Flow& x = site.only();
+  const Shape& in = site.shape(x);
+  if (in.rank() != 1) site.refuse("its input is " + in.to_string());
+  std::vector<Shape> shapes = {{in[0], in[0]}, {in[0], in[0]}};
+  if (bias) shapes.insert(shapes.end(), 2, Shape{in[0]});
+  const auto arrays = site.take("", shapes);
+  const auto offset = [&](std::size_t i) {
+    return bias ? as_is(arrays[i]) : Fill();
+  };
+  const Flow gate = dense_part(site, "gate", in[0], "sigmoid", bias,
+                               last_first(arrays[1]), offset(3));
+  Flow made = dense_part(site, "made", in[0], "identity", bias,
+                         last_first(arrays[0]), offset(2));
+  if (site.has({"activation"}))
+    made = activated(site, made, site.view({"activation"}).raw());
+  const Flow taken = site.add("taken", {{"type", "multiply"}}, {made, gate});
+  Flow rest = site.add("closed", {{"type", "scale"}, {"factor", -1}}, {gate});
+  rest = site.add("rest", {{"type", "shift"}, {"amount", 1}}, {rest});
+  const Flow kept = site.add("kept", {{"type", "multiply"}}, {x, rest});
+  return site.add("", {{"type", "add"}}, {taken, kept});
+}
 
 Flow masking(Site& site) {
   Flow flow = site.add(
@@ -108,11 +206,10 @@ Flow masking(Site& site) {
 }  // namespace
 
 std::vector<Class> core_classes() {
-  return {{"Dense", dense},
-          {"Embedding", embedding},
-          {"Flatten", flatten},
-          {"Identity", identity},
-          {"Masking", masking}};
+  return {{"Dense", dense},         {"EinsumDense", einsum_dense},
+          {"Embedding", embedding}, {"Flatten", flatten},
+          {"Identity", identity},   {"MaxoutDense", maxout},
+          {"Highway", highway},     {"Masking", masking}};
 }
 
 }  // namespace dl::convert::keras

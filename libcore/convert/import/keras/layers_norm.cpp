@@ -33,6 +33,16 @@ Flow with_last(Site& site, std::int64_t axis) {
               "; the channels, first or last, would be needed");
 }
 
+// Here all have both, and train them where the layer is not frozen.
+void note_added(const Site& site, bool scale, bool center) {
+  if (!scale || !center)
+    site.note(std::string("it has no ") +
+              (scale    ? "beta"
+               : center ? "gamma"
+                        : "gamma and beta") +
+              ": here these are trained as well");
+}
+
 Flow batch_norm(Site& site) {
   if (site.integer({"mode"}, 0, 2, 0) != 0)
     site.refuse("its mode is not 0, that of running statistics by channel");
@@ -40,6 +50,7 @@ Flow batch_norm(Site& site) {
   const Shape channels{site.shape(value).back()};
   const bool scale = site.flag({"scale"}, true);
   const bool center = site.flag({"center"}, true);
+  note_added(site, scale, center);
   const std::size_t count = 2 + (scale ? 1U : 0U) + (center ? 1U : 0U);
   const auto arrays = site.take("", std::vector<Shape>(count, channels));
   Json node{{"type", "batch_norm"},
@@ -68,6 +79,10 @@ Flow scaled_and_centred(Site& site, Json node, const Flow& value) {
   const auto arrays = site.take(
       "", std::vector<Shape>((scale ? 1U : 0U) + (center ? 1U : 0U), channels));
   node["epsilon"] = site.number({"epsilon"}, 1e-3);
+  if (!scale && !center)
+    node["frozen"] = true;
+  else
+    note_added(site, scale, center);
   const Flow flow = site.add("", std::move(node), {value});
   site.fill("gamma", scale ? as_is(arrays[0]) : all_of(1));
   site.fill("beta", center ? as_is(arrays[scale ? 1 : 0]) : all_of(0));
@@ -118,6 +133,31 @@ Flow unit_norm(Site& site) {
                 "; the last one would be needed");
   return site.add("", {{"type", "l2_normalize"}, {"epsilon", 1e-12}},
                   {site.as_keras(value)});
+}
+
+// x / sqrt(mean of x^2 + epsilon), times what is learnt: with n numbers, that
+// is sqrt(n) x / sqrt(sum of x^2 + n epsilon).
+Flow rms_norm(Site& site) {
+  const Flow& value = site.only();
+  const std::int64_t axis = axis_of(site, -1);
+  const Shape shape = site.shape(value);
+  if (axis != -1 && axis != shape.rank())
+    site.refuse("it normalizes axis " + std::to_string(axis) +
+                "; the last one would be needed");
+  const Flow seen = site.as_keras(value);
+  const std::int64_t width = site.shape(seen).back();
+  const auto n = static_cast<double>(width);
+  const Array scale = site.take("", {{width}})[0];
+  Flow flow = site.add("unit",
+                       {{"type", "l2_normalize"},
+                        {"epsilon", n * site.number({"epsilon"}, 1e-6)}},
+                       {seen});
+  flow =
+      site.add("root", {{"type", "scale"}, {"factor", std::sqrt(n)}}, {flow});
+  flow = site.add("", {{"type", "element_multiply"}}, {flow});
+  site.fill("weight", as_is(scale));
+  site.fill("bias", all_of(0));
+  return flow;
 }
 
 // y = factor x + offset by channel, which nothing changes.
@@ -215,6 +255,7 @@ std::vector<Class> norm_classes() {
           {"LayerNormalization", layer_norm},
           {"GroupNormalization", group_norm},
           {"UnitNormalization", unit_norm},
+          {"RMSNormalization", rms_norm},
           {"LayerScale", layer_scale},
           {"Rescaling", rescaling},
           {"Normalization", normalization}};

@@ -1,6 +1,9 @@
 // Pooling.
 
+#include <algorithm>
+
 #include "libcore/base/display.h"
+#include "libcore/convert/import/axes.h"
 #include "libcore/convert/import/keras/site.h"
 
 namespace dl::convert::keras {
@@ -20,6 +23,22 @@ Flow input_of(Site& site, std::size_t axes, bool with_mask) {
                                : site.as_keras(value);
 }
 
+// Theano's "same" is another where it has more before the input.
+void check_theano(const Site& site, const tensor::Shape& shape,
+                  const Sizes& kernel, const Sizes& stride) {
+  for (std::size_t k = 0; k < kernel.size(); ++k) {
+    const std::int64_t in = shape[static_cast<int>(k)];
+    const std::int64_t out = (in + stride[k] - 1) / stride[k];
+    const std::int64_t total = (out - 1) * stride[k] + kernel[k] - in;
+    const bool odd = kernel[k] > 2 && kernel[k] % 2 == 1;
+    const std::int64_t before = odd ? kernel[k] - 2 : kernel[k] - 1;
+    if (before != std::max<std::int64_t>(total, 0) / 2)
+      site.refuse(
+          "its padding \"same\" is Theano's; a pool with padding in numbers "
+          "would be needed");
+  }
+}
+
 Flow pool(Site& site, const std::string& kind, std::size_t axes) {
   const Flow value = input_of(site, axes, false);
   const Sizes kernel = site.integers({"pool_size", "pool_length"}, axes, 1,
@@ -29,15 +48,12 @@ Flow pool(Site& site, const std::string& kind, std::size_t axes) {
   const std::string padding = site.text({"padding", "border_mode"}, "valid");
   if (padding != "valid" && padding != "same")
     site.refuse("its padding is " + in_quotes(padding));
+  if (padding == "same" && site.import().theano)
+    check_theano(site, site.shape(value), kernel, stride);
   Json node{{"type", kind + "_pool" + std::to_string(axes) + "d"},
             {"padding", padding}};
-  if (axes == 1) {
-    node["kernel"] = kernel[0];
-    node["stride"] = stride[0];
-  } else {
-    node["kernel"] = kernel;
-    node["stride"] = stride;
-  }
+  put_axes(node, "kernel", kernel);
+  put_axes(node, "stride", stride);
   return site.add("", std::move(node), {value});
 }
 
@@ -54,6 +70,32 @@ Flow global(Site& site, const std::string& kind, std::size_t axes) {
   Sizes shape(axes, 1);
   shape.push_back(site.shape(flow).back());
   return site.add("kept", {{"type", "reshape"}, {"shape", shape}}, {flow});
+}
+
+// To a given size, which the input is a multiple of.
+Flow adaptive(Site& site, const std::string& kind, std::size_t axes) {
+  const Flow value = input_of(site, axes, false);
+  const Sizes sizes = site.integers({"output_size"}, axes, 1, kSmall);
+  Sizes kernel;
+  for (std::size_t k = 0; k < axes; ++k) {
+    const std::int64_t in = site.shape(value)[static_cast<int>(k)];
+    if (in % sizes[k] != 0)
+      site.refuse("it makes " + std::to_string(sizes[k]) + " of " +
+                  std::to_string(in) + "; windows of one size would be needed");
+    kernel.push_back(in / sizes[k]);
+  }
+  Json node{{"type", kind + "_pool" + std::to_string(axes) + "d"}};
+  put_axes(node, "kernel", kernel);
+  return site.add("", std::move(node), {value});
+}
+
+template <std::size_t kAxes>
+Flow adaptive_max(Site& site) {
+  return adaptive(site, "max", kAxes);
+}
+template <std::size_t kAxes>
+Flow adaptive_average(Site& site) {
+  return adaptive(site, "average", kAxes);
 }
 
 template <std::size_t kAxes>
@@ -82,6 +124,12 @@ std::vector<Class> pool_classes() {
           {"AveragePooling1D", average_pool<1>},
           {"AveragePooling2D", average_pool<2>},
           {"AveragePooling3D", average_pool<3>},
+          {"AdaptiveMaxPooling1D", adaptive_max<1>},
+          {"AdaptiveMaxPooling2D", adaptive_max<2>},
+          {"AdaptiveMaxPooling3D", adaptive_max<3>},
+          {"AdaptiveAveragePooling1D", adaptive_average<1>},
+          {"AdaptiveAveragePooling2D", adaptive_average<2>},
+          {"AdaptiveAveragePooling3D", adaptive_average<3>},
           {"GlobalMaxPooling1D", global_max<1>},
           {"GlobalMaxPooling2D", global_max<2>},
           {"GlobalMaxPooling3D", global_max<3>},

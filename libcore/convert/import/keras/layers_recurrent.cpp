@@ -146,7 +146,8 @@ Flow rnn(Site& site) {
       !cell.at("config").raw().is_object())
     site.refuse("its cells are several; one would be needed");
   const std::string class_name = cell.at("class_name").string();
-  for (const auto& [key, value] : cell.at("config").raw().items())
+  const JsonView settings = cell.at("config");
+  for (const auto& [key, value] : settings.raw().items())
     if (key != "name" && key != "trainable") own.config[key] = value;
   Site inner = site.as(own);
   const Flow flow = one_direction(inner, cell_of(inner, class_name));

@@ -63,6 +63,8 @@ Sizes sides_of(const Site& site, Site::Keys keys, std::size_t axes,
   const JsonView given = site.view(keys);
   if (!given.raw().is_array()) return Sizes(2 * axes, given.integer(0, kSmall));
   if (axes == 1 && given.size() == 2) return given.integers(0, kSmall);
+  if (axes == 2 && given.size() == 4)  // of Keras 1
+    return given.integers(0, kSmall);
   if (given.size() != axes) given.fail(std::to_string(axes) + " pairs");
   Sizes sides;
   for (std::size_t k = 0; k < axes; ++k) {
@@ -122,6 +124,21 @@ Flow crop(Site& site) {
   return sides(site, "crop", "cropping", kAxes);
 }
 
+// The middle of an image, one pixel nearer to its start where that is uneven.
+Flow center_crop(Site& site) {
+  const Flow value = image_of(site, 2);
+  Sizes cut;
+  for (const auto& [k, key] : {std::pair(0, "height"), std::pair(1, "width")}) {
+    const std::int64_t in = site.shape(value)[k];
+    const std::int64_t out = site.integer({key}, 1, kSmall);
+    if (out > in)
+      site.refuse(
+          "it makes images larger; a layer that resizes them would be needed");
+    cut.insert(cut.end(), {(in - out) / 2, in - out - (in - out) / 2});
+  }
+  return site.add("", {{"type", "crop2d"}, {"cropping", cut}}, {value});
+}
+
 Flow upsample_1d(Site& site) {
   const std::int64_t size = site.integer({"size", "length"}, 1, kSmall, 2);
   return site.add("", {{"type", "upsample1d"}, {"size", size}},
@@ -163,8 +180,9 @@ std::vector<Class> shape_classes() {
           {"RepeatVector", repeat},       {"ZeroPadding1D", zero_pad<1>},
           {"ZeroPadding2D", zero_pad<2>}, {"ZeroPadding3D", zero_pad<3>},
           {"Cropping1D", crop<1>},        {"Cropping2D", crop<2>},
-          {"Cropping3D", crop<3>},        {"UpSampling1D", upsample_1d},
-          {"UpSampling2D", upsample_2d},  {"UpSampling3D", upsample_3d}};
+          {"Cropping3D", crop<3>},        {"CenterCrop", center_crop},
+          {"UpSampling1D", upsample_1d},  {"UpSampling2D", upsample_2d},
+          {"UpSampling3D", upsample_3d}};
 }
 
 }  // namespace dl::convert::keras

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/keras/keras_1.h"
 #include "libcore/convert/import/keras/site.h"
 
 namespace dl::convert::keras {
@@ -304,6 +305,8 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
     return run(*layer.model, path, name, inputs);
   std::optional<LayerWeights> weights;
   if (weights_ != nullptr) weights = weights_->of(model_, path);
+  if (weights && import_.keras_1)
+    weights->listed() = as_keras_2(layer, weights->listed());
   Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
   if (!how.problem.empty()) site.refuse(how.problem);
   site.set_call(how);
@@ -330,6 +333,30 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   return flows;
 }
 
+bool is_keras_1(const Source& source) {
+  return source.version.starts_with("1.") || source.version == "1";
+}
+
+bool says(const Json& json, const char* key, const char* value) {
+  if (json.is_object() && json.value(key, Json()) == Json(value)) return true;
+  return (json.is_object() || json.is_array()) &&
+         std::ranges::any_of(
+             json, [&](const Json& one) { return says(one, key, value); });
+}
+
+// Theano mirrored kernels, and files of Keras 1 do not say that it was Theano.
+bool is_theano(const Source& source, std::set<std::string>& notes) {
+  if (!source.backend.empty()) return source.backend == "theano";
+  if (!is_keras_1(source)) return false;
+  const bool first = says(source.model, "dim_ordering", "th");
+  if (first || says(source.model, "dim_ordering", "tf"))
+    notes.insert(std::string("its file does not say what computed it: ") +
+                 (first ? "Theano is assumed, since channels come first"
+                        : "TensorFlow is assumed, since channels come last") +
+                 "; --backend says otherwise");
+  return first;
+}
+
 bool is_keras_3(const Source& source) {
   if (!source.version.empty()) return source.version[0] >= '3';
   return source.model.contains("registered_name");
@@ -338,10 +365,11 @@ bool is_keras_3(const Source& source) {
 }  // namespace
 
 Result make_network(const Source& source) {
-  const ModelSpec model =
-      model_spec(JsonView(source.model, Code::kData, "its model"));
+  const JsonView json(source.model, Code::kData, "its model");
+  const bool keras_1 = is_keras_1(source);
+  const ModelSpec model = keras_1 ? as_keras_2(json) : model_spec(json);
   std::optional<Weights> weights;
-  if (source.weights != nullptr) weights.emplace(*source.weights);
+  if (source.weights != nullptr) weights.emplace(*source.weights, keras_1);
   // What inputs are is found on the way, each time one thing more at the least.
   Inputs inputs;
   for (;;) {
@@ -351,7 +379,8 @@ Result make_network(const Source& source) {
     Import import{.graph = &graph,
                   .inputs = &inputs,
                   .keras_3 = is_keras_3(source),
-                  .theano = source.backend == "theano",
+                  .keras_1 = keras_1,
+                  .theano = is_theano(source, result.notes),
                   .notes = &result.notes};
     try {
       Maker maker(source, model, weights ? &*weights : nullptr, import);

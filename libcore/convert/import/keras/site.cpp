@@ -98,7 +98,8 @@ Flow Site::add(const std::string& part, Json node,
   const bool trains = type.trains != nn::Trains::kNothing;
   const std::string wanted = part.empty() ? path_ : path_ + "." + part;
   node["name"] = graph.fresh_name(wanted);
-  if (each_step_) node["time_distributed"] = true;
+  // What joins values does so number by number, at each step alike.
+  if (each_step_ && from.size() == 1) node["time_distributed"] = true;
   if (trains && !import_->inputs->all_frozen && !flag({"trainable"}, true))
     node["frozen"] = true;
   std::string shares;
@@ -146,8 +147,9 @@ std::vector<Array> Site::take(const std::string& below,
 
 bool Site::channels_first() const {
   const std::string format =
-      text({"data_format", "dim_ordering"},
-           import_->theano ? "channels_first" : "channels_last");
+      text({"data_format", "dim_ordering"}, import_->theano && !import_->keras_1
+                                                ? "channels_first"
+                                                : "channels_last");
   if (format == "channels_first" || format == "th") return true;
   if (format == "channels_last" || format == "tf" || format == "default")
     return false;

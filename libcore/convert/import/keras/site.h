@@ -49,6 +49,7 @@ struct Import {
   Graph* graph = nullptr;
   Inputs* inputs = nullptr;
   bool keras_3 = true;
+  bool keras_1 = false;
   bool theano = false;  // kernels of convolutions are mirrored
   std::set<std::string>* notes = nullptr;  // what is left out, in sentences
   // The first node made of a layer's part: later calls share its parameters.

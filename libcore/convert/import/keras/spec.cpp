@@ -70,6 +70,12 @@ CallSpec keras_3_call(const JsonView& json) {
       add_tensors(json.at("kwargs").at(name), call);
       others.erase(name);
     }
+  for (const char* name : {"mask", "query_mask", "value_mask", "key_mask"})
+    if (others.contains(name) && is_tensor(others[name])) {
+      const JsonView mask = json.at("kwargs").at(name);
+      call.masks.push_back(ref_of(mask.at("config").at("keras_history")));
+      others.erase(name);
+    }
   check_keywords(JsonView(others, Code::kData), call);
   return call;
 }
@@ -178,6 +184,7 @@ ModelSpec model_spec(const JsonView& json) {
   if (model.sequential) return model;
   model.inputs = refs_of(config.at("input_layers"));
   model.outputs = refs_of(config.at("output_layers"));
+  drop_computed_masks(model);
   return model;
 }
 

@@ -28,6 +28,8 @@ struct CallSpec {
   // Of arithmetic, as x + 3: a number in the place of one of two inputs.
   std::optional<double> number = {};
   bool number_first = false;
+  // Given as its mask, or masks.
+  std::vector<Ref> masks = {};
   // Why it cannot be said here: "it is called with the argument 'mask'".
   std::string problem = {};
 };
@@ -51,6 +53,10 @@ struct ModelSpec {
 // json: {"class_name", "config"}, as Keras writes models and layers.
 // Throws Error: kData, "model_config.config.layers[3].name: want a text".
 ModelSpec model_spec(const JsonView& json);
+// Keras 3 writes the masks that layers compute for those behind them as if the
+// model had asked for them: takes these out, where they are of a Masking or an
+// Embedding in the model, and has calls with others say so.
+void drop_computed_masks(ModelSpec& model);
 // A layer, without its calls: what wrappers have within them.
 LayerSpec layer_spec(const JsonView& json);
 // Whether a class is a model, which has layers of its own.

@@ -115,6 +115,12 @@ Aim aim_of(const Json& compiled, std::size_t i, const std::string& name,
     return aim;
   }
   aim.loss = loss.ours;
+  if (object_in(given, "config").value("reduction", Json()) == Json("sum"))
+    notes.insert(output + " is a sum over the mini-batch, here it is the mean");
+  const double smoothing =
+      number(object_in(given, "config"), {"label_smoothing"}, 0);
+  if (smoothing > 0)
+    notes.insert(output + " smooths labels, which is left out");
   // The mean over the places of a sequence or image, the sum here.
   double count = loss.mean ? static_cast<double>(value.shape().back()) : 1;
   for (int k = 0; k + 1 < value.shape().rank(); ++k)
@@ -204,16 +210,25 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
   } else if (name == "adamw") {
     updater = adam("adamw", config, 1e-7);
     updater["weight_decay"] = number(config, {"weight_decay"}, 0.004);
+    notes.insert(
+        "weight decay of its AdamW leaves biases, gamma and beta alone here");
   } else if (name == "adamax") {
     updater = adam("adamax", config, 1e-7);
   } else if (name == "nadam") {
     updater = adam("nadam", config, 1e-7);
+    notes.insert("momentum of its Nadam grows more slowly here");
   } else if (name == "adagrad") {
     updater = {{"type", "adagrad"}, {"epsilon", epsilon}};
+    const double start = number(config, {"initial_accumulator_value"}, 0);
+    if (start > 0)
+      notes.insert("its Adagrad starts with sums of " + dump_json(Json(start)) +
+                   ", here they start at epsilon: first steps are larger");
   } else if (name == "rmsprop") {
     updater = {{"type", "rmsprop"},
                {"decay", number(config, {"rho"}, 0.9)},
                {"epsilon", epsilon}};
+    notes.insert(
+        "its RMSprop adds epsilon below the root, here it is added behind it");
     if (number(config, {"momentum"}, 0) > 0 || flag(config, "centered"))
       notes.insert("momentum and centering of its RMSprop are left out");
   } else if (name == "adadelta") {

@@ -98,7 +98,8 @@ void LayerWeights::check_all_taken() const {
               " than are known");
 }
 
-Weights::Weights(const Archive& archive) : archive_(&archive) {
+Weights::Weights(const Archive& archive, bool keras_1)
+    : archive_(&archive), keras_1_(keras_1) {
   const std::string* text = archive.text("attributes");
   attributes_ = text == nullptr
                     ? Json::object()
@@ -154,26 +155,59 @@ LayerWeights Weights::of(const ModelSpec& model,
   return weights;
 }
 
-// In the list of a nested model, the name of a weight has that of its layer
-// among its parts, and that of each model between.
+// Whether a weight of a nested model is of the layer.  Its name has that of the
+// layer among its parts, and that of each model between; Keras 1 puts a '_'
+// between, and wrappers of it name what they hold.
+bool is_of(const LayerSpec& layer, const std::string& weight, bool keras_1) {
+  if (!keras_1) {
+    const auto parts = parts_of(weight);
+    return std::find(parts.begin(), parts.end() - 1, layer.name) !=
+           parts.end() - 1;
+  }
+  std::vector<std::string> own = {layer.name};
+  const auto held = layer.config.find("layer");
+  if (held != layer.config.end() && held->is_object() &&
+      held->contains("config") && (*held)["config"].is_object()) {
+    const std::string name = (*held)["config"].value("name", "");
+    own.insert(own.end(), {name, "forward_" + name, "backward_" + name});
+  }
+  return std::ranges::any_of(own, [&](const std::string& name) {
+    return weight.starts_with(name + "_");
+  });
+}
+
+// Keras 1 has a model's layers as if they were those of the model around it,
+// and models without a name in their place.
+std::string Weights::group_of(const std::vector<std::size_t>& path,
+                              const std::vector<std::string>& inner) const {
+  if (!keras_1_) return root_ + inner[0];
+  const auto has = [&](const std::string& group) {
+    const auto found = attributes_.find(group);
+    return found != attributes_.end() && found->is_object() &&
+           found->contains("weight_names");
+  };
+  for (const std::string& name : {inner[0], inner.back()})
+    if (has(root_ + name)) return root_ + name;
+  const std::vector<std::string> all = layer_names();
+  return root_ + (path[0] < all.size() ? all[path[0]] : inner[0]);
+}
+
 LayerWeights Weights::legacy(const ModelSpec& model,
                              const std::vector<std::size_t>& path) const {
   LayerWeights weights;
   weights.legacy_ = true;
   const ModelSpec* at = &model;
   std::vector<std::string> inner;
+  const LayerSpec* own = nullptr;
   for (const std::size_t place : path) {
-    inner.push_back(at->layers[place].name);
-    at = at->layers[place].model.get();
+    own = &at->layers[place];
+    inner.push_back(own->name);
+    at = own->model.get();
   }
-  const std::string group = root_ + inner[0];
-  const std::string own = inner.back();
+  const std::string group = group_of(path, inner);
+  const bool all = inner.size() == 1 || group == root_ + inner.back();
   for (const std::string& name : names(group, "weight_names")) {
-    if (inner.size() > 1) {
-      const auto parts = parts_of(name);
-      if (std::find(parts.begin(), parts.end() - 1, own) == parts.end() - 1)
-        continue;
-    }
+    if (!all && !is_of(*own, name, keras_1_)) continue;
     const auto found = archive_->arrays.find(group + "/" + name);
     if (found == archive_->arrays.end())
       damaged("the file has no weights " + in_quotes(group + "/" + name));

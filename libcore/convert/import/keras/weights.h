@@ -26,6 +26,8 @@ class LayerWeights {
   // "" or "cell".
   // Throws Error: kData, there are not so many.
   std::vector<Array> take(const std::string& below, std::size_t count);
+  // Those of a legacy file, to be put in the order of a later version.
+  std::vector<Array>& listed() { return listed_; }
   // Throws Error: kData, some were not taken.
   void check_all_taken() const;
 
@@ -43,7 +45,7 @@ class LayerWeights {
 class Weights {
  public:
   // Throws Error: kData, the archive has no weights as Keras stores them.
-  explicit Weights(const Archive& archive);
+  explicit Weights(const Archive& archive, bool keras_1 = false);
   // Of the layer models[0].layers[at] or, for nested ones, further below:
   // `path` has the layers from the outermost on, as places in each model.
   LayerWeights of(const ModelSpec& model,
@@ -54,6 +56,8 @@ class Weights {
  private:
   LayerWeights legacy(const ModelSpec& model,
                       const std::vector<std::size_t>& path) const;
+  std::string group_of(const std::vector<std::size_t>& path,
+                       const std::vector<std::string>& inner) const;
   std::vector<std::string> names(const std::string& group,
                                  const std::string& attribute) const;
   bool has_below(const std::string& base) const;
@@ -62,6 +66,7 @@ class Weights {
   Json attributes_;
   std::string root_;  // "model_weights/", or ""
   bool legacy_ = false;
+  bool keras_1_ = false;  // its names of weights have no paths
 };
 
 }  // namespace dl::convert::keras

@@ -246,3 +246,28 @@ TEST_CASE("each tensor has the learning rate of its updater") {
         std::vector<double>{0.25, 0.25, 0.25, 0.25, 0, 0});
   CHECK(replica.learning_rates({.iteration = 0})[2] == 1);
 }
+
+TEST_CASE("a gradient stays while statistics are looked at") {
+  const std::string device = GENERATE("cpu", "reference");
+  Replica replica(dl::nn::parse_network(R"({"input": {"shape": [2]}, "layers": [
+        {"type": "dense", "units": 3}, {"type": "batch_norm"},
+        {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]})",
+                                        "'net'"),
+                  {}, 4, device, 1);
+  Tensor features{DType::kF32, {4, 2}}, labels{DType::kI32, {4}};
+  for (std::size_t i = 0; i < 8; ++i)
+    features.as<float>()[i] = 0.5F * static_cast<float>(i % 3);
+  labels.as<std::int32_t>()[0] = 1;
+  const auto gradient = [&](bool look) {
+    Floats all(replica.parameters().size());
+    const auto step = replica.gradient(
+        {&features, &labels, nullptr}, {},
+        [&](double, std::size_t from, std::span<const float> found) {
+          if (look) CHECK(replica.statistics().size() == 6);
+          std::ranges::copy(found, all.begin() + std::ptrdiff_t(from));
+        });
+    CHECK(step.fault.empty());
+    return all;
+  };
+  CHECK(gradient(true) == gradient(false));
+}

@@ -1,0 +1,257 @@
+// Activations, and what does nothing outside training.
+
+#include <cmath>
+#include <map>
+
+#include "libcore/convert/import/onnx/numbers.h"
+#include "libcore/convert/import/onnx/pattern.h"
+#include "libcore/convert/import/onnx/site.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+bool is(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+// Operators without a parameter.
+const std::map<std::string, const char*>& plain_names() {
+  static const std::map<std::string, const char*> all = {
+      {"Relu", "relu"},
+      {"Sigmoid", "sigmoid"},
+      {"Tanh", "tanh"},
+      {"Softplus", "softplus"},
+      {"Softsign", "softsign"},
+      {"Mish", "mish"},
+      {"Exp", "exp"},
+      {"Cube", "cube"},
+      {"RationalTanh", "rational_tanh"},
+      {"RectifiedTanh", "rectified_tanh"}};
+  return all;
+}
+
+// A bound of Clip: an input of newer opsets, an attribute of older ones.
+double bound(const Site& site, std::size_t i, const char* key, double open) {
+  if (site.has(i)) return site.known(i, key).at(0);
+  return site.node().number(key, open);
+}
+
+std::optional<Json> clip(const Site& site) {
+  const double low = bound(site, 1, "min", -INFINITY),
+               high = bound(site, 2, "max", INFINITY);
+  if (low == 0 && !(high < 1e30)) return "relu";
+  if (low == 0 && high == 6) return "relu6";
+  if (low == -1 && high == 1) return "hard_tanh";
+  if (low == 0 && high > 0) return Json{{"type", "capped_relu"}, {"max", high}};
+  return std::nullopt;
+}
+
+std::optional<Json> with_parameter(const Site& site) {
+  const Node& node = site.node();
+  const std::string& op = node.op;
+  if (op == "LeakyRelu")
+    return Json{{"type", "leaky_relu"}, {"alpha", node.number("alpha", 0.01)}};
+  if (op == "Elu" || op == "Celu") {
+    const double alpha = node.number("alpha", 1);
+    if (op == "Celu" && alpha != 1) return std::nullopt;
+    return Json{{"type", "elu"}, {"alpha", alpha}};
+  }
+  if (op == "ThresholdedRelu")
+    return Json{{"type", "thresholded_relu"},
+                {"theta", node.number("alpha", 1)}};
+  if (op == "Selu") {
+    const bool usual = is(node.number("alpha", 1.67326319), 1.67326324) &&
+                       is(node.number("gamma", 1.05070102), 1.05070098);
+    return usual ? std::optional<Json>("selu") : std::nullopt;
+  }
+  if (op == "HardSigmoid") {
+    if (!is(node.number("beta", 0.5), 0.5)) return std::nullopt;
+    return Json{{"type", "hard_sigmoid"}, {"slope", node.number("alpha", 0.2)}};
+  }
+  if (op == "Gelu")
+    return node.text("approximate", "none") == "tanh"
+               ? Json{{"type", "gelu"}, {"approximate", true}}
+               : Json("gelu");
+  if (op == "Swish") {
+    const double beta = node.number("beta", node.number("alpha", 1));
+    return beta == 1 ? Json("swish") : Json{{"type", "swish"}, {"beta", beta}};
+  }
+  if (op == "CappedRelu")
+    return Json{{"type", "capped_relu"},
+                {"threshold", node.number("threshold", 0)},
+                {"negative_slope", node.number("slope", 0)},
+                {"max", node.number("limit", 0)}};
+  if (op == "Clip") return clip(site);
+  return std::nullopt;
+}
+
+bool is_softmax(const Node& node) {
+  return node.op == "Softmax" || node.op == "LogSoftmax";
+}
+
+// The axis along which it sums to 1.
+std::size_t softmax_axis(const Site& site, const Sizes& shape) {
+  const Node& node = site.node();
+  const bool old = node.opset < 13;
+  const std::size_t axis =
+      site.axis(node.integer("axis", old ? 1 : -1), shape.size());
+  if (!old) return axis;
+  // All axes from that one on: those of 1 do not count.
+  std::size_t found = shape.size();
+  for (std::size_t k = axis; k < shape.size(); ++k) {
+    if (shape[k] == 1) continue;
+    if (found < shape.size())
+      site.refuse("it is over several axes at once; one would be needed");
+    found = k;
+  }
+  return found < shape.size() ? found : axis;
+}
+
+Flow activated(Site& site, const Flow& flow, const Json& activation) {
+  Flow made = flow;
+  made.linear = nullptr;
+  static_cast<Value&>(made) = site.add(
+      "", {{"type", "activation"}, {"activation", activation}}, {flow});
+  made.positive = is_positive(activation);
+  return made;
+}
+
+void activation(Site& site) {
+  const Flow flow = site.real(site.flow(0));
+  const auto found = activation_of(site.import(), site.node(), 0);
+  if (!found)
+    site.refuse(
+        "its parameters are those of no activation that there is; see "
+        "dl-network(5), ACTIVATIONS");
+  site.give(activated(site, flow, *found));
+}
+
+void softmax(Site& site) {
+  Flow flow = site.flow(0);
+  const std::size_t axis = softmax_axis(site, site.shape(flow));
+  if (flow.attention && flow.attention->stage == Attention::Stage::kScores &&
+      site.node().op == "Softmax" && flow.axes[axis] == Axis{2}) {
+    Attention next = *flow.attention;
+    next.stage = Attention::Stage::kWeights;
+    flow.attention = std::make_shared<const Attention>(std::move(next));
+    return site.give(std::move(flow));
+  }
+  flow = site.with_last(flow, axis);
+  site.give(activated(site, flow,
+                      site.node().op == "Softmax" ? "softmax" : "log_softmax"));
+}
+
+// x, where it is that alone, times the cut line.
+void hard_swish(Site& site) {
+  const Flow flow = site.real(site.flow(0));
+  const Value gate =
+      site.add("gate",
+               {{"type", "activation"},
+                {"activation", {{"type", "hard_sigmoid"}, {"slope", 1.0 / 6}}}},
+               {flow});
+  Flow made = flow;
+  made.linear = nullptr;
+  made.positive = false;
+  static_cast<Value&>(made) =
+      site.add("", {{"type", "multiply"}}, {flow, gate});
+  site.give(std::move(made));
+}
+
+void prelu(Site& site) {
+  const Constant& slope = site.known(1, "slope");
+  Flow flow = site.real(site.flow(0));
+  const Sizes shape = site.shape(flow);
+  const Sizes& own = slope.shape();
+  // The only axis along which slopes differ; that of channels, if none.
+  std::size_t axis = shape.size() > 1 ? 1 : 0;
+  for (std::size_t k = 0; k < own.size(); ++k)
+    if (own[k] != 1) axis = shape.size() - own.size() + k;
+  if (own.size() > shape.size() ||
+      (slope.elements() != 1 && slope.elements() != shape[axis])) {
+    site.refuse("its slopes differ along several axes; one would be needed");
+  }
+  flow = site.with_last(flow, axis);
+  flow.positive = false;
+  static_cast<Value&>(flow) = site.add("", {{"type", "prelu"}}, {flow});
+  site.fill(flow.node, "slope", [slope](std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(slope.at(slope.elements() == 1 ? 0 : i));
+  });
+  site.give(std::move(flow));
+}
+
+void nothing(Site& site) {
+  if (const Constant* constant = site.constant(0)) return site.give(*constant);
+  site.give(site.flow(0));
+}
+
+// Whole numbers that something computes with are no tokens.
+void cast(Site& site) {
+  if (site.constant(0) != nullptr) return nothing(site);
+  const Flow& flow = site.flow(0);
+  Inputs& inputs = *site.import().inputs;
+  const bool real = is_real(static_cast<int>(site.node().integer("to", 1)));
+  if (real && flow.form.tokens && inputs.numbers.insert(flow.node).second)
+    throw Again{};
+  site.give(flow);
+}
+
+}  // namespace
+
+bool is_positive(const Json& activation) {
+  const std::string type =
+      activation.is_string()   ? activation.get<std::string>()
+      : activation.is_object() ? activation.value("type", "")
+                               : "";
+  return type == "relu" || type == "relu6" || type == "sigmoid" ||
+         type == "softmax" || type == "softplus" || type == "exp" ||
+         type == "hard_sigmoid" || type == "rectified_tanh";
+}
+
+std::optional<Json> activation_of(Import& import, const Node& node,
+                                  std::size_t rank) {
+  if (!node.domain.empty() && node.domain != kOwnDomain) return std::nullopt;
+  if (const auto found = plain_names().find(node.op);
+      found != plain_names().end())
+    return found->second;
+  if (is_softmax(node)) {
+    const std::int64_t axis = node.integer("axis", node.opset < 13 ? 1 : -1);
+    const bool last =
+        axis == -1 || (rank > 0 && axis == static_cast<std::int64_t>(rank) - 1);
+    if (!last) return std::nullopt;
+    return node.op == "Softmax" ? "softmax" : "log_softmax";
+  }
+  return with_parameter(Site(import, node));
+}
+
+Json take_activation(Site& site, std::size_t rank) {
+  const Node* next = site.only_reader();
+  if (next == nullptr || next->input(0) != site.output()) return nullptr;
+  const auto found = activation_of(site.import(), *next, rank);
+  if (!found) return nullptr;
+  site.take_over(next);
+  return *found;
+}
+
+std::vector<Operator> activation_operators() {
+  std::vector<Operator> all = {{"LeakyRelu", activation},
+                               {"Elu", activation},
+                               {"Celu", activation},
+                               {"ThresholdedRelu", activation},
+                               {"Selu", activation},
+                               {"HardSigmoid", activation},
+                               {"Gelu", activation},
+                               {"Swish", activation},
+                               {"CappedRelu", activation},
+                               {"Clip", activation},
+                               {"HardSwish", hard_swish},
+                               {"Softmax", softmax},
+                               {"LogSoftmax", softmax},
+                               {"PRelu", prelu},
+                               {"Identity", nothing},
+                               {"Dropout", nothing},
+                               {"Cast", cast}};
+  for (const auto& [name, type] : plain_names())
+    all.push_back({name, activation});
+  return all;
+}
+
+}  // namespace dl::convert::onnx

@@ -1,0 +1,304 @@
+// Products with weights: Gemm, MatMul and what is added to it, Gather of rows.
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/convert/import/onnx/numbers.h"
+#include "libcore/convert/import/onnx/site.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+// Of each number of an example here, row-major, which column of ONNX's it is:
+// the parts of an axis in the order that ONNX has them.
+std::vector<std::size_t> columns_of(const Flow& flow, const Axis& parts) {
+  const auto count = static_cast<std::size_t>(flow.shape().elements());
+  const auto rank = static_cast<std::size_t>(flow.shape().rank());
+  std::vector<std::size_t> step(rank, 0), at(rank, 0), columns(count);
+  std::size_t stride = 1;
+  for (std::size_t i = parts.size(); i-- > 0;) {
+    if (parts[i] == kBatch) continue;
+    const auto part = static_cast<std::size_t>(parts[i]);
+    step[part] = stride;
+    stride *= static_cast<std::size_t>(flow.shape()[parts[i]]);
+  }
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    columns[i] = place;
+    for (std::size_t k = rank; k-- > 0;) {
+      place += step[k];
+      if (++at[k] < static_cast<std::size_t>(flow.shape()[static_cast<int>(k)]))
+        break;
+      place -= step[k] * at[k];
+      at[k] = 0;
+    }
+  }
+  return columns;
+}
+
+// [units, columns]; from[i]: the column that is column i here; none: as it is.
+Fill weight_fill(const Constant& weight, bool columns_first,
+                 std::vector<std::size_t> from) {
+  return [weight, columns_first, from = std::move(from)](std::span<float> to) {
+    const Sizes& shape = weight.shape();
+    const auto rows = static_cast<std::size_t>(shape[columns_first ? 1 : 0]),
+               columns = static_cast<std::size_t>(shape[columns_first ? 0 : 1]);
+    require(to.size() == rows * columns, "weights of another size");
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < columns; ++c) {
+        const std::size_t own = from.empty() ? c : from[c];
+        to[r * columns + c] = static_cast<float>(
+            weight.at(columns_first ? own * rows + r : r * columns + own));
+      }
+  };
+}
+
+// One number for all, or one for each.
+Fill bias_fill(const Constant& bias) {
+  return [bias](std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(bias.at(bias.elements() == 1 ? 0 : i));
+  };
+}
+
+bool is_row(const Constant& bias, std::int64_t units) {
+  const std::int64_t count = bias.elements();
+  return (count == 1 || count == units) &&
+         (bias.shape().empty() || bias.shape().back() == count);
+}
+
+// Rows by themselves, [.., inputs]: a layer that sees each.
+Value product_of_rows(Site& site, Value value, Json layer, std::int64_t units,
+                      std::string& made) {
+  const Sizes shape(value.shape().extents().begin(),
+                    value.shape().extents().end());
+  Sizes rows(shape.begin(), shape.end() - 1);
+  if (rows.size() == 1 && value.form.steps) {
+    layer["type"] = "dense";
+    layer["units"] = units;
+    value = site.add("", std::move(layer), {value});
+    made = value.node;
+    return value;
+  }
+  // Up to three axes of places.
+  Sizes places = rows;
+  if (places.size() == 1) places = {places[0], 1};
+  while (places.size() > 3) {
+    places[1] *= places[0];
+    places.erase(places.begin());
+  }
+  layer["type"] = places.size() == 3 ? "conv3d" : "conv2d";
+  layer["filters"] = units;
+  layer["kernel"] = std::vector<int>(places.size(), 1);
+  Sizes in = places, out = rows;
+  in.push_back(shape.back());
+  out.push_back(units);
+  value = site.add("", std::move(layer), {site.reshaped(value, in, "rows")});
+  made = value.node;
+  return site.reshaped(value, out, "back");
+}
+
+void gemm(Site& site) {
+  const Node& node = site.node();
+  if (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1 ||
+      node.integer("transA", 0) != 0)
+    site.refuse("it scales or transposes its input; W x + b would be needed");
+  const Constant& weight = site.known(1, "weight");
+  const Constant* bias = site.has(2) ? &site.known(2, "bias") : nullptr;
+  if (weight.shape().size() != 2) site.refuse("its weight is no matrix");
+  const bool columns_first = node.integer("transB", 0) == 0;
+  const std::int64_t units = weight.shape()[columns_first ? 1 : 0];
+  if (bias != nullptr && !is_row(*bias, units))
+    site.refuse("its bias is no row of " + std::to_string(units) + " numbers");
+  Flow flow = site.flow(0);
+  const Json activation = take_activation(site, flow.axes.size());
+  site.give(site.product(flow, units, weight, columns_first, bias, activation));
+}
+
+// The row that its only reader adds.
+const Constant* added_row(Site& site, std::int64_t units) {
+  const Node* next = site.only_reader();
+  if (next == nullptr || next->op != "Add" || !next->domain.empty() ||
+      next->in.size() != 2)
+    return nullptr;
+  const Site adder(site.import(), *next);
+  const Constant* row = adder.constant(next->in[0] == site.output() ? 1 : 0);
+  if (row == nullptr || !is_row(*row, units) || row->whole()) return nullptr;
+  site.take_over(next);
+  return row;
+}
+
+void matmul(Site& site) {
+  const Constant* weight = site.constant(1);
+  if (weight == nullptr && site.constant(0) == nullptr) {
+    if (const auto made = attended(site, site.flow(0), site.flow(1)))
+      return site.give(*made);
+    site.refuse(
+        "it multiplies two computed matrices, which are no scores or values of "
+        "an attention; a layer for that would be needed");
+  }
+  Flow flow = site.flow(0);
+  const Constant& known = site.known(1, "second factor");
+  Constant matrix = known;
+  if (matrix.shape().size() == 1)
+    site.refuse("its weight is a vector; a matrix would be needed");
+  while (matrix.shape().size() > 2 && matrix.shape()[0] == 1)
+    matrix =
+        matrix.reshaped({matrix.shape().begin() + 1, matrix.shape().end()});
+  if (matrix.shape().size() != 2)
+    site.refuse("its weight is a stack of matrices; one would be needed");
+  const std::int64_t units = matrix.shape()[1];
+  const Constant* bias = added_row(site, units);
+  const Json activation = take_activation(site, flow.axes.size());
+  site.give(site.product(flow, units, matrix, true, bias, activation));
+}
+
+// A row of a table for each number of an input.
+void embedding(Site& site, const Constant& table) {
+  const Flow& flow = site.flow(1);
+  Inputs& inputs = *site.import().inputs;
+  if (!flow.form.tokens && site.import().graph->is_input(flow.node) &&
+      inputs.numbers.count(flow.node) == 0 &&
+      inputs.tokens.insert(flow.node).second)
+    throw Again{};
+  if (table.shape().size() != 2 || table.whole() ||
+      site.node().integer("axis", 0) != 0)
+    site.refuse("its table is no matrix of which it takes rows");
+  if (!flow.form.tokens)
+    site.refuse(
+        "it takes rows by numbers that are computed; an input of whole "
+        "numbers would be needed");
+  Flow made;
+  static_cast<Value&>(made) = site.add("",
+                                       {{"type", "embedding"},
+                                        {"rows", table.shape()[0]},
+                                        {"units", table.shape()[1]}},
+                                       {flow});
+  site.fill(made.node, "weight", bias_fill(table));
+  made.axes = flow.axes;
+  made.axes.push_back({made.shape().rank() - 1});
+  site.give(std::move(made));
+}
+
+void gather(Site& site) {
+  if (const Constant* table = site.constant(0)) return embedding(site, *table);
+  const Flow& flow = site.flow(0);
+  const Constant& which = site.known(1, "index");
+  const std::size_t axis =
+      site.axis(site.node().integer("axis", 0), flow.axes.size());
+  const std::int64_t extent = site.extent_of(flow, axis);
+  if (which.elements() < 1 || which.elements() > extent)
+    site.refuse("it takes other than a part of its input");
+  std::int64_t begin = which.whole_at(0);
+  if (begin < 0) begin += extent;
+  const std::int64_t count = which.elements();
+  for (std::int64_t i = 0; i < count; ++i)
+    if ((which.whole_at(static_cast<std::size_t>(i)) + extent) % extent !=
+        begin + i)
+      site.refuse(
+          "it takes its input in another order; a run of indices would "
+          "be needed");
+  if (begin < 0 || begin + count > extent)
+    site.refuse("its index is outside of its input");
+  // The last step of a sequence is a layer of its own.
+  if (which.shape().empty() && begin == extent - 1 && flow.form.steps &&
+      flow.axes[axis] == Axis{0} && flow.shape().rank() == 2 && extent > 1) {
+    Flow made;
+    static_cast<Value&>(made) = site.add("", {{"type", "last_step"}}, {flow});
+    for (std::size_t k = 0; k < flow.axes.size(); ++k) {
+      if (k == axis) continue;
+      made.axes.push_back(flow.axes[k]);
+      for (int& part : made.axes.back())
+        if (part > 0) --part;
+    }
+    return site.give(std::move(made));
+  }
+  Flow part = site.part_of(flow, axis, begin, begin + count);
+  if (which.shape().empty()) part = site.squeezed(std::move(part), {axis});
+  site.give(std::move(part));
+}
+
+}  // namespace
+
+Flow Site::product(const Flow& given, std::int64_t units,
+                   const Constant& weight, bool columns_first,
+                   const Constant* bias, Json activation) {
+  if (given.axes.empty()) refuse("its input is a single number");
+  const std::size_t last = given.axes.size() - 1;
+  const std::int64_t columns = weight.shape()[columns_first ? 0 : 1];
+  if (extent_of(given, last) != columns)
+    refuse("its weight is for " + std::to_string(columns) +
+           " numbers, its input has " + std::to_string(extent_of(given, last)));
+  if (std::ranges::count(given.axes[last], kBatch) > 0)
+    refuse("it mixes the examples of a batch");
+  Linear linear{.source = {},
+                .units = units,
+                .weight = weight_fill(weight, columns_first, {}),
+                .bias = bias != nullptr ? bias_fill(*bias) : Fill(),
+                .rows = {},
+                .factor = 1};
+  for (std::int64_t row = 0; row < units; ++row) linear.rows.push_back(row);
+  // The projection of what was attended to is part of that layer.
+  const bool mixed =
+      given.attention && given.attention->stage == Attention::Stage::kMixed;
+  if (mixed && units == given.attention->query.source.shape().back() &&
+      (given.axes[last] == Axis{1, 2} ||
+       (given.axes[last] == Axis{2} && given.shape()[1] == 1))) {
+    Flow made = attention_layer(*this, given, &linear);
+    for (const Axis& axis : given.axes) {
+      made.axes.push_back(axis);
+      std::erase_if(made.axes.back(), [](int part) { return part > 0; });
+    }
+    made.axes[last] = {1};
+    if (activation.is_null()) return made;
+    static_cast<Value&>(made) =
+        add("activation", {{"type", "activation"}, {"activation", activation}},
+            {made});
+    return made;
+  }
+  Flow flow = real(given);
+  bool rows = false;
+  for (int one = 0; one < flow.shape().rank(); ++one)
+    rows = rows || (flow.shape()[one] != 1 &&
+                    std::ranges::count(flow.axes[last], one) == 0);
+  Json layer{{"bias", bias != nullptr}};
+  if (!activation.is_null()) layer["activation"] = activation;
+  Flow made;
+  std::string name;
+  std::vector<std::size_t> from;
+  if (!rows) {
+    from = columns_of(flow, flow.axes[last]);
+    Value value = flow;
+    if (flow.form.steps || import_->graph->is_input(flow.node))
+      value = reshaped(flow, {columns}, "flat");
+    layer["type"] = "dense";
+    layer["units"] = units;
+    static_cast<Value&>(made) = add("", std::move(layer), {value});
+    name = made.node;
+    for (const Axis& axis : flow.axes) {
+      const bool batch = std::ranges::count(axis, kBatch) > 0;
+      made.axes.push_back(batch ? Axis{kBatch} : Axis{});
+    }
+    made.axes[last] = {0};
+  } else {
+    flow = with_last(flow, last);
+    static_cast<Value&>(made) =
+        product_of_rows(*this, flow, std::move(layer), units, name);
+    made.axes = flow.axes;
+    if (flow.shape().rank() == 2 && activation.is_null()) {
+      linear.source = flow;
+      made.linear = std::make_shared<const Linear>(linear);
+    }
+  }
+  fill(name, "weight", weight_fill(weight, columns_first, std::move(from)));
+  if (bias != nullptr) fill(name, "bias", bias_fill(*bias));
+  made.positive = is_positive(activation);
+  return made;
+}
+
+std::vector<Operator> dense_operators() {
+  return {{"Gemm", gemm}, {"MatMul", matmul}, {"Gather", gather}};
+}
+
+}  // namespace dl::convert::onnx

@@ -1,0 +1,233 @@
+// Normalisations.
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/error.h"
+#include "libcore/convert/import/onnx/pattern.h"
+#include "libcore/convert/import/onnx/site.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+// null: the same number everywhere.
+Fill numbers(const Constant* constant, double fallback) {
+  if (constant == nullptr)
+    return [fallback](std::span<float> to) {
+      std::ranges::fill(to, static_cast<float>(fallback));
+    };
+  return [constant = *constant](std::span<float> to) {
+    for (std::size_t i = 0; i < to.size(); ++i)
+      to[i] = static_cast<float>(constant.at(constant.elements() == 1 ? 0 : i));
+  };
+}
+
+void want_count(const Site& site, const Constant* constant,
+                std::int64_t count) {
+  if (constant != nullptr && constant->elements() != count &&
+      constant->elements() != 1)
+    site.refuse("it has " + std::to_string(constant->elements()) +
+                " factors for " + std::to_string(count) + " channels");
+}
+
+const Constant* optional(const Site& site, std::size_t i, const char* what) {
+  return site.has(i) ? &site.known(i, what) : nullptr;
+}
+
+// Epsilons are to be above 0 here.
+double epsilon_of(const Site& site) {
+  const double epsilon = site.node().number("epsilon", 1e-5);
+  return epsilon > 0 ? epsilon : 1e-12;
+}
+
+void batch_norm(Site& site) {
+  if (site.node().integer("training_mode", 0) != 0)
+    site.refuse("it is in training; export the model in eval mode");
+  const Flow& given = site.flow(0);
+  if (given.axes.size() < 2) site.refuse("its input has no channels");
+  Flow flow = given.axes.size() > 2 ? site.image(given, given.axes.size() - 2)
+                                    : site.with_last(given, 1);
+  const char* names[] = {"gamma", "beta", "running_mean", "running_variance"};
+  for (std::size_t i = 0; i < 4; ++i)
+    want_count(site, &site.known(i + 1, names[i]), flow.shape().back());
+  flow.linear = nullptr;
+  flow.positive = false;
+  const double momentum = site.node().number("momentum", 0.9);
+  Json layer{{"type", "batch_norm"}, {"epsilon", epsilon_of(site)}};
+  if (momentum >= 0 && momentum < 1) layer["decay"] = momentum;
+  static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
+  for (std::size_t i = 0; i < 4; ++i)
+    site.fill(flow.node, names[i], numbers(&site.known(i + 1, names[i]), 0));
+  site.give(std::move(flow));
+}
+
+// All axes from one on, as one, and back.
+void layer_norm(Site& site) {
+  const Node& node = site.node();
+  Flow flow = site.real(site.flow(0));
+  const std::size_t rank = flow.axes.size();
+  std::size_t first = site.axis(node.integer("axis", -1), rank);
+  if (node.has("axes")) {
+    const Sizes axes = node.integers("axes", {});
+    first = rank;
+    for (const std::int64_t one : axes)
+      first = std::min(first, site.axis(one, rank));
+    if (axes.empty() || first + axes.size() != rank)
+      site.refuse("it is over other than the last axes");
+  }
+  const Sizes shape = site.shape(flow);
+  Sizes joined(shape.begin(),
+               shape.begin() + static_cast<std::ptrdiff_t>(first));
+  std::int64_t count = 1;
+  for (std::size_t k = first; k < rank; ++k) count *= shape[k];
+  joined.push_back(count);
+  if (first + 1 < rank) flow = site.regrouped(flow, joined);
+  flow = site.with_last(flow, first);
+  const Constant *gamma = optional(site, 1, "factor"),
+                 *beta = optional(site, 2, "offset");
+  want_count(site, gamma, count);
+  want_count(site, beta, count);
+  flow.linear = nullptr;
+  flow.positive = false;
+  static_cast<Value&>(flow) = site.add(
+      "", {{"type", "layer_norm"}, {"epsilon", epsilon_of(site)}}, {flow});
+  site.fill(flow.node, "gamma", numbers(gamma, 1));
+  site.fill(flow.node, "beta", numbers(beta, 0));
+  if (first + 1 < rank) flow = site.regrouped(flow, shape);
+  site.give(std::move(flow));
+}
+
+// Channels [.., c] in groups; each channel has its factor.
+Flow group_norm(Site& site, const Flow& given, std::int64_t groups,
+                const Constant* gamma, const Constant* beta) {
+  Flow flow = given;
+  want_count(site, gamma, flow.shape().back());
+  want_count(site, beta, flow.shape().back());
+  flow.linear = nullptr;
+  flow.positive = false;
+  static_cast<Value&>(flow) = site.add("",
+                                       {{"type", "group_norm"},
+                                        {"groups", groups},
+                                        {"epsilon", epsilon_of(site)}},
+                                       {flow});
+  site.fill(flow.node, "gamma", numbers(gamma, 1));
+  site.fill(flow.node, "beta", numbers(beta, 0));
+  return flow;
+}
+
+void group(Site& site) {
+  const Flow& given = site.flow(0);
+  if (given.axes.size() < 2) site.refuse("its input has no channels");
+  const Flow flow = given.axes.size() > 2
+                        ? site.image(given, given.axes.size() - 2)
+                        : site.with_last(given, 1);
+  const std::int64_t groups = site.node().integer("num_groups", 1);
+  const Constant &gamma = site.known(1, "factor"),
+                 &beta = site.known(2, "offset");
+  if (groups < 1 || flow.shape().back() % groups != 0)
+    site.refuse("its groups do not divide its channels");
+  // Of opset 18 one for each group.
+  const auto each = [&](const Constant& c) {
+    if (c.elements() != groups || groups == flow.shape().back()) return c;
+    std::vector<float> all;
+    const std::int64_t channels = flow.shape().back();
+    for (std::int64_t i = 0; i < channels; ++i)
+      all.push_back(static_cast<float>(
+          c.at(static_cast<std::size_t>(i / (channels / groups)))));
+    return Constant::of_reals({channels}, std::move(all));
+  };
+  const Constant factor = each(gamma), offset = each(beta);
+  site.give(group_norm(site, flow, groups, &factor, &offset));
+}
+
+// Of [n, groups, numbers]: what a reshape made of channels, as group norm is
+// written where there is no operator for it, are groups.
+void instance(Site& site) {
+  const Flow& given = site.flow(0);
+  if (given.axes.size() < 3) site.refuse("its input has no places");
+  const Constant &gamma = site.known(1, "factor"),
+                 &beta = site.known(2, "offset");
+  const Axis& channels = given.axes[1];
+  if (given.axes.size() == 3 && channels.size() == 1 && channels[0] >= 0 &&
+      gamma.uniform() && beta.uniform()) {
+    const int group = channels[0], within = group + 1;
+    const Axis& rest = given.axes[2];
+    if (rest.size() > 1 && rest[0] == within &&
+        within == given.shape().rank() - 1) {
+      std::vector<Axis> ours;
+      for (int k = 0; k < group; ++k) ours.push_back({k});
+      ours.push_back({group, within});
+      Flow flow;
+      static_cast<Value&>(flow) = site.shaped(given, ours);
+      const std::int64_t groups = given.shape()[group];
+      const auto each = [](const Constant& c) {
+        return Constant::of_reals({}, {static_cast<float>(*c.uniform())});
+      };
+      const Constant factor = each(gamma), offset = each(beta);
+      const Flow made = group_norm(site, flow, groups, &factor, &offset);
+      Flow back = given;
+      back.positive = false;
+      const auto extents = given.shape().extents();
+      static_cast<Value&>(back) =
+          site.reshaped(made, {extents.begin(), extents.end()}, "groups");
+      return site.give(std::move(back));
+    }
+  }
+  Flow flow = site.image(given, given.axes.size() - 2);
+  site.give(group_norm(site, flow, flow.shape().back(), &gamma, &beta));
+}
+
+void local_response(Site& site) {
+  const Node& node = site.node();
+  const Flow& given = site.flow(0);
+  if (given.axes.size() < 3) site.refuse("its input is no image");
+  Flow flow = site.image(given, given.axes.size() - 2);
+  const std::int64_t size = node.integer("size", 1);
+  if (size < 1) site.refuse("its size is below 1");
+  static_cast<Value&>(flow) = site.add(
+      "",
+      {{"type", "local_response_norm"},
+       {"window", size},
+       {"alpha", node.number("alpha", 1e-4) / static_cast<double>(size)},
+       {"beta", node.number("beta", 0.75)},
+       {"k", node.number("bias", 1)}},
+      {flow});
+  flow.linear = nullptr;
+  site.give(std::move(flow));
+}
+
+void l2_normalize(Site& site) {
+  const Sizes axes = site.node().integers("axes", {});
+  const Flow& given = site.flow(0);
+  if (axes.size() != 1) site.refuse("it is over several axes");
+  Flow flow = site.with_last(given, site.axis(axes[0], given.axes.size()));
+  flow.linear = nullptr;
+  static_cast<Value&>(flow) = site.add(
+      "", {{"type", "l2_normalize"}, {"epsilon", epsilon_of(site)}}, {flow});
+  site.give(std::move(flow));
+}
+
+}  // namespace
+
+Flow scaled_by(Site& site, const Flow& given, std::size_t axis,
+               const Constant* factor, const Constant* offset) {
+  Flow flow = site.with_last(given, axis);
+  flow.linear = nullptr;
+  flow.positive = false;
+  static_cast<Value&>(flow) =
+      site.add("", {{"type", "element_multiply"}}, {flow});
+  site.fill(flow.node, "weight", numbers(factor, 1));
+  site.fill(flow.node, "bias", numbers(offset, 0));
+  return flow;
+}
+
+std::vector<Operator> norm_operators() {
+  return {{"BatchNormalization", batch_norm},
+          {"LayerNormalization", layer_norm},
+          {"GroupNormalization", group},
+          {"InstanceNormalization", instance},
+          {"LRN", local_response},
+          {"L2Normalize", l2_normalize}};
+}
+
+}  // namespace dl::convert::onnx

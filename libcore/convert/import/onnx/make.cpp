@@ -1,0 +1,258 @@
+// Goes through the nodes that outputs are made of, in their order.
+
+#include "libcore/convert/import/onnx/make.h"
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/convert/import/onnx/numbers.h"
+#include "libcore/convert/import/onnx/site.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+using Shapes = std::map<std::string, tensor::Shape>;
+
+// No other extent is this, or a multiple of it.
+constexpr std::int64_t kOpenBatch = 1000003;
+
+// Which nodes are needed, from the outputs back.
+std::vector<const Node*> needed(const Model& model) {
+  std::set<std::string> wanted(model.outputs.begin(), model.outputs.end());
+  std::vector<const Node*> nodes;
+  for (auto node = model.nodes.rbegin(); node != model.nodes.rend(); ++node) {
+    const bool used = std::ranges::any_of(node->out, [&](const auto& out) {
+      return !out.empty() && wanted.count(out) > 0 &&
+             model.constants.count(out) == 0;
+    });
+    if (!used) continue;
+    nodes.push_back(&*node);
+    wanted.insert(node->in.begin(), node->in.end());
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
+class Maker {
+ public:
+  Maker(const Model& model, const Shapes& shapes, Import& import)
+      : model_(model), shapes_(shapes), import_(import) {}
+
+  std::vector<Flow> make();
+  const std::vector<Port>& inputs() const { return inputs_; }
+
+ private:
+  void add_input(const InputInfo& info, std::size_t batch);
+  Sizes dims_of(const InputInfo& info, std::size_t batch) const;
+  void run(const Node& node);
+
+  const Model& model_;
+  const Shapes& shapes_;
+  Import& import_;
+  std::vector<Port> inputs_;
+};
+
+bool is_named_batch(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return name == "n" || name == "b" || name.find("batch") != std::string::npos;
+}
+
+// The dimension of the examples: the one that is called so, the first that is
+// open, or the first.
+std::size_t batch_of(const InputInfo& info) {
+  for (std::size_t k = 0; k < info.dims.size(); ++k)
+    if (info.dims[k] < 0 && is_named_batch(info.names[k])) return k;
+  const auto open = std::ranges::find(info.dims, -1);
+  return open == info.dims.end()
+             ? 0
+             : static_cast<std::size_t>(open - info.dims.begin());
+}
+
+// Without the batch: what the user gave, else what the model says.
+Sizes Maker::dims_of(const InputInfo& info, std::size_t batch) const {
+  Sizes dims = info.dims;
+  if (!dims.empty())
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(batch));
+  for (const std::string& key : {info.name, std::string()})
+    if (const auto given = shapes_.find(key); given != shapes_.end()) {
+      const auto extents = given->second.extents();
+      Sizes own(extents.begin(), extents.end());
+      for (std::size_t k = 0; k < dims.size(); ++k)
+        if (own.size() != dims.size() || (dims[k] > 0 && dims[k] != own[k]))
+          throw Error{Code::kUsage,
+                      "--shape: the input " + in_quotes(info.name) +
+                          " is not of the shape " + given->second.to_string()};
+      return own;
+    }
+  std::string text;
+  for (const std::int64_t extent : dims)
+    text += (text.empty() ? "" : ",") +
+            (extent < 0 ? std::string("?") : std::to_string(extent));
+  if (std::ranges::count(dims, -1) > 0)
+    throw Error{Code::kUsage, "the input " + in_quotes(info.name) +
+                                  " is of any size, " + text +
+                                  "; --shape gives one, as in --shape " +
+                                  displayed(info.name) + "=" + text};
+  return dims;
+}
+
+void Maker::add_input(const InputInfo& info, std::size_t batch) {
+  Graph& graph = *import_.graph;
+  Inputs& inputs = *import_.inputs;
+  const std::string name = graph.fresh_name(info.name);
+  if (inputs.steps_first.count(name) > 0) batch = 1;
+  Sizes dims = dims_of(info, batch);
+  const std::size_t rank = dims.size();
+  if (rank > 6 || batch > rank)
+    throw Error{Code::kData, "the input " + in_quotes(info.name) + " has " +
+                                 std::to_string(rank + 1) + " dimensions"};
+  const bool moved = inputs.moved.count(name) > 0;
+  Flow flow;
+  for (std::size_t k = 0; k < rank; ++k)
+    flow.axes.push_back({static_cast<int>(k)});
+  if (moved) {
+    std::rotate(dims.begin(), dims.begin() + 1, dims.end());
+    std::rotate(flow.axes.begin(), flow.axes.end() - 1, flow.axes.end());
+  }
+  flow.axes.insert(flow.axes.begin() + static_cast<std::ptrdiff_t>(batch),
+                   Axis{kBatch});
+  if (dims.empty()) {  // one number an example
+    dims.push_back(1);
+    flow.axes[0].push_back(0);
+  }
+  const tensor::Shape shape{std::span<const std::int64_t>(dims)};
+  const bool tokens = (!is_real(info.type) || inputs.tokens.count(name) > 0) &&
+                      inputs.numbers.count(name) == 0;
+  static_cast<Value&>(flow) = graph.input(info.name, shape, tokens);
+  if (moved)
+    import_.notes->insert(
+        "the input " + in_quotes(info.name) +
+        " takes its channels last here: " + shape.to_string());
+  inputs_.push_back({info.name, moved});
+  import_.flows.emplace(info.name, std::move(flow));
+}
+
+void Maker::run(const Node& node) {
+  if (import_.done.count(&node) > 0) return;
+  Site site(import_, node);
+  std::vector<const Constant*> in;
+  bool known = !node.in.empty();
+  for (std::size_t i = 0; i < node.in.size(); ++i) {
+    in.push_back(site.constant(i));
+    known = known && (in.back() != nullptr || node.in[i].empty());
+  }
+  if (known) {
+    if (node.op == "ConstantOfShape" && node.has("value"))
+      if (const auto value = constant_inputs(model_.constants, node))
+        in.push_back(value->back());
+    if (auto constant = folded(node, in))
+      return site.give(std::move(*constant));
+  }
+  const Make rule = find_operator(node);
+  if (rule == nullptr) site.refuse(why_not(node));
+  rule(site);
+}
+
+std::vector<Flow> Maker::make() {
+  const std::vector<const Node*> nodes = needed(model_);
+  std::set<std::string> read;
+  for (const Node* node : nodes)
+    for (const std::string& in : node->in) {
+      import_.readers[in].push_back(node);
+      read.insert(in);
+    }
+  for (const std::string& out : model_.outputs)
+    import_.readers[out].push_back(nullptr);
+  for (const auto& [name, shape] : shapes_)
+    if (!name.empty() &&
+        std::ranges::none_of(
+            model_.inputs,
+            [&, &key = name](const auto& input) { return input.name == key; }))
+      throw Error{Code::kUsage,
+                  "--shape: the model has no input " + in_quotes(name)};
+  bool first = true;
+  for (const InputInfo& info : model_.inputs) {
+    if (read.count(info.name) == 0) continue;
+    const std::size_t batch = batch_of(info);
+    const std::int64_t extent = info.dims.empty() || info.dims[batch] < 0
+                                    ? kOpenBatch
+                                    : info.dims[batch];
+    if (first) import_.batch = extent;
+    first = false;
+    add_input(info, batch);
+  }
+  for (const Node* node : nodes) run(*node);
+  std::vector<Flow> outputs;
+  for (const std::string& name : model_.outputs) {
+    const auto found = import_.flows.find(name);
+    if (found == import_.flows.end())
+      throw Error{Code::kData,
+                  "its output " + in_quotes(name) + " follows from no input"};
+    outputs.push_back(found->second);
+  }
+  return outputs;
+}
+
+// As ONNX has it, or with its channels last.
+struct Output {
+  Value value;
+  bool moved = false;
+};
+Output finished(Import& import, const Flow& flow, const std::string& name) {
+  Node node;
+  node.name = name;
+  node.op = "output";
+  node.out = {name};
+  Site site(import, node);
+  const Flow plain = site.plain(flow);
+  std::vector<Axis> ours;
+  for (const Axis& axis : plain.axes)
+    if (axis.size() == 1 && axis[0] != kBatch) ours.push_back(axis);
+  const auto rank = static_cast<int>(ours.size());
+  bool moved = rank > 1 && ours[0] == Axis{rank - 1};
+  for (int k = 1; k < rank; ++k)
+    moved = moved && ours[static_cast<std::size_t>(k)] == Axis{k - 1};
+  if (moved || ours.empty()) return {plain, moved};
+  return {site.shaped(plain, ours), false};
+}
+
+}  // namespace
+
+Result make_network(const Model& model, const Shapes& shapes) {
+  if (model.outputs.empty()) throw Error{Code::kData, "it has no outputs"};
+  Inputs inputs;
+  for (;;) {
+    Result result;
+    Graph graph(inputs.sequences, {});
+    const Inputs before = inputs;
+    Import import{.model = &model,
+                  .graph = &graph,
+                  .inputs = &inputs,
+                  .notes = &result.notes};
+    try {
+      Maker maker(model, shapes, import);
+      const std::vector<Flow> flows = maker.make();
+      std::vector<Value> values;
+      for (std::size_t i = 0; i < flows.size(); ++i) {
+        const Output output = finished(import, flows[i], model.outputs[i]);
+        values.push_back(output.value);
+        result.outputs.push_back({model.outputs[i], output.moved});
+      }
+      graph.drop_unread(values);
+      inputs.sequences |= graph.reads_sequences();
+      if (inputs != before) continue;
+      result.document = graph.document(values, std::vector<Aim>(values.size()));
+      result.document["weight_init"] = "xavier_uniform";
+      result.fills = graph.fills();
+      result.inputs = maker.inputs();
+      return result;
+    } catch (const Again&) {
+      require(inputs != before, "a model that is made again and again");
+    }
+  }
+}
+
+}  // namespace dl::convert::onnx

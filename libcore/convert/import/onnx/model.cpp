@@ -1,0 +1,217 @@
+#include "libcore/convert/import/onnx/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "libcore/base/display.h"
+#include "libcore/base/error.h"
+#include "libcore/convert/import/onnx/numbers.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 40;
+constexpr std::int64_t kAnyLow = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kAnyHigh = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error{Code::kData, what};
+}
+
+JsonView view(const Node& node, const char* key) {
+  return JsonView(node.attributes, Code::kData, node.called()).at(key);
+}
+
+Node node_of(const JsonView& json,
+             const std::map<std::string, std::int64_t>& opsets) {
+  Node node{.name = json.at("name").string(),
+            .op = json.at("op").string(),
+            .domain = json.at("domain").string(),
+            .in = json.at("in").strings(),
+            .out = json.at("out").strings(),
+            .attributes = json.at("attributes").raw()};
+  if (node.domain == "ai.onnx") node.domain.clear();
+  const auto opset = opsets.find(node.domain);
+  node.opset = opset == opsets.end() ? 1 : opset->second;
+  return node;
+}
+
+InputInfo input_of(const JsonView& json) {
+  InputInfo input{.name = json.at("name").string(),
+                  .type = static_cast<int>(json.at("type").integer(0, 1000)),
+                  .dims = {},
+                  .names = {}};
+  const JsonView dims = json.at("dims");
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    const Json& dim = dims.at(i).raw();
+    const bool known = dim.is_number_integer() && dim.get<std::int64_t>() > 0;
+    input.dims.push_back(known ? dims.at(i).integer(1, kMost) : -1);
+    input.names.push_back(dim.is_string() ? dim.get<std::string>() : "");
+  }
+  return input;
+}
+
+// A file beside the model's, by a plain name: no path leads anywhere else.
+std::shared_ptr<const io::Mapping> open_beside(const std::string& spec,
+                                               const std::string& name) {
+  namespace fs = std::filesystem;
+  if (spec.empty() || name.empty() || name == ".." || name == "." ||
+      name.find('/') != std::string::npos ||
+      name.find('\0') != std::string::npos)
+    refuse("its weights lie in " + in_quotes(name) +
+           ", which is no file beside it: save it as one file");
+  std::error_code none;
+  const fs::path path = fs::path(spec).parent_path() / name;
+  if (!fs::is_regular_file(fs::symlink_status(path, none)))
+    refuse("its weights lie in the file " + in_quotes(name) +
+           " beside it, which is not there: put it there, or save the model "
+           "as one file");
+  return io::map_file(path.string());
+}
+
+class Outside {
+ public:
+  Outside(Model& model, const std::string& spec) : model_(model), spec_(spec) {}
+
+  void add(const std::string& name, const JsonView& json) {
+    const std::string file = json.at("file").string();
+    if (files_.count(file) == 0) {
+      files_[file] = open_beside(spec_, file);
+      model_.files.push_back(files_[file]);
+    }
+    const auto all =
+        files_[file] ? files_[file]->bytes() : std::span<const std::byte>();
+    const int type = static_cast<int>(json.at("type").integer(0, 1000));
+    const Sizes dims = json.at("dims").integers(0, kMost);
+    double count = 1;
+    for (const std::int64_t extent : dims) count *= static_cast<double>(extent);
+    const double bytes = count * static_cast<double>(size_of(type));
+    const auto offset = json.at("offset").integer(0, kAnyHigh);
+    const bool fits = bytes <= static_cast<double>(all.size()) &&
+                      static_cast<std::size_t>(offset) <=
+                          all.size() - static_cast<std::size_t>(bytes);
+    if (!fits ||
+        (json.has("length") && json.at("length").integer(0, kAnyHigh) !=
+                                   static_cast<std::int64_t>(bytes)))
+      refuse("its tensor " + in_quotes(name) + " is not in the file " +
+             in_quotes(file) + ", which is cut or of another model");
+    const auto own = all.subspan(static_cast<std::size_t>(offset),
+                                 static_cast<std::size_t>(bytes));
+    if (!is_real(type))
+      model_.constants[name] = Constant::of_wholes(dims, wholes_in(type, own));
+    else if (type == static_cast<int>(ElementType::kFloat) && offset % 4 == 0)
+      model_.constants[name] =
+          Constant::in_place(dims, {reinterpret_cast<const float*>(own.data()),
+                                    own.size() / sizeof(float)});
+    else
+      model_.constants[name] = Constant::of_reals(dims, reals_in(type, own));
+  }
+
+ private:
+  Model& model_;
+  const std::string& spec_;
+  std::map<std::string, std::shared_ptr<const io::Mapping>> files_;
+};
+
+void add_constants(Model& model, const Archive& archive, const JsonView& graph,
+                   const std::string& spec) {
+  for (const auto& [name, array] : archive.arrays) {
+    const auto extents = array.shape.extents();
+    model.constants[name] =
+        Constant::in_place({extents.begin(), extents.end()}, array.values);
+  }
+  if (graph.has("wholes"))
+    for (const auto& [name, json] : graph.at("wholes").raw().items()) {
+      const JsonView tensor(json, Code::kData, name);
+      model.constants[name] =
+          Constant::of_wholes(tensor.at("dims").integers(0, kMost),
+                              tensor.at("values").integers(kAnyLow, kAnyHigh));
+    }
+  if (!graph.has("outside")) return;
+  Outside outside(model, spec);
+  for (const auto& [name, json] : graph.at("outside").raw().items())
+    outside.add(name, JsonView(json, Code::kData, name));
+}
+
+}  // namespace
+
+std::int64_t Node::integer(const char* key, std::int64_t fallback) const {
+  return has(key) ? view(*this, key).integer(kAnyLow, kAnyHigh) : fallback;
+}
+
+double Node::number(const char* key, double fallback) const {
+  return has(key) ? view(*this, key).number() : fallback;
+}
+
+std::string Node::text(const char* key, const std::string& fallback) const {
+  return has(key) ? view(*this, key).string() : fallback;
+}
+
+Sizes Node::integers(const char* key, const Sizes& fallback) const {
+  return has(key) ? view(*this, key).integers(kAnyLow, kAnyHigh) : fallback;
+}
+
+std::vector<double> Node::numbers(const char* key) const {
+  return has(key) ? view(*this, key).numbers() : std::vector<double>();
+}
+
+std::vector<std::string> Node::texts(const char* key) const {
+  return has(key) ? view(*this, key).strings() : std::vector<std::string>();
+}
+
+std::string Node::called() const {
+  const std::string kind = (domain.empty() ? "" : domain + ".") + op;
+  const std::string own = !name.empty() || out.empty() ? name : out[0];
+  return "node " + in_quotes(own) + " (" + displayed(kind) + ")";
+}
+
+const std::string& Node::input(std::size_t i) const {
+  static const std::string none;
+  return i < in.size() ? in[i] : none;
+}
+
+std::optional<std::vector<const Constant*>> constant_inputs(
+    const std::map<std::string, Constant>& constants, const Node& node) {
+  if (node.in.empty()) return std::nullopt;
+  std::vector<const Constant*> in;
+  for (const std::string& name : node.in) {
+    const auto found = constants.find(name);
+    if (!name.empty() && found == constants.end()) return std::nullopt;
+    in.push_back(name.empty() ? nullptr : &found->second);
+  }
+  if (node.op == "ConstantOfShape" && node.has("value")) {
+    const JsonView value = view(node, "value");
+    const auto found = value.has("tensor")
+                           ? constants.find(value.at("tensor").string())
+                           : constants.end();
+    if (found == constants.end()) return std::nullopt;
+    in.push_back(&found->second);
+  }
+  return in;
+}
+
+Model model_of(const Archive& archive, const std::string& spec) {
+  const std::string* text = archive.text("graph");
+  require(text != nullptr, "an ONNX file without its graph");
+  const Json json = parse_json(*text, "its graph", Code::kData);
+  const JsonView graph(json, Code::kData, "its graph");
+  Model model;
+  model.producer = graph.at("producer").string();
+  if (graph.has("metadata"))
+    for (const auto& [key, value] : graph.at("metadata").raw().items())
+      model.metadata[key] = value.get<std::string>();
+  std::map<std::string, std::int64_t> opsets;
+  if (graph.has("opset"))
+    for (const auto& [domain, version] : graph.at("opset").raw().items())
+      opsets[domain == "ai.onnx" ? "" : domain] = version.get<std::int64_t>();
+  const JsonView inputs = graph.at("inputs"), nodes = graph.at("nodes");
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    model.inputs.push_back(input_of(inputs.at(i)));
+  model.outputs = graph.at("outputs").strings();
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    model.nodes.push_back(node_of(nodes.at(i), opsets));
+  add_constants(model, archive, graph, spec);
+  return model;
+}
+
+}  // namespace dl::convert::onnx

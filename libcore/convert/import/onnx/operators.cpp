@@ -1,0 +1,52 @@
+// All operators, and why others are none.
+
+#include <map>
+
+#include "libcore/base/display.h"
+#include "libcore/convert/import/onnx/pattern.h"
+#include "libcore/convert/import/onnx/site.h"
+
+namespace dl::convert::onnx {
+
+Make find_operator(const Node& node) {
+  static const std::map<std::string_view, Make> all = [] {
+    std::map<std::string_view, Make> made;
+    for (const auto& family :
+         {activation_operators(), combine_operators(), convolution_operators(),
+          dense_operators(), norm_operators(), pool_operators(),
+          recurrent_operators(), shape_operators()})
+      for (const Operator& one : family) made.emplace(one.name, one.make);
+    return made;
+  }();
+  if (!node.domain.empty() && node.domain != kOwnDomain) return nullptr;
+  const auto found = all.find(node.op);
+  return found == all.end() ? nullptr : found->second;
+}
+
+std::string why_not(const Node& node) {
+  static const std::map<std::string_view, const char*> known = {
+      {"If", "a network that does the same for each example would be needed"},
+      {"Loop", "a network that does the same for each example would be needed"},
+      {"Scan", "LSTM, GRU or RNN would be needed"},
+      {"ArgMax",
+       "export the scores that it looks at; dl-eval(1) and "
+       "dl-infer(1) find the largest"},
+      {"TopK", "export the scores that it looks at"},
+      {"NonMaxSuppression", "export what it reads"},
+      {"QuantizeLinear", "a model in floats would be needed"},
+      {"DequantizeLinear", "a model in floats would be needed"},
+      {"ConvInteger", "a model in floats would be needed"},
+      {"MatMulInteger", "a model in floats would be needed"},
+      {"QLinearConv", "a model in floats would be needed"},
+      {"Einsum", "MatMul with a matrix of weights would be needed"}};
+  if (!node.domain.empty() && node.domain != kOwnDomain)
+    return "it is none of ONNX's own operators; a model of these would be "
+           "needed";
+  const auto found = known.find(node.op);
+  return found == known.end()
+             ? "there is no layer for it; dl-import(1) lists the operators "
+               "that there are"
+             : found->second;
+}
+
+}  // namespace dl::convert::onnx

@@ -1,0 +1,331 @@
+// A pattern is an expression of operators, as "Mul(x,Tanh(Softplus(x)))":
+//   x y   any value, the same wherever the letter stands
+//   $a    a constant of one number, which becomes the attribute a
+//   %w    a constant, which becomes an input
+//   0.5   a constant of this number, to four digits
+// Of Mul and Add the order is free, and more than two inputs are those of
+// several in a row.  Operators over axes have the same ones throughout, which
+// become the attribute axes.
+
+#include "libcore/convert/import/onnx/pattern.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <deque>
+
+#include "libcore/base/error.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+struct Pattern {
+  std::string op;    // or ""
+  std::string leaf;  // "x", "$a", "%w", "0.5"
+  std::vector<Pattern> in;
+};
+
+struct Rule {
+  std::string pattern, op, domain;
+  Json attributes = Json::object();
+};
+
+const std::vector<Rule>& rules() {
+  const Json none = Json::object(), by_tanh{{"approximate", "tanh"}};
+  const std::string v = "Mul(Abs(x),0.6666667)",
+                    squared = "Mul(" + v + "," + v + ")",
+                    centred = "Sub(x,ReduceMean(x))";
+  const auto normed = [&](const std::string& square) {
+    return "Div(" + centred + ",Sqrt(Add(ReduceMean(" + square +
+           "),$epsilon)))";
+  };
+  const std::string by_power = normed("Pow(" + centred + ",2)"),
+                    by_product = normed("Mul(" + centred + "," + centred + ")");
+  static const std::vector<Rule> all = {
+      {"Mul(x,0.5,Add(Erf(Div(x,1.4142136)),1))", "Gelu", "", none},
+      {"Mul(x,0.5,Add(Erf(Mul(x,0.7071068)),1))", "Gelu", "", none},
+      {"Mul(x,0.5,Add(Tanh(Mul(0.7978846,Add(x,Mul(0.044715,Pow(x,3))))),1))",
+       "Gelu", "", by_tanh},
+      {"Mul(x,0.5,Add(Tanh(Mul(0.7978846,Add(x,Mul(0.044715,x,x,x)))),1))",
+       "Gelu", "", by_tanh},
+      {"Mul(x,0.5,Add(Tanh(Mul(0.7978846,x,Add(1,Mul(0.044715,Pow(x,2))))),1))",
+       "Gelu", "", by_tanh},
+      {"Mul(x,0.5,Add(Tanh(Mul(0.7978846,x,Add(1,Mul(0.044715,x,x)))),1))",
+       "Gelu", "", by_tanh},
+      {"Mul(x,Sigmoid(x))", "Swish", kOwnDomain, none},
+      {"Mul(x,Sigmoid(Mul(x,$beta)))", "Swish", kOwnDomain, none},
+      {"Mul(x,Tanh(Softplus(x)))", "Mish", "", none},
+      {"Mul(x,x,x)", "Cube", kOwnDomain, none},
+      {"Pow(x,3)", "Cube", kOwnDomain, none},
+      {"Relu(Tanh(x))", "RectifiedTanh", kOwnDomain, none},
+      {"Div(x,Add(1,Abs(x)))", "Softsign", "", none},
+      {"Where(Greater(x,20),x,Softplus(x))", "Softplus", "", none},
+      {"Where(Less(x,$threshold),Mul(Sub(x,$threshold),$slope),Min(x,$limit))",
+       "CappedRelu", kOwnDomain, none},
+      {"Mul(1.7159,Sign(x),Sub(1,Reciprocal(Sum(1," + v + "," + squared +
+           ",Mul(1.41645,Mul(" + squared + "," + squared + "))))))",
+       "RationalTanh", kOwnDomain, none},
+      {"Add(Mul(" + by_power + ",%w),%b)", "LayerNormalization", "", none},
+      {"Add(Mul(" + by_product + ",%w),%b)", "LayerNormalization", "", none},
+      {by_power, "LayerNormalization", "", none},
+      {by_product, "LayerNormalization", "", none},
+      {"Where(IsNaN(Softmax(x)),0,Softmax(x))", "Softmax", "", none},
+      {"Div(x,Sqrt(Add(ReduceSumSquare(x),$epsilon)))", "L2Normalize",
+       kOwnDomain, none},
+      {"Sqrt(Add(ReduceSumSquare(Sub(x,y)),$epsilon))", "L2Distance",
+       kOwnDomain, none},
+      {"ReduceSum(Mul(x,y))", "Dot", kOwnDomain, none}};
+  return all;
+}
+
+// Reads "Op(a,b)" or a leaf.
+Pattern parse(const char*& at) {
+  const char* begin = at;
+  while (*at != '\0' && *at != '(' && *at != ',' && *at != ')') ++at;
+  const std::string word(begin, at);
+  if (*at != '(') return {.op = {}, .leaf = word, .in = {}};
+  Pattern pattern{.op = word, .leaf = {}, .in = {}};
+  do {
+    ++at;
+    pattern.in.push_back(parse(at));
+  } while (*at == ',');
+  ++at;
+  return pattern;
+}
+
+bool is_near(double a, double b) {
+  return std::abs(a - b) <= 1e-4 * std::max(std::abs(a), std::abs(b));
+}
+
+bool is_reduction(const std::string& op) { return op.starts_with("Reduce"); }
+
+struct Found {
+  std::map<std::string, std::string> values;  // by letter
+  std::map<std::string, double> numbers;
+  std::vector<std::string> constants;
+  std::optional<Sizes> axes;
+  std::optional<std::int64_t> axis;  // of a Softmax
+  bool keeps = true;                 // what is reduced stays an axis
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const Model& model) : model_(model) {
+    for (const Node& node : model.nodes)
+      for (const std::string& out : node.out) makers_[out] = &node;
+  }
+
+  bool matches(const Pattern& pattern, const Node& node, Found& found) const;
+
+ private:
+  bool matches(const Pattern& pattern, const std::string& value,
+               Found& found) const;
+  bool matches_leaf(const std::string& leaf, const std::string& value,
+                    Found& found) const;
+  bool in_any_order(const std::vector<Pattern>& patterns,
+                    std::vector<std::string> values, Found& found) const;
+  void spread(const std::string& op, std::size_t count, std::size_t from,
+              std::vector<std::string> values,
+              std::vector<std::vector<std::string>>& all) const;
+  bool add_axes(const Node& node, Found& found) const;
+
+  const Model& model_;
+  std::map<std::string, const Node*> makers_;
+};
+
+bool Matcher::matches_leaf(const std::string& leaf, const std::string& value,
+                           Found& found) const {
+  const auto constant = model_.constants.find(value);
+  const bool known = constant != model_.constants.end();
+  if (leaf[0] == 'x' || leaf[0] == 'y')
+    return !known && found.values.emplace(leaf, value).first->second == value;
+  if (!known) return false;
+  if (leaf[0] == '%') {
+    found.constants.push_back(value);
+    return true;
+  }
+  if (constant->second.elements() != 1) return false;
+  const double number = constant->second.at(0);
+  if (leaf[0] == '$')
+    return std::isfinite(number) &&
+           found.numbers.emplace(leaf.substr(1), number).first->second ==
+               number;
+  return is_near(number, std::atof(leaf.c_str()));
+}
+
+bool Matcher::add_axes(const Node& node, Found& found) const {
+  Sizes axes = node.integers("axes", {});
+  if (!node.input(1).empty()) {
+    const auto given = model_.constants.find(node.in[1]);
+    if (given == model_.constants.end()) return false;
+    axes = given->second.wholes();
+  }
+  if (!found.axes) found.axes = axes;
+  found.keeps = node.integer("keepdims", 1) != 0;
+  return *found.axes == axes;
+}
+
+bool Matcher::matches(const Pattern& pattern, const std::string& value,
+                      Found& found) const {
+  if (pattern.op.empty()) return matches_leaf(pattern.leaf, value, found);
+  const auto maker = makers_.find(value);
+  return maker != makers_.end() && maker->second->out[0] == value &&
+         matches(pattern, *maker->second, found);
+}
+
+// All ways in which a product of products has as many factors.
+void Matcher::spread(const std::string& op, std::size_t count, std::size_t from,
+                     std::vector<std::string> values,
+                     std::vector<std::vector<std::string>>& all) const {
+  if (values.size() == count) {
+    all.push_back(std::move(values));
+    return;
+  }
+  for (std::size_t i = from; i < values.size(); ++i) {
+    const auto maker = makers_.find(values[i]);
+    if (maker == makers_.end() || maker->second->op != op ||
+        maker->second->in.size() != 2)
+      continue;
+    std::vector<std::string> more = values;
+    more[i] = maker->second->in[0];
+    more.insert(more.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                maker->second->in[1]);
+    spread(op, count, i, std::move(more), all);
+  }
+}
+
+bool Matcher::in_any_order(const std::vector<Pattern>& patterns,
+                           std::vector<std::string> values,
+                           Found& found) const {
+  std::ranges::sort(values);
+  do {
+    Found tried = found;
+    bool good = true;
+    for (std::size_t i = 0; i < patterns.size() && good; ++i)
+      good = matches(patterns[i], values[i], tried);
+    if (good) {
+      found = std::move(tried);
+      return true;
+    }
+  } while (std::ranges::next_permutation(values).found);
+  return false;
+}
+
+bool Matcher::matches(const Pattern& pattern, const Node& node,
+                      Found& found) const {
+  if (pattern.op != node.op || !node.domain.empty()) return false;
+  if (is_reduction(node.op)) {
+    if (node.in.empty()) return false;
+    return add_axes(node, found) && matches(pattern.in[0], node.in[0], found);
+  }
+  const bool free = node.op == "Mul" || node.op == "Add";
+  if (free && node.in.size() == 2) {
+    std::vector<std::vector<std::string>> all;
+    spread(node.op, pattern.in.size(), 0, node.in, all);
+    return std::ranges::any_of(all, [&](const auto& values) {
+      return in_any_order(pattern.in, values, found);
+    });
+  }
+  if (node.in.size() != pattern.in.size()) return false;
+  if (node.op == "Softmax") found.axis = node.integer("axis", -1);
+  Found tried = found;
+  for (std::size_t i = 0; i < node.in.size(); ++i)
+    if (!matches(pattern.in[i], node.in[i], tried)) return false;
+  found = std::move(tried);
+  return true;
+}
+
+Node made_of(const Node& last, const Rule& rule, const Found& found) {
+  Node node = last;
+  node.op = rule.op;
+  node.domain = rule.domain;
+  node.in = {found.values.at("x")};
+  if (const auto y = found.values.find("y"); y != found.values.end())
+    node.in.push_back(y->second);
+  node.in.insert(node.in.end(), found.constants.begin(), found.constants.end());
+  node.attributes = rule.attributes;
+  if (found.axis) node.attributes["axis"] = *found.axis;
+  for (const auto& [name, number] : found.numbers)
+    node.attributes[name] = number;
+  if (found.axes) {
+    node.attributes["axes"] = *found.axes;
+    node.attributes["keepdims"] = found.keeps ? 1 : 0;
+  }
+  return node;
+}
+
+void find_patterns(Model& model) {
+  static const std::vector<Pattern> patterns = [] {
+    std::vector<Pattern> all;
+    for (const Rule& rule : rules()) {
+      const char* at = rule.pattern.c_str();
+      all.push_back(parse(at));
+    }
+    return all;
+  }();
+  const Matcher matcher(model);
+  std::deque<std::pair<std::size_t, Node>> made;
+  for (std::size_t n = 0; n < model.nodes.size(); ++n)
+    for (std::size_t i = 0; i < patterns.size(); ++i) {
+      const Node& node = model.nodes[n];
+      Found found;
+      if (node.out.empty() || patterns[i].op != node.op ||
+          !matcher.matches(patterns[i], node, found) ||
+          found.values.count("x") == 0)
+        continue;
+      made.emplace_back(n, made_of(node, rules()[i], found));
+      break;
+    }
+  for (auto& [n, node] : made) model.nodes[n] = std::move(node);
+}
+
+void fold_constants(Model& model) {
+  for (const Node& node : model.nodes) {
+    if (node.out.size() != 1) continue;
+    if (node.op == "Constant" || node.op == "Shape") continue;
+    const auto in = constant_inputs(model.constants, node);
+    if (!in) continue;
+    if (auto constant = folded(node, *in))
+      model.constants.emplace(node.out[0], std::move(*constant));
+  }
+}
+
+// Constants are nodes in some files.
+void name_constants(Model& model) {
+  for (const Node& node : model.nodes) {
+    if (node.op != "Constant" || !node.domain.empty() || node.out.size() != 1)
+      continue;
+    const auto& given = node.attributes;
+    std::optional<Constant> made;
+    if (given.contains("value") && given["value"].is_object() &&
+        given["value"].contains("tensor")) {
+      const auto found =
+          model.constants.find(given["value"]["tensor"].get<std::string>());
+      if (found != model.constants.end()) made = found->second;
+    } else if (given.contains("value_int")) {
+      made = Constant::of_wholes({}, {node.integer("value_int", 0)});
+    } else if (given.contains("value_float")) {
+      made = Constant::of_reals(
+          {}, {static_cast<float>(node.number("value_float", 0))});
+    } else if (given.contains("value_ints")) {
+      Sizes values = node.integers("value_ints", {});
+      const auto count = static_cast<std::int64_t>(values.size());
+      made = Constant::of_wholes({count}, std::move(values));
+    } else if (given.contains("value_floats")) {
+      const auto values = node.numbers("value_floats");
+      made = Constant::of_reals({static_cast<std::int64_t>(values.size())},
+                                {values.begin(), values.end()});
+    }
+    if (made) model.constants.emplace(node.out[0], std::move(*made));
+  }
+}
+
+}  // namespace
+
+void simplify(Model& model) {
+  name_constants(model);
+  fold_constants(model);
+  find_patterns(model);
+}
+
+}  // namespace dl::convert::onnx

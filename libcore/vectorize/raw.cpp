@@ -1,0 +1,150 @@
+// Bare records, as other programs write them into a pipe: the numbers of an
+// example, then its label, in the byte order of this machine, and no header.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "libcore/base/error.h"
+#include "libcore/vectorize/class_labels.h"
+#include "libcore/vectorize/example_reader.h"
+#include "libcore/vectorize/raw_input.h"
+#include "libcore/vectorize/text.h"
+
+namespace dl::vectorize {
+namespace {
+
+using tensor::DType;
+using tensor::Shape;
+using tensor::Tensor;
+
+class RawReader : public ExampleReader {
+ public:
+  RawReader(const std::vector<std::string>& inputs,
+            const ReaderOptions& options, const RawOptions& raw,
+            BadRecords& bad)
+      : inputs_(inputs),
+        options_(options),
+        raw_(raw),
+        classes_(options.classes),
+        bad_(bad) {
+    if (options.shape.empty() || options.dtype.empty())
+      throw Error{Code::kUsage,
+                  "raw wants --shape and --dtype, as its input does not say "
+                  "what an example is"};
+    if (raw.targets < 1 || raw.targets > kMaxColumns)
+      throw Error{Code::kUsage, "--targets: want 1.." +
+                                    std::to_string(kMaxColumns) + ", got " +
+                                    std::to_string(raw.targets)};
+    features_ = {parse_dtype(options.dtype), parse_shape(options.shape)};
+    labels_ = options.regression
+                  ? data::Field{target_type(features_.dtype), {raw.targets}}
+                  : data::Field{DType::kI32, {}};
+    start(options.batch);
+    record_.resize(bytes_of(features_) + (raw.labels ? bytes_of(labels_) : 0));
+    if (inputs_.empty()) inputs_ = {"-"};
+    open_next();
+  }
+
+  data::Metadata metadata() const override {
+    data::Metadata metadata;
+    metadata.schema["features"] = features_;
+    if (raw_.labels) metadata.schema["labels"] = labels_;
+    if (bad_.tolerant()) metadata.schema["index"] = kIndexField;
+    if (raw_.labels && !options_.regression)
+      metadata.classes = classes_.names();
+    return metadata;
+  }
+
+ private:
+  static std::size_t bytes_of(const data::Field& field) {
+    return static_cast<std::size_t>(field.shape.elements()) *
+           tensor::size_of(field.dtype);
+  }
+
+  void open_next() {
+    input_ =
+        std::make_unique<RawInput>(inputs_[next_++], RawInput::Kind::kBytes);
+    number_ = 0;
+  }
+
+  bool next() override {
+    while (input_ && !input_->read(record_, "an example")) {
+      input_->close();
+      input_.reset();
+      if (next_ < inputs_.size()) open_next();
+    }
+    if (!input_) return false;
+    ++number_;
+    return true;
+  }
+
+  bool put(data::DataSet& set, std::int64_t i) override {
+    const std::size_t size = bytes_of(features_);
+    const std::span<const std::byte> record = record_;
+    std::string problem =
+        numbers(set.tensors.at("features"), i, record.first(size), "value ");
+    if (problem.empty() && raw_.labels)
+      problem = label(set.tensors.at("labels"), i, record.subspan(size));
+    if (!problem.empty())
+      bad_.add(input_->name() + ", example " + std::to_string(number_) + ": " +
+               problem);
+    return problem.empty();
+  }
+
+  std::string label(Tensor& labels, std::int64_t i,
+                    std::span<const std::byte> bytes) {
+    if (options_.regression) return numbers(labels, i, bytes, "target ");
+    std::int32_t label = 0;
+    std::memcpy(&label, bytes.data(), sizeof label);
+    if (classes_.index(std::int64_t{label}) < 0)
+      return classes_.complaint(std::to_string(label));
+    labels.as<std::int32_t>()[static_cast<std::size_t>(i)] = label;
+    return "";
+  }
+
+  // Copies numbers to place i; returns what is wrong with one of them, or "".
+  static std::string numbers(Tensor& target, std::int64_t i,
+                             std::span<const std::byte> bytes,
+                             const char* what) {
+    const auto place =
+        target.bytes().subspan(static_cast<std::size_t>(i) * bytes.size());
+    std::ranges::copy(bytes, place.begin());
+    if (!tensor::is_real(target.dtype())) return "";
+    return tensor::visit_dtype(target.dtype(), [&]<typename T>() {
+      const std::size_t n = bytes.size() / sizeof(T);
+      const auto values =
+          target.as<T>().subspan(static_cast<std::size_t>(i) * n, n);
+      const auto bad = std::ranges::find_if(values, [](T value) {
+        return !(std::abs(static_cast<double>(value)) <=
+                 data::kMaxStatisticsValue);
+      });
+      return bad == values.end()
+                 ? std::string()
+                 : what + std::to_string(bad - values.begin() + 1) +
+                       " is not finite, or beyond 1e140";
+    });
+  }
+
+  std::vector<std::string> inputs_;
+  ReaderOptions options_;
+  RawOptions raw_;
+  ClassLabels classes_;
+  BadRecords& bad_;
+  data::Field features_, labels_;
+  std::vector<std::byte> record_;
+  std::size_t next_ = 0;
+  std::int64_t number_ = 0;          // of the example in its input, from 1
+  std::unique_ptr<RawInput> input_;  // null at the end of the last one
+};
+
+}  // namespace
+
+std::unique_ptr<Reader> open_raw(const std::vector<std::string>& inputs,
+                                 const ReaderOptions& options,
+                                 const RawOptions& raw, BadRecords& bad) {
+  return std::make_unique<RawReader>(inputs, options, raw, bad);
+}
+
+}  // namespace dl::vectorize

@@ -1,0 +1,68 @@
+"""Evaluates a model: each partition by `dl-eval --json`, and all of them by
+`dl-eval --merge`, which gives what one pass over everything would."""
+
+import json
+import os
+import tempfile
+
+from dl_spark import model as models
+from dl_spark import partitions, tools
+from dl_spark.columns import Columns
+from dl_spark.shipping import ship
+from dl_spark.tools import Failure, Pipeline
+
+
+def evaluate(data, model, *, evaluations=(), threads=1, options=(),
+             tools_folder=None, **how):
+    """What dl-eval --json reports of `data`, as a dict.
+
+    data: a DataFrame, or an RDD of (features, label).
+    model: file on the driver.
+    evaluations: as dl-eval --evaluate, such as ["roc", "calibration"].
+    threads: of each task.  options: more options of dl-eval.
+    how: features=, label=, shape=, classes=, regression=, see Columns.
+    """
+    columns = Columns(**how).of_model(models.read_model(model))
+    spark_data, columns = partitions.prepare(data, columns, labelled=True)
+    file = ship(data, model)
+    told = ["--json", "--threads", str(threads), *options]
+    for evaluation in evaluations:
+        told += ["--evaluate", evaluation]
+
+    def evaluate_partition(chunks, _):
+        chunks, any_rows = partitions.first_of(chunks)
+        if not any_rows:
+            return
+        with Pipeline([[tools.find("dl-preprocess", tools_folder), *columns.arguments()],
+                       [tools.find("dl-eval", tools_folder), "-q", "--model", file(), *told]],
+                      partitions.feed(chunks, columns)) as pipeline:
+            report = pipeline.output.read().decode()
+            pipeline.finish()
+        yield (report,)
+
+    try:
+        reports = partitions.run(spark_data, evaluate_partition, [("report", "string")])
+    except Exception as error:
+        raise partitions.reason(error) or error from None
+    if not reports:
+        raise Failure("the data have no rows: nothing to evaluate", 65)
+    return _merged([report for report, in reports], tools_folder)
+
+
+def _merged(reports, tools_folder):
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for i, report in enumerate(reports):
+            names.append(os.path.join(folder, f"{i}.json"))
+            with open(names[-1], "w", encoding="utf-8") as file:
+                file.write(report)
+        merge = [tools.find("dl-eval", tools_folder), "--merge", "--json"]
+        return json.loads(tools.run(merge + names))
+
+
+def metric(report, name, kind=None):
+    """A metric of a report, of the first evaluation that has it."""
+    for evaluation in report["evaluations"]:
+        if kind in (None, evaluation["kind"]) and name in evaluation["metrics"]:
+            return evaluation["metrics"][name]
+    raise KeyError(name)

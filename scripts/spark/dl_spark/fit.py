@@ -1,0 +1,164 @@
+"""Trains a network on a DataFrame or RDD: shards, dl-master on the driver, and
+dl-workers as a barrier stage."""
+
+import json
+import os
+import queue
+import shutil
+import socket
+import tempfile
+import uuid
+
+from dl_spark import partitions, tools
+from dl_spark.master import Master, make_keys, make_server_key
+from dl_spark.settings import SharedTrainingMaster
+from dl_spark.shards import write_shards
+from dl_spark.stage import Stage, places
+from dl_spark.tools import Failure
+from dl_spark.worker import work
+
+WAIT = "10m"  # for workers: as long as Spark tries to find places for a stage
+
+
+def fit(data, network, *, directory, training=None, epochs=1, workers=None,
+        threads=None, evaluation_data=None, resume=False,
+        options=(), worker_options=(), tools_folder=None, **how):
+    """Trains; returns (path of the model, report of dl-master --json).
+
+    data: a DataFrame, or an RDD of (features, label); or the pattern of shards
+        that write_shards() or dl-shard wrote, and likewise evaluation_data.
+    network: file on the driver, dl-network(5).
+    directory: absolute path of a folder on storage that all hosts see.  Shards,
+        the run directory and the model are put there.
+    training: a SharedTrainingMaster (the default) or
+        ParameterAveragingTrainingMaster.
+    workers: tasks of the barrier stage, each a dl-worker; None: as many as the
+        executors have room for.
+    threads: of each worker; None: spark.task.cpus.
+    evaluation_data: held-out data, evaluated after each epoch.
+    resume: go on with what an earlier fit() left in `directory`.
+    options, worker_options: more options of dl-master and dl-worker.
+    how: features=, label=, shape=, classes=, regression=, see Columns.
+
+    Raises Failure; its status is dl-master's.  With 75 the state is saved, and
+    fit(..., resume=True) goes on.
+    """
+    context = partitions.context_of(data)
+    _check_cluster(context)
+    training = training or SharedTrainingMaster()
+    directory = tools.shared_folder(directory)
+    os.makedirs(directory, exist_ok=True)
+    shards = _shards(directory, resume, network, tools_folder, how,
+                     {"train": data, "eval": evaluation_data})
+    task_cpus = int(context.getConf().get("spark.task.cpus", "1"))
+    threads = threads or task_cpus
+    profile = _profile(context, threads, task_cpus)
+    workers = _room(context, profile, training.workers or workers)
+    model = os.path.join(directory, "model.safetensors")
+    secrets = tempfile.mkdtemp(prefix="dl-spark-keys-")
+    events = queue.Queue()
+    master = None
+    try:
+        make_server_key(secrets, tools_folder)
+        master_file = os.path.join(secrets, "master.json")
+        command = [tools.find("dl-master", tools_folder), "--net", network,
+                   "--data", shards["train"], "--output", model,
+                   "--bind", _bind(context, training.bind), "--keys", secrets,
+                   "--master-file", master_file, "--json", "--epochs", str(epochs),
+                   "--min-workers", str(workers), *training.options, *options]
+        if training.workers or "--staleness" in options:
+            command += ["--workers", str(workers)]
+        if shards["eval"]:
+            command += ["--eval-data", shards["eval"]]
+        if not resume:
+            command.append("--fresh")
+        if "--wait" not in options:
+            command += ["--wait", WAIT]
+        master = Master(command, master_file, lambda status: events.put(("master", status)))
+        endpoint = master.endpoint()
+        if endpoint is not None:
+            def task(attempt):
+                keys = make_keys(secrets, workers, attempt, tools_folder)
+                return work(endpoint, attempt, keys, threads, worker_options, tools_folder)
+            tries = int(context.getConf().get("spark.stage.maxConsecutiveAttempts", "4"))
+            Stage(context, workers, profile, task, events).run(master, tries)
+        return model, json.loads(master.report)
+    finally:
+        if master:
+            master.end()
+        shutil.rmtree(secrets, ignore_errors=True)
+
+
+def _check_cluster(context):
+    if context.getConf().get("spark.dynamicAllocation.enabled", "false") == "true":
+        raise Failure(
+            "spark.dynamicAllocation.enabled is true: Spark has no barrier stages with "
+            "it, which give all workers their places at once; submit with "
+            "--conf spark.dynamicAllocation.enabled=false and --num-executors N", 78)
+
+
+def _shards(directory, resume, network, tools_folder, how, data):
+    """Patterns of the shards of each kind of data.  With `resume`, those that
+    are there; the note appears when all are complete."""
+    note = os.path.join(directory, "shards.json")
+    if resume:
+        try:
+            with open(note, encoding="utf-8") as file:
+                return json.load(file)
+        except FileNotFoundError:
+            pass  # nothing to go on with
+    if os.path.exists(note):
+        os.remove(note)
+    for name in os.listdir(directory):
+        if name.startswith(("train-", "eval-")):
+            tools.remove(os.path.join(directory, name))
+    written = {}
+    for kind, rows in data.items():
+        if rows is None or isinstance(rows, str):
+            written[kind] = rows
+            continue
+        # A task that was forgotten by an earlier fit() finds another name.
+        folder = os.path.join(directory, f"{kind}-{uuid.uuid4().hex[:8]}")
+        written[kind] = write_shards(rows, folder, network,
+                                     tools_folder=tools_folder, **how)[0]
+    with open(note + ".new", "w", encoding="utf-8") as file:
+        json.dump(written, file)
+    os.rename(note + ".new", note)
+    return written
+
+
+def _profile(context, threads, task_cpus):
+    """Stage-level scheduling for a worker of more threads than a task has."""
+    if threads == task_cpus or context.master.startswith("local["):
+        return None
+    from pyspark.resource import ResourceProfileBuilder, TaskResourceRequests
+    return ResourceProfileBuilder().require(TaskResourceRequests().cpus(threads)).build
+
+
+def _room(context, profile, wanted):
+    """The number of workers; refuses more than would ever start together."""
+    room = places(context, profile)
+    if wanted is None:
+        wanted = room
+    if wanted < 1 or wanted > room:
+        raise Failure(
+            f"{wanted} workers are wanted, and the executors have room for {room} tasks "
+            "at once: ask for more executors or cores, or give fewer workers= or "
+            "threads=", 69)
+    return wanted
+
+
+def _bind(context, void):
+    """An address that executors reach: the one at which they reach the driver."""
+    address = (void and void.address) or context.getConf().get("spark.driver.host")
+    port = void.port if void else 0
+    try:
+        found = socket.getaddrinfo(address, None, type=socket.SOCK_STREAM)[0][4][0]
+        with socket.socket(socket.AF_INET6 if ":" in found else socket.AF_INET) as probe:
+            probe.bind((found, 0))
+    except OSError as error:
+        raise Failure(
+            f"the driver's address '{address}' is none of this host ({error.strerror}): "
+            "give one that executors reach with spark.driver.host, or "
+            "VoidConfiguration(controllerAddress=)", 78) from None
+    return f"tcp://[{found}]:{port}" if ":" in found else f"tcp://{found}:{port}"

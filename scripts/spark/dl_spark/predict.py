@@ -1,0 +1,154 @@
+"""Applies a model to each partition: rows stream through `dl-preprocess raw |
+dl-infer`, and come back with their predictions."""
+
+import json
+import queue
+from itertools import islice
+
+from dl_spark import columns as _columns
+from dl_spark import model as models
+from dl_spark import partitions, tools
+from dl_spark.chunks import FEATURES, ArrowChunk, row_chunks
+from dl_spark.columns import Columns
+from dl_spark.shipping import ship
+from dl_spark.tools import Failure, Pipeline
+
+
+def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction",
+            probability="probability", tools_folder=None, **how):
+    """The DataFrame with columns added: `prediction` and `probability` of a
+    classifier (a double where classes are numbers, else their names), an array
+    of numbers of other models.  It is lazy, as any DataFrame.
+
+    data: a DataFrame; or an RDD of features, which gives an RDD of pairs
+    (element, prediction), predictions being what a line of dl-infer says.
+    model: file on the driver.
+    top: also a column `top`, the likeliest so many classes, as an array of
+    (class, probability).
+    threads: of each task.  options: more options of dl-infer.
+    how: features=, shape=, see Columns.
+    """
+    metadata = models.read_model(model)
+    columns = Columns(**how).without_label().of_model(metadata)
+    file = ship(data, model)
+    told = ["--threads", str(threads), *options]
+    if top > 1:
+        told += ["--top", str(top)]
+
+    def through(chunks, columns, partition):
+        """(chunk, its predictions) of all chunks."""
+        chunks, any_rows = partitions.first_of(chunks)
+        if not any_rows:
+            return
+        try:
+            # What waits here was written and not yet answered: as much as the
+            # pipes and two mini-batches hold.
+            waiting = queue.Queue()
+            with Pipeline(
+                    [[tools.find("dl-preprocess", tools_folder), *columns.arguments()],
+                     [tools.find("dl-infer", tools_folder), "-q", "--model", file(), *told]],
+                    _watched(partitions.feed(chunks, columns, waiting), waiting)) as pipeline:
+                while (chunk := waiting.get()) is not None:
+                    lines = list(islice(pipeline.output, chunk.rows))
+                    if len(lines) < chunk.rows:
+                        pipeline.finish()  # says why
+                        raise Failure("dl-infer ended early", 70)
+                    yield chunk, json.loads(b"[" + b",".join(lines) + b"]")
+                pipeline.finish()
+        except Failure as failure:
+            raise partitions.in_partition(failure, partition) from None
+
+    if not hasattr(data, "schema"):
+        columns = partitions._of_rdd(data, columns)
+
+        def of_elements(partition, elements):
+            for chunk, said in through(row_chunks(elements), columns, partition):
+                yield from zip(chunk.list, said)
+        return data.mapPartitionsWithIndex(of_elements)
+
+    feature_column, columns = _columns.of_dataframe(data, columns, labelled=False)
+    added = _added(metadata, top, prediction, probability)
+    _refuse_taken(data, [name for name, _, _ in added])
+    data_schema = data.schema
+    data = data.withColumn(FEATURES, feature_column)
+    if not partitions.HAS_ARROW:
+        return _of_rows(data, data_schema, through, columns, added)
+
+    def of_batches(batches):
+        from pyspark import TaskContext
+        chunks = (ArrowChunk(batch) for batch in batches if batch.num_rows)
+        for chunk, said in through(chunks, columns, TaskContext.get().partitionId()):
+            yield chunk.with_columns(
+                [(name, _arrow(kind), [value_of(line) for line in said])
+                 for name, kind, value_of in added])
+
+    return data.mapInArrow(of_batches, _with_fields(data_schema, added))
+
+
+def _watched(feed, waiting):
+    try:
+        yield from feed
+    finally:
+        waiting.put(None)
+
+
+def _of_rows(data, schema, through, columns, added):
+    def of_rows(partition, rows):
+        for chunk, said in through(row_chunks(rows), columns, partition):
+            for row, line in zip(chunk.list, said):
+                kept = [value for name, value in zip(row.__fields__, row)
+                        if name != FEATURES]
+                yield tuple(kept + [value_of(line) for _, _, value_of in added])
+
+    session = data.sparkSession
+    return session.createDataFrame(data.rdd.mapPartitionsWithIndex(of_rows),
+                                   _with_fields(schema, added))
+
+
+def _added(metadata, top, prediction, probability):
+    """(name, type, how it is taken from a line of dl-infer) of new columns."""
+    classes = metadata.get("data.classes")
+    layer = models.output_layer(metadata["network"]) or {}
+    if layer.get("activation") in ("softmax", "log_softmax") or \
+            (layer.get("units") == 1 and classes):
+        numbers = classes is None or classes == [str(i) for i in range(len(classes))]
+
+        def class_of(line):
+            return float(line["class"]) if numbers else line["class"]
+        columns = [(prediction, "double" if numbers else "string", class_of),
+                   (probability, "double", lambda line: line["probability"])]
+        if top > 1:
+            columns.append(("top", "array<struct<class:string,probability:double>>",
+                            lambda line: line["top"]))
+        return columns
+    if not layer:  # several outputs
+        return [(prediction, "string", json.dumps)]
+
+    def outputs_of(line):
+        if "outputs" not in line:
+            raise Failure("the model speaks of each step of a sequence, which has no "
+                          "column: apply it with dl-infer to shards", 64)
+        outputs = line["outputs"]
+        return list(outputs.values()) if isinstance(outputs, dict) else outputs
+    return [(prediction, "array<double>", outputs_of)]
+
+
+def _arrow(kind):
+    import pyarrow as pa
+    return {"double": pa.float64(), "string": pa.string(),
+            "array<double>": pa.list_(pa.float64())}.get(
+                kind, pa.list_(pa.struct([("class", pa.string()),
+                                          ("probability", pa.float64())])))
+
+
+def _with_fields(schema, added):
+    from pyspark.sql.types import StructType
+    new = StructType.fromDDL(", ".join(f"`{name}` {kind}" for name, kind, _ in added))
+    return StructType(schema.fields + new.fields)
+
+
+def _refuse_taken(data, names):
+    for name in names:
+        if name in data.columns:
+            raise Failure(f"the DataFrame has a column '{name}' already: name ours "
+                          "with prediction= or probability=, or rename it")

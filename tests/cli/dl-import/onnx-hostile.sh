@@ -1,0 +1,113 @@
+#!/bin/bash
+# ONNX files that are cut, whose nodes form a cycle, whose tensors are not as large as
+# they say or lie elsewhere, and operators that there are not: one sentence each.
+# DL_MUTANTS says how many mutants are tried.
+golden=$DL_TEST_ROOT/tests/golden/onnx
+head -c 1500 "$golden/image.onnx" >cut.onnx
+python3 - <<'PY'
+import struct
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value if isinstance(value, bytes) else value.encode()
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def node(op, inputs, outputs, *attributes, name="n"):
+    return field(1, b"".join([*(field(1, i) for i in inputs), *(field(2, o) for o in outputs), field(3, name), field(4, op),
+                              *(field(5, a) for a in attributes)]))
+
+
+def integers(name, values):
+    return field(1, name) + b"".join(field(8, v) for v in values) + field(20, 7)
+
+
+def tensor(name, dims, data, kind=1, more=b""):
+    return field(5, b"".join(field(1, d) for d in dims) + field(2, kind) + field(8, name) + more +
+                 (field(9, data) if data is not None else b""))
+
+
+def value(number, name, dims):
+    shape = b"".join(field(1, field(1, d)) for d in dims)
+    return field(number, field(1, name) + field(2, field(1, field(1, 1) + field(2, shape))))
+
+
+def model(path, *parts, dims=(1, 4)):
+    graph = b"".join(parts) + value(11, "x", dims) + value(12, "y", (1, 4))
+    open(path, "wb").write(field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 17)))
+
+
+floats = struct.pack("<16f", *range(16))
+model("cycle.onnx", node("Add", ["x", "b"], ["a"]), node("Relu", ["a"], ["b"], name="m"), node("Relu", ["b"], ["y"]))
+model("self.onnx", node("Relu", ["y"], ["y"]))
+model("short.onnx", node("MatMul", ["x", "w"], ["y"]), tensor("w", (4, 5), floats))
+model("huge.onnx", node("MatMul", ["x", "w"], ["y"]), tensor("w", (1 << 31, 1 << 31, 1 << 31), floats))
+model("negative.onnx", node("MatMul", ["x", "w"], ["y"]), tensor("w", (-4, -4), floats))
+model("wide.onnx", node("MatMul", ["x", "w"], ["y"]), tensor("w", (8, 2), floats))
+model("twice.onnx", node("MatMul", ["x", "w"], ["y"]), tensor("w", (4, 4), floats), tensor("w", (4, 4), floats))
+model("none.onnx", node("MatMul", ["x", "w"], ["y"]))
+for name, place in (("etc", "/etc/passwd"), ("up", "../outside"), ("gone", "gone.data")):
+    outside = field(13, field(1, "location") + field(2, place)) + field(14, 1)
+    model(f"{name}.onnx", node("MatMul", ["x", "w"], ["y"]), tensor("w", (4, 4), None, more=outside))
+model("odd.onnx", node("NonZero", ["x"], ["y"]))
+model("argmax.onnx", node("ArgMax", ["x"], ["y"]))
+model("reshape.onnx", node("Reshape", ["x", "s"], ["y"]), tensor("s", (2,), struct.pack("<2q", -1, 3), 7))
+model("batch.onnx", node("Reshape", ["x", "s"], ["y"]), tensor("s", (2,), struct.pack("<2q", 4, 6), 7), dims=(6, 4))
+model("large.onnx", node("ConstantOfShape", ["s"], ["c"]), node("Add", ["x", "c"], ["y"]),
+      tensor("s", (2,), struct.pack("<2q", 1 << 40, 1 << 40), 7))
+model("permuted.onnx", node("Transpose", ["x"], ["y"], integers("perm", (0, 0))))
+model("bare.onnx")
+deep = b""
+for _ in range(20000):
+    deep = field(5, field(1, "a") + field(6, deep) + field(20, 5))[:100000]
+model("deep.onnx", node("If", ["x"], ["y"], deep))
+model("open.onnx", node("Relu", ["x"], ["y"]), dims=(1, 0))
+PY
+for file in cut cycle self short huge negative wide twice none etc up gone odd argmax reshape batch large permuted bare deep open; do
+	dl-import -q $file.onnx -o m.safetensors
+	echo "$file: status $?"
+done
+ls ./*.safetensors 2>/dev/null
+python3 - "$golden" "${DL_MUTANTS:-60}" <<'PY'
+import pathlib, random, subprocess, sys
+
+folder, count = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+draw = random.Random(12)
+files = sorted(folder.glob("*.onnx"))
+statuses = {}
+for i in range(count):
+    data = bytearray(files[i % len(files)].read_bytes())
+    for _ in range(draw.choice((1, 2, 8, 40))):
+        at = draw.randrange(len(data))
+        kind = draw.random()
+        if kind < 0.6:
+            data[at] = draw.randrange(256)
+        elif kind < 0.8:
+            data[at:at + 8] = draw.choice((b"\xff" * 8, b"\0" * 8, bytes(draw.randrange(256) for _ in range(8))))
+        elif kind < 0.9:
+            del data[at:at + draw.randrange(1, 64)]
+        else:
+            data[at:at] = data[draw.randrange(len(data)):][:draw.randrange(1, 64)]
+        data = data or bytearray(b"x")
+    pathlib.Path("mutant").write_bytes(data)
+    done = subprocess.run(["dl-import", "-q", "mutant", "-o", "m"], capture_output=True, timeout=280)
+    talk = done.stderr.decode("utf-8", "replace").splitlines()
+    refused = done.returncode in (64, 65)
+    sentence = [line for line in talk if not line.startswith("Try ") and "channels last" not in line]
+    if done.returncode not in (0, 64, 65) or (refused and (len(sentence) != 1 or not sentence[0].startswith("dl-import: "))):
+        print(f"mutant {i} of {files[i % len(files)].name}: status {done.returncode}", *talk[:4])
+    statuses[done.returncode] = statuses.get(done.returncode, 0) + 1
+print("mutants:", "all imported or refused" if set(statuses) <= {0, 64, 65} else statuses)
+PY
+rm -f mutant m ./*.onnx

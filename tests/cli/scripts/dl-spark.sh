@@ -1,0 +1,4 @@
+# What of dl_spark needs no Spark: settings, rows as bytes, finding and running tools.
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$DL_TEST_ROOT/scripts/spark \
+  python3 "$DL_TEST_ROOT/tests/engines/spark/units.py" 2>&1 |
+  sed 's/^Ran \([0-9]*\) tests in .*/Ran \1 tests/'

@@ -1,0 +1,117 @@
+"""Kinds of columns and labels, and what is refused with a sentence."""
+
+import json
+import os
+
+import dl_spark
+from common import accuracy, digits, expect, refused, session
+from pyspark.ml.linalg import Vectors
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+
+spark = session("local[2]")
+context = spark.sparkContext
+here = os.getcwd()
+with open("table.json", "w", encoding="utf-8") as file:
+    json.dump({"seed": 1, "input": {"shape": [64]},
+               "updater": {"type": "adam", "learning_rate": 0.01},
+               "layers": [{"type": "output", "units": 10, "activation": "softmax",
+                           "loss": "negative_log_likelihood"}]}, file)
+with open("line.json", "w", encoding="utf-8") as file:
+    json.dump({"seed": 1, "input": {"shape": [2]},
+               "updater": {"type": "adam", "learning_rate": 0.1},
+               "layers": [{"type": "output", "units": 1, "activation": "identity",
+                           "loss": "mean_squared_error"}]}, file)
+rows = digits()[:600]
+names = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+number = [0]
+
+
+def fit(data, network="table.json", **how):
+    number[0] += 1
+    return dl_spark.fit(data, network, directory=f"{here}/fit{number[0]}", epochs=6,
+                        options=["-q"], worker_options=["-q"], **how)[0]
+
+
+# Vectors, dense and sparse, and names of classes.
+vectors = spark.createDataFrame(
+    [Row(x=Vectors.dense(p) if i % 2 else Vectors.sparse(64, list(range(64)), p),
+         y=names[label]) for i, (p, label) in enumerate(rows)]).repartition(2)
+model = fit(vectors, features="x", label="y")
+how = {"features": "x", "label": "y"}
+report = dl_spark.evaluate(vectors, model, **how)
+expect("vectors and names of classes", accuracy(report) > 0.8, accuracy(report))
+said = dl_spark.predict(vectors, model, features="x", prediction="guess")
+expect("predictions are names", said.where("guess = y").count() ==
+       round(accuracy(report) * len(rows)) and dict(said.dtypes)["guess"] == "string")
+
+# Nested arrays, and images of Spark's source (as bytes), a channel.
+nested = spark.createDataFrame([([p[i:i + 8] for i in range(0, 64, 8)], label)
+                                for p, label in rows],
+                               "features array<array<int>>, label long")
+numbers = fit(nested)
+expect("arrays of arrays", accuracy(dl_spark.evaluate(nested, numbers)) > 0.8)
+images = nested.select(
+    F.struct(F.lit("file").alias("origin"), F.lit(8).alias("height"), F.lit(8).alias("width"),
+             F.lit(1).alias("nChannels"), F.lit(0).alias("mode"),
+             F.udf(lambda p: bytearray(x * 15 for row in p for x in row),
+                   "binary")("features").alias("data")).alias("image"), "label")
+pixels = fit(images, features="image")
+expect("images", accuracy(dl_spark.evaluate(images, pixels, features="image")) > 0.8)
+
+# Regression.
+line = spark.createDataFrame([([i / 300, (i * 7 % 300) / 300], 2.0 * i / 300 - 1)
+                              for i in range(300)], "features array<float>, label double")
+fitted = fit(line, "line.json", training=dl_spark.SharedTrainingMaster(batchSizePerWorker=8))
+report = dl_spark.evaluate(line, fitted)
+expect("regression", report["evaluations"][0]["metrics"]["r2"] > 0.9, report["evaluations"][0]["metrics"])
+predicted = dl_spark.predict(line, fitted)
+expect("numbers are predicted", dict(predicted.dtypes)["prediction"] == "array<double>" and
+       predicted.where("abs(prediction[0] - label) < 0.5").count() > 250)
+
+# What is refused.
+good = [([float(v) for v in p], label) for p, label in rows[:20]]
+
+
+def bad(value, label=1, schema="features array<float>, label int"):
+    return spark.createDataFrame(good[:7] + [(value, label)] + good[7:], schema).coalesce(1)
+
+
+write = lambda data, **how: lambda: dl_spark.write_shards(  # noqa: E731
+    data, f"{here}/refused{number.append(0) or len(number)}", "table.json", **how)
+row = "partition 0, row 8: "
+refused("null", write(bad(None)), row, "is null", "drop")
+refused("a null in an array", write(bad([None] + [0.0] * 63)), row, "value 1", "null")
+refused("NaN", write(bad([0.0] * 63 + [float("nan")])), row, "value 64", "not finite", "drop")
+refused("another length", write(bad([1.0, 2.0])), row, "2 numbers", "wants 64", "shape=")
+refused("an unknown class", write(bad(good[0][0], 10)), row, "10", "0 to 9")
+refused("no label", write(bad(good[0][0], None)), row, "null")
+refused("an RDD's null", write(context.parallelize(good[:7] + [(None, 1)], 1)), row, "null")
+refused("an RDD's length", write(context.parallelize(good[:7] + [([1.0], 1)], 1)), row, "1 numbers")
+refused("no such column", write(spark.createDataFrame(good, "x array<float>, label int")),
+        "no column 'features'", "features=")
+refused("a column of text", write(spark.createDataFrame([("a", 1)], "features string, label int")),
+        "is string", "want an array")
+refused("no rows", write(bad([]).limit(0)), "no rows")
+refused("a relative folder", lambda: dl_spark.write_shards(bad(None), "x", "table.json"),
+        "absolute")
+refused("hdfs:", lambda: dl_spark.write_shards(bad(None), "hdfs://a/x", "table.json"), "mount")
+refused("a folder that is there", lambda: dl_spark.write_shards(bad(None), here, "table.json"),
+        "exists already")
+refused("no network", lambda: dl_spark.write_shards(bad(None), f"{here}/n", "none.json"),
+        "cannot open the network 'none.json'")
+refused("no tools", lambda: dl_spark.evaluate(vectors, model, tools_folder="/nowhere", **how),
+        "dl-preprocess is not on host", "--archives")
+refused("too many workers", lambda: fit(nested, workers=9), "9 workers", "room for 2")
+refused("NaN to predict", lambda: dl_spark.predict(bad([float("nan")] * 64), numbers),
+        row, "not finite")
+refused("a damaged model", lambda: dl_spark.predict(nested, "table.json"), "no model")
+refused("a column that is there", lambda: dl_spark.predict(nested, numbers, prediction="label"),
+        "'label' already")
+refused("a network that cannot be", lambda: fit(line), "2 numbers", "wants 64")
+refused("an address elsewhere", lambda: fit(nested, training=dl_spark.SharedTrainingMaster(
+    voidConfiguration=dl_spark.VoidConfiguration(controllerAddress="192.0.2.77"))),
+    "none of this host", "controllerAddress")
+context._conf.set("spark.dynamicAllocation.enabled", "true")
+refused("dynamic allocation", lambda: fit(nested), "dynamicAllocation", "false")
+spark.stop()
