@@ -15,7 +15,9 @@ skip_next 'nightly /nfs/raw' 'tests/cli/scripts/nightly.sh does'
 skip_next 'crontab -' 'tests/cli/scripts/nightly.sh does'
 skip_next 'systemctl enable' 'tests/engines/systemd.sh checks the units'
 # What lies in a store: a file here.
+# shellcheck disable=SC2016  # for the shell in there
 printf '#!/bin/sh\ncat >"store-$1"\n' >.blocks/bin/put
+# shellcheck disable=SC2016
 printf '#!/bin/sh\ncat "store-$1"\n' >.blocks/bin/get
 chmod +x .blocks/bin/put .blocks/bin/get
 cp "$examples/digits.csv.gz" "$examples/digits.json" .

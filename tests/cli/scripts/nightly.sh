@@ -6,6 +6,7 @@ mkdir -p nfs/raw nfs/train
 ln -s "$DL_TEST_ROOT/scripts/examples/cluster/nightly" .blocks/bin/nightly
 PATH=$PWD/.blocks/bin:$PATH
 crontab() { cat >tab; }
+# shellcheck disable=SC1090  # the page's
 . <(cat "$(grep -l 'crontab -' .blocks/[0-9]*)")
 sed "s|/nfs|$PWD/nfs|g" tab | cut -d' ' -f 6- >command.sh
 night() { # REASON
