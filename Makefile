@@ -107,7 +107,7 @@ engines:
 	scripts/bootstrap --engines
 	$(MAKE) configure
 	$(build) all
-	tests/run --bin $(BUILD)/bin tests/engines
+	tests/run --bin $(BUILD)/bin --limit 900 tests/engines
 
 .PHONY: asan tsan
 ## asan: unit and command-line tests under AddressSanitizer and UBSan

@@ -2,6 +2,7 @@
 # Hosts h1 to h4 with an sshd each, which let us in by a key, and this one, boss.
 # shellcheck source=tests/engines/_lib.sh
 . "$DL_TEST_ROOT/tests/engines/_lib.sh"
+: "${limit:=200}"
 need sshd ssh ssh-keygen
 alone
 # shellcheck source=tests/engines/_training.sh
@@ -26,7 +27,8 @@ for name in h1 h2 h3 h4; do
   run "sshd-$name" nsenter --net --uts --target "${pid[$name]}" "$(command -v sshd)" -D \
     -f /dev/null -h "$PWD/ssh/host" -o "AuthorizedKeysFile=$PWD/ssh/user.pub" \
     -o StrictModes=no -o UsePAM=no -o PermitRootLogin=yes -o PidFile=none \
-    -o "SetEnv=PATH=$PATH"
+    -o "SetEnv=PATH=$PATH" \
+    -o "Subsystem=sftp internal-sftp"
 done
 PATH=$PWD/bin:$PATH
 for name in h1 h2 h3 h4; do await "sshd on $name" ssh $name true; done

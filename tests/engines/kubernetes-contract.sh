@@ -50,7 +50,7 @@ root_of() {
 }
 start() { # JOB INDEX
   local name=$1-$2 host address variables
-  local command environment secrets claims configs empty fatal count user group grace
+  local command environment secrets claims configs empty fatal user group grace
   local subdomain indexed
   eval "$("$DL_TEST_ROOT/tests/engines/pod.py" all.yaml "$1")"
   started=$((started + 1))
@@ -72,6 +72,7 @@ start() { # JOB INDEX
     # nsenter takes a program, and these are functions.
     export -f root_of
     declare -p claims configs secrets empty >"spec-$started"
+    # shellcheck disable=SC2016  # for the shell in there
     exec nsenter --net --uts --target "${pid[$host]}" unshare --mount bash -c '
       . "./spec-$1" && root_of "root-$1" || exit 70
       root=$PWD/root-$1/root; shift
@@ -80,9 +81,9 @@ start() { # JOB INDEX
       - "$started" "${variables[@]}" "${command[@]}"
   ) >"$name.out" 2>>"$name.err" </dev/null &
   pod[$name]=$! pid[pod-$name]=$! job_of[$name]=$1 index_of[$name]=$2
-  fatal_of[$1]=" ${fatal[*]} " grace_of[$1]=$grace count_of[$1]=$count
+  fatal_of[$1]=" ${fatal[*]} " grace_of[$1]=$grace
 }
-declare -A fatal_of=() grace_of=() count_of=() counted=()
+declare -A fatal_of=() grace_of=()
 extra=()
 # What the job controller does; the statuses that pods ended with are in $ended.
 control() { steer "$@" 2>/dev/null; }  # bash would report who was killed

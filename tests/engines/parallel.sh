@@ -11,11 +11,11 @@ cp raw/ac.csv whole
 sed -i '7s/,.*//' raw/ac.csv
 block 'parallel --joblog' >parallel.sh
 bash parallel.sh 2>err
-echo "status $?, $(ls shards | wc -l) shards"
+echo "status $?, $(find shards -name "*.dls" | wc -l) shards"
 grep -c '^dl-preprocess: .*ac.csv' err
 cp whole raw/ac.csv
 bash parallel.sh
-echo "status $?, $(ls shards | wc -l) shards"
+echo "status $?, $(find shards -name "*.dls" | wc -l) shards"
 dl-shard --info 'shards/*.dls' | head -n 1
 awk 'NR > 1' prepared.log | wc -l
 rm -r shards
@@ -23,4 +23,4 @@ mkdir shards
 block 'xargs -P 4' >xargs.sh
 sed -i '7s/,.*//' raw/ac.csv
 bash xargs.sh 2>err
-echo "status $?, $(ls shards | wc -l) shards"
+echo "status $?, $(find shards -name "*.dls" | wc -l) shards"

@@ -2,8 +2,8 @@
 """What a pod of a Job is, for a shell: pod.py MANIFESTS JOB
 
 Prints assignments: of the arrays command, environment ("NAME=VALUE"), secrets
-("KEY TARGET"), claims, configs and empty ("NAME PLACE"), fatal (statuses), and of
-count, user, group and grace.
+("KEY TARGET"), claims and configs ("NAME PLACE"), empty (places), fatal (statuses), and
+of user, group, grace, subdomain and indexed (1 or 0).
 """
 import shlex
 import sys
@@ -47,8 +47,8 @@ def main():
     for name, values in arrays.items():
         print(f'{name}=({" ".join(shlex.quote(str(v)) for v in values)})')
     context = pod['securityContext']
-    print(f'count={job.get("completions", 1)} user={context["runAsUser"]} '
-          f'group={context["fsGroup"]} grace={pod["terminationGracePeriodSeconds"]} '
+    print(f'user={context["runAsUser"]} group={context["fsGroup"]} '
+          f'grace={pod["terminationGracePeriodSeconds"]} '
           f'subdomain={pod.get("subdomain", "")} '
           f'indexed={int(job.get("completionMode") == "Indexed")}')
 

@@ -210,12 +210,16 @@ void RouterSocket::State::bind(const std::string& endpoint) {
   } catch (const zmq::error_t& error) {
     bool usage = error.num() == EINVAL || error.num() == EPROTONOSUPPORT ||
                  error.num() == ENODEV;
+    std::string remedy;
+    if (usage)
+      remedy =
+          "; want tcp://ADDRESS:PORT, where ADDRESS is *, an interface or one "
+          "of its addresses, or ipc://PATH";
+    else if (error.num() == EPERM || error.num() == EOPNOTSUPP ||
+             error.num() == ENOSYS)  // as over sshfs
+      remedy = "; where storage has no sockets, give --bind tcp://127.0.0.1:0";
     throw Error{usage ? Code::kUsage : Code::kUnavailable,
-                "cannot bind " + endpoint + ": " + error.what() +
-                    (usage ? "; want tcp://ADDRESS:PORT, where ADDRESS is *, "
-                             "an interface or one of its addresses, or "
-                             "ipc://PATH"
-                           : "")};
+                "cannot bind " + endpoint + ": " + error.what() + remedy};
   }
 }
 
