@@ -12,6 +12,7 @@
 #include "libcore/cli/tool.h"
 #include "libcore/convert/import/check.h"
 #include "libcore/convert/import/import.h"
+#include "libcore/convert/import/supplement.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 
@@ -37,7 +38,7 @@ constexpr dl::cli::ToolInfo kTool = {
 };
 
 struct Args {
-  std::string output, weights, check, expect;
+  std::string output, weights, classes, normalize, check, expect;
   double tolerance = 1e-4;
   std::vector<std::string> shapes, files;
 };
@@ -49,6 +50,10 @@ void declare(dl::cli::Options& opt, Args& a) {
           "the weights (HDF5) of a configuration in JSON");
   opt.add("shape", &a.shapes, "[INPUT=]SHAPE",
           "extents of an input that the model leaves open, as 28,28,1");
+  opt.add("classes", &a.classes, "NAMES",
+          "names of its classes with commas between, as cat,dog");
+  opt.add("normalize", &a.normalize, "KIND",
+          "scale or signed: bytes that were made 0..1 or -1..1 outside of it");
   opt.add("check", &a.check, "DATA",
           "run the model on these inputs, and compare with outputs");
   opt.add("expect", &a.expect, "DATA",
@@ -118,6 +123,8 @@ void run(const Args& args) {
     throw Error{Code::kUsage, "--output is missing"};
   if (!args.expect.empty() && args.check.empty())
     throw Error{Code::kUsage, "--expect goes with --check"};
+  if (!(args.tolerance >= 0))
+    throw Error{Code::kUsage, "--tolerance: want a number from 0 on"};
   dl::io::refuse_overwriting(
       args.output, {args.files[0], args.weights, args.check, args.expect});
   dl::convert::ImportOptions options{.weights = args.weights};
@@ -128,9 +135,22 @@ void run(const Args& args) {
       dl::convert::import_model(args.files[0], options);
   for (const std::string& note : imported.notes)
     dl::cli::log()(dl::Level::kWarning, note);
+  // As the other program has it, with what it was given.
   if (!args.check.empty()) check(imported, args);
+  if (imported.model && !args.classes.empty())
+    dl::convert::name_classes(*imported.model, args.classes);
+  if (imported.model && !args.normalize.empty())
+    dl::convert::normalize_bytes(*imported.model, args.normalize);
   if (args.output.empty()) return;
-  if (!imported.model) return write_network(imported.network, args.output);
+  if (!imported.model) {
+    for (const std::string* option : {&args.classes, &args.normalize})
+      if (!option->empty())
+        throw Error{
+            Code::kUsage,
+            std::string(option == &args.classes ? "--classes" : "--normalize") +
+                " wants a model with weights"};
+    return write_network(imported.network, args.output);
+  }
   imported.model->provenance.push_back({.tool = kTool.name,
                                         .version = DL_VERSION,
                                         .arguments = {imported.from}});
@@ -139,6 +159,8 @@ void run(const Args& args) {
                  imported.from + ": " +
                      std::to_string(imported.model->parameters.size()) +
                      " parameters");
+  dl::cli::log()(dl::Level::kInfo,
+                 "trains with " + dl::convert::training_of(imported));
 }
 
 }  // namespace
