@@ -1,6 +1,7 @@
 // dl-export - take a model to other programs
 // For users: man/dl-export.1.scd.  The formats: libcore/convert/export.
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "libcore/convert/export/onnx.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
+#include "libcore/nn/layout.h"
 #include "libcore/nn/model.h"
 
 namespace {
@@ -65,6 +67,11 @@ std::optional<bool> masks_of(const Args& a) {
 }
 
 std::string onnx(const dl::nn::Model& model, const Args& a) {
+  if (a.masks == "always" &&
+      std::ranges::none_of(dl::nn::layout_of(model.config).inputs,
+                           &dl::nn::Form::steps))
+    throw Error{Code::kUsage,
+                "--masks always: no input of the model is a sequence"};
   return dl::convert::to_onnx(model,
                               {.version = DL_VERSION, .masks = masks_of(a)});
 }
@@ -97,6 +104,8 @@ const Format& format_of(const Args& a) {
   if (name.empty()) {
     const auto dot = a.output.rfind('.');
     if (dot != std::string::npos) name = a.output.substr(dot + 1);
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   for (const Format& format : kFormats)
     if (format.name == name) return format;

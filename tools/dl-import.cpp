@@ -2,7 +2,6 @@
 // For users: man/dl-import.1.scd.  The formats: libcore/convert.
 
 #include <algorithm>
-#include <charconv>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -13,9 +12,11 @@
 #include "libcore/convert/import/check.h"
 #include "libcore/convert/import/import.h"
 #include "libcore/convert/import/state_dict.h"
+#include "libcore/convert/import/supplement.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
+#include "tools/dl-import-options.h"
 
 namespace {
 
@@ -46,61 +47,6 @@ constexpr dl::cli::ToolInfo kTool = {
         "-o m.safetensors",
     .on_kill = dl::io::remove_unfinished,
 };
-
-struct Args {
-  std::string output, weights, net, map, backend, check, expect;
-  double tolerance = 1e-4;
-  std::vector<std::string> shapes, files;
-};
-
-void declare(dl::cli::Options& opt, Args& a) {
-  opt.add("output,o", &a.output, "MODEL",
-          "the model, or the network of a configuration without weights");
-  opt.add("weights", &a.weights, "FILE",
-          "the weights (HDF5) of a configuration in JSON; with --net, a state "
-          "dict of PyTorch (safetensors)");
-  opt.add("net", &a.net, "NETWORK",
-          "put the weights of a state dict into this network");
-  opt.add("map", &a.map, "NAMES",
-          "which tensors of the state dict are which; - prints a proposal");
-  opt.add("backend", &a.backend, "NAME",
-          "what computed a model of Keras whose file does not say it:\n"
-          "theano or tensorflow");
-  opt.add("shape", &a.shapes, "[INPUT=]SHAPE",
-          "extents of an input that the model leaves open, as 28,28,1");
-  opt.add("check", &a.check, "DATA",
-          "run the model on these inputs, and compare with outputs");
-  opt.add("expect", &a.expect, "DATA",
-          "the recorded outputs; else DATA of --check has them as well");
-  opt.add("tolerance", &a.tolerance, "X",
-          "exit with 1 if outputs differ by more, relative to the largest");
-  opt.rest(&a.files);
-}
-
-// "left=28,28,1"
-std::pair<std::string, dl::tensor::Shape> parse_shape(const std::string& text) {
-  const auto equals = text.rfind('=');
-  const std::string name =
-      equals == std::string::npos ? "" : text.substr(0, equals);
-  const std::string list =
-      equals == std::string::npos ? text : text.substr(equals + 1);
-  std::vector<std::int64_t> extents;
-  const char *at = list.data(), *end = at + list.size();
-  for (; at <= end; ++at) {
-    std::int64_t extent = 0;
-    const auto [next, error] = std::from_chars(at, end, extent);
-    if (error != std::errc() || extent < 1 || extent > 2147483647 ||
-        (next != end && *next != ',') || extents.size() == 7)
-      throw Error{Code::kUsage,
-                  "--shape: want integers from 1 on with commas "
-                  "between, as 28,28,1, got '" +
-                      text + "'"};
-    extents.push_back(extent);
-    at = next;
-    if (at == end) break;
-  }
-  return {name, dl::tensor::Shape(std::span<const std::int64_t>(extents))};
-}
 
 void write_network(const dl::Json& network, const std::string& path) {
   const std::string text = network.dump(2) + "\n";
@@ -167,6 +113,8 @@ void run(const Args& args) {
     throw Error{Code::kUsage, "--output is missing"};
   if (!args.expect.empty() && args.check.empty())
     throw Error{Code::kUsage, "--expect goes with --check"};
+  if (!(args.tolerance >= 0))
+    throw Error{Code::kUsage, "--tolerance: want a number from 0 on"};
   dl::io::refuse_overwriting(
       args.output, {args.files[0], args.weights, args.check, args.expect});
   if (!args.backend.empty() && args.backend != "theano" &&
@@ -182,9 +130,22 @@ void run(const Args& args) {
       dl::convert::import_model(args.files[0], options);
   for (const std::string& note : imported.notes)
     dl::cli::log()(dl::Level::kWarning, note);
+  // As the other program has it, with what it was given.
   if (!args.check.empty()) check(imported, args);
+  if (imported.model && !args.classes.empty())
+    dl::convert::name_classes(*imported.model, args.classes);
+  if (imported.model && !args.normalize.empty())
+    dl::convert::normalize_bytes(*imported.model, args.normalize);
   if (args.output.empty()) return;
-  if (!imported.model) return write_network(imported.network, args.output);
+  if (!imported.model) {
+    for (const std::string* option : {&args.classes, &args.normalize})
+      if (!option->empty())
+        throw Error{
+            Code::kUsage,
+            std::string(option == &args.classes ? "--classes" : "--normalize") +
+                " wants a model with weights"};
+    return write_network(imported.network, args.output);
+  }
   imported.model->provenance.push_back({.tool = kTool.name,
                                         .version = DL_VERSION,
                                         .arguments = {imported.from}});
@@ -193,6 +154,8 @@ void run(const Args& args) {
                  imported.from + ": " +
                      std::to_string(imported.model->parameters.size()) +
                      " parameters");
+  dl::cli::log()(dl::Level::kInfo,
+                 "trains with " + dl::convert::training_of(imported));
 }
 
 }  // namespace

@@ -218,10 +218,22 @@ void refuse(const std::vector<std::string>& problems, const std::string& name) {
   throw Error{Code::kConfig, message};
 }
 
+// The configurations of Keras and Deeplearning4j are JSON as well.
+void refuse_of_others(const Json& document, const std::string& name) {
+  const auto has = [&](const char* key) { return document.contains(key); };
+  const char* whose = nullptr;
+  if (has("class_name") && has("config")) whose = "Keras";
+  if (has("confs") || has("networkInputs")) whose = "Deeplearning4j";
+  if (whose != nullptr)
+    throw Error{Code::kConfig, name + ": it is a network of " + whose +
+                                   "; dl-import makes one of dl-tools of it"};
+}
+
 }  // namespace
 
 NetworkConfig parse_network(std::string_view text, const std::string& name) {
   const Json document = parse_json(text, name, Code::kConfig);
+  refuse_of_others(document, name);
   refuse(check_document(document), name);
   std::vector<std::string> problems;
   NetworkConfig config = build(document, problems);

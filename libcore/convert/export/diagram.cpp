@@ -1,5 +1,6 @@
 #include "libcore/convert/export/diagram.h"
 
+#include "libcore/convert/export/layer_name.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
 
@@ -58,10 +59,7 @@ std::string words_of(const nn::LayerConfig& layer) {
 
 // "conv2d1" says its type itself.
 std::string title_of(const std::string& name, const std::string& type) {
-  const bool numbered =
-      name.starts_with(type) &&
-      name.find_first_not_of("0123456789", type.size()) == std::string::npos;
-  return numbered ? name : name + " (" + type + ")";
+  return is_numbered(name, type) ? name : name + " (" + type + ")";
 }
 
 }  // namespace
@@ -82,6 +80,7 @@ Diagram diagram_of(const nn::NetworkConfig& config) {
     std::string size = by(rows[i].output);
     if (rows[i].parameters > 0)
       size += ", " + grouped(rows[i].parameters) + " parameters";
+    if (rows[i].parameters > 0 && layer.training.frozen) size += ", frozen";
     if (layer.shares)
       size += ", parameters of " + config.layers[*layer.shares].name;
     diagram.boxes.push_back({.title = title_of(rows[i].name, rows[i].type),

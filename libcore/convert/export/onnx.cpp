@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "libcore/base/error.h"
+#include "libcore/convert/export/layer_name.h"
 #include "libcore/convert/export/onnx_layer.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
@@ -40,7 +41,9 @@ class Writer {
 
  private:
   void add_input(std::size_t i);
-  std::string normalized(std::size_t i, std::string x);
+  std::string normalized(std::size_t i, std::string x,
+                         const tensor::Shape& stored);
+  std::string columns(const Reals& all, const tensor::Shape& shape);
   bool has_mask(std::size_t i) const;
   void add_layer(std::size_t i);
   std::string mask_of(std::size_t i, const std::string& made);
@@ -79,23 +82,38 @@ void Writer::add_input(std::size_t i) {
     value.mask = graph_.input(name + "_mask", OnnxType::kFloat,
                               tensor::Shape{form.shape[0]});
   graph_.set_scope(name);
-  value.last = form.tokens ? value.stored : normalized(i, value.stored);
+  value.last = form.tokens ? value.stored : normalized(i, value.stored, stored);
   // Columns made anew of all of them have no value of the data.
   if (normalizer.mixes()) value.stored.clear();
   values_.push_back(value);
 }
 
+// Numbers by column for [batch, ...shape].  The columns are those of the data
+// as they were gathered, which may have been flat rows where the network has
+// images, and images where it has rows.
+std::string Writer::columns(const Reals& all, const tensor::Shape& shape) {
+  const auto count = static_cast<std::int64_t>(all.size());
+  if (count == 1 || count == shape.back()) return graph_.reals(all, {count});
+  require(count > 0 && shape.elements() % count == 0,
+          "a normalizer of other columns than the network's");
+  Reals repeated(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t k = 0; k < repeated.size(); ++k)
+    repeated[k] = all[k % all.size()];
+  const auto extents = shape.extents();
+  return graph_.reals(repeated, {extents.begin(), extents.end()});
+}
+
 // (x - shift) * scale, and sums of columns.
-std::string Writer::normalized(std::size_t i, std::string x) {
+std::string Writer::normalized(std::size_t i, std::string x,
+                               const tensor::Shape& stored) {
   const data::Normalizer n = model_.normalizers.input(i);
   const auto differs = [](const std::vector<double>& all, double from) {
     return std::ranges::any_of(all, [&](double v) { return v != from; });
   };
-  const auto columns = [&](const std::vector<double>& all) {
-    return graph_.reals(all, {static_cast<std::int64_t>(all.size())});
-  };
-  if (differs(n.shift, 0)) x = graph_.node("Sub", {x, columns(n.shift)});
-  if (differs(n.scale, 1)) x = graph_.node("Mul", {x, columns(n.scale)});
+  if (differs(n.shift, 0))
+    x = graph_.node("Sub", {x, columns(n.shift, stored)});
+  if (differs(n.scale, 1))
+    x = graph_.node("Mul", {x, columns(n.scale, stored)});
   if (!n.mixes()) return x;
   const auto inputs = static_cast<std::size_t>(n.columns()),
              outputs = static_cast<std::size_t>(n.outputs());
@@ -174,8 +192,11 @@ void Writer::add_layer(std::size_t i) {
 void Writer::add_output(std::size_t i) {
   const std::size_t own = config_.outputs[i];
   const nn::Form& form = layout_.layers[own].output;
-  const std::string name = config_.is_graph() ? config_.layers[own].name
-                                              : std::string("predictions");
+  const nn::LayerConfig& layer = config_.layers[own];
+  const std::string name =
+      config_.is_graph() || !is_numbered(layer.name, layer.type->name)
+          ? layer.name
+          : "predictions";
   graph_.set_scope(config_.layers[own].name);
   std::string y = channels_behind(config_.value_of(own));
   if (form.copies > 1) {
@@ -188,11 +209,8 @@ void Writer::add_output(std::size_t i) {
     Reals back;
     back.reserve(n.scale.size());
     for (const double scale : n.scale) back.push_back(1 / scale);
-    const auto columns = [&](const Reals& all) {
-      return graph_.reals(all, {static_cast<std::int64_t>(all.size())});
-    };
-    y = graph_.node("Add",
-                    {graph_.node("Mul", {y, columns(back)}), columns(n.shift)});
+    y = graph_.node("Add", {graph_.node("Mul", {y, columns(back, form.shape)}),
+                            columns(n.shift, form.shape)});
   }
   graph_.output(name, y, form.shape);
 }

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,13 +124,23 @@ int wait_for(pid_t child) {
               "reading it takes longer than a file of its size may"};
 }
 
-void check_end(int status) {
+// What the user allows may be less than what the limits do.
+bool may_write(std::uint64_t bytes) {
+  rlimit files{};
+  return ::getrlimit(RLIMIT_FSIZE, &files) != 0 || files.rlim_max >= bytes;
+}
+
+void check_end(int status, const ApartLimits& limits) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) too_slow();
   if (WIFSIGNALED(status))
     throw Error{Code::kData, "the library that reads it crashed (signal " +
                                  std::to_string(WTERMSIG(status)) +
                                  "): it is damaged"};
+  if (!may_write(limits.result))
+    throw Error{Code::kUnavailable,
+                "reading it takes larger files than this shell allows; see "
+                "ulimit -f"};
   throw Error{Code::kData, "it unpacks to more than a file of its size may"};
 }
 
@@ -177,7 +188,7 @@ std::shared_ptr<const io::Mapping> run_apart(
   if (!in_time) ::kill(child, SIGKILL);
   const int status = wait_for(child);
   if (!in_time) too_slow();
-  check_end(status);
+  check_end(status, limits);
   return result_in(memory.get());
 }
 

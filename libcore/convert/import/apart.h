@@ -31,7 +31,8 @@ using Write = std::function<void(std::span<const std::byte>)>;
 // processes that have threads at work: the child has but the calling one.
 //
 // Throws Error: kData, the child crashed or hit a limit, as "the reading
-// library crashed on it"; what work throws; kUnavailable, there is no child.
+// library crashed on it"; what work throws; kUnavailable, there is no child, or
+// the user lets nobody write files of that size.
 std::shared_ptr<const io::Mapping> run_apart(
     const ApartLimits& limits, const std::function<void(const Write&)>& work);
 

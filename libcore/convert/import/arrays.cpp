@@ -10,7 +10,7 @@
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/npy.h"
 #include "libcore/data/stream.h"
-#include "libcore/io/source.h"
+#include "libcore/io/memory.h"
 
 namespace dl::convert {
 namespace {
@@ -59,6 +59,7 @@ tensor::Tensor read_table(std::string_view text) {
                                    std::to_string(columns)};
     columns = count;
   }
+  if (rows == 0) throw Error{Code::kData, "it is empty"};
   tensor::Tensor table(tensor::DType::kF32, {rows, columns});
   std::ranges::copy(values, table.as<float>().begin());
   return table;
@@ -73,8 +74,8 @@ std::string name_of(const std::string& tensor) {
 }
 
 // All records of a stream, one behind the other.
-Arrays read_stream(const std::string& spec) {
-  data::StreamReader reader(io::open_source(spec));
+Arrays read_stream(const Bytes& bytes) {
+  data::StreamReader reader(io::memory_source(bytes.all(), bytes.name));
   std::map<std::string, std::vector<float>> values;
   std::map<std::string, tensor::Shape> shapes;
   std::map<std::string, std::int64_t> counts;
@@ -117,7 +118,7 @@ Arrays read_arrays(const std::string& spec) {
   const std::span<const std::byte> all = bytes.all();
   const std::string_view start(reinterpret_cast<const char*>(all.data()),
                                std::min<std::size_t>(all.size(), 4));
-  if (start == kZstd) return read_stream(spec);
+  if (start == kZstd) return read_stream(bytes);
   try {
     return read_bytes(all);
   } catch (Error& e) {

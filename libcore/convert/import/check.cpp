@@ -83,6 +83,8 @@ std::vector<Tensor> inputs_of(const Imported& imported, const Arrays& arrays) {
                   "the inputs are of different numbers of "
                   "examples"};
   }
+  if (inputs[0].shape()[0] == 0)
+    throw Error{Code::kData, "there is no example to check the model with"};
   return inputs;
 }
 

@@ -1,9 +1,13 @@
 #include "libcore/convert/import/npy.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,30 +81,70 @@ Header header_of(std::span<const std::byte> file) {
   return header;
 }
 
+// IEEE 754's binary16.
+struct Half {
+  std::uint16_t bits;
+  explicit operator float() const {
+    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    float value = std::ldexp(static_cast<float>(fraction), -24);
+    if (exponent == 31)
+      value = fraction == 0 ? std::numeric_limits<float>::infinity()
+                            : std::numeric_limits<float>::quiet_NaN();
+    else if (exponent > 0)
+      value = std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+    return bits >> 15 != 0 ? -value : value;
+  }
+};
+
 template <typename T>
-void convert(std::span<const std::byte> from, std::span<float> to) {
+void convert(std::span<const std::byte> from, bool big, std::span<float> to) {
   if (from.size() / sizeof(T) < to.size()) damaged("it is cut short");
   for (std::size_t i = 0; i < to.size(); ++i) {
-    T value;
-    std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
-    to[i] = static_cast<float>(value);
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from.data() + i * sizeof(T), sizeof(T));
+    if (big) std::ranges::reverse(bytes);
+    to[i] = static_cast<float>(std::bit_cast<T>(bytes));
+  }
+}
+
+// Where each number of C's order lies in Fortran's, whose first axis is next to
+// itself.
+void reorder(const tensor::Shape& shape, std::span<float> values) {
+  const std::vector<float> from(values.begin(), values.end());
+  std::vector<std::size_t> step, index(static_cast<std::size_t>(shape.rank()));
+  std::size_t next = 1;
+  for (const std::int64_t extent : shape.extents()) {
+    step.push_back(next);
+    next *= static_cast<std::size_t>(extent);
+  }
+  std::size_t at = 0;
+  for (float& value : values) {
+    value = from[at];
+    for (std::size_t k = index.size(); k-- > 0;) {
+      at += step[k];
+      if (++index[k] < static_cast<std::size_t>(shape[static_cast<int>(k)]))
+        break;
+      at -= index[k] * step[k];
+      index[k] = 0;
+    }
   }
 }
 
 void convert(const std::string& type, std::span<const std::byte> from,
              std::span<float> to) {
   const std::string kind = type.empty() ? "" : type.substr(1);
-  if (type.starts_with('>')) damaged("its numbers are big-endian");
-  if (kind == "f4") return convert<float>(from, to);
-  if (kind == "f8") return convert<double>(from, to);
-  if (kind == "i8") return convert<std::int64_t>(from, to);
-  if (kind == "i4") return convert<std::int32_t>(from, to);
-  if (kind == "i2") return convert<std::int16_t>(from, to);
-  if (kind == "i1") return convert<std::int8_t>(from, to);
-  if (kind == "u8") return convert<std::uint64_t>(from, to);
-  if (kind == "u4") return convert<std::uint32_t>(from, to);
-  if (kind == "u2") return convert<std::uint16_t>(from, to);
-  if (kind == "u1" || kind == "b1") return convert<std::uint8_t>(from, to);
+  const bool big = type.starts_with('>');
+  if (kind == "f2") return convert<Half>(from, big, to);
+  if (kind == "f4") return convert<float>(from, big, to);
+  if (kind == "f8") return convert<double>(from, big, to);
+  if (kind == "i8") return convert<std::int64_t>(from, big, to);
+  if (kind == "i4") return convert<std::int32_t>(from, big, to);
+  if (kind == "i2") return convert<std::int16_t>(from, big, to);
+  if (kind == "i1") return convert<std::int8_t>(from, big, to);
+  if (kind == "u8") return convert<std::uint64_t>(from, big, to);
+  if (kind == "u4") return convert<std::uint32_t>(from, big, to);
+  if (kind == "u2") return convert<std::uint16_t>(from, big, to);
+  if (kind == "u1" || kind == "b1") return convert<std::uint8_t>(from, big, to);
   damaged("its numbers are of the type " + in_quotes(type));
 }
 
@@ -112,10 +156,9 @@ tensor::Tensor read_npy(std::span<const std::byte> file) {
   const auto count = static_cast<std::uint64_t>(shape.elements());
   const std::span<const std::byte> numbers = file.subspan(header.bytes);
   if (count > numbers.size()) damaged("it is cut short");
-  if (header.fortran && shape.rank() > 1)
-    damaged("it is in Fortran's order; numpy.ascontiguousarray() changes that");
   tensor::Tensor array(tensor::DType::kF32, shape);
   convert(header.type, numbers, array.as<float>());
+  if (header.fortran) reorder(shape, array.as<float>());
   return array;
 }
 

@@ -10,8 +10,9 @@
 
 namespace dl::convert {
 
-// Of booleans, whole numbers and reals, little-endian, in C's order; as
-// float32. Throws Error: kData, no such file, or of another type.
+// Of booleans, whole numbers and reals, in either order of bytes and of axes,
+// as float32 in C's order.  Throws Error: kData, no such file, or of another
+// type.
 tensor::Tensor read_npy(std::span<const std::byte> file);
 
 }  // namespace dl::convert

@@ -57,6 +57,13 @@ std::string Zip::member(const std::string& name, std::size_t most) const {
   const zip_int64_t at =
       zip_name_locate(state_->archive, name.c_str(), ZIP_FL_ENC_RAW);
   if (at < 0) damaged("it has no member " + quoted);
+  const zip_int64_t count = zip_get_num_entries(state_->archive, 0);
+  for (zip_int64_t i = at + 1; i < count; ++i) {
+    const char* other = zip_get_name(
+        state_->archive, static_cast<zip_uint64_t>(i), ZIP_FL_ENC_RAW);
+    if (other != nullptr && name == other)
+      damaged("it has two members " + quoted);
+  }
   zip_stat_t about;
   if (zip_stat_index(state_->archive, static_cast<zip_uint64_t>(at), 0,
                      &about) < 0 ||

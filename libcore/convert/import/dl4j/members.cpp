@@ -19,8 +19,12 @@ constexpr std::size_t kMaxText = std::size_t{32} << 20;
 std::vector<float> read_vector(const std::string& member) {
   Bytes bytes(std::as_bytes(std::span(member)));
   // A model without parameters has an empty member.
-  return bytes.left() == 0 ? std::vector<float>{}
-                           : read_nd4j_array(bytes).values;
+  if (bytes.left() == 0) return {};
+  std::vector<float> values = read_nd4j_array(bytes).values;
+  if (bytes.left() > 0)
+    throw Error{Code::kData, "it has " + std::to_string(bytes.left()) +
+                                 " bytes behind its end"};
+  return values;
 }
 
 }  // namespace

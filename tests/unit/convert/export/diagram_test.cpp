@@ -38,6 +38,18 @@ TEST_CASE("a box says what a layer does, gives and has") {
                               {0, 1}, {1, 2}, {2, 3}, {3, 4}, {1, 4}, {4, 5}});
 }
 
+TEST_CASE("a box says that its parameters are frozen") {
+  const Diagram diagram = diagram_of(nn::parse_network(
+      R"({"input": {"shape": [2]}, "layers": [
+        {"type": "dense", "units": 3, "frozen": true},
+        {"type": "activation", "activation": "relu"},
+        {"type": "output", "units": 1, "loss": "mean_squared_error"}]})",
+      "network"));
+  CHECK(diagram.boxes[1].size == "3, 9 parameters, frozen");
+  CHECK(diagram.boxes[2].size == "3");
+  CHECK(diagram.boxes[3].size == "1, 4 parameters");
+}
+
 TEST_CASE("Graphviz gets a node for each box and its arrows") {
   const std::string dot =
       to_dot(diagram_of(nn::parse_network(kNetwork, "network")));

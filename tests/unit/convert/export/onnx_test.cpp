@@ -106,6 +106,56 @@ TEST_CASE("normalizers come first, and the names of classes along") {
   CHECK(proto.metadata_props(0).value() == R"(["up","down"])");
 }
 
+// The columns are those of the data, and the input is the network's.
+TEST_CASE("normalizers of flat rows fit images, and those of images rows") {
+  const auto columns = [](std::int64_t count, std::vector<double>& all) {
+    for (std::int64_t k = 0; k < count; ++k)
+      all.push_back(static_cast<double>(k + 1));
+  };
+  for (const auto& [shape, count] :
+       {std::pair<std::string, std::int64_t>{"[4, 4, 2]", 32},
+        {"[4, 4, 1]", 16},
+        {"[16, 1]", 16},
+        {"[1, 16]", 16},
+        {"[32]", 2}}) {
+    INFO(shape);
+    nn::Model model = model_of(R"({"input": {"shape": )" + shape +
+                               R"(}, "layers": [{"type": "flatten"},
+        {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+    data::Normalizer n{"minmax", {}, {}};
+    columns(count, n.shift);
+    columns(count, n.scale);
+    n.scale[0] = 0.5;
+    model.normalizers.inputs = {n};
+    const auto proto = written(model);
+    CHECK(operators(proto)[0] == "Sub");
+    const auto& weights = proto.graph().initializer();
+    const auto found =
+        std::ranges::find(weights, proto.graph().node(0).input(1),
+                          [](const auto& weight) { return weight.name(); });
+    REQUIRE(found != weights.end());
+    const auto* numbers =
+        reinterpret_cast<const float*>(found->raw_data().data());
+    const std::size_t many = found->raw_data().size() / sizeof(float);
+    for (std::size_t k = 0; k < many; ++k)
+      CHECK(numbers[k] ==
+            static_cast<float>(k % static_cast<std::size_t>(count) + 1));
+    // What the input is does not follow from the normalizer.
+    const tensor::Shape input = model.config.inputs[0].shape;
+    CHECK(proto.graph().input(0).type().tensor_type().shape().dim_size() ==
+          input.rank() + 1);
+    CHECK((many == static_cast<std::size_t>(input.back()) ||
+           many == static_cast<std::size_t>(input.elements())));
+  }
+}
+
+TEST_CASE("the output of a sequence has the name that its layer was given") {
+  const auto proto = written(model_of(R"({"input": {"shape": [2]}, "layers": [
+      {"type": "output", "name": "digit", "units": 2,
+       "loss": "mean_squared_error"}]})"));
+  CHECK(shape_of(proto.graph().output(0)) == "digit batch 2");
+}
+
 TEST_CASE("layers that share have one weight") {
   const auto proto = written(model_of(R"({
     "inputs": [{"name": "a", "shape": [3]}, {"name": "b", "shape": [3]}],

@@ -92,11 +92,9 @@ TEST_CASE("what is no array of numbers is named") {
 TEST_CASE("a user block is passed over") {
   const Made made(1024);
   made.dataset("a", H5T_NATIVE_FLOAT);
-  std::vector<std::byte> bytes(1024);
+  std::vector<std::byte> bytes(1024);  // the library's image has no block
   const std::vector<std::byte> file = made.bytes();
   bytes.insert(bytes.end(), file.begin(), file.end());
-  if (file.size() > 1024 && container_of(file) == Container::kHdf5)
-    bytes = file;  // the library's image has the block
   CHECK(container_of(bytes) == Container::kHdf5);
   CHECK(read(bytes).arrays.count("a") == 1);
 }

@@ -1,0 +1,9 @@
+#!/bin/bash
+# What the name of a file may be, and what goes without saying.
+. "$DL_TEST_ROOT/tests/cli/dl-eval/_pets.sh"
+cp "$models/pets.safetensors" .
+dl-export pets.safetensors -o PETS.ONNX && dl-export pets.safetensors -o pets.onnx && cmp PETS.ONNX pets.onnx && echo same
+dl-export pets.safetensors --masks always -o masked.onnx
+echo "status $?"
+dl-export pets.safetensors --masks never -o never.onnx
+ls
