@@ -1,9 +1,10 @@
-// Sizes of a window, as keys of a node.
+// Sizes of windows and inputs, written down.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_AXES_H_
 #define DL_LIBCORE_CONVERT_IMPORT_AXES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libcore/base/json.h"
@@ -17,6 +18,14 @@ inline void put_axes(Json& node, const char* key,
     node[key] = sizes[0];
   else
     node[key] = sizes;
+}
+
+// Of extents some of which are open, "?,?,3", what may be typed: "10,10,3".
+inline std::string example_of(const std::string& extents) {
+  std::string example;
+  for (const char c : extents)
+    example += c == '?' ? std::string("10") : std::string(1, c);
+  return example;
 }
 
 }  // namespace dl::convert

@@ -8,6 +8,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/convert/import/axes.h"
 #include "libcore/convert/import/dl4j/legacy.h"
 
 namespace dl::convert::dl4j {
@@ -183,12 +184,10 @@ Shape ordered(const Shape& given, const Need& need) {
   for (int k = 0; k < open; ++k) text += "?,";
   text += channels;
   if (need.kind == Kind::kTokens) text = "?";
-  std::string example;  // which can be typed
-  for (const char c : text) example += c == '?' ? "10" : std::string(1, c);
   throw Error{Code::kUsage, "the model does not say what shape its input " +
                                 in_quotes(name) + " has, " + text +
                                 "; --shape gives it, as in --shape " + name +
-                                "=" + example};
+                                "=" + example_of(text)};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/axes.h"
 #include "libcore/convert/import/keras/keras_1.h"
 #include "libcore/convert/import/keras/site.h"
 
@@ -102,7 +103,7 @@ tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
     throw Error{Code::kUsage, "the input " + in_quotes(layer.name) +
                                   " is of any size, " + text +
                                   "; --shape gives one, as in --shape " +
-                                  layer.name + "=" + text};
+                                  layer.name + "=" + example_of(text)};
   if (extents.empty()) extents.push_back(1);
   if (extents.size() > 7)
     refuse("the input " + in_quotes(layer.name) + " has too many dimensions");

@@ -6,6 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/convert/import/axes.h"
 #include "libcore/convert/import/onnx/numbers.h"
 #include "libcore/convert/import/onnx/site.h"
 
@@ -92,10 +93,10 @@ Sizes Maker::dims_of(const InputInfo& info, std::size_t batch) const {
     text += (text.empty() ? "" : ",") +
             (extent < 0 ? std::string("?") : std::to_string(extent));
   if (std::ranges::count(dims, -1) > 0)
-    throw Error{Code::kUsage, "the input " + in_quotes(info.name) +
-                                  " is of any size, " + text +
-                                  "; --shape gives one, as in --shape " +
-                                  displayed(info.name) + "=" + text};
+    throw Error{Code::kUsage,
+                "the input " + in_quotes(info.name) + " is of any size, " +
+                    text + "; --shape gives one, as in --shape " +
+                    displayed(info.name) + "=" + example_of(text)};
   return dims;
 }
 
