@@ -47,9 +47,9 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("output,o", &a.output, "FILE", "where it goes");
   opt.add("format", &a.format, "FORMAT",
           "onnx, keras, h5, json, dot or svg; else as the name of FILE ends");
-  opt.add("masks", &a.masks, "WHEN",
-          "sequences have a mask beside them: always, never, or auto, where\n"
-          "the training data had one");
+  opt.add(
+      "masks", &a.masks, "WHEN",
+      "whether sequences have a mask: always, never, or auto, as the data had");
   opt.rest(&a.models);
 }
 

@@ -32,8 +32,8 @@ inline void declare(dl::cli::Options& opt, Args& a) {
   opt.add("map", &a.map, "NAMES",
           "which tensors of the state dict are which; - prints a proposal");
   opt.add("backend", &a.backend, "NAME",
-          "what computed a model of Keras whose file does not say it:\n"
-          "theano or tensorflow");
+          "theano or tensorflow: what computed a model of Keras, if it says "
+          "nothing");
   opt.add("shape", &a.shapes, "[INPUT=]SHAPE",
           "extents of an input that the model leaves open, as 28,28,1");
   opt.add("classes", &a.classes, "NAMES",

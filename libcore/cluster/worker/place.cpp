@@ -39,9 +39,12 @@ LaunchedAs find_place(WorkerOptions& options, const Log& log) {
   if (threads > 0) return place;
   const Threads share = share_cores(cores_of_process(), place, environment);
   threads = share.count;
-  log(Level::kInfo, std::to_string(threads) +
-                        (threads == 1 ? " thread (" : " threads (") +
-                        share.why + ")");
+  // News where it is not what anybody would expect.
+  const bool shared =
+      place.rank || place.local_size || threads != cores_of_process().bound;
+  log(shared ? Level::kInfo : Level::kDetail,
+      std::to_string(threads) + (threads == 1 ? " thread (" : " threads (") +
+          share.why + ")");
   return place;
 }
 

@@ -1,5 +1,7 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page README.md
+cp "$DL_TEST_ROOT/tests/golden/keras/pair.keras" model.keras
+cp "$DL_TEST_ROOT/tests/golden/onnx/image.onnx" model.onnx
 ln -s "$DL_TEST_ROOT/scripts" scripts
 mnist site/mnist 512 128
 export DL_DATA_MIRROR=file://$PWD/site DL_DATA_CHECKSUMS=$PWD/sums
@@ -14,7 +16,6 @@ run_next '--zip'
 run_next '--output-of'
 skip_next '--hosts' 'other hosts'
 skip_next 'srun dl-worker' 'other hosts'
-run_next 'dl-export'
+run_next 'dl-export model.safetensors'
 skip_next 'make install' 'builds and installs'
-skip_next 'dl-import' 'no such model'
 page_ends

@@ -29,6 +29,7 @@ rm train-*.dls
 lenet_data
 help_of dl-master
 run_next '--local 2'
+skip_next '--hosts' 'other hosts'
 skip_next '--master-file m.json' 'four workers'
 page_ends
 
@@ -66,9 +67,12 @@ run_next '--weights'
 skip_next '--shape 100,64' 'no such model'
 skip_next 'lenet.zip --shape' 'no such model'
 skip_next '--check recorded.npz' 'no such model'
+skip_next 'resnet18.onnx' 'no such model'
+skip_next '--map -' 'no such state dict'
+skip_next '--map map.json' 'no such state dict'
 page_ends
 
-cp lenet.safetensors chars.safetensors
+dl-import -q model.json --weights model.weights.h5 -o chars.safetensors
 help_of dl-export
 run_next '-o lenet.onnx'
 run_next '-o lenet.svg'

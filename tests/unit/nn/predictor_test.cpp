@@ -220,8 +220,8 @@ Seen predict(const Model& model, const std::string& spec, Labels labels) {
   Seen seen;
   PredictorOptions options = kFour;
   options.labels = labels;
-  options.log = [&](Level, const std::string& line) {
-    seen.warnings.push_back(line);
+  options.log = [&](Level level, const std::string& line) {
+    if (level != Level::kDetail) seen.warnings.push_back(line);
   };
   Predictor(model, options)
       .run(
