@@ -22,6 +22,7 @@ class Writer {
     for (std::size_t i = 0; i < config_.inputs.size(); ++i) add_input(i);
     for (std::size_t i = 0; i < config_.layers.size(); ++i) add_layer(i);
     std::vector<std::string> outputs;
+    outputs.reserve(config_.outputs.size());
     for (std::size_t i = 0; i < config_.outputs.size(); ++i)
       outputs.push_back(add_output(i));
     const std::vector<KerasNode> nodes = in_keras_order(nodes_, outputs);
