@@ -7,6 +7,7 @@ import sys
 import warnings
 
 import numpy as np
+import onnx
 import onnxruntime
 import torch
 from safetensors.torch import save_file
@@ -64,6 +65,18 @@ class Steps(nn.Module):
         return y[:, -1] + 2 * state[0]
 
 
+def without_traces(path):
+    """PyTorch notes at each node where in which files it was made."""
+    model = onnx.load(path)
+    for node in model.graph.node:
+        del node.metadata_props[:]
+        node.doc_string = ""
+    for value in [*model.graph.value_info, *model.graph.input, *model.graph.output,
+                  *model.graph.initializer]:
+        del value.metadata_props[:]
+    onnx.save(model, path)
+
+
 def write(name, model, x, dynamo):
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
@@ -78,6 +91,7 @@ def write(name, model, x, dynamo):
         torch.onnx.export(model, (x,), str(path), input_names=["input"], output_names=["output"], dynamo=False,
                           opset_version=17, dynamic_axes={"input": {0: "batch"}},
                           training=torch.onnx.TrainingMode.PRESERVE)
+    without_traces(path)
     session = onnxruntime.InferenceSession(str(path))
     np.savez(folder / f"{name}.npz", x=x.numpy(), y=session.run(None, {"input": x.numpy()})[0])
     return model
