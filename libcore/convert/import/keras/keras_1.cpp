@@ -108,6 +108,7 @@ Array moved(const Array& array, const std::vector<int>& axes) {
   auto own = std::make_shared<std::vector<float>>(array.values.size());
   permuted(array, axes)(*own);
   std::vector<std::int64_t> extents;
+  extents.reserve(axes.size());
   for (const int axis : axes) extents.push_back(array.shape[axis]);
   return {Shape(std::span<const std::int64_t>(extents)), *own, own};
 }
@@ -142,6 +143,7 @@ std::vector<Array> gates(const std::vector<Array>& arrays,
   std::vector<Array> joined;
   for (std::size_t part = 0; part < 3; ++part) {
     std::vector<Array> all;
+    all.reserve(order.size());
     for (const std::size_t gate : order) all.push_back(arrays[3 * gate + part]);
     joined.push_back(beside(all));
   }

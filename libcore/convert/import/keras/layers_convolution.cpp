@@ -103,7 +103,7 @@ Flow padded_as_theano(Site& site, const Flow& value, Window& window) {
         "needed");
   window.padding = "valid";
   const std::string axes = std::to_string(window.axes()) + "d";
-  const Flow wide = site.add(
+  Flow wide = site.add(
       "before", {{"type", "zero_pad" + axes}, {"padding", sides}}, {value});
   if (std::ranges::count(cut, 0) == static_cast<long>(cut.size())) return wide;
   return site.add("behind", {{"type", "crop" + axes}, {"cropping", cut}},
@@ -141,18 +141,18 @@ Flow grouped(Site& site, const Flow& value, const Window& window,
     window.put_into(node);
     site.add_training(node, "kernel");
     const Flow made = site.add(part, node, {some});
-    const Array kernel = arrays[0];
-    site.fill(made.node, "weight", [=](std::span<float> to) {
-      const std::size_t window_in = to.size() / static_cast<std::size_t>(out);
-      for (std::size_t f = 0; f < static_cast<std::size_t>(out); ++f)
-        for (std::size_t k = 0; k < window_in; ++k)
-          to[f * window_in + k] =
-              kernel.values[k * static_cast<std::size_t>(filters) +
-                            static_cast<std::size_t>(g * out) + f];
-    });
+    site.fill(made.node, "weight",
+              [=, kernel = arrays[0]](std::span<float> to) {
+                const std::size_t window_in =
+                    to.size() / static_cast<std::size_t>(out);
+                for (std::size_t f = 0; f < static_cast<std::size_t>(out); ++f)
+                  for (std::size_t k = 0; k < window_in; ++k)
+                    to[f * window_in + k] =
+                        kernel.values[k * static_cast<std::size_t>(filters) +
+                                      static_cast<std::size_t>(g * out) + f];
+              });
     if (has_bias(site)) {
-      const Array bias = arrays[1];
-      site.fill(made.node, "bias", [=](std::span<float> to) {
+      site.fill(made.node, "bias", [=, bias = arrays[1]](std::span<float> to) {
         std::ranges::copy(
             bias.values.subspan(static_cast<std::size_t>(g * out), to.size()),
             to.begin());

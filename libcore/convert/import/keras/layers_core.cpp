@@ -162,6 +162,7 @@ Flow maxout(Site& site) {
     return part;
   };
   std::vector<Flow> all;
+  all.reserve(static_cast<std::size_t>(layers));
   for (std::int64_t i = 0; i < layers; ++i)
     all.push_back(dense_part(site, "part" + std::to_string(i), units,
                              "identity", bias,
