@@ -202,6 +202,7 @@ Json Proposer::by_size(const nn::Segment& segment) {
         used_.insert(name);
         if (alike) return name;
         std::vector<int> order;
+        order.reserve(tensor.shape.size());
         for (std::size_t k = 0; k < tensor.shape.size(); ++k)
           order.push_back(static_cast<int>(k));
         return {{"from", name}, {"order", order}};

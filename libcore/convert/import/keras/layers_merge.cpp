@@ -178,7 +178,7 @@ Flow dot(Site& site) {
       values[i] =
           site.add("unit" + std::to_string(i),
                    {{"type", "l2_normalize"}, {"epsilon", 1e-12}}, {values[i]});
-  const Flow flow = site.add("", {{"type", "dot"}}, values);
+  Flow flow = site.add("", {{"type", "dot"}}, values);
   if (!site.flag({"keepdims"}, false)) return flow;  // of Keras 1's cosine
   return site.add("row", {{"type", "reshape"}, {"shape", {1, 1}}}, {flow});
 }

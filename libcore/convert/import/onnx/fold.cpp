@@ -172,6 +172,7 @@ Folded part_of(const Constant& x, std::size_t axis, std::int64_t begin,
                std::int64_t count, std::int64_t step) {
   std::vector<std::int64_t> which;
   if (count > kMostFolded) return std::nullopt;
+  which.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
   for (std::int64_t i = 0; i < count; ++i) which.push_back(begin + i * step);
   Node gather;
   gather.attributes["axis"] = static_cast<std::int64_t>(axis);
@@ -352,6 +353,7 @@ Folded ranged(const In& in) {
   const double count = std::ceil((end - begin) / step);
   if (!(count <= kMostFolded)) return std::nullopt;
   std::vector<std::int64_t> values;
+  values.reserve(static_cast<std::size_t>(std::max(count, 0.0)));
   for (double i = 0; i < count; ++i)
     values.push_back(static_cast<std::int64_t>(begin + i * step));
   const Sizes shape{static_cast<std::int64_t>(values.size())};

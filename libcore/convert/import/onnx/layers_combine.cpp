@@ -57,8 +57,8 @@ Flow line(Site& site, const Flow& given, double factor, double amount) {
 Constant mapped(const Constant& from, double (*f)(double)) {
   std::vector<float> all = from.reals();
   for (float& one : all) one = static_cast<float>(f(one));
-  return Constant::of_reals({static_cast<std::int64_t>(all.size())},
-                            std::move(all));
+  const auto size = static_cast<std::int64_t>(all.size());
+  return Constant::of_reals({size}, std::move(all));
 }
 
 // Whether a mask lets query i see keys up to i alone, or (all) everything;
@@ -211,6 +211,7 @@ Flow with_constant(Site& site, const Flow& flow, const Constant& given,
 
 Flow together(Site& site, const char* type) {
   std::vector<Flow> flows;
+  flows.reserve(site.node().in.size());
   for (std::size_t i = 0; i < site.node().in.size(); ++i)
     flows.push_back(site.flow(i));
   flows = site.alike(flows);
@@ -291,6 +292,7 @@ void power(Site& site) {
 
 void concatenate(Site& site) {
   std::vector<Flow> flows;
+  flows.reserve(site.node().in.size());
   for (std::size_t i = 0; i < site.node().in.size(); ++i)
     flows.push_back(site.plain(site.flow(i)));
   if (flows.empty()) site.refuse("it has no inputs");

@@ -18,7 +18,7 @@ Fill as_is(const Constant& constant) {
 
 // Axis i of the result is axes[i] of the kernel, of which `first` to `count` of
 // the first axis are taken.
-Fill kernel_fill(const Constant& kernel, std::vector<int> axes,
+Fill kernel_fill(const Constant& kernel, const std::vector<int>& axes,
                  std::int64_t first, std::int64_t count) {
   return [=](std::span<float> to) {
     const Sizes& own = kernel.shape();

@@ -131,6 +131,7 @@ void group(Site& site) {
     if (c.elements() != groups || groups == flow.shape().back()) return c;
     std::vector<float> all;
     const std::int64_t channels = flow.shape().back();
+    all.reserve(static_cast<std::size_t>(channels));
     for (std::int64_t i = 0; i < channels; ++i)
       all.push_back(static_cast<float>(
           c.at(static_cast<std::size_t>(i / (channels / groups)))));
@@ -155,6 +156,7 @@ void instance(Site& site) {
     if (rest.size() > 1 && rest[0] == within &&
         within == given.shape().rank() - 1) {
       std::vector<Axis> ours;
+      ours.reserve(static_cast<std::size_t>(group) + 1);
       for (int k = 0; k < group; ++k) ours.push_back({k});
       ours.push_back({group, within});
       Flow flow;

@@ -204,7 +204,7 @@ Flow sequence(Site& site) {
 // The state behind the last step of each direction, of all steps.
 Value last_state(const Recurrent& r, const Value& all) {
   Site& site = r.site;
-  const Value last = site.add("last", {{"type", "last_step"}}, {all});
+  Value last = site.add("last", {{"type", "last_step"}}, {all});
   if (r.directions == 1) return last;
   Value first = site.add(
       "first", {{"type", "subset"}, {"axis", 0}, {"begin", 0}, {"end", 1}},
