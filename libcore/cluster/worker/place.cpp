@@ -37,11 +37,11 @@ LaunchedAs find_place(WorkerOptions& options, const Log& log) {
       log(Level::kWarning, doubt);
   int& threads = options.trainer.threads;
   if (threads > 0) return place;
-  const Threads share = share_cores(cores_of_process(), place, environment);
+  const Cores cores = cores_of_process();
+  const Threads share = share_cores(cores, place, environment);
   threads = share.count;
   // News where it is not what anybody would expect.
-  const bool shared =
-      place.rank || place.local_size || threads != cores_of_process().bound;
+  const bool shared = place.rank || place.local_size || threads != cores.bound;
   log(shared ? Level::kInfo : Level::kDetail,
       std::to_string(threads) + (threads == 1 ? " thread (" : " threads (") +
           share.why + ")");

@@ -6,6 +6,7 @@
 #include "libcore/base/error.h"
 #include "libcore/convert/import/dl4j/conf.h"
 #include "libcore/convert/import/dl4j/model.h"
+#include "libcore/convert/import/empty_model.h"
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/keras/model.h"
 #include "libcore/convert/import/onnx/make.h"
@@ -100,13 +101,8 @@ nn::NetworkConfig network_of(const Json& document) {
 
 nn::Model filled(const std::map<std::string, Fill>& fills,
                  nn::NetworkConfig config) {
-  nn::Model model;
-  model.config = std::move(config);
-  model.normalizers.inputs.resize(model.config.inputs.size());
-  model.normalizers.outputs.resize(model.config.outputs.size());
-  const nn::Layout layout = nn::layout_of(model.config);
-  model.parameters.resize(static_cast<std::size_t>(layout.parameter_count));
-  model.statistics.resize(static_cast<std::size_t>(layout.statistics_count));
+  const nn::Layout layout = nn::layout_of(config);
+  nn::Model model = empty_model(std::move(config), layout);
   const auto fill = [&](const std::vector<nn::Segment>& segments,
                         std::vector<float>& to) {
     for (const nn::Segment& segment : segments) {

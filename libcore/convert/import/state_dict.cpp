@@ -5,6 +5,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
+#include "libcore/convert/import/empty_model.h"
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/onnx/numbers.h"
 #include "libcore/io/safetensors.h"
@@ -251,13 +252,8 @@ StateDict read_state_dict(const std::string& spec) {
 
 nn::Model mapped_model(nn::NetworkConfig config, const StateDict& state,
                        const Json& map) {
-  nn::Model model;
-  model.config = std::move(config);
-  model.normalizers.inputs.resize(model.config.inputs.size());
-  model.normalizers.outputs.resize(model.config.outputs.size());
-  const nn::Layout layout = nn::layout_of(model.config);
-  model.parameters.resize(static_cast<std::size_t>(layout.parameter_count));
-  model.statistics.resize(static_cast<std::size_t>(layout.statistics_count));
+  const nn::Layout layout = nn::layout_of(config);
+  nn::Model model = empty_model(std::move(config), layout);
   if (!map.is_object()) refuse("the map is no object of names");
   std::size_t used = 0;
   const auto fill = [&](const std::vector<nn::Segment>& segments,

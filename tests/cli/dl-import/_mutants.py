@@ -14,6 +14,7 @@ import zipfile
 
 KERAS = ("image.keras", "image.h5", "pair.keras", "pair.h5", "words.json", "words.weights.h5", "keras2-pair.h5",
          "keras1-theano.h5", "keras1-tensorflow.h5")
+ONNX = ("image.onnx", "words.onnx", "words-dynamo.onnx", "steps.onnx")
 DL4J = ("rows.zip", "vertices.zip", "recurrent.zip", "residual.zip", "legacy.zip")
 
 
@@ -88,7 +89,8 @@ def mutant(source, draw):
 def tried(golden, number):
     """(status, what is wrong with the answer or "")"""
     draw = random.Random(number)
-    sources = [golden / "keras" / n for n in KERAS] + [golden / "dl4j" / n for n in DL4J]
+    sources = [golden / folder / n for folder, names in (("keras", KERAS), ("dl4j", DL4J), ("onnx", ONNX))
+               for n in names]
     sources = [s for s in sources if s.exists()]
     source = sources[number % len(sources)]
     with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +101,8 @@ def tried(golden, number):
             command = ["dl-import", "-q", source.with_name("words.json"), "--weights", path, "-o", path.with_name("m")]
         done = subprocess.run(command, capture_output=True, timeout=280, check=False)
     talk = done.stderr.decode("utf-8", "replace").splitlines()
-    sentences = [line for line in talk if not line.startswith("Try ")]
+    # A note may come before.
+    sentences = [line for line in talk if not line.startswith("Try ") and "channels last" not in line]
     refused = done.returncode in (64, 65)
     if done.returncode not in (0, 64, 65) or (
             refused and (len(sentences) != 1 or not sentences[0].startswith("dl-import: "))):
