@@ -26,6 +26,9 @@ vertex() { printf '"%s": {"@class": "x.MergeVertex"}' "$1"; }
 printf '{"networkInputs": ["x"], "networkOutputs": ["a"], "vertices": {%s, %s}, "vertexInputs": {"a": ["b"], "b": ["a"]}}' \
 	"$(vertex a)" "$(vertex b)" >m.json
 dl-import m.json -o net.json
+# A vertex of nothing.
+printf '{"networkInputs": ["x"], "networkOutputs": ["a"], "vertices": {%s}, "vertexInputs": {"a": []}}' "$(vertex a)" >m.json
+dl-import m.json --shape x=3 -o net.json
 # A model with more numbers than parameters, and a damaged one.
 zip() { # COEFFICIENTS: of a model of one layer
 	python3 - "$1" <<'PY'

@@ -94,6 +94,7 @@ Flow make_vertex(Site& site) {
   const std::string name = class_of(site.json(), "vertex");
   const Make make = find(vertices(), name);
   if (make == nullptr) site.refuse(why_not(name));
+  if (site.in().empty()) site.refuse("it has no inputs");
   return make(site);
 }
 
