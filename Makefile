@@ -87,12 +87,13 @@ peers-models: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin keras
 
 .PHONY: peers-distributed
-## peers-distributed: over 100 Mbit/s and 1 Gbit/s beside PyTorch's DDP (root)
+## peers-distributed: over slow lines beside PyTorch's DDP and our own estimate (root)
 peers-distributed: bootstrap-test
 	$(MAKE) configure
 	$(build) tools peers_tools
 	scripts/peers --bin $(BUILD)/bin distributed $(PEERS) \
 	  --json $(BUILD)/peers-distributed.json
+	scripts/peers --bin $(BUILD)/bin scaling
 
 .PHONY: soak
 ## soak: hundreds of kills, bad connections and restarts (a quarter of an hour)
@@ -139,7 +140,7 @@ analyze: bootstrap-test
 .PHONY: format
 ## format: put all C++ in the style of .clang-format
 format:
-	git ls-files '*.cpp' '*.h' '*.cu' | xargs clang-format -i
+	git ls-files '*.cpp' '*.h' '*.cu' | xargs "$$(scripts/clang-tools)/clang-format" -i
 
 .PHONY: install
 ## install: PREFIX= (default /usr/local) and DESTDIR= say where

@@ -396,7 +396,7 @@ Folded product(const Node& node, const In& in) {
   double all = 1;
   for (std::size_t i = 0; i < static_cast<std::size_t>(in[0]->elements()); ++i)
     all *= in[0]->at(i);
-  const Sizes shape(node.integer("keepdims", 1) != 0 ? 1 : 0, 1);
+  const Sizes shape = node.integer("keepdims", 1) != 0 ? Sizes{1} : Sizes{};
   return in[0]->whole()
              ? Constant::of_wholes(shape, {static_cast<std::int64_t>(all)})
              : Constant::of_reals(shape, {static_cast<float>(all)});
