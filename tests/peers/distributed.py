@@ -18,6 +18,7 @@ import tempfile
 import time
 
 import data
+from history import History
 from hosts import Hosts, sent_bytes, why_not
 from table import number, say, show
 
@@ -40,7 +41,6 @@ WANTED = {("sharing", 100): {"plain": 20, "fp16": 10, "powersgd": 2},
           # As many bytes.
           ("sync", 1000): {"plain": 1.2},
           ("sync", 10000): {"plain": 1.2}}
-WAIT = 300  # seconds for the first mini-batches
 
 
 def parse():
@@ -119,61 +119,13 @@ class Bench:
             time.sleep(self.args.seconds)
             last = history.read()
             sent = sum(sent_bytes(worker.pid) - b for worker, b in zip(workers, before))
-        commits = history.commits[first:last]
-        if len(commits) < 2:
-            raise SystemExit(f"peers: {way} at {mbit} Mbit/s committed too little in time; "
-                             "raise --seconds")
-        seconds = commits[-1]["mono"] - commits[0]["mono"]
-        examples = sum(c["examples"] for c in commits[1:])
+        commits, rate = history.rate(first, last)
         batches = sum(c["count"] for c in commits[1:])
-        return {"examples_per_second": examples / seconds,
+        return {"examples_per_second": rate,
                 # A step is one mini-batch of every host.
                 "sent_per_step": sent / batches,
                 "payload_per_batch": sum(c["bytes"] for c in commits[1:]) / batches,
                 "waited": history.waited()}
-
-
-class History:
-    """events.jsonl as it grows."""
-
-    def __init__(self, path, log):
-        self.path, self.log, self.at = path, log, 0
-        self.commits, self.exchange = [], []
-
-    def read(self):
-        """How many commits there are by now."""
-        if self.path.exists():
-            with open(self.path, encoding="utf-8") as file:
-                file.seek(self.at)
-                for line in iter(file.readline, ""):
-                    if not line.endswith("\n"):
-                        break
-                    self.at += len(line.encode())
-                    event = json.loads(line)
-                    if event["event"] == "commit":
-                        self.commits.append(event)
-                    elif event["event"] == "exchange":
-                        self.exchange.append(event)
-        return len(self.commits)
-
-    def wait_for_all(self, workers):
-        """Until each has committed three times (averaging: once)."""
-        deadline = time.monotonic() + WAIT
-        while time.monotonic() < deadline:
-            self.read()
-            counts = {}
-            for commit in self.commits:
-                counts[commit["worker"]] = counts.get(commit["worker"], 0) + commit["count"]
-            if len(counts) == workers and min(counts.values()) >= 3:
-                return
-            time.sleep(0.2)
-        tail = pathlib.Path(self.log).read_text(encoding="utf-8")[-2000:]
-        raise SystemExit(f"peers: not all workers were at work after {WAIT} s:\n{tail}")
-
-    def waited(self):
-        """Share of time that workers waited for others, from what they say."""
-        shares = [event["wait"] for event in self.exchange if "wait" in event]
-        return statistics.mean(shares) if shares else None
 
 
 def measure(args, bench):

@@ -1,10 +1,13 @@
 """Hosts that are network namespaces of this machine, joined by a switch with a
-line of a given rate to each (tc tbf in both directions).  Needs root."""
+line of a given rate to each (tc tbf in both directions), and where that is wanted
+with a share of a core for each.  Needs root."""
 
 import os
 import pathlib
 import subprocess
 
+CGROUP = pathlib.Path("/sys/fs/cgroup")
+PERIOD = 5000  # microseconds of a share: short beside a mini-batch
 BURST = {10: "15kb", 100: "32kb", 1000: "256kb", 10000: "4096kb"}  # of tbf, by Mbit/s
 
 
@@ -23,11 +26,30 @@ def why_not():
     return ""
 
 
+class Share:
+    """A control group that has so many cores; of the second version or the first."""
+
+    def __init__(self, name, cores):
+        quota, first = round(cores * PERIOD), CGROUP / "cpu"
+        self.folder = (first if first.is_dir() else CGROUP) / name
+        self.folder.mkdir()
+        if first.is_dir():
+            (self.folder / "cpu.cfs_period_us").write_text(f"{PERIOD}")
+            (self.folder / "cpu.cfs_quota_us").write_text(f"{quota}")
+        else:
+            (self.folder / "cpu.max").write_text(f"{quota} {PERIOD}")
+
+    def around(self, command):
+        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *command]
+
+
 class Hosts:
     """`count` hosts 10.77.0.1 ..., each with a line of `mbit` Mbit/s, full duplex."""
 
-    def __init__(self, count, mbit):
+    def __init__(self, count, mbit, cores=()):
+        """cores: of each host, None or left out where it is not limited."""
         self.mbit = mbit
+        self.cores, self.shares = cores, {}
         self.prefix = f"dlt{os.getpid()}"
         self.names = [f"{self.prefix}-{i}" for i in range(count)]
         self.switch = f"{self.prefix}-s"
@@ -40,6 +62,9 @@ class Hosts:
             ip("-n", self.switch, "link", "set", "switch", "up")
             for i, name in enumerate(self.names):
                 self.join(i, name)
+            for i, cores in enumerate(self.cores):
+                if cores:
+                    self.shares[i] = Share(self.names[i], cores)
         except subprocess.CalledProcessError as error:
             self.__exit__()
             raise SystemExit(f"peers: {' '.join(error.cmd)}: "
@@ -65,14 +90,18 @@ class Hosts:
         for name in [*self.names, self.switch]:
             subprocess.run(["ip", "netns", "delete", name], stderr=subprocess.DEVNULL,
                            check=False)
+        for share in self.shares.values():
+            share.folder.rmdir()
 
     def address(self, i):
         return f"10.77.0.{i + 1}"
 
     def start(self, i, command, **options):
         """A process on host i."""
-        process = subprocess.Popen(["ip", "netns", "exec", self.names[i], *map(str, command)],
-                                   **options)
+        command = ["ip", "netns", "exec", self.names[i], *map(str, command)]
+        if i in self.shares:
+            command = self.shares[i].around(command)
+        process = subprocess.Popen(command, **options)
         self.processes.append(process)
         return process
 

@@ -63,6 +63,8 @@ void EstimateRound::take(Member& member, const Message& message) {
   if (stage_ == Stage::kComputing) {
     if (host.compute > 0 || !(probed.compute > 0)) return;
     host.compute = probed.compute;
+    host.compute_from = probed.compute_from;
+    host.compute_to = probed.compute_to;
     host.encode = probed.encode;
     host.decode = probed.decode;
     host.update_bytes = static_cast<double>(probed.update_bytes);

@@ -23,6 +23,8 @@ Probe Probe::from_message(const Message& message) {
 Message Probed::to_message() const {
   return {MessageType::kProbed,
           {{"compute", compute},
+           {"compute_from", compute_from},
+           {"compute_to", compute_to},
            {"encode", encode},
            {"decode", decode},
            {"update_bytes", update_bytes},
@@ -33,9 +35,12 @@ Message Probed::to_message() const {
 Probed Probed::from_message(const Message& message) {
   const JsonView body =
       open_body(message, MessageType::kProbed, 1,
-                {"compute", "encode", "decode", "update_bytes", "delta_bytes"});
+                {"compute", "compute_from", "compute_to", "encode", "decode",
+                 "update_bytes", "delta_bytes"});
   Probed probed;
   probed.compute = at_least_zero(body.at("compute"));
+  probed.compute_from = at_least_zero(body.at("compute_from"));
+  probed.compute_to = at_least_zero(body.at("compute_to"));
   probed.encode = at_least_zero(body.at("encode"));
   probed.decode = at_least_zero(body.at("decode"));
   probed.update_bytes = count_of(body, "update_bytes");

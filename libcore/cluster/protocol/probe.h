@@ -22,9 +22,12 @@ struct Probe {
   static Probe from_message(const Message& message);
 };
 
-// worker -> master, answers Probe.  Seconds, medians; all 0 with a load.
+// worker -> master, answers Probe.  Seconds, means; nine mini-batches of ten
+// take more than compute_from, and as many less than compute_to.  All 0 with a
+// load.
 struct Probed {
-  double compute = 0, encode = 0, decode = 0;
+  double compute = 0, compute_from = 0, compute_to = 0;
+  double encode = 0, decode = 0;
   std::int64_t update_bytes = 0, delta_bytes = 0;
   std::vector<std::byte> load;
 

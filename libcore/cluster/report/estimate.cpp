@@ -195,13 +195,16 @@ std::string Estimate::workers_text() const {
 }
 
 std::string Estimate::to_text() const {
-  std::string text = column("compute", 29) + column("encode", 11) +
+  std::string text = column("compute", 29) + column("from", 10) +
+                     column("to", 10) + column("encode", 11) +
                      column("decode", 11) + column("update", 10) +
                      column("line", 13) + column("round trip", 12) + "\n";
   for (const HostFigures& host : hosts) {
     std::string name = host.name.substr(0, 18);
     name.resize(18, ' ');
     text += name + column(milliseconds(host.compute), 11) +
+            column(format("%.3g", 1e3 * host.compute_from), 10) +
+            column(format("%.3g", 1e3 * host.compute_to), 10) +
             column(milliseconds(host.encode), 11) +
             column(milliseconds(host.decode), 11) +
             column(format("%.0f B", host.update_bytes), 10) +
@@ -238,6 +241,8 @@ Json Estimate::to_json() const {
   for (const HostFigures& host : hosts)
     measured.push_back({{"name", host.name},
                         {"compute", host.compute},
+                        {"compute_from", host.compute_from},
+                        {"compute_to", host.compute_to},
                         {"encode", host.encode},
                         {"decode", host.decode},
                         {"update_bytes", host.update_bytes},

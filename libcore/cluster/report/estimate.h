@@ -33,15 +33,16 @@
 
 namespace dl::cluster {
 
-// What was measured of a worker; times in seconds, medians.
+// What was measured of a worker; times in seconds, means.
 struct HostFigures {
   std::string name;
-  double compute = 0;       // a mini-batch, updater included
-  double encode = 0;        // its update
-  double decode = 0;        // an update of another worker
-  double update_bytes = 0;  // coded
-  double delta_bytes = 0;   // a replica's difference, in the run's format
-  double bandwidth = 0;     // bytes/s to and from the master
+  double compute = 0;                       // a mini-batch, updater included
+  double compute_from = 0, compute_to = 0;  // eight of ten lie between
+  double encode = 0;                        // its update
+  double decode = 0;                        // an update of another worker
+  double update_bytes = 0;                  // coded
+  double delta_bytes = 0;  // a replica's difference, in the run's format
+  double bandwidth = 0;    // bytes/s to and from the master
   double round_trip = 0;
 };
 

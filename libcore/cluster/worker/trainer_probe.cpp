@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "libcore/base/clock.h"
@@ -20,9 +21,22 @@ namespace {
 // Mini-batches that do not count, while caches and thresholds settle.
 constexpr std::int64_t kWarmUp = 5;
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
+// Seconds: a share of a core is given in turns of up to a tenth of one, between
+// which a host is as fast as the whole core.
+constexpr double kLongEnough = 1;
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) /
+         static_cast<double>(values.size());
+}
+
+// The value below which that part of them is.
+double quantile(std::vector<double>& values, double part) {
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(
+                           part * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, at);
+  return *at;
 }
 
 // Codes updates as sharing does, where it does, and times it.
@@ -99,31 +113,41 @@ void Trainer::probe(const Probe& probe) {
   CodecTimer codec(replica, sharing);
   std::vector<double> compute;
   std::vector<float> parameters = replica.parameters();
-  for (std::int64_t i = 0; i < kWarmUp + probe.batches; ++i) {
-    loader_->add({false, 0, i % batches, 1});
-    const LoadedBatch& batch = loader_->next();
+  std::span<const float> update;
+  std::int64_t queued = 0;
+  double counted = 0;  // seconds, of mini-batches that count
+  for (std::int64_t i = 0; i < kWarmUp + probe.batches || counted < kLongEnough;
+       ++i) {
+    // The next one is read while one is computed, as in training.
+    for (; queued < i + 2; ++queued)
+      loader_->add({false, 0, queued % batches, 1});
     const double begin = monotonic_seconds();
+    const LoadedBatch& batch = loader_->next();
     replica.compute(replica.network().batch_of(batch.set),
                     {i, 0, static_cast<std::uint64_t>(i)});
-    std::span<const float> update;
     if (!codec.on_device()) update = replica.update();
-    if (i >= kWarmUp) compute.push_back(monotonic_seconds() - begin);
+    const double seconds = monotonic_seconds() - begin;
     codec.run(update);
     if (codec.on_device()) update = replica.update();
     // Trained on, as updates of parameters that stand still are all alike.
     for (std::size_t k = 0; k < update.size(); ++k) parameters[k] -= update[k];
-    ++mail_.progress;
-    if (i + 1 == kWarmUp + probe.batches)
-      answer.delta_bytes = static_cast<std::int64_t>(
-          delta_bytes(update, settings_.averaging.delta));
     replica.set_parameters(parameters);
+    ++mail_.progress;
+    if (i < kWarmUp) continue;
+    compute.push_back(seconds);
+    counted += seconds;
   }
+  loader_->drop();
   codec.encode.erase(codec.encode.begin(), codec.encode.begin() + kWarmUp);
   codec.decode.erase(codec.decode.begin(), codec.decode.begin() + kWarmUp);
-  answer.compute = median(std::move(compute));
-  answer.encode = median(codec.encode);
-  answer.decode = median(codec.decode);
+  answer.compute = mean(compute);
+  answer.compute_from = quantile(compute, 0.1);
+  answer.compute_to = quantile(compute, 0.9);
+  answer.encode = mean(codec.encode);
+  answer.decode = mean(codec.decode);
   answer.update_bytes = static_cast<std::int64_t>(codec.bytes());
+  answer.delta_bytes =
+      static_cast<std::int64_t>(delta_bytes(update, settings_.averaging.delta));
   mail_.outbox.push(answer.to_message());
 }
 

@@ -11,6 +11,6 @@ TMPDIR=$PWD/tmp master -q --estimate --local 1 --json | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
 host = d["measured"][0]
-print(len(d["measured"]), host["compute"] > 0, host["bandwidth"] > 0)
+print(len(d["measured"]), 0 < host["compute_from"] <= host["compute_to"], host["bandwidth"] > 0)
 print([row["hosts"] for row in d["expected"]], d["advice"])'
 ls -A tmp

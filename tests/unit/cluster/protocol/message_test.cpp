@@ -157,7 +157,11 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Stop{75, "again"}).code == 75);
   CHECK(through(Probe{20, bytes(3)}).batches == 20);
   refuses(Probe{}, "batches", -1);
-  CHECK(through(Probed{0.5, 0.25, 0.125, 9, 7, bytes(3)}).load == bytes(3));
+  const Probed probed =
+      through(Probed{0.5, 0.4, 0.7, 0.25, 0.125, 9, 7, bytes(3)});
+  CHECK(probed.compute_from == 0.4);
+  CHECK(probed.compute_to == 0.7);
+  CHECK(probed.load == bytes(3));
   refuses(Probed{}, "compute", -0.5);
   CHECK(through(Leave{"terminated"}).reason == "terminated");
 }
