@@ -34,6 +34,7 @@ class Crew {
 
   // As StartedWorkers has them.
   std::vector<StartedWorkers::Ended> reap() { return workers_.reap(); }
+  bool has(const std::string& name) const { return workers_.has_started(name); }
   void finish(double seconds) noexcept { workers_.finish(seconds); }
   Json hosts(const std::map<std::string, std::int64_t>& batches) const {
     return workers_.hosts(batches);

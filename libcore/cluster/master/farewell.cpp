@@ -1,16 +1,20 @@
 #include "libcore/cluster/master/farewell.h"
 
+#include <utility>
+
 #include "libcore/cluster/master/member_watch.h"
 
 namespace dl::cluster {
 
-Farewell::Farewell(RunContext& context, int code, const std::string& reason)
-    : context_(context) {
+Farewell::Farewell(RunContext& context, int code, const std::string& reason,
+                   Goes goes)
+    : context_(context), goes_(std::move(goes)) {
   stop_.code = code;
   stop_.reason = reason;
   // Whose connection is closed may be on its way back.
   for (Member* member : context_.members.present())
-    context_.outgoing.send(*member, stop_.to_message());
+    if (goes_(member->hello.name))
+      context_.outgoing.send(*member, stop_.to_message());
 }
 
 bool Farewell::all_left() const {
@@ -20,7 +24,7 @@ bool Farewell::all_left() const {
 }
 
 bool Farewell::stays(const Member& member) const {
-  return member.ready && !member.silent;
+  return member.ready && !member.silent && goes_(member.hello.name);
 }
 
 void Farewell::lost_process(const std::string& name, std::int64_t pid,
@@ -42,8 +46,9 @@ void Farewell::take(const RouterSocket::Incoming& incoming) {
   if (type == MessageType::kLeave) context_.members.remove(incoming.peer);
   if (type != MessageType::kHello) return;
   try {
-    context_.members.remove_former_self(
-        Hello::from_message(incoming.received.message));
+    const Hello hello = Hello::from_message(incoming.received.message);
+    if (!goes_(hello.name)) return;
+    context_.members.remove_former_self(hello);
   } catch (const Error&) {  // no worker of ours
     return;
   }

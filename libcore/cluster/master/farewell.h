@@ -5,6 +5,7 @@
 #define DL_LIBCORE_CLUSTER_MASTER_FAREWELL_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "libcore/cluster/master/run_context.h"
@@ -13,8 +14,13 @@ namespace dl::cluster {
 
 class Farewell {
  public:
-  // Tells all members.  code, reason: as in Stop.
-  Farewell(RunContext& context, int code, const std::string& reason);
+  // Whether a worker of this name goes.
+  using Goes = std::function<bool(const std::string& name)>;
+
+  // Tells the members that go.  code, reason: as in Stop.
+  Farewell(RunContext& context, int code, const std::string& reason,
+           Goes goes = everybody);
+  static bool everybody(const std::string&) { return true; }
 
   bool all_left() const;
   // A process of the master's host that has ended without a word.
@@ -29,6 +35,7 @@ class Farewell {
   bool stays(const Member& member) const;
 
   RunContext& context_;
+  Goes goes_;
   Stop stop_;
 };
 

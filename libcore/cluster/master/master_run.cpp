@@ -72,7 +72,8 @@ class Master {
   void write_master_file(bool finished) const;
   void tell_waiting();
   void loop(RouterSocket& socket);
-  void see_off(int code, const std::string& reason);
+  void see_off(int code, const std::string& reason,
+               const Farewell::Goes& goes = Farewell::everybody);
   void receive();
   void renew_tree_key();
   MasterData& data_of(const Fetch& fetch);
@@ -144,12 +145,15 @@ Outcome Master::run() {
     throw;
   }
   context_->report.seconds = monotonic_seconds() - began_;
-  // Workers of other hosts wait for the next stage, as for a master that comes
-  // back.
+  // Workers that this master has not started wait for the next stage, as for
+  // one that comes back.
   if (!coordinator_->finished())
     see_off(75, coordinator_->stop_reason());
-  else if (plan_.stage.empty() || crew_)
+  else if (plan_.stage.empty())
     see_off(0, "the run is finished");
+  else if (crew_)
+    see_off(0, "this stage is finished",
+            [this](const std::string& name) { return crew_->has(name); });
   if (crew_) crew_->finish(kWorkersLeave);
   // Who waits for us, or has lost us, need not wait any longer.
   if (coordinator_->finished() && plan_.stage.empty()) write_master_file(true);
@@ -464,8 +468,9 @@ void Master::renew_tree_key() {
 }
 
 // Tells the workers, and stays until they have heard it.
-void Master::see_off(int code, const std::string& reason) {
-  Farewell farewell(*context_, code, reason);
+void Master::see_off(int code, const std::string& reason,
+                     const Farewell::Goes& goes) {
+  Farewell farewell(*context_, code, reason, goes);
   const double end = monotonic_seconds() + kFarewellSeconds;
   while (!farewell.all_left() && monotonic_seconds() < end) {
     if (const auto incoming = link_->receive(kPause, {}))

@@ -153,6 +153,12 @@ std::vector<std::string> StartedWorkers::running() const {
   return names;
 }
 
+bool StartedWorkers::has_started(const std::string& name) const {
+  return std::ranges::any_of(places_, [&](const Place& place) {
+    return std::ranges::count(place.names, name) > 0;
+  });
+}
+
 std::int64_t StartedWorkers::expected() const {
   return std::ranges::count_if(places_, [](const Place& place) {
     return !place.given_up && (place.ever_joined || place.failures == 0);

@@ -61,6 +61,7 @@ class StartedWorkers {
   void start_due();
 
   std::vector<std::string> running() const;  // names
+  bool has_started(const std::string& name) const;
   // How many there will be for now: places that have not failed to join, and
   // are not given up.
   std::int64_t expected() const;
