@@ -9,7 +9,7 @@ export HOME=$PWD/home
 gzip -dc "$examples/digits.csv.gz" | split -l 300 --additional-suffix .csv - raw/
 cp raw/ac.csv whole
 sed -i '7s/,.*//' raw/ac.csv
-block 'parallel --joblog' >parallel.sh
+block 'parallel --retries' >parallel.sh
 bash parallel.sh 2>err
 echo "status $?, $(find shards -name "*.dls" | wc -l) shards"
 grep -c '^dl-preprocess: .*ac.csv' err
@@ -17,7 +17,12 @@ cp whole raw/ac.csv
 bash parallel.sh
 echo "status $?, $(find shards -name "*.dls" | wc -l) shards"
 dl-shard --info 'shards/*.dls' | head -n 1
-awk 'NR > 1' prepared.log | wc -l
+# One that comes before the others, and one that has changed.
+cp raw/aa.csv raw/a.csv
+sed -i 1d raw/ab.csv
+bash parallel.sh
+echo "status $?, $(find shards -name "*.dls" | wc -l) shards"
+dl-shard --info 'shards/*.dls' | head -n 1
 rm -r shards
 mkdir shards
 block 'xargs -P 4' >xargs.sh

@@ -9,6 +9,11 @@ namespace dl::cluster {
 
 namespace {
 
+// None has ever come.
+constexpr const char* kHint =
+    "; where it was no answer, --network or --advertise tells them an address "
+    "of this host that they reach";
+
 // The address at which it listens may be that of one network, or of all.
 std::string from_this_host(const std::string& endpoint, const std::string& bind,
                            bool one_network) {
@@ -100,10 +105,12 @@ void Crew::look_after(Coordinator* coordinator, RunContext* context) {
     workers_.replace(ended);
   }
   if (workers_.all_given_up() &&
-      (context == nullptr || context->members.present().empty()))
-    throw Error{Code::kUnavailable,
-                "no worker lives of those that were started; their messages "
-                "are above"};
+      (context == nullptr || context->members.present().empty())) {
+    std::string text =
+        "no worker lives of those that were started; their messages are above";
+    if (context == nullptr && !options_.hosts_listed.empty()) text += kHint;
+    throw Error{Code::kUnavailable, text};
+  }
   workers_.start_due();
   if (context != nullptr && options_.min_workers == 0)
     context->absent = started_workers(options_) - workers_.expected();

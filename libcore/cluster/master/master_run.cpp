@@ -202,6 +202,12 @@ std::unique_ptr<RouterSocket> Master::listen() {
     if (plan_.evaluation) sizes.evaluations = kMaxBody;
     socket->expect({.from = kFromWorker, .sizes = sizes, .greets = true},
                    {.from = kFromMaster, .sizes = sizes});
+    const std::string told = told_endpoint(*socket);
+    if (!local_socket_)
+      log_(
+          Level::kInfo,
+          "listening at " + socket->endpoint() +
+              (told == socket->endpoint() ? "" : ", to be reached at " + told));
     return socket;
   } catch (const Error& error) {
     if (!endpoint.empty() || error.code() != Code::kUsage) throw;
@@ -379,11 +385,6 @@ std::string Master::told_endpoint(const RouterSocket& socket) const {
 
 void Master::announce(const RouterSocket& socket) {
   if (options_.listening) options_.listening(socket.endpoint());
-  const std::string told = told_endpoint(socket);
-  if (!local_socket_)
-    log_(Level::kInfo,
-         "listening at " + socket.endpoint() +
-             (told == socket.endpoint() ? "" : ", to be reached at " + told));
   write_master_file(false);
 }
 

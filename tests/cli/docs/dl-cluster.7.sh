@@ -1,10 +1,11 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-cluster.7.scd
 skip_next '--hosts h1,h2*2,h3' 'tests/engines/pdsh.sh does'
+skip_next 'dl-keygen keys' 'tests/engines/pdsh.sh does, with another port'
 skip_next 'pdsh -S' 'tests/engines/pdsh.sh does'
 skip_next 'parallel -j 0' 'tests/engines/pdsh.sh does'
 skip_next 'xargs -P 0' 'tests/engines/pdsh.sh does'
-skip_next 'parallel --joblog' 'tests/engines/parallel.sh does'
+skip_next 'parallel --retries' 'tests/engines/parallel.sh does'
 skip_next 'xargs -P 4' 'tests/engines/parallel.sh does'
 skip_next 'sbatch --nodes 4' 'tests/engines/slurm-page.sh does'
 skip_next 'sbatch --ntasks 1 :' 'tests/engines/slurm-page.sh does'
@@ -12,7 +13,7 @@ skip_next 'sbatch --array' 'tests/engines/slurm-page.sh does'
 skip_next 'mpirun -n 1 dl-master' 'tests/engines/openmpi.sh does'
 skip_next 'kubectl create secret' 'tests/engines/kubernetes-manifests.sh does'
 skip_next 'nightly /nfs/raw' 'tests/cli/scripts/nightly.sh does'
-skip_next 'crontab -' 'tests/cli/scripts/nightly.sh does'
+skip_next 'crontab -e' 'tests/cli/scripts/nightly.sh does'
 skip_next 'systemctl enable' 'tests/engines/systemd.sh checks the units'
 # What lies in a store: a file here.
 # shellcheck disable=SC2016  # for the shell in there

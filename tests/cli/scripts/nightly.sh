@@ -3,12 +3,10 @@
 . "$DL_TEST_ROOT/tests/cli/docs/_blocks.sh"
 page man/dl-cluster.7.scd
 mkdir -p nfs/raw nfs/train
-ln -s "$DL_TEST_ROOT/scripts/examples/cluster/nightly" .blocks/bin/nightly
-PATH=$PWD/.blocks/bin:$PATH
-crontab() { cat >tab; }
-# shellcheck disable=SC1090  # the page's
-. <(cat "$(grep -l 'crontab -' .blocks/[0-9]*)")
-sed "s|/nfs|$PWD/nfs|g" tab | cut -d' ' -f 6- >command.sh
+# What cron would run.
+sed -n 's/^30 2 \* \* \* //p' "$(grep -l 'crontab -e' .blocks/[0-9]*)" |
+  sed "s|/nfs|$PWD/nfs|g; s|/usr/share/dl-tools/examples|$DL_TEST_ROOT/scripts/examples|" \
+    >command.sh
 night() { # REASON
   bash command.sh
   echo "$1: status $?, $(find nfs/train -name '*.dls' | wc -l) shards"
@@ -26,6 +24,12 @@ stat -c %Y nfs/train/monday* >before
 night "one more"
 stat -c %Y nfs/train/monday* | cmp - before
 night "nothing new"
+gzip -dc "$examples/digits.csv.gz" | sed -n 51,60p >>nfs/raw/tuesday.csv
+night "written to just now"
+touch -d '1 hour ago' nfs/raw/tuesday.csv
+touch -d '2 hours ago' nfs/train/tuesday.csv-000.dls
+night "written to since"
+dl-shard --info nfs/train/tuesday.csv-000.dls | grep -c '50 examples'
 came wednesday.csv 121,130 '1 hour ago'
 echo 'torn,line' >>nfs/raw/wednesday.csv
 came thursday.csv 131,140 '50 minutes ago'
@@ -41,3 +45,10 @@ touch -d '40 days ago' nfs/raw/monday.csv nfs/train/monday.csv-000.dls
 night "an old file"
 dl-shard --verify 'nfs/train/*.dls' | tail -n 1
 ls nfs/train
+# Nothing is removed where nothing is mounted.
+touch -d '40 days ago' nfs/train/*
+mv nfs/raw nfs/away
+night "no folder"
+sed 's/ 30 csv/ month csv/' command.sh >month.sh
+bash month.sh
+echo "no number: status $?, $(find nfs/train -name '*.dls' | wc -l) shards"
