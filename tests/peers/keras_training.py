@@ -136,10 +136,7 @@ def drawn(seed):
     model, inputs, kind = model_of(seed, trained=True)
     d = Draw(seed + 1_000_000)
     optimizer = optimizer_of(d)
-    # What is clipped there are the gradients with the costs of regularizers, and on
-    # TensorFlow what each place of a token adds to its embedding.
-    if any(isinstance(layer, L.Embedding) for layer in model._flatten_layers()):
-        optimizer.clipvalue = optimizer.clipnorm = None
+    # What is clipped there are the gradients with the costs of regularizers.
     if not optimizer.clipvalue and not optimizer.clipnorm:
         for layer in model._flatten_layers():
             held(d, layer)
@@ -154,9 +151,18 @@ def drawn(seed):
     return model, inputs, [a[1] for a in aims], kind, words
 
 
+def add_places(optimizer):
+    """Of a gradient by places of an embedding, optimizers square that of each place on
+    TensorFlow, on other backends the sum of them; here that, too."""
+    apply = optimizer.apply
+    optimizer.apply = lambda gradients, variables=None: apply(
+        [keras.ops.convert_to_tensor(g, sparse=False) for g in gradients], variables)
+
+
 def step(model, inputs, labels, folder):
     """The difference, or what is wrong; None of a step too small to tell."""
     model.save(folder / "before.keras")
+    add_places(model.optimizer)
     model.train_on_batch(inputs if len(inputs) > 1 else inputs[0], labels if len(labels) > 1 else labels[0])
     model.save(folder / "after.keras")
     try:

@@ -188,14 +188,14 @@ def backwards(random):
 @case(squares=("mean_squared_error", reals))
 def still_base(random):
     inside = keras.Input((5,))
-    base = keras.Model(inside, L.Dropout(0.5)(L.BatchNormalization()(L.Dense(4)(inside))))
+    base = keras.Model(inside, L.BatchNormalization()(L.Dense(4)(inside)))
     base.trainable = False
     x, _, data = row(random)
     return x, L.Dense(2)(base(x, training=False)), data
 
 
+# In training Keras 3 does not heed it.
 @case(squares=("mean_squared_error", reals))
-def still_layers(random):
+def called_as_still(random):
     x, y, data = row(random)
-    y = L.GaussianNoise(0.5)(L.Dropout(0.5)(y, training=False), training=False)
-    return x, L.Dense(2)(y), data
+    return x, L.Dense(2)(L.BatchNormalization()(y, training=False)), data

@@ -15,8 +15,13 @@ std::string activation_of(const Json& node) {
                             : found->value("type", "identity");
 }
 
-std::string type_of(const Json& loss) {
-  return loss.is_string() ? loss.get<std::string>() : loss.value("type", "");
+// Of a loss or a node.
+std::string type_of(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : json.value("type", "");
+}
+
+bool ends_in_activation(const std::string& type) {
+  return type == "activation" || nn::layer_type(type).activates;
 }
 
 // Some losses are computed together with one activation, and with no other.
@@ -65,7 +70,7 @@ std::string Graph::finish(const Value& output, const Aim& aim) {
   bool own = node != nullptr && node->readers == 1 && !node->shared &&
              node->shares.empty() &&
              !node->json.value("time_distributed", false) &&
-             nn::layer_type(node->json["type"].get<std::string>()).activates;
+             ends_in_activation(type_of(node->json));
   const std::string activation =
       own ? activation_of(node->json) : std::string("identity");
   Json keys = loss_keys(output, aim, activation);

@@ -70,3 +70,19 @@ kept DepthwiseConv1D '"kernel_size": 2, "depthwise_constraint": '"$(norm 0)"
 kept GRU '"units": 3, "reset_after": false, "kernel_constraint": '"$(norm 0)"
 kept GRU '"units": 3, "reset_after": false, "kernel_constraint": '"$(norm 0), \"recurrent_constraint\": $(norm 0)"
 kept GRU '"units": 3, "kernel_constraint": {"class_name": "NonNeg", "config": {}}'
+echo "calls:"
+called() { # VERSION TRAINING
+	printf '{"class_name": "Functional", "keras_version": "%s", "config": {"name": "g", "layers": [
+	  {"class_name": "InputLayer", "name": "x", "config": {"batch_input_shape": [null, 4], "name": "x"}, "inbound_nodes": []},
+	  {"class_name": "BatchNormalization", "name": "a", "config": {"name": "a"}, "inbound_nodes": [[["x", 0, 0, {"training": %s}]]]},
+	  {"class_name": "Dropout", "name": "b", "config": {"name": "b", "rate": 0.5}, "inbound_nodes": [[["a", 0, 0, {"training": %s}]]]},
+	  {"class_name": "Dense", "name": "c", "config": {"name": "c", "units": 2}, "inbound_nodes": [[["b", 0, 0, {}]]]}],
+	  "input_layers": [["x", 0, 0]], "output_layers": [["c", 0, 0]]}}' "$1" "$2" "$2" >g.json
+	dl-import g.json -o net.json
+	echo "status $?"
+	if [ -e net.json ]; then tr -d '\n ' <net.json; fi | grep -o '"type":"[a-z_]*"\|"frozen":true'
+	rm -f net.json
+}
+called 2.15.0 false
+called 2.15.0 true
+called 3.3.0 false

@@ -311,14 +311,15 @@ bool draws(const std::string& class_name) {
 Flows Maker::call(const LayerSpec& layer, const Path& path,
                   const std::string& name, const Flows& inputs,
                   const CallSpec& how) {
-  if (how.training && layer.model && how.problem.empty() && !how.number) {
-    const bool before = std::exchange(still_, still_ || !*how.training);
+  // In Keras 3 a model tells all its layers what it is told itself.
+  const bool heeds = !import_.keras_3;
+  const bool still = still_ || (heeds && how.training == false);
+  if (layer.model && how.problem.empty() && !how.number) {
+    const bool before = std::exchange(still_, still);
     Flows flows = run(*layer.model, path, name, inputs);
     still_ = before;
     return flows;
   }
-  if (layer.model && how.problem.empty() && !how.number)
-    return run(*layer.model, path, name, inputs);
   std::optional<LayerWeights> weights;
   if (weights_ != nullptr) weights = weights_->of(model_, path);
   if (weights && import_.keras_1)
@@ -326,8 +327,8 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
   if (!how.problem.empty()) site.refuse(how.problem);
   site.set_call(how);
-  site.set_still(still_ || how.training == false);
-  if (how.training == true && draws(layer.class_name))
+  site.set_still(still);
+  if (heeds && how.training == true && draws(layer.class_name))
     site.refuse(
         "it is called with training=True, as which its predictions are drawn; "
         "a model without that would be needed");

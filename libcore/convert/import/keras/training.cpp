@@ -168,11 +168,6 @@ void note_differences(const Json& document, std::set<std::string>& notes) {
                           "prelu", "scale"}))
     notes.insert(
         "weight decay leaves gamma, beta and the slopes of PReLU alone here");
-  if (document.contains("gradient_normalization") &&
-      has_node(document, {"embedding"}))
-    notes.insert(
-        "its gradients are clipped for each embedding as a whole, as Keras "
-        "does on JAX and PyTorch; on TensorFlow it clips what each token adds");
 }
 
 }  // namespace
