@@ -35,11 +35,12 @@ Flow time_distributed(Site& site) {
   if (each.only().shape().rank() < 2)
     site.refuse("its input is " + each.only().shape().to_string() +
                 ", no sequence");
-  const bool sequence = each.only().form.steps ||
-                        site.import().graph->is_input(each.only().node);
+  const bool sequence =
+      each.only().form.steps || site.import().graph->is_input(each.only().node);
   if (!sequence && !takes_rows(each.layer().class_name))
-    site.refuse("what it reads is no sequence here; a layer that takes all "
-                "steps at once would be needed");
+    site.refuse(
+        "what it reads is no sequence here; a layer that takes all "
+        "steps at once would be needed");
   each.set_each_step(sequence);
   each.set_below("layer");
   return make(each);
