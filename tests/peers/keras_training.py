@@ -154,9 +154,12 @@ def drawn(seed):
 def add_places(optimizer):
     """Of a gradient by places of an embedding, optimizers square that of each place on
     TensorFlow, on other backends the sum of them; here that, too."""
+    if keras.backend.backend() != "tensorflow":
+        return
+    import tensorflow
     apply = optimizer.apply
     optimizer.apply = lambda gradients, variables=None: apply(
-        [keras.ops.convert_to_tensor(g, sparse=False) for g in gradients], variables)
+        [tensorflow.convert_to_tensor(g) for g in gradients], variables)
 
 
 def step(model, inputs, labels, folder):
