@@ -137,6 +137,7 @@ Json to_json(const Schedule& schedule) {
   for (const Member& member : kMembers)
     if (const Key* key = find_key("schedule", tag, member.key)) {
       const double value = schedule.*member.number;
+      if (value == 0 && key->fallback == "(none)") continue;
       if (key->kind == Kind::kInteger)
         json[member.key] = static_cast<std::int64_t>(value);
       else

@@ -108,9 +108,9 @@ std::vector<Key> loss_keys() {
           key::flag("from_logits", "(false)",
                     "The outputs are logits, and the loss has its activation "
                     "inside."),
-          key::one_of("mean_over", "(examples)",
-                      "What of a mini-batch the loss is the mean over; steps "
-                      "are the pixels of an image, too.",
+          key::one_of("mean_over", "(none)",
+                      "What of a mini-batch the loss is the mean over; else "
+                      "examples. Steps are the pixels of an image, too.",
                       kMeans),
           key::name("target", "(none)",
                     "The input or node whose value the outputs are to be; "
