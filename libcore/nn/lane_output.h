@@ -61,7 +61,7 @@ class LaneOutput {
   tensor::View target_, weights_;  // of the rows loaded last
   // Of a mean over steps: how many count, 1 or more, and 1 / that for each.
   tensor::View count_, one_, at_least_1_, which_, shares_room_;
-  tensor::View steps_;     // what the network says which of them count, or empty
+  tensor::View steps_;  // what the network says which of them count, or empty
   std::int64_t given_ = 0;  // how many the data say count, or -1
   tensor::Tensor staged_labels_, staged_weights_, staged_outputs_, staged_mask_;
 };
