@@ -83,9 +83,8 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
     if (momentum > 0) updater["momentum"] = momentum;
     if (momentum > 0 && !flag(config, "nesterov"))
       notes.insert("its momentum is Nesterov's here");
-  } else if (name == "adam") {
-    updater = adam(flag(config, "amsgrad") ? "amsgrad" : "adam", config, 1e-7);
-  } else if (name == "adamw") {  // its decay is the network's, below
+  } else if (name == "adam" || name == "adamw") {
+    // What AdamW decays is the network's, below.
     updater = adam(flag(config, "amsgrad") ? "amsgrad" : "adam", config, 1e-7);
   } else if (name == "adamax") {
     updater = adam("adamax", config, 1e-7);
