@@ -3,6 +3,7 @@
 #include "libcore/base/error.h"
 #include "libcore/data/label_mask.h"
 #include "libcore/nn/batch.h"
+#include "libcore/nn/layers/loss.h"
 #include "libcore/nn/target_source.h"
 
 namespace dl::eval {
@@ -20,10 +21,17 @@ std::string usual_kind(const nn::Model& model, std::size_t output,
   const nn::NetworkConfig& config = model.config;
   if (const auto target = config.layers[config.outputs[output]].target)
     return nn::target_source(config, *target) ? "regression" : "";
-  const Activation last = output_of(model.config, output).activation.kind;
+  const nn::OutputSpec spec = output_of(model.config, output);
+  const bool logits = nn::layers::is_from_logits(
+      config.layers[config.outputs[output]].settings);
+  const Activation last =
+      logits ? tensor::activation_inside(spec.loss.kind).value()
+             : spec.activation.kind;
+  const bool by_sign =
+      nn::sides_are_classes(model.data, model.config, output) ||
+      (logits && last == Activation::kSigmoid);
+  if (by_sign) return threshold_given ? "binary" : "binary:threshold=0";
   if (last == Activation::kSigmoid) return "binary";
-  if (nn::sides_are_classes(model.data, model.config, output))
-    return threshold_given ? "binary" : "binary:threshold=0";
   const bool classes = last == Activation::kSoftmax ||
                        last == Activation::kLogSoftmax ||
                        nn::are_classes(model.data, model.config, output);

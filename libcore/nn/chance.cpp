@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "libcore/nn/layer_type.h"
+#include "libcore/nn/layers/loss.h"
 
 namespace dl::nn {
 
@@ -16,7 +17,8 @@ std::optional<double> loss_of_chance(const NetworkConfig& network,
       targets.kind == "standardize")
     return 1;
   if (output.loss.kind != tensor::Loss::kNegativeLogLikelihood ||
-      output.activation.kind != tensor::Activation::kSoftmax ||
+      (output.activation.kind != tensor::Activation::kSoftmax &&
+       !layers::is_from_logits(layer.settings)) ||
       output.units < 2 || layer.settings.has("class_weights"))
     return std::nullopt;
   return std::log(static_cast<double>(output.units));

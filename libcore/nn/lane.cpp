@@ -59,7 +59,7 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   for (std::size_t i = 0; i < config.outputs.size(); ++i)
     outputs_.emplace_back(device, memory_,
                           layout.layers[config.outputs[i]].output,
-                          training ? output_of(config, i).units : 0,
+                          config.layers[config.outputs[i]].settings,
                           common_.normalizers->output(i), max_batch_, training);
   made_.resize(config.value_of(config.layers.size()));
   build_layers();
@@ -69,6 +69,7 @@ void Lane::build_layers() {
   const Plan& plan = *common_.plan;
   std::int64_t summed = 0;
   losses_.resize(common_.config->outputs.size());
+  if (std::ranges::any_of(outputs_, &LaneOutput::is_over_steps)) summed = 1;
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlannedLayer& step = plan.steps[i];
     nodes_.emplace_back();
@@ -286,11 +287,21 @@ void Lane::load_target(const Batch& batch, Share rows, std::size_t i) {
 void Lane::losses(const Batch& batch, Share rows) {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Value v = common_.config->value_of(common_.config->outputs[i]);
-    load_target(batch, rows, i);
-    outputs_[i].loss(
-        *losses_[i], in_buffer(common_.plan->losses[i], v, rows.count),
-        value(v, rows.count), 1.0 / static_cast<double>(rows.total));
+    LaneOutput& output = outputs_[i];
+    if (rows.count > 0) load_target(batch, rows, i);
+    if (output.is_over_steps()) average_over_steps(output, rows.count);
+    if (rows.count == 0) continue;
+    const double scale =
+        output.is_over_steps() ? 1 : 1.0 / static_cast<double>(rows.total);
+    output.loss(*losses_[i], in_buffer(common_.plan->losses[i], v, rows.count),
+                value(v, rows.count), scale);
   }
+}
+
+// Over those of all lanes.
+void Lane::average_over_steps(LaneOutput& output, std::int64_t rows) {
+  all_reduce(output.count(rows));
+  if (rows > 0) output.divide_by_count(rows);
 }
 
 void Lane::backward(const BackwardStep& back, const Step& step) {
@@ -358,7 +369,7 @@ void Lane::train(const Batch& batch, const Position& at, Carry carry,
   carry_state(rows.count, carry);
   device_->fill(loss_, 0);
   forward(step);
-  if (rows.count > 0) losses(batch, rows);
+  losses(batch, rows);
   backward(step, found);
 }
 

@@ -101,6 +101,7 @@ class Lane final : private Lanes {
   void forward(const Step& step);
   void load_target(const Batch& batch, Share rows, std::size_t output);
   void losses(const Batch& batch, Share rows);
+  void average_over_steps(LaneOutput& output, std::int64_t rows);
   void backward(const Step& step, const Found& found);
   void backward(const BackwardStep& back, const Step& step);
   void backward_and_sum(const BackwardStep& back, const Step& step);

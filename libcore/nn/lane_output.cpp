@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/nn/batch.h"
+#include "libcore/nn/layers/loss.h"
 
 namespace dl::nn {
 
@@ -11,22 +12,29 @@ using tensor::Tensor;
 using tensor::View;
 
 LaneOutput::LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
-                       std::int64_t units, const data::Normalizer& normalizer,
+                       const Settings& settings,
+                       const data::Normalizer& normalizer,
                        std::int64_t max_batch, bool training)
     : device_(&device),
       form_(form),
-      units_(units),
+      units_(training ? settings.integer("units") : 0),
       places_(places_of(form.shape)),
       each_(places_.elements()),
       normalizer_(normalizer) {
   staged_outputs_.resize(tensor::DType::kF32,
                          form.shape.with_first(max_batch * form.copies));
   if (!training) return;
-  target_room_ = memory.allocate({max_batch * each_, units});
+  target_room_ = memory.allocate({max_batch * each_, units_});
   weights_room_ = memory.allocate({max_batch * each_});
   if (form.steps && places_.rank() > 1)
     steps_room_ = memory.allocate(weights_room_.shape);
   scale_ = Scale(device, memory, normalizer);
+  if (!layers::is_over_steps(settings)) return;
+  for (View* number : {&count_, &one_, &at_least_1_})
+    *number = memory.allocate({1});
+  which_ = memory.allocate({1}, tensor::DType::kI32);
+  device.fill(one_, 1);
+  shares_room_ = memory.allocate(weights_room_.shape);
 }
 
 void LaneOutput::load(const Part& labels, Share rows, View steps) {
@@ -37,7 +45,31 @@ void LaneOutput::load(const Part& labels, Share rows, View steps) {
 
 void LaneOutput::compare_with(View target, View steps) {
   target_ = target;
-  weights_ = by_places(steps);
+  weights_ = steps_ = by_places(steps);
+  given_ = -1;
+}
+
+View LaneOutput::count(std::int64_t rows) {
+  const std::int64_t places = rows * each_;
+  if (rows > 0 && given_ < 0 && !steps_.empty())
+    device_->sum_rows(count_, steps_.at(0, {places, 1}));
+  else
+    device_->fill(
+        count_, static_cast<double>(rows > 0 && given_ >= 0 ? given_ : places));
+  return count_;
+}
+
+// As many shares as weights; none that counts is no division by 0.
+void LaneOutput::divide_by_count(std::int64_t rows) {
+  const View some[] = {count_, one_};
+  device_->extreme(at_least_1_, which_, some, tensor::Extreme::kMax);
+  device_->reciprocal(at_least_1_, at_least_1_, 0);
+  const View shares = shares_room_.at(0, {rows * each_});
+  tensor::Strided s;
+  device_->copy_strided(s.over(rows * each_, 1, 0), shares, at_least_1_, false);
+  if (!weights_.empty())
+    device_->multiply(shares, shares, weights_.at(0, shares.shape));
+  weights_ = shares;
 }
 
 // Of steps that are images, each pixel counts as its step does.
@@ -67,12 +99,14 @@ void LaneOutput::load_labels(const Tensor& labels, Share rows) {
 
 View LaneOutput::load_weights(const Tensor* mask, Share rows, View steps) {
   const View all = weights_room_.at(0, {rows.count * each_});
+  steps_ = steps.empty() ? View{} : by_places(steps);
+  given_ = -1;
   if (places_.rank() == 0) {
     if (mask == nullptr) return {};
     device_->upload(all, take_rows(staged_weights_, *mask, rows, Shape{}));
     return all;
   }
-  if (mask == nullptr) return by_places(steps);
+  if (mask == nullptr) return steps_;
   const bool by_place = mask->shape() == places_.with_first(rows.total);
   staged_weights_.resize(tensor::DType::kF64, all.shape);
   for (std::int64_t i = 0; i < rows.count * each_; ++i) {
@@ -81,8 +115,11 @@ View LaneOutput::load_weights(const Tensor* mask, Share rows, View steps) {
         mask->value(by_place ? at : at / each_);
   }
   device_->upload(all, staged_weights_);
-  if (!by_place && !steps.empty())
-    device_->multiply(all, all, by_places(steps));
+  if (by_place)
+    given_ =
+        all.elements() - std::ranges::count(staged_weights_.as<double>(), 0.0);
+  else if (!steps_.empty())
+    device_->multiply(all, all, steps_);
   return all;
 }
 

@@ -13,10 +13,10 @@ namespace dl::nn {
 
 class LaneOutput {
  public:
-  // units: the numbers that a label has; those of a sequence are of its steps,
-  // those of an image of its pixels.
+  // settings: of the layer, which in training has a loss.  Labels of a sequence
+  // are of its steps, those of an image of its pixels.
   LaneOutput(tensor::Device& device, Memory& memory, const Form& form,
-             std::int64_t units, const data::Normalizer& normalizer,
+             const Settings& settings, const data::Normalizer& normalizer,
              std::int64_t max_batch, bool training);
 
   // Loads labels of the rows and what each counts, see Batch.  steps: the mask
@@ -24,6 +24,13 @@ class LaneOutput {
   void load(const Part& labels, Share rows, tensor::View steps);
   // In place of labels: a value of the network, and the steps that count.
   void compare_with(tensor::View target, tensor::View steps);
+  // Whether the loss is the mean over steps: then, with or without rows, all
+  // lanes count() theirs, sum the number that it returns, and those with rows
+  // divide_by_count().
+  bool is_over_steps() const { return !count_.empty(); }
+  // Of rows loaded last, none where there are 0.
+  tensor::View count(std::int64_t rows);
+  void divide_by_count(std::int64_t rows);
   // Of the rows loaded last, see OutputLayer.  Copies of an example are each
   // compared with the same, and their losses averaged.
   void loss(OutputLayer& layer, tensor::View grad, tensor::View y,
@@ -52,6 +59,10 @@ class LaneOutput {
   Scale scale_;
   tensor::View target_room_, weights_room_, steps_room_;
   tensor::View target_, weights_;  // of the rows loaded last
+  // Of a mean over steps: how many count, 1 or more, and 1 / that for each.
+  tensor::View count_, one_, at_least_1_, which_, shares_room_;
+  tensor::View steps_;  // what the network says which of them count, or empty
+  std::int64_t given_ = 0;  // how many the data say count, or -1
   tensor::Tensor staged_labels_, staged_weights_, staged_outputs_, staged_mask_;
 };
 

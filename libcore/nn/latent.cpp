@@ -15,6 +15,7 @@
 #include "libcore/nn/batch.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/gaussian_output.h"
+#include "libcore/nn/layers/loss.h"
 #include "libcore/nn/part_of.h"
 #include "libcore/nn/target_range.h"
 
@@ -65,7 +66,8 @@ std::vector<std::size_t> reconstructions(const NetworkConfig& config) {
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
     const LayerConfig& layer = config.layers[config.outputs[i]];
     if (!layer.target || !target_source(config, *layer.target)) continue;
-    if (tensor::needs_logits(output_of(config, i).loss.kind))
+    if (tensor::needs_logits(output_of(config, i).loss.kind) ||
+        layers::is_from_logits(layer.settings))
       throw Error{Code::kUsage,
                   "the loss of '" + layer.name + "' gives no probability"};
     all.push_back(i);

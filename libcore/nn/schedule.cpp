@@ -49,7 +49,9 @@ double without_warmup(const Schedule& s, std::int64_t count) {
     case Schedule::Kind::kExponential:
       return s.initial * std::pow(s.decay, i);
     case Schedule::Kind::kPolynomial:
-      return i >= s.limit ? 0 : s.initial * std::pow(1 - i / s.limit, s.power);
+      return i >= s.limit ? s.last
+                          : s.last + (s.initial - s.last) *
+                                         std::pow(1 - i / s.limit, s.power);
     case Schedule::Kind::kInverse:
       return s.initial / std::pow(1 + s.decay * i, s.power);
     case Schedule::Kind::kSigmoid:
@@ -92,6 +94,7 @@ double Schedule::largest() const {
       return decay > 1 && initial > 0 ? std::numeric_limits<double>::infinity()
                                       : initial;
     case Kind::kCosine:
+    case Kind::kPolynomial:
       return std::max(initial, last);
     case Kind::kCycle:
       return std::max(initial, peak);
@@ -134,6 +137,7 @@ Json to_json(const Schedule& schedule) {
   for (const Member& member : kMembers)
     if (const Key* key = find_key("schedule", tag, member.key)) {
       const double value = schedule.*member.number;
+      if (value == 0 && key->fallback == "(none)") continue;
       if (key->kind == Kind::kInteger)
         json[member.key] = static_cast<std::int64_t>(value);
       else

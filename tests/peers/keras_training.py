@@ -1,12 +1,13 @@
 """One step of training in Keras beside one of dl-master, from the same weights on the
 same mini-batch.
 
-Models are those of keras_random.py without what draws numbers in training.  Each is
-compiled with a loss for each output and an optimizer, of those that both have, and
-saved; dl-import brings it in, dl-master does one step with what it was compiled with,
+Models are the cases of keras_training_cases.py, and those of keras_random.py without
+what draws numbers in training.  Each of these is compiled with a loss for each output
+and an optimizer, of those that both have, and saved; dl-import brings it in, dl-master does one step with what it was compiled with,
 and each tensor is compared with that which dl-import makes of Keras's model behind its
 step.  A difference is relative to the largest number of the tensor, or to 1.
-usage: keras_training [--models N] [--from SEED] [--verbose]
+usage: keras_training [--drawn] [--models N] [--from SEED] [--verbose] [CASE...]
+--drawn: without the cases; CASE: these alone, by how their names begin
 """
 
 import argparse
@@ -28,6 +29,7 @@ from safetensors.numpy import save_file
 
 from keras_import import origin
 from keras_random import Draw, model_of
+from keras_training_cases import CASES
 
 BOUND = 1e-5
 EXAMPLES = 6
@@ -129,8 +131,8 @@ def gap(mine, theirs):
     return worst[0] if worst[0] <= BOUND else f"{worst[0]:.1e} {worst[1]}"
 
 
-def step(seed, folder):
-    """(difference or what is wrong, what it was trained with)"""
+def drawn(seed):
+    """(model, compiled, or None; inputs; labels; its kind; what it is trained with)"""
     model, inputs, kind = model_of(seed, trained=True)
     d = Draw(seed + 1_000_000)
     optimizer = optimizer_of(d)
@@ -142,12 +144,28 @@ def step(seed, folder):
     weights = [d.of(1.0, 0.5, 2.0) for _ in aims]
     names = [origin(t) for t in model.outputs]
     if len(set(names)) != len(names):
-        return None, "", kind
+        return None, inputs, [], kind, ""
     model.compile(optimizer, [a[0] for a in aims] if len(aims) > 1 else aims[0][0],
                   loss_weights=weights if len(aims) > 1 else None)
     words = " ".join([type(optimizer).__name__, *(getattr(a[0], "name", a[0]) for a in aims)])
+    return model, inputs, [a[1] for a in aims], kind, words
+
+
+def add_places(optimizer):
+    """Of a gradient by places of an embedding, optimizers square that of each place on
+    TensorFlow, on other backends the sum of them; here that, too."""
+    if keras.backend.backend() != "tensorflow":
+        return
+    import tensorflow
+    apply = optimizer.apply
+    optimizer.apply = lambda gradients, variables=None: apply(
+        [tensorflow.convert_to_tensor(g) for g in gradients], variables)
+
+
+def step(model, inputs, labels, folder):
+    """The difference, or what is wrong; None of a step too small to tell."""
     model.save(folder / "before.keras")
-    labels = [a[1] for a in aims]
+    add_places(model.optimizer)
     model.train_on_batch(inputs if len(inputs) > 1 else inputs[0], labels if len(labels) > 1 else labels[0])
     model.save(folder / "after.keras")
     try:
@@ -158,26 +176,42 @@ def step(seed, folder):
             "--mode", "averaging", "--local", "1",
             "--epochs", "1", "--batch", str(EXAMPLES), "-o", folder / "trained.safetensors")
     except RuntimeError as error:
-        return str(error), words, kind
+        return str(error)
     before = tensors_of(folder / "before.safetensors")
     after = tensors_of(folder / "after.safetensors")
     found = gap({n: t for n, t in tensors_of(folder / "trained.safetensors").items() if n in after}, after)
     if max(float(np.abs(before[n] - after[n]).max(initial=0)) for n in after) < 10 * BOUND:
-        return None, words, kind  # a step too small to tell
+        return None
     left_out = [n for n in notes.splitlines() if "left out" in n]
-    return (f"{found} {left_out}" if left_out and isinstance(found, str) else found), words, kind
+    return f"{found} {left_out}" if left_out and isinstance(found, str) else found
+
+
+def todo(options):
+    """Functions that make what drawn() does, each with its name."""
+    if not options.drawn:
+        for name, case in CASES.items():
+            if not options.cases or any(name.startswith(c) for c in options.cases):
+                yield name, case
+    if not options.cases:
+        for seed in range(options.first, options.first + options.models):
+            yield str(seed), lambda s=seed: drawn(s)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--models", type=int, default=120)
     parser.add_argument("--from", type=int, default=0, dest="first")
+    parser.add_argument("--drawn", action="store_true")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
     failed, count, worst, used = 0, 0, 0.0, set()
-    for seed in range(options.first, options.first + options.models):
+    for name, make in todo(options):
+        model, inputs, labels, kind, words = make()
+        if model is None:
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            found, words, kind = step(seed, pathlib.Path(folder))
+            found = step(model, inputs, labels, pathlib.Path(folder))
         if found is None:
             continue
         good = isinstance(found, float) and found <= BOUND
@@ -186,7 +220,7 @@ def main():
         used.update(words.split())
         worst = max(worst, found if isinstance(found, float) else 0)
         if options.verbose or not good:
-            print(f"{'ok  ' if good else 'FAIL'} {seed:4} {kind:8} {words:50} "
+            print(f"{'ok  ' if good else 'FAIL'} {name:>24} {kind:8} {words:50} "
                   f"{found if isinstance(found, str) else f'{found:.1e}'}", flush=True)
     print(f"training: {count - failed} of {count} steps agree, the largest difference is {worst:.1e}; "
           f"{', '.join(sorted(used))}")

@@ -7,6 +7,7 @@
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
 #include "libcore/nn/batch.h"
+#include "libcore/nn/layers/loss.h"
 #include "libcore/nn/target_source.h"
 
 namespace dl::cluster {
@@ -42,7 +43,10 @@ std::string evaluation_for(const nn::NetworkConfig& network, std::size_t output,
       return "classification";
     case tensor::Loss::kBinaryCrossEntropy:
     case tensor::Loss::kBinaryFocal:
-      return "binary";
+      return nn::layers::is_from_logits(
+                 network.layers[network.outputs[output]].settings)
+                 ? "binary:threshold=0"
+                 : "binary";
     default:
       if (nn::sides_are_classes(data, network, output))
         return "binary:threshold=0";

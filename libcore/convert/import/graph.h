@@ -41,7 +41,8 @@ struct Port {
 struct Aim {
   Json loss;  // "mean_squared_error"; null: by the activation
   double loss_weight = 1;
-  Json class_weights = {};  // or null
+  // Further keys of a layer with a loss.
+  Json keys = Json::object();
 };
 
 class Graph {
@@ -95,6 +96,11 @@ class Graph {
                 const std::vector<Aim>& aims);
   // The names that its outputs have then, in their order.
   const std::vector<std::string>& output_names() const { return outputs_; }
+  // Of these, those whose aim does not go with their activation: they have the
+  // usual loss.
+  const std::vector<std::string>& with_other_loss() const {
+    return with_other_loss_;
+  }
   const std::vector<Json>& inputs() const { return inputs_; }
 
  private:
@@ -107,6 +113,9 @@ class Graph {
   };
   Node* find(const std::string& name);
   void read(const std::string& name);
+  // Of what ends in that activation.
+  Json loss_keys(const Value& output, const Aim& aim,
+                 const std::string& activation);
   std::string finish(const Value& output, const Aim& aim);
   bool is_chain() const;
 
@@ -118,7 +127,7 @@ class Graph {
   std::map<std::string, std::size_t> by_name_;
   std::set<std::string> input_names_;
   std::map<std::string, Fill> fills_;
-  std::vector<std::string> outputs_;
+  std::vector<std::string> outputs_, with_other_loss_;
   // By name: all smaller numbers behind it are taken.
   mutable std::map<std::string, int> next_number_;
 };

@@ -15,8 +15,13 @@ std::string activation_of(const Json& node) {
                             : found->value("type", "identity");
 }
 
-std::string type_of(const Json& loss) {
-  return loss.is_string() ? loss.get<std::string>() : loss.value("type", "");
+// Of a loss or a node.
+std::string type_of(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : json.value("type", "");
+}
+
+bool ends_in_activation(const std::string& type) {
+  return type == "activation" || nn::layer_type(type).activates;
 }
 
 // Some losses are computed together with one activation, and with no other.
@@ -37,6 +42,23 @@ Json usual_loss(const std::string& activation) {
 
 }  // namespace
 
+Json Graph::loss_keys(const Value& output, const Aim& aim,
+                      const std::string& activation) {
+  Json keys = aim.keys;
+  if (aim.loss_weight != 1) keys["loss_weight"] = aim.loss_weight;
+  keys["loss"] = aim.loss;
+  if (aim.loss.is_null()) keys["loss"] = usual_loss(activation);
+  const bool goes = go_together(keys["loss"], activation);
+  // Of what has the activation already, whatever the other program says.
+  if (goes) keys.erase("from_logits");
+  if (goes || keys.contains("from_logits")) return keys;
+  with_other_loss_.push_back(output.node);
+  keys["loss"] = usual_loss(activation);
+  keys.erase("label_smoothing");
+  keys.erase("class_weights");
+  return keys;
+}
+
 // Only what nobody else reads may become an output, or give its activation to
 // one.
 std::string Graph::finish(const Value& output, const Aim& aim) {
@@ -45,18 +67,16 @@ std::string Graph::finish(const Value& output, const Aim& aim) {
   if (node != nullptr && node->readers == 1 &&
       nn::layer_type(node->json["type"].get<std::string>()).output != nullptr)
     return output.node;
-  const bool own =
-      node != nullptr && node->readers == 1 && !node->shared &&
-      node->shares.empty() && !node->json.value("time_distributed", false) &&
-      nn::layer_type(node->json["type"].get<std::string>()).activates;
+  bool own = node != nullptr && node->readers == 1 && !node->shared &&
+             node->shares.empty() &&
+             !node->json.value("time_distributed", false) &&
+             ends_in_activation(type_of(node->json));
   const std::string activation =
       own ? activation_of(node->json) : std::string("identity");
-  Json keys;
-  keys["loss"] = aim.loss.is_null() || !go_together(aim.loss, activation)
-                     ? usual_loss(activation)
-                     : aim.loss;
-  if (aim.loss_weight != 1) keys["loss_weight"] = aim.loss_weight;
-  if (!aim.class_weights.is_null()) keys["class_weights"] = aim.class_weights;
+  Json keys = loss_keys(output, aim, activation);
+  // Logits are behind any other activation.
+  if (own && keys.contains("from_logits") && activation != "identity")
+    own = false;
   const Json own_activation = own && node->json.contains("activation")
                                   ? node->json["activation"]
                                   : Json("identity");

@@ -11,6 +11,8 @@ using tensor::Activation;
 using tensor::Loss;
 using tensor::View;
 
+constexpr std::string_view kMeans[] = {"examples", "steps"};
+
 // Of probabilities of which each is for itself.
 bool is_binary(Loss kind) {
   return kind == Loss::kBinaryCrossEntropy || kind == Loss::kBinaryFocal;
@@ -80,6 +82,14 @@ void check_units(std::int64_t units, Loss kind, Activation activation,
     complain("units", quoted(kind) + " compares outputs; want 2 or more");
 }
 
+void check_logits(Loss kind, Activation activation, const Complaint& complain) {
+  if (!activation_inside(kind))
+    complain("from_logits", quoted(kind) + " has no activation inside");
+  if (activation != Activation::kIdentity)
+    complain("activation", "logits have 'identity', got '" +
+                               std::string(name_of(activation)) + "'");
+}
+
 }  // namespace
 
 std::vector<Key> loss_keys() {
@@ -95,6 +105,13 @@ std::vector<Key> loss_keys() {
                       "What this loss counts in the sum that is the "
                       "network's; else 1.",
                       kAtLeast0),
+          key::flag("from_logits", "(false)",
+                    "The outputs are logits, and the loss has its activation "
+                    "inside."),
+          key::one_of("mean_over", "(none)",
+                      "What of a mini-batch the loss is the mean over; else "
+                      "examples. Steps are the pixels of an image, too.",
+                      kMeans),
           key::name("target", "(none)",
                     "The input or node whose value the outputs are to be; "
                     "else \"labels\".")};
@@ -112,14 +129,38 @@ tensor::LossSpec loss_of(const Settings& settings) {
   return spec;
 }
 
+bool is_from_logits(const Settings& settings) {
+  return settings.has("from_logits") && settings.flag("from_logits");
+}
+
+bool is_over_steps(const Settings& settings) {
+  return settings.has("mean_over") && settings.text("mean_over") == kMeans[1];
+}
+
+OutputSpec output_spec(const Settings& settings) {
+  return {.units = settings.integer("units"),
+          .loss = loss_of(settings),
+          .activation = settings.activation("activation")};
+}
+
 Activation activation_for(Loss loss) {
   return activation_inside(loss).value_or(Activation::kIdentity);
+}
+
+void complete_output(Settings& settings) {
+  if (settings.has("activation")) return;
+  settings.set("activation",
+               spell(is_from_logits(settings)
+                         ? Activation::kIdentity
+                         : activation_for(settings.loss("loss").kind)));
 }
 
 void check_loss(const Settings& settings, const Complaint& complain) {
   const Loss kind = settings.loss("loss").kind;
   const Activation activation = settings.activation("activation").kind;
-  if (needs_activation(kind) && activation_for(kind) != activation)
+  if (is_from_logits(settings))
+    check_logits(kind, activation, complain);
+  else if (needs_activation(kind) && activation_for(kind) != activation)
     complain("activation", quoted(kind) + " needs '" +
                                std::string(name_of(activation_for(kind))) +
                                "', got '" + std::string(name_of(activation)) +
@@ -138,9 +179,10 @@ OutputLoss::OutputLoss(const LayerSite& site, Memory& memory)
       sum_(site.loss),
       spec_(loss_of(*site.settings)),
       weight_(weight_of(*site.settings)),
-      takes_logits_(site.read_by_loss_alone &&
-                    activation_inside(spec_.kind) ==
-                        site.settings->activation("activation").kind) {
+      takes_logits_(is_from_logits(*site.settings) ||
+                    (site.read_by_loss_alone &&
+                     activation_inside(spec_.kind) ==
+                         site.settings->activation("activation").kind)) {
   const std::vector<double> weights = class_weights(*site.settings);
   if (!site.training || weights.empty() || has_two_classes(*site.settings))
     return;

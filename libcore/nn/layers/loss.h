@@ -11,11 +11,22 @@
 
 namespace dl::nn::layers {
 
-// loss, label_smoothing, class_weights, loss_weight and target.
+// loss and all that says how it counts.
 std::vector<Key> loss_keys();
 
 // What they say, but for weights of classes and of the loss.
 tensor::LossSpec loss_of(const Settings& settings);
+
+// Whether the outputs are logits, and the loss has its activation inside; and
+// whether that is the mean over the steps, or pixels, of a mini-batch that
+// count, not over examples.
+bool is_from_logits(const Settings& settings);
+bool is_over_steps(const Settings& settings);
+
+// Of settings with units, activation and loss_keys().
+OutputSpec output_spec(const Settings& settings);
+// Gives them the activation that follows from the loss, where they have none.
+void complete_output(Settings& settings);
 
 // The activation that goes with the loss where none is said.
 tensor::Activation activation_for(tensor::Loss loss);

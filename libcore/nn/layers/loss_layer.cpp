@@ -14,12 +14,6 @@ namespace {
 
 using tensor::View;
 
-OutputSpec spec_of(const Settings& settings) {
-  return {.units = settings.integer("units"),
-          .loss = loss_of(settings),
-          .activation = settings.activation("activation")};
-}
-
 class LossLayer final : public OutputLayer {
  public:
   LossLayer(const LayerSite& site, Memory& memory)
@@ -48,12 +42,6 @@ class LossLayer final : public OutputLayer {
   FusedActivation activation_;
   OutputLoss loss_;
 };
-
-void complete(Settings& settings) {
-  if (!settings.has("activation"))
-    settings.set("activation",
-                 spell(activation_for(settings.loss("loss").kind)));
-}
 
 Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const Form& input = inputs[0];
@@ -96,9 +84,9 @@ const LayerType& loss() {
           "step and pixel has a loss.",
       .other_names = {"losslayer", "rnnloss", "cnnloss"},
       .keys = keys(),
-      .complete = complete,
+      .complete = complete_output,
       .check = check_loss,
-      .output = spec_of,
+      .output = output_spec,
       .plan = plan,
       .make = make_output<LossLayer>};
   return type;

@@ -26,18 +26,6 @@ std::vector<Key> output_keys() {
   return all;
 }
 
-OutputSpec output_spec(const Settings& settings) {
-  return {.units = settings.integer("units"),
-          .loss = loss_of(settings),
-          .activation = settings.activation("activation")};
-}
-
-void complete_output(Settings& settings) {
-  if (!settings.has("activation"))
-    settings.set("activation",
-                 spell(activation_for(settings.loss("loss").kind)));
-}
-
 const LayerType& output() {
   static const LayerType type{.name = "output",
                               .words =

@@ -17,8 +17,6 @@ namespace dl::nn::layers {
 
 // units, bias, activation and loss_keys(), and what follows from them.
 std::vector<Key> output_keys();
-OutputSpec output_spec(const Settings& settings);
-void complete_output(Settings& settings);
 
 class Output : public OutputLayer {
  public:

@@ -5,7 +5,7 @@
 
 #include "libcore/nn/batch.h"
 #include "libcore/nn/targets.h"
-#include "tests/unit/nn/support.h"
+#include "tests/unit/nn/gradient_check.h"
 
 namespace dl::nn {
 namespace {
@@ -124,6 +124,37 @@ TEST_CASE("losses that do not go with the rest of their layer are refused") {
              Catch::EndsWith("here it is called 'focal'"));
   CHECK_THAT(refusal(R"("units": 2, "loss": "KL_DIVERGENCE")"),
              Catch::EndsWith("here it is called 'kl_divergence'"));
+}
+
+// The outputs are logits, and the loss is that of their softmax or sigmoid.
+TEST_CASE("a loss from logits is that with its activation") {
+  for (const char* loss_name :
+       {"negative_log_likelihood", "binary_cross_entropy", "kl_divergence",
+        "poisson", "focal", "binary_focal", "exponential"}) {
+    CAPTURE(loss_name);
+    const std::string plain =
+        R"("units": 3, "loss": ")" + std::string(loss_name) + '"';
+    const std::string logits = plain + R"(, "from_logits": true)";
+    CHECK(spec_of(logits).activation.kind == Activation::kIdentity);
+    const Examples e = random_examples(with_output(plain), 6);
+    Network one = compile(with_output(plain), 6),
+            other = compile(with_output(logits), 6);
+    Network linear = compile(with_output(R"("units": 3, "loss": "l2")"), 6);
+    for (Network* network : {&one, &other, &linear}) testing::stir(*network);
+    CHECK(other.compute_gradient(e.batch(), {}) ==
+          one.compute_gradient(e.batch(), {}));
+    CHECK(testing::values(other, other.update()) ==
+          testing::values(one, one.update()));
+    tensor::Tensor said, wanted;
+    other.predict(e.features, said);
+    linear.predict(e.features, wanted);
+    CHECK(std::ranges::equal(said.as<float>(), wanted.as<float>()));
+  }
+  CHECK(refusal(R"("units": 3, "loss": "huber", "from_logits": true)") ==
+        "from_logits: 'huber' has no activation inside");
+  CHECK(refusal(R"("units": 3, "loss": "negative_log_likelihood",
+                   "activation": "softmax", "from_logits": true)") ==
+        "activation: logits have 'identity', got 'softmax'");
 }
 
 double loss(const NetworkConfig& config, const Batch& batch) {

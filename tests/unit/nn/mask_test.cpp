@@ -299,6 +299,52 @@ TEST_CASE("learning counts the steps that what is predicted says count") {
   CHECK(network.compute_gradient(network.batch_of(set), kAt) == implied);
 }
 
+// On any lanes, of which some may have nothing.
+TEST_CASE("a loss may be the mean over the steps that count") {
+  constexpr Position kAt{3, 0, 5};
+  const auto config = [](const std::string& more) {
+    return testing::sequence("[4, 3]", R"({"type": "masking"}, {"type": "gru",
+        "units": 3, "return_sequences": true}, {"type": "output", "units": 2,
+        "loss": "mean_squared_error")" + more +
+                                           "}");
+  };
+  const NetworkConfig sum = config(""),
+                      mean = config(R"(, "mean_over": "steps")");
+  data::DataSet set = testing::random_set(sum, 4);
+  const auto check = [&](double steps) {
+    Network alone = testing::compile(sum, 4);
+    const double loss = alone.compute_gradient(alone.batch_of(set), kAt);
+    const auto gradient = testing::values(alone, alone.update());
+    CHECK(loss > 0);
+    for (const int lanes : {1, 3, 6}) {
+      CAPTURE(steps, lanes);
+      Network network = testing::compile(mean, 6, "reference", lanes);
+      CHECK(network.compute_gradient(network.batch_of(set), kAt) ==
+            Approx(loss * 4 / steps).epsilon(1e-12));
+      const auto found = testing::values(network, network.update());
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        CHECK(found[i] == Approx(gradient[i] * 4 / steps).margin(1e-12));
+    }
+  };
+  check(16);
+  // What the network says is padding, of one example all.
+  const auto x = set.tensors["features"].as<double>();
+  std::fill(x.begin() + 6, x.begin() + 12, 0.0);
+  std::fill(x.begin() + 24, x.begin() + 36, 0.0);
+  check(10);
+  // What an example counts does not divide; a mask of the labels does.
+  set.tensors["labels_mask"] = Tensor(DType::kF32, {4});
+  for (float& w : set.tensors["labels_mask"].as<float>()) w = 2;
+  check(10);
+  set.tensors["labels_mask"] =
+      tensor_of({{1, 1, 1, 0}, {2, 0, 0, 0}, {1, 0, 0, 0}, {0, 0.5, 0, 0}});
+  check(6);
+  set.tensors.erase("labels_mask");
+  std::fill(x.begin(), x.end(), 0.0);
+  Network network = testing::compile(mean, 4);
+  CHECK(network.compute_gradient(network.batch_of(set), kAt) == 0);
+}
+
 TEST_CASE("targets that do not count may be anything") {
   const NetworkConfig config =
       graph(joined("add") + R"(, {"name": "end", "type": "output", "units": 2,

@@ -44,6 +44,19 @@ TEST_CASE("a polynomial schedule comes down to 0 at its limit, and stays") {
   CHECK(s.at(11, 0) == 0);
 }
 
+TEST_CASE("a polynomial schedule may end elsewhere") {
+  const Schedule s{.kind = Schedule::Kind::kPolynomial,
+                   .initial = 2,
+                   .power = 2,
+                   .limit = 10,
+                   .last = 1};
+  CHECK(s.at(0, 0) == 2);
+  CHECK(s.at(5, 0) == 1.25);
+  CHECK(s.at(10, 0) == 1);
+  CHECK(s.at(11, 0) == 1);
+  CHECK(s.largest() == 2);
+}
+
 TEST_CASE("an updater's step carries its rate of the moment") {
   dl::nn::UpdaterConfig updater;
   updater.kind = dl::tensor::Updater::kAdam;

@@ -79,7 +79,8 @@ Aim aim_of(Site& site, const Json& loss, const Json& activation) {
     return aim;
   }
   aim.loss = type;
-  aim.class_weights = weights_of(loss);
+  if (const Json weights = weights_of(loss); !weights.is_null())
+    aim.keys["class_weights"] = weights;
   return aim;
 }
 

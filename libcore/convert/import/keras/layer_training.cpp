@@ -1,12 +1,17 @@
 // How a layer starts and what it is held to, as keys of a node.
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <string_view>
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/keras/site.h"
 
 namespace dl::convert::keras {
 namespace {
+
+constexpr std::string_view kRecurrentConstraint = "recurrent_constraint";
 
 // {"class_name", "config"}, or a name alone.
 struct Named {
@@ -103,6 +108,51 @@ void add_regularizer(const Site& site, const Named& given, const char* l1,
   if (square > 0) to[l2] = 2 * square;
 }
 
+// The axes whose sum is that of the weights of one output, as Keras counts
+// them; none where weights of several kinds have the constraint here.
+std::vector<std::int64_t> axes_of_output(const Site& site) {
+  const std::string& name = site.layer().class_name;
+  if (name == "Embedding") return {1};
+  if (name == "Dense" || name == "LSTM" || name == "GRU" || name == "SimpleRNN")
+    return {0};
+  if (name == "DepthwiseConv1D") return {0};
+  if (name == "DepthwiseConv2D") return {0, 1};
+  if (name == "Conv2DTranspose") return {0, 1, 3};
+  if (name == "Conv1DTranspose") return {0, 2};
+  for (std::int64_t axes = 1; axes <= 3; ++axes)
+    for (const char* one : {"Conv", "Convolution"})
+      if (name == one + std::to_string(axes) + "D") {
+        std::vector<std::int64_t> all(static_cast<std::size_t>(axes + 1));
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+      }
+  return {};
+}
+
+// Whether a norm there is of the same weights as here.
+bool is_of_output(const Site& site, const JsonView& config) {
+  const std::vector<std::int64_t> wanted = axes_of_output(site);
+  std::vector<std::int64_t> axes{0};
+  for (const char* key : {"axis", "dim"})
+    if (config.has(key)) {
+      const JsonView given = config.at(key);
+      axes = given.raw().is_array() ? given.integers(-8, 8)
+                                    : std::vector{given.integer(-8, 8)};
+      break;
+    }
+  const std::int64_t rank =
+      wanted.empty()
+          ? 0
+          : std::max<std::int64_t>(
+                std::ssize(wanted) +
+                    (site.layer().class_name.starts_with("Depth") ? 2 : 1),
+                2);
+  for (std::int64_t& axis : axes)
+    if (axis < 0) axis += rank;
+  std::ranges::sort(axes);
+  return !wanted.empty() && axes == wanted;
+}
+
 Json constraint(const Named& given) {
   const std::string name = plain(given.name);
   const JsonView& config = given.config;
@@ -155,16 +205,31 @@ void Site::add_training(Json& node, const std::string& prefix) const {
   if (const auto cost = given("bias", "_regularizer", "b_regularizer"))
     add_regularizer(*this, *cost, "l1_bias", "l2_bias", regularization);
   if (!regularization.empty()) node["regularization"] = regularization;
+  bool alike_recurrent = false;
   if (const auto kept = given(prefix, "_constraint", "W_constraint")) {
     const Json ours = constraint(*kept);
+    // Cells have theirs on both kernels, or on neither.
+    const auto other = given("recurrent", "_constraint", "");
+    const bool cell = type == "lstm" || type == "gru" || type == "simple_rnn";
+    const bool alike = !cell || (other && other->name == kept->name &&
+                                 other->config.raw() == kept->config.raw());
+    alike_recurrent = cell && alike;
     if (ours.is_null())
       note("its constraint " + in_quotes(kept->name) + " is left out");
+    else if (!alike)
+      note("its constraint " + in_quotes(kept->name) +
+           " is left out: the same recurrent_constraint would be needed");
+    else if (ours.contains("max_norm") && !is_of_output(*this, kept->config))
+      note("its constraint " + in_quotes(kept->name) +
+           " is left out: it is not of the weights of each output, which its "
+           "axis would have to say");
     else
       node["constraints"] = ours;
   }
   for (const char* key : {"activity_regularizer", "recurrent_regularizer",
                           "recurrent_constraint", "bias_constraint"})
-    if (has({key})) note(std::string("its ") + key + " is left out");
+    if (has({key}) && !(alike_recurrent && key == kRecurrentConstraint))
+      note(std::string("its ") + key + " is left out");
 }
 
 }  // namespace dl::convert::keras

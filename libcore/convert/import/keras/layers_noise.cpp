@@ -64,17 +64,23 @@ Flow activity_regularization(Site& site) {
                   {value});
 }
 
+// What a layer that is called with training=False does not do.
+template <Make make>
+Flow in_training(Site& site) {
+  return site.still() ? site.only() : make(site);
+}
+
 }  // namespace
 
 std::vector<Class> noise_classes() {
-  return {{"Dropout", dropout},
-          {"SpatialDropout1D", spatial_dropout},
-          {"SpatialDropout2D", spatial_dropout},
-          {"SpatialDropout3D", spatial_dropout},
-          {"AlphaDropout", alpha_dropout},
-          {"GaussianDropout", gaussian_dropout},
-          {"GaussianNoise", gaussian_noise},
-          {"StochasticDepth", stochastic_depth},
+  return {{"Dropout", in_training<dropout>},
+          {"SpatialDropout1D", in_training<spatial_dropout>},
+          {"SpatialDropout2D", in_training<spatial_dropout>},
+          {"SpatialDropout3D", in_training<spatial_dropout>},
+          {"AlphaDropout", in_training<alpha_dropout>},
+          {"GaussianDropout", in_training<gaussian_dropout>},
+          {"GaussianNoise", in_training<gaussian_noise>},
+          {"StochasticDepth", in_training<stochastic_depth>},
           {"ActivityRegularization", activity_regularization}};
 }
 

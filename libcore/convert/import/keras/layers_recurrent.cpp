@@ -127,7 +127,13 @@ Flow sequence_of(Site& site) {
 Flow one_direction(Site& site, const Cell& cell) {
   Flow value = sequence_of(site);
   Json node = node_of(site, cell);
-  if (site.flag({"go_backwards"}, false)) value = reversed(site, value);
+  const bool backwards = site.flag({"go_backwards"}, false);
+  if (backwards && value.masked && site.flag({"return_sequences"}, false))
+    site.refuse(
+        "it goes backwards and returns sequences, whose mask Keras leaves "
+        "forwards; a Bidirectional would be needed, or a mask that is "
+        "reversed, too");
+  if (backwards) value = reversed(site, value);
   const std::int64_t inputs = value.shape().back();
   const Flow flow = site.add("", std::move(node), {value});
   fill_direction(site, cell, inputs, "cell", "");

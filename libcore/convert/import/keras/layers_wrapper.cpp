@@ -8,6 +8,15 @@
 namespace dl::convert::keras {
 namespace {
 
+// Does to each row of a matrix what it does to a vector.
+bool takes_rows(const std::string& class_name) {
+  constexpr std::string_view kClasses[] = {
+      "Activation", "BatchNormalization", "Dense", "Dropout",
+      "ELU",        "LayerNormalization", "ReLU",  "LeakyReLU",
+      "Softmax"};
+  return std::ranges::count(kClasses, class_name) > 0;
+}
+
 // A recurrent layer reads its steps itself, and masks are for whole sequences.
 Flow time_distributed(Site& site) {
   const LayerSpec inner = layer_spec(site.view({"layer"}));
@@ -26,7 +35,13 @@ Flow time_distributed(Site& site) {
   if (each.only().shape().rank() < 2)
     site.refuse("its input is " + each.only().shape().to_string() +
                 ", no sequence");
-  each.set_each_step(true);
+  const bool sequence =
+      each.only().form.steps || site.import().graph->is_input(each.only().node);
+  if (!sequence && !takes_rows(each.layer().class_name))
+    site.refuse(
+        "what it reads is no sequence here; a layer that takes all "
+        "steps at once would be needed");
+  each.set_each_step(sequence);
   each.set_below("layer");
   return make(each);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/axes.h"
@@ -57,6 +58,7 @@ class Maker {
   Import& import_;
   std::vector<Port> inputs_;
   std::vector<std::string> outputs_;
+  bool still_ = false;  // within a model that is called with training=False
 };
 
 std::string below(const std::string& name, const std::string& layer) {
@@ -299,11 +301,25 @@ bool takes_number(const std::string& class_name) {
          class_name == "Divide";
 }
 
+// What is another thing in training than in a prediction.
+bool draws(const std::string& class_name) {
+  return class_name.find("Dropout") != std::string::npos ||
+         class_name == "GaussianNoise" || class_name == "StochasticDepth" ||
+         class_name == "BatchNormalization";
+}
+
 Flows Maker::call(const LayerSpec& layer, const Path& path,
                   const std::string& name, const Flows& inputs,
                   const CallSpec& how) {
-  if (layer.model && how.problem.empty() && !how.number)
-    return run(*layer.model, path, name, inputs);
+  // In Keras 3 a model tells all its layers what it is told itself.
+  const bool heeds = !import_.keras_3;
+  const bool still = still_ || (heeds && how.training == false);
+  if (layer.model && how.problem.empty() && !how.number) {
+    const bool before = std::exchange(still_, still);
+    Flows flows = run(*layer.model, path, name, inputs);
+    still_ = before;
+    return flows;
+  }
   std::optional<LayerWeights> weights;
   if (weights_ != nullptr) weights = weights_->of(model_, path);
   if (weights && import_.keras_1)
@@ -311,6 +327,11 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
   if (!how.problem.empty()) site.refuse(how.problem);
   site.set_call(how);
+  site.set_still(still);
+  if (heeds && how.training == true && draws(layer.class_name))
+    site.refuse(
+        "it is called with training=True, as which its predictions are drawn; "
+        "a model without that would be needed");
   if (how.number && !takes_number(layer.class_name))
     site.refuse("it is called with a number, " + number_text(*how.number));
   if (layer.module == "custom")
@@ -394,11 +415,15 @@ Result make_network(const Source& source) {
       if (inputs.all_frozen)
         result.notes.insert(
             "none of its layers is trainable: here they all are");
-      std::vector<Value> values(flows.begin(), flows.end());
       const Training training =
-          training_of(source.training, maker.outputs(), values, result.notes);
+          training_of(source, maker.outputs(), flows, result.notes);
+      const std::vector<Value> values(flows.begin(), flows.end());
       result.document = graph.document(values, training.aims);
-      result.document.update(training.keys);
+      add_keys(training, result.document, result.notes);
+      for (const std::string& name : graph.with_other_loss())
+        result.notes.insert("the loss of the output " + in_quotes(name) +
+                            " does not go with its activation here, and is "
+                            "left out");
       result.document["weight_init"] = "xavier_uniform";
       result.fills = graph.fills();
       result.inputs = maker.inputs();

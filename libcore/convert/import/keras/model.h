@@ -26,6 +26,8 @@ struct Source {
   std::map<std::string, tensor::Shape> shapes = {};
 };
 
+struct Flow;
+
 struct Result {
   Json document;                      // dl-network(5)
   std::map<std::string, Fill> fills;  // by tensor, "dense/weight"
@@ -37,16 +39,19 @@ struct Result {
 // shape of `shapes` is of no input, or an extent is open that none gives.
 Result make_network(const Source& source);
 
-// What an output is trained for and how all is, of Keras's training
-// configuration.  outputs: of these names; values: what comes out.
+// What an output is trained for and how all is, as the model was compiled.
+// outputs: of these names; values: what comes out.
 struct Training {
   std::vector<Aim> aims;
   Json keys = Json::object();  // of the network: "updater"
 };
-Training training_of(const Json& compiled,
+Training training_of(const Source& source,
                      const std::vector<std::string>& outputs,
-                     const std::vector<Value>& values,
+                     const std::vector<Flow>& values,
                      std::set<std::string>& notes);
+// Adds its keys to a network; notes: and what they do otherwise there.
+void add_keys(const Training& training, Json& document,
+              std::set<std::string>& notes);
 
 }  // namespace dl::convert::keras
 

@@ -102,6 +102,12 @@ Flow Site::add(const std::string& part, Json node,
   if (each_step_ && from.size() == 1) node["time_distributed"] = true;
   if (trains && !import_->inputs->all_frozen && !flag({"trainable"}, true))
     node["frozen"] = true;
+  if (still_ && node["type"] == "batch_norm" && !node.contains("frozen")) {
+    node["frozen"] = true;
+    note(
+        "it is called with training=False: its gamma and beta stay as they "
+        "are here");
+  }
   std::string shares;
   if (trains) {
     const auto [owner, fresh] =

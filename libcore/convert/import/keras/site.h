@@ -139,6 +139,10 @@ class Site {
   // How it is called.
   void set_call(const CallSpec& call) { call_ = call; }
   const CallSpec& call() const { return call_; }
+  // Whether it does in training what it does in a prediction: it, or a model
+  // that it lies in, is called with training=False.
+  void set_still(bool on) { still_ = on; }
+  bool still() const { return still_; }
   void set_below(std::string below) { below_ = std::move(below); }
   LayerWeights* weights() const { return weights_; }
   const std::string& path() const { return path_; }
@@ -157,7 +161,7 @@ class Site {
   std::vector<Flow> in_;
   LayerWeights* weights_;
   bool first_call_;
-  bool each_step_ = false;
+  bool each_step_ = false, still_ = false;
   CallSpec call_;
   std::string below_, main_node_;
 };

@@ -34,6 +34,8 @@ bool is_tensor(const Json& json) {
 void check_keywords(const JsonView& keywords, CallSpec& call) {
   if (!keywords.raw().is_object()) return;
   for (const auto& [name, value] : keywords.raw().items()) {
+    if (name == "training" && value.is_boolean())
+      call.training = value.get<bool>();
     if (value.is_null() || name == "training" || value == Json(false)) continue;
     if (name == "use_causal_mask")
       call.causal = true;

@@ -25,6 +25,8 @@ struct ModelSpec;
 struct CallSpec {
   std::vector<Ref> from;
   bool causal = false;  // of attention: use_causal_mask
+  // As in training, or never so; else as the model is.
+  std::optional<bool> training = {};
   // Of arithmetic, as x + 3: a number in the place of one of two inputs.
   std::optional<double> number = {};
   bool number_first = false;

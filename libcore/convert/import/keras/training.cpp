@@ -1,17 +1,14 @@
-// How a Keras model was compiled: losses, their weights and the optimizer.
+// How a Keras model was compiled: the pieces of what is written, and the
+// optimizer.
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <string_view>
 
 #include "libcore/base/display.h"
-#include "libcore/convert/import/keras/model.h"
-#include "libcore/convert/import/keras/site.h"
+#include "libcore/convert/import/keras/compiled.h"
 
 namespace dl::convert::keras {
-namespace {
-
-using Notes = std::set<std::string>;
 
 double number(const Json& config, std::initializer_list<const char*> keys,
               double fallback) {
@@ -47,144 +44,25 @@ std::string class_of(const Json& json) {
                                                  : "";
 }
 
-// A loss here, and what it is divided by to be Keras's, which takes the mean of
-// what is the sum here.
-struct Loss {
-  Json ours;
-  bool mean = false;
-};
-
-Loss loss_of(const Json& json) {
-  const std::string name = plain(class_of(json));
-  const Json& config = object_in(json, "config");
-  if (name == "categoricalcrossentropy" ||
-      name == "sparsecategoricalcrossentropy")
-    return {"negative_log_likelihood"};
-  if (name == "binarycrossentropy") return {"binary_cross_entropy", true};
-  if (name == "mse" || name == "meansquarederror")
-    return {"mean_squared_error"};
-  if (name == "mae" || name == "meanabsoluteerror")
-    return {"mean_absolute_error"};
-  if (name == "mape" || name == "meanabsolutepercentageerror")
-    return {"mean_absolute_percentage_error"};
-  if (name == "msle" || name == "meansquaredlogarithmicerror")
-    return {"mean_squared_logarithmic_error"};
-  if (name == "logcosh") return {"log_cosh"};
-  if (name == "huber" || name == "huberloss")
-    return {Json{{"type", "huber"}, {"delta", number(config, {"delta"}, 1)}}};
-  if (name == "kld" || name == "kldivergence" ||
-      name == "kullbackleiblerdivergence")
-    return {"kl_divergence"};
-  if (name == "poisson") return {"poisson", true};
-  if (name == "hinge") return {"hinge", true};
-  if (name == "squaredhinge") return {"squared_hinge", true};
-  if (name == "categoricalhinge") return {"categorical_hinge"};
-  if (name == "cosinesimilarity" || name == "cosineproximity")
-    return {"cosine_proximity"};
-  return {};
-}
-
-// Of output i, of what is one for all, one for each, or by name.
-Json part_of(const Json& all, std::size_t i, const std::string& name) {
-  if (all.is_array()) return i < all.size() ? all[i] : Json();
-  if (all.is_object() && !all.contains("class_name"))
-    return all.contains(name) ? all[name] : Json();
-  return all;
-}
-
-Aim aim_of(const Json& compiled, std::size_t i, const std::string& name,
-           const Value& value, Notes& notes) {
-  Aim aim;
-  const auto losses = compiled.find("loss");
-  if (losses == compiled.end()) return aim;
-  const Json given = part_of(*losses, i, name);
-  if (given.is_null()) return aim;
-  const Loss loss = loss_of(given);
-  const std::string output = "the loss of the output " + in_quotes(name);
-  if (loss.ours.is_null()) {
-    notes.insert(output + ", " + in_quotes(class_of(given)) +
-                 ", is none that networks here have, and is left out");
-    return aim;
-  }
-  if (flag(object_in(given, "config"), "from_logits")) {
-    notes.insert(
-        output +
-        " is of logits, and is left out: give the output an activation "
-        "before it is trained");
-    aim.loss = "mean_squared_error";
-    return aim;
-  }
-  aim.loss = loss.ours;
-  if (object_in(given, "config").value("reduction", Json()) == Json("sum"))
-    notes.insert(output + " is a sum over the mini-batch, here it is the mean");
-  const double smoothing =
-      number(object_in(given, "config"), {"label_smoothing"}, 0);
-  if (smoothing > 0)
-    notes.insert(output + " smooths labels, which is left out");
-  // The mean over the places of a sequence or image, the sum here.
-  double count = loss.mean ? static_cast<double>(value.shape().back()) : 1;
-  for (int k = 0; k + 1 < value.shape().rank(); ++k)
-    count *= static_cast<double>(value.shape()[k]);
-  double weight = 1;
-  if (const auto weights = compiled.find("loss_weights");
-      weights != compiled.end()) {
-    const Json own = part_of(*weights, i, name);
-    if (own.is_number()) weight = own.get<double>();
-  }
-  aim.loss_weight = weight / count;
-  if (!(aim.loss_weight >= 0)) aim.loss_weight = 1;
-  return aim;
-}
-
-// A learning rate that changes.
-std::optional<Json> schedule_of(const Json& json) {
-  const std::string name = plain(class_of(json));
-  const Json& config = object_in(json, "config");
-  const double initial = number(config, {"initial_learning_rate"}, 0.01);
-  const double steps = std::round(number(config, {"decay_steps"}, 1));
-  const double rate = number(config, {"decay_rate"}, 0.9);
-  if (!(steps >= 1 && steps < 2147483647) || !(initial >= 0))
-    return std::nullopt;
-  const auto every = static_cast<std::int64_t>(steps);
-  if (name == "exponentialdecay" && rate > 0) {
-    if (flag(config, "staircase"))
-      return Json{{"schedule", "step"},
-                  {"initial", initial},
-                  {"decay", rate},
-                  {"every", every}};
-    return Json{{"schedule", "exponential"},
-                {"initial", initial},
-                {"decay", std::pow(rate, 1 / steps)}};
-  }
-  if (name == "inversetimedecay" && rate > 0 && !flag(config, "staircase"))
-    return Json{
-        {"schedule", "inverse"}, {"initial", initial}, {"decay", rate / steps}};
-  if (name == "cosinedecay" && number(config, {"warmup_steps"}, 0) == 0)
-    return Json{
-        {"schedule", "cosine"},
-        {"initial", initial},
-        {"limit", every},
-        {"final", std::max(initial * number(config, {"alpha"}, 0), 0.0)}};
-  if (name == "polynomialdecay" && !flag(config, "cycle") &&
-      number(config, {"end_learning_rate"}, 1e-4) == 0 &&
-      number(config, {"power"}, 1) > 0)
-    return Json{{"schedule", "polynomial"},
-                {"initial", initial},
-                {"limit", every},
-                {"power", number(config, {"power"}, 1)}};
-  return std::nullopt;
-}
+namespace {
 
 Json rate_of(const Json& config, double fallback, Notes& notes) {
   const Json& rate = object_in(config, "learning_rate");
   if (!rate.empty()) {
-    if (const auto schedule = schedule_of(rate)) return *schedule;
+    if (const auto schedule = schedule_of(rate, notes)) return *schedule;
+    const double initial =
+        number(object_in(rate, "config"), {"initial_learning_rate"}, fallback);
     notes.insert("the schedule " + in_quotes(class_of(rate)) +
-                 " of the learning rate is left out");
-    return number(object_in(rate, "config"), {"initial_learning_rate"},
-                  fallback);
+                 " of the learning rate is left out: it stays " +
+                 dump_json(Json(std::max(initial, 0.0))));
+    return std::max(initial, 0.0);
   }
-  return std::max(number(config, {"learning_rate", "lr"}, fallback), 0.0);
+  const double initial =
+      std::max(number(config, {"learning_rate", "lr"}, fallback), 0.0);
+  const double decay = number(config, {"decay"}, 0);  // up to Keras 2.10
+  if (decay > 0)
+    return {{"schedule", "inverse"}, {"initial", initial}, {"decay", decay}};
+  return initial;
 }
 
 Json adam(const char* type, const Json& config, double epsilon) {
@@ -205,13 +83,9 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
     if (momentum > 0) updater["momentum"] = momentum;
     if (momentum > 0 && !flag(config, "nesterov"))
       notes.insert("its momentum is Nesterov's here");
-  } else if (name == "adam") {
+  } else if (name == "adam" || name == "adamw") {
+    // What AdamW decays is the network's, below.
     updater = adam(flag(config, "amsgrad") ? "amsgrad" : "adam", config, 1e-7);
-  } else if (name == "adamw") {
-    updater = adam("adamw", config, 1e-7);
-    updater["weight_decay"] = number(config, {"weight_decay"}, 0.004);
-    notes.insert(
-        "weight decay of its AdamW leaves biases, gamma and beta alone here");
   } else if (name == "adamax") {
     updater = adam("adamax", config, 1e-7);
   } else if (name == "nadam") {
@@ -263,28 +137,65 @@ void add_optimizer(const Json& optimizer, Json& keys, Notes& notes) {
   };
   clip("clipvalue", "clip_elementwise");
   clip("clipnorm", "clip_l2_per_parameter");
-  if (number(config, {"global_clipnorm"}, 0) > 0)
-    notes.insert("its global_clipnorm is left out");
-  const double decay = number(config, {"weight_decay"}, 0);
-  if (decay > 0 && name != "adamw")
-    keys["regularization"] = {{"weight_decay", decay}};
+  for (const char* key :
+       {"global_clipnorm", "use_ema", "gradient_accumulation_steps"})
+    if (flag(config, key) || number(config, {key}, 0) > 0)
+      notes.insert(std::string("its ") + key + " is left out");
+  const double decay =
+      number(config, {"weight_decay"}, name == "adamw" ? 0.004 : 0);
+  if (decay > 0)
+    keys["regularization"] = {{"weight_decay", decay},
+                              {"weight_decay_bias", decay}};
+}
+
+const char* nodes_key(const Json& document) {
+  return document.contains("layers") ? "layers" : "nodes";
+}
+
+bool has_node(const Json& document,
+              std::initializer_list<std::string_view> types) {
+  const Json& nodes = document[nodes_key(document)];
+  return std::ranges::any_of(nodes, [&](const Json& node) {
+    return std::ranges::count(types, node["type"].get<std::string>()) > 0;
+  });
+}
+
+// What is done to parameters of some layers in another way.
+void note_differences(const Json& document, std::set<std::string>& notes) {
+  if (document.contains("regularization") &&
+      has_node(document, {"batch_norm", "layer_norm", "rms_norm", "group_norm",
+                          "prelu", "scale"}))
+    notes.insert(
+        "weight decay leaves gamma, beta and the slopes of PReLU alone here");
 }
 
 }  // namespace
 
-Training training_of(const Json& compiled,
+Training training_of(const Source& source,
                      const std::vector<std::string>& outputs,
-                     const std::vector<Value>& values,
+                     const std::vector<Flow>& values,
                      std::set<std::string>& notes) {
   Training training;
-  const Json all = compiled.is_object() ? compiled : Json::object();
+  const Json all =
+      source.training.is_object() ? source.training : Json::object();
   for (std::size_t i = 0; i < values.size(); ++i)
-    training.aims.push_back(
-        aim_of(all, i, i < outputs.size() ? outputs[i] : "", values[i], notes));
+    training.aims.push_back(aim_of(all, i, i < outputs.size() ? outputs[i] : "",
+                                   values[i], source.version, notes));
   for (const char* key : {"optimizer", "optimizer_config"})
     if (all.contains(key) && !all[key].is_null())
       add_optimizer(all[key], training.keys, notes);
   return training;
+}
+
+// Layers that say what their parameters cost say all of it.
+void add_keys(const Training& training, Json& document,
+              std::set<std::string>& notes) {
+  document.update(training.keys);
+  note_differences(document, notes);
+  const auto costs = training.keys.find("regularization");
+  if (costs == training.keys.end()) return;
+  for (Json& node : document[nodes_key(document)])
+    if (node.contains("regularization")) node["regularization"].update(*costs);
 }
 
 }  // namespace dl::convert::keras
