@@ -10,6 +10,7 @@
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/keras/model.h"
 #include "libcore/convert/import/onnx/about.h"
+#include "libcore/convert/import/onnx/labels.h"
 #include "libcore/convert/import/onnx/make.h"
 #include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/nn/layout.h"
@@ -181,6 +182,7 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
 Imported import_onnx(const File& file, const ImportOptions& options) {
   onnx::Model model = onnx::model_of(file.archive, file.path);
   const onnx::NamedNormalizers normalizers = onnx::take_normalizers(model);
+  const std::vector<std::string> left_out = onnx::drop_labels(model);
   onnx::simplify(model);
   onnx::Result result = onnx::make_network(model, options.shapes);
   Imported imported;
@@ -199,7 +201,9 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
   };
   put(result.inputs, normalizers.inputs, imported.model->normalizers.inputs);
   put(result.outputs, normalizers.outputs, imported.model->normalizers.outputs);
-  imported.notes.assign(result.notes.begin(), result.notes.end());
+  imported.notes = left_out;
+  imported.notes.insert(imported.notes.end(), result.notes.begin(),
+                        result.notes.end());
   imported.inputs = std::move(result.inputs);
   imported.outputs = std::move(result.outputs);
   return imported;

@@ -86,6 +86,11 @@ class Graph {
     made.set_s(value);
     return *this;
   }
+  Graph& with(const std::string& key, const Reals& values) {
+    auto& made = attribute(key, ::onnx::AttributeProto::FLOATS);
+    for (const float one : values) made.add_floats(one);
+    return *this;
+  }
   Graph& with(const std::string& key, const Ints& values) {
     auto& made = attribute(key, ::onnx::AttributeProto::INTS);
     for (const std::int64_t one : values) made.add_ints(one);

@@ -169,6 +169,66 @@ TEST_CASE("a Softmax of an older opset is over all that follows its axis") {
     CHECK(old.refusal().starts_with("node 's' (Softmax): "));
 }
 
+// As PyTorch spells it out: x / (1 + 0.5 mean)^2 of 3 channels.
+TEST_CASE("a mean over channels that is spelt out is a local response") {
+  const auto graph = [](std::int64_t before, std::int64_t behind) {
+    Graph made({-1, 3, 1, 1});
+    made.wholes("s", {-1, 1, 3, 1, 1})
+        .wholes("p", {0, 0, before, 0, 0, 0, 0, behind, 0, 0})
+        .wholes("a", {1})
+        .reals("alpha", {}, {1.5F})
+        .reals("k", {}, {1})
+        .reals("beta", {}, {2});
+    made.node("Mul", {"x", "x"}, "m")
+        .node("Reshape", {"m", "s"}, "r")
+        .node("Pad", {"r", "p"}, "q")
+        .node("AveragePool", {"q"}, "w")
+        .with("kernel_shape", Ints{before + behind + 1, 1, 1})
+        .node("Squeeze", {"w", "a"}, "v");
+    made.node("Mul", {"v", "alpha"}, "t")
+        .node("Add", {"t", "k"}, "u")
+        .node("Pow", {"u", "beta"}, "z")
+        .node("Div", {"x", "z"}, "d")
+        .end("d", 3);
+    return made;
+  };
+  // Squares 4, 1, 0: means of 5 / 3, 5 / 3 and 1 / 3, times 1.5.
+  CHECK(graph(1, 1).gap({2, 1, 0}, {2 / 12.25F, 1 / 12.25F, 0}) <= kNear);
+  CHECK(graph(1, 0).refusal().find("its window is even") != std::string::npos);
+}
+
+TEST_CASE("an output that says which class is left out beside the others") {
+  Graph graph({-1, 2});
+  graph.reals("w", {2, 2}, {0, 1, 2, 0})
+      .node("Gemm", {"x", "w"}, "s")
+      .node("Softmax", {"s"}, "y")
+      .node("ArgMax", {"y"}, "label");
+  graph.graph().add_output()->set_name("label");
+  const Imported made = graph.imported();
+  CHECK(made.outputs.size() == 1);
+  CHECK(std::ranges::count(made.notes,
+                           "its output 'label', the class, is left out: "
+                           "dl-infer(1) says it") == 1);
+  Graph alone({-1, 2});
+  alone.node("ArgMax", {"x"}, "y");
+  CHECK(alone.refusal().starts_with("node 'y' (ArgMax): "));
+}
+
+TEST_CASE("a linear classifier is a layer, and its division by 1 is none") {
+  Graph graph({-1, 2});
+  graph.node("LinearClassifier", {"x"}, "label")
+      .with("post_transform", std::string("LOGISTIC"))
+      .with("classlabels_ints", Ints{0, 1})
+      .with("coefficients", Reals{-1, -2, 1, 2})
+      .with("intercepts", Reals{-0.5F, 0.5F});
+  graph.graph().mutable_node(0)->set_domain("ai.onnx.ml");
+  graph.graph().mutable_node(0)->add_output("scores");
+  graph.node("Normalizer", {"scores"}, "y").with("norm", std::string("L1"));
+  graph.graph().mutable_node(1)->set_domain("ai.onnx.ml");
+  CHECK(graph.gap({-0.5F, 0}, {0.5F, 0.5F}) <= kNear);
+  CHECK(graph.imported().model->config.layers.size() == 1);
+}
+
 TEST_CASE("layers that share a tensor have the same numbers each") {
   Graph graph({-1, 2});
   graph.reals("w", {2, 2}, {0, 1, 2, 0})

@@ -1,0 +1,55 @@
+#include "libcore/convert/import/onnx/labels.h"
+
+#include <algorithm>
+
+#include "libcore/base/display.h"
+
+namespace dl::convert::onnx {
+namespace {
+
+const Node* maker_of(const Model& model, const std::string& value) {
+  for (const Node& node : model.nodes)
+    if (std::ranges::count(node.out, value) > 0) return &node;
+  return nullptr;
+}
+
+// Whether it is the number or name of a class: of what picks the largest, by
+// way of what looks its name up or changes its type alone.
+bool is_label(const Model& model, std::string value) {
+  constexpr std::string_view kPasses[] = {
+      "Cast", "Identity", "Reshape", "Squeeze", "Flatten", "LabelEncoder"};
+  for (std::size_t steps = 0; steps <= model.nodes.size(); ++steps) {
+    const Node* node = maker_of(model, value);
+    if (node == nullptr || node->in.empty()) return false;
+    if (node->op == "ArgMax") return true;
+    if (node->op.ends_with("Classifier")) return node->out[0] == value;
+    if (node->op == "ArrayFeatureExtractor" && node->in.size() == 2)
+      value = node->in[1];  // which of in[0]
+    else if (std::ranges::find(kPasses, node->op) != std::end(kPasses))
+      value = node->in[0];
+    else
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> drop_labels(Model& model) {
+  for (std::string& output : model.outputs)
+    if (const Node* node = maker_of(model, output);
+        node != nullptr && node->op == "ZipMap" && node->in.size() == 1)
+      output = node->in[0];
+  std::vector<std::string> kept, notes;
+  for (const std::string& output : model.outputs)
+    if (is_label(model, output))
+      notes.push_back("its output " + in_quotes(output) +
+                      ", the class, is left out: dl-infer(1) says it");
+    else
+      kept.push_back(output);
+  if (kept.empty()) return {};
+  model.outputs = std::move(kept);
+  return notes;
+}
+
+}  // namespace dl::convert::onnx
