@@ -14,7 +14,7 @@ from onnx_import import LAYERS, check, session_of
 
 warnings.filterwarnings("ignore")
 # Which there is no layer for: each is one sentence.
-REFUSED = {"forest", "neighbours", "bayes", "mlp of two numbers"}
+REFUSED = {"forest", "neighbours", "bayes", "mlp of two numbers", "upsampled", "gru", "layer norm"}
 
 
 def sklearn_models():
@@ -76,7 +76,8 @@ def tensorflow_models():
     yield graph("series", (9, 4), layers.Conv1D(5, 3), layers.MaxPooling1D(), layers.Flatten(), layers.Dense(2))
     yield graph("gelu", (6,), layers.Dense(5, activation="gelu"), layers.Dense(2, activation="sigmoid"))
     yield graph("leaky", (6,), layers.Dense(5), layers.LeakyReLU(), layers.Dense(5, activation="elu"), layers.Dense(2, activation="tanh"))
-    yield graph("padded", image, layers.ZeroPadding2D(((1, 0), (2, 1))), layers.Conv2D(3, 2), layers.UpSampling2D(), layers.Flatten(), layers.Dense(2))
+    yield graph("padded", image, layers.ZeroPadding2D(((1, 0), (2, 1))), layers.Conv2D(3, 2), layers.Flatten(), layers.Dense(2))
+    yield graph("upsampled", image, layers.UpSampling2D(), layers.Flatten(), layers.Dense(2))
     yield graph("reshaped", (12,), layers.Reshape((2, 2, 3)), layers.Permute((2, 1, 3)), layers.Conv2D(3, 2), layers.Flatten(), layers.Dense(2))
     yield graph("lstm", (7, 3), layers.LSTM(5), layers.Dense(2))
     yield graph("gru", (7, 3), layers.GRU(5, return_sequences=True), layers.GlobalAveragePooling1D(), layers.Dense(2))
