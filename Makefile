@@ -69,6 +69,7 @@ peers: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin import
 	scripts/peers --bin $(BUILD)/bin onnx-in --torchvision
 	scripts/peers --bin $(BUILD)/bin onnx-in
+	scripts/peers --bin $(BUILD)/bin onnx-others
 	scripts/peers --bin $(BUILD)/bin parity --random 300
 	scripts/peers --bin $(BUILD)/bin $(PEERS) --json $(BUILD)/peers.json
 

@@ -1,6 +1,6 @@
 """What dl-export makes of networks says in Keras what it says here: the cases and
-examples of onnx_export.py without masks, of which some are refused, and models with
-normalizers.  usage: keras [CASE...]
+examples of onnx_export.py, with zeros where steps are padding, of which some are
+refused, and models with normalizers.  usage: keras [CASE...]
 """
 
 import os
@@ -17,7 +17,7 @@ import numpy as np  # noqa: E402
 from safetensors import safe_open  # noqa: E402
 
 from files import records  # noqa: E402
-from onnx_export import (BATCHES, BOUND, NORMALIZERS, cases, examples_of, gap,  # noqa: E402
+from onnx_export import (BATCHES, BOUND, NORMALIZERS, cases, drawn, examples_of, gap,  # noqa: E402
                          trained, traced, written)
 
 # At the least so many files are written, not refused.
@@ -43,6 +43,25 @@ def exported(model, out):
 
 def features_of(data, name):
     return data["features" if "features" in data else f"features/{name}"]
+
+
+def masks_of(data):
+    return {n: t for n, t in data.items() if n.startswith("features_mask")}
+
+
+def padded(data):
+    """With zeros where steps do not count, of which each example has one that does:
+    Keras's mean of none is not a number."""
+    data = dict(data)
+    for name, mask in masks_of(data).items():
+        mask = mask.copy()
+        mask[mask.sum(axis=1) == 0, 0] = 1
+        data[name] = mask
+        features = name.replace("features_mask", "features")
+        x = data[features]
+        seen = mask.reshape(*mask.shape, *[1] * (x.ndim - mask.ndim)) > 0
+        data[features] = np.where(seen, x, np.zeros_like(x))
+    return data
 
 
 def weights_in(path):
@@ -71,6 +90,47 @@ def imported_again(file, model, said, data, names, folder):
     return f"imported again: {', '.join(lost)} differ" if lost else ""
 
 
+def own_cases():
+    """(name, network, data, steps): padding of the data, and what Keras names and
+    holds to in its own way."""
+    last = {"type": "output", "units": 3, "loss": "mean_squared_error"}
+    lstm, steps = {"type": "lstm", "units": 4}, {"return_sequences": True}
+    padded_networks = {
+        "lstm": [lstm, last], "lstm, each step": [{**lstm, **steps}, last],
+        "gru both ways": [{"type": "gru", "units": 4, "bidirectional": "concat"}, last],
+        "dense and lstm": [{"type": "dense", "units": 5, "activation": "tanh"}, lstm, last],
+        "mean": [{**lstm, **steps}, {"type": "global_pool", "kind": "average"}, last]}
+    random = np.random.default_rng(7)
+    mask = (np.arange(6) < random.integers(1, 7, size=(7, 1))).astype(np.float32)
+    for name, layers in padded_networks.items():
+        network = {"input": {"shape": [6, 3]}, "layers": layers}
+        yield f"padding, {name}", network, {**drawn(network), "features_mask": mask}, 0
+    words = {"input": {"shape": [6]}, "layers": [
+        {"type": "embedding", "rows": 9, "units": 4, "mask_zero": True}, lstm, last]}
+    yield "padding, words", words, {"features": ((1 + drawn(words)["features"] % 8) * mask).astype(np.int32),
+                                    "features_mask": mask}, 0
+    held = {"regularization": {"l1": 0.25, "l2": 0.5, "l2_bias": 0.125}}
+    odd = {"input": {"shape": [8, 8, 3]}, "layers": [
+        {"type": "conv2d", "name": "features", "filters": 4, "kernel": [3, 3], "frozen": True, **held},
+        {"type": "batch_norm", "name": "-odd.name"},
+        {"type": "depthwise_conv2d", "name": "features_", "kernel": [3, 3], "constraints": {"max_norm": 2}},
+        {"type": "dense", "name": "_d", "units": 4, "constraints": {"non_negative": True}},
+        {"type": "output", "name": "a.b", "units": 3, "loss": "mean_squared_error", **held}]}
+    yield "names and regularizers", odd, drawn(odd), 0
+
+
+def held_as_told(path):
+    """What is wrong with the layers of names and regularizers, as Keras has them."""
+    model = keras.models.load_model(path)
+    kernel, bias = model.get_layer("features").kernel_regularizer, model.get_layer("features").bias_regularizer
+    good = {"frozen": not model.get_layer("features").trainable, "not frozen": model.get_layer("_d").trainable,
+            "l1": kernel.l1 == 0.25, "l2": kernel.l2 == 0.25, "bias": bias.l2 == 0.0625,
+            "norm": model.get_layer("features_").depthwise_constraint.max_value == 2,
+            "sign": isinstance(model.get_layer("_d").kernel_constraint, keras.constraints.NonNeg),
+            "predicts": np.isfinite(model.predict(np.ones((2, 8, 8, 3)), verbose=0)).all()}
+    return ", ".join(name for name, one in good.items() if not one)
+
+
 def one_format(form, model, tensors, data, folder):
     """The largest difference, or what is wrong."""
     out = folder / f"model.{form}"
@@ -94,7 +154,7 @@ def compare(network, data, steps, folder):
     """(difference or what is wrong, in the archive and in HDF5)."""
     try:
         tensors, resolved = traced(network, data, steps, folder)
-        model = written(tensors, resolved, folder)
+        model = written(tensors, resolved, folder, masks_of(data))
     except subprocess.CalledProcessError as error:
         return [error.stderr.decode().strip()]
     all_found = []
@@ -113,7 +173,8 @@ def normalized(kind, folder):
     model = exported(folder / "m.safetensors", folder / "m.keras")
     pixels, said = (np.concatenate([r[n] for r in records(folder / f)]) for f, n in (
         ("digits-000.dls", "features"), ("said.dls", "labels")))
-    found = np.asarray(model(pixels.astype(np.float32), training=False))
+    pixels = pixels.astype(np.float32).reshape(-1, *model.inputs[0].shape[1:])
+    found = np.asarray(model(pixels, training=False))
     return gap(0, {"last/0": said.reshape(found.shape)}, found)
 
 
@@ -146,17 +207,18 @@ def main():
             good.append(isinstance(found, float) and found <= BOUND)
             print(f"{name:40} {found if isinstance(found, str) else format(found, '.1e')}"
                   f"{'' if good[-1] else '  over'}", flush=True)
-        for name, network, data, steps in cases():
+        for name, network, data, steps in [*own_cases(), *cases()]:
             if wanted and not any(name.startswith(w) for w in wanted):
                 continue
-            if any(n.startswith("features_mask") for n in data):
-                continue
-            for form, found in zip(FORMATS, compare(network, data, steps, folder)):
+            for form, found in zip(FORMATS, compare(network, padded(data), steps, folder)):
                 if isinstance(found, str) and found.startswith("dl-export: "):
                     refused += 1
-                    print(f"{name:40} {form}: refused: {found[found.index('layer '):]}", flush=True)
+                    why = found.split("': ", 1)[-1]
+                    print(f"{name:40} {form}: refused: {why}", flush=True)
                 else:
                     tell(f"{name} {form}", found)
+                    if name == "names and regularizers":
+                        tell(f"{name} as told", held_as_told(folder / f"model.{form}") or 0.0)
                     if form == "h5":
                         keep(name, folder, kept)
             keras.backend.clear_session()

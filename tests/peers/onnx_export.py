@@ -24,7 +24,7 @@ from files import records, run
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOUND = 1e-5
 BATCHES = 1, 7
-NORMALIZERS = "none", "scale", "standardize", "minmax", "pca:20", "whiten"
+NORMALIZERS = "none", "scale", "standardize", "minmax", "pca:20", "whiten", "standardize images"
 REFUSED = "hard_tanh"  # of recurrent layers, which ONNX lacks
 
 
@@ -45,15 +45,17 @@ def traced(network, data, steps, folder):
         return {n: file.get_tensor(n) for n in file.keys()}, file.metadata()["network"]
 
 
-def written(tensors, network, folder):
-    """The path of a model with these parameters."""
+def written(tensors, network, folder, masks=()):
+    """The path of a model with these parameters, of data with these masks."""
     model = folder / "model.safetensors"
     resolved = json.loads(network)
     none = {"kind": "none", "shift": [0], "scale": [1]}
     inputs = len(resolved.get("inputs", [0]))
     save_file({n[len("end/"):]: t for n, t in tensors.items() if n.startswith("end/")}, model,
               {"format": "dl-model", "version": "1.0", "network": network,
-               "normalizer": json.dumps([none] * inputs if inputs > 1 else none)})
+               "normalizer": json.dumps([none] * inputs if inputs > 1 else none),
+               **({"data.format": "dl-dataset", "data.version": "1.1", "data.schema": json.dumps(
+                   {n: {"dtype": "F32", "shape": list(t.shape[1:])} for n, t in masks.items()})} if masks else {})})
     return model
 
 
@@ -153,10 +155,13 @@ def trained(kind, folder):
     whether of classes."""
     classes = kind.startswith(("pca", "whiten"))
     columns = int(kind[4:]) if kind.startswith("pca") else 64
+    kind, _, images = kind.partition(" ")  # of rows, which the network takes for images
+    shape = [8, 8, 1] if images else [columns]
+    first = [{"type": "conv2d", "filters": 3, "kernel": [3, 3]}] if images else []
     last = {"units": 10, "loss": "negative_log_likelihood"} if classes else {
         "units": 1, "loss": "mean_squared_error"}
-    (folder / "net.json").write_text(json.dumps({"input": {"shape": [columns]}, "layers": [
-        {"type": "dense", "units": 16, "activation": "tanh"}, {"type": "output", **last}]}))
+    (folder / "net.json").write_text(json.dumps({"input": {"shape": shape}, "layers": [
+        *first, {"type": "dense", "units": 16, "activation": "tanh"}, {"type": "output", **last}]}))
     label = "--classes 10" if classes else "--regression"
     run(f"""set -eu; cd {folder}; rm -rf m.safetensors* digits-*
         zcat {ROOT}/scripts/examples/digits.csv.gz | head -200 |
@@ -177,7 +182,8 @@ def normalized(kind, folder):
     if names != (json.dumps([str(i) for i in range(10)], separators=(",", ":"))
                  if classes else None):
         return f"the classes are {names}"
-    [found] = session.run(None, {"features": pixels.astype(np.float32)})
+    shape = session.get_inputs()[0].shape[1:]
+    [found] = session.run(None, {"features": pixels.astype(np.float32).reshape(-1, *shape)})
     return gap(0, {"last/0": said.reshape(found.shape)}, found)
 
 

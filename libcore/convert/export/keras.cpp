@@ -36,6 +36,12 @@ class Writer {
   void add_layer(std::size_t i);
   std::string add_output(std::size_t i);
   bool has_mask(std::size_t i, const std::vector<KerasValue>& inputs) const;
+  std::string free_name(std::string wanted) const;
+  void follow(KerasValue& value, const std::string& type,
+              const std::string& name, Json settings, const Json& shape,
+              KerasLayer::Weights weights = {});
+  void mark_padding(std::size_t i, KerasValue& value);
+  void normalize(std::size_t i, KerasValue& value);
 
   const nn::Model& model_;
   const KerasFormat format_;
@@ -46,19 +52,30 @@ class Writer {
   std::vector<KerasValue> values_;  // as nn::Value counts them
 };
 
+// One that no layer has.
+std::string Writer::free_name(std::string wanted) const {
+  while (std::ranges::any_of(config_.layers, [&](const nn::LayerConfig& layer) {
+    return layer.name == wanted;
+  }))
+    wanted += "_";
+  return wanted;
+}
+
+// Another layer in the row that begins with an input, and gives that shape.
+void Writer::follow(KerasValue& value, const std::string& type,
+                    const std::string& name, Json settings, const Json& shape,
+                    KerasLayer::Weights weights) {
+  settings["name"] = name;
+  nodes_.push_back(
+      {type, name, std::move(settings), {value}, std::move(weights)});
+  value = {name, shape, "float32", value.masked};
+}
+
 void Writer::add_input(std::size_t i) {
   const nn::Form& form = layout_.inputs[i];
   const data::Normalizer n = model_.normalizers.input(i);
-  const std::string name =
-      config_.inputs[i].name.empty() ? "features" : config_.inputs[i].name;
-  const auto& schema = model_.data.schema;
-  if (form.steps &&
-      (schema.contains("features_mask") ||
-       schema.contains("features_mask/" + config_.inputs[i].name)))
-    throw Error{Code::kData,
-                "input '" + name +
-                    "': its data have a mask, which is not written for Keras "
-                    "yet; ONNX has it"};
+  const std::string name = free_name(
+      config_.inputs[i].name.empty() ? "features" : config_.inputs[i].name);
   KerasValue value{name,
                    keras_shape(n.mixes() ? n.stored(form.shape) : form.shape),
                    form.tokens ? "int32" : "float32"};
@@ -70,37 +87,89 @@ void Writer::add_input(std::size_t i) {
        {{"name", name}, {key, value.shape}, {"dtype", value.dtype}},
        {}});
   inputs_.push_back(name);
-  const auto follow = [&](const std::string& type, const char* suffix,
-                          Json settings, const Json& shape,
-                          KerasLayer::Weights weights) {
-    settings["name"] = name + suffix;
-    nodes_.push_back(
-        {type, name + suffix, settings, {value}, std::move(weights)});
-    value = {name + suffix, shape};
-  };
-  if (!form.tokens && (n.mixes() || !n.changes_nothing())) {
-    std::vector<double> variance;
-    variance.reserve(n.scale.size());
-    for (const double scale : n.scale) variance.push_back(1 / scale / scale);
-    const bool one = n.shift.size() == 1;
-    follow("Normalization", "_normalized",
-           {{"axis", one ? Json() : Json(-1)},
-            {"mean", one ? Json(n.shift[0]) : Json(n.shift)},
-            {"variance", one ? Json(variance[0]) : Json(variance)}},
-           value.shape, {});
-  }
-  if (n.mixes()) {
-    const std::int64_t in = n.columns(), out = n.outputs();
-    KerasTensor kernel{{in, out}, std::vector<float>(n.matrix.size())};
-    for (std::int64_t to = 0; to < out; ++to)
-      for (std::int64_t from = 0; from < in; ++from)
-        kernel.values[static_cast<std::size_t>(from * out + to)] =
-            static_cast<float>(
-                n.matrix[static_cast<std::size_t>(to * in + from)]);
-    follow("Dense", "_mixed", {{"units", out}, {"use_bias", false}},
-           keras_shape(form.shape), {{"vars/0", kernel}});
-  }
+  const auto& schema = model_.data.schema;
+  if (form.steps &&
+      (schema.contains("features_mask") ||
+       schema.contains("features_mask/" + config_.inputs[i].name)))
+    mark_padding(i, value);
+  if (!form.tokens && (n.mixes() || !n.changes_nothing())) normalize(i, value);
   values_.push_back(value);
+}
+
+// Data have zeros where steps are padding, which Keras can look for.
+void Writer::mark_padding(std::size_t i, KerasValue& value) {
+  const std::string who = "input '" + value.layer + "': its data have padding";
+  if (layout_.inputs[i].tokens) {
+    for (const nn::LayerConfig& layer : config_.layers)
+      if (layer.type->name == "embedding" && layer.from[0] == i &&
+          !layer.settings.flag("mask_zero"))
+        throw Error{Code::kData,
+                    who + ", which Keras knows by the token 0 alone: give '" +
+                        layer.name +
+                        "' mask_zero where 0 is no other token, or take ONNX"};
+    return;
+  }
+  if (format_ == KerasFormat::kHdf5 &&
+      (!model_.normalizers.input(i).changes_nothing()))
+    throw Error{Code::kData, who +
+                                 ", which Keras 2 does not keep behind a "
+                                 "normalizer; a .keras file can say it"};
+  if (model_.normalizers.input(i).mixes())
+    throw Error{Code::kData,
+                who +
+                    ", whose zeros pca and whiten make other numbers of; "
+                    "ONNX can say it"};
+  follow(value, "Masking", free_name(value.layer + "_padding"),
+         {{"mask_value", 0.0}}, value.shape);
+  value.masked = true;
+}
+
+// Columns are those of the data, which may have been flat rows where the
+// network has images, and images where it has rows.
+void Writer::normalize(std::size_t i, KerasValue& value) {
+  const tensor::Shape& shape = layout_.inputs[i].shape;
+  const data::Normalizer n = model_.normalizers.input(i);
+  const std::string& name = inputs_[i];
+  std::vector<double> mean = n.shift, variance;
+  for (const double scale : n.scale) variance.push_back(1 / scale / scale);
+  const bool one = mean.size() == 1;
+  const auto columns = static_cast<std::int64_t>(mean.size());
+  const bool flat = !one && !n.mixes() && columns != shape.back();
+  if (flat) {
+    require(shape.elements() % columns == 0,
+            "a normalizer of other columns than the network's");
+    for (auto* all : {&mean, &variance}) {
+      all->resize(static_cast<std::size_t>(shape.elements()));
+      for (std::size_t k = n.shift.size(); k < all->size(); ++k)
+        (*all)[k] = (*all)[k - n.shift.size()];
+    }
+    follow(value, "Reshape", free_name(name + "_row"),
+           {{"target_shape", {shape.elements()}}},
+           keras_shape({shape.elements()}));
+  }
+  follow(value, "Normalization", free_name(name + "_normalized"),
+         {{"axis", one ? Json() : Json(-1)},
+          {"mean", one ? Json(mean[0]) : Json(mean)},
+          {"variance", one ? Json(variance[0]) : Json(variance)}},
+         value.shape);
+  if (flat) {
+    const auto extents = shape.extents();
+    follow(value, "Reshape", free_name(name + "_again"),
+           {{"target_shape",
+             std::vector<std::int64_t>(extents.begin(), extents.end())}},
+           keras_shape(shape));
+  }
+  if (!n.mixes()) return;
+  const std::int64_t in = n.columns(), out = n.outputs();
+  KerasTensor kernel{{in, out}, std::vector<float>(n.matrix.size())};
+  for (std::int64_t to = 0; to < out; ++to)
+    for (std::int64_t from = 0; from < in; ++from)
+      kernel.values[static_cast<std::size_t>(from * out + to)] =
+          static_cast<float>(
+              n.matrix[static_cast<std::size_t>(to * in + from)]);
+  follow(value, "Dense", free_name(name + "_mixed"),
+         {{"units", out}, {"use_bias", false}}, keras_shape(shape),
+         {{"vars/0", kernel}});
 }
 
 // Whether Keras has a mask with what layer i gives.
@@ -148,7 +217,7 @@ std::string Writer::add_output(std::size_t i) {
   scale.reserve(n.scale.size());
   for (const double one : n.scale) scale.push_back(1 / one);
   const bool one = scale.size() == 1;
-  const std::string name = value.layer + "_in_units";
+  const std::string name = free_name(value.layer + "_in_units");
   nodes_.push_back({"Rescaling",
                     name,
                     {{"name", name},

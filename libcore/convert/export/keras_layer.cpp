@@ -56,6 +56,7 @@ void KerasLayer::add(const std::string& type, Json settings_of_it,
   }
   if (config.training.frozen && !weights.empty())
     settings_of_it["trainable"] = false;
+  if (!weights.empty()) add_training(type, settings_of_it);
   KerasNode node{type, config.name, std::move(settings_of_it), inputs_,
                  std::move(weights)};
   Json given = keras_shape(shape);

@@ -71,6 +71,9 @@ class KerasLayer {
   void activated(const std::string& type, Json settings_of_it, Weights weights);
   // Behind what there is, or as all there is.
   void activate(const tensor::ActivationSpec& f);
+  // Regularizers and constraints of the layer, in the words that this type of
+  // Keras's has; add() does so.
+  void add_training(const std::string& type, Json& to) const;
   // The name of Keras's activation for the key.
   std::string activation(const char* key) const;
 

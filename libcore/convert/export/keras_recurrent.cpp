@@ -61,6 +61,7 @@ void recurrent(KerasLayer& l, const char* type) {
   for (auto& weight : cell_weights(l, each, "backward_layer/cell/", behind))
     weights.push_back(std::move(weight));
   config["name"] = l.config.name + "_cell";
+  l.add_training(type, config);
   l.last("Bidirectional",
          {{"merge_mode", kModes[static_cast<int>(merge)]},
           {"layer", keras_object(type, config)}},

@@ -50,6 +50,8 @@ class Writer {
   std::string channels_behind(nn::Value v);
   void add_output(std::size_t i);
   void add_names(const std::string& of, const data::About& about);
+  void add_kind(const char* key, const data::Normalizer& normalizer,
+                const std::string& name, bool several);
 
   const nn::Model& model_;
   const OnnxOptions& options_;
@@ -82,6 +84,8 @@ void Writer::add_input(std::size_t i) {
     value.mask = graph_.input(name + "_mask", OnnxType::kFloat,
                               tensor::Shape{form.shape[0]});
   graph_.set_scope(name);
+  if (!form.tokens)
+    add_kind("normalizer", normalizer, name, config_.inputs.size() > 1);
   value.last = form.tokens ? value.stored : normalized(i, value.stored, stored);
   // Columns made anew of all of them have no value of the data.
   if (normalizer.mixes()) value.stored.clear();
@@ -205,6 +209,7 @@ void Writer::add_output(std::size_t i) {
     y = graph_.reduce("ReduceMean", graph_.reshape(y, apart), {0}, false);
   }
   const data::Normalizer n = model_.normalizers.output(i);
+  add_kind("target_normalizer", n, name, config_.outputs.size() > 1);
   if (!n.changes_nothing()) {
     Reals back;
     back.reserve(n.scale.size());
@@ -213,6 +218,14 @@ void Writer::add_output(std::size_t i) {
                             columns(n.shift, form.shape)});
   }
   graph_.output(name, y, form.shape);
+}
+
+// By which dl-import tells their nodes from those of layers.
+void Writer::add_kind(const char* key, const data::Normalizer& normalizer,
+                      const std::string& name, bool several) {
+  if (!normalizer.changes_nothing())
+    graph_.metadata(several ? key + ("/" + name) : std::string(key),
+                    normalizer.kind);
 }
 
 void Writer::add_names(const std::string& of, const data::About& about) {

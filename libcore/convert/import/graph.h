@@ -91,9 +91,10 @@ class Graph {
   }
 
   // The document of the network that gives these, each with its loss; nodes
-  // become outputs where they can.  A chain is written as one.
-  Json document(const std::vector<Value>& outputs,
-                const std::vector<Aim>& aims);
+  // become outputs where they can.  A chain is written as one, unless its input
+  // is to keep a name that says something, of which a chain has none.
+  Json document(const std::vector<Value>& outputs, const std::vector<Aim>& aims,
+                bool names_input = false);
   // The names that its outputs have then, in their order.
   const std::vector<std::string>& output_names() const { return outputs_; }
   // Of these, those whose aim does not go with their activation: they have the

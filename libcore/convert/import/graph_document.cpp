@@ -2,6 +2,7 @@
 // what they are trained for.
 
 #include <algorithm>
+#include <cctype>
 
 #include "libcore/convert/import/graph.h"
 
@@ -38,6 +39,16 @@ Json usual_loss(const std::string& activation) {
   if (activation == "softmax") return "negative_log_likelihood";
   if (activation == "sigmoid") return "binary_cross_entropy";
   return "mean_squared_error";
+}
+
+// One that says nothing of what goes in: "input_1", "dense_input", "features",
+// which dl-export calls inputs without a name.
+bool is_usual_name(const std::string& input) {
+  std::string small;
+  for (const char c : input)
+    small += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return small == "features" || small == "x" || small == "data" ||
+         small.find("input") != std::string::npos;
 }
 
 }  // namespace
@@ -110,13 +121,14 @@ bool Graph::is_chain() const {
 }
 
 Json Graph::document(const std::vector<Value>& outputs,
-                     const std::vector<Aim>& aims) {
+                     const std::vector<Aim>& aims, bool names_input) {
   outputs_.clear();
   for (const Value& output : outputs) read(output.node);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     outputs_.push_back(finish(outputs[i], aims[i]));
   Json document;
-  const bool chain = is_chain();
+  const bool chain =
+      is_chain() && !(names_input && !is_usual_name(inputs_[0]["name"]));
   Json nodes = Json::array();
   for (const Node& node : nodes_) {
     Json json = node.json;

@@ -9,6 +9,8 @@
 #include "libcore/convert/import/empty_model.h"
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/keras/model.h"
+#include "libcore/convert/import/onnx/about.h"
+#include "libcore/convert/import/onnx/labels.h"
 #include "libcore/convert/import/onnx/make.h"
 #include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/nn/layout.h"
@@ -179,6 +181,8 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
 
 Imported import_onnx(const File& file, const ImportOptions& options) {
   onnx::Model model = onnx::model_of(file.archive, file.path);
+  const onnx::NamedNormalizers normalizers = onnx::take_normalizers(model);
+  const std::vector<std::string> left_out = onnx::drop_labels(model);
   onnx::simplify(model);
   onnx::Result result = onnx::make_network(model, options.shapes);
   Imported imported;
@@ -186,7 +190,20 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
       "ONNX" + (model.producer.empty() ? "" : " of " + model.producer);
   imported.network = std::move(result.document);
   imported.model = filled(result.fills, network_of(imported.network));
-  imported.notes.assign(result.notes.begin(), result.notes.end());
+  onnx::take_names(model, *imported.model);
+  const auto put = [](const std::vector<Port>& ports, const auto& by_name,
+                      std::vector<data::Normalizer>& to) {
+    to.clear();
+    for (const Port& port : ports) {
+      const auto found = by_name.find(port.name);
+      to.push_back(found == by_name.end() ? data::Normalizer{} : found->second);
+    }
+  };
+  put(result.inputs, normalizers.inputs, imported.model->normalizers.inputs);
+  put(result.outputs, normalizers.outputs, imported.model->normalizers.outputs);
+  imported.notes = left_out;
+  imported.notes.insert(imported.notes.end(), result.notes.begin(),
+                        result.notes.end());
   imported.inputs = std::move(result.inputs);
   imported.outputs = std::move(result.outputs);
   return imported;

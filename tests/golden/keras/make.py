@@ -74,3 +74,11 @@ record(keras.Model([left, right], out), "pair", [image(5, 3), image(5, 3)], ["ke
 words = keras.Sequential([keras.Input((6,), name="words"), L.Embedding(9, 4, mask_zero=True, name="table"), L.SimpleRNN(3, name="rnn"),
                           L.LayerNormalization(name="norm"), L.Dense(2, activation="softmax", name="mood")])
 record(words, "words", np.array([[1, 2, 3, 0, 0, 0], [8, 7, 6, 5, 4, 3]], "float32"), ["json", "weights.h5"])
+
+if hasattr(keras, "ops"):  # Keras 3: slices as they are written in a model, and constants
+    a, b = keras.Input((4, 4, 3), name="photo"), keras.Input((5, 2), name="series")
+    x = keras.ops.stack([a[..., i] for i in (2, 1, 0)], axis=-1) - np.array([[[[9.0, 8.0, 7.0]]]], "float32")
+    x = L.Conv2D(2, 3, name="conv")(x / 2.0)[:, 1:, ..., ::-1]
+    y = L.LSTM(3, return_sequences=True, name="steps")(b[:, ::-1])
+    y = L.Concatenate(name="both")([L.Flatten(name="flat")(x), y[:, -1], y[:, None, 1][:, 0]])
+    record(keras.Model([a, b], L.Dense(2, name="said")(y)), "slices", [image(4, 4, 3), image(5, 2)], ["keras"])

@@ -15,9 +15,9 @@ std::map<std::string_view, Make> all_classes() {
   std::map<std::string_view, Make> all;
   for (const auto& family :
        {core_classes(), activation_classes(), convolution_classes(),
-        pool_classes(), shape_classes(), norm_classes(), noise_classes(),
-        recurrent_classes(), merge_classes(), attention_classes(),
-        wrapper_classes()})
+        pool_classes(), shape_classes(), slice_classes(), norm_classes(),
+        noise_classes(), recurrent_classes(), merge_classes(),
+        attention_classes(), wrapper_classes()})
     for (const Class& one : family) all.emplace(one.name, one.make);
   return all;
 }
@@ -40,9 +40,6 @@ const std::map<std::string_view, std::string_view>& refusals() {
        "it is a function of TensorFlow; a layer of Keras would be needed"},
       {"SlicingOpLambda",
        "it is a slice of TensorFlow's; a layer of Keras would be needed"},
-      {"GetItem",
-       "it takes a slice; a layer that Keras itself has would be "
-       "needed"},
       {"GroupedQueryAttention",
        "an attention whose queries share keys would be needed"},
       {"Attention", "an attention without weights of its own would be needed"},

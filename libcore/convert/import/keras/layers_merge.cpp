@@ -104,27 +104,82 @@ Flow linear(Site& site, double factor, double amount) {
   return flow;
 }
 
+// The numbers of a tensor that is written out, and how its last axis differs
+// from others: they have an extent of 1.
+std::vector<float> channels_of(const Site& site, const Json& constant) {
+  const Json* row = &constant;
+  while (row->is_array() && row->size() == 1 && row->front().is_array())
+    row = &row->front();
+  std::vector<float> numbers;
+  for (const Json& one : row->is_array() ? *row : Json::array({*row})) {
+    if (!one.is_number() || numbers.size() > 65535)
+      site.refuse(
+          "it computes with a constant of several axes; a number for each "
+          "channel would be needed");
+    numbers.push_back(one.get<float>());
+  }
+  return numbers;
+}
+
+// y = w x + b by channel, of which one is the constant, and nothing learns.
+Flow by_channel(Site& site, bool factor, float (*f)(float)) {
+  const Flow value = site.as_keras(site.only());
+  std::vector<float> numbers = channels_of(site, site.call().constant);
+  for (float& one : numbers) one = f(one);
+  const auto channels = static_cast<std::size_t>(site.shape(value).back());
+  if (numbers.size() == 1) numbers.resize(channels, numbers[0]);
+  if (numbers.size() != channels)
+    site.refuse("its constant has " + std::to_string(numbers.size()) +
+                " numbers for " + std::to_string(channels) + " channels");
+  if (!site.weighted())
+    site.refuse(
+        "it computes with a constant, which a network without weights has no "
+        "place for");
+  Flow flow =
+      site.add("", {{"type", "element_multiply"}, {"frozen", true}}, {value});
+  const Fill given = [numbers](std::span<float> to) {
+    std::ranges::copy(numbers, to.begin());
+  };
+  site.fill("weight", factor ? given : all_of(1));
+  site.fill("bias", factor ? all_of(0) : given);
+  return flow;
+}
+
 Flow elementwise(Site& site, const char* type) {
   if (site.in().size() < 2)
     site.refuse("it takes one input; two would be needed");
   return site.add("", {{"type", type}}, of_one_shape(site));
 }
 
+float itself(float x) { return x; }
+float negative(float x) { return -x; }
+float inverse(float x) { return 1 / x; }
+bool with_constant(const Site& site, bool either_side) {
+  if (site.call().constant.is_null()) return false;
+  if (!either_side && site.call().number_first)
+    site.refuse("its constant comes first; behind the value it would be said");
+  return true;
+}
+
 Flow add(Site& site) {
+  if (with_constant(site, true)) return by_channel(site, false, itself);
   const auto number = site.call().number;
   return number ? linear(site, 1, *number) : elementwise(site, "add");
 }
 Flow subtract(Site& site) {
+  if (with_constant(site, false)) return by_channel(site, false, negative);
   const auto number = site.call().number;
   if (!number) return elementwise(site, "subtract");
   return site.call().number_first ? linear(site, -1, *number)
                                   : linear(site, 1, -*number);
 }
 Flow multiply(Site& site) {
+  if (with_constant(site, true)) return by_channel(site, true, itself);
   const auto number = site.call().number;
   return number ? linear(site, *number, 0) : elementwise(site, "multiply");
 }
 Flow divide(Site& site) {
+  if (with_constant(site, false)) return by_channel(site, true, inverse);
   const auto number = site.call().number;
   if (!number || site.call().number_first || *number == 0)
     site.refuse(

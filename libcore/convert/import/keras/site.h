@@ -189,6 +189,7 @@ std::vector<Class> activation_classes();
 std::vector<Class> convolution_classes();
 std::vector<Class> pool_classes();
 std::vector<Class> shape_classes();
+std::vector<Class> slice_classes();
 std::vector<Class> norm_classes();
 std::vector<Class> noise_classes();
 std::vector<Class> recurrent_classes();

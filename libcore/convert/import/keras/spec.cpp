@@ -6,6 +6,8 @@
 
 #include "libcore/convert/import/keras/spec.h"
 
+#include <algorithm>
+
 #include "libcore/base/display.h"
 
 namespace dl::convert::keras {
@@ -58,13 +60,27 @@ void add_tensors(const JsonView& json, CallSpec& call) {
     call.number_first = call.from.empty();
     return;
   }
+  const Json kind =
+      json.raw().is_object() ? json.raw().value("class_name", Json()) : Json();
+  if (call.constant.is_null() &&
+      (kind == Json("__tensor__") || kind == Json("__numpy__"))) {
+    call.constant = json.at("config").at("value").raw();
+    call.number_first = call.from.empty();
+    return;
+  }
   call.problem = "it is called with something that is no layer's output";
 }
 
 // The inputs of attention may have names: they go behind the others.
-CallSpec keras_3_call(const JsonView& json) {
+CallSpec keras_3_call(const JsonView& json, bool indexed) {
   CallSpec call;
-  add_tensors(json.at("args"), call);
+  const JsonView args = json.at("args");
+  if (indexed && args.size() == 2) {
+    add_tensors(args.at(std::size_t{0}), call);
+    call.index = args.at(std::size_t{1}).raw();
+  } else {
+    add_tensors(args, call);
+  }
   if (!json.has("kwargs") || !json.at("kwargs").raw().is_object()) return call;
   Json others = json.at("kwargs").raw();
   for (const char* name : {"query", "value", "key"})
@@ -96,8 +112,8 @@ void add_old_tensor(const JsonView& json, CallSpec& call) {
   check_keywords(JsonView(others, Code::kData), call);
 }
 
-CallSpec call_spec(const JsonView& json) {
-  if (json.raw().is_object()) return keras_3_call(json);
+CallSpec call_spec(const JsonView& json, bool indexed) {
+  if (json.raw().is_object()) return keras_3_call(json, indexed);
   CallSpec call;
   if (is_ref(json.raw())) {  // of one input, as some versions write it
     add_old_tensor(json, call);
@@ -125,6 +141,13 @@ std::vector<Ref> refs_of(const JsonView& json) {
       refs.push_back(ref_of(one));
   }
   return refs;
+}
+
+// Classes that compute with a number or a tensor in the place of an input.
+bool is_arithmetic(const std::string& class_name) {
+  constexpr std::string_view kAll[] = {"Add", "Subtract", "Multiply", "Divide",
+                                       "TrueDivide"};
+  return std::ranges::find(kAll, class_name) != std::end(kAll);
 }
 
 std::string text_or(const JsonView& json, const char* key) {
@@ -162,7 +185,11 @@ LayerSpec layer_spec(const JsonView& json) {
   if (json.has("inbound_nodes")) {
     const JsonView calls = json.at("inbound_nodes");
     for (std::size_t i = 0; i < calls.size(); ++i)
-      layer.calls.push_back(call_spec(calls.at(i)));
+      layer.calls.push_back(
+          call_spec(calls.at(i), layer.class_name == "GetItem"));
+    for (CallSpec& call : layer.calls)
+      if (!call.constant.is_null() && !is_arithmetic(layer.class_name))
+        call.problem = "it is called with a constant";
   }
   return layer;
 }

@@ -30,6 +30,10 @@ struct CallSpec {
   // Of arithmetic, as x + 3: a number in the place of one of two inputs.
   std::optional<double> number = {};
   bool number_first = false;
+  // Likewise a tensor that is written out: lists within lists.
+  Json constant = {};
+  // Of x[...]: what stands in the brackets, as Keras 3 writes it.
+  Json index = {};
   // Given as its mask, or masks.
   std::vector<Ref> masks = {};
   // Why it cannot be said here: "it is called with the argument 'mask'".

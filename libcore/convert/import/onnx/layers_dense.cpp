@@ -138,6 +138,11 @@ void matmul(Site& site) {
         "it multiplies two computed matrices, which are no scores or values of "
         "an attention; a layer for that would be needed");
   }
+  if (site.constant(0) != nullptr && weight != nullptr)
+    site.refuse(
+        "it multiplies two constants, as a recurrent layer does with its first "
+        "state where each step is written out; an RNN, GRU or LSTM of ONNX "
+        "would be needed, as torch.onnx.export writes with dynamo=False");
   Flow flow = site.flow(0);
   const Constant& known = site.known(1, "second factor");
   Constant matrix = known;

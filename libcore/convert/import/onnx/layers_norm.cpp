@@ -179,12 +179,30 @@ void instance(Site& site) {
   site.give(group_norm(site, flow, flow.shape().back(), &gamma, &beta));
 }
 
+// How many channels: where the mean over them is spelt out, that of what they
+// are padded with, which comes along behind what they were reshaped by.
+std::int64_t window_of(const Site& site) {
+  if (site.node().has("size")) return site.node().integer("size", 1);
+  const Sizes pads = site.known(2, "padding").wholes();
+  constexpr std::size_t kChannels = 2;  // behind the batch and an axis of 1
+  const std::size_t rank = pads.size() / 2;
+  for (std::size_t k = 0; k < pads.size(); ++k)
+    if (rank <= kChannels || (pads[k] != 0 && k % rank != kChannels))
+      site.refuse("it is over other axes than its channels");
+  const std::int64_t before = pads[kChannels], behind = pads[rank + kChannels];
+  if (before != behind)
+    site.refuse(
+        "its window is even, and has more channels before than behind; an odd "
+        "one would be needed");
+  return before + behind + 1;
+}
+
 void local_response(Site& site) {
   const Node& node = site.node();
   const Flow& given = site.flow(0);
   if (given.axes.size() < 3) site.refuse("its input is no image");
   Flow flow = site.image(given, given.axes.size() - 2);
-  const std::int64_t size = node.integer("size", 1);
+  const std::int64_t size = window_of(site);
   if (size < 1) site.refuse("its size is below 1");
   static_cast<Value&>(flow) = site.add(
       "",

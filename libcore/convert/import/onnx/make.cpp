@@ -245,7 +245,8 @@ Result make_network(const Model& model, const Shapes& shapes) {
       graph.drop_unread(values);
       inputs.sequences |= graph.reads_sequences();
       if (inputs != before) continue;
-      result.document = graph.document(values, std::vector<Aim>(values.size()));
+      result.document =
+          graph.document(values, std::vector<Aim>(values.size()), true);
       result.document["weight_init"] = "xavier_uniform";
       result.fills = graph.fills();
       result.inputs = maker.inputs();

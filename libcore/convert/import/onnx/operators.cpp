@@ -3,12 +3,18 @@
 #include <map>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/onnx/ml.h"
 #include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/site.h"
 
 namespace dl::convert::onnx {
 
 Make find_operator(const Node& node) {
+  static const std::map<std::string_view, Make> linear = [] {
+    std::map<std::string_view, Make> made;
+    for (const Operator& one : ml_operators()) made.emplace(one.name, one.make);
+    return made;
+  }();
   static const std::map<std::string_view, Make> all = [] {
     std::map<std::string_view, Make> made;
     for (const auto& family :
@@ -18,9 +24,10 @@ Make find_operator(const Node& node) {
       for (const Operator& one : family) made.emplace(one.name, one.make);
     return made;
   }();
-  if (!node.domain.empty() && node.domain != kOwnDomain) return nullptr;
-  const auto found = all.find(node.op);
-  return found == all.end() ? nullptr : found->second;
+  const bool ml = node.domain == kMlDomain;
+  if (!node.domain.empty() && node.domain != kOwnDomain && !ml) return nullptr;
+  const auto found = ml ? linear.find(node.op) : all.find(node.op);
+  return found == (ml ? linear.end() : all.end()) ? nullptr : found->second;
 }
 
 std::string why_not(const Node& node) {
@@ -39,6 +46,9 @@ std::string why_not(const Node& node) {
       {"MatMulInteger", "a model in floats would be needed"},
       {"QLinearConv", "a model in floats would be needed"},
       {"Einsum", "MatMul with a matrix of weights would be needed"}};
+  if (node.domain == kMlDomain)
+    return "it is no network; of ai.onnx.ml there are LinearClassifier, "
+           "LinearRegressor and Scaler";
   if (!node.domain.empty() && node.domain != kOwnDomain)
     return "it is none of ONNX's own operators; a model of these would be "
            "needed";

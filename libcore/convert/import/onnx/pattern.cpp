@@ -41,7 +41,14 @@ const std::vector<Rule>& rules() {
   };
   const std::string by_power = normed("Pow(" + centred + ",2)"),
                     by_product = normed("Mul(" + centred + "," + centred + ")");
+  // A mean over channels, as one of volumes.
+  const auto responding = [](const std::string& seen) {
+    return "Div(x,Pow(Add(Mul(Squeeze(AveragePool(Pad(" + seen +
+           "(Mul(x,x),%s),%p)),%a),$alpha),$bias),$beta))";
+  };
   static const std::vector<Rule> all = {
+      {responding("Reshape"), "LRN", "", none},
+      {responding("Unsqueeze"), "LRN", "", none},
       {"Mul(x,0.5,Add(Erf(Div(x,1.4142136)),1))", "Gelu", "", none},
       {"Mul(x,0.5,Add(Erf(Mul(x,0.7071068)),1))", "Gelu", "", none},
       {"Mul(x,0.5,Add(Tanh(Mul(0.7978846,Add(x,Mul(0.044715,Pow(x,3))))),1))",

@@ -132,6 +132,7 @@ Json outside(const TensorProto& tensor, const std::string& which) {
 
 void Reader::add(const TensorProto& tensor, const std::string& name) {
   const std::string which = "its tensor " + in_quotes(name);
+  if (tensor.data_type() == TensorProto::STRING) return;  // names of classes
   if (!names_.insert(name).second) refuse(which + " is there twice");
   const std::size_t count = count_of(tensor, which);
   const int type = tensor.data_type();

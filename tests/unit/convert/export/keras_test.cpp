@@ -99,13 +99,6 @@ TEST_CASE("what Keras has no word for is refused by its layer's name") {
     }
     return what;
   };
-  nn::Model masked = model_of(R"({"input": {"shape": [5, 2]}, "layers": [
-      {"type": "lstm", "units": 3},
-      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
-  masked.data.schema["features_mask"] = {};
-  CHECK_THROWS_WITH(to_keras(masked),
-                    "input 'features': its data have a mask, which is not "
-                    "written for Keras yet; ONNX has it");
   CHECK(refused(R"({"type": "lstm", "units": 3, "peepholes": true})") ==
         "layer 'lstm1' (lstm): \"peepholes\" have no counterpart in Keras");
   CHECK(refused(R"({"type": "reverse"})") ==
@@ -114,6 +107,80 @@ TEST_CASE("what Keras has no word for is refused by its layer's name") {
   CHECK(refused(R"({"type": "activation", "activation": "rational_tanh"})") ==
         "layer 'activation1' (activation): \"activation\": "
         "\"rational_tanh\" is none that Keras has");
+}
+
+// What is written of a model, of which the configuration can be read.
+bool says(const nn::Model& model, const std::string& text) {
+  return to_keras(model).find(text) != std::string::npos;
+}
+
+TEST_CASE("regularizers, constraints and what is frozen are Keras's") {
+  const nn::Model model =
+      model_of(R"({"input": {"shape": [6, 6, 2]}, "layers": [
+      {"type": "conv2d", "filters": 3, "kernel": [3, 3], "frozen": true,
+       "regularization": {"l1": 0.5, "l2": 0.25, "l2_bias": 0.125}},
+      {"type": "depthwise_conv2d", "kernel": [3, 3],
+       "constraints": {"max_norm": 3.5}},
+      {"type": "dense", "units": 3,
+       "constraints": {"min_norm": 1, "max_norm": 1, "biases": true}},
+      {"type": "output", "units": 2, "loss": "mean_squared_error",
+       "constraints": {"non_negative": true}}]})");
+  const std::string l1l2 =
+      R"("class_name":"L1L2","config":{"l1":0.5,"l2":0.125},)"
+      R"("module":"keras.regularizers","registered_name":null})";
+  CHECK(says(model, R"("kernel_regularizer":{)" + l1l2));
+  CHECK(says(model, R"("bias_regularizer":{"class_name":"L1L2",)"
+                    R"("config":{"l1":0.0,"l2":0.0625})"));
+  CHECK(says(model, R"("trainable":false)"));
+  CHECK(says(model, R"("depthwise_constraint":{"class_name":"MaxNorm",)"
+                    R"("config":{"axis":[0,1],"max_value":3.5})"));
+  CHECK(says(model, R"("bias_constraint":{"class_name":"UnitNorm")"));
+  CHECK(says(model, R"("kernel_constraint":{"class_name":"NonNeg")"));
+}
+
+TEST_CASE("layers keep their names, and an input gives way") {
+  const nn::Model model = model_of(R"({"input": {"shape": [2]}, "layers": [
+      {"type": "dense", "name": "features", "units": 3},
+      {"type": "output", "name": "a.b-c", "units": 2,
+       "loss": "mean_squared_error"}]})");
+  CHECK(says(model, R"("input_layers":["features_",0,0])"));
+  CHECK(says(model, R"("output_layers":["a.b-c",0,0])"));
+}
+
+TEST_CASE("columns of flat rows are normalized as a row") {
+  nn::Model model = model_of(R"({"input": {"shape": [2, 2, 1]}, "layers": [
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  model.normalizers.inputs = {
+      {"standardize", {1, 2, 3, 4}, {1, 0.5, 0.25, 0.125}}};
+  CHECK(says(model, R"("mean":[1.0,2.0,3.0,4.0])"));
+  CHECK(says(model, R"("variance":[1.0,4.0,16.0,64.0])"));
+  CHECK(says(model, R"("target_shape":[4])"));
+  CHECK(says(model, R"("target_shape":[2,2,1])"));
+}
+
+TEST_CASE("padding of the data is found by its zeros") {
+  nn::Model model = model_of(R"({"input": {"shape": [5, 2]}, "layers": [
+      {"type": "lstm", "units": 3},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  CHECK(!says(model, "Masking"));
+  model.data.schema["features_mask"] = {tensor::DType::kF32, {5}};
+  CHECK(says(model, R"({"mask_value":0.0,"name":"features_padding"})"));
+  model.normalizers.inputs = {{"scale", {0}, {0.5}}};
+  CHECK(says(model, "features_padding"));
+  CHECK_THROWS_WITH(
+      to_keras(model, KerasFormat::kHdf5),
+      "input 'features': its data have padding, which Keras 2 does not keep "
+      "behind a normalizer; a .keras file can say it");
+  nn::Model tokens = model_of(R"({"input": {"shape": [5]}, "layers": [
+      {"type": "embedding", "rows": 9, "units": 3},
+      {"type": "lstm", "units": 3},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  tokens.data.schema["features_mask"] = {tensor::DType::kF32, {5}};
+  CHECK_THROWS_WITH(
+      to_keras(tokens),
+      "input 'features': its data have padding, which Keras knows by the token "
+      "0 alone: give 'embedding1' mask_zero where 0 is no other token, or take "
+      "ONNX");
 }
 
 }  // namespace

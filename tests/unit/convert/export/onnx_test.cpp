@@ -101,9 +101,12 @@ TEST_CASE("normalizers come first, and the names of classes along") {
   const auto proto = written(model);
   CHECK(operators(proto) == std::vector<std::string>{"Sub", "Mul", "Gemm",
                                                      "Mul", "Add", "Identity"});
-  REQUIRE(proto.metadata_props_size() == 1);
-  CHECK(proto.metadata_props(0).key() == "targets");
-  CHECK(proto.metadata_props(0).value() == R"(["up","down"])");
+  std::vector<std::string> metadata;
+  for (const auto& entry : proto.metadata_props())
+    metadata.push_back(entry.key() + " " + entry.value());
+  CHECK(metadata == std::vector<std::string>{"normalizer standardize",
+                                             "target_normalizer standardize",
+                                             R"(targets ["up","down"])"});
 }
 
 // The columns are those of the data, and the input is the network's.

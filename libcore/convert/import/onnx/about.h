@@ -1,0 +1,33 @@
+// What dl-export(1) writes of a model beside its network: normalizers, which
+// are nodes at inputs and outputs, and names of classes and columns.
+
+#ifndef DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_
+#define DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_
+
+#include <map>
+#include <string>
+
+#include "libcore/convert/import/onnx/model.h"
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/model.h"
+
+namespace dl::convert::onnx {
+
+// By the names of inputs and outputs.
+struct NamedNormalizers {
+  std::map<std::string, data::Normalizer> inputs, outputs;
+};
+
+// Takes the nodes of normalizers, which the metadata call so, out of the graph:
+// the network reads the input, or gives the output, itself then.  Those that
+// are not as dl-export writes them stay, and become layers.
+NamedNormalizers take_normalizers(Model& graph);
+
+// Gives the model the names that the metadata have for its inputs and outputs,
+// as far as they are lists of different names, and of as many as it tells
+// apart.
+void take_names(const Model& graph, nn::Model& model);
+
+}  // namespace dl::convert::onnx
+
+#endif  // DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_

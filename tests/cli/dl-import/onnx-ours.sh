@@ -1,0 +1,45 @@
+#!/bin/bash
+# What dl-export wrote comes back as it was: raw data go in, names and normalizers are
+# there again, and the file that is made of it is the same.
+digits=$DL_TEST_ROOT/scripts/examples/digits.csv.gz
+data() { # NAME OPTION...
+	zcat "$digits" | head -200 | dl-preprocess csv -q --label -1 --dtype u8 "${@:2}" | dl-shard -q -o "$1"
+}
+data classes --classes 10
+data sizes --regression
+again() { # NETWORK DATA NORMALIZER
+	dl-master -q --net "$1.json" --data "$2-000.dls" --normalize "$3" --mode averaging --local 1 \
+		--epochs 1 --batch 32 -o m.safetensors 2>/dev/null
+	dl-export m.safetensors -o m.onnx
+	dl-import -q m.onnx -o back.safetensors
+	dl-export back.safetensors -o back.onnx
+	cmp m.onnx back.onnx && echo "$1 $3: the same file"
+	rm -r m.safetensors* back.safetensors.* 2>/dev/null
+	python3 - <<'PY'
+import json, struct
+with open("back.safetensors", "rb") as file:
+    about = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))["__metadata__"]
+network = json.loads(about["network"])
+print([i["name"] for i in network.get("inputs", [])], len(network.get("layers", network.get("nodes"))), "layers",
+      json.loads(about["normalizer"])["kind"], json.loads(about.get("target_normalizer", "{}")).get("kind"),
+      about.get("data.classes"))
+PY
+	dl-infer -q --model back.safetensors --batch 5 "$2-000.dls" 2>/dev/null | head -1 | sed -n 's/.*"class":"[0-9]".*/with its class/p'
+}
+cat >named.json <<'JSON'
+{"inputs": [{"name": "pixels", "shape": [64]}],
+ "nodes": [{"type": "dense", "name": "hidden", "from": "pixels", "units": 16, "activation": "tanh"},
+           {"type": "output", "name": "digit", "from": "hidden", "units": 10, "loss": "negative_log_likelihood"}],
+ "outputs": ["digit"]}
+JSON
+cat >size.json <<'JSON'
+{"input": {"shape": [64]}, "layers": [{"type": "dense", "units": 16, "activation": "tanh"},
+                                      {"type": "output", "units": 1, "loss": "mean_squared_error"}]}
+JSON
+cat >mixed.json <<'JSON'
+{"input": {"shape": [20]}, "layers": [{"type": "dense", "units": 16, "activation": "tanh"},
+                                      {"type": "output", "units": 10, "loss": "negative_log_likelihood"}]}
+JSON
+again named classes standardize
+again size sizes minmax
+again mixed classes pca:20

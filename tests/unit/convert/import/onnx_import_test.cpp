@@ -1,0 +1,311 @@
+// Where graphs of ONNX mean another thing than they seem to: each by numbers
+// that were worked out by hand.  What PyTorch and others write is for
+// tests/peers/onnx_import.py, which has a runtime.
+
+#include "tests/unit/convert/import/onnx_graphs.h"
+
+namespace dl::convert {
+namespace {
+
+using testing::Graph;
+using testing::Ints;
+using testing::Reals;
+
+constexpr double kNear = 1e-6;
+
+Reals numbers(int count, float first = 1) {
+  Reals all;
+  for (int i = 0; i < count; ++i) all.push_back(first + static_cast<float>(i));
+  return all;
+}
+
+// [filters, channels, height, width] of ones.
+Graph& ones(Graph& graph, const Ints& dims) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= dim;
+  return graph.reals("w", dims, Reals(static_cast<std::size_t>(count), 1));
+}
+
+TEST_CASE("a flatten of an image has the columns of channels first") {
+  Graph graph({-1, 2, 2, 2});
+  graph.reals("w", {2, 2, 1, 1}, {1, 0, 0, 1})
+      .node("Conv", {"x", "w"}, "c")
+      .node("Flatten", {"c"}, "f")
+      .reals("v", {8, 1}, {1, 10, 100, 1000, 0, 0, 0, 0.5F})
+      .node("Gemm", {"f", "v"}, "y");
+  CHECK(graph.gap(numbers(8), {4325}) <= kNear);
+}
+
+TEST_CASE("a Gemm has its matrix either way round, and a bias of one number") {
+  const Reals x = {1, 2, 3};
+  Graph columns({-1, 3});
+  columns.reals("w", {3, 2}, {1, 2, 3, 4, 5, 6})
+      .reals("b", {1}, {0.5F})
+      .node("Gemm", {"x", "w", "b"}, "y");
+  CHECK(columns.gap(x, {22.5F, 28.5F}) <= kNear);
+  Graph rows({-1, 3});
+  rows.reals("w", {2, 3}, {1, 2, 3, 4, 5, 6})
+      .node("Gemm", {"x", "w"}, "y")
+      .with("transB", std::int64_t{1});
+  CHECK(rows.gap(x, {14, 32}) <= kNear);
+  Graph scaled({-1, 3});
+  scaled.reals("w", {3, 1}, {1, 1, 1})
+      .node("Gemm", {"x", "w"}, "y")
+      .with("alpha", 2.0F);
+  CHECK(scaled.refusal() ==
+        "node 'y' (Gemm): it scales or transposes its input; W x + b would be "
+        "needed");
+  Graph turned({-1, 3});
+  turned.reals("w", {3, 1}, {1, 1, 1})
+      .node("Gemm", {"x", "w"}, "y")
+      .with("transA", std::int64_t{1});
+  CHECK(turned.refusal().starts_with("node 'y' (Gemm): it scales or"));
+}
+
+TEST_CASE("padding that differs from side to side stays where it is") {
+  Graph graph({-1, 1, 2, 2});
+  ones(graph, {1, 1, 2, 2})
+      .node("Conv", {"x", "w"}, "c")
+      .with("pads", Ints{1, 0, 0, 1})
+      .node("Flatten", {"c"}, "y");
+  CHECK(graph.gap({1, 2, 4, 8}, {3, 2, 15, 10}) <= kNear);
+}
+
+TEST_CASE("automatic padding has its odd pixel above or below") {
+  const auto gap = [](const char* kind, const Reals& y) {
+    Graph graph({-1, 1, 2, 2});
+    ones(graph, {1, 1, 2, 2})
+        .node("Conv", {"x", "w"}, "c")
+        .with("auto_pad", std::string(kind))
+        .node("Flatten", {"c"}, "y");
+    return graph.gap({1, 2, 4, 8}, y);
+  };
+  CHECK(gap("SAME_UPPER", {15, 10, 12, 8}) <= kNear);
+  CHECK(gap("SAME_LOWER", {1, 3, 5, 15}) <= kNear);
+  CHECK(gap("VALID", {15}) <= kNear);
+}
+
+TEST_CASE("a Pad adds zeros on each side, or takes away") {
+  const auto padded = [](const Ints& pads, std::int64_t count = 1) {
+    Graph graph({-1, 1, 2, 2});
+    return graph.wholes("p", pads).node("Pad", {"x", "p"}, "a").end("a", count);
+  };
+  CHECK(padded({0, 0, 1, 0, 0, 0, 0, 1}, 9)
+            .gap({1, 2, 4, 8}, {0, 0, 0, 1, 2, 0, 4, 8, 0}) <= kNear);
+  CHECK(padded({0, 0, -1, 0, 0, 0, 0, 0}, 2).gap({1, 2, 4, 8}, {4, 8}) <=
+        kNear);
+  CHECK(!padded({0, 1, 0, 0, 0, 0, 0, 0}).refusal().empty());
+  CHECK(!padded({1, 0, 0, 0, 0, 0, 0, 0}).refusal().empty());
+  for (const char* mode : {"reflect", "edge", "wrap"}) {
+    Graph graph({-1, 1, 2, 2});
+    graph.wholes("p", {0, 0, 1, 1, 0, 0, 0, 0})
+        .node("Pad", {"x", "p"}, "a")
+        .with("mode", std::string(mode))
+        .node("Flatten", {"a"}, "y");
+    INFO(mode);
+    CHECK(graph.refusal().starts_with("node 'a' (Pad): "));
+  }
+  Graph other({-1, 1, 2, 2});
+  other.wholes("p", {0, 0, 1, 1, 0, 0, 0, 0})
+      .reals("v", {}, {3})
+      .node("Pad", {"x", "p", "v"}, "a")
+      .node("Flatten", {"a"}, "y");
+  CHECK(other.refusal().starts_with("node 'a' (Pad): "));
+}
+
+TEST_CASE("with ceil_mode a last window hangs over, unless all of it would") {
+  const auto pooled = [](const char* op, const Ints& pads) {
+    Graph graph({-1, 1, 1, 5});
+    graph.node(op, {"x"}, "p")
+        .with("kernel_shape", Ints{1, 2})
+        .with("strides", Ints{1, 2})
+        .with("pads", pads)
+        .with("ceil_mode", std::int64_t{1})
+        .end("p", 3);
+    return graph;
+  };
+  CHECK(pooled("MaxPool", {0, 0, 0, 0}).gap({1, 5, 2, 3, 4}, {5, 3, 4}) <=
+        kNear);
+  CHECK(
+      pooled("AveragePool", {0, 0, 0, 0}).gap({1, 5, 2, 3, 4}, {3, 2.5F, 4}) <=
+      kNear);
+  Graph counted({-1, 1, 1, 4});
+  counted.node("AveragePool", {"x"}, "p")
+      .with("kernel_shape", Ints{1, 2})
+      .with("strides", Ints{1, 2})
+      .with("pads", Ints{0, 1, 0, 1})
+      .with("count_include_pad", std::int64_t{1})
+      .end("p", 3);
+  CHECK(counted.gap({2, 4, 6, 8}, {1, 5, 4}) <= kNear);
+}
+
+TEST_CASE("axes are an attribute of older opsets and an input of newer") {
+  Graph old({-1, 3, 1}, 11);
+  old.node("Squeeze", {"x"}, "s").with("axes", Ints{2}).end("s", 3);
+  CHECK(old.gap({1, 2, 3}, {1, 2, 3}) <= kNear);
+  Graph fresh({-1, 3, 1}, 13);
+  fresh.wholes("a", {-1}).node("Squeeze", {"x", "a"}, "s").end("s", 3);
+  CHECK(fresh.gap({1, 2, 3}, {1, 2, 3}) <= kNear);
+  Graph mean({-1, 2, 3}, 18);
+  mean.wholes("a", {2})
+      .node("ReduceMean", {"x", "a"}, "m")
+      .with("keepdims", std::int64_t{0});
+  mean.end("m", 2);
+  CHECK(mean.gap(numbers(6), {2, 5}) <= kNear);
+}
+
+// Up to opset 12 the axis begins a row of all that follow.
+TEST_CASE("a Softmax of an older opset is over all that follows its axis") {
+  const auto said = [](int opset) {
+    Graph graph({-1, 2, 2}, opset);
+    graph.node("Softmax", {"x"}, "s").end("s", 4);
+    return graph;
+  };
+  CHECK(said(13).gap({0, 0, 0, 0}, {0.5F, 0.5F, 0.5F, 0.5F}) <= kNear);
+  const Graph old = said(11);
+  if (old.refusal().empty())
+    CHECK(old.gap({0, 0, 0, 0}, {0.25F, 0.25F, 0.25F, 0.25F}) <= kNear);
+  else
+    CHECK(old.refusal().starts_with("node 's' (Softmax): "));
+}
+
+// As PyTorch spells it out: x / (1 + 0.5 mean)^2 of 3 channels.
+TEST_CASE("a mean over channels that is spelt out is a local response") {
+  const auto graph = [](std::int64_t before, std::int64_t behind) {
+    Graph made({-1, 3, 1, 1});
+    made.wholes("s", {-1, 1, 3, 1, 1})
+        .wholes("p", {0, 0, before, 0, 0, 0, 0, behind, 0, 0})
+        .wholes("a", {1})
+        .reals("alpha", {}, {1.5F})
+        .reals("k", {}, {1})
+        .reals("beta", {}, {2});
+    made.node("Mul", {"x", "x"}, "m")
+        .node("Reshape", {"m", "s"}, "r")
+        .node("Pad", {"r", "p"}, "q")
+        .node("AveragePool", {"q"}, "w")
+        .with("kernel_shape", Ints{before + behind + 1, 1, 1})
+        .node("Squeeze", {"w", "a"}, "v");
+    made.node("Mul", {"v", "alpha"}, "t")
+        .node("Add", {"t", "k"}, "u")
+        .node("Pow", {"u", "beta"}, "z")
+        .node("Div", {"x", "z"}, "d")
+        .end("d", 3);
+    return made;
+  };
+  // Squares 4, 1, 0: means of 5 / 3, 5 / 3 and 1 / 3, times 1.5.
+  CHECK(graph(1, 1).gap({2, 1, 0}, {2 / 12.25F, 1 / 12.25F, 0}) <= kNear);
+  CHECK(graph(1, 0).refusal().find("its window is even") != std::string::npos);
+}
+
+TEST_CASE("an output that says which class is left out beside the others") {
+  Graph graph({-1, 2});
+  graph.reals("w", {2, 2}, {0, 1, 2, 0})
+      .node("Gemm", {"x", "w"}, "s")
+      .node("Softmax", {"s"}, "y")
+      .node("ArgMax", {"y"}, "label");
+  graph.graph().add_output()->set_name("label");
+  const Imported made = graph.imported();
+  CHECK(made.outputs.size() == 1);
+  CHECK(std::ranges::count(made.notes,
+                           "its output 'label', the class, is left out: "
+                           "dl-infer(1) says it") == 1);
+  Graph alone({-1, 2});
+  alone.node("ArgMax", {"x"}, "y");
+  CHECK(alone.refusal().starts_with("node 'y' (ArgMax): "));
+}
+
+TEST_CASE("a linear classifier is a layer, and its division by 1 is none") {
+  Graph graph({-1, 2});
+  graph.node("LinearClassifier", {"x"}, "label")
+      .with("post_transform", std::string("LOGISTIC"))
+      .with("classlabels_ints", Ints{0, 1})
+      .with("coefficients", Reals{-1, -2, 1, 2})
+      .with("intercepts", Reals{-0.5F, 0.5F});
+  graph.graph().mutable_node(0)->set_domain("ai.onnx.ml");
+  graph.graph().mutable_node(0)->add_output("scores");
+  graph.node("Normalizer", {"scores"}, "y").with("norm", std::string("L1"));
+  graph.graph().mutable_node(1)->set_domain("ai.onnx.ml");
+  CHECK(graph.gap({-0.5F, 0}, {0.5F, 0.5F}) <= kNear);
+  CHECK(graph.imported().model->config.layers.size() == 1);
+}
+
+TEST_CASE("layers that share a tensor have the same numbers each") {
+  Graph graph({-1, 2});
+  graph.reals("w", {2, 2}, {0, 1, 2, 0})
+      .node("Gemm", {"x", "w"}, "h")
+      .node("Gemm", {"h", "w"}, "y");
+  CHECK(graph.gap({1, 10}, {2, 20}) <= kNear);
+}
+
+TEST_CASE("a graph that makes no sense is refused in a sentence") {
+  Graph cycle({-1, 2});
+  cycle.node("Add", {"x", "b"}, "a").node("Relu", {"a"}, "b");
+  cycle.node("Relu", {"b"}, "y");
+  CHECK(cycle.refusal() ==
+        "node 'a' (Add): it reads 'b', which no node before it gives");
+  Graph missing({-1, 2});
+  missing.node("Gemm", {"x", "w"}, "y");
+  CHECK(missing.refusal() ==
+        "node 'y' (Gemm): its weight is computed; a constant would be needed");
+  Graph nothing({-1, 2});
+  nothing.node("Relu", {"x"}, "z");
+  CHECK(nothing.refusal() == "its output 'y' follows from no input");
+  Graph twice({-1, 2});
+  twice.reals("w", {2, 1}, {1, 1}).reals("w", {2, 1}, {2, 2});
+  twice.node("Gemm", {"x", "w"}, "y");
+  CHECK(twice.refusal() == "its tensor 'w' is there twice");
+  Graph small({-1, 2});
+  small.reals("w", {3, 1}, {1, 1, 1}).node("Gemm", {"x", "w"}, "y");
+  CHECK(small.refusal() ==
+        "node 'y' (Gemm): its weight is for 3 numbers, its input has 2");
+}
+
+void say(Graph& graph, const std::string& key, const std::string& value) {
+  auto& entry = *graph.model().add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+TEST_CASE("normalizers are those whose nodes are there, by name and form") {
+  const auto made = [](const char* kind, const char* name) {
+    Graph graph({-1, 2});
+    graph.reals("m", {2}, {1, 2}).reals("w", {2, 1}, {1, 10});
+    graph.node("Sub", {"x", "m"}, "s");
+    graph.graph().mutable_node(0)->set_name(name);
+    graph.node("Gemm", {"s", "w"}, "y");
+    say(graph, "normalizer", kind);
+    return graph;
+  };
+  const Imported taken = made("standardize", "x/Sub").imported();
+  CHECK(taken.model->normalizers.input(0) ==
+        data::Normalizer{"standardize", {1, 2}, {1, 1}});
+  CHECK(taken.model->config.layers.size() == 1);
+  for (const auto& [kind, name] :
+       {std::pair("standardize", "other"), std::pair("odd", "x/Sub"),
+        std::pair("pca", "x/Sub")}) {
+    const Graph graph = made(kind, name);
+    INFO(kind << " " << name);
+    CHECK(graph.imported().model->normalizers.input(0).changes_nothing());
+    CHECK(graph.gap({2, 4}, {21}) <= kNear);
+  }
+  CHECK(made("standardize", "x/Sub").gap({2, 4}, {21}) <= kNear);
+}
+
+TEST_CASE("names of classes are taken where they are as many as numbers") {
+  const auto classes = [](const std::string& text, int units) {
+    Graph graph({-1, 2});
+    graph.reals("w", {2, units}, Reals(static_cast<std::size_t>(2 * units), 1))
+        .node("Gemm", {"x", "w"}, "y");
+    say(graph, "classes", text);
+    return graph.imported().model->data.classes;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(classes(R"(["cat","dog","emu"])", 3) == Names{"cat", "dog", "emu"});
+  CHECK(classes(R"(["no","yes"])", 1) == Names{"no", "yes"});
+  for (const char* odd : {R"(["cat","dog"])", R"(["a","b","b"])", "[1,2,3]",
+                          R"(["a","b",""])", "cat,dog,emu", "{}", ""})
+    CHECK(classes(odd, 3).empty());
+}
+
+}  // namespace
+}  // namespace dl::convert
