@@ -84,7 +84,7 @@ Training::Training(const Plan& plan, const HostModel& model,
   hooks.welcome = [&plan] { return plan.welcome(); };
   hooks.save = [] { return std::string(); };
   hooks.keep_best = [] {};
-  coordinator_.emplace(context_, hooks, 0);
+  coordinator_.emplace(context_, hooks, 0, 0);
   if (!apply && plan.settings.mode == Mode::kSharing)
     world_.history = &history_;
   world_.heartbeat = limits.heartbeat;

@@ -22,7 +22,8 @@ struct Pipe {
   Pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
       throw Error{Code::kUnavailable,
-                  std::string("cannot make a pipe: ") + std::strerror(errno)};
+                  std::string("cannot make a pipe: ") + std::strerror(errno) +
+                      (errno == EMFILE ? "; raise the limit, ulimit -n" : "")};
   }
   ~Pipe() {
     for (const int end : ends)
@@ -114,7 +115,7 @@ std::optional<ProcessEnd> ChildProcess::take_end() {
 std::string ChildProcess::output() {
   std::string text;
   std::array<char, 4096> bytes{};
-  constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+  constexpr std::size_t kAtOnce = std::size_t{64} << 10;
   while (output_ >= 0 && text.size() < kAtOnce) {
     const ssize_t size = ::read(output_, bytes.data(), bytes.size());
     if (size < 0 && errno == EINTR) continue;
@@ -125,7 +126,7 @@ std::string ChildProcess::output() {
 }
 
 void ChildProcess::send(int signal) const noexcept {
-  if (pid_ > 0) ::kill(pid_, signal);
+  if (pid_ > 0) ::kill(-pid_, signal);
 }
 
 void ChildProcess::close_input() noexcept {

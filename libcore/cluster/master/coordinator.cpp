@@ -20,14 +20,15 @@ bool may_come_first(MessageType type) {
 
 }  // namespace
 
-Coordinator::Coordinator(RunContext& context, Hooks hooks, double now)
+Coordinator::Coordinator(RunContext& context, Hooks hooks, double now,
+                         double waiting_since)
     : context_(at(context, now)),
       hooks_(std::move(hooks)),
       watch_(context),
       admission_(context, watch_, hooks_),
       records_(context, hooks_.record),
       feed_tree_(context),
-      wait_(context),
+      wait_(context, waiting_since),
       checkpoints_(context, hooks_.save),
       course_(context, hooks_, checkpoints_),
       started_(now),

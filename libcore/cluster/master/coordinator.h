@@ -26,8 +26,9 @@ namespace dl::cluster {
 
 class Coordinator {
  public:
-  // Goes on from context.state.
-  Coordinator(RunContext& context, Hooks hooks, double now);
+  // Goes on from context.state.  waiting_since: for workers.
+  Coordinator(RunContext& context, Hooks hooks, double now,
+              double waiting_since);
 
   // Throws Error: the run must end; its code and message say how.
   void handle(const RouterSocket::Incoming& incoming, double now);

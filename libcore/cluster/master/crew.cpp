@@ -1,18 +1,20 @@
 #include "libcore/cluster/master/crew.h"
 
+#include <poll.h>
+
+#include <chrono>
 #include <optional>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/number_format.h"
 #include "libcore/cluster/protocol/endpoint.h"
 
 namespace dl::cluster {
 
 namespace {
 
-// None has ever come.
-constexpr const char* kHint =
-    "; where it was no answer, --network or --advertise tells them an address "
-    "of this host that they reach";
+constexpr std::chrono::milliseconds kPause{50};  // between two looks
+constexpr double kSayWaiting = 10;  // seconds between two such lines
 
 // The address at which it listens may be that of one network, or of all.
 std::string from_this_host(const std::string& endpoint, const std::string& bind,
@@ -48,6 +50,7 @@ Crew::Crew(const MasterOptions& options, RouterSocket& socket,
            const std::string& told, int local_threads, const Log& log)
     : options_(options),
       socket_(socket),
+      log_(log),
       workers_(
           command_for(options, socket, told, local_threads),
           worker_places(static_cast<int>(options.local), options.hosts_listed),
@@ -96,6 +99,37 @@ std::vector<StartedWorkers::Ended> Crew::take_ended(Coordinator* coordinator) {
 
 void Crew::let_go(Coordinator& coordinator) { take_ended(&coordinator); }
 
+// Where none has ever come.
+std::string Crew::hint() const {
+  return options_.hosts_listed.empty()
+             ? ""
+             : "; where it was no answer, --network or --advertise tells them "
+               "an address of this host that they reach";
+}
+
+std::optional<RouterSocket::Incoming> Crew::first_word(SocketLink& link,
+                                                       double wait) {
+  const double end = monotonic_seconds() + wait;
+  double said = monotonic_seconds();
+  while (true) {
+    pollfd stop{options_.stop, POLLIN, 0};
+    if (options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) return std::nullopt;
+    if (auto incoming = link.receive(kPause, {})) return incoming;
+    look_after(nullptr, nullptr);
+    const double now = monotonic_seconds();
+    if (now >= end)
+      throw Error{Code::kUnavailable,
+                  "waited " + format("%.1f s", wait) +
+                      ", and no worker has come; raise --wait if that is too "
+                      "short" +
+                      hint()};
+    if (now - said < kSayWaiting) continue;
+    said = now;
+    log_(Level::kInfo, "waiting: no worker has come yet, " +
+                           format("%.0f s", end - now) + " left");
+  }
+}
+
 void Crew::look_after(Coordinator* coordinator, RunContext* context) {
   if (context != nullptr) note_standing(*context);
   for (const StartedWorkers::Ended& ended : take_ended(coordinator)) {
@@ -106,10 +140,10 @@ void Crew::look_after(Coordinator* coordinator, RunContext* context) {
   }
   if (workers_.all_given_up() &&
       (context == nullptr || context->members.present().empty())) {
-    std::string text =
-        "no worker lives of those that were started; their messages are above";
-    if (context == nullptr && !options_.hosts_listed.empty()) text += kHint;
-    throw Error{Code::kUnavailable, text};
+    throw Error{Code::kUnavailable,
+                "no worker lives of those that were started; their messages "
+                "are above" +
+                    (context == nullptr ? hint() : "")};
   }
   workers_.start_due();
   if (context != nullptr && options_.min_workers == 0)

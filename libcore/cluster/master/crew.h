@@ -24,6 +24,11 @@ class Crew {
   Crew(const MasterOptions& options, RouterSocket& socket,
        const std::string& told, int local_threads, const Log& log);
 
+  // What a worker says first, one of these or another, before the run begins;
+  // nothing: it is to stop.
+  // Throws Error: kUnavailable, none came within wait seconds; as look_after().
+  std::optional<RouterSocket::Incoming> first_word(SocketLink& link,
+                                                   double wait);
   // Takes note of who has ended, and starts others in their place.  Null: there
   // is no run yet.
   // Throws Error: kUnavailable, none lives; of the status of a worker of this
@@ -42,11 +47,13 @@ class Crew {
 
  private:
   StartedWorkers::Hooks hooks();
+  std::string hint() const;
   void note_standing(RunContext& context);
   std::vector<StartedWorkers::Ended> take_ended(Coordinator* coordinator);
 
   const MasterOptions& options_;
   RouterSocket& socket_;
+  const Log& log_;
   std::map<std::string, std::string> keys_;  // public ones, by worker's name
   StartedWorkers workers_;
 };

@@ -117,7 +117,13 @@ Outcome replay_run(const MasterOptions& options, const Log& log) {
 
 Outcome run_master(const MasterOptions& given, const Log& log) {
   MasterOptions options = given;
-  if (!options.hosts.empty()) options.hosts_listed = parse_hosts(options.hosts);
+  if (!options.hosts.empty()) {
+    options.hosts_listed = parse_hosts(options.hosts);
+    // The name of the host would be the command.
+    if (options.rsh.find_first_not_of(" \t\n") == std::string::npos)
+      throw Error{Code::kUsage, "--rsh: want a command, got '" + options.rsh +
+                                    "'; without the option it is ssh"};
+  }
   if (!options.bind.empty()) check_bind(options.bind);
   check_network(options.network);
   if (options.dry_run) return dry_run(options, log);

@@ -100,6 +100,7 @@ class Master {
   bool stopping_ = false;
   std::vector<HostFigures> measured_;  // with --estimate
   double began_ = monotonic_seconds();
+  std::optional<double> waiting_since_;  // for workers
   ProgressLine progress_;
   std::optional<Watchdog> watchdog_;  // while there is a loop
 };
@@ -315,13 +316,9 @@ std::vector<RouterSocket::Incoming> Master::start_workers(
   if (started_workers(options_) == 0) return {};
   crew_.emplace(options_, socket, told_endpoint(socket), threads_of_worker(),
                 log_);
-  const double end = monotonic_seconds() + limits_of(options_).wait;
-  while (monotonic_seconds() < end) {
-    pollfd stop{options_.stop, POLLIN, 0};
-    if (options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) break;
-    if (auto incoming = link_->receive(kPause, {})) return {*incoming};
-    crew_->look_after(nullptr, nullptr);
-  }
+  waiting_since_ = monotonic_seconds();
+  if (auto first = crew_->first_word(*link_, limits_of(options_).wait))
+    return {*first};
   return {};
 }
 
@@ -362,7 +359,8 @@ void Master::start(RouterSocket& socket) {
   if (!socket.public_key().empty() &&
       context_->limits.topology != Topology::kStar)
     tree_key_ = make_key_pair().secret_key;
-  coordinator_.emplace(*context_, hooks(), monotonic_seconds());
+  const double now = monotonic_seconds();
+  coordinator_.emplace(*context_, hooks(), now, waiting_since_.value_or(now));
   const std::string advice = plan_.advice();
   if (!advice.empty() && options_.local != 1 && !options_.estimate)
     log_(Level::kInfo, advice);

@@ -16,6 +16,8 @@ namespace {
 
 constexpr double kLongestDelay = 30;  // seconds before another start
 constexpr std::size_t kLongestLine = 4000;
+constexpr int kLastLooks = 16;  // at what an ended process has written
+constexpr int kUnstarted = 75;  // as a status: another time it may go well
 
 // ssh's own status, and that of a remote command that a signal ended.
 constexpr int kSshFailed = 255;
@@ -57,20 +59,26 @@ void StartedWorkers::start(Place& place) {
 }
 
 // Lines, each with its host before it; whole: nothing follows.
-void StartedWorkers::show(Place& place, std::string text, bool whole) {
-  text.insert(0, std::exchange(place.unshown, ""));
-  while (!text.empty()) {
-    auto end = text.find_first_of("\r\n");
-    if (end == text.npos && !whole && text.size() < kLongestLine) {
-      place.unshown = text;
+void StartedWorkers::show(Place& place, const std::string& text, bool whole) {
+  const std::string all = std::exchange(place.unshown, "") + text;
+  std::size_t begin = 0;
+  while (begin < all.size()) {
+    auto end = all.find_first_of("\r\n", begin);
+    if (end == all.npos && !whole && all.size() - begin < kLongestLine) {
+      place.unshown = all.substr(begin);
       return;
     }
-    end = std::min({end, text.size(), kLongestLine});
-    if (end > 0) hooks_.show(host_of(place.host) + ": " + text.substr(0, end));
+    end = std::min({end, all.size(), begin + kLongestLine});
+    if (end > begin) show_line(place, all.substr(begin, end - begin));
     const bool broken =
-        end < text.size() && (text[end] == '\n' || text[end] == '\r');
-    text.erase(0, end + (broken ? 1 : 0));
+        end < all.size() && (all[end] == '\n' || all[end] == '\r');
+    begin = end + (broken ? 1 : 0);
   }
+}
+
+void StartedWorkers::show_line(Place& place, const std::string& line) {
+  if (const auto more = place.lines.tell(monotonic_seconds()))
+    hooks_.show(host_of(place.host) + ": " + line + *more);
 }
 
 std::vector<StartedWorkers::Ended> StartedWorkers::reap() {
@@ -80,7 +88,13 @@ std::vector<StartedWorkers::Ended> StartedWorkers::reap() {
     if (!place.process) continue;
     const pid_t pid = place.process->pid();
     const auto end = place.process->take_end();
-    show(place, place.process->output(), end.has_value());
+    std::string said = place.process->output();
+    // Others that it left may write for ever.
+    for (int look = 0; end && !said.empty() && look < kLastLooks; ++look) {
+      show(place, said, false);
+      said = place.process->output();
+    }
+    show(place, said, end.has_value());
     if (!end) continue;
     place.process.reset();
     hooks_.gone(place.name);
@@ -142,8 +156,18 @@ void StartedWorkers::replace(const Ended& ended) {
 
 void StartedWorkers::start_due() {
   const double now = monotonic_seconds();
-  for (Place& place : places_)
-    if (place.due && *place.due <= now) start(place);
+  for (Place& place : places_) {
+    if (!place.due || *place.due > now) continue;
+    try {
+      start(place);
+    } catch (const Error& error) {  // too many processes, say: others go on
+      hooks_.gone(place.name);
+      replace({{kUnstarted, std::string("was not started: ") + error.what()},
+               0,
+               place.name,
+               static_cast<std::size_t>(&place - places_.data())});
+    }
+  }
 }
 
 std::vector<std::string> StartedWorkers::running() const {

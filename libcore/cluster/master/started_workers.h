@@ -18,6 +18,7 @@
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
 #include "libcore/cluster/master/child_process.h"
+#include "libcore/cluster/master/line_limit.h"
 #include "libcore/cluster/master/worker_command.h"
 
 namespace dl::cluster {
@@ -57,7 +58,7 @@ class StartedWorkers {
   static bool is_final(int status);
   // Has who ended started again, at once or a little later, or gives it up.
   void replace(const Ended& ended);
-  // Starts whose time has come.  Throws Error: as start().
+  // Starts whose time has come; who cannot be started fails again.
   void start_due();
 
   std::vector<std::string> running() const;  // names
@@ -81,6 +82,7 @@ class StartedWorkers {
     std::string name = "";                // of the process
     std::vector<std::string> names = {};  // of all that were here
     std::string unshown = "";             // the beginning of a line
+    LineLimit lines{1000};                // a minute
     int failures = 0;                     // in a row, without work
     int restarts = 0;
     std::optional<double> due = {};       // when it starts again
@@ -90,7 +92,8 @@ class StartedWorkers {
   };
 
   void start(Place& place);
-  void show(Place& place, std::string text, bool whole);
+  void show(Place& place, const std::string& text, bool whole);
+  void show_line(Place& place, const std::string& line);
   Place* find(const std::string& name);
   void wait_for_all(double seconds) noexcept;
 

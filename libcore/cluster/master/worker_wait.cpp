@@ -14,9 +14,9 @@ constexpr double kSayWaiting = 10;  // seconds between two such lines
 
 }  // namespace
 
-WorkerWait::WorkerWait(RunContext& context)
+WorkerWait::WorkerWait(RunContext& context, double since)
     : context_(context),
-      started_(context.now),
+      started_(since),
       alone_since_(context.now),
       said_(context.now) {}
 

@@ -11,7 +11,8 @@ namespace dl::cluster {
 
 class WorkerWait {
  public:
-  explicit WorkerWait(RunContext& context);
+  // since: when it began, maybe before there was a context.
+  WorkerWait(RunContext& context, double since);
 
   // Whether enough workers were there once.
   // Throws Error: kUnavailable, they did not come within the limit.

@@ -16,8 +16,8 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 
 // To the command that starts a worker, one that begins so would be an option.
 bool is_host(std::string_view name) {
-  return !name.empty() && name.front() != '-' &&
-         std::ranges::none_of(name, [](unsigned char c) {
+  return !name.empty() && name.front() != '-' && name.front() != '@' &&
+         name.back() != '@' && std::ranges::none_of(name, [](unsigned char c) {
            return c <= ' ' || c == 0x7f || c == '*';
          });
 }
@@ -44,17 +44,26 @@ void add(std::string_view entry, const std::string& place,
   hosts.insert(hosts.end(), count, std::string(name));
 }
 
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) return "";
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
 void add_file(const std::string& path, std::vector<std::string>& hosts) {
   const auto source = io::open_file(path);
-  std::istringstream lines(io::read_all(*source, kMaxFileBytes));
+  const std::string text = io::read_all(*source, kMaxFileBytes);
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  std::istringstream lines(
+      text.substr(text.starts_with(kByteOrderMark) ? 3 : 0));
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.size(), line.find('#')));
-    const auto begin = line.find_first_not_of(" \t\r");
-    if (begin == line.npos) continue;
-    const auto end = line.find_last_not_of(" \t\r");
-    add(std::string_view(line).substr(begin, end - begin + 1),
-        "'" + path + "', line " + std::to_string(number), hosts);
+    if (trimmed(line).empty()) continue;
+    std::istringstream entries(line);
+    for (std::string entry; std::getline(entries, entry, ',');)
+      add(trimmed(entry), "'" + path + "', line " + std::to_string(number),
+          hosts);
   }
 }
 

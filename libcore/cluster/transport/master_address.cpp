@@ -1,5 +1,6 @@
 #include "libcore/cluster/transport/master_address.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
@@ -26,6 +27,8 @@ bool is_port(std::string_view text, unsigned least) {
 bool is_endpoint(std::string_view text, unsigned least) {
   if (const auto path = ipc_path(text)) return !path->empty();
   const auto address = tcp_address(text);
+  if (std::ranges::any_of(text, [](unsigned char c) { return c <= ' '; }))
+    return false;
   const auto colon = address ? address->rfind(':') : std::string::npos;
   return colon != std::string::npos && colon > 0 &&
          is_port(std::string_view(*address).substr(colon + 1), least);

@@ -67,6 +67,10 @@ bool is_link_local(const HostAddress& address) {
          (address.bytes[1] & 0xc0) == 0x80;
 }
 
+bool is_loopback(const HostAddress& address) {
+  return address.text.starts_with("127.") || address.text == "::1";
+}
+
 std::string as_text(const HostAddress& address) {
   return address.text + " (" + address.interface + ")";
 }
@@ -147,7 +151,7 @@ std::string own_address(const NetworkChoice& choice,
       fitting.push_back(&each);
   if (fitting.empty()) not_there(choice, addresses);
   std::ranges::stable_sort(fitting, {}, [](const HostAddress* each) {
-    return each->family == AF_INET ? 0 : 1;
+    return (is_loopback(*each) ? 2 : 0) + (each->family == AF_INET ? 0 : 1);
   });
   const HostAddress& chosen = *fitting.front();
   if (fitting.size() > 1)

@@ -32,7 +32,8 @@ struct HostAddress {
 std::vector<HostAddress> host_addresses();
 
 // The one that is meant, as endpoints have it: "10.0.0.7", "[fd00::7]".  Of
-// several the first, an IPv4 one if there is one, which is logged.
+// several the first, an IPv4 one and none of loopback if there is one, which is
+// logged.
 // Throws Error: as check_network(); kUnavailable, there is none, with those
 // that there are.
 std::string own_address(const NetworkChoice& choice,

@@ -214,7 +214,11 @@ void find_rank(const Reader& reader, LaunchedAs& result) {
       result.size = reader.size(names);
       // Some do not tell it; it is for the user to do.
       if (!result.size) result.size = reader.count(kLaunchers[0].size);
-      if (&names == &kLaunchers[0]) return;
+      if (&names != &kLaunchers[0]) continue;
+      if (result.size && rank->value >= result.size->value)
+        result.doubt = result.size->variable + " says " +
+                       std::to_string(result.size->value);
+      return;
     } else if (rank->value == result.rank->value) {
       if (!result.size) result.size = reader.size(names);
     } else if (!names.outer && result.doubt.empty()) {

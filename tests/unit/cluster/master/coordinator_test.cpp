@@ -587,7 +587,7 @@ TEST_CASE("checkpoints that cannot be written are missed, then end the run") {
     ++tries;
     throw dl::Error{dl::Code::kIo, "cannot write 'c': No space left on device"};
   };
-  master.coordinator.emplace(master.context, hooks, master.now);
+  master.coordinator.emplace(master.context, hooks, master.now, master.now);
   master.join("a");
   try {
     while (!master.over()) master.turn();

@@ -287,7 +287,7 @@ struct Master {
       ++records;
       return std::vector<std::byte>(1);
     };
-    coordinator.emplace(context, hooks, now);
+    coordinator.emplace(context, hooks, now, now);
   }
 
   static Welcome welcome() {

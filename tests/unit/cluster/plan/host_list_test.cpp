@@ -42,6 +42,8 @@ TEST_CASE("hosts in a file") {
   CHECK(parse_hosts("@" + file.path()) == Hosts{"h1", "h2", "h2"});
   CHECK(parse_hosts("h0,@" + file.path() + ",h3") ==
         Hosts{"h0", "h1", "h2", "h2", "h3"});
+  const File with_mark("\xEF\xBB\xBFh1, h2*2\n");
+  CHECK(parse_hosts("@" + with_mark.path()) == Hosts{"h1", "h2", "h2"});
   const File bad("h1\nh2 slots=2\n");
   CHECK_THROWS_WITH(parse_hosts("@" + bad.path()),
                     "'" + bad.path() +
@@ -53,8 +55,9 @@ TEST_CASE("hosts in a file") {
 }
 
 TEST_CASE("what is no host") {
-  for (const char* text : {"h1,,h2", "h1*", "h1*0", "h1*x", "h1*2*3", "*2",
-                           "-oProxyCommand=x", "h 1", "h1*-1", "h1*5000"}) {
+  for (const char* text :
+       {"h1,,h2", "h1*", "h1*0", "h1*x", "h1*2*3", "*2", "-oProxyCommand=x",
+        "h 1", "h1*-1", "h1*5000", "me@", "@@h1"}) {
     INFO(text);
     CHECK_THROWS_AS(parse_hosts(text), Error);
   }

@@ -47,7 +47,8 @@ TEST_CASE("the address in a network") {
   CHECK(of_network("10.0.4.0/22") == "10.0.4.7");
   CHECK(of_network("10.0.4.7") == "10.0.4.7");
   CHECK(of_network("fd00::/8") == "[fd00::7]");
-  CHECK(of_network("0.0.0.0/0") == "127.0.0.1");
+  CHECK(of_network("0.0.0.0/0") == "10.0.3.7");  // others reach it
+  CHECK(of_network("127.0.0.0/8") == "127.0.0.1");
   CHECK(of_network("10.0.0.0/8") == "10.0.3.7");
   CHECK(said ==
         "taking 10.0.3.7 (eth0) of 10.0.3.7 (eth0), 10.0.4.7 (eth0), "

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Hosts that hang, that write without end, and a command that is gone when a worker is to
+# be started again.
+. "$DL_TEST_ROOT/tests/cluster/_lib.sh"
+make_data
+hosts() { # NAME COMMAND OPTION...
+  local name=$1 rsh=$2
+  shift 2
+  master "$name" --rsh "$rsh" --threads 1 "$@"
+}
+long=10$$ # a time that no other test sleeps for
+cat >hang <<SH
+#!/bin/bash
+sleep $long; true
+SH
+cat >chatter <<'SH'
+#!/bin/bash
+yes w >&2
+SH
+cp "$DL_TEST_ROOT/tests/cluster/_rsh.sh" rsh
+chmod +x hang chatter rsh
+
+# --wait counts once, and what waits in a script goes with it.
+hosts hung ./hang --hosts a,b --wait 2s
+finish hung
+tail -1 hung.err | cut -d';' -f 1
+! pgrep -f "^sleep $long\$" >/dev/null || fail "a sleep is left"
+
+# The good host works on beside it, and the log stays readable.
+cat >mixed <<'SH'
+#!/bin/bash
+[ "$1" != loud ] || exec ./chatter
+exec ./rsh "$@"
+SH
+chmod +x mixed
+hosts loud ./mixed --hosts good,loud --min-workers 1 --epochs 2
+finish loud
+check loud.safetensors.run
+grep -c '^loud: w' loud.err
+
+# Without the command no worker is started again; the other goes on.
+hosts gone ./rsh --hosts a,b --epochs 100000 --restarts 1
+await "both" event gone.safetensors.run '"event":"join".*"name":"b:'
+await "work" event gone.safetensors.run '"event":"commit"'
+mv rsh away
+jq -r 'select(.event == "join" and (.name | startswith("b:"))).pid' \
+  gone.safetensors.run/events.jsonl | xargs kill -KILL
+await "giving up" said gone.err 'b: its worker was not started'
+committed() { grep -c '"event":"commit"' gone.safetensors.run/events.jsonl; }
+before=$(committed)
+more() { [ "$(committed)" -gt $((before + 5)) ]; }
+await "more work" more
+kill -TERM "${pid[gone]}"
+finish gone
+check gone.safetensors.run >/dev/null
