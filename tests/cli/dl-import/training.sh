@@ -38,6 +38,7 @@ model "$(dense tanh)" "$(loss BinaryCrossentropy '"from_logits": true, "label_sm
 model "$(dense softmax)" "$(loss SparseCategoricalCrossentropy '"from_logits": true, "ignore_class": 1')"
 model "$(dense linear)" "$(loss CategoricalCrossentropy '')"
 model "$(dense softmax)" "$(loss CategoricalFocalCrossentropy '"gamma": 3')"
+model "$(dense linear | sed 's/"units": 2/"units": 1/')" "$(loss CosineSimilarity '')"
 model "$(dense sigmoid)" "$(loss BinaryFocalCrossentropy '"apply_class_balancing": true')"
 model "$(dense sigmoid)" "$(loss CategoricalHinge '"reduction": "sum"')"
 echo "optimizers:"

@@ -119,6 +119,12 @@ Aim aim_of(const Json& compiled, std::size_t i, const std::string& name,
                  ", is none that networks here have, and is left out");
     return aim;
   }
+  if (value.shape().back() < 2 &&
+      (loss.ours == "cosine_proximity" || loss.ours == "categorical_hinge")) {
+    notes.insert(output + ", " + in_quotes(class_of(given)) +
+                 ", compares values, of which there is one, and is left out");
+    return aim;
+  }
   aim.loss = loss.ours;
   if (loss.of_classes) add_class_keys(config, output, aim, notes);
   if (aim.loss == "categorical_hinge")
