@@ -4,15 +4,14 @@ dl-workers as a barrier stage."""
 import json
 import os
 import queue
-import shutil
 import socket
-import tempfile
 from numbers import Integral
+from tempfile import TemporaryDirectory
 
 from dl_spark import partitions, tools
 from dl_spark.failures import only_failures
 from dl_spark.folder import Folder
-from dl_spark.master import Master, make_keys
+from dl_spark.master import Master, make_keys, make_server_key
 from dl_spark.settings import SharedTrainingMaster
 from dl_spark.stage import Stage, places
 from dl_spark.tools import Failure
@@ -55,7 +54,11 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     task_cpus = int(context.getConf().get("spark.task.cpus", "1"))
     threads = threads or task_cpus
     profile = _profile(context, threads, task_cpus)
-    with Folder(tools.shared_folder(directory), resume) as folder:
+    events = queue.Queue()
+    with Folder(tools.shared_folder(directory), resume) as folder, \
+            TemporaryDirectory(prefix="dl-spark-keys-") as keys, \
+            Master(keys, folder.lock, lambda status: events.put(("master", status))) as master:
+        make_server_key(keys, tools_folder)
         shards = folder.shards({"train": data, "eval": evaluation_data}, network,
                                tools_folder, **how)
         workers = _room(context, profile, training.workers or workers)
@@ -71,28 +74,21 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
             command.append("--fresh")
         if "--wait" not in options:
             command += ["--wait", WAIT]
-        secrets = tempfile.mkdtemp(prefix="dl-spark-keys-")
-        events = queue.Queue()
-        master = None
+        master.start(command)
         try:
-            master = Master(command, secrets, folder.lock,
-                            lambda status: events.put(("master", status)), tools_folder)
-            endpoint = master.endpoint()
-            if endpoint is not None:
-                # All was checked, and --fresh has removed the run of before.
-                folder.keep(shards, options)
-
-                def task(attempt):
-                    keys = make_keys(secrets, workers, attempt, tools_folder)
-                    return work(endpoint, attempt, keys, threads, worker_options,
-                                tools_folder)
-                tries = int(context.getConf().get("spark.stage.maxConsecutiveAttempts", "4"))
-                Stage(context, workers, profile, task, events).run(master, tries)
-            return model, json.loads(master.report)
+            first = make_keys(keys, workers, 0, tools_folder)  # while it starts
         finally:
-            if master:
-                master.end()
-            shutil.rmtree(secrets, ignore_errors=True)
+            endpoint = master.endpoint()  # a reason of its own comes first
+        if endpoint is not None:
+            # All was checked, and --fresh has removed the run of before.
+            folder.keep(shards, options)
+
+            def task(attempt):
+                own = make_keys(keys, workers, attempt, tools_folder) if attempt else first
+                return work(endpoint, attempt, own, threads, worker_options, tools_folder)
+            tries = int(context.getConf().get("spark.stage.maxConsecutiveAttempts", "4"))
+            Stage(context, workers, profile, task, events).run(master, tries)
+    return model, json.loads(master.report)
 
 
 def _check_arguments(training, options, worker_options, **counts):

@@ -4,11 +4,12 @@ its keys are removed.
 
 A program of its own, as the kernel tells of a parent's death once for each of its
 threads, and a second signal has dl-master end at once.  Nothing of the package is
-imported.  Arguments: the driver's pid, the folder for the keys, dl-keygen, dl-master and
-its arguments.  Standard input is a pipe of the driver: a byte, or its end, is the word.
+imported.  Arguments: the driver's pid, and the folder of the keys.  Standard input is a
+pipe of the driver: a line has the command as JSON, then a byte, or the end, is the word.
 """
 
 import ctypes
+import json
 import os
 import select
 import shutil
@@ -21,17 +22,16 @@ GRACE = 30  # seconds after SIGTERM; dl-master takes DL_GRACE, 25 s, itself
 LOOK = 1    # seconds between two looks at the driver, whose children may hold the pipe
 
 
-def main(driver, keys, keygen, *command):
+def main(driver, keys):
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     try:
-        made = subprocess.run([keygen, "-q", keys], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL)
-        if made.returncode:
-            return made.returncode
+        command = _command(int(driver))
+        if command is None:
+            return 0
         return _wait(subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                       preexec_fn=_die_with_parent()),
                      int(driver), woken)
@@ -40,6 +40,16 @@ def main(driver, keys, keygen, *command):
         return 69
     finally:
         shutil.rmtree(keys, ignore_errors=True)
+
+
+def _command(driver):
+    """None: the driver went without giving one."""
+    while not select.select([0], [], [], LOOK)[0]:
+        if os.getppid() != driver:
+            return None
+    with open(0, "rb", buffering=0, closefd=False) as pipe:  # no more than the line
+        line = pipe.readline()
+    return json.loads(line) if line.endswith(b"\n") else None
 
 
 def _wait(master, driver, woken):

@@ -16,6 +16,10 @@ LAST = 35    # seconds in which its keeper has ended it
 START = 120  # seconds in which it says where it is
 
 
+def make_server_key(folder, tools_folder):
+    tools.run([tools.find("dl-keygen", tools_folder), "-q", folder])
+
+
 def make_keys(folder, workers, attempt, tools_folder):
     """Keys for one use by a process, for each worker of a start of the stage."""
     keygen = tools.find("dl-keygen", tools_folder)
@@ -27,21 +31,19 @@ class Master:
     """A dl-master that ends when end() says so or this process is gone, having
     saved its state either way: keeper.py sees to it.
 
-    command: without --keys and --master-file.  keys: an empty folder, which goes
-    with it.  lock: a descriptor that stays open as long as it is there.
-    on_exit(status): called in a thread.
+    keys: a folder, which is removed with it.  lock: a descriptor that stays open
+    as long as it is there.  on_exit(status): called in a thread.
     """
 
-    def __init__(self, command, keys, lock, on_exit, tools_folder=None):
-        self._on_exit = on_exit
+    def __init__(self, keys, lock, on_exit):
+        self._keys, self._on_exit = keys, on_exit
         self._file = os.path.join(keys, "master.json")
         self._last = collections.deque(maxlen=30)
         self.report = b""
         # The package may be in a zip file, so the program is an argument.
         keeper = [sys.executable, "-I", "-S", "-c",
                   pkgutil.get_data("dl_spark", "keeper.py").decode(), str(os.getpid()),
-                  keys, tools.find("dl-keygen", tools_folder), *command,
-                  "--keys", keys, "--master-file", self._file]
+                  keys]
         # In a session of its own: what a terminal or YARN sends to all processes of the
         # driver is no word to the master, which would take the next one for the second.
         self.process = subprocess.Popen(
@@ -49,6 +51,15 @@ class Master:
             start_new_session=True, pass_fds=[lock])
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
+
+    def start(self, command):
+        """command: without --keys and --master-file."""
+        command = [*command, "--keys", self._keys, "--master-file", self._file]
+        try:
+            self.process.stdin.write(json.dumps(command).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # endpoint() says why
 
     def _listen(self):
         talk = threading.Thread(target=self._forward, daemon=True)
@@ -83,7 +94,7 @@ class Master:
                 with open(self._file, encoding="utf-8") as file:
                     return json.load(file)["endpoint"]
             except FileNotFoundError:
-                time.sleep(0.02)
+                time.sleep(0.01)
         if self.runs():
             raise Failure(f"dl-master did not say where it is within {START} s", 69)
         self._thread.join()
@@ -93,7 +104,7 @@ class Master:
 
     def failure(self):
         said = [line.strip() for line in self._last
-                if line.startswith(("dl-master: ", "dl-keygen: ", "dl_spark: "))]
+                if line.startswith(("dl-master: ", "dl_spark: "))]
         return Failure(said[-1] if said else f"dl-master ended with {self.status}",
                        self.status)
 
@@ -110,3 +121,9 @@ class Master:
         except subprocess.TimeoutExpired:
             self.process.kill()
         self._thread.join()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()

@@ -12,7 +12,7 @@ from unittest import mock
 import dl_spark
 from dl_spark import failures, folder, partitions
 from dl_spark.folder import Folder
-from dl_spark.master import Master, make_keys
+from dl_spark.master import Master, make_keys, make_server_key
 
 HERE = os.getcwd()
 # A dl-master that counts the signals that it gets until its driver is no more, and
@@ -36,18 +36,20 @@ sys.exit(75)
 DRIVER = """
 import os, sys, tempfile, threading, time
 from dl_spark.folder import Folder
-from dl_spark.master import Master
+from dl_spark.master import Master, make_server_key
 keys = tempfile.mkdtemp(dir=".", prefix="keys-")
 locked = Folder(os.path.abspath("run"), False)
 def start():
     global master
-    master = Master([sys.executable, "-c", f"DRIVER = {os.getpid()}\\n" + sys.argv[1]], keys,
-                    locked.lock, print)
+    master = Master(keys, locked.lock, print)
+    make_server_key(keys, None)
+    if sys.argv[1]:
+        master.start([sys.executable, "-c", f"DRIVER = {os.getpid()}\\n" + sys.argv[1]])
 for work in (start, lambda: time.sleep(999), lambda: time.sleep(999)):
     threading.Thread(target=work, daemon=True).start()
-while "master" not in globals():
+while not os.path.exists(f"{keys}/server.key"):
     time.sleep(0.01)
-print(master.endpoint(), flush=True)
+print(master.endpoint() if sys.argv[1] else "nowhere", flush=True)
 time.sleep(999)
 """
 
@@ -148,11 +150,25 @@ class Keeper(unittest.TestCase):
                 self.assertEqual(glob.glob("keys-*"), [])
                 os.remove("go")
 
+    def test_a_driver_that_is_gone_before_its_master_is_there(self):
+        with subprocess.Popen([sys.executable, "-c", DRIVER, ""], stdout=subprocess.PIPE,
+                              text=True) as driver:
+            self.assertEqual(driver.stdout.readline(), "nowhere\n")
+            self.assertEqual(len(glob.glob("keys-*/server.key")), 1)
+            driver.kill()
+            driver.wait()
+            Folder(os.path.join(HERE, "run"), True).close()
+            self.assertEqual(glob.glob("keys-*"), [])
+
     def start(self, *command):
         os.makedirs("keys", exist_ok=True)
         ended = []
         with open(os.devnull, "rb") as lock:
-            return Master(list(command), "keys", lock.fileno(), ended.append), ended
+            master = Master("keys", lock.fileno(), ended.append)
+        if command:
+            make_server_key("keys", None)
+            master.start(command)
+        return master, ended
 
     def test_the_end_of_a_master(self):
         for word, status in (("exit 0", 0), ("exit 70", 70), ("kill -9 $$", -9)):
@@ -169,12 +185,10 @@ class Keeper(unittest.TestCase):
             master.endpoint()
         self.assertEqual(raised.exception.status, 69)
         master.end()
+        master, ended = self.start()
         touch("keys/server.key")
-        master, _ = self.start("true")
-        with self.assertRaisesRegex(dl_spark.Failure, "dl-keygen: .*exists") as raised:
-            master.endpoint()
-        self.assertEqual(raised.exception.status, 73)
         master.end()
+        self.assertEqual((ended, os.path.exists("keys")), ([0], False))
 
     def test_a_real_one(self):
         with open("net.json", "w", encoding="utf-8") as file:
