@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from unittest import mock
 
@@ -20,7 +21,7 @@ HERE = os.getcwd()
 COUNTER = """
 import os, signal, sys, time
 count = []
-signal.signal(signal.SIGTERM, lambda *_: count.append(1))
+signal.signal(signal.SIGTERM, lambda *_: count.append(open("told", "w").close()))
 keys = sys.argv[sys.argv.index("--keys") + 1]
 there = sys.argv[sys.argv.index("--master-file") + 1]
 with open(there + ".new", "w") as file:
@@ -49,7 +50,7 @@ for work in (start, lambda: time.sleep(999), lambda: time.sleep(999)):
     threading.Thread(target=work, daemon=True).start()
 while not os.path.exists(f"{keys}/server.key"):
     time.sleep(0.01)
-print(master.endpoint() if sys.argv[1] else "nowhere", flush=True)
+print(master.endpoint() if sys.argv[1] else "nowhere", master.process.pid, flush=True)
 time.sleep(999)
 """
 
@@ -136,10 +137,15 @@ class Keeper(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
             with self.subTest(number), subprocess.Popen(
                     [sys.executable, "-c", DRIVER, COUNTER], stdout=subprocess.PIPE,
-                    text=True) as driver:
-                self.assertEqual(driver.stdout.readline(), "here\n")
-                driver.send_signal(number)
+                    text=True, start_new_session=True) as driver:
+                endpoint, keeper = driver.stdout.readline().split()
+                self.assertEqual(endpoint, "here")
+                os.killpg(driver.pid, number)  # as YARN does
                 driver.wait()
+                end = time.monotonic() + 30
+                while not os.path.exists("told") and time.monotonic() < end:
+                    time.sleep(0.01)
+                os.kill(int(keeper), signal.SIGTERM)  # no second one
                 with mock.patch.object(folder, "TRIES", 1), \
                         self.assertRaisesRegex(dl_spark.Failure, "at work"):
                     Folder(run, False)  # as long as the master is there
@@ -149,11 +155,12 @@ class Keeper(unittest.TestCase):
                     self.assertEqual(file.read(), "1 True\n")
                 self.assertEqual(glob.glob("keys-*"), [])
                 os.remove("go")
+                os.remove("told")
 
     def test_a_driver_that_is_gone_before_its_master_is_there(self):
         with subprocess.Popen([sys.executable, "-c", DRIVER, ""], stdout=subprocess.PIPE,
                               text=True) as driver:
-            self.assertEqual(driver.stdout.readline(), "nowhere\n")
+            self.assertRegex(driver.stdout.readline(), "nowhere")
             self.assertEqual(len(glob.glob("keys-*/server.key")), 1)
             driver.kill()
             driver.wait()
