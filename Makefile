@@ -148,7 +148,7 @@ format:
 install: all
 	DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >/dev/null
 
-.PHONY: dist dist-cuda deb
+.PHONY: dist dist-cuda deb wheel
 OUTPUT ?= .
 ## dist: a tarball of the tools with all libraries that they need, in OUTPUT
 dist: bootstrap-packages
@@ -158,6 +158,9 @@ dist: bootstrap-packages
 dist-cuda: bootstrap-packages
 	$(MAKE) all
 	scripts/dist --cuda $(BUILD) $(OUTPUT)
+## wheel: the package for Spark alone, in OUTPUT; compiles nothing
+wheel:
+	scripts/wheel $(OUTPUT)
 ## deb: a package for the Debian that this machine runs, in OUTPUT
 deb: bootstrap-packages
 	$(MAKE) all

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # PySpark on this machine: three executors of one core, which are processes, with what
-# dl-spark(7) says of them.  DL_SPARK_VENV is a virtual environment with pyspark, pyarrow
-# and numpy; else .venv/spark of the repository is made, once.
+# dl-spark(7) says of them.  DL_SPARK_VENV is a virtual environment with pyspark, pyarrow,
+# pandas and numpy; else .venv/spark of the repository is made, once.
 set -u
 skip() { echo "$*" >&2; exit 77; }
 fail() { echo "FAILED: $*"; exit 1; }
@@ -11,16 +11,17 @@ command -v java >/dev/null ||
 java=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p')
 [ "${java:-0}" -ge 17 ] || skip "java is $java, and Spark wants 17 or newer"
 venv=${DL_SPARK_VENV:-$DL_TEST_ROOT/.venv/spark}
-if ! "$venv/bin/python" -c 'import pyspark, pyarrow, numpy' 2>/dev/null; then
-  [ -z "${DL_SPARK_VENV:-}" ] || skip "DL_SPARK_VENV=$venv has no pyspark, pyarrow and numpy"
+if ! "$venv/bin/python" -c 'import pyspark, pyarrow, pandas, numpy' 2>/dev/null; then
+  [ -z "${DL_SPARK_VENV:-}" ] || skip "DL_SPARK_VENV=$venv has no pyspark, pyarrow, pandas and numpy"
   { python3 -m venv "$venv" &&
-    "$venv/bin/pip" install -q 'pyspark>=4.0,<4.1' pyarrow numpy; } >&2 ||
+    "$venv/bin/pip" install -q 'pyspark>=4.0,<4.1' pyarrow pandas numpy; } >&2 ||
     skip "no pyspark: it comes from PyPI, which is not reached"
 fi
 export PYSPARK_PYTHON=$venv/bin/python
 # Of this test alone: no other address, no metadata of other runs.
 export SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$PWD/spark-local
-mkdir -p "$SPARK_LOCAL_DIRS"
+export TMPDIR=$PWD/tmp
+mkdir -p "$SPARK_LOCAL_DIRS" "$TMPDIR"
 export PYTHONPATH=$DL_TEST_ROOT/scripts/spark:$DL_TEST_ROOT/tests/engines/spark
 
 # spark SCRIPT [ARGUMENT...]: what Spark says goes to SCRIPT.log.

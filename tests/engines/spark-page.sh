@@ -23,3 +23,24 @@ PATH=$(dirname "$PYSPARK_PYTHON"):/usr/bin:/bin PYSPARK_DRIVER_PYTHON=$PYSPARK_P
   bash submit >submit.out 2>submit.log ||
   fail "spark-submit: $(grep FAILED submit.out) $(grep -v '^	at' submit.log | tail -n 25)"
 grep -v '^dl-' submit.out
+
+# The plain try on one host, as from the sources.
+mkdir -p sources/scripts && cp -r source sources/scripts/spark
+cat >sources/train.py <<'END'
+import os
+
+import dl_spark
+from common import EXAMPLES, digits, expect, session
+
+spark = session(None)
+rows = spark.sparkContext.parallelize([(bytes(p), y) for p, y in digits()], 2)
+_, report = dl_spark.fit(rows, f"{EXAMPLES}/digits.json", directory=f"{os.getcwd()}/run")
+expect("a try on one host", ".zip" in dl_spark.__file__ and
+       spark.sparkContext.master == "local[2]" and report["examples"] == len(digits()))
+spark.stop()
+END
+"$PYSPARK_PYTHON" -c 'import common; print(common.page_blocks()[2])' >try
+(cd sources && PATH=$(dirname "$PYSPARK_PYTHON"):$PATH PYSPARK_DRIVER_PYTHON=$PYSPARK_PYTHON \
+  bash ../try) >try.out 2>try.log ||
+  fail "the try: $(grep FAILED try.out) $(grep -v '^	at' try.log | tail -n 25)"
+grep -v '^dl-' try.out

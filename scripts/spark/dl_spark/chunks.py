@@ -1,5 +1,5 @@
 """Some rows of a partition at a time, and the bytes that `dl-preprocess raw`
-reads of them: of Arrow's batches where pyarrow is installed, else of rows."""
+reads of them: of Arrow's batches where Spark has them, else of rows."""
 
 from array import array
 from itertools import islice
@@ -105,7 +105,7 @@ def _part(row, name, place):
     if place == 0:
         return row
     raise Failure(f"an element of the RDD is {row!r:.80}: want pairs of features "
-                  "and label")
+                  "and label", 65)
 
 
 def row_chunks(rows):

@@ -71,7 +71,7 @@ class Columns:
         if not isinstance(self.classes, (list, tuple)):
             return str(self.classes)
         if len(self.classes) == 1:
-            raise Failure("there is one class alone, and nothing to tell apart")
+            raise Failure("there is one class alone, and nothing to tell apart", 65)
         return ",".join('"' + str(name).replace('"', '""') + '"'
                         for name in self.classes)
 
@@ -109,6 +109,16 @@ class Columns:
         return f"is {label!r:.50}, want a class of 0 to {self.classes - 1}"
 
 
+def columns_of(how):
+    """Columns of a function's further arguments."""
+    known = ("features", "label", "shape", "classes", "regression")
+    for name in how:
+        if name not in known:
+            raise Failure(f"there is no argument {name}= but {'=, '.join(known)}= of the "
+                          "columns")
+    return Columns(**how)
+
+
 def _count(n, what):
     return f"{n} {what}" + ("" if n == 1 else "s")
 
@@ -139,18 +149,18 @@ def of_dataframe(df, columns, labelled):
         while isinstance(kind.elementType, ArrayType):
             column, kind = F.flatten(column), kind.elementType
         if not isinstance(kind.elementType, NumericType):
-            raise Failure(_wrong_type(columns.features, kind))
+            raise Failure(_wrong_type(columns.features, kind), 65)
         if not isinstance(kind.elementType, FloatType):
             column = column.cast("array<float>")
     elif isinstance(kind, NumericType) and columns.values == 1:
         column = F.array(column.cast("float"))
     else:
-        raise Failure(_wrong_type(columns.features, kind))
+        raise Failure(_wrong_type(columns.features, kind), 65)
     if labelled:
         kind = fields[columns.label]
         if kind.simpleString() == "vector":
             raise Failure(f"labels are vectors: convert column '{columns.label}' "
-                          "with pyspark.ml.functions.vector_to_array")
+                          "with pyspark.ml.functions.vector_to_array", 65)
         if not columns.regression and columns.classes is None or \
                 isinstance(kind, StringType) and isinstance(columns.classes, int):
             columns = replace(columns, classes=_found_classes(df, columns.label))
@@ -162,7 +172,7 @@ def _found_classes(df, label):
     names = sorted(str(row[0]) for row in rows if row[0] is not None)
     if len(names) < 2 or len(names) > 65536:
         raise Failure(f"column '{label}' has {len(names)} different labels: give "
-                      "classes=, or regression=True if they are numbers to predict")
+                      "classes=, or regression=True if they are numbers to predict", 65)
     return names
 
 

@@ -7,11 +7,13 @@ import tempfile
 
 from dl_spark import model as models
 from dl_spark import partitions, tools
-from dl_spark.columns import Columns
+from dl_spark.columns import columns_of
+from dl_spark.failures import only_failures
 from dl_spark.shipping import ship
 from dl_spark.tools import Failure, Pipeline
 
 
+@only_failures
 def evaluate(data, model, *, evaluations=(), threads=1, options=(),
              tools_folder=None, **how):
     """What dl-eval --json reports of `data`, as a dict.
@@ -22,7 +24,8 @@ def evaluate(data, model, *, evaluations=(), threads=1, options=(),
     threads: of each task.  options: more options of dl-eval.
     how: features=, label=, shape=, classes=, regression=, see Columns.
     """
-    columns = Columns(**how).of_model(models.read_model(model))
+    partitions.context_of(data)
+    columns = columns_of(how).of_model(models.read_model(model))
     spark_data, columns = partitions.prepare(data, columns, labelled=True)
     file = ship(data, model)
     told = ["--json", "--threads", str(threads), *options]
@@ -40,10 +43,7 @@ def evaluate(data, model, *, evaluations=(), threads=1, options=(),
             pipeline.finish()
         yield (report,)
 
-    try:
-        reports = partitions.run(spark_data, evaluate_partition, [("report", "string")])
-    except Exception as error:
-        raise partitions.reason(error) or error from None
+    reports = partitions.run(spark_data, evaluate_partition, [("report", "string")])
     if not reports:
         raise Failure("the data have no rows: nothing to evaluate", 65)
     return _merged([report for report, in reports], tools_folder)

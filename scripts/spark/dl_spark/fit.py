@@ -4,15 +4,15 @@ dl-workers as a barrier stage."""
 import json
 import os
 import queue
-import shutil
 import socket
-import tempfile
-import uuid
+from numbers import Integral
+from tempfile import TemporaryDirectory
 
 from dl_spark import partitions, tools
+from dl_spark.failures import only_failures
+from dl_spark.folder import Folder
 from dl_spark.master import Master, make_keys, make_server_key
 from dl_spark.settings import SharedTrainingMaster
-from dl_spark.shards import write_shards
 from dl_spark.stage import Stage, places
 from dl_spark.tools import Failure
 from dl_spark.worker import work
@@ -20,6 +20,7 @@ from dl_spark.worker import work
 WAIT = "10m"  # for workers: as long as Spark tries to find places for a stage
 
 
+@only_failures
 def fit(data, network, *, directory, training=None, epochs=1, workers=None,
         threads=None, evaluation_data=None, resume=False,
         options=(), worker_options=(), tools_folder=None, **how):
@@ -29,7 +30,7 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
         that write_shards() or dl-shard wrote, and likewise evaluation_data.
     network: file on the driver, dl-network(5).
     directory: absolute path of a folder on storage that all hosts see.  Shards,
-        the run directory and the model are put there.
+        the run directory and the model are put there, of one fit() at a time.
     training: a SharedTrainingMaster (the default) or
         ParameterAveragingTrainingMaster.
     workers: tasks of the barrier stage, each a dl-worker; None: as many as the
@@ -40,31 +41,30 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     options, worker_options: more options of dl-master and dl-worker.
     how: features=, label=, shape=, classes=, regression=, see Columns.
 
-    Raises Failure; its status is dl-master's.  With 75 the state is saved, and
-    fit(..., resume=True) goes on.
+    Raises Failure; its status is dl-master's, or of a worker that another start does
+    not mend.  With 75 the state is saved, and fit(..., resume=True) goes on.
     """
-    context = partitions.context_of(data)
+    context = partitions.context_of(data, patterns=True)
+    if evaluation_data is not None:
+        partitions.context_of(evaluation_data, patterns=True, name="evaluation_data")
     _check_cluster(context)
     training = training or SharedTrainingMaster()
-    directory = tools.shared_folder(directory)
-    os.makedirs(directory, exist_ok=True)
-    shards = _shards(directory, resume, network, tools_folder, how,
-                     {"train": data, "eval": evaluation_data})
+    _check_arguments(training, options, worker_options, workers=workers, threads=threads)
+    program = tools.find("dl-master", tools_folder)
     task_cpus = int(context.getConf().get("spark.task.cpus", "1"))
     threads = threads or task_cpus
     profile = _profile(context, threads, task_cpus)
-    workers = _room(context, profile, training.workers or workers)
-    model = os.path.join(directory, "model.safetensors")
-    secrets = tempfile.mkdtemp(prefix="dl-spark-keys-")
     events = queue.Queue()
-    master = None
-    try:
-        make_server_key(secrets, tools_folder)
-        master_file = os.path.join(secrets, "master.json")
-        command = [tools.find("dl-master", tools_folder), "--net", network,
-                   "--data", shards["train"], "--output", model,
-                   "--bind", _bind(context, training.bind), "--keys", secrets,
-                   "--master-file", master_file, "--json", "--epochs", str(epochs),
+    with Folder(tools.shared_folder(directory), resume) as folder, \
+            TemporaryDirectory(prefix="dl-spark-keys-") as keys, \
+            Master(keys, folder.lock, lambda status: events.put(("master", status))) as master:
+        make_server_key(keys, tools_folder)
+        shards = folder.shards({"train": data, "eval": evaluation_data}, network,
+                               tools_folder, **how)
+        workers = _room(context, profile, training.workers or workers)
+        model = os.path.join(folder.path, "model.safetensors")
+        command = [program, "--net", network, "--data", shards["train"], "--output", model,
+                   "--bind", _bind(context, training.bind), "--json", "--epochs", str(epochs),
                    "--min-workers", str(workers), *training.options, *options]
         if training.workers or "--staleness" in options:
             command += ["--workers", str(workers)]
@@ -74,19 +74,34 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
             command.append("--fresh")
         if "--wait" not in options:
             command += ["--wait", WAIT]
-        master = Master(command, master_file, lambda status: events.put(("master", status)))
-        endpoint = master.endpoint()
+        master.start(command)
+        try:
+            first = make_keys(keys, workers, 0, tools_folder)  # while it starts
+        finally:
+            endpoint = master.endpoint()  # a reason of its own comes first
         if endpoint is not None:
+            # All was checked, and --fresh has removed the run of before.
+            folder.keep(shards, options)
+
             def task(attempt):
-                keys = make_keys(secrets, workers, attempt, tools_folder)
-                return work(endpoint, attempt, keys, threads, worker_options, tools_folder)
+                own = make_keys(keys, workers, attempt, tools_folder) if attempt else first
+                return work(endpoint, attempt, own, threads, worker_options, tools_folder)
             tries = int(context.getConf().get("spark.stage.maxConsecutiveAttempts", "4"))
             Stage(context, workers, profile, task, events).run(master, tries)
-        return model, json.loads(master.report)
-    finally:
-        if master:
-            master.end()
-        shutil.rmtree(secrets, ignore_errors=True)
+    return model, json.loads(master.report)
+
+
+def _check_arguments(training, options, worker_options, **counts):
+    if not hasattr(training, "options"):
+        raise Failure(f"training={training!r:.50}: want a SharedTrainingMaster or a "
+                      "ParameterAveragingTrainingMaster")
+    for name, given in (("options", options), ("worker_options", worker_options)):
+        if isinstance(given, str) or not all(isinstance(each, str) for each in given):
+            raise Failure(f"{name}={given!r:.50}: want a list of texts, as "
+                          '["--patience", "3"]')
+    for name, count in counts.items():
+        if count is not None and not (isinstance(count, Integral) and count > 0):
+            raise Failure(f"{name}={count!r:.50}: want a whole number from 1")
 
 
 def _check_cluster(context):
@@ -95,36 +110,6 @@ def _check_cluster(context):
             "spark.dynamicAllocation.enabled is true: Spark has no barrier stages with "
             "it, which give all workers their places at once; submit with "
             "--conf spark.dynamicAllocation.enabled=false and --num-executors N", 78)
-
-
-def _shards(directory, resume, network, tools_folder, how, data):
-    """Patterns of the shards of each kind of data.  With `resume`, those that
-    are there; the note appears when all are complete."""
-    note = os.path.join(directory, "shards.json")
-    if resume:
-        try:
-            with open(note, encoding="utf-8") as file:
-                return json.load(file)
-        except FileNotFoundError:
-            pass  # nothing to go on with
-    if os.path.exists(note):
-        os.remove(note)
-    for name in os.listdir(directory):
-        if name.startswith(("train-", "eval-")):
-            tools.remove(os.path.join(directory, name))
-    written = {}
-    for kind, rows in data.items():
-        if rows is None or isinstance(rows, str):
-            written[kind] = rows
-            continue
-        # A task that was forgotten by an earlier fit() finds another name.
-        folder = os.path.join(directory, f"{kind}-{uuid.uuid4().hex[:8]}")
-        written[kind] = write_shards(rows, folder, network,
-                                     tools_folder=tools_folder, **how)[0]
-    with open(note + ".new", "w", encoding="utf-8") as file:
-        json.dump(written, file)
-    os.rename(note + ".new", note)
-    return written
 
 
 def _profile(context, threads, task_cpus):

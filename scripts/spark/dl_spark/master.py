@@ -1,10 +1,9 @@
-"""dl-master on the driver, and the keys of a run."""
+"""dl-master beside the driver, and the keys of a run."""
 
 import collections
-import ctypes
 import json
 import os
-import signal
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -13,7 +12,7 @@ import time
 from dl_spark import tools
 from dl_spark.tools import Failure
 
-GRACE = 30  # seconds after SIGTERM; dl-master takes DL_GRACE, 25 s, itself
+LAST = 35    # seconds in which its keeper has ended it
 START = 120  # seconds in which it says where it is
 
 
@@ -29,93 +28,102 @@ def make_keys(folder, workers, attempt, tools_folder):
 
 
 class Master:
-    """A dl-master that ends with this process: with a word where there is time
-    for one, and if the process is killed by the kernel's word."""
+    """A dl-master that ends when end() says so or this process is gone, having
+    saved its state either way: keeper.py sees to it.
 
-    def __init__(self, command, master_file, on_exit):
-        self._on_exit = on_exit
-        self._file = master_file
+    keys: a folder, which is removed with it.  lock: a descriptor that stays open
+    as long as it is there.  on_exit(status): called in a thread.
+    """
+
+    def __init__(self, keys, lock, on_exit):
+        self._keys, self._on_exit = keys, on_exit
+        self._file = os.path.join(keys, "master.json")
         self._last = collections.deque(maxlen=30)
-        self._started = threading.Event()
-        self.process = self.error = None
         self.report = b""
-        tools_remove(master_file)
-        # The kernel tells the child when the thread that started it ends, so it
-        # is that one which waits.
-        self._thread = threading.Thread(target=self._run, args=(command,), daemon=True)
+        # The package may be in a zip file, so the program is an argument.
+        keeper = [sys.executable, "-I", "-S", "-c",
+                  pkgutil.get_data("dl_spark", "keeper.py").decode(), str(os.getpid()),
+                  keys]
+        # In a session of its own: what a terminal or YARN sends to all processes of the
+        # driver is no word to the master, which would take the next one for the second.
+        self.process = subprocess.Popen(
+            keeper, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            start_new_session=True, pass_fds=[lock])
+        self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
-        self._started.wait()
-        if self.error:
-            raise self.error
 
-    def _run(self, command):
+    def start(self, command):
+        """command: without --keys and --master-file."""
+        command = [*command, "--keys", self._keys, "--master-file", self._file]
         try:
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, preexec_fn=_die_with_parent())
-        except OSError as error:
-            self.error = Failure(f"cannot run {command[0]}: {error.strerror}", 69)
-            return
-        finally:
-            self._started.set()
+            self.process.stdin.write(json.dumps(command).encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # endpoint() says why
+
+    def _listen(self):
         talk = threading.Thread(target=self._forward, daemon=True)
         talk.start()
-        self.report = self.process.stdout.read()
+        with self.process.stdout as output:
+            self.report = output.read()
         talk.join()
-        self._on_exit(self.process.wait())
+        self.process.wait()
+        self._on_exit(self.status)
 
     def _forward(self):
-        for line in self.process.stderr:
-            line = line.decode(errors="replace")
-            self._last.append(line)
-            sys.stderr.write(line)
+        with self.process.stderr as lines:
+            for line in lines:
+                line = line.decode(errors="replace")
+                self._last.append(line)
+                sys.stderr.write(line)
+
+    def runs(self):
+        return self.process.poll() is None
+
+    @property
+    def status(self):
+        """Its exit status, -N where signal N ended it; None as long as it runs."""
+        status = self.process.returncode
+        return status - 256 if status is not None and status > 128 else status
 
     def endpoint(self):
         """Where it listens; waits for it to say so."""
         end = time.monotonic() + START
-        while self.process.poll() is None and time.monotonic() < end:
+        while self.runs() and time.monotonic() < end:
             try:
                 with open(self._file, encoding="utf-8") as file:
                     return json.load(file)["endpoint"]
             except FileNotFoundError:
-                time.sleep(0.02)
-        if self.process.poll() is None:
+                time.sleep(0.01)
+        if self.runs():
             raise Failure(f"dl-master did not say where it is within {START} s", 69)
         self._thread.join()
-        if self.process.returncode == 0:
+        if self.status == 0:
             return None  # the run was finished before
         raise self.failure()
 
     def failure(self):
-        status = self.process.returncode
-        said = [line.strip() for line in self._last if line.startswith("dl-master:")]
-        return Failure(said[-1] if said else f"dl-master ended with {status}", status)
+        said = [line.strip() for line in self._last
+                if line.startswith(("dl-master: ", "dl_spark: "))]
+        return Failure(said[-1] if said else f"dl-master ended with {self.status}",
+                       self.status)
 
     def end(self):
-        """Has it save its state and go."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        """Has it save its state and go, if it has not gone."""
+        if not self.process.stdin.closed:
             try:
-                self.process.wait(GRACE)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
+                self.process.stdin.write(b".")
+                self.process.stdin.close()
+            except BrokenPipeError:
+                pass  # it is gone
+        try:
+            self.process.wait(LAST)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
         self._thread.join()
-        tools_remove(self._file)
 
+    def __enter__(self):
+        return self
 
-def tools_remove(path):
-    try:
-        os.remove(path)
-    except FileNotFoundError:
-        pass
-
-
-def _die_with_parent():
-    libc = ctypes.CDLL(None)
-    parent = os.getpid()
-
-    def child():
-        libc.prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
-        if os.getppid() != parent:
-            os._exit(75)
-    return child
+    def __exit__(self, *_):
+        self.end()

@@ -15,7 +15,10 @@ def read_network(path):
     """The network of a JSON file."""
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
+            network = json.load(file)
+        if not isinstance(network, dict):
+            raise ValueError("no object")
+        return network
     except OSError as error:
         raise Failure(f"cannot open the network '{path}' on the driver: "
                       f"{error.strerror}", 66) from None
@@ -35,7 +38,7 @@ def read_model(path):
     except OSError as error:
         raise Failure(f"cannot open the model '{path}' on the driver: "
                       f"{error.strerror}", 66) from None
-    except (struct.error, ValueError, KeyError):
+    except (struct.error, ValueError, KeyError, TypeError):
         raise Failure(f"'{path}' is no model of dl-tools, or cut short", 65) from None
 
 
@@ -48,13 +51,15 @@ def _parsed(text):
 
 def input_shape(network):
     """The shape of an example, as the network wants it."""
-    if "input" in network:
-        return tuple(network["input"]["shape"])
-    inputs = list(network.get("inputs", {}).values())
-    if len(inputs) != 1:
-        raise Failure("networks of several inputs want data with several: write "
-                      "shards with dl-shard --zip and train with dl-master", 78)
-    return tuple(inputs[0]["shape"])
+    try:
+        inputs = [network["input"]] if "input" in network else list(network["inputs"].values())
+        if len(inputs) == 1:
+            return tuple(inputs[0]["shape"])
+    except (KeyError, TypeError, AttributeError):
+        raise Failure("the network does not say what an example is like: it wants an "
+                      '"input" with its "shape", see dl-network(5)', 78) from None
+    raise Failure("networks of several inputs want data with several: write "
+                  "shards with dl-shard --zip and train with dl-master", 78)
 
 
 def output_layer(network):

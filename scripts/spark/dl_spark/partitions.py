@@ -4,26 +4,42 @@ import re
 
 from dl_spark import columns as _columns
 from dl_spark.chunks import FEATURES, LABEL, ArrowChunk, encode, row_chunks
+from dl_spark.failures import from_task
 from dl_spark.tools import Failure
 
-try:
-    import pyarrow  # noqa: F401
-    HAS_ARROW = True
-except ImportError:
-    HAS_ARROW = False
+
+def has_arrow():
+    """Whether Spark hands out Arrow's batches here: it wants pandas as well."""
+    from pyspark.sql.pandas import utils
+    try:
+        utils.require_minimum_pandas_version()
+        utils.require_minimum_pyarrow_version()
+    except ImportError:
+        return False
+    return True
 
 
-def context_of(data):
-    """The SparkContext of a DataFrame or RDD, or of this program."""
-    if isinstance(data, str):
+def context_of(data, patterns=False, name="data"):
+    """The SparkContext of a DataFrame or RDD; where patterns of shards are taken
+    as well, of this program.  `name` is that of the argument, for Failure."""
+    if patterns and isinstance(data, str):
         from pyspark import SparkContext
         return SparkContext.getOrCreate()
-    if not hasattr(data, "schema"):
-        return data.context
-    if not hasattr(data.sparkSession, "sparkContext"):
-        raise Failure("the DataFrame is of Spark Connect, which has no barrier stages: "
-                      "run this program on the driver, as with spark-submit", 78)
-    return data.sparkSession.sparkContext
+    if hasattr(data, "sparkSession") and hasattr(data, "schema"):
+        if not hasattr(data.sparkSession, "sparkContext"):
+            raise Failure("the DataFrame is of Spark Connect, which has no barrier stages: "
+                          "run this program on the driver, as with spark-submit", 78)
+        context = data.sparkSession.sparkContext
+    elif hasattr(data, "mapPartitionsWithIndex") and hasattr(data, "context"):
+        context = data.context
+    else:
+        raise Failure(f"{name} is of the type {type(data).__name__}: want a DataFrame or an RDD"
+                      + (", or the pattern of shards" if patterns else "")
+                      + "; spark.createDataFrame() and parallelize() make them")
+    if context._jsc is None or context._jsc.sc().isStopped():
+        raise Failure(f"the SparkContext of {name} is stopped: make {name} anew in one that "
+                      "runs", 69)
+    return context
 
 
 def prepare(data, columns, labelled):
@@ -44,7 +60,10 @@ def prepare(data, columns, labelled):
 def _of_rdd(rdd, columns):
     from dataclasses import replace
     from dl_spark.chunks import _part
-    first = rdd.first()
+    rows = rdd.take(1)
+    if not rows:
+        return columns
+    first = rows[0]
     if columns.label is not None and not columns.regression:
         label = _part(first, LABEL, 1)
         if isinstance(label, str) and not isinstance(columns.classes, (list, tuple)):
@@ -60,7 +79,7 @@ def run(data, function, names):
     def of_rows(partition, rows):
         return _told(function, row_chunks(rows), partition)
 
-    if hasattr(data, "schema") and not HAS_ARROW:
+    if hasattr(data, "schema") and not has_arrow():
         data = data.rdd
     if not hasattr(data, "schema"):
         return data.mapPartitionsWithIndex(of_rows).collect()
@@ -84,7 +103,7 @@ def _told(function, chunks, partition):
     try:
         yield from function(chunks, partition)
     except Failure as failure:
-        raise in_partition(failure, partition) from None
+        raise from_task(in_partition(failure, partition)) from None
 
 
 def in_partition(failure, partition):
@@ -119,10 +138,3 @@ def first_of(chunks):
         yield first
         yield from chunks
     return all_of_them(), True
-
-
-def reason(error):
-    """The Failure that ended a Spark job, out of its long text."""
-    text = str(getattr(error, "java_exception", None) or error)
-    found = re.findall(r"dl_spark\.tools\.Failure: (.*)", text)
-    return Failure(found[-1].strip()) if found else None

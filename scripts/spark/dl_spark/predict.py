@@ -9,11 +9,13 @@ from dl_spark import columns as _columns
 from dl_spark import model as models
 from dl_spark import partitions, tools
 from dl_spark.chunks import FEATURES, ArrowChunk, row_chunks
-from dl_spark.columns import Columns
+from dl_spark.columns import columns_of
+from dl_spark.failures import from_task, only_failures
 from dl_spark.shipping import ship
 from dl_spark.tools import Failure, Pipeline
 
 
+@only_failures
 def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction",
             probability="probability", tools_folder=None, **how):
     """The DataFrame with columns added: `prediction` and `probability` of a
@@ -28,8 +30,9 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
     threads: of each task.  options: more options of dl-infer.
     how: features=, shape=, see Columns.
     """
+    partitions.context_of(data)
     metadata = models.read_model(model)
-    columns = Columns(**how).without_label().of_model(metadata)
+    columns = columns_of(how).without_label().of_model(metadata)
     file = ship(data, model)
     told = ["--threads", str(threads), *options]
     if top > 1:
@@ -56,7 +59,7 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
                     yield chunk, json.loads(b"[" + b",".join(lines) + b"]")
                 pipeline.finish()
         except Failure as failure:
-            raise partitions.in_partition(failure, partition) from None
+            raise from_task(partitions.in_partition(failure, partition)) from None
 
     if not hasattr(data, "schema"):
         columns = partitions._of_rdd(data, columns)
@@ -71,7 +74,7 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
     _refuse_taken(data, [name for name, _, _ in added])
     data_schema = data.schema
     data = data.withColumn(FEATURES, feature_column)
-    if not partitions.HAS_ARROW:
+    if not partitions.has_arrow():
         return _of_rows(data, data_schema, through, columns, added)
 
     def of_batches(batches):

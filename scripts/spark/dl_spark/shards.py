@@ -5,15 +5,18 @@ A task writes under a name of its own and links its shard to the name that the
 partition gives it, once: a task that is retried or runs twice does no harm.
 """
 
+import glob
 import os
 import uuid
 
 from dl_spark import model as models
 from dl_spark import partitions, tools
-from dl_spark.columns import Columns
+from dl_spark.columns import columns_of
+from dl_spark.failures import only_failures
 from dl_spark.tools import Failure, Pipeline
 
 
+@only_failures
 def write_shards(data, directory, network, *, columns=None,
                  tools_folder=None, **how):
     """Writes DIRECTORY/part-NNNNN-000.dls, one for each partition that has rows.
@@ -24,8 +27,9 @@ def write_shards(data, directory, network, *, columns=None,
     how: features=, label=, shape=, classes=, regression=, see Columns.
     Returns (pattern of the files, examples, columns).  Raises Failure.
     """
+    partitions.context_of(data)
     directory = tools.shared_folder(directory)
-    columns = (columns or Columns(**how)).of_network(models.read_network(network))
+    columns = (columns or columns_of(how)).of_network(models.read_network(network))
     data, columns = partitions.prepare(data, columns, labelled=True)
     try:
         os.makedirs(directory)
@@ -35,11 +39,17 @@ def write_shards(data, directory, network, *, columns=None,
     except OSError as error:
         raise Failure(f"cannot create '{directory}': {error.strerror}", 73) from None
     try:
-        written = partitions.run(
-            data, _writer(directory, columns, tools_folder),
-            [("name", "string"), ("examples", "long")])
-    except Exception as error:
-        raise partitions.reason(error) or error from None
+        examples = _written(data, directory, columns, tools_folder)
+    except BaseException:
+        tools.remove(directory)  # so that the same call may be made again
+        raise
+    return os.path.join(glob.escape(directory), "part-*.dls"), examples, columns
+
+
+def _written(data, directory, columns, tools_folder):
+    """The number of examples, each in a shard."""
+    written = partitions.run(data, _writer(directory, columns, tools_folder),
+                             [("name", "string"), ("examples", "long")])
     _clear_attempts(directory)
     for name, _ in written:
         if not os.path.exists(os.path.join(directory, name)):
@@ -49,7 +59,7 @@ def write_shards(data, directory, network, *, columns=None,
     examples = sum(count for _, count in written)
     if examples == 0:
         raise Failure("the data have no rows: nothing to write", 65)
-    return os.path.join(directory, "part-*.dls"), examples, columns
+    return examples
 
 
 def _writer(directory, columns, tools_folder):

@@ -6,17 +6,19 @@ own, with keys of its own.
 """
 
 import queue
-import re
 import sys
 import time
 import uuid
 
-from dl_spark import partitions
+from dl_spark import failures
 from dl_spark.tools import Failure
 
 LAST_TASKS = 60  # seconds in which tasks end when the master has
 LAST_WORD = 3    # seconds in which a master ends whose workers did
 PLACES = 600     # seconds for executors that were lost to come back
+# Of a worker that another start would find the same: what it was told, its input, its
+# version, keys, configuration.
+FINAL = {64, 65, 66, 70, 76, 77, 78}
 
 
 class Stage:
@@ -31,26 +33,28 @@ class Stage:
         self._job = None
 
     def run(self, master, tries):
-        """Until master and workers are done.  Raises Failure: the master's; or
-        75, the stage cannot be started again, and the master has saved its
-        state."""
+        """Until master and workers are done.  Raises Failure: the master's; a
+        worker's that is FINAL; or 75, the stage cannot be started again, and the
+        master has saved its state."""
         try:
             for attempt in range(tries):
                 self._start(attempt)
                 error = self._end_of(master)
                 if error is None:
                     return
-                if _cancelled(error) or attempt + 1 == tries:
+                failure = failures.reason(error)
+                if failure and failure.status in FINAL:
+                    raise failure from error
+                if failures.cancelled(error) or attempt + 1 == tries:
                     break
-                said = _sentence(error)
-                print(f"dl_spark: the workers' stage failed ({said}); it is started again",
-                      file=sys.stderr)
+                print(f"dl_spark: the workers' stage failed ({failures.sentence(error)}); it "
+                      "is started again", file=sys.stderr)
                 self._await_places(master)
             master.end()
-            if master.process.returncode not in (0, 75):
+            if master.status not in (0, 75):
                 raise master.failure()
-            raise Failure(f"the workers' stage ended: {_sentence(error)}; what was learnt is "
-                          "saved, and fit(..., resume=True) goes on", 75) from error
+            raise Failure(f"the workers' stage ended: {failures.sentence(error)}; what was "
+                          "learnt is saved, and fit(..., resume=True) goes on", 75) from error
         finally:
             if self._job.is_alive():
                 self._context.cancelJobsWithTag(self._tag)
@@ -95,7 +99,7 @@ class Stage:
     def _await_places(self, master):
         """Until executors have come back; Spark would look every 15 s."""
         end = time.monotonic() + PLACES
-        while (time.monotonic() < end and master.process.poll() is None
+        while (time.monotonic() < end and master.runs()
                and places(self._context, self._profile) < self._count):
             time.sleep(0.2)
 
@@ -106,22 +110,3 @@ def places(context, profile):
     return scala.maxNumConcurrentTasks(
         profile._java_resource_profile if profile
         else scala.resourceProfileManager().defaultResourceProfile())
-
-
-def _cancelled(error):
-    return re.search(r"\b(cancell?ed|CANCELLED)\b", _text(error)) is not None
-
-
-def _text(error):
-    return str(getattr(error, "java_exception", None) or error)
-
-
-def _sentence(error):
-    failure = partitions.reason(error)
-    if failure:
-        return str(failure)
-    # Behind the class of the exception; of a failure, its most recent reason.
-    text = _text(error).strip()
-    recent = re.search(r"(ExecutorLostFailure.*)", text)
-    line = recent[1] if recent else text.partition("\n")[0]
-    return line.replace("org.apache.spark.SparkException: ", "").strip()

@@ -6,15 +6,17 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
 
 
 class Failure(Exception):
     """What went wrong, in one sentence that says what helps.
 
-    status: the exit status of the tool that said so (dl(7)), or None.
+    status: the exit status of the tool that said so, or as dl(7) has it: 64, what
+    the function was told is wrong.
     """
 
-    def __init__(self, sentence, status=None):
+    def __init__(self, sentence, status=64):
         super().__init__(sentence)
         self.status = status
 
@@ -38,7 +40,7 @@ def find(name, folder=None):
         f"{name} is not on host {os.uname().nodename}"
         + (f" in {folder}" if folder else "")
         + ": install dl-tools there, ship it with spark-submit --archives "
-          "dl-tools-...tar.gz#dl-tools, or name its folder with tools=")
+          "dl-tools-...tar.gz#dl-tools, or name its folder with tools_folder=", 78)
 
 
 def _brought():
@@ -150,8 +152,9 @@ class Pipeline:
 
 def sentence_of(said):
     """The last thing that a tool said on standard error."""
-    lines = [line for line in said.decode(errors="replace").splitlines()
-             if line and not line.startswith("Try '")]
+    if isinstance(said, bytes):
+        said = said.decode(errors="replace")
+    lines = [line for line in said.splitlines() if line and not line.startswith("Try '")]
     return lines[-1] if lines else ""
 
 
@@ -177,6 +180,10 @@ def run(command, **how):
 
 def shared_folder(directory):
     """The path that `directory` names, which every host must see."""
+    try:
+        directory = os.fspath(directory)
+    except TypeError:
+        raise Failure(f"directory={directory!r:.50}: want a path") from None
     scheme, colon, rest = directory.partition(":")
     if colon and scheme == "file":
         directory = "/" + rest.lstrip("/")
@@ -192,4 +199,10 @@ def shared_folder(directory):
 
 
 def remove(path):
-    shutil.rmtree(path, ignore_errors=True)
+    """The folder and what is in it, though tasks that Spark has not ended yet may
+    write there."""
+    for _ in range(20):
+        shutil.rmtree(path, ignore_errors=True)
+        if not os.path.lexists(path):
+            break
+        time.sleep(0.05)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from dl_spark import tools
+from dl_spark.failures import from_task
 from dl_spark.tools import Failure
 
 LINES = 30    # of a worker that failed, in the exception
@@ -26,7 +27,7 @@ def work(endpoint, attempt, keys, threads, options, tools_folder):
         rank, size = context.partitionId(), len(context.getTaskInfos())
         host = os.uname().nodename
         name = f"{host}:{rank}" + (f"+{attempt}" if attempt else "")
-        command = [tools.find("dl-worker", tools_folder), "--master", endpoint,
+        command = [_find(tools_folder), "--master", endpoint,
                    "--keys", "-", "--exit-on-stdin-eof", "--name", name,
                    "--threads", str(threads), *options]
         environment = dict(os.environ, DL_RANK=str(rank), DL_WORLD_SIZE=str(size))
@@ -50,10 +51,17 @@ def work(endpoint, attempt, keys, threads, options, tools_folder):
         finally:
             _end(worker)
         if status:
-            raise Failure(f"dl-worker {name} on {host} ended with {status}: "
-                          + "".join(last).strip().rpartition("\n")[2], status)
+            raise from_task(Failure(f"dl-worker {name} on {host} ended with {status}: "
+                                    + tools.sentence_of("".join(last)), status))
         yield name
     return task
+
+
+def _find(tools_folder):
+    try:
+        return tools.find("dl-worker", tools_folder)
+    except Failure as failure:
+        raise from_task(failure) from None
 
 
 def _end(worker):

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 
 import dl_spark
 from common import (EXAMPLES, ancestor, await_, check_events, digits, events, expect,
-                    processes, session)
+                    processes, refused, session)
+from dl_spark.folder import Folder
 
 HERE = os.getcwd()
 EPOCHS = 12
@@ -71,8 +73,15 @@ def executor():
 def cancel():
     spark = start()
     # As the page of Spark's UI does.
-    canceller = threading.Thread(target=lambda: (
-        await_("training", under_way, 300), spark.sparkContext.cancelAllJobs()))
+    def cancel_it():
+        await_("training", under_way, 300)
+        before = sorted(glob.glob(f"{RUN}/**", recursive=True))
+        refused("another fit() in the directory", lambda: fit(spark), "at work")
+        gone = set(before) - set(glob.glob(f"{RUN}/**", recursive=True))
+        expect("and touches nothing", not [name for name in gone if "fit-shards" in name], gone)
+        spark.sparkContext.cancelAllJobs()
+
+    canceller = threading.Thread(target=cancel_it)
     canceller.start()
     try:
         fit(spark)
@@ -96,11 +105,16 @@ def driver():
     program.wait()
     none_left("dl-worker", "dl-master")
     print("the driver was killed")
+    Folder(RUN, resume=True).close()  # waits for the keeper of the master
+    left = os.listdir(f"{RUN}/model.safetensors.run")
+    expect("the master saved its state", events(RUN, "stop") and not
+           [name for name in left if name.endswith(".tmp")], left)
+    expect("no key is left", not glob.glob(f"{tempfile.gettempdir()}/dl-spark-keys-*"))
     spark = start()
     _, report = fit(spark, resume=True)
     whole(report)
     expect("it went on, and did not start over", events(RUN, "resume"))
-    expect("the shards are those of before", len(glob.glob(f"{RUN}/train-*")) == 1)
+    expect("the shards are those of before", len(glob.glob(f"{RUN}/fit-shards/train-*")) == 1)
     # The master killed outright: fit says so, and its workers end.
     killer = threading.Thread(target=lambda: (
         await_("the second run", lambda: processes("dl-worker") and under_way(), 300),

@@ -1,10 +1,13 @@
 """Kinds of columns and labels, and what is refused with a sentence."""
 
+import glob
 import json
 import os
+import tempfile
 
 import dl_spark
 from common import accuracy, digits, expect, refused, session
+from dl_spark.stage import Stage
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import Row
 from pyspark.sql import functions as F
@@ -30,7 +33,7 @@ number = [0]
 def fit(data, network="table.json", **how):
     number[0] += 1
     return dl_spark.fit(data, network, directory=f"{here}/fit{number[0]}", epochs=6,
-                        options=["-q"], worker_options=["-q"], **how)[0]
+                        **{"options": ["-q"], "worker_options": ["-q"]} | how)[0]
 
 
 # Vectors, dense and sparse, and names of classes.
@@ -93,6 +96,11 @@ refused("no such column", write(spark.createDataFrame(good, "x array<float>, lab
 refused("a column of text", write(spark.createDataFrame([("a", 1)], "features string, label int")),
         "is string", "want an array")
 refused("no rows", write(bad([]).limit(0)), "no rows")
+refused("an RDD without rows", write(context.parallelize([], 2)), "no rows")
+refused("an RDD without partitions", write(context.emptyRDD()), "no rows")
+refused("an error of the data's own", write(context.parallelize(good, 2).map(lambda row: row[9])),
+        "IndexError")
+expect("nothing is left of what failed", not glob.glob(f"{here}/refused*"))
 refused("a relative folder", lambda: dl_spark.write_shards(bad(None), "x", "table.json"),
         "absolute")
 refused("hdfs:", lambda: dl_spark.write_shards(bad(None), "hdfs://a/x", "table.json"), "mount")
@@ -102,6 +110,28 @@ refused("no network", lambda: dl_spark.write_shards(bad(None), f"{here}/n", "non
         "cannot open the network 'none.json'")
 refused("no tools", lambda: dl_spark.evaluate(vectors, model, tools_folder="/nowhere", **how),
         "dl-preprocess is not on host", "--archives")
+refused("data that are none", lambda: fit([1]), "data is of the type list", "want a DataFrame")
+refused("held-out data that are none", lambda: fit(nested, evaluation_data={}),
+        "evaluation_data is of the type dict")
+refused("a file as the directory", lambda: dl_spark.fit(
+    nested, "table.json", directory=f"{here}/table.json/x"), "cannot create", "directory=")
+refused("no threads", lambda: fit(nested, threads=0), "threads=0", "from 1")
+refused("no workers", lambda: fit(nested, workers=0), "workers=0", "from 1")
+refused("options in one text", lambda: fit(nested, options="--patience 3"), "list of texts")
+refused("training by another name", lambda: fit(nested, training="sharing"),
+        "training='sharing'", "SharedTrainingMaster")
+refused("an argument by another name", lambda: fit(nested, lable="y"), "no argument lable=")
+started = []
+Stage._start = lambda self, attempt, start=Stage._start: (started.append(attempt),
+                                                          start(self, attempt))
+try:
+    fit(nested, worker_options=["--nonsense"])
+    raise SystemExit("FAILED: an option that no worker has was not refused")
+except dl_spark.Failure as failure:
+    said = str(failure)
+    expect("an option that no worker has: refused at once", failure.status == 64 and
+           "unrecognised option '--nonsense'" in said and "resume" not in said and
+           started == [0], (said, failure.status, started))
 refused("too many workers", lambda: fit(nested, workers=9), "9 workers", "room for 2")
 refused("NaN to predict", lambda: dl_spark.predict(bad([float("nan")] * 64), numbers),
         row, "not finite")
@@ -112,6 +142,20 @@ refused("a network that cannot be", lambda: fit(line), "2 numbers", "wants 64")
 refused("an address elsewhere", lambda: fit(nested, training=dl_spark.SharedTrainingMaster(
     voidConfiguration=dl_spark.VoidConfiguration(controllerAddress="192.0.2.77"))),
     "none of this host", "controllerAddress")
+there = dl_spark.write_shards(nested, f"{here}/a [b]*?/train-x", "table.json")[0]
+for _ in range(2):  # the second one finds what the first one left
+    dl_spark.fit(there, "table.json", directory=f"{here}/a [b]*?", workers=1)
+    model = dl_spark.fit(nested, "table.json", directory=f"{here}/a [b]*?", workers=1)[0]
+expect("a directory with the letters of patterns, and data in it", os.path.exists(model) and
+       len(glob.glob(there)) == 2 and len(os.listdir(f"{here}/a [b]*?/fit-shards")) == 1)
+with open(f"{here}/a [b]*?/shards.json", "w", encoding="utf-8") as file:
+    file.write('{"train"')
+refused("a note that is damaged", lambda: dl_spark.fit(
+    nested, "table.json", directory=f"{here}/a [b]*?", resume=True), "shards.json", "damaged")
 context._conf.set("spark.dynamicAllocation.enabled", "true")
 refused("dynamic allocation", lambda: fit(nested), "dynamicAllocation", "false")
+context._conf.set("spark.dynamicAllocation.enabled", "false")
+expect("no key is left", not glob.glob(f"{tempfile.gettempdir()}/dl-spark-keys-*"))
 spark.stop()
+refused("a SparkContext that was stopped", lambda: fit(nested), "is stopped")
+refused("in predict, too", lambda: dl_spark.predict(nested, numbers), "is stopped")

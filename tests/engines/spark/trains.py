@@ -30,9 +30,9 @@ model, report = dl_spark.fit(
     train, network, directory=f"{here}/run", epochs=3, evaluation_data=test,
     training=dl_spark.ParameterAveragingTrainingMaster(
         numWorkers=3, batchSizePerWorker=16, averagingFrequency=5, saveUpdater=True))
-shards = glob.glob(f"{here}/run/train-*/part-*.dls")
+shards = glob.glob(f"{here}/run/fit-shards/train-*/part-*.dls")
 expect("a shard for each partition", len(shards) == 3, shards)
-expect("no rests of tasks", not glob.glob(f"{here}/run/*/.attempt*"))
+expect("no rests of tasks", not glob.glob(f"{here}/run/**/.attempt*", recursive=True))
 tool("dl-master", "-q", "--net", network, "--data", *sum([[s, "--data"] for s in sorted(shards)], [])[:-1],
      "--mode", "averaging", "--workers", "3", "--batch", "16", "--frequency", "5",
      "--updater-state", "average", "--epochs", "3", "--local", "3", "--threads", "1",
@@ -44,7 +44,7 @@ expect("all examples", report["examples"] == 3 * 1400, report["examples"])
 
 # Evaluation: the bytes of one pass over the same examples.
 evaluated = dl_spark.evaluate(test, model, evaluations=["classification", "calibration"])
-held = glob.glob(f"{here}/run/eval-*/part-*.dls")
+held = glob.glob(f"{here}/run/fit-shards/eval-*/part-*.dls")
 plainly = json.loads(tool("dl-eval", "-q", "--json", "--evaluate", "classification",
                           "--evaluate", "calibration", "--model", model, *held))
 expect("the same report as dl-eval", evaluated == plainly)
@@ -66,12 +66,13 @@ expect("top is sorted", all(row["top"][0]["probability"] == row["probability"]
 
 # Without Arrow.
 import dl_spark.partitions as partitions
-partitions.HAS_ARROW = False
+has_arrow, partitions.has_arrow = partitions.has_arrow, lambda: False
 by_rows = {row["id"]: row for row in dl_spark.predict(test, model, top=3).collect()}
 expect("the same without pyarrow", by_rows == kept)
 expect("evaluate, too", dl_spark.evaluate(test, model) ==
        dl_spark.evaluate(context.parallelize(rows[1400:], 3), model))
-partitions.HAS_ARROW = True
+partitions.has_arrow = has_arrow
+expect("Arrow was used else", has_arrow())
 
 # An RDD of features; empty partitions; an empty DataFrame.
 pairs = dl_spark.predict(context.parallelize([r[0] for r in rows[1400:1410]], 20), model).collect()
