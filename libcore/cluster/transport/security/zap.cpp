@@ -17,7 +17,9 @@ namespace {
 
 constexpr const char* kStop = "inproc://dl-zap-stop";
 constexpr std::size_t kMostReported = 1000;  // keys
-constexpr double kLookSeconds = 1;           // between two at the folder
+// Between two looks at the folder.  Who comes with a key that was made just now
+// is refused for good if it is not seen.
+constexpr double kLookSeconds = 1, kQuestionSeconds = 0.01;
 
 class Doorman {
  public:
@@ -36,7 +38,7 @@ class Doorman {
 
   bool admit(const std::string& key, const std::string& address) {
     if (once_(key)) return true;
-    if (!allowed_.contains(key)) look(next_question_);
+    if (!allowed_.contains(key)) look(next_question_, kQuestionSeconds);
     if (allowed_.contains(key)) return true;
     if (reported_.size() < kMostReported && reported_.insert(key).second &&
         log_)
@@ -47,15 +49,15 @@ class Doorman {
     return false;
   }
 
-  void look() { look(next_look_); }
+  void look() { look(next_look_, kLookSeconds); }
 
  private:
   // Whether the folder has other keys by now; not before `next`, for neither
   // time nor an unknown key is to keep the disk busy.
-  void look(double& next) {
+  void look(double& next, double seconds) {
     const double now = monotonic_seconds();
     if (folder_.empty() || now < next) return;
-    next = now + kLookSeconds;
+    next = now + seconds;
     const std::string stamp = allowed_keys_stamp(folder_);
     if (stamp.empty() || stamp == stamp_) return;
     stamp_ = stamp;
