@@ -201,7 +201,7 @@ TEST_CASE("a mask of data without padding is left out where that is said") {
   CHECK(!says(model, "Masking", false));
 }
 
-TEST_CASE("an output that is to be an input comes back into its units") {
+TEST_CASE("Keras rescales an output that is to be an input") {
   const auto model_for = [](const std::string& shape, const std::string& last) {
     return model_of(R"({"input": {"shape": )" + shape + R"(}, "layers": [
       {"type": "dense", "units": 2}, )" +
