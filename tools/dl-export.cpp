@@ -56,6 +56,7 @@ void declare(dl::cli::Options& opt, Args& a) {
 struct Format {
   std::string_view name;  // as files end
   std::string (*write)(const dl::nn::Model&, const Args&);
+  bool has_masks = false;
 };
 
 std::optional<bool> masks_of(const Args& a) {
@@ -66,22 +67,28 @@ std::optional<bool> masks_of(const Args& a) {
   return a.masks == "always";
 }
 
-std::string onnx(const dl::nn::Model& model, const Args& a) {
+std::optional<bool> masks_for(const dl::nn::Model& model, const Args& a) {
   if (a.masks == "always" &&
       std::ranges::none_of(dl::nn::layout_of(model.config).inputs,
                            &dl::nn::Form::steps))
     throw Error{Code::kUsage,
                 "--masks always: no input of the model is a sequence"};
-  return dl::convert::to_onnx(model,
-                              {.version = DL_VERSION, .masks = masks_of(a)});
+  return masks_of(a);
 }
 
-std::string keras(const dl::nn::Model& model, const Args&) {
-  return dl::convert::to_keras(model);
+std::string onnx(const dl::nn::Model& model, const Args& a) {
+  return dl::convert::to_onnx(
+      model, {.version = DL_VERSION, .masks = masks_for(model, a)});
 }
 
-std::string h5(const dl::nn::Model& model, const Args&) {
-  return dl::convert::to_keras(model, dl::convert::KerasFormat::kHdf5);
+std::string keras(const dl::nn::Model& model, const Args& a) {
+  return dl::convert::to_keras(model, dl::convert::KerasFormat::kArchive,
+                               masks_for(model, a));
+}
+
+std::string h5(const dl::nn::Model& model, const Args& a) {
+  return dl::convert::to_keras(model, dl::convert::KerasFormat::kHdf5,
+                               masks_for(model, a));
 }
 
 std::string json(const dl::nn::Model& model, const Args&) {
@@ -96,8 +103,9 @@ std::string svg(const dl::nn::Model& model, const Args&) {
   return dl::convert::to_svg(dl::convert::diagram_of(model.config));
 }
 
-constexpr Format kFormats[] = {{"onnx", onnx}, {"keras", keras}, {"h5", h5},
-                               {"json", json}, {"dot", dot},     {"svg", svg}};
+constexpr Format kFormats[] = {{"onnx", onnx, true}, {"keras", keras, true},
+                               {"h5", h5, true},     {"json", json},
+                               {"dot", dot},         {"svg", svg}};
 
 const Format& format_of(const Args& a) {
   std::string name = a.format;
@@ -124,7 +132,8 @@ void run(const Args& a) {
   dl::io::refuse_overwriting(a.output, a.models);
   const Format& format = format_of(a);
   masks_of(a);
-  if (format.name != "onnx") a.options->refuse({"masks"}, "is for onnx alone");
+  if (!format.has_masks)
+    a.options->refuse({"masks"}, "is for onnx, keras and h5 alone");
   const dl::nn::Model model = dl::nn::open_model(a.models[0], dl::cli::log());
   std::string bytes;
   try {

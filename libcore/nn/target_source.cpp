@@ -1,5 +1,7 @@
 #include "libcore/nn/target_source.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "libcore/nn/layer_type.h"
@@ -27,10 +29,16 @@ std::optional<TargetSource> target_source(const NetworkConfig& config,
 data::Normalizer part_of(const data::Normalizer& whole,
                          const TargetSource& source) {
   data::Normalizer part = whole;
+  // The columns are those of the data, which may have been flat rows where the
+  // network has images, and images where it has rows.
   const auto cut = [&](std::vector<double>& numbers) {
-    if (numbers.size() <= 1) return;  // one for all columns
-    const auto first = numbers.begin() + source.first;
-    numbers = std::vector<double>(first, first + source.width);
+    const auto own = static_cast<std::int64_t>(numbers.size());
+    if (own <= 1 || source.whole()) return;
+    std::vector<double> some;
+    const std::int64_t rows = std::max<std::int64_t>(own / source.columns, 1);
+    for (std::int64_t i = 0; i < rows * source.width; ++i)
+      some.push_back(numbers[static_cast<std::size_t>(source.place(i) % own)]);
+    numbers = std::move(some);
   };
   cut(part.shift);
   cut(part.scale);

@@ -3,6 +3,7 @@
 #ifndef DL_LIBCORE_CONVERT_EXPORT_KERAS_H_
 #define DL_LIBCORE_CONVERT_EXPORT_KERAS_H_
 
+#include <optional>
 #include <string>
 
 #include "libcore/nn/model.h"
@@ -17,10 +18,13 @@ enum class KerasFormat {
 };
 
 // The bytes of a functional model, inputs as the data have them and outputs in
-// the units of the labels.  Masks of the data are not part of it.
+// the units of the labels.  Masks of the data are not part of it: padding is
+// found by its zeros.  masks: whether inputs that are sequences have padding;
+// where that is not said, those have some whose training data had a mask.
 // Throws Error: kData, Keras has no such layer.
 std::string to_keras(const nn::Model& model,
-                     KerasFormat format = KerasFormat::kArchive);
+                     KerasFormat format = KerasFormat::kArchive,
+                     std::optional<bool> masks = {});
 
 }  // namespace dl::convert
 

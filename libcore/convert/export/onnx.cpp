@@ -4,10 +4,13 @@
 #include <deque>
 
 #include "libcore/base/error.h"
+#include "libcore/convert/export/input_mask.h"
 #include "libcore/convert/export/layer_name.h"
 #include "libcore/convert/export/onnx_layer.h"
 #include "libcore/nn/layer_type.h"
 #include "libcore/nn/layout.h"
+#include "libcore/nn/target_source.h"
+#include "libcore/nn/targets.h"
 
 namespace dl::convert {
 namespace {
@@ -27,7 +30,10 @@ class Writer {
       : model_(model),
         options_(options),
         config_(model.config),
-        layout_(nn::layout_of(model.config)) {}
+        layout_(nn::layout_of(model.config)),
+        normalizers_(model.normalizers) {
+    nn::aim_normalizers(config_, normalizers_);
+  }
 
   std::string write() {
     for (std::size_t i = 0; i < config_.inputs.size(); ++i) add_input(i);
@@ -44,43 +50,38 @@ class Writer {
   std::string normalized(std::size_t i, std::string x,
                          const tensor::Shape& stored);
   std::string columns(const Reals& all, const tensor::Shape& shape);
-  bool has_mask(std::size_t i) const;
   void add_layer(std::size_t i);
   std::string mask_of(std::size_t i, const std::string& made);
   std::string channels_behind(nn::Value v);
   void add_output(std::size_t i);
+  void add_target(const nn::LayerConfig& layer, const std::string& name);
   void add_names(const std::string& of, const data::About& about);
   void add_kind(const char* key, const data::Normalizer& normalizer,
                 const std::string& name, bool several);
+  std::string input_name(std::size_t i) const {
+    const std::string& name = config_.inputs[i].name;
+    return name.empty() ? "features" : name;
+  }
 
   const nn::Model& model_;
   const OnnxOptions& options_;
   const nn::NetworkConfig& config_;
   nn::Layout layout_;
+  data::Normalizers normalizers_;  // also of outputs that are to be an input
   OnnxGraph graph_;
   std::deque<OnnxValue> values_;  // as nn::Value counts them
 };
 
-bool Writer::has_mask(std::size_t i) const {
-  if (!layout_.inputs[i].steps) return false;
-  if (options_.masks) return *options_.masks;
-  const std::string& name = config_.inputs[i].name;
-  const auto& schema = model_.data.schema;
-  return schema.contains("features_mask/" + name) ||
-         (config_.inputs.size() == 1 && schema.contains("features_mask"));
-}
-
 void Writer::add_input(std::size_t i) {
-  const nn::InputConfig& input = config_.inputs[i];
   const nn::Form& form = layout_.inputs[i];
-  const data::Normalizer normalizer = model_.normalizers.input(i);
-  const std::string name = input.name.empty() ? "features" : input.name;
+  const data::Normalizer normalizer = normalizers_.input(i);
+  const std::string name = input_name(i);
   const tensor::Shape stored =
       normalizer.mixes() ? normalizer.stored(form.shape) : form.shape;
   OnnxValue value;
   value.stored = graph_.input(
       name, form.tokens ? OnnxType::kInt64 : OnnxType::kFloat, stored);
-  if (has_mask(i))
+  if (has_mask(model_, layout_, i, options_.masks))
     value.mask = graph_.input(name + "_mask", OnnxType::kFloat,
                               tensor::Shape{form.shape[0]});
   graph_.set_scope(name);
@@ -110,7 +111,7 @@ std::string Writer::columns(const Reals& all, const tensor::Shape& shape) {
 // (x - shift) * scale, and sums of columns.
 std::string Writer::normalized(std::size_t i, std::string x,
                                const tensor::Shape& stored) {
-  const data::Normalizer n = model_.normalizers.input(i);
+  const data::Normalizer n = normalizers_.input(i);
   const auto differs = [](const std::vector<double>& all, double from) {
     return std::ranges::any_of(all, [&](double v) { return v != from; });
   };
@@ -208,8 +209,9 @@ void Writer::add_output(std::size_t i) {
     apart.insert(apart.begin(), form.copies);
     y = graph_.reduce("ReduceMean", graph_.reshape(y, apart), {0}, false);
   }
-  const data::Normalizer n = model_.normalizers.output(i);
+  const data::Normalizer n = normalizers_.output(i);
   add_kind("target_normalizer", n, name, config_.outputs.size() > 1);
+  add_target(layer, name);
   if (!n.changes_nothing()) {
     Reals back;
     back.reserve(n.scale.size());
@@ -218,6 +220,16 @@ void Writer::add_output(std::size_t i) {
                             columns(n.shift, form.shape)});
   }
   graph_.output(name, y, form.shape);
+}
+
+// An input that the output is to be, for training that goes on.
+void Writer::add_target(const nn::LayerConfig& layer, const std::string& name) {
+  if (!layer.target) return;
+  const auto source = nn::target_source(config_, *layer.target);
+  if (!source || !source->whole()) return;
+  graph_.metadata(
+      config_.outputs.size() > 1 ? "target/" + name : std::string("target"),
+      input_name(source->input));
 }
 
 // By which dl-import tells their nodes from those of layers.

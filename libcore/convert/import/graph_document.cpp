@@ -140,6 +140,7 @@ Json Graph::document(const std::vector<Value>& outputs,
         json["time_distributed"] = true;
     }
     if (!chain) json["from"] = node.from;
+    if (chain && json.contains("target")) json["target"] = "features";
     nodes.push_back(std::move(json));
   }
   if (chain) {

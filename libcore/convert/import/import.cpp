@@ -179,12 +179,13 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
   return imported;
 }
 
-Imported import_onnx(const File& file, const ImportOptions& options) {
-  onnx::Model model = onnx::model_of(file.archive, file.path);
-  const onnx::NamedNormalizers normalizers = onnx::take_normalizers(model);
-  const std::vector<std::string> left_out = onnx::drop_labels(model);
-  onnx::simplify(model);
-  onnx::Result result = onnx::make_network(model, options.shapes);
+using Targets = std::map<std::string, std::string>;
+
+// targets: by output.
+Imported made_of(const onnx::Model& model,
+                 const onnx::NamedNormalizers& normalizers,
+                 const ImportOptions& options, const Targets& targets) {
+  onnx::Result result = onnx::make_network(model, options.shapes, targets);
   Imported imported;
   imported.from =
       "ONNX" + (model.producer.empty() ? "" : " of " + model.producer);
@@ -201,11 +202,39 @@ Imported import_onnx(const File& file, const ImportOptions& options) {
   };
   put(result.inputs, normalizers.inputs, imported.model->normalizers.inputs);
   put(result.outputs, normalizers.outputs, imported.model->normalizers.outputs);
-  imported.notes = left_out;
-  imported.notes.insert(imported.notes.end(), result.notes.begin(),
-                        result.notes.end());
+  imported.notes.assign(result.notes.begin(), result.notes.end());
   imported.inputs = std::move(result.inputs);
   imported.outputs = std::move(result.outputs);
+  return imported;
+}
+
+// Targets that do not go with the network are none.
+Imported made_of(const onnx::Model& model,
+                 const onnx::NamedNormalizers& normalizers,
+                 const ImportOptions& options) {
+  if (const Targets targets = onnx::targets_of(model); !targets.empty()) try {
+      Imported imported = made_of(model, normalizers, options, targets);
+      if (onnx::follow_targets(*imported.model)) return imported;
+    } catch (const Error&) {  // nor with the loss that it has here
+    }
+  return made_of(model, normalizers, options, {});
+}
+
+Imported import_onnx(const File& file, const ImportOptions& options) {
+  onnx::Model model = onnx::model_of(file.archive, file.path);
+  const onnx::NamedNormalizers normalizers = onnx::take_normalizers(model);
+  const std::vector<std::string> left_out = onnx::drop_labels(model);
+  onnx::simplify(model);
+  Imported imported;
+  try {
+    imported = made_of(model, normalizers, options);
+  } catch (const Error& e) {
+    const std::string masked = onnx::why_masked(model);
+    if (e.code() == Code::kData && !masked.empty()) refuse(masked);
+    throw;
+  }
+  imported.notes.insert(imported.notes.begin(), left_out.begin(),
+                        left_out.end());
   return imported;
 }
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "libcore/nn/target_source.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::nn {
@@ -112,6 +113,24 @@ TEST_CASE(
       CHECK(y[i] == Approx(z[i] / targets.scale[i % 2] + targets.shift[i % 2])
                         .epsilon(1e-3));
   }
+}
+
+TEST_CASE("columns of the data are those of a target in the network's shape") {
+  const data::Normalizer flat{
+      "minmax", {1, 2, 3, 4, 5, 6, 7, 8}, {8, 7, 6, 5, 4, 3, 2, 1}};
+  const auto shift = [](const data::Normalizer& n, const TargetSource& source) {
+    const data::Normalizer part = part_of(n, source);
+    CHECK(part.scale.size() == part.shift.size());
+    return part.shift;
+  };
+  // Rows that are images of 4 x 1 x 2, and of 8 x 1.
+  CHECK(shift(flat, {0, 1, 1, 2}) == std::vector<double>{2, 4, 6, 8});
+  CHECK(part_of(flat, {0, 0, 1, 1}) == flat);
+  CHECK(shift(flat, {0, 5, 2, 8}) == std::vector<double>{6, 7});
+  // Images that are rows.
+  const data::Normalizer image{"minmax", {1, 2}, {1, 1}};
+  CHECK(shift(image, {0, 3, 3, 8}) == std::vector<double>{2, 1, 2});
+  CHECK(part_of(image, {0, 0, 8, 8}) == image);
 }
 
 }  // namespace

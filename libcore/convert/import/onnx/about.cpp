@@ -1,9 +1,11 @@
 #include "libcore/convert/import/onnx/about.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "libcore/base/display.h"
+#include "libcore/nn/targets.h"
 
 namespace dl::convert::onnx {
 namespace {
@@ -141,6 +143,20 @@ data::Normalizer Taker::at_output(const std::string& output,
   return n;
 }
 
+// To the rounding of float32, by column; those of flat rows go round.
+bool alike(const data::Normalizer& a, const data::Normalizer& b) {
+  const auto near = [](const std::vector<double>& x,
+                       const std::vector<double>& y) {
+    for (std::size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
+      const double p = x[i % x.size()], q = y[i % y.size()];
+      if (!(std::abs(p - q) <= 1e-6 * std::max(std::abs(p), std::abs(q))))
+        return false;
+    }
+    return true;
+  };
+  return near(a.shift, b.shift) && near(a.scale, b.scale);
+}
+
 // A list of different names, or none.
 std::vector<std::string> names_at(const Model& graph, const std::string& key) {
   const auto found = graph.metadata.find(key);
@@ -189,6 +205,54 @@ NamedNormalizers take_normalizers(Model& graph) {
         !kind.empty() && !mixes(kind))
       all.outputs[output] = taker.at_output(output, kind);
   return all;
+}
+
+std::map<std::string, std::string> targets_of(const Model& graph) {
+  std::map<std::string, std::string> all;
+  for (const std::string& output : graph.outputs) {
+    const auto found = graph.metadata.find(
+        graph.outputs.size() > 1 ? "target/" + output : std::string("target"));
+    if (found != graph.metadata.end() &&
+        std::ranges::find(graph.inputs, found->second, &InputInfo::name) !=
+            graph.inputs.end())
+      all[output] = found->second;
+  }
+  return all;
+}
+
+bool follow_targets(nn::Model& model) {
+  data::Normalizers aimed = model.normalizers;
+  nn::aim_normalizers(model.config, aimed);
+  for (std::size_t i = 0; i < model.config.outputs.size(); ++i) {
+    if (!model.config.layers[model.config.outputs[i]].target) continue;
+    data::Normalizer& own = model.normalizers.outputs[i];
+    if (!alike(own, aimed.output(i))) return false;
+    own = {};
+  }
+  return true;
+}
+
+std::string why_masked(const Model& graph) {
+  if (!graph.producer.starts_with("dl-tools")) return {};
+  for (const InputInfo& input : graph.inputs) {
+    constexpr std::string_view kEnd = "_mask";
+    const std::string of =
+        input.name.ends_with(kEnd)
+            ? input.name.substr(0, input.name.size() - kEnd.size())
+            : std::string();
+    if (std::ranges::find(graph.inputs, of, &InputInfo::name) !=
+        graph.inputs.end())
+      return "its input " + in_quotes(input.name) +
+             " says which steps are padding, which does not come back from "
+             "ONNX: dl-export --masks never writes the model without it";
+  }
+  for (const Node& node : graph.nodes)
+    if (node.op == "Equal" && node.name.ends_with("/Equal"))
+      return "its layer " +
+             in_quotes(node.name.substr(0, node.name.rfind('/'))) +
+             " finds steps that are padding, which does not come back from "
+             "ONNX; from a .keras file of dl-export it does";
+  return {};
 }
 
 void take_names(const Model& graph, nn::Model& model) {

@@ -1,5 +1,6 @@
 // What dl-export(1) writes of a model beside its network: normalizers, which
-// are nodes at inputs and outputs, and names of classes and columns.
+// are nodes at inputs and outputs, names of classes and columns, inputs that
+// are targets, and masks.
 
 #ifndef DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_
 #define DL_LIBCORE_CONVERT_IMPORT_ONNX_ABOUT_H_
@@ -22,6 +23,17 @@ struct NamedNormalizers {
 // the network reads the input, or gives the output, itself then.  Those that
 // are not as dl-export writes them stay, and become layers.
 NamedNormalizers take_normalizers(Model& graph);
+
+// By the name of an output the input that it is to be, as far as these are the
+// model's.
+std::map<std::string, std::string> targets_of(const Model& graph);
+
+// Whether outputs whose target is an input come back into the units that it has
+// as the normalizers of outputs do, which are left out then.
+bool follow_targets(nn::Model& model);
+
+// Of one that dl-export wrote with masks, which do not come back: a sentence.
+std::string why_masked(const Model& graph);
 
 // Gives the model the names that the metadata have for its inputs and outputs,
 // as far as they are lists of different names, and of as many as it tells

@@ -93,7 +93,12 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
     shape.push_back(flow.shape()[flow.axes[k][0]]);
     left.push_back(flow.axes[k][0]);
   }
-  if (lost.empty()) return given;
+  if (lost.empty()) {  // over one place each, which is what it gives
+    std::vector<std::size_t> ones;
+    for (std::size_t k = 0; k < gone.size() && !keep; ++k)
+      if (gone[k]) ones.push_back(k);
+    return site.squeezed(given, std::move(ones));
+  }
   // Places in their own order: which comes first does not matter.
   std::ranges::sort(lost);
   static_cast<Value&>(made) =

@@ -98,14 +98,34 @@ void transpose(Site& site) {
   site.give(std::move(made));
 }
 
-// From the last step to the first.
+// From the last to the first along an axis, as steps of a sequence.
 Flow reversed(Site& site, const Flow& given, std::size_t axis) {
-  Flow flow = given;
-  if (flow.shape().rank() != 2 || flow.axes[axis] != Axis{0})
-    site.refuse("it reverses other than the steps of a sequence");
-  static_cast<Value&>(flow) = site.add("", {{"type", "reverse"}}, {flow});
-  flow.linear = nullptr;
-  return flow;
+  const Flow flow = site.plain(given);
+  if (flow.axes[axis].empty()) return given;  // there is but one
+  const int steps = flow.axes[axis][0];
+  if (steps == kBatch) site.refuse("it reverses the examples of a batch");
+  Axis others;
+  Sizes extents{flow.shape()[steps]};
+  std::vector<int> place(static_cast<std::size_t>(flow.shape().rank()), 0);
+  for (int k = 0; k < flow.shape().rank(); ++k) {
+    if (k == steps) continue;
+    place[static_cast<std::size_t>(k)] = static_cast<int>(extents.size());
+    extents.push_back(flow.shape()[k]);
+    others.push_back(k);
+  }
+  Flow made;
+  static_cast<Value&>(made) =
+      site.reshaped(site.add("", {{"type", "reverse"}},
+                             {site.shaped(flow, {{steps}, others}, "steps")}),
+                    extents, "back");
+  made.positive = flow.positive;
+  for (const Axis& own : flow.axes) {
+    made.axes.emplace_back();
+    for (const int one : own)
+      made.axes.back().push_back(
+          one == kBatch ? one : place[static_cast<std::size_t>(one)]);
+  }
+  return made;
 }
 
 void slice(Site& site) {
@@ -165,6 +185,24 @@ void split(Site& site) {
   }
 }
 
+// An image [n, c, ...] with zeros at the sides of its places.
+Flow padded(Site& site, const Flow& given, const Sizes& begin,
+            const Sizes& end) {
+  Flow flow = site.image(given, begin.size());
+  flow.linear = nullptr;
+  static_cast<Value&>(flow) = zero_padded(site, flow, begin, end);
+  return flow;
+}
+
+// Whether channels, which are the last axis, come first behind the node.
+bool brings_channels_first(const Site& site, std::size_t rank) {
+  const Node* next = site.only_reader();
+  if (next == nullptr || next->op != "Transpose") return false;
+  const Sizes order = next->integers("perm", {});
+  return order.size() == rank &&
+         order[1] == static_cast<std::int64_t>(rank) - 1;
+}
+
 void pad(Site& site) {
   const Node& node = site.node();
   const Flow& given = site.flow(0);
@@ -192,13 +230,18 @@ void pad(Site& site) {
   bool any = false;
   for (std::size_t k = 0; k < rank; ++k) any = any || !none(k);
   if (!any) return site.give(given);
-  if (rank < 3 || rank > 5 || !none(0) || !none(1))
+  if (rank < 3 || rank > 5 || !none(0) || (!none(1) && !none(rank - 1)))
     site.refuse("it pads other than the places of an image");
-  Flow flow = site.image(given, rank - 2);
-  flow.linear = nullptr;
-  static_cast<Value&>(flow) =
-      zero_padded(site, flow, {begin.begin() + 2, begin.end()},
+  Flow flow = given;
+  if (!none(1) || (none(rank - 1) && brings_channels_first(site, rank))) {
+    std::rotate(flow.axes.begin() + 1, flow.axes.end() - 1, flow.axes.end());
+    flow = padded(site, flow, {begin.begin() + 1, begin.end() - 1},
+                  {end.begin() + 1, end.end() - 1});
+    std::rotate(flow.axes.begin() + 1, flow.axes.begin() + 2, flow.axes.end());
+  } else {
+    flow = padded(site, flow, {begin.begin() + 2, begin.end()},
                   {end.begin() + 2, end.end()});
+  }
   site.give(std::move(flow));
 }
 

@@ -14,6 +14,7 @@ namespace dl::convert::onnx {
 namespace {
 
 using Shapes = std::map<std::string, tensor::Shape>;
+using Targets = std::map<std::string, std::string>;
 
 // No other extent is this, or a multiple of it.
 constexpr std::int64_t kOpenBatch = 1000003;
@@ -220,9 +221,24 @@ Output finished(Import& import, const Flow& flow, const std::string& name) {
   return {site.shaped(plain, ours), false};
 }
 
+std::vector<Aim> aims_of(const Model& model, const Targets& targets,
+                         const Import& import) {
+  std::vector<Aim> aims(model.outputs.size());
+  for (std::size_t i = 0; i < aims.size(); ++i) {
+    const auto target = targets.find(model.outputs[i]);
+    if (target == targets.end()) continue;
+    const auto input = import.flows.find(target->second);
+    if (input != import.flows.end() &&
+        import.inputs->moved.count(input->second.node) == 0)
+      aims[i].keys["target"] = input->second.node;
+  }
+  return aims;
+}
+
 }  // namespace
 
-Result make_network(const Model& model, const Shapes& shapes) {
+Result make_network(const Model& model, const Shapes& shapes,
+                    const Targets& targets) {
   if (model.outputs.empty()) throw Error{Code::kData, "it has no outputs"};
   Inputs inputs;
   for (;;) {
@@ -246,7 +262,7 @@ Result make_network(const Model& model, const Shapes& shapes) {
       inputs.sequences |= graph.reads_sequences();
       if (inputs != before) continue;
       result.document =
-          graph.document(values, std::vector<Aim>(values.size()), true);
+          graph.document(values, aims_of(model, targets, import), true);
       result.document["weight_init"] = "xavier_uniform";
       result.fills = graph.fills();
       result.inputs = maker.inputs();

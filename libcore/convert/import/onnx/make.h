@@ -22,12 +22,14 @@ struct Result {
   std::vector<Port> inputs, outputs;
 };
 
+// targets: by output the input that it is to be.
 // shapes: extents of inputs that the model leaves open, without the batch, as
 // ONNX counts them; "" of its only one.  The model outlives the fills.
 // Throws Error: kData, "node 'x' (NonZero): ..."; kUsage, a shape is of no
 // input, or an extent is open that none gives.
 Result make_network(const Model& model,
-                    const std::map<std::string, tensor::Shape>& shapes);
+                    const std::map<std::string, tensor::Shape>& shapes,
+                    const std::map<std::string, std::string>& targets = {});
 
 }  // namespace dl::convert::onnx
 

@@ -110,8 +110,10 @@ TEST_CASE("what Keras has no word for is refused by its layer's name") {
 }
 
 // What is written of a model, of which the configuration can be read.
-bool says(const nn::Model& model, const std::string& text) {
-  return to_keras(model).find(text) != std::string::npos;
+bool says(const nn::Model& model, const std::string& text,
+          std::optional<bool> masks = {}) {
+  return to_keras(model, KerasFormat::kArchive, masks).find(text) !=
+         std::string::npos;
 }
 
 TEST_CASE("regularizers, constraints and what is frozen are Keras's") {
@@ -170,7 +172,8 @@ TEST_CASE("padding of the data is found by its zeros") {
   CHECK_THROWS_WITH(
       to_keras(model, KerasFormat::kHdf5),
       "input 'features': its data have padding, which Keras 2 does not keep "
-      "behind a normalizer; a .keras file can say it");
+      "behind a normalizer; a .keras file can say it; --masks never takes all "
+      "steps for ones that count");
   nn::Model tokens = model_of(R"({"input": {"shape": [5]}, "layers": [
       {"type": "embedding", "rows": 9, "units": 3},
       {"type": "lstm", "units": 3},
@@ -180,7 +183,48 @@ TEST_CASE("padding of the data is found by its zeros") {
       to_keras(tokens),
       "input 'features': its data have padding, which Keras knows by the token "
       "0 alone: give 'embedding1' mask_zero where 0 is no other token, or take "
-      "ONNX");
+      "ONNX; --masks never takes all steps for ones that count");
+  CHECK(to_keras(tokens, KerasFormat::kHdf5, false).size() > 1000);
+}
+
+TEST_CASE("a mask of data without padding is left out where that is said") {
+  nn::Model model = model_of(R"({"input": {"shape": [5, 2]}, "layers": [
+      {"type": "conv1d", "filters": 3, "kernel": 2},
+      {"type": "lstm", "units": 3},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  CHECK_THROWS_WITH(to_keras(model, KerasFormat::kArchive, true),
+                    "layer 'conv1d1' (conv1d): its input has padding, which "
+                    "Keras's layer would count; --masks never takes all steps "
+                    "for ones that count");
+  model.data.schema["features_mask"] = {tensor::DType::kF32, {5}};
+  CHECK_THROWS(to_keras(model));
+  CHECK(!says(model, "Masking", false));
+}
+
+TEST_CASE("Keras rescales an output that is to be an input") {
+  const auto model_for = [](const std::string& shape, const std::string& last) {
+    return model_of(R"({"input": {"shape": )" + shape + R"(}, "layers": [
+      {"type": "dense", "units": 2}, )" +
+                    last + R"("loss": "mean_squared_error",
+       "target": "features"}]})");
+  };
+  const std::string rows = R"({"type": "output", "units": 4, )";
+  nn::Model flat = model_for("[4]", rows);
+  flat.normalizers.inputs = {{"standardize", {1, 2, 3, 4}, {1, 0.5, 0.25, 2}}};
+  CHECK(says(flat, R"("scale":[1.0,2.0,4.0,0.5])"));
+  CHECK(says(flat, R"("offset":[1.0,2.0,3.0,4.0])"));
+  // Of an image the channels go round in a row of its numbers.
+  nn::Model image = model_for("[2, 1, 2]", rows);
+  image.normalizers.inputs = {{"minmax", {1, 2}, {0.5, 0.25}}};
+  CHECK(says(image, R"("scale":[2.0,4.0,2.0,4.0])"));
+  // Each number of flat rows has its own, also where an image comes out.
+  nn::Model from_rows = model_of(R"({"input": {"shape": [2, 2, 1]}, "layers": [
+      {"type": "conv2d", "filters": 1, "kernel": [1, 1]},
+      {"type": "loss", "units": 1, "loss": "mean_squared_error",
+       "target": "features"}]})");
+  from_rows.normalizers.inputs = flat.normalizers.inputs;
+  CHECK(says(from_rows, R"("scale":[1.0,2.0,4.0,0.5])"));
+  CHECK(says(from_rows, R"("target_shape":[2,2,1])"));
 }
 
 }  // namespace

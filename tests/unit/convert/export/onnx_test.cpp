@@ -109,6 +109,45 @@ TEST_CASE("normalizers come first, and the names of classes along") {
                                              R"(targets ["up","down"])"});
 }
 
+// The value that the initializer of this name has.
+std::vector<float> numbers_of(const ::onnx::ModelProto& proto,
+                              const std::string& name) {
+  for (const auto& weight : proto.graph().initializer()) {
+    if (weight.name() != name) continue;
+    const auto* all = reinterpret_cast<const float*>(weight.raw_data().data());
+    return {all, all + weight.raw_data().size() / sizeof(float)};
+  }
+  return {};
+}
+
+TEST_CASE("an output that is to be an input comes back into its units") {
+  nn::Model model = model_of(R"({
+    "inputs": [{"name": "x", "shape": [3]}], "nodes": [
+      {"name": "some", "type": "subset", "begin": 1, "end": 3, "from": "x"},
+      {"name": "code", "type": "dense", "units": 2, "from": "x"},
+      {"name": "part", "type": "output", "units": 2, "from": "code",
+       "loss": "mean_squared_error", "target": "some"},
+      {"name": "all", "type": "output", "units": 3, "from": "code",
+       "loss": "mean_squared_error", "target": "x"}],
+    "outputs": ["part", "all"]})");
+  model.normalizers.inputs = {{"standardize", {1, 2, 3}, {0.5, 0.25, 0.125}}};
+  const auto proto = written(model);
+  std::vector<std::vector<float>> factors;
+  for (const auto& node : proto.graph().node())
+    if (node.op_type() == "Mul" || node.op_type() == "Add")
+      factors.push_back(numbers_of(proto, node.input(1)));
+  CHECK(factors ==
+        std::vector<std::vector<float>>{
+            {0.5F, 0.25F, 0.125F}, {4, 8}, {2, 3}, {2, 4, 8}, {1, 2, 3}});
+  std::vector<std::string> metadata;
+  for (const auto& entry : proto.metadata_props())
+    metadata.push_back(entry.key() + " " + entry.value());
+  CHECK(metadata == std::vector<std::string>{
+                        "normalizer standardize",
+                        "target_normalizer/part standardize",
+                        "target_normalizer/all standardize", "target/all x"});
+}
+
 // The columns are those of the data, and the input is the network's.
 TEST_CASE("normalizers of flat rows fit images, and those of images rows") {
   const auto columns = [](std::int64_t count, std::vector<double>& all) {

@@ -2,6 +2,8 @@
 // that were worked out by hand.  What PyTorch and others write is for
 // tests/peers/onnx_import.py, which has a runtime.
 
+#include <limits>
+
 #include "tests/unit/convert/import/onnx_graphs.h"
 
 namespace dl::convert {
@@ -111,6 +113,82 @@ TEST_CASE("a Pad adds zeros on each side, or takes away") {
       .node("Pad", {"x", "p", "v"}, "a")
       .node("Flatten", {"a"}, "y");
   CHECK(other.refusal().starts_with("node 'a' (Pad): "));
+}
+
+TEST_CASE("a Pad before channels come first leaves them where they are") {
+  const auto padded = [](const Ints& pads, const Ints& x) {
+    Graph graph(x);
+    graph.wholes("p", pads).node("Pad", {"x", "p"}, "a");
+    return graph;
+  };
+  const auto shape = [](const Graph& graph) {
+    return graph.imported().network["input"]["shape"].get<Ints>();
+  };
+  // [n, h, w, c]: as TensorFlow and dl-export write it.
+  Graph image = padded({0, 1, 0, 0, 0, 0, 1, 0}, {-1, 1, 1, 2});
+  image.node("Transpose", {"a"}, "t")
+      .with("perm", Ints{0, 3, 1, 2})
+      .end("t", 8);
+  CHECK(image.gap({1, 2}, {0, 0, 1, 0, 0, 0, 2, 0}) <= kNear);
+  CHECK(shape(image) == Ints{1, 1, 2});
+  // Rows alone, which could be columns of channels first.
+  Graph rows = padded({0, 0, 1, 0, 0, 0, 0, 0}, {-1, 1, 1, 2});
+  rows.node("Transpose", {"a"}, "t").with("perm", Ints{0, 3, 1, 2}).end("t", 4);
+  CHECK(rows.gap({1, 2}, {0, 1, 0, 2}) <= kNear);
+  CHECK(shape(rows) == Ints{1, 1, 2});
+  Graph series = padded({0, 1, 0, 0, 1, 0}, {-1, 1, 2});
+  series.end("a", 6);
+  CHECK(series.gap({1, 2}, {0, 0, 1, 2, 0, 0}) <= kNear);
+}
+
+TEST_CASE("what is reduced over a single place is that place") {
+  for (const char* op : {"ReduceMean", "ReduceMax"})
+    for (const std::int64_t keep : {0, 1}) {
+      INFO(op << keep);
+      Graph image({-1, 2, 2, 2});
+      ones(image, {2, 2, 2, 2})
+          .node("Conv", {"x", "w"}, "c")
+          .node(op, {"c"}, "m")
+          .with("axes", Ints{2, 3})
+          .with("keepdims", keep)
+          .reals("v", {1, 2}, {1, 3});
+      if (keep == 0)
+        image.node("Gemm", {"m", "v"}, "y").with("transB", std::int64_t{1});
+      else
+        image.end("m", 2);
+      CHECK(image.gap(numbers(8), keep == 0 ? Reals{144} : Reals{36, 36}) <=
+            kNear);
+    }
+  Graph last({-1, 2, 1});
+  last.node("ReduceMean", {"x"}, "m")
+      .with("axes", Ints{-1})
+      .with("keepdims", std::int64_t{0})
+      .reals("v", {2, 1}, {1, 10})
+      .node("MatMul", {"m", "v"}, "y");
+  CHECK(last.gap({1, 2}, {21}) <= kNear);
+}
+
+TEST_CASE("any axis but the batch is turned round") {
+  const auto turned = [](const Ints& x, std::int64_t axis) {
+    Graph graph(x);
+    graph.wholes("b", {-1})
+        .wholes("e", {std::numeric_limits<std::int64_t>::min()})
+        .wholes("a", {axis})
+        .node("Slice", {"x", "b", "e", "a", "b"}, "s");
+    return graph;
+  };
+  CHECK(turned({-1, 2, 2}, 1).end("s", 4).gap({1, 2, 3, 4}, {3, 4, 1, 2}) <=
+        kNear);
+  CHECK(turned({-1, 2, 2}, 2).end("s", 4).gap({1, 2, 3, 4}, {2, 1, 4, 3}) <=
+        kNear);
+  CHECK(turned({-1, 3}, 1).end("s", 3).gap({1, 2, 3}, {3, 2, 1}) <= kNear);
+  CHECK(turned({-1, 2, 1, 2}, 1).end("s", 4).gap({1, 2, 3, 4}, {3, 4, 1, 2}) <=
+        kNear);
+  CHECK(turned({-1, 2, 2, 2}, 2)
+            .end("s", 8)
+            .gap(numbers(8), {3, 4, 1, 2, 7, 8, 5, 6}) <= kNear);
+  CHECK(turned({-1, 2, 2}, 0).end("s", 4).refusal() ==
+        "node 's' (Slice): it reverses the examples of a batch");
 }
 
 TEST_CASE("with ceil_mode a last window hangs over, unless all of it would") {
