@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/display.h"
 #include "libcore/base/error.h"
 #include "libcore/base/json.h"
 #include "libcore/cli/tool.h"
@@ -75,9 +76,12 @@ void map_weights(const Args& args) {
     return;
   }
   if (args.output.empty()) throw Error{Code::kUsage, "--output is missing"};
-  dl::nn::Model model = dl::convert::mapped_model(
-      config, state,
-      dl::parse_json(read(args.map), "'" + args.map + "'", Code::kConfig));
+  const dl::Json map =
+      dl::parse_json(read(args.map), "'" + args.map + "'", Code::kConfig);
+  dl::nn::Model model = dl::convert::mapped_model(config, state, map);
+  if (const std::string note = dl::convert::unused_note(state, map);
+      !note.empty())
+    dl::cli::log()(dl::Level::kWarning, note);
   model.provenance.push_back({.tool = kTool.name,
                               .version = DL_VERSION,
                               .arguments = {"PyTorch state dict"}});
@@ -97,7 +101,7 @@ void check(const dl::convert::Imported& imported, const Args& args) {
   }
   double worst = 0;
   for (const auto& one : dl::convert::compare(imported, inputs, expected)) {
-    std::cout << one.output << ": " << one.examples
+    std::cout << dl::displayed(one.output) << ": " << one.examples
               << " examples, largest difference " << one.largest
               << ", largest output " << one.magnitude << '\n';
     worst = std::max(worst, one.largest / std::max(one.magnitude, 1e-30));
@@ -128,6 +132,7 @@ void run(const Args& args) {
       throw Error{Code::kUsage, "--shape: one input has two shapes"};
   dl::convert::Imported imported =
       dl::convert::import_model(args.files[0], options);
+  dl::io::refuse_overwriting(args.output, imported.beside);
   for (const std::string& note : imported.notes)
     dl::cli::log()(dl::Level::kWarning, note);
   // As the other program has it, with what it was given.

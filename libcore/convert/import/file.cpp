@@ -1,5 +1,8 @@
 #include "libcore/convert/import/file.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <string_view>
 #include <vector>
@@ -114,6 +117,19 @@ Archive unpack(std::span<const std::byte> file, Container container) {
   }));
 }
 
+// What has no end is not read into memory.
+void refuse_device(const std::string& spec) {
+  struct stat info {};
+  const bool there =
+      spec == "-" ? ::fstat(STDIN_FILENO, &info) == 0
+                  : io::names_file(spec) && ::stat(spec.c_str(), &info) == 0;
+  const bool terminal = spec == "-" && ::isatty(STDIN_FILENO) != 0;
+  if (there && !terminal && (S_ISBLK(info.st_mode) || S_ISCHR(info.st_mode)))
+    throw Error{Code::kData,
+                (spec == "-" ? "standard input" : in_quotes(spec)) +
+                    " is a device; want a file or a pipe"};
+}
+
 }  // namespace
 
 Container container_of(std::span<const std::byte> file) {
@@ -135,6 +151,7 @@ Container container_of(std::span<const std::byte> file) {
 }
 
 Bytes read_file(const std::string& spec) {
+  refuse_device(spec);
   Bytes bytes{.name = in_quotes(spec), .mapping = io::map_file(spec)};
   if (bytes.mapping) return bytes;
   const std::unique_ptr<io::Source> source = io::open_source(spec);

@@ -179,6 +179,27 @@ Imported import_dl4j(const File& file, const ImportOptions& options) {
   return imported;
 }
 
+// A few bytes may say a constant that is repeated without end.
+void want_as_many(std::int64_t most, const nn::NetworkConfig& config) {
+  const std::int64_t count = nn::layout_of(config).parameter_count;
+  if (count > most)
+    refuse("what is made of it has " + std::to_string(count) +
+           " parameters, and its tensors are of far fewer numbers");
+}
+
+// Its probabilities are not what a loss here takes: it is trained for nothing
+// that one would want.
+void note_log_softmax(const Json& network, std::vector<std::string>& notes) {
+  for (const char* key : {"layers", "nodes"})
+    for (const Json& layer : network.value(key, Json::array()))
+      if (layer.contains("loss") &&
+          text_in(layer, "activation") == "log_softmax")
+        notes.push_back(
+            "its output " + in_quotes(text_in(layer, "name")) +
+            " is log_softmax, and would be trained with mean_squared_error: "
+            "see TRAINING ON in dl-import(1)");
+}
+
 using Targets = std::map<std::string, std::string>;
 
 // targets: by output.
@@ -190,8 +211,9 @@ Imported made_of(const onnx::Model& model,
   imported.from =
       "ONNX" + (model.producer.empty() ? "" : " of " + model.producer);
   imported.network = std::move(result.document);
-  imported.model = filled(result.fills, network_of(imported.network));
-  onnx::take_names(model, *imported.model);
+  nn::NetworkConfig config = network_of(imported.network);
+  want_as_many(onnx::most_numbers(model), config);
+  imported.model = filled(result.fills, std::move(config));
   const auto put = [](const std::vector<Port>& ports, const auto& by_name,
                       std::vector<data::Normalizer>& to) {
     to.clear();
@@ -202,9 +224,18 @@ Imported made_of(const onnx::Model& model,
   };
   put(result.inputs, normalizers.inputs, imported.model->normalizers.inputs);
   put(result.outputs, normalizers.outputs, imported.model->normalizers.outputs);
-  imported.notes.assign(result.notes.begin(), result.notes.end());
+  if (model.opset > onnx::kNewestOpset)
+    imported.notes.push_back(
+        "it is of opset " + std::to_string(model.opset) + ", newer than " +
+        std::to_string(onnx::kNewestOpset) +
+        ": its operators are taken to do what they did there; see --check");
+  onnx::take_names(model, *imported.model, imported.notes);
+  imported.notes.insert(imported.notes.end(), result.notes.begin(),
+                        result.notes.end());
+  note_log_softmax(imported.network, imported.notes);
   imported.inputs = std::move(result.inputs);
   imported.outputs = std::move(result.outputs);
+  imported.beside = model.beside;
   return imported;
 }
 

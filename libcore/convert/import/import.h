@@ -28,6 +28,7 @@ struct Imported {
   std::optional<nn::Model> model;  // none where there are no weights
   std::vector<std::string> notes;  // what is left out or different
   std::vector<Port> inputs, outputs;
+  std::vector<std::string> beside = {};  // other files that it was read from
 };
 
 // spec: a source, io/source.h.

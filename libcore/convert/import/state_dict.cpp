@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -68,6 +69,7 @@ class Maker {
            std::span<float> to) const;
 
  private:
+  void want_known_keys() const;
   StateTensor source() const;
   StateTensor rows_of(StateTensor from) const;
   StateTensor found(const Json& name) const;
@@ -81,10 +83,16 @@ StateTensor Maker::found(const Json& name) const {
   if (!name.is_string())
     refuse("the map has for " + name_ +
            " other than a name: " + displayed(dump_json(name)));
-  const auto one = state_.find(name.get<std::string>());
-  if (one == state_.end())
-    refuse("the map has for " + name_ + " the tensor " +
-           in_quotes(name.get<std::string>()) + ", which the file has not");
+  const std::string own = name.get<std::string>();
+  const auto one = state_.tensors.find(own);
+  if (one == state_.tensors.end()) {
+    const auto other = state_.others.find(own);
+    refuse("the map has for " + name_ + " the tensor " + in_quotes(own) +
+           (other == state_.others.end()
+                ? ", which the file has not"
+                : ", which is of the type " + in_quotes(other->second) +
+                      "; one of reals would be needed"));
+  }
   return one->second;
 }
 
@@ -158,8 +166,18 @@ std::vector<float> columns_moved(const std::vector<float>& from,
   return to;
 }
 
+// A key that is spelt otherwise would be as if it were not there.
+void Maker::want_known_keys() const {
+  if (!entry_.is_object()) return;
+  for (const auto& [key, value] : entry_.items())
+    if (key != "from" && key != "rows" && key != "order")
+      refuse("the map has for " + name_ + " the key " + in_quotes(key) +
+             "; want from, rows or order");
+}
+
 void Maker::put(const StateOrder& usual, const tensor::Shape& shape,
                 std::span<float> to) const {
+  want_known_keys();
   const StateTensor from = rows_of(source());
   if (entry_.is_object() && entry_.contains("order")) {
     std::vector<int> order;
@@ -238,10 +256,13 @@ StateDict read_state_dict(const std::string& spec) {
     const io::SafetensorsHeader header = io::parse_safetensors(all);
     for (const io::TensorEntry& entry : header.tensors) {
       const int type = type_of(entry.dtype);
-      if (type == 0) continue;
+      if (type == 0) {
+        state.others[entry.name] = entry.dtype;
+        continue;
+      }
       const auto own = all.subspan(header.data_offset + entry.begin,
                                    entry.end - entry.begin);
-      state[entry.name] = {entry.shape, onnx::reals_in(type, own)};
+      state.tensors[entry.name] = {entry.shape, onnx::reals_in(type, own)};
     }
   } catch (Error& e) {
     e.add_context(bytes.name);
@@ -303,6 +324,28 @@ nn::Model mapped_model(nn::NetworkConfig config, const StateDict& state,
                ", which is no tensor of the network");
     }
   return model;
+}
+
+std::string unused_note(const StateDict& state, const Json& map) {
+  std::set<std::string> used;
+  const auto add = [&used](const Json& names, const auto& self) -> void {
+    if (names.is_string()) used.insert(names.get<std::string>());
+    if (names.is_object() && names.contains("from")) self(names["from"], self);
+    if (names.is_array())
+      for (const Json& one : names) self(one, self);
+  };
+  for (const auto& [name, entry] : map.items()) add(entry, add);
+  constexpr std::size_t kShown = 5;
+  std::string shown;
+  std::size_t count = 0;
+  for (const auto& [name, tensor] : state.tensors) {
+    if (used.count(name) > 0) continue;
+    if (++count <= kShown) shown += (count > 1 ? ", " : "") + in_quotes(name);
+  }
+  if (count == 0) return {};
+  return "not used of the state dict: " + shown +
+         (count > kShown ? ", and " + std::to_string(count - kShown) + " more"
+                         : std::string());
 }
 
 }  // namespace dl::convert

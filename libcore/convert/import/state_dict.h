@@ -27,8 +27,10 @@ struct StateTensor {
   std::vector<std::int64_t> shape;
   std::vector<float> values;
 };
-// Tensors of reals, by name; others are left out.
-using StateDict = std::map<std::string, StateTensor>;
+struct StateDict {
+  std::map<std::string, StateTensor> tensors;  // of reals, by name
+  std::map<std::string, std::string> others;   // types of those that are none
+};
 
 // Reads a source, io/source.h.
 // Throws Error: kNoInput; kData, it is no safetensors file.
@@ -43,6 +45,10 @@ Json proposed_map(const nn::NetworkConfig& config, const StateDict& state);
 // not in the file, or of another shape: one sentence.
 nn::Model mapped_model(nn::NetworkConfig config, const StateDict& state,
                        const Json& map);
+
+// Tensors of reals that the map does not use, as a note says it; "" if there
+// are none.
+std::string unused_note(const StateDict& state, const Json& map);
 
 // What PyTorch has for a tensor of the network, which has `shape` here.
 struct StateOrder {

@@ -76,7 +76,7 @@ class Proposer {
  public:
   Proposer(const nn::NetworkConfig& config, const StateDict& state)
       : config_(config), state_(state), layout_(nn::layout_of(config)) {
-    for (const auto& [name, tensor] : state)
+    for (const auto& [name, tensor] : state.tensors)
       for (std::size_t at = name.find_last_of('.');;
            at = name.find_last_of('.', at - 1)) {
         modules_.insert(
@@ -149,15 +149,15 @@ bool Proposer::fits(const std::vector<Want>& wants,
   for (const Want& want : wants)
     for (const std::string& suffix : want.suffixes) {
       const std::string name = within(module, suffix);
-      const auto found = state_.find(name);
-      if (found == state_.end() || found->second.shape != want.shape ||
+      const auto found = state_.tensors.find(name);
+      if (found == state_.tensors.end() || found->second.shape != want.shape ||
           (want.rows.empty() && used_.count(name) > 0))
         return false;
       asked.insert(suffix);
     }
   for (const char* other : {"weight", "bias", "running_mean"})
     if (asked.count(other) == 0 && asked.count("weight") > 0 &&
-        state_.count(within(module, other)) > 0)
+        state_.tensors.count(within(module, other)) > 0)
       return false;
   return true;
 }
@@ -190,7 +190,7 @@ Json Proposer::by_size(const nn::Segment& segment) {
   const Sizes shape = state_order(config_, layout_, segment).shape;
   for (const bool alike : {true, false})
     for (const auto& [key, module] : modules_)
-      for (const auto& [name, tensor] : state_) {
+      for (const auto& [name, tensor] : state_.tensors) {
         const bool own =
             alike ? tensor.shape == shape
                   : static_cast<std::int64_t>(tensor.values.size()) ==

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "libcore/base/display.h"
+#include "libcore/base/error.h"
 #include "libcore/nn/targets.h"
 
 namespace dl::convert::onnx {
@@ -33,6 +34,13 @@ std::string kind_of(const Model& graph, const char* key,
 
 bool mixes(const std::string& kind) {
   return kind == "pca" || kind == "whiten";
+}
+
+void want_finite(const data::Normalizer& n, const std::string& of) {
+  for (const auto* all : {&n.shift, &n.scale, &n.matrix})
+    if (!std::ranges::all_of(*all, [](double v) { return std::isfinite(v); }))
+      throw Error{Code::kData, "the normalizer of " + in_quotes(of) +
+                                   " has a number that is not finite"};
 }
 
 // Both by column, or both one for all.
@@ -120,6 +128,7 @@ data::Normalizer Taker::at_input(InputInfo& input, const std::string& kind) {
     input.dims.back() = matrix->shape()[1];
   }
   if (value == input.name) return {};
+  want_finite(n, input.name);
   for (Node& node : graph_.nodes)
     std::ranges::replace(node.in, value, input.name);
   return n;
@@ -139,6 +148,7 @@ data::Normalizer Taker::at_output(const std::string& output,
     n.scale.push_back(1 / one);
   }
   if (!level(n)) return {};
+  want_finite(n, output);
   last->in[0] = mul->in[0];
   return n;
 }
@@ -180,13 +190,28 @@ data::About about_of(const Model& graph, const std::string& of) {
   return about;
 }
 
-void keep_fitting(data::About& about, std::int64_t units) {
-  const auto fits = [&](const std::vector<std::string>& names,
-                        std::int64_t least) {
-    return static_cast<std::int64_t>(names.size()) == std::max(units, least);
-  };
-  if (!fits(about.classes, 2)) about.classes.clear();
-  if (!fits(about.targets, 1)) about.targets.clear();
+using Notes = std::vector<std::string>;
+
+void keep_fitting(std::vector<std::string>& names, const char* what,
+                  std::int64_t count, Notes& notes) {
+  if (names.empty() || static_cast<std::int64_t>(names.size()) == count) return;
+  notes.push_back("its metadata name " + std::to_string(names.size()) + " " +
+                  what + ", and the model has " + std::to_string(count) +
+                  ": the names are left out");
+  names.clear();
+}
+
+void keep_fitting(data::About& about, std::int64_t units, Notes& notes) {
+  // One number tells two classes apart.
+  keep_fitting(about.classes, "classes", std::max<std::int64_t>(units, 2),
+               notes);
+  keep_fitting(about.targets, "targets", units, notes);
+}
+
+// Of the data, which a normalizer may make others of.
+std::int64_t columns_of(const nn::Model& model, std::size_t input) {
+  const data::Normalizer& n = model.normalizers.input(input);
+  return n.mixes() ? n.columns() : model.config.inputs[input].shape.back();
 }
 
 }  // namespace
@@ -255,21 +280,26 @@ std::string why_masked(const Model& graph) {
   return {};
 }
 
-void take_names(const Model& graph, nn::Model& model) {
+void take_names(const Model& graph, nn::Model& model, Notes& notes) {
   const nn::NetworkConfig& config = model.config;
   if (config.outputs.size() == 1) {
     static_cast<data::About&>(model.data) = about_of(graph, "");
-    keep_fitting(model.data, nn::output_of(config).units);
+    keep_fitting(model.data, nn::output_of(config).units, notes);
+    keep_fitting(model.data.columns, "columns", columns_of(model, 0), notes);
   }
-  for (const nn::InputConfig& input : config.inputs)
-    if (auto columns = names_at(graph, "columns/" + input.name);
-        !columns.empty() && config.inputs.size() > 1)
-      model.data.parts[input.name].columns = std::move(columns);
+  for (std::size_t i = 0; i < config.inputs.size(); ++i) {
+    const std::string& name = config.inputs[i].name;
+    auto columns = names_at(graph, "columns/" + name);
+    keep_fitting(columns, "columns", columns_of(model, i), notes);
+    if (!columns.empty() && config.inputs.size() > 1)
+      model.data.parts[name].columns = std::move(columns);
+  }
   for (std::size_t i = 0; i < config.outputs.size(); ++i) {
     const std::string& name = config.layers[config.outputs[i]].name;
     data::About about = about_of(graph, "/" + name);
-    keep_fitting(about, nn::output_of(config, i).units);
-    if (config.outputs.size() < 2 || about.empty()) continue;
+    if (config.outputs.size() < 2) continue;
+    keep_fitting(about, nn::output_of(config, i).units, notes);
+    if (about.empty()) continue;
     model.data.parts[name].classes = std::move(about.classes);
     model.data.parts[name].targets = std::move(about.targets);
   }

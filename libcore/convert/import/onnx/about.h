@@ -22,6 +22,7 @@ struct NamedNormalizers {
 // Takes the nodes of normalizers, which the metadata call so, out of the graph:
 // the network reads the input, or gives the output, itself then.  Those that
 // are not as dl-export writes them stay, and become layers.
+// Throws Error: kData, one has numbers that are not finite.
 NamedNormalizers take_normalizers(Model& graph);
 
 // By the name of an output the input that it is to be, as far as these are the
@@ -37,8 +38,10 @@ std::string why_masked(const Model& graph);
 
 // Gives the model the names that the metadata have for its inputs and outputs,
 // as far as they are lists of different names, and of as many as it tells
-// apart.
-void take_names(const Model& graph, nn::Model& model);
+// apart; of others that are lists, a note says it.  The model has its
+// normalizers.
+void take_names(const Model& graph, nn::Model& model,
+                std::vector<std::string>& notes);
 
 }  // namespace dl::convert::onnx
 

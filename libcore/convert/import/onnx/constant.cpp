@@ -65,6 +65,15 @@ std::int64_t Constant::whole_at(std::size_t i) const {
                                  std::clamp(std::trunc(value), -kMost, kMost));
 }
 
+std::int64_t Constant::kept() const {
+  const bool own = owned_ != nullptr && owned_.use_count() == 1;
+  return static_cast<std::int64_t>(own ? owned_->size() : wholes_.size());
+}
+
+bool Constant::repeats() const {
+  return (whole_ ? wholes_.size() : reals_.size()) == 1 && elements() > 1;
+}
+
 std::optional<double> Constant::uniform() const {
   const std::size_t stored = whole_ ? wholes_.size() : reals_.size();
   if (stored == 0) return std::nullopt;

@@ -36,6 +36,11 @@ class Constant {
   const Sizes& shape() const { return shape_; }
   bool whole() const { return whole_; }
   std::int64_t elements() const { return count_of(shape_); }
+  // Numbers that it alone keeps: one where they are all the same, and none
+  // where they lie elsewhere.
+  std::int64_t kept() const;
+  // One number stands for many.
+  bool repeats() const;
   // Number i, row-major.
   double at(std::size_t i) const;
   std::int64_t whole_at(std::size_t i) const;
@@ -58,6 +63,10 @@ class Constant {
 Constant transposed(const Constant& from, const std::vector<int>& order);
 // Repeats along axes of extent 1, and new ones in front.
 std::optional<Constant> broadcast(const Constant& from, const Sizes& shape);
+
+// left: how many numbers may still be kept.  Throws Error: kData, there are
+// more.
+void take_numbers(const Node& node, const Constant& made, std::int64_t& left);
 
 // The output of a node all of whose inputs are constants (null: left out).
 // None: the operator is not worked out here, or the inputs do not fit it.

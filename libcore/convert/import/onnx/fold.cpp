@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "libcore/base/error.h"
 #include "libcore/convert/import/onnx/constant.h"
 #include "libcore/convert/import/onnx/model.h"
 
@@ -127,9 +128,9 @@ Folded divided(const Constant& a, const Constant& b) {
 Folded cast(const Node& node, const Constant& x) {
   const std::int64_t to = node.integer("to", 1);
   const bool real = to == 1 || to == 10 || to == 11 || to == 16;
-  if (real != x.whole()) return x;
   const Constant zero = Constant::of_wholes({}, {0});
   const bool truth = to == 9;
+  if (real != x.whole() && !truth) return x;
   return each(x, zero, !real, [truth](double a, double) {
     return truth ? (a != 0 ? 1.0 : 0.0) : a;
   });
@@ -403,6 +404,14 @@ Folded product(const Node& node, const In& in) {
 }
 
 }  // namespace
+
+void take_numbers(const Node& node, const Constant& made, std::int64_t& left) {
+  left -= made.kept();
+  if (left < 0)
+    throw Error{Code::kData, node.called() +
+                                 ": what nodes make of constants comes to more "
+                                 "numbers than a model of its size needs"};
+}
 
 std::optional<Constant> folded(const Node& node, const In& in) {
   if (!node.domain.empty() || !all_there(in, 1)) return std::nullopt;

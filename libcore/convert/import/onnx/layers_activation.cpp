@@ -1,5 +1,6 @@
 // Activations, and what does nothing outside training.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -183,14 +184,39 @@ void nothing(Site& site) {
   site.give(site.flow(0));
 }
 
-// Whole numbers that something computes with are no tokens.
+// Whether a cast leaves the whole numbers of an input as they are.
+bool keeps_wholes(int to) {
+  constexpr ElementType kWide[] = {ElementType::kInt32, ElementType::kUint32,
+                                   ElementType::kInt64, ElementType::kUint64};
+  return std::ranges::find(kWide, static_cast<ElementType>(to)) !=
+         std::end(kWide);
+}
+
+// Whole numbers that something computes with are no tokens.  What is computed
+// would be cut to whole numbers, which no layer does.
 void cast(Site& site) {
-  if (site.constant(0) != nullptr) return nothing(site);
+  if (site.constant(0) != nullptr)
+    site.refuse("it makes of a constant what is no number of its type");
   const Flow& flow = site.flow(0);
-  Inputs& inputs = *site.import().inputs;
-  const bool real = is_real(static_cast<int>(site.node().integer("to", 1)));
-  if (real && flow.form.tokens && inputs.numbers.insert(flow.node).second)
-    throw Again{};
+  Import& import = site.import();
+  Inputs& inputs = *import.inputs;
+  const int to = static_cast<int>(
+      std::clamp<std::int64_t>(site.node().integer("to", 1), 0, 1000));
+  const auto given = import.types.find(flow.node);
+  const bool whole = given != import.types.end() && !is_real(given->second);
+  if (is_real(to)) {
+    if (flow.form.tokens && inputs.numbers.insert(flow.node).second)
+      throw Again{};
+  } else if (!(whole && (to == given->second || keeps_wholes(to)))) {
+    // Reals that a table is read by are whole numbers already.
+    const bool tokens = given != import.types.end() && keeps_wholes(to) &&
+                        inputs.numbers.count(flow.node) == 0;
+    if (tokens && inputs.tokens.insert(flow.node).second) throw Again{};
+    if (!tokens)
+      site.refuse(
+          "it cuts numbers to whole ones or truth values; a cast between "
+          "reals would be needed");
+  }
   site.give(flow);
 }
 

@@ -147,12 +147,22 @@ std::optional<Flow> positions(Site& site, const Flow& given,
   return made;
 }
 
+// Whether an input is called as what a module learns is, and not as a buffer or
+// a constant of its code.
+bool is_parameter(const Site& site, std::size_t i) {
+  const std::string& name = site.node().input(i);
+  const std::string last = name.substr(name.find_last_of("./") + 1);
+  constexpr std::string_view kLearnt[] = {"weight", "bias", "gamma", "beta"};
+  return std::ranges::find(kLearnt, last) != std::end(kLearnt);
+}
+
 Flow with_constant(Site& site, const Flow& flow, const Constant& given,
                    bool constant_first) {
   const std::string& op = site.node().op;
   if (flow.attention && flow.attention->stage != Attention::Stage::kMixed &&
       !constant_first)
     return attended_with(site, flow, given);
+  site.move_channels(flow);
   const Spread spread = spread_of(given, flow.axes.size());
   if (given.elements() < 1 || given.shape().size() > flow.axes.size() + 1)
     site.refuse("its constant does not fit its input");
@@ -181,7 +191,9 @@ Flow with_constant(Site& site, const Flow& flow, const Constant& given,
     site.refuse("its constant has " + std::to_string(given.elements()) +
                 " numbers for an axis of " +
                 std::to_string(site.extent_of(flow, spread.axis)));
-  if (op == "Add") return scaled_by(site, flow, spread.axis, nullptr, &given);
+  const bool trains = is_parameter(site, constant_first ? 0 : 1);
+  if (op == "Add")
+    return scaled_by(site, flow, spread.axis, nullptr, &given, trains);
   if (op == "Mul") {
     // What is added to it next belongs to it.
     const Node* next = site.only_reader();
@@ -195,11 +207,11 @@ Flow with_constant(Site& site, const Flow& flow, const Constant& given,
         const Spread other = spread_of(*offset, flow.axes.size());
         if (other.axes == 1 && other.axis == spread.axis) {
           site.take_over(next);
-          return scaled_by(site, flow, spread.axis, &given, offset);
+          return scaled_by(site, flow, spread.axis, &given, offset, trains);
         }
       }
     }
-    return scaled_by(site, flow, spread.axis, &given, nullptr);
+    return scaled_by(site, flow, spread.axis, &given, nullptr, trains);
   }
   if (op == "Sub") {
     const Constant minus = mapped(given, [](double v) { return -v; });

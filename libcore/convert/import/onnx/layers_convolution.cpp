@@ -72,8 +72,10 @@ Convolution convolution_of(Site& site) {
   Sizes extents;
   for (std::size_t k = 0; k < axes; ++k)
     extents.push_back(input.shape()[static_cast<int>(k)]);
-  Window window = window_of(
-      site, {kernel.shape().begin() + 2, kernel.shape().end()}, extents);
+  const Sizes places(kernel.shape().begin() + 2, kernel.shape().end());
+  if (site.node().integers("kernel_shape", places) != places)
+    site.refuse("its kernel_shape is not that of its weight");
+  Window window = window_of(site, places, extents);
   const std::int64_t groups = site.node().integer("group", 1);
   const std::int64_t channels = input.shape().back();
   if (groups < 1 || channels % groups != 0 || kernel.shape()[0] % groups != 0)

@@ -186,6 +186,31 @@ void embedding(Site& site, const Constant& table) {
   site.give(std::move(made));
 }
 
+// Places of an axis in another order, as of channels BGR: each by itself, and
+// side by side.
+Flow rearranged(Site& site, const Flow& given, std::size_t axis,
+                const Sizes& order) {
+  constexpr std::size_t kMost = 64;
+  if (order.size() > kMost)
+    site.refuse(
+        "it takes its input in another order; a run of indices, or up to 64 "
+        "of them, would be needed");
+  Flow flow = site.with_last(given, axis);
+  const int last = flow.shape().rank() - 1;
+  std::vector<Value> parts;
+  for (const std::int64_t at : order) {
+    if (at < 0 || at >= flow.shape()[last])
+      site.refuse("its index is outside of its input");
+    parts.push_back(site.add(
+        "at" + std::to_string(parts.size()),
+        {{"type", "subset"}, {"axis", last}, {"begin", at}, {"end", at + 1}},
+        {flow}));
+  }
+  static_cast<Value&>(flow) = site.add("", {{"type", "merge"}}, parts);
+  flow.linear = nullptr;
+  return flow;
+}
+
 void gather(Site& site) {
   if (const Constant* table = site.constant(0)) return embedding(site, *table);
   const Flow& flow = site.flow(0);
@@ -198,12 +223,21 @@ void gather(Site& site) {
   std::int64_t begin = which.whole_at(0);
   if (begin < 0) begin += extent;
   const std::int64_t count = which.elements();
-  for (std::int64_t i = 0; i < count; ++i)
-    if ((which.whole_at(static_cast<std::size_t>(i)) + extent) % extent !=
-        begin + i)
+  Sizes order = which.wholes();
+  bool run = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t& at = order[static_cast<std::size_t>(i)];
+    if (at < 0) at += extent;
+    run = run && at == begin + i;
+  }
+  if (!run) {
+    if (which.shape().size() != 1)
       site.refuse(
-          "it takes its input in another order; a run of indices would "
-          "be needed");
+          "it takes its input in another order; a list of indices would be "
+          "needed");
+    site.move_channels(flow);
+    return site.give(rearranged(site, flow, axis, order));
+  }
   if (begin < 0 || begin + count > extent)
     site.refuse("its index is outside of its input");
   // The last step of a sequence is a layer of its own.

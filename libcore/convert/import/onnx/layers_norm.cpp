@@ -230,12 +230,13 @@ void l2_normalize(Site& site) {
 }  // namespace
 
 Flow scaled_by(Site& site, const Flow& given, std::size_t axis,
-               const Constant* factor, const Constant* offset) {
+               const Constant* factor, const Constant* offset, bool trains) {
   Flow flow = site.with_last(given, axis);
   flow.linear = nullptr;
   flow.positive = false;
-  static_cast<Value&>(flow) =
-      site.add("", {{"type", "element_multiply"}}, {flow});
+  Json layer{{"type", "element_multiply"}};
+  if (!trains && !site.import().inputs->all_frozen) layer["frozen"] = true;
+  static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
   site.fill(flow.node, "weight", numbers(factor, 1));
   site.fill(flow.node, "bias", numbers(offset, 0));
   return flow;

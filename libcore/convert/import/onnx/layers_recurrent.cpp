@@ -106,7 +106,11 @@ Json layer_of(const Recurrent& r) {
   const std::size_t own = each > 1 ? 1 : 0;
   if (each > 1) layer["gate_activation"] = function_of(site, 0, "sigmoid");
   layer["activation"] = function_of(site, own, "tanh");
-  const std::size_t given = site.node().texts("activations").size();
+  const std::size_t given = site.node().texts("activations").size(),
+                    wanted = each * static_cast<std::size_t>(r.directions);
+  if (given != 0 && given != wanted)
+    site.refuse("it has " + std::to_string(given) + " activations; " +
+                std::to_string(wanted) + " would be needed");
   for (std::size_t i = 0; i < given; ++i) {
     const std::size_t first = i % each == 2 ? 1 : i % each;
     if (function_of(site, i, "") != function_of(site, first, ""))

@@ -261,8 +261,11 @@ Sizes factors_of(Site& site, const Flow& flow) {
   if (scales.empty() && !old) {
     const Sizes sizes = site.list(3, "sizes").value_or(Sizes{});
     for (std::size_t k = 0; k < std::min(sizes.size(), rank); ++k)
-      scales.push_back(static_cast<double>(sizes[k]) /
-                       static_cast<double>(shape[k]));
+      // A writer that knew a number of examples says it.
+      scales.push_back(k == 0 && sizes[0] == 1
+                           ? 1
+                           : static_cast<double>(sizes[k]) /
+                                 static_cast<double>(shape[k]));
   }
   if (scales.size() != rank)
     site.refuse("its scales are not one for each axis");
@@ -288,18 +291,22 @@ void resize(Site& site) {
   const std::string places = node.text("coordinate_transformation_mode",
                                        old ? "asymmetric" : "half_pixel");
   const bool nearest = mode == "nearest";
-  // For whole factors these are all the same.
+  // For whole factors these are all the same: halves are never rounded.
+  const std::string rounding =
+      old ? "floor" : node.text("nearest_mode", "round_prefer_floor");
   const bool first =
-      (places == "asymmetric" &&
-       (old || node.text("nearest_mode", "round_prefer_floor") == "floor")) ||
-      places == "half_pixel" || places == "pytorch_half_pixel";
+      (places == "asymmetric" && rounding == "floor") ||
+      ((places == "half_pixel" || places == "pytorch_half_pixel") &&
+       rounding.starts_with("round_prefer_"));
   if (!(nearest
             ? first
             : mode == "linear" && factors.size() == 2 && !old &&
                   (places == "half_pixel" || places == "pytorch_half_pixel")))
     site.refuse("it resizes with mode " + in_quotes(mode) + " and " +
                 in_quotes(places) +
-                "; nearest, or linear with half_pixel, of images would be "
+                (nearest ? " and " + in_quotes(rounding) : "") +
+                "; nearest with a rounding that repeats each place, or linear "
+                "with half_pixel, of images would be "
                 "needed");
   Flow flow = site.image(given, given.axes.size() - 2);
   Json layer;

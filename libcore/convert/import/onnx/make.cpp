@@ -16,8 +16,24 @@ namespace {
 using Shapes = std::map<std::string, tensor::Shape>;
 using Targets = std::map<std::string, std::string>;
 
-// No other extent is this, or a multiple of it.
-constexpr std::int64_t kOpenBatch = 1000003;
+// What an open batch is counted as: a prime of which no extent of the model is
+// a multiple.
+std::int64_t open_batch_of(const Model& model) {
+  constexpr std::int64_t kPrimes[] = {1000003, 1000033, 1000037, 1000039};
+  const auto in = [](const Sizes& shape, std::int64_t prime) {
+    return std::ranges::any_of(shape, [&](std::int64_t extent) {
+      return extent > 0 && extent % prime == 0;
+    });
+  };
+  for (const std::int64_t prime : kPrimes)
+    if (std::ranges::none_of(
+            model.constants,
+            [&](const auto& one) { return in(one.second.shape(), prime); }) &&
+        std::ranges::none_of(
+            model.inputs, [&](const auto& one) { return in(one.dims, prime); }))
+      return prime;
+  return kPrimes[0];
+}
 
 // Which nodes are needed, from the outputs back.
 std::vector<const Node*> needed(const Model& model) {
@@ -76,6 +92,9 @@ std::size_t batch_of(const InputInfo& info) {
 // Without the batch: what the user gave, else what the model says.
 Sizes Maker::dims_of(const InputInfo& info, std::size_t batch) const {
   Sizes dims = info.dims;
+  if (std::ranges::any_of(dims, [](std::int64_t one) { return one < -1; }))
+    throw Error{Code::kData, "the input " + in_quotes(info.name) +
+                                 " has a negative dimension"};
   if (!dims.empty())
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(batch));
   for (const std::string& key : {info.name, std::string()})
@@ -133,8 +152,21 @@ void Maker::add_input(const InputInfo& info, std::size_t batch) {
     import_.notes->insert(
         "the input " + in_quotes(info.name) +
         " takes its channels last here: " + shape.to_string());
+  import_.types[flow.node] = info.type;
   inputs_.push_back({info.name, moved});
   import_.flows.emplace(info.name, std::move(flow));
+}
+
+// One number that stands for many is soon more than any network has; of an open
+// batch it says nothing.
+void want_bounded(const Site& site, const Constant& constant) {
+  Sizes shape = constant.shape();
+  for (std::int64_t& extent : shape)
+    if (site.import().open_batch && extent % site.import().batch == 0)
+      extent /= site.import().batch;
+  if (constant.repeats() && count_of(shape) > kMostFolded)
+    site.refuse("it makes a constant of more than " +
+                std::to_string(kMostFolded) + " numbers");
 }
 
 void Maker::run(const Node& node) {
@@ -150,8 +182,11 @@ void Maker::run(const Node& node) {
     if (node.op == "ConstantOfShape" && node.has("value"))
       if (const auto value = constant_inputs(model_.constants, node))
         in.push_back(value->back());
-    if (auto constant = folded(node, in))
+    if (auto constant = folded(node, in)) {
+      want_bounded(site, *constant);
+      take_numbers(node, *constant, import_.left);
       return site.give(std::move(*constant));
+    }
   }
   const Make rule = find_operator(node);
   if (rule == nullptr) site.refuse(why_not(node));
@@ -179,10 +214,11 @@ std::vector<Flow> Maker::make() {
   for (const InputInfo& info : model_.inputs) {
     if (read.count(info.name) == 0) continue;
     const std::size_t batch = batch_of(info);
-    const std::int64_t extent = info.dims.empty() || info.dims[batch] < 0
-                                    ? kOpenBatch
-                                    : info.dims[batch];
-    if (first) import_.batch = extent;
+    if (first) {
+      import_.open_batch = info.dims.empty() || info.dims[batch] < 0;
+      import_.batch =
+          import_.open_batch ? open_batch_of(model_) : info.dims[batch];
+    }
     first = false;
     add_input(info, batch);
   }
@@ -248,7 +284,8 @@ Result make_network(const Model& model, const Shapes& shapes,
     Import import{.model = &model,
                   .graph = &graph,
                   .inputs = &inputs,
-                  .notes = &result.notes};
+                  .notes = &result.notes,
+                  .left = most_numbers(model)};
     try {
       Maker maker(model, shapes, import);
       const std::vector<Flow> flows = maker.make();
@@ -260,6 +297,7 @@ Result make_network(const Model& model, const Shapes& shapes,
       }
       graph.drop_unread(values);
       inputs.sequences |= graph.reads_sequences();
+      inputs.all_frozen |= !graph.trains();
       if (inputs != before) continue;
       result.document =
           graph.document(values, aims_of(model, targets, import), true);

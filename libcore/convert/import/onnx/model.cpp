@@ -11,6 +11,7 @@ namespace dl::convert::onnx {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 40;
+constexpr std::int64_t kOldestOpset = 7, kMostOpset = 1000;
 constexpr std::int64_t kAnyLow = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kAnyHigh = std::numeric_limits<std::int64_t>::max();
 
@@ -44,16 +45,18 @@ InputInfo input_of(const JsonView& json) {
   const JsonView dims = json.at("dims");
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const Json& dim = dims.at(i).raw();
-    const bool known = dim.is_number_integer() && dim.get<std::int64_t>() > 0;
-    input.dims.push_back(known ? dims.at(i).integer(1, kMost) : -1);
+    // Older writers have 0 or -1 for one that is open.
+    const bool open = !dim.is_number_integer() ||
+                      dim.get<std::int64_t>() == 0 ||
+                      dim.get<std::int64_t>() == -1;
+    input.dims.push_back(open ? -1 : dims.at(i).integer(kAnyLow, kMost));
     input.names.push_back(dim.is_string() ? dim.get<std::string>() : "");
   }
   return input;
 }
 
 // A file beside the model's, by a plain name: no path leads anywhere else.
-std::shared_ptr<const io::Mapping> open_beside(const std::string& spec,
-                                               const std::string& name) {
+std::string path_beside(const std::string& spec, const std::string& name) {
   namespace fs = std::filesystem;
   if (spec.empty() || name.empty() || name == ".." || name == "." ||
       name.find('/') != std::string::npos ||
@@ -66,7 +69,7 @@ std::shared_ptr<const io::Mapping> open_beside(const std::string& spec,
     refuse("its weights lie in the file " + in_quotes(name) +
            " beside it, which is not there: put it there, or save the model "
            "as one file");
-  return io::map_file(path.string());
+  return path.string();
 }
 
 class Outside {
@@ -76,7 +79,8 @@ class Outside {
   void add(const std::string& name, const JsonView& json) {
     const std::string file = json.at("file").string();
     if (files_.count(file) == 0) {
-      files_[file] = open_beside(spec_, file);
+      model_.beside.push_back(path_beside(spec_, file));
+      files_[file] = io::map_file(model_.beside.back());
       model_.files.push_back(files_[file]);
     }
     const auto all =
@@ -131,6 +135,44 @@ void add_constants(Model& model, const Archive& archive, const JsonView& graph,
   Outside outside(model, spec);
   for (const auto& [name, json] : graph.at("outside").raw().items())
     outside.add(name, JsonView(json, Code::kData, name));
+}
+
+// Older operators mean other things by the same names, as an Add that repeats
+// along an axis of its own.
+void want_opset(const Model& model) {
+  const bool own = std::ranges::any_of(
+      model.nodes, [](const Node& node) { return node.domain.empty(); });
+  if (own && model.opset < kOldestOpset)
+    refuse("it is of opset " + std::to_string(model.opset) + "; " +
+           std::to_string(kOldestOpset) +
+           " or later would be needed: export it anew, or convert it with "
+           "onnx.version_converter");
+  if (model.opset > kMostOpset)
+    refuse("it is of opset " + std::to_string(model.opset) +
+           ", which there is not");
+}
+
+// Each value comes from one place: which of several would be meant?
+void want_single_makers(const Model& model) {
+  std::map<std::string, const Node*> makers;
+  for (const Node& node : model.nodes)
+    for (const std::string& out : node.out) {
+      if (out.empty()) continue;
+      if (!makers.emplace(out, &node).second)
+        refuse(makers[out]->called() + " and " + node.called() +
+               " both give the value " + in_quotes(out));
+      if (model.constants.count(out) > 0 ||
+          std::ranges::count(model.inputs, out, &InputInfo::name) > 0)
+        refuse(node.called() + " gives the value " + in_quotes(out) +
+               ", which is a tensor or an input of the model");
+    }
+}
+
+std::int64_t numbers_of(const Model& model) {
+  std::int64_t count = 0;
+  for (const auto& [name, constant] : model.constants)
+    count += constant.elements();
+  return count;
 }
 
 }  // namespace
@@ -190,6 +232,10 @@ std::optional<std::vector<const Constant*>> constant_inputs(
   return in;
 }
 
+std::int64_t most_numbers(const Model& model) {
+  return kMostFolded + 64 * model.numbers;
+}
+
 Model model_of(const Archive& archive, const std::string& spec) {
   const std::string* text = archive.text("graph");
   require(text != nullptr, "an ONNX file without its graph");
@@ -204,6 +250,7 @@ Model model_of(const Archive& archive, const std::string& spec) {
   if (graph.has("opset"))
     for (const auto& [domain, version] : graph.at("opset").raw().items())
       opsets[domain == "ai.onnx" ? "" : domain] = version.get<std::int64_t>();
+  model.opset = opsets[""];
   const JsonView inputs = graph.at("inputs"), nodes = graph.at("nodes");
   for (std::size_t i = 0; i < inputs.size(); ++i)
     model.inputs.push_back(input_of(inputs.at(i)));
@@ -211,6 +258,9 @@ Model model_of(const Archive& archive, const std::string& spec) {
   for (std::size_t i = 0; i < nodes.size(); ++i)
     model.nodes.push_back(node_of(nodes.at(i), opsets));
   add_constants(model, archive, graph, spec);
+  model.numbers = numbers_of(model);
+  want_opset(model);
+  want_single_makers(model);
   return model;
 }
 

@@ -46,6 +46,10 @@ struct InputInfo {
   std::vector<std::string> names;  // of open ones; or ""
 };
 
+// The newest whose operators are known here; of a newer one they are taken to
+// be the same.
+constexpr std::int64_t kNewestOpset = 28;
+
 struct Model {
   std::string producer;
   std::map<std::string, std::string> metadata;
@@ -53,8 +57,15 @@ struct Model {
   std::vector<std::string> outputs;
   std::vector<Node> nodes;
   std::map<std::string, Constant> constants;
-  std::vector<std::shared_ptr<const io::Mapping>> files;  // of tensors outside
+  std::int64_t opset = 0;           // of ONNX's own operators; 0: it has none
+  std::int64_t numbers = 0;         // of its tensors
+  std::vector<std::string> beside;  // files of tensors outside, and
+  std::vector<std::shared_ptr<const io::Mapping>> files;  // what they hold
 };
+
+// The most numbers that are made of a model's tensors: weights that are shared,
+// turned or repeated, and no trap.
+std::int64_t most_numbers(const Model& model);
 
 // The inputs of a node where all are constants (null: left out), and behind
 // them the value that a ConstantOfShape repeats.

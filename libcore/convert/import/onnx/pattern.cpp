@@ -287,13 +287,19 @@ void find_patterns(Model& model) {
 }
 
 void fold_constants(Model& model) {
+  std::int64_t left = most_numbers(model);
   for (const Node& node : model.nodes) {
     if (node.out.size() != 1) continue;
     if (node.op == "Constant" || node.op == "Shape") continue;
     const auto in = constant_inputs(model.constants, node);
     if (!in) continue;
-    if (auto constant = folded(node, *in))
-      model.constants.emplace(node.out[0], std::move(*constant));
+    auto constant = folded(node, *in);
+    // What repeats one number by the batch is worked out once that is known.
+    if (!constant ||
+        (constant->repeats() && constant->elements() > kMostFolded))
+      continue;
+    take_numbers(node, *constant, left);
+    model.constants.emplace(node.out[0], std::move(*constant));
   }
 }
 

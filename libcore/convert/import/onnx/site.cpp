@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
@@ -34,6 +35,24 @@ std::string usual_name(const Node& node) {
   return name;
 }
 
+// What stands for an open batch is no number that anybody gave.
+std::string with_batch(const std::string& text, std::int64_t batch) {
+  std::string shown;
+  for (const char* at = text.data(); *at != '\0';) {
+    std::int64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(at, text.data() + text.size(), value);
+    if (error == std::errc() && value > 0 && value % batch == 0)
+      shown += value == batch
+                   ? "the batch"
+                   : std::to_string(value / batch) + " times the batch";
+    else
+      shown.append(at, std::max(end, at + 1));
+    at = std::max(end, at + 1);
+  }
+  return shown;
+}
+
 }  // namespace
 
 const Constant* Site::constant(std::size_t i) const {
@@ -63,6 +82,27 @@ const Flow& Site::flow(std::size_t i) const {
          ", which no node before it gives");
 }
 
+void Site::move_channels(const Flow& flow) const {
+  constexpr std::string_view kByChannel[] = {"Add", "Sub",  "Mul",
+                                             "Div", "Cast", "Gather"};
+  if (flow.shape().rank() < 2 || flow.axes.size() < 3 ||
+      flow.axes[1] != Axis{0} || !import_->graph->is_input(flow.node))
+    return;
+  constexpr int kMostSteps = 16;
+  const Node* node = node_;
+  for (int steps = 0; node->op != "Conv"; ++steps) {
+    if (steps == kMostSteps ||
+        std::ranges::find(kByChannel, node->op) == std::end(kByChannel))
+      return;
+    const auto found = import_->readers.find(node->out.at(0));
+    if (found == import_->readers.end() || found->second.size() != 1 ||
+        found->second[0] == nullptr || found->second[0]->out.empty())
+      return;
+    node = found->second[0];
+  }
+  if (import_->inputs->moved.insert(flow.node).second) throw Again{};
+}
+
 std::optional<Sizes> Site::list(std::size_t i, const char* key) const {
   if (has(i)) return known(i, key).wholes();
   if (node_->has(key)) return node_->integers(key, {});
@@ -70,7 +110,10 @@ std::optional<Sizes> Site::list(std::size_t i, const char* key) const {
 }
 
 void Site::refuse(const std::string& what) const {
-  throw Error{Code::kData, node_->called() + ": " + what};
+  throw Error{
+      Code::kData,
+      node_->called() + ": " +
+          (import_->open_batch ? with_batch(what, import_->batch) : what)};
 }
 
 std::size_t Site::axis(std::int64_t given, std::size_t rank) const {

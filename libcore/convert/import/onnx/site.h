@@ -25,6 +25,7 @@ struct Inputs {
   std::set<std::string> tokens;       // whole numbers that embeddings read,
   std::set<std::string> numbers;      // or that something computes with
   std::set<std::string> steps_first;  // the batch is their second dimension
+  bool all_frozen = false;            // no layer is trained: then all are
   bool operator==(const Inputs&) const = default;
 };
 struct Again {};
@@ -38,7 +39,10 @@ struct Import {
   // What the batch is counted as: of a model that leaves it open a prime that
   // is no other extent, so that what is computed of shapes shows it.
   std::int64_t batch = 1;
+  bool open_batch = false;
+  std::int64_t left = 0;  // numbers that may still be made of constants
   std::map<std::string, Flow> flows = {};
+  std::map<std::string, int> types = {};  // of inputs: numbers.h
   std::map<std::string, Constant> constants = {};
   std::map<std::string, std::vector<const Node*>> readers = {};  // null: output
   std::set<const Node*> done = {};           // taken over by one before
@@ -100,6 +104,10 @@ class Site {
   Flow with_last(const Flow& flow, std::size_t k);
   // An image of as many axes: [n, c, ...] as [..., c].
   Flow image(const Flow& flow, std::size_t axes);
+  // An image that is an input and that a convolution reads, by way of what this
+  // node and others do to each number or channel, has its channels last from
+  // the first of them on.
+  void move_channels(const Flow& flow) const;
   // Every axis of ONNX's one here, or none where its extent is 1; "what" needs
   // it.
   Flow plain(const Flow& flow);
@@ -158,9 +166,11 @@ bool is_positive(const Json& activation);
 std::optional<Flow> attended(Site& site, const Flow& a, const Flow& b);
 // The layer, with what projects its output: units numbers of `linear`; or none.
 Flow attention_layer(Site& site, const Flow& mixed, const Linear* output);
-// y = w x + b for each index of an axis; null: 1, 0.
+// y = w x + b for each index of an axis; null: 1, 0.  Frozen, unless `trains`
+// or nothing else does.
 Flow scaled_by(Site& site, const Flow& flow, std::size_t axis,
-               const Constant* factor, const Constant* offset);
+               const Constant* factor, const Constant* offset,
+               bool trains = false);
 
 }  // namespace dl::convert::onnx
 

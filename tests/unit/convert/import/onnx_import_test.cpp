@@ -338,6 +338,44 @@ TEST_CASE("a graph that makes no sense is refused in a sentence") {
         "node 'y' (Gemm): its weight is for 3 numbers, its input has 2");
 }
 
+TEST_CASE("what comes before a convolution leaves its image's channels last") {
+  // Each channel less its mean, BGR as RGB, and their weighted sum.
+  const auto made = [](bool convolved) {
+    Graph graph({-1, 3, 1, 2});
+    graph.reals("half", {}, {2})
+        .reals("mean", {1, 3, 1, 1}, {1, 2, 3})
+        .wholes("bgr", {2, 1, 0})
+        .node("Div", {"x", "half"}, "d")
+        .node("Sub", {"d", "mean"}, "s")
+        .node("Gather", {"s", "bgr"}, "g")
+        .with("axis", std::int64_t{1});
+    if (!convolved) return graph.end("g", 6);
+    graph.reals("w", {1, 3, 1, 1}, {1, 10, 100}).node("Conv", {"g", "w"}, "c");
+    return graph.end("c", 2);
+  };
+  const Reals x = {2, 4, 6, 8, 10, 12};
+  CHECK(made(true).gap(x, {12, 123}) <= kNear);
+  const Imported image = made(true).imported();
+  CHECK(image.model->config.inputs.at(0).shape == tensor::Shape{1, 2, 3});
+  for (const nn::LayerConfig& layer : image.model->config.layers)
+    CHECK(layer.type->name != "permute");
+  const Graph alone = made(false);
+  CHECK(alone.gap(x, {2, 3, 1, 2, 0, 1}) <= kNear);
+  CHECK(alone.imported().model->config.inputs.at(0).shape ==
+        tensor::Shape{3, 1, 2});
+}
+
+TEST_CASE("a log_softmax at the end says what it would be trained with") {
+  Graph graph({-1, 2});
+  graph.reals("w", {2, 2}, {1, 0, 0, 1})
+      .node("Gemm", {"x", "w"}, "h")
+      .node("LogSoftmax", {"h"}, "y");
+  const Imported made = graph.imported();
+  REQUIRE(made.notes.size() == 1);
+  CHECK(made.notes[0].find("log_softmax, and would be trained with "
+                           "mean_squared_error") != std::string::npos);
+}
+
 void say(Graph& graph, const std::string& key, const std::string& value) {
   auto& entry = *graph.model().add_metadata_props();
   entry.set_key(key);
