@@ -36,6 +36,7 @@ data::Normalizer part_of(const data::Normalizer& whole,
     if (own <= 1 || source.whole()) return;
     std::vector<double> some;
     const std::int64_t rows = std::max<std::int64_t>(own / source.columns, 1);
+    some.reserve(static_cast<std::size_t>(rows * source.width));
     for (std::int64_t i = 0; i < rows * source.width; ++i)
       some.push_back(numbers[static_cast<std::size_t>(source.place(i) % own)]);
     numbers = std::move(some);
