@@ -137,14 +137,15 @@ Flow Maker::input(const LayerSpec& layer) {
 
 Flows Maker::make() {
   Flows given;
-  for (const auto& [name, shape] : source_.shapes)
+  for (const auto& given_shape : source_.shapes) {
+    const std::string& name = given_shape.first;
     if (!name.empty() &&
-        std::ranges::none_of(model_.layers,
-                             [&, &name = name](const LayerSpec& layer) {
-                               return layer.name == name;
-                             }))
+        std::ranges::none_of(model_.layers, [&](const LayerSpec& layer) {
+          return layer.name == name;
+        }))
       throw Error{Code::kUsage,
                   "--shape: the model has no input " + in_quotes(name)};
+  }
   if (model_.layers.empty()) refuse("its model has no layers");
   if (model_.sequential) {
     given.push_back(input(model_.layers[0]));
