@@ -139,12 +139,11 @@ void Crew::look_after(Coordinator* coordinator, RunContext* context) {
     workers_.replace(ended);
   }
   if (workers_.all_given_up() &&
-      (context == nullptr || context->members.present().empty())) {
+      (context == nullptr || context->members.present().empty()))
     throw Error{Code::kUnavailable,
                 "no worker lives of those that were started; their messages "
                 "are above" +
                     (context == nullptr ? hint() : "")};
-  }
   workers_.start_due();
   if (context != nullptr && options_.min_workers == 0)
     context->absent = started_workers(options_) - workers_.expected();

@@ -1,24 +1,11 @@
 #!/bin/bash
 # Files beside the model: weights outside of an ONNX file are an input, which the output
 # must not replace; a state dict says what of it is not used; devices have no end.
-python3 - <<'PY'
+PYTHONPATH=$DL_TEST_ROOT/tests/cli/dl-import python3 -B - <<'PY'
 import json
 import struct
 
-
-def varint(n):
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value if isinstance(value, bytes) else value.encode()
-    return varint(number << 3 | 2) + varint(len(value)) + value
+from _protobuf import field
 
 
 def value(number, name, dims):

@@ -4,24 +4,10 @@
 # DL_MUTANTS says how many mutants are tried.
 golden=$DL_TEST_ROOT/tests/golden/onnx
 head -c 1500 "$golden/image.onnx" >cut.onnx
-python3 - <<'PY'
+PYTHONPATH=$DL_TEST_ROOT/tests/cli/dl-import python3 -B - <<'PY'
 import struct
 
-
-def varint(n):
-    n &= (1 << 64) - 1
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value if isinstance(value, bytes) else value.encode()
-    return varint(number << 3 | 2) + varint(len(value)) + value
+from _protobuf import field
 
 
 def node(op, inputs, outputs, *attributes, name="n"):
