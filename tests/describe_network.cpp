@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "libcore/convert/import/keras/classes.h"
-#include "libcore/nn/config.h"
-#include "libcore/nn/layers_page.h"
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/config/layers_page.h"
 
 int main(int count, char** arguments) {
   const std::string_view what = count == 2 ? arguments[1] : "";

@@ -21,7 +21,7 @@
 #include "libcore/eval/model.h"
 #include "libcore/eval/report.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/predictor.h"
+#include "libcore/nn/predict/predictor.h"
 #include "tools/predictor-options.h"
 
 namespace {

@@ -11,12 +11,12 @@
 #include "libcore/base/error.h"
 #include "libcore/cli/tool.h"
 #include "libcore/convert/export/diagram.h"
-#include "libcore/convert/export/keras.h"
-#include "libcore/convert/export/onnx.h"
+#include "libcore/convert/export/keras/keras.h"
+#include "libcore/convert/export/onnx/onnx.h"
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace {
 

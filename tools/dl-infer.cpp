@@ -19,10 +19,10 @@
 #include "libcore/io/overwriting.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/latent.h"
-#include "libcore/nn/part_of.h"
-#include "libcore/nn/prediction_writer.h"
-#include "libcore/nn/predictor.h"
+#include "libcore/nn/predict/latent.h"
+#include "libcore/nn/predict/part_of.h"
+#include "libcore/nn/predict/prediction_writer.h"
+#include "libcore/nn/predict/predictor.h"
 #include "tools/predictor-options.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #define DL_TOOLS_PREDICTOR_OPTIONS_H_
 
 #include "libcore/cli/options.h"
-#include "libcore/nn/predictor.h"
+#include "libcore/nn/predict/predictor.h"
 
 namespace dl {
 

@@ -2,9 +2,9 @@
 
 #include "libcore/base/error.h"
 #include "libcore/data/label_mask.h"
-#include "libcore/nn/batch.h"
+#include "libcore/nn/data/batch.h"
+#include "libcore/nn/data/target_source.h"
 #include "libcore/nn/layers/loss.h"
-#include "libcore/nn/target_source.h"
 
 namespace dl::eval {
 namespace {

@@ -9,8 +9,8 @@
 #include "libcore/data/metadata.h"
 #include "libcore/eval/outputs.h"
 #include "libcore/eval/report.h"
-#include "libcore/nn/config.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/model/model.h"
 #include "libcore/nn/network.h"
 #include "libcore/tensor/tensor.h"
 

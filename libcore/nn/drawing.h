@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::nn {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "libcore/nn/config.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/shape.h"
 

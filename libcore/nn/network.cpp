@@ -11,14 +11,14 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/nn/batch.h"
-#include "libcore/nn/constraints.h"
-#include "libcore/nn/initialise.h"
-#include "libcore/nn/lane.h"
-#include "libcore/nn/plan.h"
-#include "libcore/nn/targets.h"
+#include "libcore/nn/data/batch.h"
+#include "libcore/nn/data/targets.h"
+#include "libcore/nn/lane/lane.h"
+#include "libcore/nn/model/initialise.h"
+#include "libcore/nn/plan/plan.h"
 #include "libcore/nn/time_segments.h"
-#include "libcore/nn/update_plan.h"
+#include "libcore/nn/update/constraints.h"
+#include "libcore/nn/update/update_plan.h"
 
 namespace dl::nn {
 

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "libcore/data/normalizer.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/tensor.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "libcore/nn/carried.h"
+#include "libcore/nn/predict/carried.h"
 
 namespace dl::nn {
 

@@ -7,7 +7,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/convert/import/keras/model.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {

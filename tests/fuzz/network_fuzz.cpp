@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/layout.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,

@@ -14,7 +14,7 @@
 #include "libcore/convert/import/onnx/make.h"
 #include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/read.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace {
 

@@ -30,8 +30,8 @@
 #include "libcore/data/shard.h"
 #include "libcore/device/open.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/model.h"
-#include "libcore/nn/targets.h"
+#include "libcore/nn/data/targets.h"
+#include "libcore/nn/model/model.h"
 
 namespace {
 

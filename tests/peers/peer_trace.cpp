@@ -39,8 +39,8 @@
 #include "libcore/device/open.h"
 #include "libcore/io/sink.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/model.h"
-#include "libcore/nn/pretrain.h"
+#include "libcore/nn/model/model.h"
+#include "libcore/nn/model/pretrain.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/pretrain.h"
+#include "libcore/nn/model/pretrain.h"
 
 namespace dl::cluster {
 namespace {

@@ -29,7 +29,7 @@
 #include "libcore/data/epoch.h"
 #include "libcore/eval/outputs.h"
 #include "libcore/exchange/gradient_diversity.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::cluster {
 

@@ -10,8 +10,8 @@
 #include "libcore/cluster/store/run_directory.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/data/outliers.h"
-#include "libcore/nn/fit_decorrelation.h"
-#include "libcore/nn/targets.h"
+#include "libcore/nn/data/fit_decorrelation.h"
+#include "libcore/nn/data/targets.h"
 
 namespace dl::cluster {
 namespace {

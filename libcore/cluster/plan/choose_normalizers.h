@@ -9,7 +9,7 @@
 #include "libcore/base/log.h"
 #include "libcore/cluster/plan/master_options.h"
 #include "libcore/cluster/records/master_data.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::cluster {
 

@@ -6,9 +6,9 @@
 #include "libcore/cluster/store/early_stopping.h"
 #include "libcore/device/open.h"
 #include "libcore/eval/model.h"
-#include "libcore/nn/batch.h"
+#include "libcore/nn/data/batch.h"
+#include "libcore/nn/data/target_source.h"
 #include "libcore/nn/layers/loss.h"
-#include "libcore/nn/target_source.h"
 
 namespace dl::cluster {
 

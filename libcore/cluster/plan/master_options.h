@@ -16,7 +16,7 @@
 #include "libcore/cluster/transport/own_address.h"
 #include "libcore/cluster/transport/transport.h"
 #include "libcore/data/metadata.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::cluster {
 

@@ -13,8 +13,8 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
-#include "libcore/nn/chance.h"
-#include "libcore/nn/data_check.h"
+#include "libcore/nn/data/chance.h"
+#include "libcore/nn/data/data_check.h"
 
 namespace dl::cluster {
 

@@ -15,8 +15,8 @@
 #include "libcore/cluster/protocol/message_limits.h"
 #include "libcore/cluster/records/master_data.h"
 #include "libcore/cluster/store/run_state.h"
-#include "libcore/nn/model.h"
-#include "libcore/nn/transfer.h"
+#include "libcore/nn/model/model.h"
+#include "libcore/nn/model/transfer.h"
 
 namespace dl::cluster {
 

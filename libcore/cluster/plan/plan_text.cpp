@@ -7,7 +7,7 @@
 #include "libcore/cluster/plan/plan.h"
 #include "libcore/nn/drawing.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/value_memory.h"
+#include "libcore/nn/plan/value_memory.h"
 
 namespace dl::cluster {
 namespace {

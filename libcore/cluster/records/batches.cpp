@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/nn/batch.h"
+#include "libcore/nn/data/batch.h"
 
 namespace dl::cluster {
 CheckRecord check_for(const nn::NetworkConfig& network,

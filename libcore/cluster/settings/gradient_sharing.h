@@ -5,7 +5,7 @@
 #ifndef DL_LIBCORE_CLUSTER_SETTINGS_GRADIENT_SHARING_H_
 #define DL_LIBCORE_CLUSTER_SETTINGS_GRADIENT_SHARING_H_
 
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::cluster {
 

@@ -14,7 +14,7 @@
 #include "libcore/base/log.h"
 #include "libcore/cluster/store/run_state.h"
 #include "libcore/cluster/store/update_log.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::cluster {
 

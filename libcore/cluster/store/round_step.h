@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "libcore/exchange/outer_optimizer.h"
-#include "libcore/nn/constrainer.h"
+#include "libcore/nn/update/constrainer.h"
 
 namespace dl::cluster {
 

@@ -13,7 +13,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/base/log.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::cluster {
 

@@ -14,8 +14,8 @@
 #include "libcore/cluster/store/loss_watch.h"
 #include "libcore/cluster/store/ranges.h"
 #include "libcore/exchange/fasgd.h"
-#include "libcore/nn/constrainer.h"
-#include "libcore/nn/host_updater.h"
+#include "libcore/nn/update/constrainer.h"
+#include "libcore/nn/update/host_updater.h"
 
 namespace dl::cluster {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "libcore/data/normalizer.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/network.h"
 #include "libcore/tensor/precision.h"
 

@@ -18,7 +18,7 @@
 #include "libcore/cluster/worker/update_coder.h"
 #include "libcore/exchange/device_quanta.h"
 #include "libcore/exchange/fasgd.h"
-#include "libcore/nn/constrainer.h"
+#include "libcore/nn/update/constrainer.h"
 
 namespace dl::cluster {
 

@@ -24,7 +24,7 @@
 
 #include "libcore/cluster/protocol/message.h"
 #include "libcore/cluster/settings/averaging_settings.h"
-#include "libcore/nn/constrainer.h"
+#include "libcore/nn/update/constrainer.h"
 
 namespace dl::cluster {
 

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "libcore/cluster/protocol/message.h"
-#include "libcore/nn/constrainer.h"
-#include "libcore/nn/host_updater.h"
+#include "libcore/nn/update/constrainer.h"
+#include "libcore/nn/update/host_updater.h"
 
 namespace dl::cluster {
 

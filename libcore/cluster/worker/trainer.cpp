@@ -13,7 +13,7 @@
 #include "libcore/data/normalizer.h"
 #include "libcore/device/instructions.h"
 #include "libcore/eval/model.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::cluster {
 namespace {

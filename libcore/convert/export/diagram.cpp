@@ -1,7 +1,7 @@
 #include "libcore/convert/export/diagram.h"
 
 #include "libcore/convert/export/layer_name.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::convert {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "libcore/nn/layout.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::convert {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "libcore/nn/layout.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::convert {
 

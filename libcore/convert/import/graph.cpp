@@ -4,8 +4,8 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/names.h"
-#include "libcore/nn/config_check.h"
-#include "libcore/nn/settings.h"
+#include "libcore/nn/config/config_check.h"
+#include "libcore/nn/config/settings.h"
 
 namespace dl::convert {
 namespace {

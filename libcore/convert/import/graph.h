@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::convert {

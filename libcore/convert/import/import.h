@@ -10,7 +10,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/convert/import/graph.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::convert {

@@ -19,7 +19,7 @@
 
 #include "libcore/base/json.h"
 #include "libcore/nn/layout.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::convert {
 

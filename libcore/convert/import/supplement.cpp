@@ -8,7 +8,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layout.h"
 
 namespace dl::convert {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "libcore/convert/import/import.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::convert {
 

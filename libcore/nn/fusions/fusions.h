@@ -6,7 +6,7 @@
 #ifndef DL_LIBCORE_NN_FUSIONS_FUSIONS_H_
 #define DL_LIBCORE_NN_FUSIONS_FUSIONS_H_
 
-#include "libcore/nn/plan.h"
+#include "libcore/nn/plan/plan.h"
 
 namespace dl::nn {
 

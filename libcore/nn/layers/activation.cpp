@@ -1,6 +1,6 @@
 // An activation by itself.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/fused_activation.h"
 
 namespace dl::nn::layers {

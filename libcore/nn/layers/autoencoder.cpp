@@ -1,8 +1,8 @@
 // A dense layer that can learn by itself what it is to make of its input: to
 // give back what was there before some of it was lost (Vincent et al. 2008).
 
-#include "libcore/nn/keys.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layers/dense.h"
 #include "libcore/nn/layers/fused_activation.h"
 #include "libcore/nn/layers/linear.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/gaussian_output.h"
 #include "libcore/nn/layers/output.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layers/convolution.h"
 #include "libcore/nn/layers/window.h"
 

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 #include "libcore/nn/layer.h"
 
 namespace dl::nn::layers {

@@ -1,6 +1,6 @@
 #include "libcore/nn/layers/convolution.h"
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/window.h"
 
 namespace dl::nn::layers {

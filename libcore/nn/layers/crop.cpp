@@ -1,6 +1,6 @@
 // The middle of images and series.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/moves.h"
 
 namespace dl::nn::layers {

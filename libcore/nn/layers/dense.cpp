@@ -2,7 +2,7 @@
 
 #include "libcore/nn/layers/dense.h"
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/fused_activation.h"
 #include "libcore/nn/layers/linear.h"
 

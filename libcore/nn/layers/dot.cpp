@@ -1,6 +1,6 @@
 // Products, distances and lengths of vectors: the last dimension of values.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/elementwise.h"
 #include "libcore/nn/layers/rows.h"
 

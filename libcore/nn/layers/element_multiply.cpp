@@ -1,8 +1,8 @@
 // y = w x + b, number by number of the last dimension: a batch normalisation
 // about 0 with variance 1.
 
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,9 +1,9 @@
 // Rows of a table by number: what a token means.
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/rows.h"
 
 namespace dl::nn::layers {

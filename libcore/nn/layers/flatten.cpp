@@ -1,6 +1,6 @@
 // Any shape to one dimension, in row-major order: only the shape changes.
 
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/layer_type.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -4,9 +4,9 @@
 #ifndef DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
 #define DL_LIBCORE_NN_LAYERS_FUSED_ACTIVATION_H_
 
+#include "libcore/nn/config/layer_type.h"
+#include "libcore/nn/config/settings.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
-#include "libcore/nn/settings.h"
 
 namespace dl::nn::layers {
 

@@ -5,8 +5,8 @@
 #ifndef DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_
 #define DL_LIBCORE_NN_LAYERS_GAUSSIAN_OUTPUT_H_
 
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 

@@ -1,8 +1,8 @@
 // Pooling over all steps of a sequence, or all places of an image.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn {
 

@@ -1,6 +1,6 @@
 // Gated recurrent units; tensor/recurrent.h has the formulas.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/recurrent.h"
 
 namespace dl::nn::layers {

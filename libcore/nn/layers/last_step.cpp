@@ -1,8 +1,8 @@
 // Of sequences, steps by where their padding is.
 
 #include "libcore/base/error.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/rows.h"
 
 namespace dl::nn::layers {

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/fold.h"
 
 namespace dl::nn::layers {

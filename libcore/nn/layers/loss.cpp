@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/fused_activation.h"
 #include "libcore/nn/layers/gaussian_output.h"
 #include "libcore/nn/layers/loss.h"

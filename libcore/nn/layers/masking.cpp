@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/rows.h"
 
 namespace dl::nn::layers {

@@ -1,9 +1,9 @@
 // Inputs side by side along an axis.
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 

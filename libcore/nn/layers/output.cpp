@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/gaussian_output.h"
 
 namespace dl::nn::layers {

@@ -1,8 +1,8 @@
 // Pooling of images and of volumes by a window.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 #include "libcore/nn/layers/window.h"
 
 namespace dl::nn::layers {

@@ -3,7 +3,7 @@
 
 #include "libcore/nn/layers/recurrent.h"
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 
 namespace dl::nn {
 

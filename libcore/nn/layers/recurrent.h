@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn {
 

@@ -1,9 +1,9 @@
 // A vector at each of several steps.
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -7,9 +7,9 @@
 #include <array>
 
 #include "libcore/base/philox.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 namespace {

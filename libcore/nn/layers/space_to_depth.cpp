@@ -1,6 +1,6 @@
 // Squares of pixels as channels of one.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/moves.h"
 
 namespace dl::nn::layers {

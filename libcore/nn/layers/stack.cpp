@@ -2,9 +2,9 @@
 // them alike, with the same parameters; and one of them again.
 
 #include "libcore/base/error.h"
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
-#include "libcore/nn/layer_type.h"
 
 namespace dl::nn::layers {
 namespace {

@@ -1,6 +1,6 @@
 // More pixels, or steps, for each.
 
-#include "libcore/nn/keys.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/layers/moves.h"
 
 namespace dl::nn {

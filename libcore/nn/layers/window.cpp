@@ -4,8 +4,8 @@
 #include <iterator>
 #include <string>
 
-#include "libcore/nn/keys.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/keys.h"
+#include "libcore/nn/config/layer_type.h"
 
 namespace dl::nn {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "libcore/nn/config_table.h"
-#include "libcore/nn/names.h"
-#include "libcore/nn/settings.h"
+#include "libcore/nn/config/config_table.h"
+#include "libcore/nn/config/names.h"
+#include "libcore/nn/config/settings.h"
 #include "libcore/tensor/device.h"
 
 namespace dl::nn {

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/nn/layout.h"
-#include "libcore/nn/value_memory.h"
+#include "libcore/nn/plan/value_memory.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::nn {

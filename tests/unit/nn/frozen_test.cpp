@@ -3,8 +3,8 @@
 #include <map>
 #include <mutex>
 
-#include "libcore/nn/plan.h"
-#include "libcore/nn/update_plan.h"
+#include "libcore/nn/plan/plan.h"
+#include "libcore/nn/update/update_plan.h"
 #include "tests/unit/nn/gradient_check.h"
 #include "tests/unit/nn/random_graph.h"
 

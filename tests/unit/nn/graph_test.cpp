@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "libcore/nn/plan.h"
+#include "libcore/nn/plan/plan.h"
 #include "tests/unit/nn/gradient_check.h"
 
 namespace dl::nn {

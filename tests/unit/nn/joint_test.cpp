@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/nn/plan.h"
+#include "libcore/nn/plan/plan.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::nn {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::nn::testing {
 

@@ -11,7 +11,7 @@
 
 #include "libcore/base/error.h"
 #include "libcore/base/philox.h"
-#include "libcore/nn/layer_type.h"
+#include "libcore/nn/config/layer_type.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::nn::testing {

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "libcore/nn/latent.h"
-#include "libcore/nn/model.h"
-#include "libcore/nn/part_of.h"
-#include "libcore/nn/targets.h"
+#include "libcore/nn/data/targets.h"
+#include "libcore/nn/model/model.h"
+#include "libcore/nn/predict/latent.h"
+#include "libcore/nn/predict/part_of.h"
 #include "tests/unit/nn/gradient_check.h"
 
 namespace dl::nn {

@@ -11,7 +11,7 @@
 
 #include "libcore/base/philox.h"
 #include "libcore/device/open.h"
-#include "libcore/nn/batch.h"
+#include "libcore/nn/data/batch.h"
 #include "libcore/nn/layout.h"
 #include "libcore/nn/network.h"
 

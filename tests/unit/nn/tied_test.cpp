@@ -1,8 +1,8 @@
 // Dense layers that use the weight of another, transposed.
 
-#include "libcore/nn/model.h"
-#include "libcore/nn/part_of.h"
-#include "libcore/nn/transfer.h"
+#include "libcore/nn/model/model.h"
+#include "libcore/nn/model/transfer.h"
+#include "libcore/nn/predict/part_of.h"
 #include "tests/unit/nn/gradient_check.h"
 
 namespace dl::nn {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libcore/convert/import/dl4j/site.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::convert::dl4j {
 

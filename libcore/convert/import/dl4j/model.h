@@ -16,7 +16,7 @@
 #include "libcore/convert/import/graph.h"
 #include "libcore/convert/import/zip.h"
 #include "libcore/data/normalizer.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 #include "libcore/tensor/shape.h"
 
 namespace dl::convert::dl4j {

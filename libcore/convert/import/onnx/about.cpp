@@ -6,7 +6,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/base/error.h"
-#include "libcore/nn/targets.h"
+#include "libcore/nn/data/targets.h"
 
 namespace dl::convert::onnx {
 namespace {

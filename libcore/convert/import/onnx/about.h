@@ -10,7 +10,7 @@
 
 #include "libcore/convert/import/onnx/model.h"
 #include "libcore/data/normalizer.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 
 namespace dl::convert::onnx {
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "libcore/nn/chance.h"
+#include "libcore/nn/data/chance.h"
 #include "tests/unit/cluster/master/simulation.h"
 #include "tests/unit/cluster/master/whole_run.h"
 

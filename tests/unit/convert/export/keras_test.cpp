@@ -1,11 +1,11 @@
 // Whether Keras loads what is written, and says the same, is for
 // tests/peers/keras_export.py.
 
-#include "libcore/convert/export/keras.h"
+#include "libcore/convert/export/keras/keras.h"
 
 #include <catch2/catch.hpp>
 
-#include "libcore/convert/export/keras_model.h"
+#include "libcore/convert/export/keras/model.h"
 #include "tests/unit/nn/support.h"
 
 namespace dl::convert {

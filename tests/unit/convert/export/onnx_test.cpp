@@ -2,7 +2,7 @@
 // network that there is goes through it.  Whether it computes the same is for
 // tests/peers/onnx_export.py, which has a runtime.
 
-#include "libcore/convert/export/onnx.h"
+#include "libcore/convert/export/onnx/onnx.h"
 
 #define ONNX_ML 1
 #define ONNX_NAMESPACE onnx

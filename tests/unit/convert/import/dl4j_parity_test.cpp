@@ -16,7 +16,7 @@
 #include "libcore/convert/import/file.h"
 #include "libcore/convert/import/import.h"
 #include "libcore/device/open.h"
-#include "libcore/nn/model.h"
+#include "libcore/nn/model/model.h"
 #include "libcore/nn/network.h"
 
 namespace dl::convert {

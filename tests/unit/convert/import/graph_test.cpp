@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "libcore/base/error.h"
-#include "libcore/nn/config.h"
+#include "libcore/nn/config/config.h"
 
 namespace dl::convert {
 namespace {

@@ -1,0 +1,408 @@
+// The keys themselves, and how the table is searched.
+
+#include "libcore/nn/config/config_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/config/keys.h"
+
+namespace dl::nn {
+namespace {
+
+// Sums of steps to weights so held cannot overflow.
+constexpr std::string_view kNorm = "(0, 1000000]";
+constexpr std::string_view kBy[] = {"iteration", "epoch"};
+
+// Not a constant: the names are another file's.
+std::vector<Key> other_keys() {
+  const auto updaters = names_of<tensor::Updater>().subspan(1);  // not "none"
+  const auto schedules = names_of<Schedule::Kind>();
+  const auto inits = names_of<WeightInit>();
+  const auto fans = names_of<FanMode>();
+  const auto distributions = names_of<ScaledDistribution>();
+  const auto activations = names_of<tensor::Activation>();
+  const auto losses = names_of<tensor::Loss>();
+  const auto gradients = names_of<GradientNormalization>();
+  return {
+      {"network", "", "seed", Kind::kInteger, "0",
+       "Where all random numbers of the network start: weights and dropout.",
+       "0..9223372036854775807"},
+      {"network", "sequence", "input", Kind::kObject, "required",
+       "What one example is.", "", "input"},
+      {"network", "", "updater", Kind::kObject, R"({"type": "sgd"})",
+       "Turns gradients into updates.", "", "updater"},
+      {"network", "", "bias_updater", Kind::kObject, "(see below)",
+       "The updater of biases.", "", "updater"},
+      {"network", "", "regularization", Kind::kObject, "{}",
+       "What the size of parameters costs.", "", "regularization"},
+      {"network", "", "constraints", Kind::kObject, "{}",
+       "What weights have to keep.", "", "constraints"},
+      {"network", "", "weight_noise", Kind::kObject, "{}",
+       "What disturbs weights in training.", "", "weight_noise"},
+      {"network", "", "weight_init", Kind::kTagOrObject, R"("xavier")",
+       "What weights start from.", "", "weight_init"},
+      {"network", "", "bias_init", Kind::kNumber, "0",
+       "What biases start from."},
+      {"network", "", "gradient_normalization", Kind::kOneOf, R"("none")",
+       "What is done to gradients before anything else.", "", "", gradients},
+      {"network", "", "gradient_threshold", Kind::kNumber, "1",
+       "The limit of the clipping normalizations.", kOver0},
+      {"network", "", "tbptt_length", Kind::kInteger, "(the whole sequence)",
+       "Steps that gradients go back through time.", kCount},
+      {"network", "", "tbptt_update", Kind::kBoolean, "(false)",
+       "Updates the parameters after each tbptt_length steps."},
+      {"network", "sequence", "layers", Kind::kObjects, "required",
+       "The layers in their order, an output layer last.", "", "layer"},
+      {"network", "graph", "inputs", Kind::kObjects, "required",
+       "What one example is made of.", "", "graph_input"},
+      {"network", "graph", "nodes", Kind::kObjects, "required",
+       "The layers and what goes into each.", "", "node"},
+      {"network", "graph", "outputs", Kind::kNames, "required",
+       "The nodes whose values the network gives: layers with a loss."},
+
+      {"input", "", "shape", Kind::kShape, "required",
+       "Extents of one example, [height, width, channels] for an image.",
+       kCount},
+
+      {"graph_input", "", "name", Kind::kName, "required",
+       "Names the input in nodes, and its tensor in data: features/NAME."},
+      {"graph_input", "", "shape", Kind::kShape, "required",
+       "Extents of one example of it.", kCount},
+
+      {"node", "", "from", Kind::kNames, "(the node before)",
+       "What goes in, inputs or nodes; of the first node, the first input."},
+      {"node", "", "shares", Kind::kName, "(its own)",
+       "A node of the type, whose settings and parameters this one has."},
+
+      {"updater", "", "type", Kind::kTag, "required", "The rule.", "", "",
+       updaters},
+      {"updater", "sgd adam adamw amsgrad adamax nadam adabelief",
+       "learning_rate", Kind::kNumberOrObject, "0.001", "How far a step goes.",
+       kAtLeast0, "schedule"},
+      {"updater", "nesterov adagrad rmsprop", "learning_rate",
+       Kind::kNumberOrObject, "0.1", "How far a step goes.", kAtLeast0,
+       "schedule"},
+      {"updater", "adadelta", "learning_rate", Kind::kNumberOrObject, "1",
+       "How far a step goes.", kAtLeast0, "schedule"},
+      {"updater", "nesterov", "momentum", Kind::kNumberOrObject, "0.9",
+       "What the velocity keeps of itself.", kShare, "schedule"},
+      {"updater", "adam adamw amsgrad adamax nadam adabelief", "beta1",
+       Kind::kNumber, "0.9", "Decay of the mean of gradients.", kShare},
+      {"updater", "adam adamw amsgrad nadam adabelief", "beta2", Kind::kNumber,
+       "0.999", "Decay of the mean of squared gradients.", kShare},
+      {"updater", "adamax", "beta2", Kind::kNumber, "0.999",
+       "Decay of the largest gradient.", kShare},
+      {"updater", "rmsprop adadelta", "decay", Kind::kNumber, "0.95",
+       "Decay of the mean of squared gradients.", kShare},
+      {"updater", "adam rmsprop adamw amsgrad adamax nadam", "epsilon",
+       Kind::kNumber, "1e-8", "Keeps the divisor from zero.", kOver0},
+      {"updater", "adagrad adadelta", "epsilon", Kind::kNumber, "1e-6",
+       "Keeps the divisor from zero.", kOver0},
+      {"updater", "adabelief", "epsilon", Kind::kNumber, "1e-14",
+       "Keeps the divisor from zero.", kOver0},
+      {"updater", "adamw", "weight_decay", Kind::kNumber, "0.01",
+       "What each step takes of a weight, times the learning rate.", kAtLeast0},
+
+      {"schedule", "", "schedule", Kind::kTag, "required", "The rule.", "", "",
+       schedules},
+      {"schedule",
+       "fixed step exponential polynomial inverse sigmoid cosine cycle",
+       "initial", Kind::kNumber, "required", "The value at the start.",
+       kAtLeast0},
+      {"schedule", "step exponential", "decay", Kind::kNumber, "required",
+       "The factor.", kOver0},
+      {"schedule", "inverse sigmoid", "decay", Kind::kNumber, "required",
+       "How fast the value falls.", kOver0},
+      {"schedule", "cycle", "decay", Kind::kNumber, "0.1",
+       "What the end of a cycle leaves of the initial value.", "(0, 1]"},
+      {"schedule", "step", "every", Kind::kInteger, "required",
+       "How long a step is.", kCount},
+      {"schedule", "polynomial", "power", Kind::kNumber, "1",
+       "The exponent; 1 is a straight line.", kOver0},
+      {"schedule", "inverse", "power", Kind::kNumber, "1", "The exponent.",
+       kOver0},
+      {"schedule", "polynomial cosine", "limit", Kind::kInteger, "required",
+       "When the value has come to final.", kCount},
+      {"schedule", "polynomial", "final", Kind::kNumber, "(none)",
+       "The value at the end; else 0.", kAtLeast0},
+      {"schedule", "cosine", "final", Kind::kNumber, "0",
+       "The value at the end.", kAtLeast0},
+      {"schedule", "sigmoid", "middle", Kind::kInteger, "required",
+       "When the value has come down to half.", kCount},
+      {"schedule", "cycle", "peak", Kind::kNumber, "required",
+       "The value between rise and fall.", kAtLeast0},
+      {"schedule", "cycle", "length", Kind::kInteger, "required",
+       "How long a cycle is.", kCount},
+      {"schedule", "cycle", "annealing", Kind::kNumber, "0.1",
+       "The share of a cycle, at its end, that goes below the initial value.",
+       kShare},
+      {"schedule", "map", "values", Kind::kMap, "required",
+       "Values, each by what is counted when it begins to hold.", kAtLeast0},
+      {"schedule", "", "warmup", Kind::kInteger, "0",
+       "For how long the value first rises from 0.", "0..2147483647"},
+      {"schedule", "", "by", Kind::kOneOf, R"("iteration")",
+       "What is counted, from 0.", "", "", kBy},
+
+      {"regularization", "", "l1", Kind::kNumber, "0",
+       "Cost of each weight's absolute value.", kAtLeast0},
+      {"regularization", "", "l2", Kind::kNumber, "0",
+       "Cost of half of each weight's square.", kAtLeast0},
+      {"regularization", "", "l1_bias", Kind::kNumber, "0", "l1 of the biases.",
+       kAtLeast0},
+      {"regularization", "", "l2_bias", Kind::kNumber, "0", "l2 of the biases.",
+       kAtLeast0},
+      {"regularization", "", "weight_decay", Kind::kNumber, "0",
+       "What each step takes of a weight, times the learning rate.", kAtLeast0},
+      {"regularization", "", "weight_decay_bias", Kind::kNumber, "0",
+       "weight_decay of the biases.", kAtLeast0},
+
+      {"constraints", "", "max_norm", Kind::kNumber, "(no limit)",
+       "The largest norm of the weights of one output.", kNorm},
+      {"constraints", "", "min_norm", Kind::kNumber, "0",
+       "The smallest norm of the weights of one output.", "[0, 1000000]"},
+      {"constraints", "", "rate", Kind::kNumber, "1",
+       "How far each update brings a norm towards its bound.", "(0, 1]"},
+      {"constraints", "", "non_negative", Kind::kBoolean, "false",
+       "Makes weights 0 that are less."},
+      {"constraints", "", "biases", Kind::kBoolean, "false",
+       "Holds a layer's biases to the same, as one vector."},
+
+      {"weight_noise", "", "drop_connect", Kind::kNumber, "0",
+       "The share of weights that is dropped.", kShare},
+      {"weight_noise", "", "deviation", Kind::kNumber, "0",
+       "The standard deviation of normal noise.", kAtLeast0},
+      {"weight_noise", "", "multiplicative", Kind::kBoolean, "false",
+       "Multiplies by the noise, around 1; else adds it."},
+
+      {"weight_init", "", "type", Kind::kTag, "required", "The distribution.",
+       "", "", inits},
+      {"weight_init", "constant", "value", Kind::kNumber, "required",
+       "The value of every weight."},
+      {"weight_init", "normal truncated_normal", "deviation", Kind::kNumber,
+       "(1 / sqrt(fan in))", "The standard deviation.", kOver0},
+      {"weight_init", "uniform", "limit", Kind::kNumber, "(1 / sqrt(fan in))",
+       "No weight is larger, nor less than its negative.", kOver0},
+      {"weight_init", "log_normal", "mean", Kind::kNumber, "0",
+       "The mean of the logarithm."},
+      {"weight_init", "log_normal", "deviation", Kind::kNumber, "1",
+       "The standard deviation of the logarithm.", kOver0},
+      {"weight_init", "variance_scaling", "scale", Kind::kNumber, "1",
+       "What the variance is, times the fan.", kOver0},
+      {"weight_init", "variance_scaling", "mode", Kind::kOneOf, R"("fan_in")",
+       "Which fan; fan_avg is the mean of both.", "", "", fans},
+      {"weight_init", "variance_scaling", "distribution", Kind::kOneOf,
+       R"("truncated_normal")", "What the weights are drawn from.", "", "",
+       distributions},
+      {"weight_init", "orthogonal", "gain", Kind::kNumber, "1",
+       "What the matrix is multiplied with.", kOver0},
+
+      {"activation", "", "type", Kind::kTag, "required", "The function.", "",
+       "", activations},
+      {"activation", "leaky_relu", "alpha", Kind::kNumber, "0.01",
+       "The slope under 0.", kAtLeast0},
+      {"activation", "elu", "alpha", Kind::kNumber, "1",
+       "Where the function ends under 0 is -alpha.", kAtLeast0},
+      {"activation", "gelu", "approximate", Kind::kBoolean, "(false)",
+       "Computes the form with tanh."},
+      {"activation", "capped_relu", "max", Kind::kNumber, "required",
+       "The largest value.", kOver0},
+      {"activation", "capped_relu", "negative_slope", Kind::kNumber, "0",
+       "The slope below the threshold.", kAtLeast0},
+      {"activation", "capped_relu", "threshold", Kind::kNumber, "0",
+       "From where on x is handed on.", kAtLeast0},
+      {"activation", "thresholded_relu", "theta", Kind::kNumber, "1",
+       "Up to where the function is 0.", kAtLeast0},
+      {"activation", "swish", "beta", Kind::kNumber, "1",
+       "The factor within the sigmoid."},
+      {"activation", "hard_sigmoid", "slope", Kind::kNumber, "0.2",
+       "The slope between the ends.", kOver0},
+
+      {"loss", "", "type", Kind::kTag, "required", "The loss.", "", "", losses},
+      {"loss", "huber", "delta", Kind::kNumber, "1",
+       "From which error on it grows like a line.", kOver0},
+      {"loss", "focal binary_focal", "gamma", Kind::kNumber, "2",
+       "How much less what is right already counts.", kAtLeast0},
+      {"loss", "focal", "alpha", Kind::kNumber, "1", "A factor.", kOver0},
+      {"loss", "binary_focal", "alpha", Kind::kNumber, "(1 for both)",
+       "What t counts; 1 - t then counts 1 - alpha.", "[0, 1]"},
+  };
+}
+
+// A node has the keys of a layer as well.
+bool is_of(const Key& key, std::string_view object) {
+  return key.object == object || (object == "node" && key.object == "layer");
+}
+
+std::string integers(std::string_view range) {
+  return "integers " + std::string(range);
+}
+
+std::string number_in(std::string_view range) {
+  if (range.empty()) return "number";
+  const Interval i = interval_of(range);
+  if (i.low == 0 && i.high == std::numeric_limits<double>::infinity())
+    return i.low_open ? "number > 0" : "number >= 0";
+  return "number in " + std::string(range);
+}
+
+std::string numbers_in(std::string_view range) {
+  return number_in(range).replace(0, 6, "numbers");
+}
+
+std::string one_of(std::span<const std::string_view> values) {
+  std::string text;
+  for (const std::string_view value : values)
+    text.append(text.empty() ? "" : ", ").append(value);
+  return "one of " + text;
+}
+
+}  // namespace
+
+// But for the variants.
+bool Key::operator==(const Key& other) const {
+  return object == other.object && name == other.name && kind == other.kind &&
+         fallback == other.fallback && doc == other.doc &&
+         range == other.range && of == other.of &&
+         std::ranges::equal(values, other.values);
+}
+
+Json Key::default_value() const {
+  if (required() || fallback.starts_with('(')) return nullptr;
+  return parse_json(fallback, "a default", Code::kBug);
+}
+
+std::string Key::wanted() const {
+  switch (kind) {
+    case Kind::kTag:
+      // They are too many for a line.
+      if (object == "layer") return "a type of dl-layers(5)";
+      return one_of(values);
+    case Kind::kOneOf:
+      return one_of(values);
+    case Kind::kInteger:
+      return "integer " + std::string(range);
+    case Kind::kNumber:
+      return number_in(range);
+    case Kind::kBoolean:
+      return "true or false";
+    case Kind::kName:
+      return "a name of letters, digits, '_', '-', '.'";
+    case Kind::kNames:
+      return "a name, or an array of names";
+    case Kind::kShape:
+      return "array of 1 to 7 " + integers(range);
+    case Kind::kTuple:
+      return std::string(of) + ", " + integers(range);
+    case Kind::kNumbers:
+      return "array of " + numbers_in(range);
+    case Kind::kObject:
+      return std::string(of) + " object";
+    case Kind::kObjects:
+      return "array of one or more " + std::string(of) + " objects";
+    case Kind::kNumberOrObject:
+      return number_in(range) + ", or " + std::string(of) + " object";
+    case Kind::kMap:
+      return "object of numbers" + number_in(range).substr(6) +
+             " by integer, one for 0";
+    case Kind::kTagOrObject:
+      return std::string(of) + " name or object";
+  }
+  return {};
+}
+
+std::size_t Key::places() const {
+  return 1 + static_cast<std::size_t>(std::ranges::count(of, ','));
+}
+
+bool Key::belongs_to(std::string_view tag) const {
+  if (variants.empty() || tag.empty()) return true;
+  for (std::size_t at = 0; at < variants.size();) {
+    const std::size_t end = std::min(variants.find(' ', at), variants.size());
+    if (std::string_view(variants).substr(at, end - at) == tag) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+bool Interval::contains(double x) const {
+  return (low_open ? x > low : x >= low) && (high_open ? x < high : x <= high);
+}
+
+Interval interval_of(std::string_view range) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  Interval interval{-kInf, kInf, true, true};
+  if (range.empty()) return interval;
+  const auto number = [](std::string_view text) {
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  if (const auto dots = range.find(".."); dots != std::string_view::npos)
+    return {number(range.substr(0, dots)), number(range.substr(dots + 2)),
+            false, false};
+  const auto comma = range.find(", ");
+  interval.low = number(range.substr(1, comma - 1));
+  interval.low_open = range.front() == '(';
+  const std::string_view high =
+      range.substr(comma + 2, range.size() - comma - 3);
+  interval.high = high == "inf" ? kInf : number(high);
+  interval.high_open = range.back() == ')';
+  return interval;
+}
+
+std::span<const Key> all_keys() {
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> all = other_keys();
+    std::ranges::move(layer_keys(), std::back_inserter(all));
+    return all;
+  }();
+  return keys;
+}
+
+const Key* tag_of(std::string_view object) {
+  for (const Key& key : all_keys())
+    if (is_of(key, object) && key.kind == Kind::kTag) return &key;
+  return nullptr;
+}
+
+std::vector<std::string_view> kinds_of(std::string_view object) {
+  if (object == "network") return {"sequence", "graph"};
+  const Key* tag = tag_of(object);
+  if (tag == nullptr) return {""};
+  return {tag->values.begin(), tag->values.end()};
+}
+
+std::string kind_of(std::string_view object, const Json& value) {
+  if (object == "network") {
+    for (const char* key : {"inputs", "nodes", "outputs"})
+      if (value.contains(key)) return "graph";
+    return "sequence";
+  }
+  const Key* tag = tag_of(object);
+  if (tag == nullptr) return "";
+  const auto it = value.find(std::string(tag->name));
+  const bool known =
+      it != value.end() && it->is_string() &&
+      std::ranges::count(tag->values, it->get_ref<const std::string&>()) == 1;
+  return known ? it->get<std::string>() : "";
+}
+
+std::vector<const Key*> keys_of(std::string_view object, std::string_view tag) {
+  std::vector<const Key*> found;
+  for (const Key& key : all_keys())
+    if (is_of(key, object) && key.belongs_to(tag)) found.push_back(&key);
+  return found;
+}
+
+const Key* find_key(std::string_view object, std::string_view tag,
+                    std::string_view name) {
+  for (const Key* key : keys_of(object, tag))
+    if (key->name == name) return key;
+  return nullptr;
+}
+
+}  // namespace dl::nn

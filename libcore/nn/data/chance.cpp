@@ -1,0 +1,27 @@
+#include "libcore/nn/data/chance.h"
+
+#include <cmath>
+
+#include "libcore/nn/config/layer_type.h"
+#include "libcore/nn/layers/loss.h"
+
+namespace dl::nn {
+
+std::optional<double> loss_of_chance(const NetworkConfig& network,
+                                     const tensor::Shape& outputs,
+                                     const data::Normalizer& targets) {
+  if (network.outputs.size() != 1 || outputs.rank() != 1) return std::nullopt;
+  const OutputSpec output = output_of(network);
+  const LayerConfig& layer = network.layers[network.outputs[0]];
+  if (output.loss.kind == tensor::Loss::kMeanSquaredError &&
+      targets.kind == "standardize")
+    return 1;
+  if (output.loss.kind != tensor::Loss::kNegativeLogLikelihood ||
+      (output.activation.kind != tensor::Activation::kSoftmax &&
+       !layers::is_from_logits(layer.settings)) ||
+      output.units < 2 || layer.settings.has("class_weights"))
+    return std::nullopt;
+  return std::log(static_cast<double>(output.units));
+}
+
+}  // namespace dl::nn

@@ -1,0 +1,24 @@
+// What a network loses that has learnt nothing.
+
+#ifndef DL_LIBCORE_NN_DATA_CHANCE_H_
+#define DL_LIBCORE_NN_DATA_CHANCE_H_
+
+#include <optional>
+
+#include "libcore/data/normalizer.h"
+#include "libcore/nn/config/config.h"
+#include "libcore/tensor/shape.h"
+
+namespace dl::nn {
+
+// The loss of a network that says the same of every example: that all classes
+// are as likely, or the mean of targets that are standardized.  Nothing where
+// that is not known: other losses, or classes that are weighted.
+// outputs: of one example.
+std::optional<double> loss_of_chance(const NetworkConfig& network,
+                                     const tensor::Shape& outputs,
+                                     const data::Normalizer& targets);
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_DATA_CHANCE_H_

@@ -1,0 +1,52 @@
+// Whether data fit a model: the one place that decides it, for training,
+// evaluation and prediction.
+
+#ifndef DL_LIBCORE_NN_DATA_DATA_CHECK_H_
+#define DL_LIBCORE_NN_DATA_DATA_CHECK_H_
+
+#include <vector>
+
+#include "libcore/data/alignment.h"
+#include "libcore/data/metadata.h"
+#include "libcore/nn/data/batch.h"
+#include "libcore/nn/model/model.h"
+
+namespace dl::nn {
+
+// What is made of labels: training and evaluation need them, and prediction
+// does not look at them.
+enum class Labels { kNeeded, kIgnored };
+
+// What there is to know of data whose labels are not looked at.
+data::Metadata without_labels(data::Metadata data);
+
+class DataCheck {
+ public:
+  // Of the model it keeps what the check needs, not the parameters.
+  explicit DataCheck(const Model& model);
+
+  // How data with this metadata are brought into the order that the model
+  // knows.  What is put right, or is odd, is in the note.
+  // Throws Error: kData, they do not fit: shapes, names of columns or classes,
+  // a dtype that the normalizer was not made for.
+  data::Alignment examine(const data::Metadata& data, Labels labels) const;
+
+  // What data with this metadata are, once aligned.
+  data::Metadata aligned(const data::Alignment& alignment,
+                         const data::Metadata& data) const {
+    return alignment.apply(data, known_);
+  }
+
+ private:
+  void check_normalizer(const data::Metadata& data, std::size_t input,
+                        data::Alignment& alignment) const;
+  void check_parts(const data::Metadata& data, bool labels) const;
+
+  Wanted wanted_;
+  std::vector<data::Normalizer> normalizers_;  // by input
+  data::Metadata known_;  // of the data that the model was trained on
+};
+
+}  // namespace dl::nn
+
+#endif  // DL_LIBCORE_NN_DATA_DATA_CHECK_H_

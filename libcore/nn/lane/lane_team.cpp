@@ -1,0 +1,91 @@
+// Running the lanes, their barrier and their sums.
+
+#include "libcore/nn/lane/lane_team.h"
+
+#include <utility>
+
+#include "libcore/base/round.h"
+
+namespace dl::nn {
+
+using tensor::View;
+
+LaneTeam::LaneTeam(int lanes, std::unique_ptr<tensor::LaneSum> sum)
+    : team_(lanes),
+      sum_(std::move(sum)),
+      work_([this](int lane) { work(lane); }),
+      slots_(static_cast<std::size_t>(lanes)),
+      errors_(static_cast<std::size_t>(lanes)) {}
+
+void LaneTeam::run(const std::function<void(int)>& task) {
+  task_ = &task;
+  arrived_ = 0;
+  failed_ = false;
+  team_.run(work_);
+  if (!failed_) return;
+  std::exception_ptr first;
+  for (std::exception_ptr& error : errors_) {
+    const std::exception_ptr taken = std::exchange(error, nullptr);
+    if (!first) first = taken;
+  }
+  std::rethrow_exception(first);
+}
+
+void LaneTeam::work(int lane) {
+  try {
+    (*task_)(lane);
+  } catch (const Released&) {
+  } catch (...) {
+    // Others of lanes apart fail because the first one did.
+    if (apart() && failed_.exchange(true)) return;
+    errors_[static_cast<std::size_t>(lane)] = std::current_exception();
+    failed_ = true;
+    if (sum_) sum_->give_up();
+    ++round_;
+    round_.notify_all();
+  }
+}
+
+void LaneTeam::barrier() {
+  if (size() == 1) return;
+  const int round = round_;
+  if (failed_) throw Released{};
+  if (++arrived_ == size()) {
+    arrived_ = 0;
+    ++round_;
+    round_.notify_all();
+  } else {
+    wait_for_change(round_, round);
+  }
+  if (failed_) throw Released{};
+}
+
+void LaneTeam::all_reduce(int lane, tensor::Device& device, View mine,
+                          View scratch) {
+  if (size() == 1) return;
+  if (apart()) {
+    sum_->all_reduce(lane, mine);
+    return barrier();
+  }
+  slots_[static_cast<std::size_t>(lane)] = mine;
+  barrier();
+  device.copy(scratch, slots_[0]);
+  for (std::size_t i = 1; i < slots_.size(); ++i)
+    device.add(scratch, 1, slots_[i]);
+  barrier();
+  device.copy(mine, scratch);
+}
+
+// The barriers of lanes apart: who goes on may wait for its device, and with
+// that for all others, which must have been asked.
+void LaneTeam::reduce(int lane, View mine) {
+  sum_->reduce(lane, mine);
+  barrier();
+}
+
+void LaneTeam::broadcast(int lane, View mine) {
+  sum_->broadcast(lane, mine);
+  barrier();
+}
+
+}  // namespace dl::nn

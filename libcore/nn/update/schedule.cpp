@@ -1,0 +1,181 @@
+#include "libcore/nn/update/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
+
+#include "libcore/nn/config/config.h"
+#include "libcore/nn/config/config_table.h"
+
+namespace dl::nn {
+namespace {
+
+// Of many workers: means of squares are over ten of a worker's own steps at
+// least.
+constexpr double kLeastBeta2 = 0.9;
+
+// One rise and one fall of equal length, then below initial to the share
+// `decay` of it.
+double cycle(const Schedule& s, double i) {
+  const double annealing = s.annealing * s.length;
+  const double half = (s.length - annealing) / 2;
+  const double at = std::fmod(i, s.length);
+  if (at < half) return s.initial + (s.peak - s.initial) * at / half;
+  if (at < 2 * half) return s.peak - (s.peak - s.initial) * (at - half) / half;
+  return s.initial * std::pow(s.decay, (at - 2 * half) / annealing);
+}
+
+double cosine(const Schedule& s, double i) {
+  if (i >= s.limit) return s.last;
+  const double share = (1 + std::cos(std::numbers::pi * i / s.limit)) / 2;
+  return s.last + (s.initial - s.last) * share;
+}
+
+double mapped(const Schedule& s, std::int64_t i) {
+  const auto after = std::ranges::upper_bound(
+      s.values, i, {}, [](const auto& value) { return value.first; });
+  return std::prev(after)->second;
+}
+
+double without_warmup(const Schedule& s, std::int64_t count) {
+  const auto i = static_cast<double>(count);
+  switch (s.kind) {
+    case Schedule::Kind::kFixed:
+      break;
+    case Schedule::Kind::kStep:
+      return s.initial * std::pow(s.decay, std::floor(i / s.every));
+    case Schedule::Kind::kExponential:
+      return s.initial * std::pow(s.decay, i);
+    case Schedule::Kind::kPolynomial:
+      return i >= s.limit ? s.last
+                          : s.last + (s.initial - s.last) *
+                                         std::pow(1 - i / s.limit, s.power);
+    case Schedule::Kind::kInverse:
+      return s.initial / std::pow(1 + s.decay * i, s.power);
+    case Schedule::Kind::kSigmoid:
+      return s.initial / (1 + std::exp(s.decay * (i - s.middle)));
+    case Schedule::Kind::kCosine:
+      return cosine(s, i);
+    case Schedule::Kind::kCycle:
+      return cycle(s, i);
+    case Schedule::Kind::kMap:
+      return mapped(s, count);
+  }
+  return s.initial;
+}
+
+// The members that keys of schedules are, but for those of other types.
+struct Member {
+  const char* key;
+  double Schedule::*number;
+};
+constexpr Member kMembers[] = {
+    {"initial", &Schedule::initial}, {"decay", &Schedule::decay},
+    {"every", &Schedule::every},     {"power", &Schedule::power},
+    {"limit", &Schedule::limit},     {"middle", &Schedule::middle},
+    {"final", &Schedule::last},      {"peak", &Schedule::peak},
+    {"length", &Schedule::length},   {"annealing", &Schedule::annealing}};
+
+}  // namespace
+
+double Schedule::at(std::int64_t iteration, std::int64_t epoch) const {
+  const std::int64_t i = by_epoch ? epoch : iteration;
+  const double value = without_warmup(*this, i);
+  if (i + 1 >= warmup) return value;
+  return value * static_cast<double>(i + 1) / static_cast<double>(warmup);
+}
+
+double Schedule::largest() const {
+  switch (kind) {
+    case Kind::kStep:
+    case Kind::kExponential:
+      return decay > 1 && initial > 0 ? std::numeric_limits<double>::infinity()
+                                      : initial;
+    case Kind::kCosine:
+    case Kind::kPolynomial:
+      return std::max(initial, last);
+    case Kind::kCycle:
+      return std::max(initial, peak);
+    case Kind::kMap:
+      return std::ranges::max_element(
+                 values, {}, [](const auto& value) { return value.second; })
+          ->second;
+    default:
+      return initial;
+  }
+}
+
+Schedule schedule_of(const Json& json) {
+  Schedule schedule;
+  if (json.is_number()) {
+    schedule.initial = json.get<double>();
+    return schedule;
+  }
+  const Settings given(json, "schedule");
+  schedule.kind = given.one_of<Schedule::Kind>("schedule");
+  schedule.by_epoch = given.at("by") == "epoch";
+  schedule.warmup = given.integer("warmup");
+  for (const Member& member : kMembers)
+    if (given.has(member.key))
+      schedule.*member.number = given.number(member.key);
+  if (given.has("values"))
+    for (const auto& [key, value] : given.at("values").items())
+      schedule.values.emplace_back(std::stoll(key), value.get<double>());
+  std::ranges::sort(schedule.values);
+  return schedule;
+}
+
+Json to_json(const Schedule& schedule) {
+  if (schedule.kind == Schedule::Kind::kFixed && schedule.warmup == 0)
+    return schedule.initial;
+  const std::string tag(spell(schedule.kind));
+  Json json{{"schedule", tag},
+            {"by", schedule.by_epoch ? "epoch" : "iteration"}};
+  if (schedule.warmup > 0) json["warmup"] = schedule.warmup;
+  for (const Member& member : kMembers)
+    if (const Key* key = find_key("schedule", tag, member.key)) {
+      const double value = schedule.*member.number;
+      if (value == 0 && key->fallback == "(none)") continue;
+      if (key->kind == Kind::kInteger)
+        json[member.key] = static_cast<std::int64_t>(value);
+      else
+        json[member.key] = value;
+    }
+  for (const auto& [from, value] : schedule.values)
+    json["values"][std::to_string(from)] = value;
+  return json;
+}
+
+tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
+                                        std::int64_t epoch,
+                                        std::int64_t beside) const {
+  tensor::UpdaterStep step = {
+      .kind = kind,
+      .learning_rate = learning_rate.at(iteration, epoch),
+      .momentum = momentum.at(iteration, epoch),
+      .beta1 = beta1,
+      .beta2 = beta2,
+      .epsilon = epsilon,
+      .step = iteration + 1};
+  if (beside == 1) return step;
+  const auto shared = [&](double alone) {
+    return std::max(0.0, 1 - (1 - alone) * static_cast<double>(beside));
+  };
+  const double whole = 1 - step.momentum;
+  step.momentum = shared(step.momentum);
+  // AdaBelief divides by what a gradient differs from the mean.
+  if (kind != tensor::Updater::kAdaBelief) step.beta1 = shared(step.beta1);
+  // A mean of squares reaches as far back.
+  step.beta2 = std::max(shared(step.beta2), std::min(step.beta2, kLeastBeta2));
+  // Of the sum of squares that it divides by the root of, each has a part.
+  if (kind == tensor::Updater::kAdaGrad)
+    step.learning_rate /= std::sqrt(static_cast<double>(beside));
+  // What a gradient moves parameters by in all stays the same.
+  if (kind == tensor::Updater::kNesterov)
+    step.learning_rate *= (1 - step.momentum) / whole;
+  return step;
+}
+
+}  // namespace dl::nn

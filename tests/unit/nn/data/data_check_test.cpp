@@ -1,0 +1,86 @@
+// Which data fit a model.
+
+#include "libcore/nn/data/data_check.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "tests/unit/nn/pets.h"
+
+namespace dl::nn::testing {
+namespace {
+
+using tensor::DType;
+
+Model trained() {
+  Model model = pets();
+  model.data.columns = {"ears", "tail", "wings"};
+  model.data.schema["features"] = {DType::kF32, {3}};
+  model.data.schema["labels"] = {DType::kI32, {}};
+  return model;
+}
+
+std::string error_of(const Model& model, const data::Metadata& data,
+                     Labels labels = Labels::kNeeded) {
+  try {
+    DataCheck(model).examine(data, labels);
+  } catch (const Error& e) {
+    CHECK(e.code() == Code::kData);
+    return e.what();
+  }
+  return "";
+}
+
+TEST_CASE("what a model was trained on fits it") {
+  const Model model = trained();
+  const auto alignment = DataCheck(model).examine(model.data, Labels::kNeeded);
+  CHECK(alignment.changes_nothing());
+  CHECK(alignment.note.empty());
+}
+
+TEST_CASE("names, shapes, labels and dtypes decide whether data fit a model") {
+  const Model model = trained();
+  data::Metadata data = model.data;
+  data.classes = {"cat", "fox"};
+  CHECK_THAT(error_of(model, data), Catch::Contains("'fox'"));
+  data = model.data;
+  data.columns = {"ears", "tail", "legs"};
+  CHECK_THAT(error_of(model, data), Catch::Contains("'wings'"));
+  data = model.data;
+  data.schema["features"].shape = {4};
+  CHECK(error_of(model, data) == "examples are [4], the network wants [3]");
+  data = model.data;
+  data.schema.erase("labels");
+  CHECK(error_of(model, data) == "the data have no tensor 'labels'");
+  data.schema["labels"] = {DType::kF32, {7}};
+  CHECK_THAT(error_of(model, data), Catch::Contains("labels are F32 [7]"));
+}
+
+TEST_CASE("labels that nobody looks at do not matter") {
+  const Model model = trained();
+  data::Metadata data = model.data;
+  data.schema["labels"] = {DType::kF32, {7}};
+  data.classes = {"fox", "hen", "owl", "cow"};
+  CHECK(error_of(model, data, Labels::kIgnored).empty());
+  data.schema.erase("labels");
+  CHECK(error_of(model, data, Labels::kIgnored).empty());
+}
+
+TEST_CASE("a normalizer fits the dtype and the columns it was made for") {
+  Model model = trained();
+  model.data.schema["features"].dtype = DType::kU8;
+  model.normalizers.inputs[0] = {"scale", {0}, {1.0 / 255}};
+  data::Metadata data = model.data;
+  data.schema["features"].dtype = DType::kF32;
+  CHECK_THAT(error_of(model, data), Catch::Contains("features are F32") &&
+                                        Catch::Contains("trained on U8"));
+  model.normalizers.inputs[0] = {};  // then it may be the same numbers
+  CHECK_THAT(DataCheck(model).examine(data, Labels::kNeeded).note,
+             Catch::Contains("trained on U8"));
+  data.schema["features"].dtype = DType::kU8;
+  model.normalizers.inputs[0] = {"standardize", {1, 2}, {1, 1}};
+  CHECK_THAT(error_of(model, data), Catch::Contains("2 columns"));
+}
+
+}  // namespace
+}  // namespace dl::nn::testing

@@ -1,0 +1,84 @@
+// The threads of the lanes: sums in order, and what happens when one fails.
+
+#include "libcore/nn/lane/lane_team.h"
+
+#include <catch2/catch.hpp>
+
+#include "libcore/base/error.h"
+#include "libcore/device/open.h"
+
+namespace dl::nn {
+namespace {
+
+using Catch::Matchers::Message;
+
+TEST_CASE("a team sums vectors in the order of the lanes") {
+  const int lanes = GENERATE(1, 2, 5);
+  LaneTeam team(lanes);
+  auto devices = device::open_lanes("reference", lanes);
+  std::vector<std::vector<double>> sums(static_cast<std::size_t>(lanes));
+  const std::function<void(int)> task = [&](int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    tensor::Device& device = *devices[l];
+    const auto mine = device.allocate({2}), scratch = device.allocate({2});
+    for (int round = 0; round < 50; ++round) {
+      // Big and small: another order would round differently.
+      mine->view().as<double>()[0] = lane % 2 == 0 ? 1e16 : -1e16 + lane;
+      mine->view().as<double>()[1] = lane + round;
+      team.all_reduce(lane, device, mine->view(), scratch->view());
+      sums[l].insert(sums[l].end(), mine->view().as<double>(),
+                     mine->view().as<double>() + 2);
+    }
+  };
+  team.run(task);
+  double in_order = 0;
+  for (int lane = 0; lane < lanes; ++lane)
+    in_order += lane % 2 == 0 ? 1e16 : -1e16 + lane;
+  for (const auto& lane : sums) {
+    REQUIRE(lane.size() == 100);
+    for (std::size_t round = 0; round < 50; ++round) {
+      CHECK(lane[2 * round] == in_order);
+      CHECK(lane[2 * round + 1] ==
+            lanes * (lanes - 1) / 2 + lanes * static_cast<int>(round));
+    }
+  }
+}
+
+TEST_CASE("a lane that fails releases the others, and the team goes on") {
+  LaneTeam team(3);
+  const int failing = GENERATE(0, 1, 2);
+  const int at = GENERATE(0, 1, 3);
+  std::atomic<int> after{0};
+  const std::function<void(int)> task = [&](int lane) {
+    for (int i = 0; i < 3; ++i) {
+      if (lane == failing && i == at) throw Error{Code::kData, "no more"};
+      team.barrier();
+    }
+    if (lane == failing) throw Error{Code::kData, "no more"};
+    ++after;
+  };
+  for (int run = 0; run < 20; ++run) {
+    after = 0;
+    CHECK_THROWS_MATCHES(team.run(task), Error, Message("no more"));
+    // Behind the last barrier there is nobody left to be stopped for sure.
+    CHECK(after <= (at == 3 ? 2 : 0));
+  }
+  int done = 0;
+  const std::function<void(int)> fine = [&](int lane) {
+    team.barrier();
+    if (lane == 0) ++done;
+  };
+  team.run(fine);
+  CHECK(done == 1);
+}
+
+TEST_CASE("of several errors the first lane's is told") {
+  LaneTeam team(4);
+  const std::function<void(int)> task = [](int lane) {
+    if (lane > 1) throw Error{Code::kData, "lane " + std::to_string(lane)};
+  };
+  CHECK_THROWS_MATCHES(team.run(task), Error, Message("lane 2"));
+}
+
+}  // namespace
+}  // namespace dl::nn
