@@ -1,15 +1,12 @@
 #include "libcore/cluster/master/averaging/averaging_master.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "libcore/base/failpoint.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/master/stragglers.h"
 #include "libcore/cluster/store/step_bound.h"
 #include "libcore/exchange/delta.h"
-#include "libcore/io/digest.h"
 
 namespace dl::cluster {
 
@@ -454,142 +451,6 @@ void AveragingEpoch::end_rounds() {
     end_round();
     if (how().overlap) tick();
   }
-}
-
-// --- The end of a round -----------------------------------------------------
-
-void AveragingEpoch::end_round() {
-  RunState& state = context_.state;
-  const RoundOptimizer outer = optimizer(rounds_.front());
-  Round coded;
-  try {
-    coded = average(rounds_.front(), outer);
-  } catch (const Error& error) {
-    if (error.code() != Code::kProtocol) throw;
-    throw Error{Code::kConfig,
-                "round " + std::to_string(rounds_.front().version) +
-                    " gives no parameters that are finite: " + error.what() +
-                    "; lower " + (outer ? "--outer-rate or " : "") +
-                    "the learning rate"};
-  }
-  const OpenRound round = std::move(rounds_.front());
-  rounds_.pop_front();
-  look_at_state();
-  state.version = round.version;
-  state.iteration += steps(round);
-  done_ = round.end;
-  unsaved_ = true;
-
-  const std::int64_t examples = round.all_examples();
-  state.count(round.end - round.first, examples, round.loss_sum(), 0);
-  Json event = {{"round", state.version},
-                {"epoch", state.epoch},
-                {"first", round.first},
-                {"count", round.end - round.first},
-                {"slots", round.slots()},
-                {"examples", examples},
-                {"loss", round.loss_sum() / static_cast<double>(examples)},
-                {"bytes", coded.delta.size()}};
-  if (round.is_averaged()) event["parties"] = round.reducers.size();
-  context_.events.write("round", std::move(event));
-  record(round, coded, outer);
-  send(round, coded);
-}
-
-RoundOptimizer AveragingEpoch::optimizer(const OpenRound& round) const {
-  if (is_sync()) return std::nullopt;
-  exchange::OuterOptimizer outer = how().outer;
-  if (how().momentum_of_replicas)
-    outer.momentum = 1 - 1 / static_cast<double>(round.replicas);
-  return outer;
-}
-
-// What goes to everybody; takes the step from it.  The state is as it was if it
-// throws: kProtocol, what comes out is not finite.
-Round AveragingEpoch::average(const OpenRound& round,
-                              const RoundOptimizer& outer) {
-  RunState& state = context_.state;
-  Round coded;
-  coded.version = round.version;
-  if (outer) coded.momentum = outer->momentum;
-  coded.iteration = state.iteration;
-  coded.epoch = state.epoch;
-  coded.factor = state.step_factor;
-  coded.statistics = average_of_statistics(round);
-  state.constrain.keep_frozen(coded.statistics, state.statistics);
-  if (averages_updater()) coded.updater_state = round.updater_state.result();
-  if (!all_finite(coded.statistics) || !all_finite(coded.updater_state))
-    throw Error{Code::kProtocol, "its statistics are not finite"};
-  // As many elements as all replicas sent: their choices differ.
-  exchange::DeltaFormat format = how().delta;
-  format.density =
-      std::min(1.0, format.density * static_cast<double>(round.slots()));
-  std::vector<float> residual = state.residual;
-  // Without an example there is no gradient, which is not one of zeros.
-  std::vector<float> room;
-  if (!is_sync() || round.all_examples() > 0)
-    exchange::encode_delta(average_of_deltas(round, room), format, residual,
-                           coded.delta);
-  take_step(coded.delta, outer, state);
-  coded.digest = io::digest(std::as_bytes(std::span(state.parameters)));
-  context_.round_digests[coded.version] = coded.digest;
-  while (context_.round_digests.size() > RunContext::kRoundDigests)
-    context_.round_digests.erase(context_.round_digests.begin());
-  state.residual = std::move(residual);
-  state.statistics = coded.statistics;
-  if (averages_updater()) state.updater_state = coded.updater_state;
-  return coded;
-}
-
-// room: for what is not there yet.
-std::span<const float> AveragingEpoch::average_of_deltas(
-    const OpenRound& round, std::vector<float>& room) const {
-  if (round.is_averaged())
-    return std::span(round.mean).first(context_.state.parameters.size());
-  room = round.deltas.result();
-  return room;
-}
-
-std::vector<float> AveragingEpoch::average_of_statistics(
-    const OpenRound& round) const {
-  if (!round.is_averaged()) return round.statistics.result();
-  return {round.mean.end() - std::ssize(context_.state.statistics),
-          round.mean.end()};
-}
-
-// Writes it to the log, before anybody is told of it.
-void AveragingEpoch::record(const OpenRound& round, const Round& coded,
-                            const RoundOptimizer& outer) {
-  if (!context_.updates) return;
-  const std::vector<std::byte> payload =
-      encode_round_record(coded, outer, steps(round), context_.state.residual);
-  LogEntry entry;
-  entry.kind = EntryKind::kRound;
-  entry.sequence = round.version;
-  entry.epoch = context_.state.epoch;
-  entry.first = round.first;
-  entry.count = round.end - round.first;
-  entry.examples = round.all_examples();
-  entry.loss_sum = round.loss_sum();
-  entry.payload = payload;
-  context_.updates->append(entry);
-  failpoint("master.after_log");
-}
-
-// Those whom it does not reach are sent State, and so are those who are not of
-// the parties that averaged it.
-void AveragingEpoch::send(const OpenRound& round, const Round& coded) {
-  Round message = coded;
-  if (round.is_averaged()) {
-    message.held = true;
-    message.delta.clear();
-    message.statistics.clear();
-    for (Member* member : context_.members.present())
-      if (std::ranges::count(round.reducers, member->number) == 0)
-        member->in_step = false;
-  }
-  for (Member* member : context_.outgoing.tell_all(message.to_message()))
-    release(*member, "it missed a round", false);
 }
 
 }  // namespace dl::cluster

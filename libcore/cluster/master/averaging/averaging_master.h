@@ -156,6 +156,17 @@ class AveragingEpoch : public Phase {
   void take_mean(const Member& member, Mean mean);
   std::string fault_of(const Mean& mean, const OpenRound& round) const;
 
+  // averaging_round.cpp
+  void end_round();
+  RoundOptimizer optimizer(const OpenRound& round) const;
+  Round average(const OpenRound& round, const RoundOptimizer& outer);
+  std::span<const float> average_of_deltas(const OpenRound& round,
+                                           std::vector<float>& room) const;
+  std::vector<float> average_of_statistics(const OpenRound& round) const;
+  void record(const OpenRound& round, const Round& coded,
+              const RoundOptimizer& outer);
+  void send(const OpenRound& round, const Round& coded);
+
   void take_result(Member& member, Result result);
   // What is accepted may not make the state overflow, or sums on the way to it.
   void look_at_state();
@@ -173,15 +184,6 @@ class AveragingEpoch : public Phase {
               double loss_sum, std::size_t bytes);
   void revoke_next(Member& member, const Lease& lease);
   void end_rounds();
-  void end_round();
-  RoundOptimizer optimizer(const OpenRound& round) const;
-  Round average(const OpenRound& round, const RoundOptimizer& outer);
-  std::span<const float> average_of_deltas(const OpenRound& round,
-                                           std::vector<float>& room) const;
-  std::vector<float> average_of_statistics(const OpenRound& round) const;
-  void record(const OpenRound& round, const Round& coded,
-              const RoundOptimizer& outer);
-  void send(const OpenRound& round, const Round& coded);
 
   const AveragingSettings& how() const { return context_.settings.averaging; }
   // What is averaged are gradients, for one step of the network's updater.
