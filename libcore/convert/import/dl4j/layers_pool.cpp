@@ -96,14 +96,15 @@ Flow global_pool(Site& site) {
   const int rank = Site::shape(value).rank();
   if (rank < 2) site.refuse("its input is a vector");
   const Json& given = member(site.json(), "poolingDimensions");
-  if (given.is_array() && !given.empty()) {
-    Json all = Json::array();
-    for (int k = 2; k <= rank; ++k) all.push_back(k);
-    if (given != all)
-      site.refuse(
-          "it is over some dimensions; all of time or space would be "
-          "needed");
+  Json all = Json::array(), usual = Json::array();
+  for (int k = 1; k < rank; ++k) {
+    all.push_back(value.last ? k : k + 1);
+    usual.push_back(k + 1);
   }
+  if ((given.is_array() && !given.empty() ? given : usual) != all)
+    site.refuse(
+        "it is over some dimensions; all of time or space would be "
+        "needed");
   const std::string kind = site.text("poolingType", "MAX");
   Json node{{"type", "global_pool"}};
   if (kind == "MAX" || kind == "SUM")

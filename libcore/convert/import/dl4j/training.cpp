@@ -144,8 +144,18 @@ void add_regularization(const Site& site, const Json& list, const Json& updater,
   }
 }
 
+// Whether the norm over these dimensions of DL4J's weights is that of the
+// weights of each output, as it is here.
+bool is_of_outputs(const Json& dimensions, const std::string& type) {
+  if (!dimensions.is_array()) return true;
+  if (type == "conv1d" || type == "conv2d") return dimensions == Json{1, 2, 3};
+  if (type == "conv3d") return dimensions == Json{1, 2, 3, 4};
+  if (type == "conv2d_transpose") return dimensions == Json{0, 2, 3};
+  return dimensions == Json::array({0}) && type != "embedding";
+}
+
 // One of ours holds for a layer's weights, and for its biases if it says so.
-Json constraints_of(const Site& site) {
+Json constraints_of(const Site& site, const std::string& type) {
   const Json& list = member(site.json(), "constraints");
   Json ours = Json::object();
   if (!list.is_array()) return ours;
@@ -170,6 +180,14 @@ Json constraints_of(const Site& site) {
         weights |= !bias;
         biases |= bias;
       }
+    const Json& dimensions = member(one, "dimensions");
+    if (!made.empty() && name != "nonnegative" &&
+        !is_of_outputs(dimensions, type)) {
+      site.note("its constraint " + in_quotes(shown_class(one)) +
+                " is left out: its norms are over the dimensions " +
+                dump_json(dimensions) + ", here they are those of an output");
+      continue;
+    }
     if (made.empty() || !weights) {
       site.note("its constraint " + in_quotes(shown_class(one)) +
                 (made.empty() ? "" : " of biases alone") + " is left out");
@@ -241,7 +259,7 @@ void add_training(const Site& site, const std::string& type, Json& node) {
       node.contains("bias_updater") ? node["bias_updater"] : node["updater"],
       "_bias", regularization);
   if (!regularization.empty()) node["regularization"] = regularization;
-  if (const Json kept = constraints_of(site); !kept.empty())
+  if (const Json kept = constraints_of(site, type); !kept.empty())
     node["constraints"] = kept;
   if (const Json noise = weight_noise_of(site); !noise.empty())
     node["weight_noise"] = noise;
