@@ -239,6 +239,15 @@ void add_normalization(const Site& site, Json& node) {
   if (threshold > 0) node["gradient_threshold"] = threshold;
 }
 
+// Of what is neither weights nor biases here, and is in DL4J.
+void note_others(const Site& site, const std::string& type) {
+  if (type != "element_multiply" && type != "prelu") return;
+  for (const char* key : {"biasUpdater", "regularization", "regularizationBias",
+                          "constraints", "weightNoise"})
+    if (site.has(key) && !member(site.json(), key).empty())
+      site.note("its " + std::string(key) + " is left out");
+}
+
 }  // namespace
 
 void add_training(const Site& site, const std::string& type, Json& node) {
@@ -248,7 +257,7 @@ void add_training(const Site& site, const std::string& type, Json& node) {
   if (!node.contains("updater"))
     node["updater"] = updater_of(site, member(site.json(), "iupdater"));
   add_normalization(site, node);
-  if (trains == nn::Trains::kOthers) return;
+  if (trains == nn::Trains::kOthers) return note_others(site, type);
   if (site.has("biasUpdater"))
     node["bias_updater"] = updater_of(site, member(site.json(), "biasUpdater"));
   Json regularization = Json::object();
