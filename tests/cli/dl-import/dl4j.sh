@@ -32,6 +32,7 @@ check boxes --shape 4,3,3
 check codes
 check early
 check between
+check words --shape 3
 # State of updaters, in DL4J's blocks of neighbours with one updater, and of early
 # versions by parameter.
 for name in functions codes early between; do

@@ -135,19 +135,20 @@ def codes(p):
     w, b, _ = p(4, 3), p(3), p(4)
     y = f.sigmoid(dense(x, w, b))
     we, be, wm, bm = p(3, 5), p(5), p(5, 2), p(2)
-    for shape in ((5, 2), (2,), (2, 4), (4,), (4, 6), (6,)):  # variances, a decoder, and what it says of a Gaussian
+    for shape in ((5, 2), (2,), (2, 4), (4,), (4, 4), (4,)):  # variances, a decoder, and what it says: of one number twice as much
         p(*shape)
     y = dense(np.tanh(dense(y, we, be)), wm, bm)
     wo, bo = p(2, 3), p(3)
     p(3, 2, order="c")
     layers = [layer("AutoEncoder", "Sigmoid", nin=4, nout=3, corruptionLevel=0.3, lossFunction="MSE", iupdater=adam),
               layer("variational.VariationalAutoencoder", "TanH", nin=3, nout=2, encoderLayerSizes=[5], decoderLayerSizes=[4],
-                    outputDistribution={"@class": "x.GaussianReconstructionDistribution"}, pzxActivationFn=activation("Identity"),
+                    outputDistribution={"@class": "x.CompositeReconstructionDistribution", "distributionSizes": [1, 2], "reconstructionDistributions":
+                                        [{"@class": "x.GaussianReconstructionDistribution"}, {"@class": "x.BernoulliReconstructionDistribution"}]}, pzxActivationFn=activation("Identity"),
                     iupdater=adam),
               output("CenterLossOutputLayer", 2, 3, alpha=0.05, **{"lambda": 2e-4}, iupdater=adam, biasUpdater=other)]
     # m and v of blocks: [W, b], [vb], [eW, eb, mean], [the rest], [W, b]; none of centres
     state, at = [], 0
-    for count in (15, 4, 32, 12 + 12 + 30, 9):
+    for count in (15, 4, 32, 12 + 12 + 20, 9):
         state.append(np.arange(at, at + 2 * count))
         at += 2 * count
     return chain(layers), x, f.softmax(dense(y, wo, bo)), {"state": np.concatenate(state)}

@@ -68,3 +68,20 @@ def between(p):
             "tbpttFwdLength": 20, "confs": [conf(one, learningRatePolicy="Step", lrPolicyDecayRate=0.5, lrPolicySteps=3.0,
                                                  iterationCount=4, variables=["W", "b"]) for one in layers]}
     return made, x, f.softmax(dense(f.relu(x * w + b), w2, b2)), {"state": np.arange(4 + 4 + 12 + 3), "old": True}
+
+
+@case
+def words(p):
+    """A row of a table for each step, as rows of a batch, and a cell behind them, of 0.8."""
+    x = np.array([[2, 0, 4], [1, 1, 3]], "f4")
+    table, be = p(5, 3), p(3)
+    y = np.tanh(table[x.astype(int)] + be).transpose(0, 2, 1)
+    y = f.lstm(y, p(3, 8), p(2, 8 + 3), p(8), peepholes=True)
+    w, b = p(2, 2), p(2)
+    layers = [{"embedding": {"activationFn": {"TanH": {}}, "nin": 5, "nout": 3, **ADAM}},
+              {"gravesLSTM": {"activationFn": {"TanH": {}}, "nin": 3, "nout": 2, "forgetGateBiasInit": 1.0, **ADAM}},
+              {"rnnoutput": {"activationFn": {"Softmax": {}}, "lossFn": {"MCXENT": {}}, "nin": 2, "nout": 2, **ADAM}}]
+    made = {"backprop": True, "backpropType": "Standard", "pretrain": False, "tbpttBackLength": 20, "tbpttFwdLength": 20,
+            "inputPreProcessors": {"0": {"rnnToFeedForward": {}}, "1": {"feedForwardToRnn": {}}},
+            "confs": [conf(one) for one in layers]}
+    return made, x, f.softmax(f.each_step(lambda v: v @ w + b, y)), {"old": True}

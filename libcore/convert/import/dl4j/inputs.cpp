@@ -135,6 +135,8 @@ Need shape_for(const Json& given, const Need& behind) {
   if (told && depth > 0 &&
       (name == "feedforwardtocnn3d" || name == "cnn3dtofeedforward"))
     return {Kind::kVolume, image[2], {depth, image[0], image[1], image[2]}};
+  if (name == "rnntofeedforward" && behind.kind == Kind::kToken)
+    return {Kind::kTokens};
   if (name == "rnntofeedforward") return {Kind::kSequence, behind.channels};
   if (name == "feedforwardtornn") return {Kind::kVector, behind.channels};
   return behind;

@@ -19,7 +19,8 @@ std::vector<double> priors(const Site& site) {
   const Json& given = member(site.json(), "boundingBoxes");
   for (const char* key : {"data", "dataBuffer"}) {
     const Json& list = member(given, key);
-    if (!list.is_array()) continue;
+    if (!list.is_array() || member(given, "orderingField") == Json("f"))
+      continue;
     const auto all = JsonView(list, Code::kData, "boundingBoxes").numbers();
     if (all.empty() || all.size() % 2 != 0 || all.size() > 2 * kMostBoxes)
       break;

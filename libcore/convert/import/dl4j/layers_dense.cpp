@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/dl4j/legacy.h"
 #include "libcore/convert/import/dl4j/maps.h"
 
 namespace dl::convert::dl4j {
@@ -43,7 +44,11 @@ Flow rows(Site& site, const Flow& value, bool biased) {
 // Up to 0.9.1 it has a bias, and does not say so.
 Flow embedding(Site& site) {
   const Flow flow = rows(site, site.only(), true);
-  const Flow one = site.add("one", {{"type", "flatten"}}, {flow});
+  // Each step of a sequence has a row.
+  const Json& before = site.vertex().preprocessor;
+  const bool steps = class_of(before, "preprocessor") == "rnntofeedforward";
+  const Flow one =
+      steps ? flow : site.add("one", {{"type", "flatten"}}, {flow});
   return activated(site, one, member(site.json(), "activationFn"),
                    "activation");
 }
@@ -89,6 +94,24 @@ std::vector<std::int64_t> sizes(const Site& site, const char* key) {
   return JsonView(given, Code::kData, key).integers(1, kMostUnits);
 }
 
+// How many numbers a decoder says of as many inputs.
+std::int64_t said_by(const Site& site, const Json& distribution,
+                     std::int64_t inputs) {
+  const std::string kind = class_of(distribution);
+  if (kind.starts_with("gaussian")) return 2 * inputs;
+  if (!kind.starts_with("composite")) return inputs;
+  const Json& parts = member(distribution, "reconstructionDistributions");
+  const Json& sizes = member(distribution, "distributionSizes");
+  if (!parts.is_array() || !sizes.is_array() || parts.size() != sizes.size())
+    site.refuse("the parts of its outputDistribution are none");
+  const auto counts =
+      JsonView(sizes, Code::kData, "distributionSizes").integers(1, kMost);
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    all += said_by(site, unwrapped(parts[i]), counts[i]);
+  return all;
+}
+
 // What it says to later layers are the means of its code.
 Flow variational(Site& site) {
   Flow value = dense_input(site);
@@ -116,16 +139,10 @@ Flow variational(Site& site) {
     site.take(name + "b", units, Kind::kPretrainingBias);
     before = units;
   }
-  const Json& distribution = member(site.json(), "outputDistribution");
-  const std::string kind = class_of(distribution);
-  if (kind.find("composite") != std::string::npos ||
-      kind.find("losswrapper") != std::string::npos)
-    site.refuse("its outputDistribution is " +
-                in_quotes(shown_class(distribution)) +
-                "; a Gaussian, Bernoulli or exponential one would be needed");
-  const std::int64_t each = kind.starts_with("gaussian") ? 2 : 1;
-  site.take("pXZW", before * inputs * each, Kind::kPretraining);
-  site.take("pXZb", inputs * each, Kind::kPretrainingBias);
+  const std::int64_t said =
+      said_by(site, member(site.json(), "outputDistribution"), inputs);
+  site.take("pXZW", before * said, Kind::kPretraining);
+  site.take("pXZb", said, Kind::kPretrainingBias);
   site.note(
       "its decoder and its variances are left out: it says the means of its "
       "code, as to layers behind it");
