@@ -53,8 +53,8 @@ def nhwc(p):
 def nwc(p):
     """Sequences with their features last."""
     x = p.input(3, 4, 6)
-    b1, w1 = p(5), p(5, 4, 3, 1, order="c")
-    y = f.relu(f.conv(x, w1[..., 0], b1, (1,), [1]))
+    b1, w1 = p(5), p(3, 4, 5, order="c")  # [window, channels, filters], since 1.0.0-M1
+    y = f.relu(f.conv(x, w1.transpose(2, 1, 0), b1, (1,), [1]))
     y = f.lstm(y, *cell(p, 5, 3))
     w, b = p(3, 2), p(2)
     layers = [layer("Convolution1DLayer", "ReLU", nin=4, nout=5, kernelSize=[3, 1], stride=[1, 1], padding=[1, 0], dilation=[1, 1],

@@ -1,5 +1,5 @@
-// How a layer starts, what it is held to and what disturbs it, as keys of its
-// nodes.
+// How a layer starts, what it is held to and what disturbs its weights, as keys
+// of its nodes.
 
 #include <algorithm>
 #include <cmath>
@@ -280,40 +280,6 @@ void add_training(const Site& site, const std::string& type, Json& node) {
         init_of(site, member(site.json(), "weightInitFnRecurrent"));
   if (const double bias = site.number("biasInit", 0); bias != 0)
     node["bias_init"] = bias;
-}
-
-// Their numbers say what is kept.
-Flow disturbed(Site& site, const Flow& value) {
-  const Json& given = member(site.json(), "idropout");
-  if (given.is_null() || site.frozen()) return value;
-  const std::string name = class_of(given);
-  if (value.form.tokens) {
-    site.note("the dropout of its input, numbers of rows, is left out");
-    return value;
-  }
-  Json node;
-  const double retain = number_in(given, "p", 0);
-  if (name == "dropout" || name == "spatialdropout" || name == "alphadropout") {
-    if (member(given, "pSchedule").is_object())
-      site.note("the schedule of its dropout is left out");
-    if (!(retain > 0 && retain < 1)) return value;
-    node = {{"type", name == "dropout"          ? "dropout"
-                     : name == "spatialdropout" ? "spatial_dropout"
-                                                : "alpha_dropout"},
-            {"rate", 1 - retain}};
-  } else if (name == "gaussiandropout") {
-    const double rate = number_in(given, "rate", 0);
-    if (!(rate > 0 && rate < 1)) return value;
-    node = {{"type", "gaussian_dropout"}, {"rate", rate}};
-  } else if (name == "gaussiannoise") {
-    node = {{"type", "gaussian_noise"},
-            {"deviation", std::max(number_in(given, "stddev", 0), 0.0)}};
-  } else {
-    site.note("the noise " + in_quotes(shown_class(given)) +
-              " on its input is left out");
-    return value;
-  }
-  return site.add("dropout", node, {value});
 }
 
 }  // namespace dl::convert::dl4j
