@@ -29,6 +29,7 @@ check nwc --shape 6,4
 check solid --shape 3,4,2,2
 check attends --shape 5,4
 check boxes --shape 4,3,3
+check means --shape 7,3
 check codes
 check early
 check between

@@ -152,3 +152,18 @@ def codes(p):
         state.append(np.arange(at, at + 2 * count))
         at += 2 * count
     return chain(layers), x, f.softmax(dense(y, wo, bo)), {"state": np.concatenate(state)}
+
+
+@case
+def means(p):
+    """Means and sums over time whose padding counts, and noise where nothing makes any."""
+    x = p.input(2, 3, 7)
+    y = f.pool(x, "AVG", (3,), (2,), mode="Same")
+    y = f.pool(y, "SUM", (2,), (1,), mode="Same")
+    w, b = p(3, 2), p(2)
+    drop = {"idropout": {"@class": "org.deeplearning4j.nn.conf.dropout.Dropout", "p": 0.5}}
+    pool = lambda kind, kernel, stride: layer("Subsampling1DLayer", poolingType=kind, kernelSize=[kernel, 1], stride=[stride, 1],
+                                              padding=[0, 0], convolutionMode="Same", avgPoolIncludePadInDivisor=True, **drop)
+    layers = [pool("AVG", 3, 2), pool("SUM", 2, 1), layer("GlobalPoolingLayer", poolingType="AVG", **drop),
+              output("OutputLayer", 3, 2, **drop)]
+    return chain(layers), x, f.softmax(y.mean(2) @ w + b)

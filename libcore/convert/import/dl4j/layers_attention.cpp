@@ -18,8 +18,8 @@ constexpr std::int64_t kSmall = 65535;
 
 // A matrix of which nothing is made.
 void identity(std::span<const float>, std::span<float> to) {
-  const auto width =
-      static_cast<std::size_t>(std::sqrt(static_cast<double>(to.size())) + 0.5);
+  const auto width = static_cast<std::size_t>(
+      std::lround(std::sqrt(static_cast<double>(to.size()))));
   std::ranges::fill(to, 0.0F);
   for (std::size_t i = 0; i < width; ++i) to[i * width + i] = 1;
 }

@@ -1,7 +1,6 @@
 // How a layer starts, what it is held to and what disturbs its weights, as keys
 // of its nodes.
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
