@@ -178,6 +178,10 @@ Json of_data(Bytes& bytes, bool many, bool ranged) {
 }  // namespace
 
 Json read_normalizer(std::span<const std::byte> member) {
+  // Up to 0.7.
+  if (member.size() > 1 && member[0] == std::byte{0xac} &&
+      member[1] == std::byte{0xed})
+    return {{"unread", "it is an object of Java"}};
   Bytes bytes(member);
   if (bytes.text() != "NORMALIZER" || bytes.integer(4) != 1)
     return {{"unread", "it is not of the one version that is known"}};

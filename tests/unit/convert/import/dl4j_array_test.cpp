@@ -162,6 +162,7 @@ TEST_CASE("normalizers of DL4J become ours") {
   CHECK(mixed["inputs"][2]["shift"][0].get<double>() == Approx(5));
   CHECK(mixed["outputs"].empty());
   CHECK_THROWS_AS(read_text(hybrid.substr(0, hybrid.size() - 1)), Error);
+  CHECK(read_text("\xac\xed" + std::string("\0\5sr", 4)).contains("unread"));
   CHECK(read_text(head + utf("CUSTOM") + utf("org.x.Y")).contains("unread"));
   CHECK_THROWS_AS(read_text(head + utf("STANDARDIZE")), Error);
 }
