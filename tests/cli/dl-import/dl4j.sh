@@ -34,6 +34,7 @@ check codes
 check early
 check between
 check words --shape 3
+check keras
 # State of updaters, in DL4J's blocks of neighbours with one updater, and of early
 # versions by parameter.
 for name in functions codes early between; do

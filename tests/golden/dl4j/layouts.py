@@ -167,3 +167,28 @@ def means(p):
     layers = [pool("AVG", 3, 2), pool("SUM", 2, 1), layer("GlobalPoolingLayer", poolingType="AVG", **drop),
               output("OutputLayer", 3, 2, **drop)]
     return chain(layers), x, f.softmax(y.mean(2) @ w + b)
+
+
+@case
+def keras(p):
+    """What models of Keras have between layers: shapes, axes in another order, series made flat."""
+    x = p.input(2, 5)
+    w, b = p(5, 12), p(12)
+    y = np.tanh(dense(x, w, b)).reshape(2, 3, 4).transpose(0, 2, 1)
+    y = f.lstm(y, *cell(p, 4, 2))
+    w2, b2 = p(6, 8), p(8)
+    y = np.tanh(dense(y.reshape(2, 6), w2, b2)).reshape(2, 2, 4)  # [steps, features]
+    y = f.lstm(y.transpose(0, 2, 1), *cell(p, 4, 3))
+    w3, b3 = p(3, 2), p(2)
+    at = "org.deeplearning4j.nn.modelimport.keras.preprocessors."
+    reshape = lambda shape, format: {"@class": at + "ReshapePreprocessor", "inputShape": None, "targetShape": shape,
+                                     "hasMiniBatchDimension": False, "format": format}
+    layers = [layer("DenseLayer", "TanH", nin=5, nout=12), layer("LSTM", "TanH", nin=4, nout=2, rnnDataFormat="NCW"),
+              layer("DenseLayer", "TanH", nin=6, nout=8), layer("LSTM", "TanH", nin=4, nout=3, rnnDataFormat="NWC"),
+              output("RnnOutputLayer", 3, 2, rnnDataFormat="NWC")]
+    made = chain(layers)
+    made["inputPreProcessors"] = {
+        "1": {"@class": "org.deeplearning4j.nn.conf.preprocessor.ComposableInputPreProcessor", "inputPreProcessors": [
+            reshape([3, 4], "NCW"), {"@class": at + "PermutePreprocessor", "permutationIndices": [2, 1]}]},
+        "2": {"@class": at + "KerasFlattenRnnPreprocessor", "depth": 2, "tsLength": 3}, "3": reshape([2, 4], "NWC")}
+    return made, x, last(f.softmax(f.each_step(lambda v: v @ w3 + b3, y)))
