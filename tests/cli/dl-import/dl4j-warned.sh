@@ -19,3 +19,6 @@ printf '{"confs": [
 dl-import -q m.json --shape 5,2 -o net.json
 grep -c '"type": "dropout"' net.json
 grep -A 3 max_norm net.json
+# An updater that is none.
+printf '{"confs": [{"layer": {"@class": "x.OutputLayer", "nin": 4, "nout": 2, "activationFn": {"@class": "x.ActivationSoftmax"}, "iupdater": 3, "learningRate": 0.2}}]}' >m.json
+dl-import -q m.json -o net.json

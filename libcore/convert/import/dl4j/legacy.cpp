@@ -106,6 +106,7 @@ Json updater(const Json& layer, const Json& conf, double rate) {
 
 // An updater object beside the rates of its layer, which count.
 Json with_rate(Json updater, const Json& layer, const Json& conf, double rate) {
+  if (!updater.is_object()) return updater;
   updater["learningRate"] = rate;
   put_schedules(updater, layer, conf, rate);
   return updater;
