@@ -53,7 +53,7 @@ std::string spelt(const Json& updater) {
   if (!rate.is_object())
     return text + " with learning rate " + short_number(rate);
   return text + " with a learning rate of the schedule " +
-         dump_json(rate.value("type", Json()));
+         rate.value("schedule", "");
 }
 
 bool says_updater(const Json& network) {

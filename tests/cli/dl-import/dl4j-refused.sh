@@ -29,6 +29,14 @@ dl-import m.json -o net.json
 # A vertex of nothing.
 printf '{"networkInputs": ["x"], "networkOutputs": ["a"], "vertices": {%s}, "vertexInputs": {"a": []}}' "$(vertex a)" >m.json
 dl-import m.json --shape x=3 -o net.json
+# A reshape in Fortran's order.
+printf '{"networkInputs": ["x"], "networkOutputs": ["a"], "vertices": {"a": {"@class": "x.ReshapeVertex", "reshapeOrder": "f", "newShape": [-1, 2, 3]}},
+  "vertexInputs": {"a": ["x"]}}' >m.json
+dl-import m.json --shape x=6 -o net.json
+# Channels last behind channels first.
+printf '{"confs": [{"layer": {"@class": "x.ConvolutionLayer", "nin": 1, "nout": 2, "kernelSize": [1, 1], "activationFn": {"@class": "x.ActivationReLU"}}},
+  {"layer": {"@class": "x.ConvolutionLayer", "nin": 2, "nout": 2, "kernelSize": [1, 1], "cnn2dDataFormat": "NHWC"}}]}' >m.json
+dl-import m.json --shape 3,3,1 -o net.json
 # A model with more numbers than parameters, and a damaged one.
 zip() { # COEFFICIENTS: of a model of one layer
 	python3 - "$1" <<'PY'

@@ -24,8 +24,21 @@ check residual --shape 5,4,2
 check translate --shape 5,3
 check film --shape 3,24
 check functions
-# State of updaters, in DL4J's blocks of neighbours with one updater.
-python3 - functions.safetensors <<'PY'
+check nhwc --shape 6,5,3
+check nwc --shape 6,4
+check solid --shape 3,4,2,2
+check attends --shape 5,4
+check boxes --shape 4,3,3
+check means --shape 7,3
+check codes
+check early
+check between
+check words --shape 3
+check keras
+# State of updaters, in DL4J's blocks of neighbours with one updater, and of early
+# versions by parameter.
+for name in functions codes early between; do
+	python3 - $name.safetensors <<'PY'
 import json, struct, sys
 with open(sys.argv[1], "rb") as f:
     n = struct.unpack("<Q", f.read(8))[0]
@@ -36,9 +49,10 @@ with open(sys.argv[1], "rb") as f:
             f.seek(8 + n + begin)
             values = struct.unpack(f"<{(end - begin) // 4}f", f.read(end - begin))
             print(name, tensor["shape"], values[0], values[-1])
-    print(header["__metadata__"]["normalizer"])
+    print(header["__metadata__"].get("normalizer"))
     print(header["__metadata__"]["training"])
 PY
+done
 # A configuration alone, and what training is of an early version.
 python3 - <<'PY'
 import os, zipfile
@@ -48,3 +62,7 @@ with open("legacy.json", "wb") as f:
 PY
 dl-import legacy.json --shape 4,3 -o net.json
 cat net.json
+# Updaters of 0.9, whose rates stand beside them.
+dl-export between.safetensors -o net.json
+grep -A 8 '"bias_updater"' net.json
+grep -A 14 '"momentum"' net.json | head -8

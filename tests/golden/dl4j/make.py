@@ -10,36 +10,11 @@ import sys
 import numpy as np
 
 import formulas as f
-from zips import activation, chain, flat, graph, layer, output, save, standardizer, vertex
-
-CASES = {}
-
-
-def case(make):
-    CASES[make.__name__] = make
-    return make
-
-
-class Numbers:
-    """Parameters in the order in which they are drawn, each in DL4J's order of elements."""
-
-    def __init__(self):
-        self.random = np.random.default_rng(7)
-        self.all = []
-
-    def __call__(self, *shape, order="f", low=None):
-        value = self.random.normal(size=shape) * 0.5 if low is None else self.random.uniform(low, low + 1, shape)
-        value = value.astype("f4")
-        self.all.append(flat(value, order))
-        return value.astype("f8")
-
-    def input(self, *shape):
-        return self.random.normal(size=shape).astype("f4").astype("f8")
-
-
-def dense(x, w, b):
-    return x @ w + b
-
+import layouts  # adds its cases
+import steps
+import versions  # likewise
+from cases import CASES, Numbers, case, cell, dense
+from zips import activation, chain, graph, layer, output, save, standardizer, vertex
 
 @case
 def image(p):
@@ -120,10 +95,6 @@ def rows(p):
     before = {0: ("FeedForwardToCnn", {"inputHeight": 4, "inputWidth": 3, "numChannels": 2}),
               3: ("CnnToFeedForward", {"inputHeight": 7, "inputWidth": 5, "numChannels": 3})}
     return chain(layers, before), x, dense(f.sigmoid(z), w3, b3)
-
-
-def cell(p, nin, n, peepholes=0):
-    return p(nin, 4 * n), p(n, 4 * n + peepholes), p(4 * n)
 
 
 @case
@@ -388,6 +359,8 @@ def functions(p):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
+    if not sys.argv[2:]:
+        steps.make(folder)
     for name in sys.argv[2:] or CASES:
         numbers = Numbers()
         configuration, x, y, *more = CASES[name](numbers)

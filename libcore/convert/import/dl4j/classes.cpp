@@ -16,7 +16,8 @@ const Table& layers() {
     for (const auto& family :
          {dense_classes(), convolution_classes(), pool_classes(),
           shape_classes(), norm_classes(), recurrent_classes(),
-          output_classes(), wrapper_classes()})
+          output_classes(), attention_classes(), box_classes(),
+          wrapper_classes()})
       for (const Class& one : family) table.emplace(one.name, one.make);
     return table;
   }();
@@ -35,17 +36,12 @@ const Table& vertices() {
 // What would be needed, by class.
 const char* why_not(const std::string& name) {
   static const std::map<std::string_view, const char*> all{
-      {"selfattention",
-       "it has an attention without biases whose queries are "
-       "each a head's; multi_head_attention with such "
-       "projections would be needed"},
       {"learnedselfattention",
        "an attention with queries that are learnt would be needed"},
       {"recurrentattention", "a recurrent attention would be needed"},
       {"attention", "an attention with inputs of its own would be needed"},
       {"dotproductattention",
        "an attention without weights of its own would be needed"},
-      {"yolo2output", "a loss of boxes would be needed"},
       {"ocnnoutput", "a loss of one class would be needed"},
       {"locallyconnected1d",
        "a convolution with weights for each place would be needed"},
@@ -53,9 +49,6 @@ const char* why_not(const std::string& name) {
        "a convolution with weights for each place would be needed"},
       {"deconvolution3d",
        "a transposed convolution of volumes would be needed"},
-      {"upsampling3d", "an upsampling of volumes would be needed"},
-      {"zeropadding3d", "zeros around a volume would be needed"},
-      {"cropping3d", "a volume without its edges would be needed"},
       {"spacetobatch", "squares that become examples would be needed"},
       {"capsule", "capsules would be needed"},
       {"primarycapsules", "capsules would be needed"},
@@ -71,6 +64,16 @@ const char* why_not(const std::string& name) {
          "has would be needed";
 }
 
+// Where it says which, its inputs have their channels there.
+void check_format(const Site& site) {
+  if (channels_last_in(site.json()) != true) return;
+  for (const Flow& flow : site.in())
+    if (Site::shape(flow).rank() > 1 && !flow.last)
+      site.refuse(
+          "it has its channels last, and what comes before it has them first; "
+          "the same would be needed");
+}
+
 Make find(const Table& table, const std::string& name) {
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
@@ -82,6 +85,8 @@ Flow make_layer(Site& site) {
   const std::string name = class_of(site.json(), "layer");
   const Make make = find(layers(), name);
   if (make == nullptr) site.refuse(why_not(name));
+  // These say how what they make is.
+  if (name != "embeddingsequence" && name != "repeatvector") check_format(site);
   Site disturbing = site.as(site.json(), site.in());
   if (site.in().size() == 1) {
     const Flow value = disturbed(site, site.only());

@@ -48,14 +48,19 @@ void read_training(const Json& json, const Json& conf, Conf& to) {
   to.truncated = member(json, "backpropType") == Json("TruncatedBPTT");
   to.forward_steps = integer_in(json, "tbpttFwdLength", 20);
   to.backward_steps = integer_in(json, "tbpttBackLength", 20);
+  to.minimizes = member(conf, "minimize") != Json(false);
   const Json& algorithm = member(conf, "optimizationAlgo");
   if (algorithm.is_string()) to.algorithm = algorithm.get<std::string>();
 }
 
-void put_layer(const Json& conf, Vertex& vertex) {
+void put_layer(const Json& conf, Vertex& vertex, Conf& all) {
   if (!member(conf, "layer").is_object())
     damaged("the layer " + in_quotes(vertex.name) + " has no 'layer'");
-  vertex.layer = modern_layer(conf["layer"], conf);
+  const Json layer = unwrapped(conf["layer"]);
+  if (member(layer, "updater").is_string() &&
+      member(layer, "iupdater").is_null())
+    all.state_by_parameter = true;
+  vertex.layer = modern_layer(layer, conf);
   vertex.variables = texts_in(conf, "variables");
 }
 
@@ -69,7 +74,8 @@ Conf read_chain(const Json& json) {
   for (std::size_t i = 0; i < confs.size(); ++i) {
     Vertex vertex{.json = {{"@class", "LayerVertex"}}, .inputs = {before}};
     vertex.name = "layer" + std::to_string(i);
-    put_layer(confs[i], vertex);
+    vertex.place = i;
+    put_layer(confs[i], vertex, conf);
     const Json& name = member(vertex.layer, "layerName");
     if (name.is_string() && !name.get<std::string>().empty() &&
         names.count(name.get<std::string>()) == 0)
@@ -85,6 +91,15 @@ Conf read_chain(const Json& json) {
   return conf;
 }
 
+// Rising integers in the order in which a HashSet of Java goes through them: by
+// their rest in a table of 16, which is doubled when it is three quarters full.
+void order_as_java(std::vector<std::size_t>& set) {
+  std::size_t table = 16;
+  while (set.size() * 4 > table * 3) table *= 2;
+  std::ranges::stable_sort(
+      set, {}, [table](std::size_t number) { return number % table; });
+}
+
 // Where the file does not say it: the order in which DL4J finds vertices whose
 // inputs are there, vertices being numbered as the file has them.
 std::vector<std::string> topological_order(
@@ -93,20 +108,21 @@ std::vector<std::string> topological_order(
   std::vector<std::string> all = inputs;
   all.insert(all.end(), names.begin(), names.end());
   std::map<std::string, std::size_t> waits;
-  std::map<std::string, std::vector<std::string>> readers;
-  for (const std::string& name : all) {
-    const auto from = texts_in(vertex_inputs, name.c_str());
+  std::map<std::string, std::vector<std::size_t>> readers;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto from = texts_in(vertex_inputs, all[i].c_str());
     const std::set<std::string> different(from.begin(), from.end());
-    waits[name] = different.size();
-    for (const std::string& input : different) readers[input].push_back(name);
+    waits[all[i]] = different.size();
+    for (const std::string& input : different) readers[input].push_back(i);
   }
+  for (auto& [name, set] : readers) order_as_java(set);
   std::vector<std::string> order;
   for (const std::string& name : all)
     if (waits[name] == 0) order.push_back(name);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::string done = order[i];
-    for (const std::string& reader : readers[done])
-      if (--waits[reader] == 0) order.push_back(reader);
+    for (const std::size_t reader : readers[done])
+      if (--waits[all[reader]] == 0) order.push_back(all[reader]);
   }
   if (order.size() != all.size())
     damaged("a vertex depends on itself, or on one that there is not");
@@ -142,8 +158,10 @@ Conf read_graph(const Json& json, std::string_view text) {
     Vertex vertex{.name = name,
                   .json = unwrapped(vertices[name]),
                   .inputs = texts_in(from, name.c_str())};
+    vertex.place = static_cast<std::size_t>(std::ranges::find(names, name) -
+                                            names.begin());
     if (class_of(vertex.json, "vertex") == "layer") {
-      put_layer(member(vertex.json, "layerConf"), vertex);
+      put_layer(member(vertex.json, "layerConf"), vertex, conf);
       vertex.preprocessor = unwrapped(member(vertex.json, "preProcessor"));
     }
     if (conf.find(name) != nullptr)
@@ -196,6 +214,22 @@ std::string class_of(const Json& json, std::string_view suffix) {
       plain.ends_with(suffix))
     plain.resize(plain.size() - suffix.size());
   return plain;
+}
+
+std::optional<bool> channels_last_in(const Json& json) {
+  for (const char* key : {"isNCDHW", "ncdhw"})
+    if (member(json, key).is_boolean()) return !json[key].get<bool>();
+  // Those of 1 and 3 dimensions have the key of 2 dimensions as well.
+  for (const char* key : {"rnnDataFormat", "dataFormat", "format",
+                          "cnn2dDataFormat", "cnn2DFormat"}) {
+    const Json& format = member(json, key);
+    if (!format.is_string()) continue;
+    if (!format.get<std::string>().starts_with("NC")) return true;
+    // It says so of anything.
+    if (class_of(json) == "batchnormalization") continue;
+    return false;
+  }
+  return std::nullopt;
 }
 
 const Json& member(const Json& object, const char* key) {

@@ -8,6 +8,7 @@
 #define DL_LIBCORE_CONVERT_IMPORT_DL4J_CONF_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct Vertex {
   Json preprocessor = {};  // of what goes into that layer; or null
   std::vector<std::string> inputs = {};
   std::vector<std::string> variables = {};  // names of its parameters; or none
+  std::size_t place = 0;                    // in the file
 };
 
 struct Conf {
@@ -34,6 +36,10 @@ struct Conf {
   bool truncated = false;     // back-propagation through time, after these:
   std::int64_t forward_steps = 20, backward_steps = 20;
   std::string algorithm = {};  // "STOCHASTIC_GRADIENT_DESCENT"
+  bool minimizes = true;
+  // The state of updaters is that of one parameter after the other, and of
+  // vertices as the file has them: up to 0.8.
+  bool state_by_parameter = false;
 
   const Vertex* find(const std::string& name) const;  // null: none
 };
@@ -48,6 +54,10 @@ Conf read_conf(std::string_view text);
 std::string class_of(const Json& json, std::string_view suffix = {});
 // As the file calls it, for messages: "DenseLayer".
 std::string shown_class(const Json& json);
+
+// Whether a layer or preprocessor says that its channels are last, or first, in
+// DL4J; none: it says neither.
+std::optional<bool> channels_last_in(const Json& json);
 
 // A member of an object; null where it is not there or no object.
 const Json& member(const Json& object, const char* key);

@@ -83,7 +83,8 @@ Json document_of(Import& import, std::vector<Port>& ports,
                   "its output " + in_quotes(name) + " is none of its vertices"};
     values.push_back(found->second);
     aims.push_back(import.aims.count(name) > 0 ? import.aims[name] : Aim{});
-    ports.push_back({name, found->second.shape().rank() > 1});
+    const Flow& flow = found->second;
+    ports.push_back({name, flow.shape().rank() > 1 && !flow.last});
     shapes.push_back(found->second.shape());
   }
   Json document = import.graph->document(values, aims);

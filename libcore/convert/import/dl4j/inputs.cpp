@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -33,11 +34,16 @@ struct Need {
   Kind kind = Kind::kUnknown;
   std::int64_t channels = 0;  // 0: unknown
   Sizes known = {};           // all extents, or none
+  std::optional<bool> last =
+      {};  // where DL4J has its channels, if that is said
 };
 
 // What layers read; those that read anything are left out.
-constexpr std::array<std::pair<std::string_view, Kind>, 36> kReads{
-    {{"dense", Kind::kVector},
+constexpr std::array<std::pair<std::string_view, Kind>, 40> kReads{
+    {{"upsampling3d", Kind::kVolume},
+     {"zeropadding3d", Kind::kVolume},
+     {"cropping3d", Kind::kVolume},
+     {"dense", Kind::kVector},
      {"output", Kind::kVector},
      {"centerlossoutput", Kind::kVector},
      {"autoencoder", Kind::kVector},
@@ -47,6 +53,7 @@ constexpr std::array<std::pair<std::string_view, Kind>, 36> kReads{
      {"duplicatetotimeseries", Kind::kVector},
      {"embedding", Kind::kToken},
      {"embeddingsequence", Kind::kTokens},
+     {"selfattention", Kind::kSequence},
      {"lstm", Kind::kSequence},
      {"graveslstm", Kind::kSequence},
      {"gravesbidirectionallstm", Kind::kSequence},
@@ -102,6 +109,9 @@ Need of_layer(const Json& layer) {
       if (member(layer, key).is_object()) return of_layer(member(layer, key));
   Need need{.kind = kind_of(name),
             .channels = positive(innermost(layer), "nin")};
+  for (const Json* one : {&layer, &innermost(layer)})
+    if (!need.last && name != "embeddingsequence" && name != "repeatvector")
+      need.last = channels_last_in(*one);
   if (need.kind == Kind::kTokens)
     if (const auto steps = positive(layer, "inputLength"); steps > 1)
       need.known = {steps};
@@ -109,7 +119,7 @@ Need of_layer(const Json& layer) {
   return need;
 }
 
-Need of_preprocessor(const Json& given, const Need& behind) {
+Need shape_for(const Json& given, const Need& behind) {
   const std::string name = class_of(given, "preprocessor");
   const Sizes image = {positive(given, "inputHeight"),
                        positive(given, "inputWidth"),
@@ -125,13 +135,23 @@ Need of_preprocessor(const Json& given, const Need& behind) {
   if (told && depth > 0 &&
       (name == "feedforwardtocnn3d" || name == "cnn3dtofeedforward"))
     return {Kind::kVolume, image[2], {depth, image[0], image[1], image[2]}};
+  if (name == "rnntofeedforward" && behind.kind == Kind::kToken)
+    return {Kind::kTokens};
   if (name == "rnntofeedforward") return {Kind::kSequence, behind.channels};
   if (name == "feedforwardtornn") return {Kind::kVector, behind.channels};
+  return behind;
+}
+
+Need of_preprocessor(const Json& given, const Need& behind) {
+  const std::string name = class_of(given, "preprocessor");
   if (name == "composableinput" &&
       member(given, "inputPreProcessors").is_array())
     for (const Json& one : given["inputPreProcessors"])
       return of_preprocessor(unwrapped(one), behind);
-  return behind;
+  Need need = shape_for(given, behind);
+  // Images between the steps of a sequence have their channels first.
+  need.last = name != "cnntornn" && channels_last_in(given) == true;
+  return need;
 }
 
 // Of what reads a value, and where that passes it on, of what reads that.
@@ -153,6 +173,7 @@ Need need_of(const Conf& conf, const std::string& name,
     if (vertex.preprocessor.is_null() &&
         (own.kind == Kind::kUnknown || own.channels == 0)) {
       const Need next = need_of(conf, vertex.name, seen);
+      if (!own.last) own.last = next.last;
       const bool joins = class_of(vertex.json, "vertex") == "merge" ||
                          class_of(vertex.json, "vertex") == "subset";
       const bool same = own.kind == Kind::kUnknown || own.kind == next.kind;
@@ -162,6 +183,7 @@ Need need_of(const Conf& conf, const std::string& name,
     if (need.kind == Kind::kUnknown) need.kind = own.kind;
     if (need.channels == 0) need.channels = own.channels;
     if (need.known.empty()) need.known = own.known;
+    if (!need.last) need.last = own.last;
   }
   return need;
 }
@@ -198,15 +220,16 @@ InputShape input_shape(const Conf& conf, const std::string& name,
   std::set<std::string> seen;
   const Need need = need_of(conf, name, seen);
   const bool tokens = need.kind == Kind::kToken || need.kind == Kind::kTokens;
+  const bool last = need.last == true;
   for (const std::string& key : {name, std::string()})
     if (const auto found = given.find(key); found != given.end())
-      return {ordered(found->second, need), tokens};
+      return {ordered(found->second, need), tokens, last};
   if (!need.known.empty()) {
     const Shape shape{std::span<const std::int64_t>(need.known)};
     // One that is normalized number by number is a vector, as in DL4J.
     const bool each = columns > 1 && shape.rank() > 1 &&
                       static_cast<std::int64_t>(columns) == shape.elements();
-    return {each ? Shape{shape.elements()} : shape, tokens};
+    return {each ? Shape{shape.elements()} : shape, tokens, last};
   }
   switch (need.kind) {
     case Kind::kSequence:
@@ -223,9 +246,9 @@ InputShape input_shape(const Conf& conf, const std::string& name,
       break;
   }
   if (need.channels == 0 && columns > 0)
-    return {Shape{static_cast<std::int64_t>(columns)}, tokens};
+    return {Shape{static_cast<std::int64_t>(columns)}, tokens, last};
   if (need.channels == 0) ask(name, need, 0);
-  return {Shape{need.channels}, tokens};
+  return {Shape{need.channels}, tokens, last};
 }
 
 }  // namespace dl::convert::dl4j

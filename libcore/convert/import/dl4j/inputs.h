@@ -15,6 +15,7 @@ namespace dl::convert::dl4j {
 struct InputShape {
   tensor::Shape shape;  // channels last, time first
   bool tokens = false;  // whole numbers, which an embedding reads
+  bool last = false;    // DL4J has its channels last, too
 };
 
 // Of an input of the configuration: from the layers that read it, and the

@@ -46,6 +46,27 @@ void fill_bias(Site& site, std::size_t bias) {
 }
 
 // [filters, channels, window...] as [filters, window..., channels]
+Map of_filters(std::int64_t filters, std::int64_t channels,
+               const Sizes& window) {
+  std::vector<int> axes = {0};
+  for (int k = 0; k < static_cast<int>(window.size()); ++k)
+    axes.push_back(k + 2);
+  axes.push_back(1);
+  return permuted(with(filters, channels, window), axes);
+}
+
+// Of series, versions since 1.0.0-M1 have [window, channels, filters]; they are
+// known by their format, which 1.0.0-beta7 has as well.
+Map of_series(const Site& site, std::int64_t filters, std::int64_t channels,
+              const Sizes& window) {
+  if (!site.has("rnnDataFormat")) return of_filters(filters, channels, window);
+  site.note(
+      "its weights are taken to lie as 1.0.0-M1 and later versions have them; "
+      "if 1.0.0-beta7 wrote it, take the rnnDataFormat of such layers out of "
+      "its configuration");
+  return permuted({window[0], channels, filters}, {2, 0, 1});
+}
+
 template <std::size_t kAxes>
 Flow convolution(Site& site) {
   Flow value = window_input(site, kAxes);
@@ -65,11 +86,9 @@ Flow convolution(Site& site) {
   const std::size_t weight = site.take(
       "W", filters * channels * product(window.kernel), Kind::kWeight);
   fill_bias(site, bias);
-  std::vector<int> axes = {0};
-  for (int k = 0; k < static_cast<int>(kAxes); ++k) axes.push_back(k + 2);
-  axes.push_back(1);
   site.fill("weight", weight,
-            permuted(with(filters, channels, window.kernel), axes));
+            kAxes == 1 ? of_series(site, filters, channels, window.kernel)
+                       : of_filters(filters, channels, window.kernel));
   return flow;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/dl4j/legacy.h"
 #include "libcore/convert/import/dl4j/maps.h"
 
 namespace dl::convert::dl4j {
@@ -15,7 +16,7 @@ using Kind = Site::Kind;
 constexpr std::int64_t kMostUnits = std::int64_t{1} << 20;  // of a decoder
 
 // Rows of a table; a bias is the same for all rows, and is added to them.
-Flow rows(Site& site, const Flow& value) {
+Flow rows(Site& site, const Flow& value, bool biased) {
   if (!value.form.tokens)
     site.refuse(
         "it reads what is no input of the network; one of whole numbers would "
@@ -27,7 +28,7 @@ Flow rows(Site& site, const Flow& value) {
   const std::size_t table = site.take("W", count * units, Kind::kWeight);
   // [rows, units] in Fortran's order
   const Map map = permuted({units, count}, {1, 0});
-  if (!site.flag("hasBias", false)) {
+  if (!site.flag("hasBias", biased)) {
     site.fill("weight", table, map);
     return flow;
   }
@@ -40,16 +41,23 @@ Flow rows(Site& site, const Flow& value) {
   return flow;
 }
 
+// Up to 0.9.1 it has a bias, and does not say so.
 Flow embedding(Site& site) {
-  const Flow flow = rows(site, site.only());
-  const Flow one = site.add("one", {{"type", "flatten"}}, {flow});
+  const Flow flow = rows(site, site.only(), true);
+  // Each step of a sequence has a row.
+  const Json& before = site.vertex().preprocessor;
+  const bool steps = class_of(before, "preprocessor") == "rnntofeedforward";
+  const Flow one =
+      steps ? flow : site.add("one", {{"type", "flatten"}}, {flow});
   return activated(site, one, member(site.json(), "activationFn"),
                    "activation");
 }
 
 Flow embedding_sequence(Site& site) {
-  return activated(site, rows(site, site.only()),
-                   member(site.json(), "activationFn"), "activation");
+  Flow flow = rows(site, site.only(), false);
+  flow.last = site.text("outputFormat", "NCW") == "NWC";
+  return activated(site, flow, member(site.json(), "activationFn"),
+                   "activation");
 }
 
 // Of those networks alone that what they are told to learn first: the rest is
@@ -75,7 +83,7 @@ Flow autoencoder(Site& site) {
             value.image.rank() > 0 ? columns_of(value.image) : as_is());
   const std::size_t bias = site.take("b", units, Kind::kBias);
   site.fill("bias", bias, as_is());
-  site.take("vb", inputs, Kind::kPretraining);
+  site.take("vb", inputs, Kind::kPretrainingBias);
   site.note("its visible bias is left out, which pretraining alone has");
   return flow;
 }
@@ -84,6 +92,24 @@ std::vector<std::int64_t> sizes(const Site& site, const char* key) {
   const Json& given = member(site.json(), key);
   if (!given.is_array()) return {100};
   return JsonView(given, Code::kData, key).integers(1, kMostUnits);
+}
+
+// How many numbers a decoder says of as many inputs.
+std::int64_t said_by(const Site& site, const Json& distribution,
+                     std::int64_t inputs) {
+  const std::string kind = class_of(distribution);
+  if (kind.starts_with("gaussian")) return 2 * inputs;
+  if (!kind.starts_with("composite")) return inputs;
+  const Json& parts = member(distribution, "reconstructionDistributions");
+  const Json& sizes = member(distribution, "distributionSizes");
+  if (!parts.is_array() || !sizes.is_array() || parts.size() != sizes.size())
+    site.refuse("the parts of its outputDistribution are none");
+  const auto counts =
+      JsonView(sizes, Code::kData, "distributionSizes").integers(1, kMost);
+  std::int64_t all = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    all += said_by(site, unwrapped(parts[i]), counts[i]);
+  return all;
 }
 
 // What it says to later layers are the means of its code.
@@ -104,25 +130,19 @@ Flow variational(Site& site) {
   value = linear(site, value, code, true, "", {"pZXMeanW", "pZXMeanb", ""},
                  Kind::kWeight);
   site.take("pZXLogStd2W", last * code, Kind::kPretraining);
-  site.take("pZXLogStd2b", code, Kind::kPretraining);
+  site.take("pZXLogStd2b", code, Kind::kPretrainingBias);
   std::int64_t before = code;
   at = 0;
   for (const std::int64_t units : sizes(site, "decoderLayerSizes")) {
     const std::string name = "d" + std::to_string(at++);
     site.take(name + "W", before * units, Kind::kPretraining);
-    site.take(name + "b", units, Kind::kPretraining);
+    site.take(name + "b", units, Kind::kPretrainingBias);
     before = units;
   }
-  const Json& distribution = member(site.json(), "outputDistribution");
-  const std::string kind = class_of(distribution);
-  if (kind.find("composite") != std::string::npos ||
-      kind.find("losswrapper") != std::string::npos)
-    site.refuse("its outputDistribution is " +
-                in_quotes(shown_class(distribution)) +
-                "; a Gaussian, Bernoulli or exponential one would be needed");
-  const std::int64_t each = kind.starts_with("gaussian") ? 2 : 1;
-  site.take("pXZW", before * inputs * each, Kind::kPretraining);
-  site.take("pXZb", inputs * each, Kind::kPretraining);
+  const std::int64_t said =
+      said_by(site, member(site.json(), "outputDistribution"), inputs);
+  site.take("pXZW", before * said, Kind::kPretraining);
+  site.take("pXZb", said, Kind::kPretrainingBias);
   site.note(
       "its decoder and its variances are left out: it says the means of its "
       "code, as to layers behind it");
@@ -210,7 +230,8 @@ std::vector<Class> dense_classes() {
           {"embeddingsequence", embedding_sequence},
           {"autoencoder", autoencoder},
           {"variationalautoencoder", variational},
-          {"elementwisemultiplication", element_multiplication}};
+          {"elementwisemultiplication", element_multiplication},
+          {"elementwisemult", element_multiplication}};
 }
 
 }  // namespace dl::convert::dl4j

@@ -63,10 +63,11 @@ Flow batch_norm(Site& site) {
 
 Flow local_response(Site& site) {
   const double n = site.number("n", 5);
-  const auto window = static_cast<std::int64_t>(n);
-  if (!(n >= 1 && n <= 129) || window % 2 == 0)
+  if (!(n >= 1 && n < 130))
     site.refuse("its n is " + dump_json(member(site.json(), "n")) +
-                "; an odd one up to 129 would be needed");
+                "; one up to 129 would be needed");
+  // As many channels at either side.
+  const std::int64_t window = static_cast<std::int64_t>(n) / 2 * 2 + 1;
   return site.add("",
                   {{"type", "local_response_norm"},
                    {"window", window},
@@ -82,8 +83,10 @@ Flow prelu(Site& site) {
   const Flow value = site.in_order(site.only());
   const Shape shape = Site::shape(value);
   const int rank = shape.rank();
-  std::vector<std::int64_t> own = {shape.back()};  // as theirs: channels first
-  for (int k = 0; k + 1 < rank; ++k) own.push_back(shape[k]);
+  std::vector<std::int64_t> own;  // as theirs, whose channels may be first
+  if (!value.last) own.push_back(shape.back());
+  for (int k = 0; k + (value.last ? 0 : 1) < rank; ++k) own.push_back(shape[k]);
+  const std::size_t channels = value.last ? own.size() - 1 : 0;
   const Json& shared = member(site.json(), "sharedAxes");
   if (shared.is_array())
     for (const Json& axis : shared) {
@@ -96,21 +99,23 @@ Flow prelu(Site& site) {
   bool channel = true;
   for (std::size_t k = 0; k < own.size(); ++k) {
     count *= own[k];
-    channel &= k == 0 ? own[k] == shape.back() : own[k] == 1;
+    channel &= own[k] == (k == channels ? shape.back() : 1);
   }
   const Flow flow = site.add(
       "", {{"type", "prelu"}, {"slopes", channel ? "channel" : "element"}},
       {value});
   site.fill("slope", site.take("W", count, Kind::kWeight),
-            [own, shape](std::span<const float> from, std::span<float> to) {
+            [own, shape, last = value.last](std::span<const float> from,
+                                            std::span<float> to) {
               for (std::size_t i = 0; i < to.size(); ++i) {
                 std::size_t rest = i;
                 std::vector<std::size_t> at(own.size());
                 for (int k = shape.rank(); k-- > 0;) {
                   const auto extent = static_cast<std::size_t>(shape[k]);
-                  const bool last = k + 1 == shape.rank();
-                  at[last ? 0 : static_cast<std::size_t>(k) + 1] =
-                      rest % extent;
+                  const auto axis = static_cast<std::size_t>(k);
+                  at[last                    ? axis
+                     : k + 1 == shape.rank() ? 0
+                                             : axis + 1] = rest % extent;
                   rest /= extent;
                 }
                 std::size_t place = 0, step = 1;

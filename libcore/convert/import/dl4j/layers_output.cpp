@@ -34,7 +34,10 @@ Flow loss(Site& site) {
                   {site.in_order(site.only())});
 }
 
-Flow center_loss(Site& site) {
+Flow center_loss(Site& biased) {
+  Json own = biased.json();
+  own.erase("biasUpdater");  // which it does not heed
+  Site site = biased.as(own, biased.in());
   const Flow value = dense_input(site);
   const std::int64_t inputs = Site::shape(value).elements();
   const std::int64_t units = site.integer("nout", 1, kMost);
@@ -55,9 +58,12 @@ Flow center_loss(Site& site) {
             value.image.rank() > 0 ? columns_of(value.image) : as_is());
   if (bias)
     site.fill("bias", site.take("b", units, Site::Kind::kBias), as_is());
-  // [units, inputs] in C's order
-  site.fill("centers", site.take("cL", inputs * units, Site::Kind::kWeight),
+  // [units, inputs] in C's order; no updater is theirs.
+  site.fill("centers", site.take("cL", inputs * units, Site::Kind::kStatistic),
             value.image.rank() > 0 ? columns_of(value.image) : as_is());
+  site.note(
+      "its centres are moved by its updater here; DL4J moves them by alpha "
+      "alone");
   return flow;
 }
 

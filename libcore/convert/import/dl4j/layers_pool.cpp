@@ -41,12 +41,24 @@ Flow max_padded(Site& site, const Window& window, Flow value) {
   return value;
 }
 
+// A series with the zeros of "same", which count then.
+Flow counted_same(Site& site, Window& window, const Flow& value) {
+  const std::int64_t steps = Site::shape(value)[0], stride = window.stride[0];
+  const std::int64_t last = (steps - 1) / stride * stride;
+  const std::int64_t more =
+      std::max<std::int64_t>(0, last + window.kernel[0] - steps);
+  window.mode = "valid";
+  if (more == 0) return value;
+  return with_sides(site, "padding", "zero_pad", {more / 2, more - more / 2},
+                    value);
+}
+
 template <std::size_t kAxes>
 Flow pool(Site& site) {
   Flow value = window_input(site, kAxes);
-  const Window window = window_of(site, kAxes, Sizes(kAxes, kAxes == 1 ? 2 : 1),
-                                  Sizes(kAxes, kAxes == 1 ? 1 : 2),
-                                  kAxes == 3 ? "Same" : "Truncate");
+  Window window = window_of(site, kAxes, Sizes(kAxes, kAxes == 1 ? 2 : 1),
+                            Sizes(kAxes, kAxes == 1 ? 1 : 2),
+                            kAxes == 3 ? "Same" : "Truncate");
   if (window.dilated())
     site.refuse("its window has gaps; a pool with a dilation would be needed");
   if (window.mode == "causal")
@@ -67,13 +79,10 @@ Flow pool(Site& site) {
       site.refuse(
           "its means leave out a padding in numbers; Same, or padding that "
           "counts, would be needed");
-    if (kAxes > 1)
-      node["count_padding"] = counted;
-    else if (window.mode == "same" && counted)
-      site.refuse(
-          "its means count padding; means of what there is would be "
-          "needed");
-    value = padded(site, window, value);
+    if (kAxes > 1) node["count_padding"] = counted;
+    value = kAxes == 1 && window.mode == "same" && counted
+                ? counted_same(site, window, value)
+                : padded(site, window, value);
   } else if (kind == "PNORM" && kAxes == 2) {
     node["type"] = "pnorm_pool2d";
     node["p"] = static_cast<double>(site.integer("pnorm", 1, 1000));
@@ -96,14 +105,15 @@ Flow global_pool(Site& site) {
   const int rank = Site::shape(value).rank();
   if (rank < 2) site.refuse("its input is a vector");
   const Json& given = member(site.json(), "poolingDimensions");
-  if (given.is_array() && !given.empty()) {
-    Json all = Json::array();
-    for (int k = 2; k <= rank; ++k) all.push_back(k);
-    if (given != all)
-      site.refuse(
-          "it is over some dimensions; all of time or space would be "
-          "needed");
+  Json all = Json::array(), usual = Json::array();
+  for (int k = 1; k < rank; ++k) {
+    all.push_back(value.last ? k : k + 1);
+    usual.push_back(k + 1);
   }
+  if ((given.is_array() && !given.empty() ? given : usual) != all)
+    site.refuse(
+        "it is over some dimensions; all of time or space would be "
+        "needed");
   const std::string kind = site.text("poolingType", "MAX");
   Json node{{"type", "global_pool"}};
   if (kind == "MAX" || kind == "SUM")

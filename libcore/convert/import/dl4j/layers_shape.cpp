@@ -18,55 +18,38 @@ Flow activation(Site& site) {
 // Its noise is made of idropout, as that of every layer.
 Flow dropout(Site& site) { return site.only(); }
 
-Flow upsample2d(Site& site) {
-  return site.add("",
-                  {{"type", "upsample2d"},
-                   {"size", site.integers("size", 2, 1, kSmall, {1, 1})}},
-                  {window_input(site, 2)});
+template <std::size_t kAxes>
+Flow upsample(Site& site) {
+  const Flow value = window_input(site, kAxes);
+  return enlarged(
+      site,
+      site.integers("size", kAxes, 1, kSmall, Sizes(kAxes, kAxes == 1 ? 2 : 1)),
+      value);
 }
 
-Flow upsample1d(Site& site) {
-  return site.add("",
-                  {{"type", "upsample1d"},
-                   {"size", site.integers("size", 1, 1, kSmall, {2})[0]}},
-                  {window_input(site, 1)});
-}
-
-// [top, bottom, left, right]; of early versions [height, width]
-Sizes around(const Site& site, const char* key) {
+// Two numbers of each axis; of early versions one, of images [height, width].
+template <std::size_t kAxes>
+Flow sides(Site& site, const std::string& type, const char* key) {
+  const Flow value = window_input(site, kAxes);
   const Json& given = member(site.json(), key);
-  if (given.is_array() && given.size() == 2) {
-    const Sizes two = site.integers(key, 2, 0, kSmall, {});
-    return {two[0], two[0], two[1], two[1]};
+  Sizes sizes;
+  if (kAxes > 1 && given.is_array() && given.size() == kAxes) {
+    for (const std::int64_t one : site.integers(key, kAxes, 0, kSmall, {}))
+      sizes.insert(sizes.end(), 2, one);
+  } else {
+    sizes = site.integers(key, 2 * kAxes, 0, kSmall, Sizes(2 * kAxes, 0));
   }
-  return site.integers(key, 4, 0, kSmall, {0, 0, 0, 0});
+  return with_sides(site, "", type, sizes, value);
 }
 
-Flow zero_pad2d(Site& site) {
-  return site.add(
-      "", {{"type", "zero_pad2d"}, {"padding", around(site, "padding")}},
-      {window_input(site, 2)});
+template <std::size_t kAxes>
+Flow zero_pad(Site& site) {
+  return sides<kAxes>(site, "zero_pad", "padding");
 }
 
-Flow zero_pad1d(Site& site) {
-  return site.add("",
-                  {{"type", "zero_pad1d"},
-                   {"padding", site.integers("padding", 2, 0, kSmall, {0, 0})}},
-                  {window_input(site, 1)});
-}
-
-Flow crop2d(Site& site) {
-  return site.add("",
-                  {{"type", "crop2d"}, {"cropping", around(site, "cropping")}},
-                  {window_input(site, 2)});
-}
-
-Flow crop1d(Site& site) {
-  return site.add(
-      "",
-      {{"type", "crop1d"},
-       {"cropping", site.integers("cropping", 2, 0, kSmall, {0, 0})}},
-      {window_input(site, 1)});
+template <std::size_t kAxes>
+Flow crop(Site& site) {
+  return sides<kAxes>(site, "crop", "cropping");
 }
 
 Flow space_to_depth(Site& site) {
@@ -78,20 +61,24 @@ Flow space_to_depth(Site& site) {
 
 Flow repeat(Site& site) {
   const char* key = site.has("n") ? "n" : "repetitionFactor";
-  return site.add("",
-                  {{"type", "repeat"}, {"n", site.integer(key, 1, kSmall, 1)}},
-                  {site.in_order(site.only())});
+  Flow flow =
+      site.add("", {{"type", "repeat"}, {"n", site.integer(key, 1, kSmall, 1)}},
+               {site.in_order(site.only())});
+  flow.last = channels_last_in(site.json()) == true;
+  return flow;
 }
 
 }  // namespace
 
 std::vector<Class> shape_classes() {
-  return {{"activation", activation},       {"dropout", dropout},
-          {"upsampling2d", upsample2d},     {"upsampling", upsample2d},
-          {"upsampling1d", upsample1d},     {"zeropadding", zero_pad2d},
-          {"zeropadding2d", zero_pad2d},    {"zeropadding1d", zero_pad1d},
-          {"cropping2d", crop2d},           {"cropping1d", crop1d},
-          {"spacetodepth", space_to_depth}, {"repeatvector", repeat}};
+  return {{"activation", activation},     {"dropout", dropout},
+          {"upsampling1d", upsample<1>},  {"upsampling", upsample<2>},
+          {"upsampling2d", upsample<2>},  {"upsampling3d", upsample<3>},
+          {"zeropadding1d", zero_pad<1>}, {"zeropadding", zero_pad<2>},
+          {"zeropadding2d", zero_pad<2>}, {"zeropadding3d", zero_pad<3>},
+          {"cropping1d", crop<1>},        {"cropping2d", crop<2>},
+          {"cropping3d", crop<3>},        {"spacetodepth", space_to_depth},
+          {"repeatvector", repeat}};
 }
 
 }  // namespace dl::convert::dl4j

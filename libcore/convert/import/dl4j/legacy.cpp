@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "libcore/convert/import/dl4j/conf.h"
 
@@ -23,18 +24,20 @@ Json named(const Json& text) {
   return object;
 }
 
+// A map of iterations, which holds from the first on.
+Json map_of(Json values, double start) {
+  if (!values.contains("0")) values["0"] = start;
+  return {{"@class", "MapSchedule"},
+          {"scheduleType", "ITERATION"},
+          {"values", std::move(values)}};
+}
+
 // A learning rate that changes, of the policy of its configuration.
 Json schedule(const Json& layer, const Json& conf, double rate) {
   const Json& map = member(layer, "learningRateSchedule");
-  if (map.is_object() && !map.empty()) {
-    Json values = map;
-    if (!values.contains("0")) values["0"] = rate;
-    return {{"@class", "MapSchedule"},
-            {"scheduleType", "ITERATION"},
-            {"values", values}};
-  }
+  if (map.is_object() && !map.empty()) return map_of(map, rate);
   const Json& policy = member(conf, "learningRatePolicy");
-  if (!policy.is_string()) return {};
+  if (!policy.is_string() || policy == "None") return {};
   const double decay = number_in(conf, "lrPolicyDecayRate", 0);
   const double power = number_in(conf, "lrPolicyPower", 1);
   const double steps = number_in(conf, "lrPolicySteps", 1);
@@ -58,10 +61,24 @@ Json schedule(const Json& layer, const Json& conf, double rate) {
     made["@class"] = "SigmoidSchedule";
     made["gamma"] = decay;
     made["stepSize"] = steps;
-  } else {
-    return {};
+  } else {  // "TorchStep", "Score": of no other name
+    made["@class"] = policy;
   }
   return made;
+}
+
+// In place of its rate, which says where that starts.
+void put_schedules(Json& updater, const Json& layer, const Json& conf,
+                   double rate) {
+  if (const Json changing = schedule(layer, conf, rate); !changing.is_null())
+    updater["learningRateSchedule"] = changing;
+  const Json own = updater;
+  for (const Json* from : {&layer, &own}) {
+    const Json& momenta = member(*from, "momentumSchedule");
+    if (momenta.is_object() && !momenta.empty() && !momenta.contains("@class"))
+      updater["momentumISchedule"] =
+          map_of(momenta, number_in(updater, "momentum", 0.9));
+  }
 }
 
 void put(Json& updater, const char* key, const Json& layer, const char* from) {
@@ -76,9 +93,8 @@ Json updater(const Json& layer, const Json& conf, double rate) {
   if (name == "CUSTOM") return {};
   if (name == "NONE") return named("NoOp");
   made["learningRate"] = rate;
-  if (const Json changing = schedule(layer, conf, rate); !changing.is_null())
-    made["learningRateSchedule"] = changing;
   put(made, "momentum", layer, "momentum");
+  put_schedules(made, layer, conf, rate);
   put(made, "rho", layer, "rho");
   put(made, "rmsDecay", layer, "rmsDecay");
   put(made, "beta1", layer, "adamMeanDecay");
@@ -86,6 +102,14 @@ Json updater(const Json& layer, const Json& conf, double rate) {
   put(made, "epsilon", layer, "epsilon");
   if (number_in(made, "epsilon", 1) <= 0) made.erase("epsilon");
   return made;
+}
+
+// An updater object beside the rates of its layer, which count.
+Json with_rate(Json updater, const Json& layer, const Json& conf, double rate) {
+  if (!updater.is_object()) return updater;
+  updater["learningRate"] = rate;
+  put_schedules(updater, layer, conf, rate);
+  return updater;
 }
 
 // Their l2 came after the updater, and was not multiplied by the learning rate.
@@ -147,10 +171,16 @@ Json modern_layer(const Json& given, const Json& conf) {
   if (lacks(layer, "lossFn") && member(layer, "lossFunction").is_string())
     layer["lossFn"] = named(layer["lossFunction"]);
   const double rate = number_in(layer, "learningRate", 0.1);
+  const double bias = number_in(layer, "biasLearningRate", rate);
+  if (member(layer, "updater").is_object())  // of layers of SameDiff
+    layer["iupdater"] = layer["updater"];
   if (lacks(layer, "iupdater")) {
     layer["iupdater"] = updater(layer, conf, rate);
-    const double bias = number_in(layer, "biasLearningRate", rate);
     if (bias != rate) layer["biasUpdater"] = updater(layer, conf, bias);
+  } else if (member(layer, "learningRate").is_number()) {  // of 0.9
+    if (bias != rate)
+      layer["biasUpdater"] = with_rate(layer["iupdater"], layer, conf, bias);
+    layer["iupdater"] = with_rate(layer["iupdater"], layer, conf, rate);
   }
   if (lacks(layer, "regularization") &&
       member(conf, "useRegularization") != Json(false)) {

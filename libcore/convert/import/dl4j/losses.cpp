@@ -16,7 +16,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kSame{
      {"binaryxent", "binary_cross_entropy"},
      {"xent", "binary_cross_entropy"},
      {"mse", "mean_squared_error"},
-     {"squaredloss", "mean_squared_error"},
+     {"squaredloss", "l2"},
      {"mae", "mean_absolute_error"},
      {"meanabsoluteerror", "mean_absolute_error"},
      {"l1", "l1"},

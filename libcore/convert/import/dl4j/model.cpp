@@ -44,9 +44,10 @@ void add_inputs(const Conf& conf, const Shapes& shapes,
     Flow flow;
     static_cast<Value&>(flow) =
         import.graph->input(name, input.shape, input.tokens);
+    flow.last = input.last;
     import.flows[name] = flow;
-    result.inputs.push_back({name, input.shape.rank() > 1});
-    if (input.shape.rank() > 2)
+    result.inputs.push_back({name, input.shape.rank() > 1 && !input.last});
+    if (input.shape.rank() > 2 && !input.last)
       import.notes->insert(
           "the input " + in_quotes(name) +
           " takes its channels last here: " + input.shape.to_string());
@@ -80,6 +81,8 @@ void note_training(const Conf& conf, std::set<std::string>& notes) {
     notes.insert(
         "its gradients are sums over mini-batches (miniBatch), here they are "
         "means: multiply its learning rates by the mini-batch's size");
+  if (!conf.minimizes)
+    notes.insert("it maximizes its loss (minimize), which is minimized here");
   if (!conf.algorithm.empty() &&
       conf.algorithm != "STOCHASTIC_GRADIENT_DESCENT")
     notes.insert("its optimizationAlgo " + in_quotes(conf.algorithm) +
@@ -165,6 +168,7 @@ void put_normalizers(const Normalizers& from, nn::Model& model,
                        std::vector<data::Normalizer>& into, const auto& last,
                        const char* what) {
     for (std::size_t i = 0; i < given.size(); ++i) {
+      if (given[i].kind == "none") continue;
       const std::size_t count = given[i].shift.size();
       if (i < into.size() &&
           (count == 1 || static_cast<std::int64_t>(count) == last(i)))

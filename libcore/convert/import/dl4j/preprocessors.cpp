@@ -37,15 +37,22 @@ Flow as_image(Site& site, const Json& preprocessor, const Flow& value,
   const Sizes wanted = image_of(site, preprocessor, volume);
   const Shape shape{std::span<const std::int64_t>(wanted)};
   const Shape own = Site::shape(value);
+  const bool last = channels_last_in(preprocessor) == true;
   if (own == shape) return value;
   if (own.elements() != shape.elements() || own.rank() != 1)
     site.refuse("its preprocessor wants " + shape.to_string() + " and gets " +
                 own.to_string());
   Flow flow = value;
   flow.image = {};
-  if (value.image == shape || shape.back() == 1)
+  flow.last = last;
+  if (value.image == shape || shape.back() == 1 ||
+      (last && value.image.rank() == 0))
     return site.add("image", {{"type", "reshape"}, {"shape", wanted}}, {flow});
   flow = site.in_order(value, "before");
+  if (last) {
+    flow.last = true;
+    return site.add("image", {{"type", "reshape"}, {"shape", wanted}}, {flow});
+  }
   Sizes first = {wanted.back()};
   first.insert(first.end(), wanted.begin(), wanted.end() - 1);
   flow = site.add("planes", {{"type", "reshape"}, {"shape", first}}, {flow});
@@ -53,10 +60,13 @@ Flow as_image(Site& site, const Json& preprocessor, const Flow& value,
 }
 
 // What is no sequence becomes one of a single step, as the batch is its rows.
-Flow one_step(Site& site, const Flow& value) {
-  if (value.form.steps) return value;
-  return site.add("step", {{"type", "repeat"}, {"n", 1}},
-                  {site.in_order(site.vector(value))});
+Flow one_step(Site& site, const Json& preprocessor, const Flow& value) {
+  Flow flow = value;
+  flow.last = channels_last_in(preprocessor) == true;
+  if (value.form.steps) return flow;
+  flow = site.in_order(site.vector(value));
+  flow.last = channels_last_in(preprocessor) == true;
+  return site.add("step", {{"type", "repeat"}, {"n", 1}}, {flow});
 }
 
 Flow each_as_image(Site& site, const Json& preprocessor, const Flow& value) {
@@ -65,19 +75,25 @@ Flow each_as_image(Site& site, const Json& preprocessor, const Flow& value) {
                 value.shape().to_string());
   Flow flow = value;
   flow.each = true;
-  return as_image(site, preprocessor, flow, false);
+  flow.last = false;
+  // Its format is that of the sequence.
+  Json image = preprocessor;
+  image.erase("rnnDataFormat");
+  return as_image(site, image, flow, false);
 }
 
-Flow steps_of_images(Site& site, const Flow& value) {
-  if (!value.each) return one_step(site, value);
+Flow steps_of_images(Site& site, const Json& preprocessor, const Flow& value) {
+  if (!value.each) return one_step(site, preprocessor, value);
   Flow flow = site.in_order(site.vector(value));
   flow.each = false;
+  flow.last = channels_last_in(preprocessor) == true;
   return flow;
 }
 
-// [n, ...] in DL4J's order to another shape.
+// [n, ...] in DL4J's order to another shape, whose channels are last there, or
+// first.
 Flow reshaped(Site& site, const Flow& value, const Json& shape,
-              std::size_t first) {
+              std::size_t first, bool last) {
   Sizes wanted;
   std::int64_t known = 1;
   if (shape.is_array())
@@ -96,7 +112,28 @@ Flow reshaped(Site& site, const Flow& value, const Json& shape,
                 "; one of an example of up to 4 dimensions would be needed");
   Flow flow = site.channels_first(value, "order");
   flow = site.add("reshaped", {{"type", "reshape"}, {"shape", wanted}}, {flow});
-  return site.channels_last(flow, "channels");
+  flow.last = last;
+  return last ? flow : site.channels_last(flow, "channels");
+}
+
+// Axes of an example, counted from 1, or from 0 with that of the examples.
+Flow permuted(Site& site, const Flow& value, const Json& indices) {
+  std::vector<std::int64_t> axes;
+  if (indices.is_array())
+    for (const Json& one : indices)
+      if (one.is_number_integer() && one != 0)
+        axes.push_back(one.get<std::int64_t>() - 1);
+  const auto rank = static_cast<std::size_t>(Site::shape(value).rank());
+  std::vector<std::int64_t> sorted = axes;
+  std::ranges::sort(sorted);
+  for (std::size_t k = 0; k < sorted.size(); ++k)
+    if (sorted.size() != rank || sorted[k] != static_cast<std::int64_t>(k))
+      site.refuse("its permutationIndices are none of an input " +
+                  Site::shape(value).to_string());
+  if (rank < 2) return value;
+  const Flow flow = site.add("permuted", {{"type", "permute"}, {"axes", axes}},
+                             {site.channels_first(value, "order")});
+  return value.last ? flow : site.channels_last(flow, "channels");
 }
 
 }  // namespace
@@ -117,15 +154,18 @@ Flow preprocessed(Site& site, const Json& preprocessor, const Flow& value) {
   if (name == "feedforwardtornn") {
     Flow flow = site.in_order(value);
     flow.each = false;
-    return one_step(site, flow);
+    return one_step(site, given, flow);
   }
   if (name == "rnntofeedforward") return value;
   if (name == "rnntocnn") return each_as_image(site, given, value);
-  if (name == "cnntornn") return steps_of_images(site, value);
+  if (name == "cnntornn") return steps_of_images(site, given, value);
   if (name == "reshape")
-    return reshaped(
-        site, value, member(given, "targetShape"),
-        member(given, "hasMiniBatchDimension") == Json(true) ? 1 : 0);
+    return reshaped(site, value, member(given, "targetShape"),
+                    member(given, "hasMiniBatchDimension") == Json(true),
+                    channels_last_in(given).value_or(value.last));
+  if (name == "permute")
+    return permuted(site, value, member(given, "permutationIndices"));
+  if (name == "kerasflattenrnn") return site.vector(value);
   if (name == "composableinput" || name == "composableinputpreprocessor") {
     Flow flow = value;
     const Json& list = member(given, "inputPreProcessors");
@@ -139,7 +179,11 @@ Flow preprocessed(Site& site, const Json& preprocessor, const Flow& value) {
 }
 
 Flow reshape_vertex(Site& site) {
-  return reshaped(site, site.only(), member(site.json(), "newShape"), 1);
+  if (const std::string order = site.text("reshapeOrder", "c"); order != "c")
+    site.refuse("its reshapeOrder is " + in_quotes(order) +
+                "; 'c' would be needed");
+  return reshaped(site, site.only(), member(site.json(), "newShape"), 1,
+                  site.only().last);
 }
 
 }  // namespace dl::convert::dl4j

@@ -93,6 +93,7 @@ Flow Site::add(const std::string& part, Json node,
   if (part.empty()) main_node_ = flow.node;
   if (from.empty()) return flow;
   flow.each = from[0].each;
+  flow.last = from[0].last;
   // What changes no place of a number.
   if (shape(flow).rank() == 1 && shape(flow) == shape(from[0]) &&
       nn::layer_type(type).trains == nn::Trains::kNothing)
@@ -105,11 +106,17 @@ std::size_t Site::take(const std::string& name, std::int64_t count, Kind kind) {
   Variable variable{.name = vertex_->name + "_" + name,
                     .count = static_cast<std::size_t>(count)};
   if (!all.empty()) variable.offset = all.back().offset + all.back().count;
+  const bool bias = kind == Kind::kBias || kind == Kind::kPretrainingBias;
   if (!frozen_ && kind != Kind::kStatistic) {
-    const bool own = kind == Kind::kBias && has("biasUpdater");
+    const bool own = bias && has("biasUpdater");
     variable.updater = member(*json_, own ? "biasUpdater" : "iupdater");
   }
-  if (kind == Kind::kPretraining) variable.block = vertex_->name;
+  if (kind == Kind::kPretraining || kind == Kind::kPretrainingBias)
+    variable.block = vertex_->name;
+  if (import_->conf->state_by_parameter) {
+    variable.block = variable.name;
+    variable.place = vertex_->place;
+  }
   all.push_back(std::move(variable));
   return all.size() - 1;
 }
@@ -138,6 +145,7 @@ Flow Site::in_order(const Flow& value, const std::string& part) {
   if (value.image.rank() == 0) return value;
   Flow flow = value;
   flow.image = {};
+  flow.last = false;
   flow = add(part + ".image",
              {{"type", "reshape"}, {"shape", extents_of(value.image)}}, {flow});
   flow = channels_first(flow, part);
@@ -147,6 +155,7 @@ Flow Site::in_order(const Flow& value, const std::string& part) {
 Flow Site::channels_first(const Flow& value, const std::string& part) {
   const int rank = shape(value).rank();
   if (rank < 2) return in_order(value, part);
+  if (value.last) return value;
   std::vector<int> axes = {rank - 1};
   for (int k = 0; k + 1 < rank; ++k) axes.push_back(k);
   return add(part, {{"type", "permute"}, {"axes", axes}}, {value});
@@ -165,7 +174,7 @@ Flow Site::vector(const Flow& value, const std::string& part) {
   const Shape own = shape(value);
   if (own.rank() == 1) return value;
   Flow flow = add(part, {{"type", "flatten"}}, {value});
-  if (own.rank() > 2 || own.back() > 1) flow.image = own;
+  if (!value.last && (own.rank() > 2 || own.back() > 1)) flow.image = own;
   return flow;
 }
 

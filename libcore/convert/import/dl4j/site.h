@@ -31,6 +31,8 @@ struct Flow : Value {
   tensor::Shape image = {};
   // Layers take each step of it by itself, as a batch of their own in DL4J.
   bool each = false;
+  // DL4J has its channels last, too: NHWC, NWC, NDHWC.
+  bool last = false;
 };
 
 // A parameter of DL4J: where it lies in the vector of all.
@@ -40,6 +42,7 @@ struct Variable {
   Json updater = {};  // its updater's configuration; null: it has none
   // Of pretraining alone: not in one block with those of other layers.
   std::string block = {};
+  std::size_t place = 0;  // of its vertex in the state, else by the offset
 };
 
 // From the numbers of a variable, or of its updater's state, to ours.
@@ -119,7 +122,13 @@ class Site {
 
   // The next parameter of the model.  updated: by the layer's updater; else by
   // none, as statistics are.  bias: by that of biases.
-  enum class Kind { kWeight, kBias, kStatistic, kPretraining };
+  enum class Kind {
+    kWeight,
+    kBias,
+    kStatistic,
+    kPretraining,
+    kPretrainingBias
+  };
   std::size_t take(const std::string& name, std::int64_t count, Kind kind);
   // The numbers of a tensor of a node.
   void fill(const std::string& node, const std::string& tensor,
@@ -133,7 +142,8 @@ class Site {
   // Of the layer, as aim of the vertex.
   void set_aim(Aim aim) { import_->aims[vertex_->name] = std::move(aim); }
 
-  // A vector in DL4J's order, and any value as DL4J has it: channels first.
+  // A vector in DL4J's order, and any value as DL4J has it: channels first, if
+  // it has them so.
   Flow in_order(const Flow& value, const std::string& part = "order");
   Flow channels_first(const Flow& value, const std::string& part = "order");
   Flow channels_last(const Flow& value, const std::string& part = "channels");
@@ -181,6 +191,8 @@ std::vector<Class> shape_classes();
 std::vector<Class> norm_classes();
 std::vector<Class> recurrent_classes();
 std::vector<Class> output_classes();
+std::vector<Class> attention_classes();
+std::vector<Class> box_classes();
 std::vector<Class> wrapper_classes();
 std::vector<Class> vertex_classes();
 

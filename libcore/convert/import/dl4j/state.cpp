@@ -12,15 +12,17 @@ std::vector<std::vector<float>> unpacked_state(
   const std::size_t all =
       variables.empty() ? 0 : variables.back().offset + variables.back().count;
   std::vector<std::vector<float>> components(3, std::vector<float>(all, 0));
+  std::vector<Variable> in_place = variables;
+  std::ranges::stable_sort(in_place, {}, &Variable::place);
   std::size_t at = 0;
-  for (std::size_t i = 0; i < variables.size();) {
-    const Variable& first = variables[i];
+  for (std::size_t i = 0; i < in_place.size();) {
+    const Variable& first = in_place[i];
     std::size_t end = i;
-    while (end < variables.size() && variables[end].updater == first.updater &&
-           variables[end].block == first.block)
+    while (end < in_place.size() && in_place[end].updater == first.updater &&
+           in_place[end].block == first.block)
       ++end;
     const std::size_t count =
-        variables[end - 1].offset + variables[end - 1].count - first.offset;
+        in_place[end - 1].offset + in_place[end - 1].count - first.offset;
     for (std::size_t c = 0; c < state_of(first.updater).size(); ++c) {
       if (count > state.size() - at)
         throw Error{Code::kData, "its updaterState.bin has " +

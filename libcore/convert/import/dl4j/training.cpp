@@ -1,7 +1,6 @@
-// How a layer starts, what it is held to and what disturbs it, as keys of its
-// nodes.
+// How a layer starts, what it is held to and what disturbs its weights, as keys
+// of its nodes.
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -144,8 +143,18 @@ void add_regularization(const Site& site, const Json& list, const Json& updater,
   }
 }
 
+// Whether the norm over these dimensions of DL4J's weights is that of the
+// weights of each output, as it is here.
+bool is_of_outputs(const Json& dimensions, const std::string& type) {
+  if (!dimensions.is_array()) return true;
+  if (type == "conv1d" || type == "conv2d") return dimensions == Json{1, 2, 3};
+  if (type == "conv3d") return dimensions == Json{1, 2, 3, 4};
+  if (type == "conv2d_transpose") return dimensions == Json{0, 2, 3};
+  return dimensions == Json::array({0}) && type != "embedding";
+}
+
 // One of ours holds for a layer's weights, and for its biases if it says so.
-Json constraints_of(const Site& site) {
+Json constraints_of(const Site& site, const std::string& type) {
   const Json& list = member(site.json(), "constraints");
   Json ours = Json::object();
   if (!list.is_array()) return ours;
@@ -170,6 +179,14 @@ Json constraints_of(const Site& site) {
         weights |= !bias;
         biases |= bias;
       }
+    const Json& dimensions = member(one, "dimensions");
+    if (!made.empty() && name != "nonnegative" &&
+        !is_of_outputs(dimensions, type)) {
+      site.note("its constraint " + in_quotes(shown_class(one)) +
+                " is left out: its norms are over the dimensions " +
+                dump_json(dimensions) + ", here they are those of an output");
+      continue;
+    }
     if (made.empty() || !weights) {
       site.note("its constraint " + in_quotes(shown_class(one)) +
                 (made.empty() ? "" : " of biases alone") + " is left out");
@@ -221,6 +238,15 @@ void add_normalization(const Site& site, Json& node) {
   if (threshold > 0) node["gradient_threshold"] = threshold;
 }
 
+// Of what is neither weights nor biases here, and is in DL4J.
+void note_others(const Site& site, const std::string& type) {
+  if (type != "element_multiply" && type != "prelu") return;
+  for (const char* key : {"biasUpdater", "regularization", "regularizationBias",
+                          "constraints", "weightNoise"})
+    if (site.has(key) && !member(site.json(), key).empty())
+      site.note("its " + std::string(key) + " is left out");
+}
+
 }  // namespace
 
 void add_training(const Site& site, const std::string& type, Json& node) {
@@ -230,7 +256,7 @@ void add_training(const Site& site, const std::string& type, Json& node) {
   if (!node.contains("updater"))
     node["updater"] = updater_of(site, member(site.json(), "iupdater"));
   add_normalization(site, node);
-  if (trains == nn::Trains::kOthers) return;
+  if (trains == nn::Trains::kOthers) return note_others(site, type);
   if (site.has("biasUpdater"))
     node["bias_updater"] = updater_of(site, member(site.json(), "biasUpdater"));
   Json regularization = Json::object();
@@ -241,7 +267,7 @@ void add_training(const Site& site, const std::string& type, Json& node) {
       node.contains("bias_updater") ? node["bias_updater"] : node["updater"],
       "_bias", regularization);
   if (!regularization.empty()) node["regularization"] = regularization;
-  if (const Json kept = constraints_of(site); !kept.empty())
+  if (const Json kept = constraints_of(site, type); !kept.empty())
     node["constraints"] = kept;
   if (const Json noise = weight_noise_of(site); !noise.empty())
     node["weight_noise"] = noise;
@@ -253,40 +279,6 @@ void add_training(const Site& site, const std::string& type, Json& node) {
         init_of(site, member(site.json(), "weightInitFnRecurrent"));
   if (const double bias = site.number("biasInit", 0); bias != 0)
     node["bias_init"] = bias;
-}
-
-// Their numbers say what is kept.
-Flow disturbed(Site& site, const Flow& value) {
-  const Json& given = member(site.json(), "idropout");
-  if (given.is_null() || site.frozen()) return value;
-  const std::string name = class_of(given);
-  if (value.form.tokens) {
-    site.note("the dropout of its input, numbers of rows, is left out");
-    return value;
-  }
-  Json node;
-  const double retain = number_in(given, "p", 0);
-  if (name == "dropout" || name == "spatialdropout" || name == "alphadropout") {
-    if (member(given, "pSchedule").is_object())
-      site.note("the schedule of its dropout is left out");
-    if (!(retain > 0 && retain < 1)) return value;
-    node = {{"type", name == "dropout"          ? "dropout"
-                     : name == "spatialdropout" ? "spatial_dropout"
-                                                : "alpha_dropout"},
-            {"rate", 1 - retain}};
-  } else if (name == "gaussiandropout") {
-    const double rate = number_in(given, "rate", 0);
-    if (!(rate > 0 && rate < 1)) return value;
-    node = {{"type", "gaussian_dropout"}, {"rate", rate}};
-  } else if (name == "gaussiannoise") {
-    node = {{"type", "gaussian_noise"},
-            {"deviation", std::max(number_in(given, "stddev", 0), 0.0)}};
-  } else {
-    site.note("the noise " + in_quotes(shown_class(given)) +
-              " on its input is left out");
-    return value;
-  }
-  return site.add("dropout", node, {value});
 }
 
 }  // namespace dl::convert::dl4j

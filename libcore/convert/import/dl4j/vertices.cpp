@@ -25,12 +25,14 @@ std::vector<Flow> alike(Site& site) {
   return all;
 }
 
-// Axis 1 of theirs is that of channels; time and space follow.
-int axis_of(const Site& site, std::int64_t theirs, int rank) {
+// Axis 1 of theirs is that of channels; time and space follow, unless it has
+// its channels last.
+int axis_of(const Site& site, std::int64_t theirs, int rank, bool last) {
   if (theirs < 0) theirs += rank + 1;
   if (theirs < 1 || theirs > rank)
     site.refuse("its axis is " + std::to_string(theirs) +
                 "; one of an example would be needed");
+  if (last && rank > 1) return static_cast<int>(theirs) - 1;
   return theirs == 1 ? rank - 1 : static_cast<int>(theirs) - 2;
 }
 
@@ -40,7 +42,8 @@ Flow merge(Site& site) {
   for (std::size_t i = 0; i < all.size(); ++i)
     all[i] = site.in_order(all[i], "order" + std::to_string(i));
   const int rank = Site::shape(all.at(0)).rank();
-  const int axis = axis_of(site, site.integer("mergeAxis", -8, 8, 1), rank);
+  const int axis =
+      axis_of(site, site.integer("mergeAxis", -8, 8, 1), rank, all[0].last);
   Json node{{"type", "merge"}};
   if (axis + 1 != rank) node["axis"] = axis;
   return site.add("", node, all);
@@ -68,8 +71,10 @@ Flow subset(Site& site) {
   const Flow value = site.in_order(site.only());
   const std::int64_t from = site.integer("from", 0, kMost - 1);
   const std::int64_t to = site.integer("to", from, kMost - 1);
-  return site.add("", {{"type", "subset"}, {"begin", from}, {"end", to + 1}},
-                  {value});
+  Json node{{"type", "subset"}, {"begin", from}, {"end", to + 1}};
+  // It is of axis 1, whatever that is.
+  if (value.last && Site::shape(value).rank() > 1) node["axis"] = 0;
+  return site.add("", node, {value});
 }
 
 Flow stack(Site& site) {
@@ -145,8 +150,10 @@ Flow duplicate(Site& site) {
   const auto found = flows.find(like);
   if (found == flows.end())
     site.refuse("it is as long as " + in_quotes(like) + ", which there is not");
-  return site.add("", {{"type", "repeat_like"}},
-                  {site.in_order(site.only()), found->second});
+  Flow flow = site.add("", {{"type", "repeat_like"}},
+                       {site.in_order(site.only()), found->second});
+  flow.last = false;
+  return flow;
 }
 
 Flow pool_helper(Site& site) {

@@ -42,12 +42,6 @@ Window window_of(const Site& site, std::size_t axes, const Sizes& kernel,
     site.refuse("its convolutionMode is " + in_quotes(given) +
                 "; Truncate, Strict or Same would be needed");
   if (window.mode != "valid") window.padding = Sizes(axes, 0);
-  for (const char* key : {"cnn2dDataFormat", "cnn2DFormat", "dataFormat",
-                          "rnnDataFormat", "format"})
-    if (const std::string format = site.text(key, "NC");
-        !format.starts_with("NC"))
-      site.refuse("its " + std::string(key) + " is " + in_quotes(format) +
-                  "; channels first would be needed, as DL4J has it by itself");
   return window;
 }
 
@@ -60,21 +54,56 @@ Flow window_input(Site& site, std::size_t axes) {
   return value;
 }
 
+namespace {
+
+Flow reshaped(Site& site, const std::string& part, const Sizes& shape,
+              const Flow& value) {
+  return site.add(part, {{"type", "reshape"}, {"shape", shape}}, {value});
+}
+
+// What nodes of images do to a volume [d, h, w, c]: one to [d, h, w c], one to
+// [d h, w, c].
+Flow of_volume(Site& site, const std::string& part, const Json& outer,
+               const Json& inner, const Flow& value) {
+  const std::string before = part.empty() ? part : part + ".";
+  const tensor::Shape s = Site::shape(value);
+  Flow flow =
+      reshaped(site, before + "planes", {s[0], s[1], s[2] * s[3]}, value);
+  flow = site.add(before + "outer", outer, {flow});
+  const std::int64_t d = Site::shape(flow)[0], h = Site::shape(flow)[1];
+  flow = reshaped(site, before + "rows", {d * h, s[2], s[3]}, flow);
+  flow = site.add(before + "inner", inner, {flow});
+  return reshaped(site, part, {d, h, Site::shape(flow)[1], s[3]}, flow);
+}
+
+}  // namespace
+
+Flow with_sides(Site& site, const std::string& part, const std::string& type,
+                const Sizes& sides, const Flow& value) {
+  const char* key = type == "crop" ? "cropping" : "padding";
+  const auto node = [&](const Sizes& some) {
+    return Json{{"type", type + (some.size() == 2 ? "1d" : "2d")}, {key, some}};
+  };
+  if (sides.size() < 6) return site.add(part, node(sides), {value});
+  return of_volume(site, part, node({sides.begin(), sides.begin() + 4}),
+                   node({0, 0, sides[4], sides[5]}), value);
+}
+
+Flow enlarged(Site& site, const Sizes& size, const Flow& value) {
+  if (size.size() == 1)
+    return site.add("", {{"type", "upsample1d"}, {"size", size[0]}}, {value});
+  const auto node = [](std::int64_t a, std::int64_t b) {
+    return Json{{"type", "upsample2d"}, {"size", {a, b}}};
+  };
+  if (size.size() == 2) return site.add("", node(size[0], size[1]), {value});
+  return of_volume(site, "", node(size[0], size[1]), node(1, size[2]), value);
+}
+
 Flow padded(Site& site, const Window& window, const Flow& value) {
   if (!window.padded()) return value;
-  const Sizes& p = window.padding;
-  if (window.axes() == 1)
-    return site.add("padding",
-                    {{"type", "zero_pad1d"}, {"padding", {p[0], p[0]}}},
-                    {value});
-  if (window.axes() == 2)
-    return site.add(
-        "padding",
-        {{"type", "zero_pad2d"}, {"padding", {p[0], p[0], p[1], p[1]}}},
-        {value});
-  site.refuse(
-      "it has a padding in numbers; zeros around a volume would be "
-      "needed");
+  Sizes sides;
+  for (const std::int64_t p : window.padding) sides.insert(sides.end(), 2, p);
+  return with_sides(site, "padding", "zero_pad", sides, value);
 }
 
 }  // namespace dl::convert::dl4j

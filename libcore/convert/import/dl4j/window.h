@@ -31,6 +31,13 @@ Window window_of(const Site& site, std::size_t axes, const Sizes& kernel,
 // An input of as many axes and channels, which is brought to that where it is a
 // vector of them.
 Flow window_input(Site& site, std::size_t axes);
+// A value with zeros at the two sides of each axis, or without what lies there:
+// a node of such a type, "zero_pad" or "crop", with the layer's name and
+// `part`.
+Flow with_sides(Site& site, const std::string& part, const std::string& type,
+                const Sizes& sides, const Flow& value);
+// A value as often along each axis.
+Flow enlarged(Site& site, const Sizes& size, const Flow& value);
 // A value with zeros at its sides, as the window wants; of what "valid" has
 // none at all for, here.
 Flow padded(Site& site, const Window& window, const Flow& value);

@@ -144,6 +144,25 @@ TEST_CASE("normalizers of DL4J become ours") {
   const Json image =
       read_text(head + utf("IMAGE_MIN_MAX") + real(0) + real(1) + real(255));
   CHECK(image["inputs"][0]["scale"][0].get<double>() == Approx(1 / 255.0));
+  // Of the inputs 0 and 2: to -1..1 is what that of input 2 says itself.
+  const auto number = [](int n) { return big_endian(n, 4); };
+  const std::string numbers = number(2) + number(0) + number(1) + array({1}) +
+                              array({2}) + number(2) + number(2) + array({0}) +
+                              array({10});
+  const std::string usual = number(2) + real(0) + real(1);
+  const std::string own =
+      number(1) + number(2) + number(2) + real(-1) + real(1);
+  const std::string hybrid = head + utf("MULTI_HYBRID") + numbers + number(0) +
+                             usual + number(0) + own + number(0);
+  const Json mixed = read_text(hybrid);
+  CHECK(mixed["inputs"].size() == 3);
+  CHECK(mixed["inputs"][0]["scale"] == Json({0.5}));
+  CHECK(mixed["inputs"][1]["kind"] == "none");
+  CHECK(mixed["inputs"][2]["scale"][0].get<double>() == Approx(0.2));
+  CHECK(mixed["inputs"][2]["shift"][0].get<double>() == Approx(5));
+  CHECK(mixed["outputs"].empty());
+  CHECK_THROWS_AS(read_text(hybrid.substr(0, hybrid.size() - 1)), Error);
+  CHECK(read_text("\xac\xed" + std::string("\0\5sr", 4)).contains("unread"));
   CHECK(read_text(head + utf("CUSTOM") + utf("org.x.Y")).contains("unread"));
   CHECK_THROWS_AS(read_text(head + utf("STANDARDIZE")), Error);
 }
