@@ -9,10 +9,27 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::int64_t kBatches = 20;  // that a worker measures
-constexpr std::size_t kShortTrips = 9;
-// A load that takes less than kLongEnough seconds is followed by a longer one.
-constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
+// Trips are made until they took so many seconds together, over turns in which
+// a host has more of a shared core and in which it has less, and are as many.
 constexpr double kLongEnough = 0.3;
+constexpr std::int64_t kFewestTrips = 3;
+// The first load; one that takes less than kLongEnough is followed by a longer
+// one, until they are as long as a gradient.
+constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
+// Messages in a row, so many as a socket takes at once, fewer where they are
+// long.
+constexpr std::size_t kMany = 6, kManyBytes = std::size_t{4} << 20;
+
+std::size_t longest_load(const RunContext& context) {
+  return std::clamp<std::size_t>(
+      context.state.parameters.size() * sizeof(float), kFirstLoad,
+      kLongestLoad);
+}
+
+std::size_t in_a_row(std::size_t bytes) {
+  return std::clamp<std::size_t>(kManyBytes / std::max<std::size_t>(bytes, 1),
+                                 1, kMany);
+}
 
 }  // namespace
 
@@ -65,46 +82,70 @@ void EstimateRound::take(Member& member, const Message& message) {
     host.compute = probed.compute;
     host.compute_from = probed.compute_from;
     host.compute_to = probed.compute_to;
+    host.slowest = probed.slowest;
+    host.slowest_round = probed.slowest_round;
     host.encode = probed.encode;
     host.decode = probed.decode;
     host.update_bytes = static_cast<double>(probed.update_bytes);
+    host.round = probed.round;
+    host.step = probed.step;
     host.delta_bytes = static_cast<double>(probed.delta_bytes);
     if (--computing_ > 0) return;
     stage_ = Stage::kLines;
-    return next_echo();
+    return next_line();
   }
-  if (member.number == current_ && probed.load.size() == load_)
-    take_echo(host, monotonic_seconds() - asked_);
+  if (member.number == current_) take_echo(host, monotonic_seconds() - asked_);
+}
+
+void EstimateRound::begin_trips(Trip trip, std::size_t load) {
+  trip_ = trip;
+  load_ = load;
+  trips_seconds_ = 0;
+  trips_ = 0;
+  ask_trip();
+}
+
+void EstimateRound::ask_trip() {
+  Member& member = *context_.members.find(current_);
+  const double begin = monotonic_seconds();
+  if (trip_ == Trip::kMany)
+    for (std::size_t i = 0; i < in_a_row(load_); ++i)
+      ask(member, Probe{0, std::vector<std::byte>(load_), false});
+  ask(member, Probe{0, std::vector<std::byte>(load_)});
+  asked_ = begin;
 }
 
 void EstimateRound::take_echo(HostFigures& host, double seconds) {
-  if (load_ == 0) {
-    short_trips_.push_back(seconds);
-    if (short_trips_.size() == kShortTrips) {
-      std::ranges::sort(short_trips_);
-      host.round_trip = short_trips_[kShortTrips / 2];
-      load_ = kFirstLoad;
-    }
-  } else if (seconds < kLongEnough && load_ < kLongestLoad) {
-    load_ *= 4;
-  } else {
-    // There and back again, one after the other.
-    host.bandwidth = 2 * static_cast<double>(load_) /
-                     std::max(seconds - host.round_trip, 1e-9);
-    load_ = 0;
-    short_trips_.clear();
-    return next_echo();
+  if (trip_ == Trip::kLoad && seconds < kLongEnough &&
+      load_ < longest_load(context_))
+    return begin_trips(trip_, std::min(4 * load_, longest_load(context_)));
+  trips_seconds_ += seconds;
+  if (++trips_ < kFewestTrips || trips_seconds_ < kLongEnough)
+    return ask_trip();
+  const double mean = trips_seconds_ / static_cast<double>(trips_),
+               more = std::max(mean - host.round_trip, 1e-9);
+  switch (trip_) {
+    case Trip::kShort:
+      host.round_trip = mean;
+      return begin_trips(Trip::kMany, load_);
+    case Trip::kMany:
+      host.message = more / static_cast<double>(in_a_row(load_));
+      return begin_trips(Trip::kLoad, kFirstLoad);
+    case Trip::kLoad:
+      // There and back again, one after the other.
+      host.bandwidth = 2 * static_cast<double>(load_) / more;
+      return next_line();
   }
-  ask(*context_.members.find(current_),
-      Probe{0, std::vector<std::byte>(load_)});
 }
 
 // Turns to the next host whose line is not known.
-void EstimateRound::next_echo() {
+void EstimateRound::next_line() {
   for (const auto& [number, host] : hosts_) {
     if (host.bandwidth > 0) continue;
     current_ = number;
-    return ask(*context_.members.find(number), Probe{});
+    return begin_trips(Trip::kShort,
+                       std::min(static_cast<std::size_t>(host.update_bytes),
+                                std::size_t{kLongestLoad}));
   }
   for (const auto& [number, host] : hosts_) measured_.push_back(host);
   std::ranges::sort(measured_, {}, &HostFigures::name);

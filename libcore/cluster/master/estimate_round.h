@@ -1,7 +1,8 @@
 // Instead of training: measures workers and their lines for an Estimate.
 //
 // All workers compute at the same time, as they would in training, and then
-// each has its line measured, one after the other.
+// each has its line measured, one after the other: short messages, loads and
+// many short ones in a row go there and back until a mean of them says enough.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
@@ -33,10 +34,13 @@ class EstimateRound : public Phase {
 
  private:
   enum class Stage { kComputing, kLines, kDone };
+  enum class Trip { kShort, kLoad, kMany };
 
   void ask(Member& member, const Probe& probe);
+  void begin_trips(Trip trip, std::size_t load);
+  void ask_trip();
   void take_echo(HostFigures& host, double seconds);
-  void next_echo();
+  void next_line();
   void check_silence() const;
 
   std::vector<HostFigures>& measured_;
@@ -48,8 +52,10 @@ class EstimateRound : public Phase {
   double asked_ = 0;                            // when, the last probe
   // The line being measured.
   std::uint64_t current_ = 0;
-  std::vector<double> short_trips_;
-  std::size_t load_ = 0;
+  Trip trip_ = Trip::kShort;
+  std::size_t load_ = 0;  // bytes of each message
+  double trips_seconds_ = 0;
+  std::int64_t trips_ = 0;
 };
 
 }  // namespace dl::cluster

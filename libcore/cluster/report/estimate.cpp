@@ -27,22 +27,39 @@ HostFigures typical(const std::vector<HostFigures>& hosts) {
     mean.encode += host.encode / n;
     mean.decode += host.decode / n;
     mean.update_bytes += host.update_bytes / n;
+    mean.round += host.round / n;
+    mean.step += host.step / n;
     mean.delta_bytes += host.delta_bytes / n;
     mean.bandwidth = std::min(mean.bandwidth, host.bandwidth);
     mean.round_trip = std::max(mean.round_trip, host.round_trip);
+    mean.message = std::max(mean.message, host.message);
+    for (std::size_t i = 0; i < mean.slowest.size(); ++i) {
+      mean.slowest[i] += host.slowest[i] / n;
+      mean.slowest_round[i] += host.slowest_round[i] / n;
+    }
   }
   return mean;
 }
 
-// Of an update, until the next mini-batch may begin.
+// Between those that were measured, by the logarithm; beyond, as of the most.
+double of_slowest(const Slowest& slowest, std::int64_t workers) {
+  const double at = std::log2(static_cast<double>(workers));
+  const auto below = static_cast<std::size_t>(at);
+  if (below + 1 >= slowest.size()) return slowest.back();
+  const double part = at - static_cast<double>(below);
+  return (1 - part) * slowest[below] + part * slowest[below + 1];
+}
+
+// Of an update, until the next mini-batch may begin; or what it takes of that.
 double sharing_wait(const Estimate& estimate, const HostFigures& host) {
-  return estimate.settings.sharing.in_flight == 1 ? host.round_trip : 0;
+  return estimate.settings.sharing.in_flight == 1 ? host.round_trip
+                                                  : 2 * host.message;
 }
 
 double sharing_compute(const Estimate& estimate, const HostFigures& host,
                        double n) {
   return host.compute + host.encode + n * host.decode +
-         sharing_wait(estimate, host);
+         sharing_wait(estimate, host) + (n - 1) * host.message;
 }
 
 // Bytes that the busiest line, the master's, carries while every host does a
@@ -80,26 +97,40 @@ double round_bytes(const Estimate& estimate, std::int64_t workers,
 double sync_bytes(const Estimate& estimate, std::int64_t workers) {
   const auto n = static_cast<double>(workers);
   const double gradient = 4 * static_cast<double>(estimate.parameters);
+  if (workers == 1) return 2 * gradient;
   if (std::cmp_greater(workers, kMostParties))
     return round_bytes(estimate, workers, gradient);
   return 2 * (n - 1) / n * gradient;
 }
 
-// There and back twice: to those who average, and from the master.
-double sync_wait(const HostFigures& host) { return 2 * host.round_trip; }
+// There and back twice, to those who average and to the master; and the other
+// messages: a piece to each of the others and from each, and its average.
+double sync_wait(const HostFigures& host, std::int64_t workers) {
+  if (workers == 1) return host.round_trip;
+  const double others =
+      std::cmp_greater(workers, kMostParties)
+          ? 0
+          : 2 * (2 * static_cast<double>(workers) - 3) * host.message;
+  return 2 * host.round_trip + others;
+}
+
+// Without the lines.
+double sync_compute(const HostFigures& host, std::int64_t workers) {
+  return of_slowest(host.slowest, workers) + host.step +
+         sync_wait(host, workers);
+}
 
 // Seconds a mini-batch of each host.
 double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
   const HostFigures host = typical(estimate.hosts);
   const auto n = static_cast<double>(workers);
-  if (workers == 1) return host.compute;
   switch (mode) {
     case Mode::kSharing:
       return std::max(sharing_compute(estimate, host, n),
                       sharing_bytes(estimate, workers) / host.bandwidth);
     case Mode::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
-      const double round = static_cast<double>(s.frequency) * host.compute;
+      const double round = of_slowest(host.slowest_round, workers) + host.round;
       const double exchange =
           round_bytes(estimate, workers, host.delta_bytes) / host.bandwidth +
           host.round_trip;
@@ -107,8 +138,8 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
              static_cast<double>(s.frequency);
     }
     case Mode::kSync:
-      return host.compute + sync_bytes(estimate, workers) / host.bandwidth +
-             sync_wait(host);
+      return sync_compute(host, workers) +
+             sync_bytes(estimate, workers) / host.bandwidth;
   }
   return host.compute;
 }
@@ -148,10 +179,9 @@ double Estimate::break_even(std::int64_t workers) const {
   const auto n = static_cast<double>(workers);
   const double dense = sync_bytes(*this, workers);
   if (!(dense > sharing_bytes(*this, workers))) return 0;
-  // What coding costs and the round trips of sync, less those of sharing, do
-  // not.
-  const double cost = host.encode + n * host.decode +
-                      sharing_wait(*this, host) - sync_wait(host);
+  // What a step of sharing takes more, but for the lines.
+  const double cost =
+      sharing_compute(*this, host, n) - sync_compute(host, workers);
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 
@@ -160,13 +190,15 @@ double Estimate::enough(std::int64_t workers) const {
          sharing_compute(*this, typical(hosts), static_cast<double>(workers));
 }
 
+double Estimate::rate_of_one() const { return rate(fastest(*this, 1), 1); }
+
 std::string Estimate::advice() const {
   const auto n = static_cast<std::int64_t>(hosts.size());
   if (n < 2)
     return "one host was measured: start more workers to see what their lines "
            "carry";
   const Mode mode = fastest(*this, n);
-  const double gain = rate(mode, n) / rate(mode, 1);
+  const double gain = rate(mode, n) / rate_of_one();
   const std::string hosts_text = std::to_string(n) + " hosts";
   if (gain < 1.1)
     return "one host is as fast as " + hosts_text +
@@ -198,7 +230,8 @@ std::string Estimate::to_text() const {
   std::string text = column("compute", 29) + column("from", 10) +
                      column("to", 10) + column("encode", 11) +
                      column("decode", 11) + column("update", 10) +
-                     column("line", 13) + column("round trip", 12) + "\n";
+                     column("line", 13) + column("round trip", 12) +
+                     column("message", 12) + "\n";
   for (const HostFigures& host : hosts) {
     std::string name = host.name.substr(0, 18);
     name.resize(18, ' ');
@@ -209,12 +242,13 @@ std::string Estimate::to_text() const {
             column(milliseconds(host.decode), 11) +
             column(format("%.0f B", host.update_bytes), 10) +
             column(bits(host.bandwidth), 13) +
-            column(milliseconds(host.round_trip), 12) + "\n";
+            column(milliseconds(host.round_trip), 12) +
+            column(milliseconds(host.message), 12) + "\n";
   }
   text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
           column("sharing", 18) + column("averaging", 18) + column("sync", 18) +
           column("sharing pays below", 20) + "\n";
-  const double one = rate(Mode::kSharing, 1);
+  const double one = rate_of_one();
   for (const std::int64_t n : kShown) {
     text += column(std::to_string(n), 6);
     for (const Mode mode : kModes) {
@@ -247,8 +281,13 @@ Json Estimate::to_json() const {
                         {"decode", host.decode},
                         {"update_bytes", host.update_bytes},
                         {"delta_bytes", host.delta_bytes},
+                        {"round", host.round},
+                        {"step", host.step},
                         {"bandwidth", host.bandwidth},
-                        {"round_trip", host.round_trip}});
+                        {"round_trip", host.round_trip},
+                        {"message", host.message},
+                        {"slowest", host.slowest},
+                        {"slowest_round", host.slowest_round}});
   Json expected = Json::array();
   for (const std::int64_t n : kShown) {
     const double even = n > 1 ? break_even(n) : 0;

@@ -67,7 +67,7 @@ std::vector<Wrong> always_wrong() {
           wrong("it has no parent", Fed{1, 0, 0, ""}),
           wrong("a lease of nobody, done", unknown),
           wrong("a lease of nobody, faulty", fault),
-          wrong("a measurement", Probed{1, 1, 1, 1, 1, 1, 1, {}}),
+          wrong("a measurement", Probed{1, 1, 1, 1, 1, 1, 1, 1, 1, {}, {}, {}}),
           wrong("what a master sends", Stop{}),
           wrong("what a worker sends another", Attach{})};
 }
