@@ -27,10 +27,13 @@ def why_not():
 
 
 class Share:
-    """A control group that has so many cores, None: no limit, before all else that
-    the machine does; of the second version or the first."""
+    """A control group that has so much of one core, None: no limit, before all else
+    that the machine does; of the second version or the first."""
 
-    def __init__(self, name, cores):
+    def __init__(self, name, cores, core):
+        """core: its number.  A quota is dealt to the cores in slices, and what is left on
+        one a thread on another does not get."""
+        self.core = ["taskset", "-c", str(core)] if cores else []
         first = CGROUP / "cpu"
         self.folder = (first if first.is_dir() else CGROUP) / name
         self.folder.mkdir()
@@ -44,7 +47,7 @@ class Share:
             (self.folder / "cpu.max").write_text(f"{quota or 'max'} {PERIOD}")
 
     def around(self, command):
-        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *command]
+        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *self.core, *command]
 
 
 class Hosts:
@@ -68,7 +71,8 @@ class Hosts:
             for i, name in enumerate(self.names):
                 self.join(i, name)
             for i, cores in enumerate(self.cores):
-                self.shares[i] = Share(self.names[i], cores)
+                own = sorted(os.sched_getaffinity(0))
+                self.shares[i] = Share(self.names[i], cores, own[i % len(own)])
         except subprocess.CalledProcessError as error:
             self.__exit__()
             raise SystemExit(f"peers: {' '.join(error.cmd)}: "

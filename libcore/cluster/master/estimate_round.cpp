@@ -10,20 +10,29 @@ namespace {
 
 constexpr std::int64_t kBatches = 20;  // that a worker measures
 // Trips are made until they took so many seconds together, over turns in which
-// a host has more of a shared core and in which it has less, and are as many.
+// a host has more of a shared core and in which it has less.
 constexpr double kLongEnough = 0.3;
-constexpr std::int64_t kFewestTrips = 3;
-// The first load; one that takes less than kLongEnough is followed by a longer
-// one, until they are as long as a gradient.
+// The first long message; one that takes less than kLongEnough is followed by a
+// longer one, up to what a replica sends in a round of averaging.
 constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
 // Messages in a row, so many as a socket takes at once, fewer where they are
 // long.
 constexpr std::size_t kMany = 6, kManyBytes = std::size_t{4} << 20;
 
-std::size_t longest_load(const RunContext& context) {
-  return std::clamp<std::size_t>(
-      context.state.parameters.size() * sizeof(float), kFirstLoad,
-      kLongestLoad);
+std::size_t gradient_bytes(const RunContext& context) {
+  return std::max<std::size_t>(context.state.parameters.size(), 1) *
+         sizeof(float);
+}
+
+// As long as an update, so far as a load may be.
+std::size_t load_of(const HostFigures& host) {
+  return std::clamp<std::size_t>(static_cast<std::size_t>(host.update_bytes), 1,
+                                 kLongestLoad);
+}
+
+std::size_t longest_load(const HostFigures& host) {
+  return std::clamp<std::size_t>(static_cast<std::size_t>(host.delta_bytes),
+                                 kFirstLoad, kLongestLoad);
 }
 
 std::size_t in_a_row(std::size_t bytes) {
@@ -77,24 +86,50 @@ void EstimateRound::take(Member& member, const Message& message) {
   if (found == hosts_.end())
     throw Error{Code::kProtocol, "Probed: nobody asked for it"};
   HostFigures& host = found->second;
-  if (stage_ == Stage::kComputing) {
-    if (host.compute > 0 || !(probed.compute > 0)) return;
-    host.compute = probed.compute;
-    host.compute_from = probed.compute_from;
-    host.compute_to = probed.compute_to;
-    host.slowest = probed.slowest;
-    host.slowest_round = probed.slowest_round;
-    host.encode = probed.encode;
-    host.decode = probed.decode;
-    host.update_bytes = static_cast<double>(probed.update_bytes);
-    host.round = probed.round;
-    host.step = probed.step;
-    host.delta_bytes = static_cast<double>(probed.delta_bytes);
-    if (--computing_ > 0) return;
-    stage_ = Stage::kLines;
-    return next_line();
+  switch (stage_) {
+    case Stage::kComputing:
+      if (!(probed.compute > 0) || host.compute > 0) return;
+      take_figures(host, probed);
+      if (--computing_ == 0) begin_exchange();
+      return;
+    case Stage::kExchanging:
+      if (!probed.load.empty())
+        return ask(member, Probe{0, probed.load, false});
+      if (!(probed.whole > 0)) return;
+      host.exchange = std::max(
+          probed.whole - host.compute - host.encode - host.decode, 0.0);
+      if (--computing_ > 0) return;
+      stage_ = Stage::kLines;
+      return next_line();
+    case Stage::kLines:
+      if (member.number == current_)
+        take_echo(host, monotonic_seconds() - asked_);
+      return;
+    case Stage::kDone:
+      return;
   }
-  if (member.number == current_) take_echo(host, monotonic_seconds() - asked_);
+}
+
+void EstimateRound::take_figures(HostFigures& host, const Probed& probed) {
+  host.compute = probed.compute;
+  host.compute_from = probed.compute_from;
+  host.compute_to = probed.compute_to;
+  host.slowest = probed.slowest;
+  host.slowest_round = probed.slowest_round;
+  host.encode = probed.encode;
+  host.decode = probed.decode;
+  host.update_bytes = static_cast<double>(probed.update_bytes);
+  host.round = probed.round;
+  host.step = probed.step;
+  host.delta_bytes = static_cast<double>(probed.delta_bytes);
+}
+
+void EstimateRound::begin_exchange() {
+  stage_ = Stage::kExchanging;
+  computing_ = hosts_.size();
+  for (const auto& [number, host] : hosts_)
+    ask(*context_.members.find(number),
+        Probe{kBatches, std::vector<std::byte>(load_of(host))});
 }
 
 void EstimateRound::begin_trips(Trip trip, std::size_t load) {
@@ -116,24 +151,30 @@ void EstimateRound::ask_trip() {
 }
 
 void EstimateRound::take_echo(HostFigures& host, double seconds) {
-  if (trip_ == Trip::kLoad && seconds < kLongEnough &&
-      load_ < longest_load(context_))
-    return begin_trips(trip_, std::min(4 * load_, longest_load(context_)));
+  if (trip_ == Trip::kLong && seconds < kLongEnough &&
+      load_ < longest_load(host))
+    return begin_trips(trip_, std::min(4 * load_, longest_load(host)));
+  ++trips_;
   trips_seconds_ += seconds;
-  if (++trips_ < kFewestTrips || trips_seconds_ < kLongEnough)
-    return ask_trip();
+  if (trips_seconds_ < kLongEnough) return ask_trip();
   const double mean = trips_seconds_ / static_cast<double>(trips_),
                more = std::max(mean - host.round_trip, 1e-9);
+  const std::size_t gradient = gradient_bytes(context_);
   switch (trip_) {
     case Trip::kShort:
       host.round_trip = mean;
       return begin_trips(Trip::kMany, load_);
     case Trip::kMany:
       host.message = more / static_cast<double>(in_a_row(load_));
-      return begin_trips(Trip::kLoad, kFirstLoad);
-    case Trip::kLoad:
+      return begin_trips(Trip::kLong, kFirstLoad);
+    case Trip::kLong:
       // There and back again, one after the other.
       host.bandwidth = 2 * static_cast<double>(load_) / more;
+      if (gradient < load_) return begin_trips(Trip::kGradient, gradient);
+      host.gradient = 2 * static_cast<double>(gradient) / host.bandwidth;
+      return next_line();
+    case Trip::kGradient:
+      host.gradient = more;
       return next_line();
   }
 }
@@ -143,9 +184,7 @@ void EstimateRound::next_line() {
   for (const auto& [number, host] : hosts_) {
     if (host.bandwidth > 0) continue;
     current_ = number;
-    return begin_trips(Trip::kShort,
-                       std::min(static_cast<std::size_t>(host.update_bytes),
-                                std::size_t{kLongestLoad}));
+    return begin_trips(Trip::kShort, load_of(host));
   }
   for (const auto& [number, host] : hosts_) measured_.push_back(host);
   std::ranges::sort(measured_, {}, &HostFigures::name);

@@ -1,8 +1,10 @@
 // Instead of training: measures workers and their lines for an Estimate.
 //
-// All workers compute at the same time, as they would in training, and then
-// each has its line measured, one after the other: short messages, loads and
-// many short ones in a row go there and back until a mean of them says enough.
+// All workers compute at the same time, as they would in training, and again
+// with messages as long as their updates to the master and back; and then each
+// has its line measured, one after the other: messages as long as updates,
+// alone and in a row, what a round of averaging sends, and gradients go there
+// and back.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
@@ -33,10 +35,12 @@ class EstimateRound : public Phase {
   data::Epoch& order() override { return order_; }
 
  private:
-  enum class Stage { kComputing, kLines, kDone };
-  enum class Trip { kShort, kLoad, kMany };
+  enum class Stage { kComputing, kExchanging, kLines, kDone };
+  enum class Trip { kShort, kMany, kLong, kGradient };
 
   void ask(Member& member, const Probe& probe);
+  void take_figures(HostFigures& host, const Probed& probed);
+  void begin_exchange();
   void begin_trips(Trip trip, std::size_t load);
   void ask_trip();
   void take_echo(HostFigures& host, double seconds);

@@ -41,6 +41,7 @@ Message Probed::to_message() const {
            {"compute_to", compute_to},
            {"encode", encode},
            {"decode", decode},
+           {"whole", whole},
            {"update_bytes", update_bytes},
            {"round", round},
            {"step", step},
@@ -54,14 +55,15 @@ Probed Probed::from_message(const Message& message) {
   const JsonView body =
       open_body(message, MessageType::kProbed, 1,
                 {"compute", "compute_from", "compute_to", "encode", "decode",
-                 "update_bytes", "round", "step", "delta_bytes", "slowest",
-                 "slowest_round"});
+                 "whole", "update_bytes", "round", "step", "delta_bytes",
+                 "slowest", "slowest_round"});
   Probed probed;
   probed.compute = at_least_zero(body.at("compute"));
   probed.compute_from = at_least_zero(body.at("compute_from"));
   probed.compute_to = at_least_zero(body.at("compute_to"));
   probed.encode = at_least_zero(body.at("encode"));
   probed.decode = at_least_zero(body.at("decode"));
+  probed.whole = at_least_zero(body.at("whole"));
   probed.update_bytes = count_of(body, "update_bytes");
   probed.round = at_least_zero(body.at("round"));
   probed.step = at_least_zero(body.at("step"));

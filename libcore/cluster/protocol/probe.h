@@ -14,7 +14,8 @@
 namespace dl::cluster {
 
 // master -> worker.  batches > 0: train on as many mini-batches and say what
-// they take.  0: send the load back, if an answer is wanted.
+// they take; with a load, send it after each, for the master to send it back.
+// 0: send the load back, if an answer is wanted.
 struct Probe {
   std::int64_t batches = 0;
   std::vector<std::byte> load;
@@ -33,6 +34,7 @@ using Slowest = std::array<double, 8>;
 struct Probed {
   double compute = 0, compute_from = 0, compute_to = 0;
   double encode = 0, decode = 0;
+  double whole = 0;  // a mini-batch with all that was done between two
   std::int64_t update_bytes = 0;
   // Beside computing: a round of averaging, whose replicas send so many bytes,
   // and a step of sync.

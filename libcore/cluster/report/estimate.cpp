@@ -31,6 +31,8 @@ HostFigures typical(const std::vector<HostFigures>& hosts) {
     mean.step += host.step / n;
     mean.delta_bytes += host.delta_bytes / n;
     mean.bandwidth = std::min(mean.bandwidth, host.bandwidth);
+    mean.exchange += host.exchange / n;
+    mean.gradient = std::max(mean.gradient, host.gradient);
     mean.round_trip = std::max(mean.round_trip, host.round_trip);
     mean.message = std::max(mean.message, host.message);
     for (std::size_t i = 0; i < mean.slowest.size(); ++i) {
@@ -50,16 +52,9 @@ double of_slowest(const Slowest& slowest, std::int64_t workers) {
   return (1 - part) * slowest[below] + part * slowest[below + 1];
 }
 
-// Of an update, until the next mini-batch may begin; or what it takes of that.
-double sharing_wait(const Estimate& estimate, const HostFigures& host) {
-  return estimate.settings.sharing.in_flight == 1 ? host.round_trip
-                                                  : 2 * host.message;
-}
-
-double sharing_compute(const Estimate& estimate, const HostFigures& host,
-                       double n) {
-  return host.compute + host.encode + n * host.decode +
-         sharing_wait(estimate, host) + (n - 1) * host.message;
+double sharing_compute(const HostFigures& host, double n) {
+  return host.compute + host.encode + n * host.decode + host.exchange +
+         (n - 1) * host.message;
 }
 
 // Bytes that the busiest line, the master's, carries while every host does a
@@ -97,27 +92,39 @@ double round_bytes(const Estimate& estimate, std::int64_t workers,
 double sync_bytes(const Estimate& estimate, std::int64_t workers) {
   const auto n = static_cast<double>(workers);
   const double gradient = 4 * static_cast<double>(estimate.parameters);
-  if (workers == 1) return 2 * gradient;
   if (std::cmp_greater(workers, kMostParties))
     return round_bytes(estimate, workers, gradient);
-  return 2 * (n - 1) / n * gradient;
+  return (2 * n - 1) / n * gradient;
 }
 
-// There and back twice, to those who average and to the master; and the other
-// messages: a piece to each of the others and from each, and its average.
-double sync_wait(const HostFigures& host, std::int64_t workers) {
+// There and back twice, to those who average and to the master; and the
+// messages of those between: what this host averages comes from all and goes to
+// all, the master too, and of the rest one goes out and one comes back.
+double sync_wait(const Estimate& estimate, const HostFigures& host,
+                 std::int64_t workers) {
   if (workers == 1) return host.round_trip;
-  const double others =
-      std::cmp_greater(workers, kMostParties)
-          ? 0
-          : 2 * (2 * static_cast<double>(workers) - 3) * host.message;
-  return 2 * host.round_trip + others;
+  if (std::cmp_greater(workers, kMostParties)) return 2 * host.round_trip;
+  const auto n = static_cast<double>(workers);
+  return 2 * host.round_trip +
+         (4 * n - 3) / n * static_cast<double>(estimate.pieces) * host.message;
+}
+
+// Seconds.  The line of each host carries its gradient by itself; where the
+// master averages, its line carries all of them.
+double sync_lines(const Estimate& estimate, const HostFigures& host,
+                  std::int64_t workers) {
+  const auto n = static_cast<double>(workers);
+  if (workers == 1) return host.gradient;
+  if (std::cmp_greater(workers, kMostParties))
+    return sync_bytes(estimate, workers) / host.bandwidth;
+  return (2 * n - 1) / (2 * n) * host.gradient;
 }
 
 // Without the lines.
-double sync_compute(const HostFigures& host, std::int64_t workers) {
+double sync_compute(const Estimate& estimate, const HostFigures& host,
+                    std::int64_t workers) {
   return of_slowest(host.slowest, workers) + host.step +
-         sync_wait(host, workers);
+         sync_wait(estimate, host, workers);
 }
 
 // Seconds a mini-batch of each host.
@@ -126,7 +133,7 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
   const auto n = static_cast<double>(workers);
   switch (mode) {
     case Mode::kSharing:
-      return std::max(sharing_compute(estimate, host, n),
+      return std::max(sharing_compute(host, n),
                       sharing_bytes(estimate, workers) / host.bandwidth);
     case Mode::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
@@ -138,8 +145,8 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
              static_cast<double>(s.frequency);
     }
     case Mode::kSync:
-      return sync_compute(host, workers) +
-             sync_bytes(estimate, workers) / host.bandwidth;
+      return sync_compute(estimate, host, workers) +
+             sync_lines(estimate, host, workers);
   }
   return host.compute;
 }
@@ -181,13 +188,13 @@ double Estimate::break_even(std::int64_t workers) const {
   if (!(dense > sharing_bytes(*this, workers))) return 0;
   // What a step of sharing takes more, but for the lines.
   const double cost =
-      sharing_compute(*this, host, n) - sync_compute(host, workers);
+      sharing_compute(host, n) - sync_compute(*this, host, workers);
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 
 double Estimate::enough(std::int64_t workers) const {
   return sharing_bytes(*this, workers) /
-         sharing_compute(*this, typical(hosts), static_cast<double>(workers));
+         sharing_compute(typical(hosts), static_cast<double>(workers));
 }
 
 double Estimate::rate_of_one() const { return rate(fastest(*this, 1), 1); }
@@ -283,7 +290,9 @@ Json Estimate::to_json() const {
                         {"delta_bytes", host.delta_bytes},
                         {"round", host.round},
                         {"step", host.step},
+                        {"exchange", host.exchange},
                         {"bandwidth", host.bandwidth},
+                        {"gradient", host.gradient},
                         {"round_trip", host.round_trip},
                         {"message", host.message},
                         {"slowest", host.slowest},

@@ -53,14 +53,14 @@ SharingRehearsal::SharingRehearsal(Replica& replica,
   apply_.scale = scale;
 }
 
-void SharingRehearsal::begin() {
+double SharingRehearsal::begin() {
   const double begin = monotonic_seconds();
   if (ahead_)
     parameters_->step_ahead(coder_, apply_.scale, apply_.scale, 2);
   else
     parameters_->settle();
   if (keeper_) keeper_->finish();
-  before_ = monotonic_seconds() - begin;
+  return before_ = monotonic_seconds() - begin;
 }
 
 void SharingRehearsal::run(std::span<const float> update) {

@@ -28,7 +28,8 @@ class SharingRehearsal {
   SharingRehearsal(Replica& replica, const SharingSettings& settings,
                    float scale);
 
-  void begin();  // before a mini-batch
+  // Before a mini-batch; returns what it took.
+  double begin();
   // Of the last compute(), whose update on the host the caller has if it must
   // be there to be coded.
   void run(std::span<const float> update);

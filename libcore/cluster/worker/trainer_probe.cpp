@@ -40,6 +40,24 @@ double quantile(std::vector<double>& values, double part) {
 
 }  // namespace
 
+// As an update goes out, and the master's answer is waited for.
+void Trainer::exchange(const std::vector<std::byte>& load,
+                       std::int64_t& under_way) {
+  Probed echo;
+  echo.load = load;
+  mail_.outbox.push(echo.to_message());
+  ++under_way;
+  while (under_way >= settings_.sharing.in_flight) await_echo(under_way);
+}
+
+void Trainer::await_echo(std::int64_t& under_way) {
+  const auto delivered = mail_.inbox.pop(true);
+  if (!delivered && !mail_.leaving) return;
+  if (!delivered || delivered->message.type != MessageType::kProbe)
+    throw OutOfStep{"a measurement that broke off"};
+  --under_way;
+}
+
 void Trainer::probe(const Probe& probe) {
   Probed answer;
   if (probe.batches == 0) {
@@ -57,28 +75,35 @@ void Trainer::probe(const Probe& probe) {
   SharingRehearsal codec(replica, sharing, gradients ? kSmallStep : 1);
   std::vector<double> compute;
   std::span<const float> update;
-  std::int64_t queued = 0;
+  std::int64_t queued = 0, under_way = 0;
   double counted = 0;  // seconds, of mini-batches that count
-  // Trained on, as updates of parameters that stand still are all alike.
+  // Trained on, as updates of parameters that stand still are all alike.  All
+  // time counts: a host that has spent its share of a core pauses anywhere.
+  double since = monotonic_seconds(), begin = since;
   for (std::int64_t i = 0; i < kWarmUp + probe.batches || counted < kLongEnough;
        ++i) {
     // The next one is read while one is computed, as in training.
     for (; queued < i + 2; ++queued)
       loader_->add({false, 0, queued % batches, 1});
-    codec.begin();
-    const double begin = monotonic_seconds();
+    const double before = codec.begin();
     const LoadedBatch& batch = loader_->next();
     replica.compute(replica.network().batch_of(batch.set),
                     {i, 0, static_cast<std::uint64_t>(i)});
     if (!codec.on_device()) update = replica.update();
-    const double seconds = monotonic_seconds() - begin;
+    const double seconds = monotonic_seconds() - since - before;
     codec.run(update);
+    if (!probe.load.empty()) exchange(probe.load, under_way);
+    since = monotonic_seconds();
     ++mail_.progress;
+    if (i + 1 == kWarmUp) begin = since;
     if (i < kWarmUp) continue;
     compute.push_back(seconds);
     counted += seconds;
   }
+  answer.whole = (since - begin) / static_cast<double>(compute.size());
   loader_->drop();
+  // Nothing of this one may be taken for an answer to the next.
+  while (under_way > 0) await_echo(under_way);
   codec.encode.erase(codec.encode.begin(), codec.encode.begin() + kWarmUp);
   codec.decode.erase(codec.decode.begin(), codec.decode.begin() + kWarmUp);
   answer.slowest = slowest_of(compute);

@@ -160,8 +160,8 @@ TEST_CASE("the small messages of both sides") {
   CHECK_FALSE(through(Probe{0, bytes(3), false}).answer);
   refuses(Probe{}, "batches", -1);
   const Slowest slowest{1, 2, 3, 4, 5, 6, 7, 8}, round{5};
-  const Probed probed = through(Probed{0.5, 0.4, 0.7, 0.25, 0.125, 9, 2.5, 3.5,
-                                       7, slowest, round, bytes(3)});
+  const Probed probed = through(Probed{0.5, 0.4, 0.7, 0.25, 0.125, 1.5, 9, 2.5,
+                                       3.5, 7, slowest, round, bytes(3)});
   CHECK(probed.step == 3.5);
   CHECK(probed.delta_bytes == 7);
   CHECK(probed.slowest == slowest);

@@ -20,8 +20,10 @@ Estimate four_hosts() {
   host.round = 5e-3;
   host.step = 3e-3;
   host.bandwidth = 12.5e6;
+  host.gradient = 0.4;
   host.round_trip = 1e-3;
   host.message = 1e-5;
+  host.exchange = 2e-3;
   for (std::size_t i = 0; i < host.slowest.size(); ++i) {
     host.slowest[i] = 0.1 + 0.01 * static_cast<double>(i);
     host.slowest_round[i] = 0.5 + 0.01 * static_cast<double>(i);
@@ -29,6 +31,7 @@ Estimate four_hosts() {
   Estimate estimate;
   estimate.hosts.assign(4, host);
   estimate.parameters = 1'000'000;
+  estimate.pieces = 16;
   estimate.settings.batch = 32;
   return estimate;
 }
@@ -43,23 +46,19 @@ double seconds(const Estimate& estimate, Mode mode, std::int64_t n) {
 TEST_CASE("one host exchanges with the master") {
   const Estimate estimate = four_hosts();
   CHECK(seconds(estimate, Mode::kSharing, 1) ==
-        Approx(0.1 + 1e-3 + 1e-4 + 1e-3));
+        Approx(0.1 + 1e-3 + 1e-4 + 2e-3));
   CHECK(seconds(estimate, Mode::kAveraging, 1) ==
         Approx(0.1 + (5e-3 + 2 * 20000 / 12.5e6 + 1e-3) / 5));
-  CHECK(seconds(estimate, Mode::kSync, 1) ==
-        Approx(0.103 + 2 * 4e6 / 12.5e6 + 1e-3));
+  CHECK(seconds(estimate, Mode::kSync, 1) == Approx(0.103 + 0.4 + 1e-3));
   CHECK(estimate.rate_of_one() == Approx(estimate.rate(Mode::kAveraging, 1)));
 }
 
 TEST_CASE("a step of sharing takes what its formula says") {
   Estimate estimate = four_hosts();
   CHECK(seconds(estimate, Mode::kSharing, 4) ==
-        Approx(0.1 + 1e-3 + 4e-4 + 1e-3 + 3e-5));
-  estimate.settings.sharing.in_flight = 2;
-  CHECK(seconds(estimate, Mode::kSharing, 4) ==
-        Approx(0.1 + 1e-3 + 4e-4 + 2e-5 + 3e-5));
+        Approx(0.1 + 1e-3 + 4e-4 + 2e-3 + 3e-5));
   // 64 updates to 64 workers fill the master's line, in a tree they do not.
-  const double compute = 0.1 + 1e-3 + 64e-4 + 2e-5 + 63e-5;
+  const double compute = 0.1 + 1e-3 + 64e-4 + 2e-3 + 63e-5;
   CHECK(seconds(estimate, Mode::kSharing, 64) == Approx(compute));
   estimate.fan_out = 2;
   CHECK(estimate.enough(64) == Approx(64.0 * 2 * 2000 / compute));
@@ -69,15 +68,16 @@ TEST_CASE("a step of sharing takes what its formula says") {
 }
 
 TEST_CASE("a step of sync takes what its formula says") {
-  const Estimate estimate = four_hosts();
+  Estimate estimate = four_hosts();
+  estimate.topology = Topology::kStar;
   CHECK(seconds(estimate, Mode::kSync, 2) ==
-        Approx(0.113 + 4e6 / 12.5e6 + 2e-3 + 2 * 1e-5));
+        Approx(0.113 + 0.75 * 0.4 + 2e-3 + 2.5 * 16 * 1e-5));
   CHECK(seconds(estimate, Mode::kSync, 4) ==
-        Approx(0.123 + 1.5 * 4e6 / 12.5e6 + 2e-3 + 10 * 1e-5));
+        Approx(0.123 + 0.875 * 0.4 + 2e-3 + 3.25 * 16 * 1e-5));
   // Of 3 hosts, between 2 and 4 by the logarithm.
   CHECK(seconds(estimate, Mode::kSync, 3) ==
-        Approx(0.103 + 0.01 * std::log2(3) + 4.0 / 3 * 4e6 / 12.5e6 + 2e-3 +
-               6 * 1e-5));
+        Approx(0.103 + 0.01 * std::log2(3) + 5.0 / 6 * 0.4 + 2e-3 +
+               3 * 16 * 1e-5));
   CHECK(seconds(estimate, Mode::kSync, 65) ==
         Approx(0.163 + 0.01 * std::log2(65 / 64.0) + 2.0 * 65 * 4e6 / 12.5e6 +
                2e-3));
@@ -87,6 +87,7 @@ TEST_CASE("a step of sync takes what its formula says") {
 
 TEST_CASE("a step of averaging takes what its formula says") {
   Estimate estimate = four_hosts();
+  estimate.topology = Topology::kStar;
   const double exchange = 2.0 * 4 * 20000 / 12.5e6 + 1e-3;
   CHECK(seconds(estimate, Mode::kAveraging, 4) ==
         Approx((0.525 + exchange) / 5));
@@ -104,15 +105,24 @@ TEST_CASE("a step of averaging takes what its formula says") {
 
 TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
   Estimate estimate = four_hosts();
-  for (HostFigures& host : estimate.hosts) host.round_trip = 1e-5;
+  for (HostFigures& host : estimate.hosts) {
+    host.round_trip = host.step = host.message = 0;
+    host.slowest.fill(host.compute);
+  }
   const double line = estimate.break_even(4);
   REQUIRE(std::isfinite(line));
-  for (HostFigures& host : estimate.hosts) host.bandwidth = line;
+  const auto set_line = [&](double bytes) {
+    for (HostFigures& host : estimate.hosts) {
+      host.bandwidth = bytes;
+      host.gradient = 2 * 4e6 / bytes;
+    }
+  };
+  set_line(line);
   CHECK(estimate.rate(Mode::kSharing, 4) ==
         Approx(estimate.rate(Mode::kSync, 4)));
-  for (HostFigures& host : estimate.hosts) host.bandwidth = line / 2;
+  set_line(line / 2);
   CHECK(estimate.rate(Mode::kSharing, 4) > estimate.rate(Mode::kSync, 4));
-  for (HostFigures& host : estimate.hosts) host.bandwidth = 2 * line;
+  set_line(2 * line);
   CHECK(estimate.rate(Mode::kSharing, 4) < estimate.rate(Mode::kSync, 4));
   for (HostFigures& host : estimate.hosts) host.update_bytes = 8e6;
   CHECK(estimate.break_even(4) == 0);
@@ -125,7 +135,9 @@ TEST_CASE("the advice follows from the figures") {
         "linear");
   for (HostFigures& host : estimate.hosts) {
     host.bandwidth = 1e12;
+    host.gradient = 1e-4;
     host.decode = 2e-2;
+    host.slowest.fill(host.compute);
   }
   estimate.settings.averaging.frequency = 1;
   for (HostFigures& host : estimate.hosts) host.delta_bytes = 1e11;
@@ -133,8 +145,9 @@ TEST_CASE("the advice follows from the figures") {
         "4 hosts are 3.9 times as fast as one with --mode sync, nearly linear");
   for (HostFigures& host : estimate.hosts) {
     host.compute = 1e-4;
-    host.decode = 1e-4;
+    host.decode = 5e-2;
     host.bandwidth = 12.5e6;
+    host.gradient = 0.4;
   }
   CHECK(estimate.advice().find("one host is as fast as 4 hosts") == 0);
   estimate.hosts.resize(1);
