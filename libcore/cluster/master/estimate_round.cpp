@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/clock.h"
+#include "libcore/cluster/tree/pieces.h"
 
 namespace dl::cluster {
 
@@ -15,13 +16,19 @@ constexpr double kLongEnough = 0.3;
 // The first long message; one that takes less than kLongEnough is followed by a
 // longer one, up to what a replica sends in a round of averaging.
 constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
-// Messages in a row, so many as a socket takes at once, fewer where they are
-// long.
-constexpr std::size_t kMany = 6, kManyBytes = std::size_t{4} << 20;
+// Messages in a row, fewer where they are long: half of what a socket holds, of
+// which it may take as many for not read yet, and what is beyond waits for more
+// than its turn.
+constexpr std::size_t kMany = 3, kManyBytes = std::size_t{4} << 20;
 
 std::size_t gradient_bytes(const RunContext& context) {
   return std::max<std::size_t>(context.state.parameters.size(), 1) *
          sizeof(float);
+}
+
+std::size_t pieces(const RunContext& context) {
+  return std::max<std::size_t>(
+      pieces_of(context.state.parameters.size(), 1).size(), 1);
 }
 
 // As long as an update, so far as a load may be.
@@ -146,11 +153,14 @@ void EstimateRound::ask_trip() {
   if (trip_ == Trip::kMany)
     for (std::size_t i = 0; i < in_a_row(load_); ++i)
       ask(member, Probe{0, std::vector<std::byte>(load_), false});
-  ask(member, Probe{0, std::vector<std::byte>(load_)});
+  awaited_ = trip_ == Trip::kGradient ? pieces(context_) : 1;
+  for (std::size_t i = 0; i < awaited_; ++i)
+    ask(member, Probe{0, std::vector<std::byte>(load_)});
   asked_ = begin;
 }
 
 void EstimateRound::take_echo(HostFigures& host, double seconds) {
+  if (--awaited_ > 0) return;
   if (trip_ == Trip::kLong && seconds < kLongEnough &&
       load_ < longest_load(host))
     return begin_trips(trip_, std::min(4 * load_, longest_load(host)));
@@ -170,8 +180,11 @@ void EstimateRound::take_echo(HostFigures& host, double seconds) {
     case Trip::kLong:
       // There and back again, one after the other.
       host.bandwidth = 2 * static_cast<double>(load_) / more;
-      if (gradient < load_) return begin_trips(Trip::kGradient, gradient);
-      host.gradient = 2 * static_cast<double>(gradient) / host.bandwidth;
+      if (gradient < load_)
+        return begin_trips(
+            Trip::kGradient,
+            std::max<std::size_t>(gradient / pieces(context_), 1));
+      host.gradient = static_cast<double>(gradient) / host.bandwidth;
       return next_line();
     case Trip::kGradient:
       host.gradient = more;

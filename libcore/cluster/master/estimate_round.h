@@ -3,8 +3,8 @@
 // All workers compute at the same time, as they would in training, and again
 // with messages as long as their updates to the master and back; and then each
 // has its line measured, one after the other: messages as long as updates,
-// alone and in a row, what a round of averaging sends, and gradients go there
-// and back.
+// alone and in a row, what a round of averaging sends, and the pieces of a
+// gradient go there and back.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
@@ -60,6 +60,7 @@ class EstimateRound : public Phase {
   std::size_t load_ = 0;  // bytes of each message
   double trips_seconds_ = 0;
   std::int64_t trips_ = 0;
+  std::size_t awaited_ = 0;  // answers of the trip under way
 };
 
 }  // namespace dl::cluster

@@ -25,7 +25,6 @@
 #include "libcore/cluster/store/divergence.h"
 #include "libcore/cluster/store/run_files.h"
 #include "libcore/cluster/transport/local_socket.h"
-#include "libcore/cluster/tree/pieces.h"
 #include "libcore/eval/model.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
@@ -552,8 +551,6 @@ Outcome Master::estimated() const {
   Estimate estimate;
   estimate.hosts = measured_;
   estimate.parameters = plan_.parameters;
-  estimate.pieces = static_cast<std::int64_t>(
-      pieces_of(static_cast<std::size_t>(plan_.parameters), 1).size());
   estimate.settings = plan_.settings;
   estimate.batches = plan_.batches_per_epoch();
   estimate.topology = context_->limits.topology;

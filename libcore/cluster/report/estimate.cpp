@@ -88,43 +88,38 @@ double round_bytes(const Estimate& estimate, std::int64_t workers,
   return up + static_cast<double>(levels * estimate.fan_out) * replica_bytes;
 }
 
-// Those of a step of sync.
+// Of a step of sync: what a host averages comes from all and goes to all, the
+// master too; of the rest its part goes out and the average comes in.
+double sync_pieces(std::int64_t workers) {
+  const auto n = static_cast<double>(workers);
+  return workers == 1 ? 1 : (4 * n - 3) / (2 * n);
+}
+
+bool master_averages(std::int64_t workers) {
+  return workers == 1 || std::cmp_greater(workers, kMostParties);
+}
+
+// Bytes of that which pass one after the other; those of a line go both ways at
+// once.
 double sync_bytes(const Estimate& estimate, std::int64_t workers) {
-  const auto n = static_cast<double>(workers);
   const double gradient = 4 * static_cast<double>(estimate.parameters);
-  if (std::cmp_greater(workers, kMostParties))
-    return round_bytes(estimate, workers, gradient);
-  return (2 * n - 1) / n * gradient;
+  return std::cmp_greater(workers, kMostParties)
+             ? round_bytes(estimate, workers, gradient)
+             : sync_pieces(workers) * gradient;
 }
 
-// There and back twice, to those who average and to the master; and the
-// messages of those between: what this host averages comes from all and goes to
-// all, the master too, and of the rest one goes out and one comes back.
-double sync_wait(const Estimate& estimate, const HostFigures& host,
-                 std::int64_t workers) {
-  if (workers == 1) return host.round_trip;
-  if (std::cmp_greater(workers, kMostParties)) return 2 * host.round_trip;
-  const auto n = static_cast<double>(workers);
-  return 2 * host.round_trip +
-         (4 * n - 3) / n * static_cast<double>(estimate.pieces) * host.message;
-}
-
-// Seconds.  The line of each host carries its gradient by itself; where the
-// master averages, its line carries all of them.
 double sync_lines(const Estimate& estimate, const HostFigures& host,
                   std::int64_t workers) {
-  const auto n = static_cast<double>(workers);
-  if (workers == 1) return host.gradient;
-  if (std::cmp_greater(workers, kMostParties))
-    return sync_bytes(estimate, workers) / host.bandwidth;
-  return (2 * n - 1) / (2 * n) * host.gradient;
+  return std::cmp_greater(workers, kMostParties)
+             ? sync_bytes(estimate, workers) / host.bandwidth
+             : sync_pieces(workers) * host.gradient;
 }
 
-// Without the lines.
-double sync_compute(const Estimate& estimate, const HostFigures& host,
-                    std::int64_t workers) {
+// Without the lines, but for there and back, to those who average and to the
+// master.
+double sync_compute(const HostFigures& host, std::int64_t workers) {
   return of_slowest(host.slowest, workers) + host.step +
-         sync_wait(estimate, host, workers);
+         (master_averages(workers) ? 1 : 2) * host.round_trip;
 }
 
 // Seconds a mini-batch of each host.
@@ -145,8 +140,7 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
              static_cast<double>(s.frequency);
     }
     case Mode::kSync:
-      return sync_compute(estimate, host, workers) +
-             sync_lines(estimate, host, workers);
+      return sync_compute(host, workers) + sync_lines(estimate, host, workers);
   }
   return host.compute;
 }
@@ -187,8 +181,7 @@ double Estimate::break_even(std::int64_t workers) const {
   const double dense = sync_bytes(*this, workers);
   if (!(dense > sharing_bytes(*this, workers))) return 0;
   // What a step of sharing takes more, but for the lines.
-  const double cost =
-      sharing_compute(host, n) - sync_compute(*this, host, workers);
+  const double cost = sharing_compute(host, n) - sync_compute(host, workers);
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 

@@ -18,12 +18,12 @@
 //              pass one after the other: in a star twice what each replica
 //              sends; in a tree sums of eight on each level, and on the way
 //              down the fan-out times one
-//   sync       C(N) + S + (2 N - 1) / 2 N Y + 2 L + (4 N - 3) / N G F: the G
-//              pieces of gradients go to whom averages them, and back, and
-//              averages to the master, with S seconds of copying and the
-//              updater's step and Y for a gradient there and back; one host
-//              C + S + Y + L, as the master averages; from 65 hosts on as
-//              averaging, with 4 M bytes of a replica
+//   sync       C(N) + S + (4 N - 3) / 2 N Y + 2 L: pieces of gradients go to
+//              whom averages them, and averages to all, and to the master, with
+//              S seconds of copying and the updater's step, and Y for all
+//              pieces there and back; one host C + S + Y + L, as the master
+//              averages; from 65 hosts on as averaging, with 4 M bytes of a
+//              replica
 //
 // all in seconds a mini-batch of each host.
 
@@ -54,7 +54,7 @@ struct HostFigures {
   double step = 0;          // sync: what is done beside the mini-batch
   double exchange = 0;      // what sending it and the answer add to that
   double bandwidth = 0;     // bytes/s to and from the master
-  double gradient = 0;      // as many bytes, there and back, without round_trip
+  double gradient = 0;      // its pieces there and back, beside round_trip
   double round_trip = 0;    // of an update
   double message = 0;       // one more as short, received or sent meanwhile
   Slowest slowest{};        // of so many, a mini-batch
@@ -64,7 +64,6 @@ struct HostFigures {
 struct Estimate {
   std::vector<HostFigures> hosts;
   std::int64_t parameters = 0;
-  std::int64_t pieces = 1;   // of a gradient that workers average
   std::int64_t batches = 0;  // of an epoch
   Settings settings;
   Topology topology = Topology::kAuto;

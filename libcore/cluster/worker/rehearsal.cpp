@@ -1,5 +1,6 @@
 #include "libcore/cluster/worker/rehearsal.h"
 
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/cluster/worker/slot_keeper.h"
 #include "libcore/cluster/worker/sync_keeper.h"
+#include "libcore/exchange/average.h"
 #include "libcore/nn/update/host_updater.h"
 
 namespace dl::cluster {
@@ -142,6 +144,16 @@ double rehearse_step(Replica& replica, const nn::NetworkConfig& network,
     const std::vector<float> statistics = replica.statistics();
     part.values.insert(part.values.end(), statistics.begin(), statistics.end());
     Message message = part.to_message();
+    // As one of two, it averages half of what both found.
+    const std::vector<float> values = std::move(part.values);
+    const auto half = values.begin() + std::ssize(values) / 2;
+    const auto count = static_cast<std::size_t>(half - values.begin());
+    exchange::Average sums(2, count);
+    sums.put(0, {values.begin(), half}, 1);
+    sums.put(1, {values.begin(), half}, 1);
+    Mean mean;
+    mean.values = sums.result();
+    static_cast<void>(mean.to_message());
     Round round;
     round.version = ++version;
     round.held = true;
