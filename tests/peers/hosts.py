@@ -47,7 +47,8 @@ class Share:
             (self.folder / "cpu.max").write_text(f"{quota or 'max'} {PERIOD}")
 
     def around(self, command):
-        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *self.core, *command]
+        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *self.core,
+                *command]
 
 
 class Hosts:
