@@ -1,9 +1,11 @@
 #include "libcore/data/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -45,7 +47,77 @@ void each_row(const Rows& rows, F&& f) {
     if (rows.used.empty() || rows.used[static_cast<std::size_t>(i)]) f(i);
 }
 
+// What is gathered of each column: in `out`, or of a few columns in arrays,
+// which stay in registers.
+template <typename Doubles>
+struct Sums {
+  Doubles mean, m2, min, max;
+};
+
+template <typename F>
+void each_column(std::span<double> columns, F&& f) {
+  for (std::size_t c = 0; c < columns.size(); ++c) f(c);
+}
+
+template <std::size_t N, typename F>
+void each_column(const std::array<double, N>&, F&& f) {
+  [&]<std::size_t... C>(std::index_sequence<C...>) { (f(C), ...); }
+  (std::make_index_sequence<N>());
+}
+
 // Two passes over the values at hand: exact where one pass would cancel.
+// Returns how many rows there are.
+template <typename T, typename Doubles>
+std::int64_t gather(const Rows& rows, const T* values, const std::string& name,
+                    Sums<Doubles>& sums) {
+  std::int64_t count = 0;
+  each_row(rows, [&](std::int64_t row) {
+    const T* x = values + row * rows.columns;
+    ++count;
+    each_column(sums.mean, [&](std::size_t c) {
+      const auto value = static_cast<double>(x[c]);
+      sums.mean[c] += value;
+      sums.min[c] = std::min(sums.min[c], value);
+      sums.max[c] = std::max(sums.max[c], value);
+    });
+  });
+  if (count == 0) return 0;
+  for (std::size_t c = 0; c < sums.mean.size(); ++c) {
+    const bool finite =
+        std::isfinite(sums.min[c]) && std::isfinite(sums.max[c]);
+    if (std::isnan(sums.mean[c]) || !finite)
+      throw Error{Code::kData, name + " have a value in column " +
+                                   std::to_string(c) + " that is not finite"};
+    if (-sums.min[c] > kMaxStatisticsValue || sums.max[c] > kMaxStatisticsValue)
+      throw Error{Code::kData, name + " have a value in column " +
+                                   std::to_string(c) +
+                                   " that is beyond 1e140, too large for "
+                                   "statistics"};
+    sums.mean[c] /= static_cast<double>(count);
+  }
+  each_row(rows, [&](std::int64_t row) {
+    const T* x = values + row * rows.columns;
+    each_column(sums.mean, [&](std::size_t c) {
+      const double d = static_cast<double>(x[c]) - sums.mean[c];
+      sums.m2[c] += d * d;
+    });
+  });
+  return count;
+}
+
+template <std::size_t N, typename T>
+void gather_few(const Rows& rows, const T* values, const std::string& name,
+                Statistics& out) {
+  Sums<std::array<double, N>> sums{};
+  std::ranges::copy(out.min, sums.min.begin());
+  std::ranges::copy(out.max, sums.max.begin());
+  out.count = gather(rows, values, name, sums);
+  out.mean.assign(sums.mean.begin(), sums.mean.end());
+  out.m2.assign(sums.m2.begin(), sums.m2.end());
+  out.min.assign(sums.min.begin(), sums.min.end());
+  out.max.assign(sums.max.begin(), sums.max.end());
+}
+
 template <typename T>
 void gather(const Rows& rows, const T* values, const std::string& name,
             Statistics& out) {
@@ -54,36 +126,10 @@ void gather(const Rows& rows, const T* values, const std::string& name,
   out.m2.assign(columns, 0);
   out.min.assign(columns, std::numeric_limits<double>::infinity());
   out.max.assign(columns, -std::numeric_limits<double>::infinity());
-  each_row(rows, [&](std::int64_t row) {
-    const T* x = values + row * rows.columns;
-    ++out.count;
-    for (std::size_t c = 0; c < columns; ++c) {
-      const auto value = static_cast<double>(x[c]);
-      out.mean[c] += value;
-      out.min[c] = std::min(out.min[c], value);
-      out.max[c] = std::max(out.max[c], value);
-    }
-  });
-  if (out.count == 0) return;
-  for (std::size_t c = 0; c < columns; ++c) {
-    const bool finite = std::isfinite(out.min[c]) && std::isfinite(out.max[c]);
-    if (std::isnan(out.mean[c]) || !finite)
-      throw Error{Code::kData, name + " have a value in column " +
-                                   std::to_string(c) + " that is not finite"};
-    if (-out.min[c] > kMaxStatisticsValue || out.max[c] > kMaxStatisticsValue)
-      throw Error{Code::kData, name + " have a value in column " +
-                                   std::to_string(c) +
-                                   " that is beyond 1e140, too large for "
-                                   "statistics"};
-    out.mean[c] /= static_cast<double>(out.count);
-  }
-  each_row(rows, [&](std::int64_t row) {
-    const T* x = values + row * rows.columns;
-    for (std::size_t c = 0; c < columns; ++c) {
-      const double d = static_cast<double>(x[c]) - out.mean[c];
-      out.m2[c] += d * d;
-    }
-  });
+  if (columns == 1) return gather_few<1>(rows, values, name, out);
+  if (columns == 3) return gather_few<3>(rows, values, name, out);
+  Sums<std::span<double>> sums{out.mean, out.m2, out.min, out.max};
+  out.count = gather(rows, values, name, sums);
 }
 
 // Of each column the mean lies in the range, but for what rounding does.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Hosts that hang, that write without end, and a command that is gone when a worker is to
-# be started again.
+# Hosts that hang, that write without end or what they read, and a command that is gone
+# when a worker is to be started again.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_data
 hosts() { # NAME COMMAND OPTION...
@@ -26,17 +26,19 @@ finish hung
 tail -1 hung.err | cut -d';' -f 1
 ! pgrep -f "^sleep $long\$" >/dev/null || fail "a sleep is left"
 
-# The good host works on beside it, and the log stays readable.
+# The good host works on beside them, and the log stays readable, and without keys.
 cat >mixed <<'SH'
 #!/bin/bash
 [ "$1" != loud ] || exec ./chatter
+[ "$1" != parrot ] || exec sed -u 's/^/read: /' >&2
 exec ./rsh "$@"
 SH
 chmod +x mixed
-hosts loud ./mixed --hosts good,loud --min-workers 1 --epochs 2
+hosts loud ./mixed --hosts good,loud,parrot --min-workers 1 --epochs 2
 finish loud
 check loud.safetensors.run
 grep -c '^loud: w' loud.err
+grep '^parrot:' loud.err
 
 # Without the command no worker is started again; the other goes on.
 hosts gone ./rsh --hosts a,b --epochs 100000 --restarts 1

@@ -27,27 +27,36 @@ def why_not():
 
 
 class Share:
-    """A control group that has so many cores; of the second version or the first."""
+    """A control group that has so much of one core, None: no limit, before all else
+    that the machine does; of the second version or the first."""
 
-    def __init__(self, name, cores):
-        quota, first = round(cores * PERIOD), CGROUP / "cpu"
+    def __init__(self, name, cores, core):
+        """core: its number.  A quota is dealt to the cores in slices, and what is left on
+        one a thread on another does not get."""
+        self.core = ["taskset", "-c", str(core)] if cores else []
+        first = CGROUP / "cpu"
         self.folder = (first if first.is_dir() else CGROUP) / name
         self.folder.mkdir()
+        quota = round(cores * PERIOD) if cores else None
         if first.is_dir():
+            (self.folder / "cpu.shares").write_text("262144")
             (self.folder / "cpu.cfs_period_us").write_text(f"{PERIOD}")
-            (self.folder / "cpu.cfs_quota_us").write_text(f"{quota}")
+            (self.folder / "cpu.cfs_quota_us").write_text(f"{quota or -1}")
         else:
-            (self.folder / "cpu.max").write_text(f"{quota} {PERIOD}")
+            (self.folder / "cpu.weight").write_text("10000")
+            (self.folder / "cpu.max").write_text(f"{quota or 'max'} {PERIOD}")
 
     def around(self, command):
-        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *command]
+        return ["sh", "-c", f'echo $$ >{self.folder}/cgroup.procs; exec "$@"', "sh", *self.core,
+                *command]
 
 
 class Hosts:
     """`count` hosts 10.77.0.1 ..., each with a line of `mbit` Mbit/s, full duplex."""
 
     def __init__(self, count, mbit, cores=()):
-        """cores: of each host, None or left out where it is not limited."""
+        """cores: of each host, None where it is not limited; left out: what it gets
+        beside all else."""
         self.mbit = mbit
         self.cores, self.shares = cores, {}
         self.prefix = f"dlt{os.getpid()}"
@@ -63,8 +72,8 @@ class Hosts:
             for i, name in enumerate(self.names):
                 self.join(i, name)
             for i, cores in enumerate(self.cores):
-                if cores:
-                    self.shares[i] = Share(self.names[i], cores)
+                own = sorted(os.sched_getaffinity(0))
+                self.shares[i] = Share(self.names[i], cores, own[i % len(own)])
         except subprocess.CalledProcessError as error:
             self.__exit__()
             raise SystemExit(f"peers: {' '.join(error.cmd)}: "

@@ -64,7 +64,7 @@ class Bench:
         return master
 
     def hosts(self, count):
-        return Hosts(count + 1, self.args.mbit, [self.args.cores] * count)
+        return Hosts(count + 1, self.args.mbit, [self.args.cores] * count + [None])
 
     def estimate(self):
         """{hosts: {mode: examples/s}}"""

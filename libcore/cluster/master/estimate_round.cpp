@@ -3,16 +3,49 @@
 #include <algorithm>
 
 #include "libcore/base/clock.h"
+#include "libcore/cluster/tree/pieces.h"
 
 namespace dl::cluster {
 
 namespace {
 
 constexpr std::int64_t kBatches = 20;  // that a worker measures
-constexpr std::size_t kShortTrips = 9;
-// A load that takes less than kLongEnough seconds is followed by a longer one.
-constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
+// Trips are made until they took so many seconds together, over turns in which
+// a host has more of a shared core and in which it has less.
 constexpr double kLongEnough = 0.3;
+// The first long message; one that takes less than kLongEnough is followed by a
+// longer one, up to what a replica sends in a round of averaging.
+constexpr std::size_t kFirstLoad = std::size_t{256} << 10;
+// Messages in a row, fewer where they are long: half of what a socket holds, of
+// which it may take as many for not read yet, and what is beyond waits for more
+// than its turn.
+constexpr std::size_t kMany = 3, kManyBytes = std::size_t{4} << 20;
+
+std::size_t gradient_bytes(const RunContext& context) {
+  return std::max<std::size_t>(context.state.parameters.size(), 1) *
+         sizeof(float);
+}
+
+std::size_t pieces(const RunContext& context) {
+  return std::max<std::size_t>(
+      pieces_of(context.state.parameters.size(), 1).size(), 1);
+}
+
+// As long as an update, so far as a load may be.
+std::size_t load_of(const HostFigures& host) {
+  return std::clamp<std::size_t>(static_cast<std::size_t>(host.update_bytes), 1,
+                                 kLongestLoad);
+}
+
+std::size_t longest_load(const HostFigures& host) {
+  return std::clamp<std::size_t>(static_cast<std::size_t>(host.delta_bytes),
+                                 kFirstLoad, kLongestLoad);
+}
+
+std::size_t in_a_row(std::size_t bytes) {
+  return std::clamp<std::size_t>(kManyBytes / std::max<std::size_t>(bytes, 1),
+                                 1, kMany);
+}
 
 }  // namespace
 
@@ -60,51 +93,111 @@ void EstimateRound::take(Member& member, const Message& message) {
   if (found == hosts_.end())
     throw Error{Code::kProtocol, "Probed: nobody asked for it"};
   HostFigures& host = found->second;
-  if (stage_ == Stage::kComputing) {
-    if (host.compute > 0 || !(probed.compute > 0)) return;
-    host.compute = probed.compute;
-    host.compute_from = probed.compute_from;
-    host.compute_to = probed.compute_to;
-    host.encode = probed.encode;
-    host.decode = probed.decode;
-    host.update_bytes = static_cast<double>(probed.update_bytes);
-    host.delta_bytes = static_cast<double>(probed.delta_bytes);
-    if (--computing_ > 0) return;
-    stage_ = Stage::kLines;
-    return next_echo();
+  switch (stage_) {
+    case Stage::kComputing:
+      if (!(probed.compute > 0) || host.compute > 0) return;
+      take_figures(host, probed);
+      if (--computing_ == 0) begin_exchange();
+      return;
+    case Stage::kExchanging:
+      if (!probed.load.empty())
+        return ask(member, Probe{0, probed.load, false});
+      if (!(probed.whole > 0)) return;
+      host.exchange = std::max(
+          probed.whole - host.compute - host.encode - host.decode, 0.0);
+      if (--computing_ > 0) return;
+      stage_ = Stage::kLines;
+      return next_line();
+    case Stage::kLines:
+      if (member.number == current_)
+        take_echo(host, monotonic_seconds() - asked_);
+      return;
+    case Stage::kDone:
+      return;
   }
-  if (member.number == current_ && probed.load.size() == load_)
-    take_echo(host, monotonic_seconds() - asked_);
+}
+
+void EstimateRound::take_figures(HostFigures& host, const Probed& probed) {
+  host.compute = probed.compute;
+  host.compute_from = probed.compute_from;
+  host.compute_to = probed.compute_to;
+  host.slowest = probed.slowest;
+  host.slowest_round = probed.slowest_round;
+  host.encode = probed.encode;
+  host.decode = probed.decode;
+  host.update_bytes = static_cast<double>(probed.update_bytes);
+  host.round = probed.round;
+  host.step = probed.step;
+  host.delta_bytes = static_cast<double>(probed.delta_bytes);
+}
+
+void EstimateRound::begin_exchange() {
+  stage_ = Stage::kExchanging;
+  computing_ = hosts_.size();
+  for (const auto& [number, host] : hosts_)
+    ask(*context_.members.find(number),
+        Probe{kBatches, std::vector<std::byte>(load_of(host))});
+}
+
+void EstimateRound::begin_trips(Trip trip, std::size_t load) {
+  trip_ = trip;
+  load_ = load;
+  trips_seconds_ = 0;
+  trips_ = 0;
+  ask_trip();
+}
+
+void EstimateRound::ask_trip() {
+  Member& member = *context_.members.find(current_);
+  const double begin = monotonic_seconds();
+  if (trip_ == Trip::kMany)
+    for (std::size_t i = 0; i < in_a_row(load_); ++i)
+      ask(member, Probe{0, std::vector<std::byte>(load_), false});
+  awaited_ = trip_ == Trip::kGradient ? pieces(context_) : 1;
+  for (std::size_t i = 0; i < awaited_; ++i)
+    ask(member, Probe{0, std::vector<std::byte>(load_)});
+  asked_ = begin;
 }
 
 void EstimateRound::take_echo(HostFigures& host, double seconds) {
-  if (load_ == 0) {
-    short_trips_.push_back(seconds);
-    if (short_trips_.size() == kShortTrips) {
-      std::ranges::sort(short_trips_);
-      host.round_trip = short_trips_[kShortTrips / 2];
-      load_ = kFirstLoad;
-    }
-  } else if (seconds < kLongEnough && load_ < kLongestLoad) {
-    load_ *= 4;
-  } else {
-    // There and back again, one after the other.
-    host.bandwidth = 2 * static_cast<double>(load_) /
-                     std::max(seconds - host.round_trip, 1e-9);
-    load_ = 0;
-    short_trips_.clear();
-    return next_echo();
+  if (--awaited_ > 0) return;
+  if (trip_ == Trip::kLong && seconds < kLongEnough &&
+      load_ < longest_load(host))
+    return begin_trips(trip_, std::min(4 * load_, longest_load(host)));
+  ++trips_;
+  trips_seconds_ += seconds;
+  if (trips_seconds_ < kLongEnough) return ask_trip();
+  const double mean = trips_seconds_ / static_cast<double>(trips_),
+               more = std::max(mean - host.round_trip, 1e-9);
+  const std::size_t gradient = gradient_bytes(context_);
+  switch (trip_) {
+    case Trip::kShort:
+      host.round_trip = mean;
+      return begin_trips(Trip::kMany, load_);
+    case Trip::kMany:
+      host.message = more / static_cast<double>(in_a_row(load_));
+      return begin_trips(Trip::kLong, kFirstLoad);
+    case Trip::kLong:
+      // There and back again, one after the other.
+      host.bandwidth = 2 * static_cast<double>(load_) / more;
+      if (gradient < load_)
+        return begin_trips(
+            Trip::kGradient,
+            std::max<std::size_t>(gradient / pieces(context_), 1));
+      host.gradient = static_cast<double>(gradient) / host.bandwidth;
+      return next_line();
+    case Trip::kGradient:
+      host.gradient = more;
+      return next_line();
   }
-  ask(*context_.members.find(current_),
-      Probe{0, std::vector<std::byte>(load_)});
 }
 
 // Turns to the next host whose line is not known.
-void EstimateRound::next_echo() {
+void EstimateRound::next_line() {
   for (const auto& [number, host] : hosts_) {
     if (host.bandwidth > 0) continue;
     current_ = number;
-    return ask(*context_.members.find(number), Probe{});
+    return begin_trips(Trip::kShort, load_of(host));
   }
   for (const auto& [number, host] : hosts_) measured_.push_back(host);
   std::ranges::sort(measured_, {}, &HostFigures::name);

@@ -1,7 +1,10 @@
 // Instead of training: measures workers and their lines for an Estimate.
 //
-// All workers compute at the same time, as they would in training, and then
-// each has its line measured, one after the other.
+// All workers compute at the same time, as they would in training, and again
+// with messages as long as their updates to the master and back; and then each
+// has its line measured, one after the other: messages as long as updates,
+// alone and in a row, what a round of averaging sends, and the pieces of a
+// gradient go there and back.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
@@ -32,11 +35,16 @@ class EstimateRound : public Phase {
   data::Epoch& order() override { return order_; }
 
  private:
-  enum class Stage { kComputing, kLines, kDone };
+  enum class Stage { kComputing, kExchanging, kLines, kDone };
+  enum class Trip { kShort, kMany, kLong, kGradient };
 
   void ask(Member& member, const Probe& probe);
+  void take_figures(HostFigures& host, const Probed& probed);
+  void begin_exchange();
+  void begin_trips(Trip trip, std::size_t load);
+  void ask_trip();
   void take_echo(HostFigures& host, double seconds);
-  void next_echo();
+  void next_line();
   void check_silence() const;
 
   std::vector<HostFigures>& measured_;
@@ -48,8 +56,11 @@ class EstimateRound : public Phase {
   double asked_ = 0;                            // when, the last probe
   // The line being measured.
   std::uint64_t current_ = 0;
-  std::vector<double> short_trips_;
-  std::size_t load_ = 0;
+  Trip trip_ = Trip::kShort;
+  std::size_t load_ = 0;  // bytes of each message
+  double trips_seconds_ = 0;
+  std::int64_t trips_ = 0;
+  std::size_t awaited_ = 0;  // answers of the trip under way
 };
 
 }  // namespace dl::cluster

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <set>
+#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -25,6 +26,14 @@ constexpr int kSshFailed = 255;
 // Without the user.
 std::string host_of(const std::string& place) {
   return place.substr(place.find('@') + 1);
+}
+
+// Whether it has one of the keys, each a line, as what echoes its input writes.
+bool tells(const std::string& keys, const std::string& line) {
+  std::istringstream lines(keys);
+  for (std::string key; std::getline(lines, key);)
+    if (line.find(key) != line.npos) return true;
+  return false;
 }
 
 }  // namespace
@@ -53,9 +62,10 @@ void StartedWorkers::start(Place& place) {
   place.names.push_back(place.name);
   place.speaks = place.worked = false;
   place.due.reset();
-  place.process.emplace(ChildProcess::Order{
-      words_of(command_, place, place.name), environment_of(place),
-      hooks_.input(place.name), !here});
+  place.input = hooks_.input(place.name);
+  place.process.emplace(
+      ChildProcess::Order{words_of(command_, place, place.name),
+                          environment_of(place), place.input, !here});
 }
 
 // Lines, each with its host before it; whole: nothing follows.
@@ -77,8 +87,11 @@ void StartedWorkers::show(Place& place, const std::string& text, bool whole) {
 }
 
 void StartedWorkers::show_line(Place& place, const std::string& line) {
-  if (const auto more = place.lines.tell(monotonic_seconds()))
-    hooks_.show(host_of(place.host) + ": " + line + *more);
+  const auto more = place.lines.tell(monotonic_seconds());
+  if (!more) return;
+  const bool secret = tells(place.input, line);
+  hooks_.show(host_of(place.host) + ": " +
+              (secret ? "(a line with a key, not shown)" : line) + *more);
 }
 
 std::vector<StartedWorkers::Ended> StartedWorkers::reap() {

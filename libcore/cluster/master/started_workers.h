@@ -80,6 +80,7 @@ class StartedWorkers {
   struct Place : WorkerPlace {
     std::optional<ChildProcess> process = {};
     std::string name = "";                // of the process
+    std::string input = "";               // ... that it began with
     std::vector<std::string> names = {};  // of all that were here
     std::string unshown = "";             // the beginning of a line
     LineLimit lines{1000};                // a minute

@@ -4,6 +4,7 @@
 #ifndef DL_LIBCORE_CLUSTER_PROTOCOL_PROBE_H_
 #define DL_LIBCORE_CLUSTER_PROTOCOL_PROBE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,14 +14,19 @@
 namespace dl::cluster {
 
 // master -> worker.  batches > 0: train on as many mini-batches and say what
-// they take.  0: send the load back.
+// they take; with a load, send it after each, for the master to send it back.
+// 0: send the load back, if an answer is wanted.
 struct Probe {
   std::int64_t batches = 0;
   std::vector<std::byte> load;
+  bool answer = true;
 
   Message to_message() const;
   static Probe from_message(const Message& message);
 };
+
+// What the slowest of 1, 2, 4, ..., 128 workers takes, on average.
+using Slowest = std::array<double, 8>;
 
 // worker -> master, answers Probe.  Seconds, means; nine mini-batches of ten
 // take more than compute_from, and as many less than compute_to.  All 0 with a
@@ -28,7 +34,13 @@ struct Probe {
 struct Probed {
   double compute = 0, compute_from = 0, compute_to = 0;
   double encode = 0, decode = 0;
-  std::int64_t update_bytes = 0, delta_bytes = 0;
+  double whole = 0;  // a mini-batch with all that was done between two
+  std::int64_t update_bytes = 0;
+  // Beside computing: a round of averaging, whose replicas send so many bytes,
+  // and a step of sync.
+  double round = 0, step = 0;
+  std::int64_t delta_bytes = 0;
+  Slowest slowest{}, slowest_round{};  // of a mini-batch, of --frequency ones
   std::vector<std::byte> load;
 
   Message to_message() const;

@@ -27,22 +27,34 @@ HostFigures typical(const std::vector<HostFigures>& hosts) {
     mean.encode += host.encode / n;
     mean.decode += host.decode / n;
     mean.update_bytes += host.update_bytes / n;
+    mean.round += host.round / n;
+    mean.step += host.step / n;
     mean.delta_bytes += host.delta_bytes / n;
     mean.bandwidth = std::min(mean.bandwidth, host.bandwidth);
+    mean.exchange += host.exchange / n;
+    mean.gradient = std::max(mean.gradient, host.gradient);
     mean.round_trip = std::max(mean.round_trip, host.round_trip);
+    mean.message = std::max(mean.message, host.message);
+    for (std::size_t i = 0; i < mean.slowest.size(); ++i) {
+      mean.slowest[i] += host.slowest[i] / n;
+      mean.slowest_round[i] += host.slowest_round[i] / n;
+    }
   }
   return mean;
 }
 
-// Of an update, until the next mini-batch may begin.
-double sharing_wait(const Estimate& estimate, const HostFigures& host) {
-  return estimate.settings.sharing.in_flight == 1 ? host.round_trip : 0;
+// Between those that were measured, by the logarithm; beyond, as of the most.
+double of_slowest(const Slowest& slowest, std::int64_t workers) {
+  const double at = std::log2(static_cast<double>(workers));
+  const auto below = static_cast<std::size_t>(at);
+  if (below + 1 >= slowest.size()) return slowest.back();
+  const double part = at - static_cast<double>(below);
+  return (1 - part) * slowest[below] + part * slowest[below + 1];
 }
 
-double sharing_compute(const Estimate& estimate, const HostFigures& host,
-                       double n) {
-  return host.compute + host.encode + n * host.decode +
-         sharing_wait(estimate, host);
+double sharing_compute(const HostFigures& host, double n) {
+  return host.compute + host.encode + n * host.decode + host.exchange +
+         (n - 1) * host.message;
 }
 
 // Bytes that the busiest line, the master's, carries while every host does a
@@ -76,30 +88,51 @@ double round_bytes(const Estimate& estimate, std::int64_t workers,
   return up + static_cast<double>(levels * estimate.fan_out) * replica_bytes;
 }
 
-// Those of a step of sync.
-double sync_bytes(const Estimate& estimate, std::int64_t workers) {
+// Of a step of sync: what a host averages comes from all and goes to all, the
+// master too; of the rest its part goes out and the average comes in.
+double sync_pieces(std::int64_t workers) {
   const auto n = static_cast<double>(workers);
-  const double gradient = 4 * static_cast<double>(estimate.parameters);
-  if (std::cmp_greater(workers, kMostParties))
-    return round_bytes(estimate, workers, gradient);
-  return 2 * (n - 1) / n * gradient;
+  return workers == 1 ? 1 : (4 * n - 3) / (2 * n);
 }
 
-// There and back twice: to those who average, and from the master.
-double sync_wait(const HostFigures& host) { return 2 * host.round_trip; }
+bool master_averages(std::int64_t workers) {
+  return workers == 1 || std::cmp_greater(workers, kMostParties);
+}
+
+// Bytes of that which pass one after the other; those of a line go both ways at
+// once.
+double sync_bytes(const Estimate& estimate, std::int64_t workers) {
+  const double gradient = 4 * static_cast<double>(estimate.parameters);
+  return std::cmp_greater(workers, kMostParties)
+             ? round_bytes(estimate, workers, gradient)
+             : sync_pieces(workers) * gradient;
+}
+
+double sync_lines(const Estimate& estimate, const HostFigures& host,
+                  std::int64_t workers) {
+  return std::cmp_greater(workers, kMostParties)
+             ? sync_bytes(estimate, workers) / host.bandwidth
+             : sync_pieces(workers) * host.gradient;
+}
+
+// Without the lines, but for there and back, to those who average and to the
+// master.
+double sync_compute(const HostFigures& host, std::int64_t workers) {
+  return of_slowest(host.slowest, workers) + host.step +
+         (master_averages(workers) ? 1 : 2) * host.round_trip;
+}
 
 // Seconds a mini-batch of each host.
 double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
   const HostFigures host = typical(estimate.hosts);
   const auto n = static_cast<double>(workers);
-  if (workers == 1) return host.compute;
   switch (mode) {
     case Mode::kSharing:
-      return std::max(sharing_compute(estimate, host, n),
+      return std::max(sharing_compute(host, n),
                       sharing_bytes(estimate, workers) / host.bandwidth);
     case Mode::kAveraging: {
       const AveragingSettings& s = estimate.settings.averaging;
-      const double round = static_cast<double>(s.frequency) * host.compute;
+      const double round = of_slowest(host.slowest_round, workers) + host.round;
       const double exchange =
           round_bytes(estimate, workers, host.delta_bytes) / host.bandwidth +
           host.round_trip;
@@ -107,8 +140,7 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
              static_cast<double>(s.frequency);
     }
     case Mode::kSync:
-      return host.compute + sync_bytes(estimate, workers) / host.bandwidth +
-             sync_wait(host);
+      return sync_compute(host, workers) + sync_lines(estimate, host, workers);
   }
   return host.compute;
 }
@@ -148,17 +180,17 @@ double Estimate::break_even(std::int64_t workers) const {
   const auto n = static_cast<double>(workers);
   const double dense = sync_bytes(*this, workers);
   if (!(dense > sharing_bytes(*this, workers))) return 0;
-  // What coding costs and the round trips of sync, less those of sharing, do
-  // not.
-  const double cost = host.encode + n * host.decode +
-                      sharing_wait(*this, host) - sync_wait(host);
+  // What a step of sharing takes more, but for the lines.
+  const double cost = sharing_compute(host, n) - sync_compute(host, workers);
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 
 double Estimate::enough(std::int64_t workers) const {
   return sharing_bytes(*this, workers) /
-         sharing_compute(*this, typical(hosts), static_cast<double>(workers));
+         sharing_compute(typical(hosts), static_cast<double>(workers));
 }
+
+double Estimate::rate_of_one() const { return rate(fastest(*this, 1), 1); }
 
 std::string Estimate::advice() const {
   const auto n = static_cast<std::int64_t>(hosts.size());
@@ -166,7 +198,7 @@ std::string Estimate::advice() const {
     return "one host was measured: start more workers to see what their lines "
            "carry";
   const Mode mode = fastest(*this, n);
-  const double gain = rate(mode, n) / rate(mode, 1);
+  const double gain = rate(mode, n) / rate_of_one();
   const std::string hosts_text = std::to_string(n) + " hosts";
   if (gain < 1.1)
     return "one host is as fast as " + hosts_text +
@@ -198,7 +230,8 @@ std::string Estimate::to_text() const {
   std::string text = column("compute", 29) + column("from", 10) +
                      column("to", 10) + column("encode", 11) +
                      column("decode", 11) + column("update", 10) +
-                     column("line", 13) + column("round trip", 12) + "\n";
+                     column("line", 13) + column("round trip", 12) +
+                     column("message", 12) + "\n";
   for (const HostFigures& host : hosts) {
     std::string name = host.name.substr(0, 18);
     name.resize(18, ' ');
@@ -209,12 +242,13 @@ std::string Estimate::to_text() const {
             column(milliseconds(host.decode), 11) +
             column(format("%.0f B", host.update_bytes), 10) +
             column(bits(host.bandwidth), 13) +
-            column(milliseconds(host.round_trip), 12) + "\n";
+            column(milliseconds(host.round_trip), 12) +
+            column(milliseconds(host.message), 12) + "\n";
   }
   text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
           column("sharing", 18) + column("averaging", 18) + column("sync", 18) +
           column("sharing pays below", 20) + "\n";
-  const double one = rate(Mode::kSharing, 1);
+  const double one = rate_of_one();
   for (const std::int64_t n : kShown) {
     text += column(std::to_string(n), 6);
     for (const Mode mode : kModes) {
@@ -247,8 +281,15 @@ Json Estimate::to_json() const {
                         {"decode", host.decode},
                         {"update_bytes", host.update_bytes},
                         {"delta_bytes", host.delta_bytes},
+                        {"round", host.round},
+                        {"step", host.step},
+                        {"exchange", host.exchange},
                         {"bandwidth", host.bandwidth},
-                        {"round_trip", host.round_trip}});
+                        {"gradient", host.gradient},
+                        {"round_trip", host.round_trip},
+                        {"message", host.message},
+                        {"slowest", host.slowest},
+                        {"slowest_round", host.slowest_round}});
   Json expected = Json::array();
   for (const std::int64_t n : kShown) {
     const double even = n > 1 ? break_even(n) : 0;

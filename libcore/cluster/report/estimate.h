@@ -1,22 +1,29 @@
 // Does it pay?  What training on more hosts would give, from what one step
 // costs here and what the lines between master and workers carry.
 //
-// Of N hosts, with C seconds of computation for a mini-batch, E for coding and
-// D for decoding one update of P bytes, M parameters of 4 bytes, a line of B
-// bytes/s in each direction at every host, and round trips of L seconds:
+// Of N hosts, with C seconds of computation for a mini-batch, C(N) for the
+// slowest of N of them, E for coding and D for decoding one update of P bytes,
+// M parameters of 4 bytes, a line of B bytes/s in each direction at every host,
+// round trips of L seconds for a message there and one back, and F for another
+// message received, or sent:
 //
-//   sharing    max(C + E + N D + L, the lines), without L where more than one
-//              update of a worker may be under way: a worker's line
-//              carries N P a step, the master's N P to each of its children,
-//              N in a star, the fan-out in a tree; a worker's with children as
-//              much
-//   averaging  C + (H C overlapped: max) (R / B + L) / H, a round of H
-//              mini-batches, whose R bytes pass one after the other: in a star
-//              2 N F, F of a replica's difference; in a tree sums of eight on
-//              each level, and on the way down the fan-out times F
-//   sync       C + 2 (N - 1) / N 4 M / B + 2 L: pieces of gradients go to whom
-//              averages them, and back; from 65 hosts on as averaging, with 4 M
-//              bytes of a replica
+//   sharing    max(C + E + N D + L + (N - 1) F, the lines), with 2 F for L
+//   where
+//              more than one update of a worker may be under way: a worker's
+//              line carries N P a step, the master's N P to each of its
+//              children, N in a star, the fan-out in a tree; a worker's with
+//              children as much
+//   averaging  (C(N) of H mini-batches + A (overlapped: max) R / B + L) / H, a
+//              round of H mini-batches with A seconds of coding, whose R bytes
+//              pass one after the other: in a star twice what each replica
+//              sends; in a tree sums of eight on each level, and on the way
+//              down the fan-out times one
+//   sync       C(N) + S + (4 N - 3) / 2 N Y + 2 L: pieces of gradients go to
+//              whom averages them, and averages to all, and to the master, with
+//              S seconds of copying and the updater's step, and Y for all
+//              pieces there and back; one host C + S + Y + L, as the master
+//              averages; from 65 hosts on as averaging, with 4 M bytes of a
+//              replica
 //
 // all in seconds a mini-batch of each host.
 
@@ -28,6 +35,7 @@
 #include <vector>
 
 #include "libcore/base/json.h"
+#include "libcore/cluster/protocol/probe.h"
 #include "libcore/cluster/settings/settings.h"
 #include "libcore/cluster/settings/topology.h"
 
@@ -41,9 +49,16 @@ struct HostFigures {
   double encode = 0;                        // its update
   double decode = 0;                        // an update of another worker
   double update_bytes = 0;                  // coded
-  double delta_bytes = 0;  // a replica's difference, in the run's format
-  double bandwidth = 0;    // bytes/s to and from the master
-  double round_trip = 0;
+  double delta_bytes = 0;   // what a replica sends in a round of averaging
+  double round = 0;         // coding that, and what comes back
+  double step = 0;          // sync: what is done beside the mini-batch
+  double exchange = 0;      // what sending it and the answer add to that
+  double bandwidth = 0;     // bytes/s to and from the master
+  double gradient = 0;      // its pieces there and back, beside round_trip
+  double round_trip = 0;    // of an update
+  double message = 0;       // one more as short, received or sent meanwhile
+  Slowest slowest{};        // of so many, a mini-batch
+  Slowest slowest_round{};  // ... --frequency mini-batches one after the other
 };
 
 struct Estimate {
@@ -56,7 +71,7 @@ struct Estimate {
   bool local = false;  // the hosts are workers of one
 
   // Examples a second of `workers` hosts like the mean of those measured.
-  // workers >= 1; a single one exchanges nothing.
+  // workers >= 1; a single one exchanges with the master.
   double rate(Mode mode, std::int64_t workers) const;
   // Bytes a second of a line above which sync is faster than
   // sharing; 0: it always is, as updates are larger than gradients; infinity:
@@ -67,6 +82,8 @@ struct Estimate {
   // Mini-batch, staleness, and what should be otherwise, for as many workers as
   // were measured; lines, or "".
   std::string workers_text() const;
+  // That of one host in the mode in which it is the fastest.
+  double rate_of_one() const;
   // One sentence for as many hosts as were measured.
   std::string advice() const;
 

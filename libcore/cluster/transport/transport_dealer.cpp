@@ -164,6 +164,7 @@ DealerSocket::DealerSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
   take_all_descriptors();
+  check_threads();
   try {
     state_ = std::make_unique<State>(endpoint, std::move(log));
     set_limits(state_->socket);

@@ -356,6 +356,7 @@ RouterSocket::RouterSocket(const std::string& endpoint,
                            const Security& security, Log log) {
   check_security(endpoint, security);
   take_all_descriptors();
+  check_threads();
   try {
     state_ = std::make_unique<State>(std::move(log));
     set_limits(state_->socket);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <latch>
+#include <system_error>
+#include <thread>
 
 #include "libcore/cluster/protocol/endpoint.h"
 
@@ -113,6 +116,23 @@ void take_all_descriptors() {
                 "this process may have " + std::to_string(limit.rlim_cur) +
                     " descriptors, and wants " + std::to_string(kLeast) +
                     " at the least: raise the limit, `ulimit -n`"};
+}
+
+void check_threads() {
+  constexpr int kOfSocket =
+      2;  // its context's, for connections and to clear up
+  std::latch tried(1);
+  std::vector<std::jthread> threads;
+  try {
+    for (int i = 0; i < kOfSocket; ++i)
+      threads.emplace_back([&tried] { tried.wait(); });
+  } catch (const std::system_error&) {
+    tried.count_down();
+    throw Error{Code::kUnavailable,
+                "this process gets no more threads: raise the limit, `ulimit "
+                "-u` or pids.max of its control group"};
+  }
+  tried.count_down();
 }
 
 void set_limits(zmq::socket_t& socket) {

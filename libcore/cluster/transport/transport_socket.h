@@ -30,6 +30,8 @@ bool has_keys(const Security& security);  // and is to use them
 // 1,024 where hundreds of thousands are allowed.  Throws Error{kUnavailable}
 // where libzmq would end the process for want of them.
 void take_all_descriptors();
+// Likewise for want of threads, as far as a look at the moment tells.
+void check_threads();
 
 // Every limit and time-out of a socket, before it binds or connects.
 void set_limits(zmq::socket_t& socket);

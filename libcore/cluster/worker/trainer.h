@@ -61,6 +61,8 @@ class Trainer {
   bool can_step();
   void step();
   void probe(const Probe& probe);
+  void exchange(const std::vector<std::byte>& load, std::int64_t& under_way);
+  void await_echo(std::int64_t& under_way);
   void step_training(Work& work, const LoadedBatch& batch);
   void give_back(const std::string& why, const BadRecord* bad);
   void step_evaluation(Work& work, const LoadedBatch& batch);

@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from tempfile import TemporaryDirectory
 
@@ -58,13 +59,16 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     with Folder(tools.shared_folder(directory), resume) as folder, \
             TemporaryDirectory(prefix="dl-spark-keys-") as keys, \
             Master(keys, folder.lock, lambda status: events.put(("master", status))) as master:
-        make_server_key(keys, tools_folder)
-        shards = folder.shards({"train": data, "eval": evaluation_data}, network,
-                               tools_folder, **how)
+        with ThreadPoolExecutor(1) as beside:  # while shards are written
+            bind = beside.submit(_bind, context, training.bind)
+            key = beside.submit(make_server_key, keys, tools_folder)
+            shards = folder.shards({"train": data, "eval": evaluation_data}, network,
+                                   tools_folder, **how)
+        key.result()
         workers = _room(context, profile, training.workers or workers)
         model = os.path.join(folder.path, "model.safetensors")
         command = [program, "--net", network, "--data", shards["train"], "--output", model,
-                   "--bind", _bind(context, training.bind), "--json", "--epochs", str(epochs),
+                   "--bind", bind.result(), "--json", "--epochs", str(epochs),
                    "--min-workers", str(workers), *training.options, *options]
         if training.workers or "--staleness" in options:
             command += ["--workers", str(workers)]

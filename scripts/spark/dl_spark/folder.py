@@ -5,6 +5,7 @@ import glob
 import json
 import os
 import re
+import threading
 import time
 import uuid
 
@@ -29,6 +30,7 @@ class Folder:
         self._resume = resume
         self._goes_on = False
         self._new = []
+        self._removal = None
         try:
             os.makedirs(directory, exist_ok=True)
         except OSError as error:
@@ -95,7 +97,7 @@ class Folder:
 
     def keep(self, shards, options):
         """These are what a later fit() goes on with: others that fit() wrote are
-        removed, but for what the options name."""
+        removed until close(), but for what the options name."""
         if self._goes_on:
             return
         with open(self._note + ".new", "w", encoding="utf-8") as file:
@@ -104,15 +106,20 @@ class Folder:
         self._new = []
         told = [each for each in [*shards.values(), *options] if each]
         used = [os.path.realpath(file) for each in told for file in glob.glob(each)]
+        others = []
         for entry in glob.glob(os.path.join(glob.escape(self.path), SHARDS, "*")):
             real = os.path.realpath(entry) + os.sep
             if OWN.fullmatch(os.path.basename(entry)) and not (
                     any(file.startswith(real) for file in used)
                     or any(os.path.basename(entry) in each for each in told)):  # as in pipe:
-                tools.remove(entry)
+                others.append(entry)
+        self._removal = threading.Thread(target=lambda: [tools.remove(each) for each in others])
+        self._removal.start()
 
     def close(self):
         """Removes the shards that came to nothing, and gives the lock back."""
+        if self._removal:
+            self._removal.join()
         for new in self._new:
             tools.remove(new)
         # Said aloud, as children of this process may have the descriptor.

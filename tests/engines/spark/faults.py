@@ -15,7 +15,7 @@ from common import (EXAMPLES, ancestor, await_, check_events, digits, events, ex
 from dl_spark.folder import Folder
 
 HERE = os.getcwd()
-EPOCHS = 12
+EPOCHS = 40  # many seconds: another fit() is refused after two
 NETWORK = os.path.join(EXAMPLES, "digits.json")
 RUN = f"{HERE}/run"
 

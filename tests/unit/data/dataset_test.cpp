@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "libcore/data/normalizer.h"
 #include "libcore/data/set_statistics.h"
@@ -63,6 +64,36 @@ TEST_CASE("merged statistics are those of one pass") {
   }
   const Json json = merged.to_json();
   CHECK(Statistics::from_json(JsonView(json, Code::kData)) == merged);
+}
+
+TEST_CASE("each column is summed from the first row to the last") {
+  Philox random(4, 0);
+  for (const std::int64_t columns : {1, 2, 3, 4, 17}) {
+    Tensor all(DType::kF32, {50, 3, columns}), mask(DType::kF32, {50, 3});
+    for (float& v : all.as<float>())
+      v = static_cast<float>(1e3 + random.normal());
+    for (float& v : mask.as<float>()) v = random.below(4) > 0 ? 1 : 0;
+    for (const Tensor* used :
+         {static_cast<const Tensor*>(nullptr), &std::as_const(mask)}) {
+      Statistics s;
+      s.add(all, used);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const auto each = [&](const auto& f) {
+          for (std::int64_t row = 0; row < 150; ++row)
+            if (!used || used->value(row) != 0) f(all.value(row * columns + c));
+        };
+        double mean = 0, m2 = 0, count = 0;
+        each([&](double x) { mean += x, ++count; });
+        mean /= count;
+        each([&](double x) { m2 += (x - mean) * (x - mean); });
+        const auto k = static_cast<std::size_t>(c);
+        CHECK(s.mean[k] == mean);
+        CHECK(s.m2[k] == m2);
+        CHECK(s.min[k] <= mean);
+        CHECK(s.max[k] >= mean);
+      }
+    }
+  }
 }
 
 TEST_CASE("statistics of several sets count once, in whatever order") {

@@ -156,9 +156,18 @@ TEST_CASE("the small messages of both sides") {
         std::vector<float>{1, 2.5F});
   CHECK(through(Stop{75, "again"}).code == 75);
   CHECK(through(Probe{20, bytes(3)}).batches == 20);
+  CHECK(through(Probe{}).answer);
+  CHECK_FALSE(through(Probe{0, bytes(3), false}).answer);
   refuses(Probe{}, "batches", -1);
-  const Probed probed =
-      through(Probed{0.5, 0.4, 0.7, 0.25, 0.125, 9, 7, bytes(3)});
+  const Slowest slowest{1, 2, 3, 4, 5, 6, 7, 8}, round{5};
+  const Probed probed = through(Probed{0.5, 0.4, 0.7, 0.25, 0.125, 1.5, 9, 2.5,
+                                       3.5, 7, slowest, round, bytes(3)});
+  CHECK(probed.step == 3.5);
+  CHECK(probed.delta_bytes == 7);
+  CHECK(probed.slowest == slowest);
+  CHECK(probed.slowest_round == round);
+  refuses(Probed{}, "slowest", {1, 2});
+  refuses(Probed{}, "slowest_round", 5);
   CHECK(probed.compute_from == 0.4);
   CHECK(probed.compute_to == 0.7);
   CHECK(probed.load == bytes(3));

@@ -7,7 +7,9 @@ using namespace dl::cluster;
 
 namespace {
 
-// Four hosts on lines of 100 Mbit/s, a network of a million parameters.
+// Four hosts on lines of 100 Mbit/s, a network of a million parameters; of two
+// hosts the slower one takes 110 ms, of four 120, and so on, and as much more
+// for five mini-batches.
 Estimate four_hosts() {
   HostFigures host;
   host.compute = 0.1;
@@ -15,8 +17,17 @@ Estimate four_hosts() {
   host.decode = 1e-4;
   host.update_bytes = 2000;
   host.delta_bytes = 20000;
+  host.round = 5e-3;
+  host.step = 3e-3;
   host.bandwidth = 12.5e6;
+  host.gradient = 0.4;
   host.round_trip = 1e-3;
+  host.message = 1e-5;
+  host.exchange = 2e-3;
+  for (std::size_t i = 0; i < host.slowest.size(); ++i) {
+    host.slowest[i] = 0.1 + 0.01 * static_cast<double>(i);
+    host.slowest_round[i] = 0.5 + 0.01 * static_cast<double>(i);
+  }
   Estimate estimate;
   estimate.hosts.assign(4, host);
   estimate.parameters = 1'000'000;
@@ -31,54 +42,85 @@ double seconds(const Estimate& estimate, Mode mode, std::int64_t n) {
 
 }  // namespace
 
-TEST_CASE("one host exchanges nothing") {
+TEST_CASE("one host exchanges with the master") {
   const Estimate estimate = four_hosts();
-  for (const Mode mode : {Mode::kSharing, Mode::kAveraging, Mode::kSync})
-    CHECK(estimate.rate(mode, 1) == Approx(320));
+  CHECK(seconds(estimate, Mode::kSharing, 1) ==
+        Approx(0.1 + 1e-3 + 1e-4 + 2e-3));
+  CHECK(seconds(estimate, Mode::kAveraging, 1) ==
+        Approx(0.1 + (5e-3 + 2 * 20000 / 12.5e6 + 1e-3) / 5));
+  CHECK(seconds(estimate, Mode::kSync, 1) == Approx(0.103 + 0.4 + 1e-3));
+  CHECK(estimate.rate_of_one() == Approx(estimate.rate(Mode::kAveraging, 1)));
 }
 
-TEST_CASE("a step takes what its formula says") {
+TEST_CASE("a step of sharing takes what its formula says") {
   Estimate estimate = four_hosts();
   CHECK(seconds(estimate, Mode::kSharing, 4) ==
-        Approx(0.1 + 1e-3 + 4e-4 + 1e-3));
-  estimate.settings.sharing.in_flight = 2;
-  CHECK(seconds(estimate, Mode::kSharing, 4) == Approx(0.1 + 1e-3 + 4e-4));
+        Approx(0.1 + 1e-3 + 4e-4 + 2e-3 + 3e-5));
   // 64 updates to 64 workers fill the master's line, in a tree they do not.
-  CHECK(seconds(estimate, Mode::kSharing, 64) == Approx(0.1 + 1e-3 + 64e-4));
+  const double compute = 0.1 + 1e-3 + 64e-4 + 2e-3 + 63e-5;
+  CHECK(seconds(estimate, Mode::kSharing, 64) == Approx(compute));
   estimate.fan_out = 2;
-  CHECK(estimate.enough(64) == Approx(64.0 * 2 * 2000 / (0.101 + 64e-4)));
+  CHECK(estimate.enough(64) == Approx(64.0 * 2 * 2000 / compute));
   estimate.topology = Topology::kStar;
   CHECK(seconds(estimate, Mode::kSharing, 64) ==
         Approx(64.0 * 64 * 2000 / 12.5e6));
+}
+
+TEST_CASE("a step of sync takes what its formula says") {
+  Estimate estimate = four_hosts();
+  estimate.topology = Topology::kStar;
+  CHECK(seconds(estimate, Mode::kSync, 2) ==
+        Approx(0.113 + 5 / 4.0 * 0.4 + 2e-3));
   CHECK(seconds(estimate, Mode::kSync, 4) ==
-        Approx(0.1 + 1.5 * 4e6 / 12.5e6 + 2e-3));
+        Approx(0.123 + 13 / 8.0 * 0.4 + 2e-3));
+  // Of 3 hosts, between 2 and 4 by the logarithm.
+  CHECK(seconds(estimate, Mode::kSync, 3) ==
+        Approx(0.103 + 0.01 * std::log2(3) + 9 / 6.0 * 0.4 + 2e-3));
   CHECK(seconds(estimate, Mode::kSync, 65) ==
-        Approx(0.1 + 2.0 * 65 * 4e6 / 12.5e6 + 2e-3));
+        Approx(0.163 + 0.01 * std::log2(65 / 64.0) + 2.0 * 65 * 4e6 / 12.5e6 +
+               1e-3));
+  CHECK(seconds(estimate, Mode::kSync, 500) ==
+        Approx(0.173 + 2.0 * 500 * 4e6 / 12.5e6 + 1e-3));
+}
+
+TEST_CASE("a step of averaging takes what its formula says") {
+  Estimate estimate = four_hosts();
+  estimate.topology = Topology::kStar;
   const double exchange = 2.0 * 4 * 20000 / 12.5e6 + 1e-3;
-  CHECK(seconds(estimate, Mode::kAveraging, 4) == Approx(0.1 + exchange / 5));
+  CHECK(seconds(estimate, Mode::kAveraging, 4) ==
+        Approx((0.525 + exchange) / 5));
   const double star = 2.0 * 64 * 20000 / 12.5e6 + 1e-3;
-  CHECK(seconds(estimate, Mode::kAveraging, 64) == Approx(0.1 + star / 5));
+  CHECK(seconds(estimate, Mode::kAveraging, 64) == Approx((0.565 + star) / 5));
   estimate.topology = Topology::kTree;
   estimate.fan_out = 4;
   // 8 differences, then 8 sums, each as large as 8 of them; down three levels.
   const double tree =
       (8.0 * 20000 + 8 * 8 * 20000 + 3 * 4 * 20000) / 12.5e6 + 1e-3;
-  CHECK(seconds(estimate, Mode::kAveraging, 64) == Approx(0.1 + tree / 5));
+  CHECK(seconds(estimate, Mode::kAveraging, 64) == Approx((0.565 + tree) / 5));
   estimate.settings.averaging.overlap = true;
-  CHECK(seconds(estimate, Mode::kAveraging, 4) == Approx(0.1));
+  CHECK(seconds(estimate, Mode::kAveraging, 4) == Approx(0.525 / 5));
 }
 
 TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
   Estimate estimate = four_hosts();
-  for (HostFigures& host : estimate.hosts) host.round_trip = 1e-5;
+  for (HostFigures& host : estimate.hosts) {
+    host.round_trip = host.step = host.message = 0;
+    host.slowest.fill(host.compute);
+  }
   const double line = estimate.break_even(4);
   REQUIRE(std::isfinite(line));
-  for (HostFigures& host : estimate.hosts) host.bandwidth = line;
+  const auto set_line = [&](double bytes) {
+    for (HostFigures& host : estimate.hosts) {
+      host.bandwidth = bytes;
+      host.gradient = 4e6 / bytes;
+    }
+  };
+  set_line(line);
   CHECK(estimate.rate(Mode::kSharing, 4) ==
         Approx(estimate.rate(Mode::kSync, 4)));
-  for (HostFigures& host : estimate.hosts) host.bandwidth = line / 2;
+  set_line(line / 2);
   CHECK(estimate.rate(Mode::kSharing, 4) > estimate.rate(Mode::kSync, 4));
-  for (HostFigures& host : estimate.hosts) host.bandwidth = 2 * line;
+  set_line(2 * line);
   CHECK(estimate.rate(Mode::kSharing, 4) < estimate.rate(Mode::kSync, 4));
   for (HostFigures& host : estimate.hosts) host.update_bytes = 8e6;
   CHECK(estimate.break_even(4) == 0);
@@ -91,16 +133,19 @@ TEST_CASE("the advice follows from the figures") {
         "linear");
   for (HostFigures& host : estimate.hosts) {
     host.bandwidth = 1e12;
+    host.gradient = 1e-4;
     host.decode = 2e-2;
+    host.slowest.fill(host.compute);
   }
   estimate.settings.averaging.frequency = 1;
   for (HostFigures& host : estimate.hosts) host.delta_bytes = 1e11;
   CHECK(estimate.advice() ==
-        "4 hosts are 3.9 times as fast as one with --mode sync, nearly linear");
+        "4 hosts are 4.0 times as fast as one with --mode sync, nearly linear");
   for (HostFigures& host : estimate.hosts) {
     host.compute = 1e-4;
-    host.decode = 1e-4;
+    host.decode = 5e-2;
     host.bandwidth = 12.5e6;
+    host.gradient = 0.4;
   }
   CHECK(estimate.advice().find("one host is as fast as 4 hosts") == 0);
   estimate.hosts.resize(1);
