@@ -135,6 +135,12 @@ Flow Site::add(const std::string& part, Json node,
   if (from.empty()) return flow;
   flow.moved = from[0].moved;
   flow.masked = flow.form.steps && std::ranges::any_of(from, &Flow::masked);
+  // What forgets a mask as Keras does has none by now, without_mask().
+  if (!flow.masked && (type.name == "reshape" || type.name == "permute") &&
+      std::ranges::any_of(from, &Flow::masked))
+    refuse(
+        "it looks at several steps of a sequence at once, and keeps its mask; "
+        "a sequence without a mask would be needed");
   if (flow.masked) flow.mask = std::ranges::find_if(from, &Flow::masked)->mask;
   if (skips_padding(type.name)) return flow;
   for (const Flow& one : from)
