@@ -26,6 +26,14 @@ void choose_steps(tensor::View index, tensor::View mask,
       rows[i] = row(i, last);
       continue;
     }
+    if (choice == tensor::StepChoice::kHeld) {
+      std::int64_t held = -1;
+      for (std::int64_t t = 0; t < steps; ++t) {
+        if (counts[t] != 0) held = t;
+        rows[row(i, t)] = row(i, held < 0 ? t : held);
+      }
+      continue;
+    }
     std::int64_t from = steps;
     for (std::int64_t t = 0; t < steps; ++t) {
       rows[row(i, t)] = row(i, t);

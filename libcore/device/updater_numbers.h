@@ -4,6 +4,7 @@
 #define DL_LIBCORE_DEVICE_UPDATER_NUMBERS_H_
 
 #include <cmath>
+#include <utility>
 
 #include "libcore/tensor/updater.h"
 
@@ -11,13 +12,16 @@ namespace dl::device {
 
 // What a step says, in float32.  `mean` and `square` weigh a gradient and its
 // square against the state, whose own weights are beta1 and beta2; `nudge` is
-// the rate of the gradient itself in nadam.
+// the rate of the gradient itself in nadam; `inside` is added to squares,
+// `epsilon` to their root.
 struct UpdaterNumbers {
   float scale, limit, l1, l2;
-  float rate, momentum, beta1, mean, beta2, square, epsilon, nudge, decay;
+  float rate, momentum, beta1, mean, beta2, square, inside, epsilon, nudge,
+      decay;
 };
 
-// Nadam's momentum at step t, beta1 (1 - q^t / 2) with Dozat's q, and the
+// Nadam's momentum at step t, beta1 (1 - q^t / 2) with Dozat's q = 0.96^decay,
+// and the
 // product of those of steps 1 to t.  The product's logarithm is t log(beta1)
 // and the sum of log(1 - q^i / 2); that of the series of each is a series of
 // geometric sums.
@@ -25,8 +29,8 @@ struct NadamMomentum {
   static constexpr int kTerms = 40;  // each less than half of that before
   double now, next, product;
 
-  NadamMomentum(double beta1, double t) {
-    const double q = std::pow(0.96, 0.004), to = std::pow(q, t);
+  NadamMomentum(double beta1, double decay, double t) {
+    const double q = std::pow(0.96, decay), to = std::pow(q, t);
     now = beta1 * (1 - 0.5 * to);
     next = beta1 * (1 - 0.5 * to * q);
     double sum = 0, half = 1, base = 1, end = 1;
@@ -60,7 +64,7 @@ inline UpdaterNumbers updater_numbers(const tensor::UpdaterStep& step,
       rate /= 1 - std::pow(step.beta1, t);
       break;
     case Updater::kNadam: {
-      const NadamMomentum momentum(step.beta1, t);
+      const NadamMomentum momentum(step.beta1, step.momentum_decay, t);
       const double alpha = rate * std::sqrt(1 - std::pow(step.beta2, t));
       rate = alpha * momentum.next / (1 - momentum.product * momentum.next);
       nudge = alpha * (1 - momentum.now) / (1 - momentum.product);
@@ -69,6 +73,10 @@ inline UpdaterNumbers updater_numbers(const tensor::UpdaterStep& step,
     default:
       break;
   }
+  double inside = 0, epsilon = step.epsilon;
+  if (step.epsilon_at == tensor::EpsilonAt::kSquare) std::swap(inside, epsilon);
+  if (step.epsilon_at == tensor::EpsilonAt::kCorrected)
+    epsilon *= std::sqrt(1 - std::pow(step.beta2, t));
   const auto real = [](double x) { return static_cast<float>(x); };
   return {.scale = real(scale),
           .limit = real(step.limit),
@@ -80,7 +88,8 @@ inline UpdaterNumbers updater_numbers(const tensor::UpdaterStep& step,
           .mean = real(1 - step.beta1),
           .beta2 = real(step.beta2),
           .square = real(1 - step.beta2),
-          .epsilon = real(step.epsilon),
+          .inside = real(inside),
+          .epsilon = real(epsilon),
           .nudge = real(nudge),
           .decay = real(step.decay)};
 }

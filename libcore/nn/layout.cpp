@@ -308,6 +308,7 @@ const char* state_name(tensor::Updater kind, int index) {
     case tensor::Updater::kAdaDelta:
       return index == 0 ? "d" : "s";
     case tensor::Updater::kNesterov:
+    case tensor::Updater::kMomentum:
       return "v";
     case tensor::Updater::kAdaGrad:
       return "h";

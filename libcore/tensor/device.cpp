@@ -132,6 +132,7 @@ int state_per_parameter(Updater kind) {
     case Updater::kSgd:
       return 0;
     case Updater::kNesterov:
+    case Updater::kMomentum:
     case Updater::kAdaGrad:
     case Updater::kRmsProp:
       return 1;
@@ -143,9 +144,9 @@ int state_per_parameter(Updater kind) {
 }
 
 double initial_state(const UpdaterStep& step) {
-  const bool at_epsilon =
+  const bool starts =
       step.kind == Updater::kAdaGrad || step.kind == Updater::kRmsProp;
-  return at_epsilon ? step.epsilon : 0;
+  return starts ? step.start.value_or(step.epsilon) : 0;
 }
 
 }  // namespace dl::tensor

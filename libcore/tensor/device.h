@@ -168,9 +168,9 @@ class Device {
   virtual void scatter_add(View dtable, View dy, View index,
                            std::int32_t padding) = 0;
 
-  // Rows (integers) of a table [n * steps, width] by the steps that count,
-  // whose mask [n, steps] is not 0.  kLast: index [n], the first step where
-  // none counts.  kReversed: index [n, steps], padding staying in its place.
+  // Rows (integers) of a table [n * steps, width] by the mask [n, steps].
+  // kLast: index [n], the first where none counts; else [n, steps]: kReversed
+  // leaves padding in its place, and kHeld where no step before it counts.
   virtual void choose_steps(View index, View mask, StepChoice choice) = 0;
 
   virtual std::unique_ptr<Dense> dense() = 0;

@@ -12,8 +12,9 @@ struct PoolSteps {
   double p = 2;  // of kPNorm, (sum of |x|^p)^(1/p), at least 1
 };
 
-// Which steps of a sequence: its last, or all from the last to the first.
-enum class StepChoice { kLast, kReversed };
+// Which steps of a sequence: its last, all from the last to the first, or for
+// each that is padding the one before it that counts.
+enum class StepChoice { kLast, kReversed, kHeld };
 
 }  // namespace dl::tensor
 

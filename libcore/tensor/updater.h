@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "libcore/tensor/view.h"
 
@@ -15,6 +16,7 @@ enum class Updater {
   kNone,
   kSgd,
   kNesterov,
+  kMomentum,
   kAdam,
   kAdaGrad,
   kRmsProp,
@@ -25,6 +27,10 @@ enum class Updater {
   kAdaBelief,
   kAdaDelta
 };
+
+// What epsilon is added to: the root of the mean or sum of squares, that mean
+// or sum, or the root behind its bias correction.
+enum class EpsilonAt { kRoot, kSquare, kCorrected };
 
 // One step of training a range of parameters w with gradient g.  First
 //   g' = clip(scale g) + l2 w + l1 sign(w),
@@ -42,12 +48,16 @@ struct UpdaterStep {
   double l1 = 0, l2 = 0;
   Updater kind = Updater::kSgd;
   double learning_rate = 0;  // after its schedule
-  double momentum = 0.9;     // nesterov
+  double momentum = 0.9;     // nesterov, momentum
   // Of adam and its kin; beta2 is the decay of rmsprop and adadelta.
   double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
-  std::int64_t step = 1;  // 1 at the first step: adam's bias correction
-  double decay = 0;       // the learning rate times the decay of weights
+  EpsilonAt epsilon_at = EpsilonAt::kRoot;
+  // Where the squares of adagrad and rmsprop start; else at epsilon.
+  std::optional<double> start = {};
+  double momentum_decay = 0.004;  // nadam
+  std::int64_t step = 1;          // 1 at the first step: adam's bias correction
+  double decay = 0;  // the learning rate times the decay of weights
 };
 // Where an update goes: written over the gradient, or subtracted from the
 // parameters at once, which leaves the gradient as it was.
@@ -55,7 +65,7 @@ enum class UpdateTo { kGradient, kParameters };
 // Reals of state a parameter needs: none and sgd 0, adam 2, amsgrad 3.
 constexpr int kMaxState = 3;
 int state_per_parameter(Updater kind);
-// Where state starts: epsilon for adagrad and rmsprop, else 0.
+// Where state starts: `start` of adagrad and rmsprop, else 0.
 double initial_state(const UpdaterStep& step);
 // The components of the state of the same parameters, in the order of
 // nn::state_name(); empty where there are no more.

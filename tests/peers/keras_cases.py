@@ -157,8 +157,21 @@ for cell in ("LSTM", "GRU", "SimpleRNN"):
           lambda m=make: L.Bidirectional(m(4, return_sequences=True)), dense(2))
     chain(f"rnn_of_{name}_cell", SERIES, lambda c=cell: L.RNN(getattr(L, c + "Cell")(4)))
     chain(f"masking_{name}", SERIES, lambda: L.Masking(0.0), lambda m=make: m(4))
+    chain(f"masking_{name}_flat", SERIES, lambda: L.Masking(0.0), lambda m=make: m(4, return_sequences=True),
+          L.Flatten, dense(3))
+    chain(f"masking_{name}_backwards", SERIES, lambda: L.Masking(0.0),
+          lambda m=make: m(4, return_sequences=True, go_backwards=True), lambda: L.LSTM(3))
     chain(f"embedding_mask_{name}", (7,), lambda: L.Embedding(11, 4, mask_zero=True),
           lambda m=make: m(4), tokens=11)
+chain("masking_max", SERIES, lambda: L.Masking(0.0), lambda: L.LSTM(4, return_sequences=True), L.GlobalMaxPooling1D,
+      dense(3))
+chain("masking_conv", SERIES, lambda: L.Masking(0.0), lambda: L.GRU(4, return_sequences=True), lambda: L.Dense(3),
+      lambda: L.Conv1D(3, 3), L.Flatten, dense(2))
+chain("masking_ones", SERIES, lambda: L.Rescaling(1.0, 1.0), lambda: L.Masking(1.0), L.Flatten, dense(3))
+chain("masking_zeros", SERIES, lambda: L.Masking(0.0),
+      lambda: L.LSTM(4, return_sequences=True, zero_output_for_mask=True), L.Flatten, dense(3))
+chain("masking_both_ways", SERIES, lambda: L.Masking(0.0),
+      lambda: L.Bidirectional(L.LSTM(4, return_sequences=True)), L.Flatten, dense(3))
 chain("gru_reset_before", SERIES, lambda: L.GRU(4, reset_after=False))
 chain("embedding", (7,), lambda: L.Embedding(11, 4), L.Flatten, dense(3), tokens=11)
 chain("embedding_average", (7,), lambda: L.Embedding(11, 4, mask_zero=True),
@@ -275,6 +288,29 @@ def padding_in_a_graph():
     x = L.Embedding(11, 4, mask_zero=True)(a)
     x = L.Add()([x, L.Dense(4)(x)])
     return keras.Model(a, L.Dense(2)(L.Concatenate()([L.LSTM(3)(x), L.GlobalAveragePooling1D()(x)])))
+
+
+@case(SERIES)
+def masking_of_the_last_step():
+    a = keras.Input(SERIES)
+    x = L.LSTM(4, return_sequences=True)(L.Masking(0.0)(a))
+    return keras.Model(a, L.Dense(2)(x[:, -1]))
+
+
+@case((3, 8, 7, 2))
+def time_distributed_model():
+    inside = keras.Input((8, 7, 2))
+    x = L.Conv2D(3, 3, padding="same", activation="relu")(inside)
+    x = L.Concatenate()([x, L.BatchNormalization()(L.Conv2D(3, 3, padding="same")(x))])
+    each = keras.Model(inside, L.Dense(4, activation="tanh")(L.Flatten()(L.MaxPooling2D()(x))))
+    a = keras.Input((3, 8, 7, 2))
+    return keras.Model(a, L.Dense(2)(L.LSTM(3)(L.TimeDistributed(each)(a))))
+
+
+@case(IMAGE)
+def nothing_to_train():
+    a = keras.Input(IMAGE)
+    return keras.Model(a, L.MaxPooling2D()(a))
 
 
 @case((7,), tokens=11)

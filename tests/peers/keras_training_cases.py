@@ -149,6 +149,14 @@ def optimized(**how):
 
 optimized(decay=lambda: optimizers.SGD(0.1, weight_decay=0.3),
           adamw=lambda: optimizers.AdamW(0.1, weight_decay=0.3, epsilon=0.01),
+          momentum=lambda: optimizers.SGD(0.1, momentum=0.9),
+          rmsprop=lambda: optimizers.RMSprop(0.01, epsilon=1e-3),
+          adagrad=lambda: optimizers.Adagrad(0.1, epsilon=1e-3),
+          nadam=lambda: optimizers.Nadam(0.1, epsilon=0.01),
+          warmup=lambda: optimizers.SGD(optimizers.schedules.CosineDecay(
+              0.1, 10, alpha=0.1, warmup_target=0.5, warmup_steps=4)),
+          restarts=lambda: optimizers.SGD(optimizers.schedules.CosineDecayRestarts(0.3, 1, 1.0, 0.7, 0.1)),
+          staircase=lambda: optimizers.SGD(optimizers.schedules.InverseTimeDecay(0.3, 1, 0.5, staircase=True)),
           polynomial=lambda: optimizers.SGD(optimizers.schedules.PolynomialDecay(0.3, 10)),
           pieces=lambda: optimizers.SGD(optimizers.schedules.PiecewiseConstantDecay([0, 5], [0.3, 0.2, 0.1])))
 

@@ -125,7 +125,8 @@ bool has_updater(const nn::NetworkConfig& network, F like) {
 bool is_adaptive(const nn::UpdaterConfig& updater) {
   const tensor::Updater kind = updater.kind;
   return kind != tensor::Updater::kNone && kind != tensor::Updater::kSgd &&
-         kind != tensor::Updater::kNesterov;
+         kind != tensor::Updater::kNesterov &&
+         kind != tensor::Updater::kMomentum;
 }
 
 }  // namespace

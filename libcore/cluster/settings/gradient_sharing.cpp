@@ -31,6 +31,7 @@ double momentum_of(const nn::UpdaterConfig& updater) {
     case tensor::Updater::kAdaDelta:
       return 0;
     case tensor::Updater::kNesterov:
+    case tensor::Updater::kMomentum:
       return updater.momentum.largest();
     default:
       return updater.beta1;

@@ -42,11 +42,20 @@ struct Nesterov {
   }
 };
 
+// v' = momentum v - rate g;  u = -v'
+struct Momentum {
+  static constexpr int kState = 1, kWatched = 0;
+  static DL_INLINE float update(const Numbers& p, float g, State& s) {
+    s.m = p.momentum * s.m - p.rate * g;
+    return -s.m;
+  }
+};
+
 struct AdaGrad {
   static constexpr int kState = 1, kWatched = 0;
   static DL_INLINE float update(const Numbers& p, float g, State& s) {
     s.m += g * g;
-    return p.rate * g / (std::sqrt(s.m) + p.epsilon);
+    return p.rate * g / (std::sqrt(s.m + p.inside) + p.epsilon);
   }
 };
 
@@ -54,7 +63,7 @@ struct RmsProp {
   static constexpr int kState = 1, kWatched = 0;
   static DL_INLINE float update(const Numbers& p, float g, State& s) {
     s.m = p.beta2 * s.m + p.square * g * g;
-    return p.rate * g / (std::sqrt(s.m) + p.epsilon);
+    return p.rate * g / (std::sqrt(s.m + p.inside) + p.epsilon);
   }
 };
 
@@ -186,6 +195,8 @@ Pass pass_of(Updater kind) {
   switch (kind) {
     case Updater::kNesterov:
       return kernels::pass<kernels::Nesterov, kForm, kDecay>;
+    case Updater::kMomentum:
+      return kernels::pass<kernels::Momentum, kForm, kDecay>;
     case Updater::kAdaGrad:
       return kernels::pass<kernels::AdaGrad, kForm, kDecay>;
     case Updater::kRmsProp:

@@ -147,6 +147,16 @@ void CudaDevice::choose_steps(View index, View mask,
                         stream_.scratch<std::int32_t>(mask.elements())});
     return;
   }
+  if (choice == tensor::StepChoice::kHeld) {
+    each(stream_, n, [=] DL_DEVICE(std::int64_t i) {
+      std::int64_t held = -1;
+      for (std::int64_t t = i * steps; t < (i + 1) * steps; ++t) {
+        if (from[t] != 0) held = t;
+        to[t] = static_cast<std::int32_t>(held < 0 ? t : held);
+      }
+    });
+    return;
+  }
   reduce_rows(
       stream_, n, steps, std::int64_t{0},
       [=] DL_DEVICE(std::int64_t i, std::int64_t t) {

@@ -33,12 +33,15 @@ DL_BOTH inline float update_of(Updater kind, const UpdaterNumbers& p, float g,
       s.m = carried - p.rate * g;
       return carried - (1.0F + p.momentum) * s.m;
     }
+    case Updater::kMomentum:
+      s.m = p.momentum * s.m - p.rate * g;
+      return -s.m;
     case Updater::kAdaGrad:
       s.m += g * g;
-      return p.rate * g / (std::sqrt(s.m) + p.epsilon);
+      return p.rate * g / (std::sqrt(s.m + p.inside) + p.epsilon);
     case Updater::kRmsProp:
       s.m = p.beta2 * s.m + p.square * g * g;
-      return p.rate * g / (std::sqrt(s.m) + p.epsilon);
+      return p.rate * g / (std::sqrt(s.m + p.inside) + p.epsilon);
     case Updater::kAdam:
     case Updater::kAdamW:
       keep_means(p, g, s);

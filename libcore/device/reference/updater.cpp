@@ -23,20 +23,35 @@ double prepared(const UpdaterStep& step, double g, double w) {
 }
 
 // Dozat's, which Keras and PyTorch use.
-double nadam_momentum(double beta1, double t) {
-  return beta1 * (1 - 0.5 * std::pow(0.96, 0.004 * t));
+double nadam_momentum(const UpdaterStep& step, double t) {
+  return step.beta1 * (1 - 0.5 * std::pow(0.96, step.momentum_decay * t));
+}
+
+// The root of a mean or sum of squares, with epsilon.
+double divisor(const UpdaterStep& step, double squares) {
+  const double correction =
+      std::sqrt(1 - std::pow(step.beta2, static_cast<double>(step.step)));
+  switch (step.epsilon_at) {
+    case tensor::EpsilonAt::kRoot:
+      break;
+    case tensor::EpsilonAt::kSquare:
+      return std::sqrt(squares + step.epsilon);
+    case tensor::EpsilonAt::kCorrected:
+      return std::sqrt(squares) + step.epsilon * correction;
+  }
+  return std::sqrt(squares) + step.epsilon;
 }
 
 double nadam(const UpdaterStep& step, double g, double m, double v) {
   const auto t = static_cast<double>(step.step);
   double product = 1;
-  for (double i = 1; i <= t; ++i) product *= nadam_momentum(step.beta1, i);
-  const double now = nadam_momentum(step.beta1, t);
-  const double next = nadam_momentum(step.beta1, t + 1);
+  for (double i = 1; i <= t; ++i) product *= nadam_momentum(step, i);
+  const double now = nadam_momentum(step, t);
+  const double next = nadam_momentum(step, t + 1);
   const double mean =
       next * m / (1 - product * next) + (1 - now) * g / (1 - product);
   return step.learning_rate * std::sqrt(1 - std::pow(step.beta2, t)) * mean /
-         (std::sqrt(v) + step.epsilon);
+         divisor(step, v);
 }
 
 double update_of(const UpdaterStep& step, double g, double& m, double& v,
@@ -53,12 +68,15 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v,
       m = step.momentum * before - lr * g;
       return step.momentum * before - (1 + step.momentum) * m;
     }
+    case Updater::kMomentum:
+      m = step.momentum * m - lr * g;
+      return -m;
     case Updater::kAdaGrad:
       m += g * g;
-      return lr * g / (std::sqrt(m) + step.epsilon);
+      return lr * g / divisor(step, m);
     case Updater::kRmsProp:
       m = step.beta2 * m + (1 - step.beta2) * g * g;
-      return lr * g / (std::sqrt(m) + step.epsilon);
+      return lr * g / divisor(step, m);
     case Updater::kAdaDelta: {  // m: of squared updates, v: of gradients
       v = step.beta2 * v + (1 - step.beta2) * g * g;
       const double u =
@@ -84,9 +102,7 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v,
   if (step.kind == Updater::kNadam) return nadam(step, g, m, v);
   const double alpha = lr * std::sqrt(1 - std::pow(step.beta2, t)) /
                        (1 - std::pow(step.beta1, t));
-  const double root =
-      std::sqrt(step.kind == Updater::kAmsGrad ? x : v) + step.epsilon;
-  return alpha * m / root;
+  return alpha * m / divisor(step, step.kind == Updater::kAmsGrad ? x : v);
 }
 
 }  // namespace

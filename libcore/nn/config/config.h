@@ -30,7 +30,10 @@ struct UpdaterConfig {
   // beta2 is the decay of rmsprop and adadelta.
   double beta1 = 0.9, beta2 = 0.999;
   double epsilon = 1e-8;
-  double weight_decay = 0;  // of weights, adamw's
+  tensor::EpsilonAt epsilon_at = tensor::EpsilonAt::kRoot;
+  std::optional<double> start = {};  // of adagrad's and rmsprop's squares
+  double momentum_decay = 0.004;     // of nadam
+  double weight_decay = 0;           // of weights, adamw's
   bool operator==(const UpdaterConfig&) const = default;
   // beside: so many train the same parameters side by side, each with updater
   // state of its own, and see each other's updates.  A gradient then counts

@@ -31,6 +31,11 @@ UpdaterConfig read_updater(const Json& json) {
   if (given.has("beta2")) updater.beta2 = given.number("beta2");
   if (given.has("decay")) updater.beta2 = given.number("decay");
   if (given.has("epsilon")) updater.epsilon = given.number("epsilon");
+  if (given.has("epsilon_at"))
+    updater.epsilon_at = given.one_of<tensor::EpsilonAt>("epsilon_at");
+  if (given.has("start")) updater.start = given.number("start");
+  if (given.has("momentum_decay"))
+    updater.momentum_decay = given.number("momentum_decay");
   if (given.has("weight_decay"))
     updater.weight_decay = given.number("weight_decay");
   return updater;

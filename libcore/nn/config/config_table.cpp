@@ -16,6 +16,8 @@ namespace {
 // Sums of steps to weights so held cannot overflow.
 constexpr std::string_view kNorm = "(0, 1000000]";
 constexpr std::string_view kBy[] = {"iteration", "epoch"};
+constexpr std::string_view kRootOrSquare[] = {"root", "square"};
+constexpr std::string_view kRootOrCorrected[] = {"root", "corrected"};
 
 // Not a constant: the names are another file's.
 std::vector<Key> other_keys() {
@@ -83,12 +85,12 @@ std::vector<Key> other_keys() {
       {"updater", "sgd adam adamw amsgrad adamax nadam adabelief",
        "learning_rate", Kind::kNumberOrObject, "0.001", "How far a step goes.",
        kAtLeast0, "schedule"},
-      {"updater", "nesterov adagrad rmsprop", "learning_rate",
+      {"updater", "nesterov momentum adagrad rmsprop", "learning_rate",
        Kind::kNumberOrObject, "0.1", "How far a step goes.", kAtLeast0,
        "schedule"},
       {"updater", "adadelta", "learning_rate", Kind::kNumberOrObject, "1",
        "How far a step goes.", kAtLeast0, "schedule"},
-      {"updater", "nesterov", "momentum", Kind::kNumberOrObject, "0.9",
+      {"updater", "nesterov momentum", "momentum", Kind::kNumberOrObject, "0.9",
        "What the velocity keeps of itself.", kShare, "schedule"},
       {"updater", "adam adamw amsgrad adamax nadam adabelief", "beta1",
        Kind::kNumber, "0.9", "Decay of the mean of gradients.", kShare},
@@ -104,6 +106,17 @@ std::vector<Key> other_keys() {
        "Keeps the divisor from zero.", kOver0},
       {"updater", "adabelief", "epsilon", Kind::kNumber, "1e-14",
        "Keeps the divisor from zero.", kOver0},
+      {"updater", "adagrad rmsprop", "epsilon_at", Kind::kOneOf, R"(("root"))",
+       "What epsilon is added to: the root, or what it is the root of.", "", "",
+       kRootOrSquare},
+      {"updater", "adam adamw amsgrad nadam", "epsilon_at", Kind::kOneOf,
+       R"(("root"))",
+       "What epsilon is added to: the root, or the root behind the correction.",
+       "", "", kRootOrCorrected},
+      {"updater", "adagrad rmsprop", "start", Kind::kNumber, "(epsilon)",
+       "Where the squares start.", kAtLeast0},
+      {"updater", "nadam", "momentum_decay", Kind::kNumber, "(0.004)",
+       "How fast its momentum rises to beta1.", kOver0},
       {"updater", "adamw", "weight_decay", Kind::kNumber, "0.01",
        "What each step takes of a weight, times the learning rate.", kAtLeast0},
 
@@ -119,8 +132,12 @@ std::vector<Key> other_keys() {
        "How fast the value falls.", kOver0},
       {"schedule", "cycle", "decay", Kind::kNumber, "0.1",
        "What the end of a cycle leaves of the initial value.", "(0, 1]"},
+      {"schedule", "cosine", "decay", Kind::kNumber, "(1)",
+       "What a cosine leaves of its height to the next.", kOver0},
       {"schedule", "step", "every", Kind::kInteger, "required",
        "How long a step is.", kCount},
+      {"schedule", "inverse", "every", Kind::kInteger, "(1)",
+       "How long a step is; 1 is a smooth curve.", kCount},
       {"schedule", "polynomial", "power", Kind::kNumber, "1",
        "The exponent; 1 is a straight line.", kOver0},
       {"schedule", "inverse", "power", Kind::kNumber, "1", "The exponent.",
@@ -131,6 +148,8 @@ std::vector<Key> other_keys() {
        "The value at the end; else 0.", kAtLeast0},
       {"schedule", "cosine", "final", Kind::kNumber, "0",
        "The value at the end.", kAtLeast0},
+      {"schedule", "cosine", "growth", Kind::kNumber, "(one cosine)",
+       "How many times as long each further cosine is.", "[1, 1000]"},
       {"schedule", "sigmoid", "middle", Kind::kInteger, "required",
        "When the value has come down to half.", kCount},
       {"schedule", "cycle", "peak", Kind::kNumber, "required",
@@ -144,6 +163,9 @@ std::vector<Key> other_keys() {
        "Values, each by what is counted when it begins to hold.", kAtLeast0},
       {"schedule", "", "warmup", Kind::kInteger, "0",
        "For how long the value first rises from 0.", "0..2147483647"},
+      {"schedule", "", "warmup_from", Kind::kNumber, "(none)",
+       "The value at the start of a warm-up that the schedule begins behind.",
+       kAtLeast0},
       {"schedule", "", "by", Kind::kOneOf, R"("iteration")",
        "What is counted, from 0.", "", "", kBy},
 

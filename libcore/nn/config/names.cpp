@@ -64,8 +64,10 @@ constexpr std::string_view kLosses[] = {"negative_log_likelihood",
                                         "gaussian",
                                         "exponential"};
 constexpr std::string_view kUpdaters[] = {
-    "none",  "sgd",     "nesterov", "adam",  "adagrad",   "rmsprop",
-    "adamw", "amsgrad", "adamax",   "nadam", "adabelief", "adadelta"};
+    "none",    "sgd",       "nesterov", "momentum", "adam",
+    "adagrad", "rmsprop",   "adamw",    "amsgrad",  "adamax",
+    "nadam",   "adabelief", "adadelta"};
+constexpr std::string_view kEpsilonAts[] = {"root", "square", "corrected"};
 
 }  // namespace
 
@@ -100,6 +102,10 @@ std::span<const std::string_view> names_of<tensor::Loss>() {
 template <>
 std::span<const std::string_view> names_of<tensor::Updater>() {
   return kUpdaters;
+}
+template <>
+std::span<const std::string_view> names_of<tensor::EpsilonAt>() {
+  return kEpsilonAts;
 }
 
 std::string_view name_of(tensor::Loss loss) { return spell(loss); }

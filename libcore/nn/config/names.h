@@ -35,6 +35,8 @@ template <>
 std::span<const std::string_view> names_of<tensor::Loss>();
 template <>
 std::span<const std::string_view> names_of<tensor::Updater>();
+template <>
+std::span<const std::string_view> names_of<tensor::EpsilonAt>();
 
 }  // namespace dl::nn
 

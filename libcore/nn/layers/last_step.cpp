@@ -1,14 +1,31 @@
 // Of sequences, steps by where their padding is.
 
 #include "libcore/base/error.h"
+#include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
 #include "libcore/nn/layer.h"
 #include "libcore/nn/layers/rows.h"
 
-namespace dl::nn::layers {
+namespace dl::nn {
+
+// What a reverse turns round.
+enum class Turned { kCounted, kAll, kMask };
+
+template <>
+std::span<const std::string_view> names_of<Turned>() {
+  static constexpr std::string_view kNames[] = {"counted", "all", "mask"};
+  return kNames;
+}
+
+namespace layers {
 namespace {
 
 using tensor::View;
+
+Turned turned_of(const Settings& settings) {
+  return settings.has("turns") ? settings.one_of<Turned>("turns")
+                               : Turned::kCounted;
+}
 
 // Rows of [n * steps, features] by the mask of a sequence.
 class ChosenSteps {
@@ -67,16 +84,59 @@ class Reverse final : public Layer {
  public:
   Reverse(const LayerSite& site, Memory& memory)
       : device_(site.device),
-        steps_(site, memory, tensor::StepChoice::kReversed) {}
+        turned_(turned_of(*site.settings)),
+        steps_(site, memory, tensor::StepChoice::kReversed),
+        mask_(memory.allocate({site.max_batch, site.input()[0]})) {}
+
+  void forward(const Flow& flow, const Step&) override {
+    const View index = steps_.choose(
+        turned_ == Turned::kCounted ? flow.masks[0] : View{}, flow.y.shape[0]);
+    if (turned_ == Turned::kMask)
+      device_->copy(flow.y, flow.x[0]);
+    else
+      device_->gather(as_rows(flow.y), as_rows(flow.x[0]), index);
+  }
+
+  // Turned twice, they are as they were.
+  void backward(const Flow& flow, const Step&) override {
+    if (turned_ == Turned::kMask)
+      device_->copy(flow.dx[0], flow.dy);
+    else
+      device_->gather(as_rows(flow.dx[0]), as_rows(flow.dy), steps_.chosen());
+  }
+
+  // Of what is turned with its padding.
+  View mask(const Flow& flow) override {
+    const View& mask = flow.masks[0];
+    if (mask.empty()) return {};
+    const View made = mask_.at(0, mask.shape);
+    const std::int64_t steps = mask.elements();
+    device_->gather(made.reshaped({steps, 1}), mask.reshaped({steps, 1}),
+                    steps_.chosen());
+    return made;
+  }
+
+ private:
+  tensor::Device* device_;
+  Turned turned_;
+  ChosenSteps steps_;
+  View mask_;
+};
+
+class Hold final : public Layer {
+ public:
+  Hold(const LayerSite& site, Memory& memory)
+      : device_(site.device), steps_(site, memory, tensor::StepChoice::kHeld) {}
 
   void forward(const Flow& flow, const Step&) override {
     device_->gather(as_rows(flow.y), as_rows(flow.x[0]),
                     steps_.choose(flow.masks[0], flow.y.shape[0]));
   }
 
-  // Turned twice, they are as they were.
   void backward(const Flow& flow, const Step&) override {
-    device_->gather(as_rows(flow.dx[0]), as_rows(flow.dy), steps_.chosen());
+    device_->fill(flow.dx[0], 0);
+    device_->scatter_add(as_rows(flow.dx[0]), as_rows(flow.dy), steps_.chosen(),
+                         -1);
   }
 
  private:
@@ -85,14 +145,16 @@ class Reverse final : public Layer {
 };
 
 template <bool last>
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const Form& input = inputs[0];
   if (input.shape.rank() != 2)
     throw Error{Code::kConfig,
                 "wants a sequence [steps, features], its input is " +
                     input.shape.to_string()};
+  const bool makes = turned_of(settings) != Turned::kCounted;
   return {.output = last ? Form{{input.shape[1]}, false, input.copies} : input,
-          .manners = {.keeps_inputs = false, .keeps_output = false}};
+          .manners = {.keeps_inputs = false, .keeps_output = false},
+          .mask = makes ? MaskRule::kMade : MaskRule::kPassed};
 }
 
 }  // namespace
@@ -117,10 +179,30 @@ const LayerType& reverse() {
           "The steps of a sequence from the last to the first; padding stays "
           "in its place.",
       .other_names = {"reversetimeseries", "flip"},
+      .keys = {key::one_of("turns", R"(("counted"))",
+                           "The steps that count; all, their padding with "
+                           "them; or the mask alone.",
+                           names_of<Turned>())},
       .reads_sequences = true,
       .plan = plan<false>,
       .make = make<Reverse>};
   return type;
 }
 
-}  // namespace dl::nn::layers
+const LayerType& hold() {
+  static const LayerType type{
+      .name = "hold",
+      .words =
+          "Each step of a sequence that is padding as the last one before it "
+          "that counts;\n"
+          "before the first of these, padding stays as it is.\n"
+          "So Keras's recurrent layers fill padding, which other layers of "
+          "Keras read.",
+      .reads_sequences = true,
+      .plan = plan<false>,
+      .make = make<Hold>};
+  return type;
+}
+
+}  // namespace layers
+}  // namespace dl::nn

@@ -14,9 +14,14 @@ namespace {
 using tensor::DType;
 using tensor::View;
 
+bool is_clearing(const Settings& settings) {
+  return settings.has("clears") && settings.flag("clears");
+}
+
 class Masking final : public Layer {
  public:
-  Masking(const LayerSite& site, Memory& memory) : device_(site.device) {
+  Masking(const LayerSite& site, Memory& memory)
+      : device_(site.device), clears_(is_clearing(*site.settings)) {
     const tensor::Shape steps{site.max_batch, site.input()[0]},
         all = site.input().with_first(site.max_batch);
     if (site.mixed)
@@ -57,19 +62,24 @@ class Masking final : public Layer {
     device_->take_where(made_, ones_.at(0, steps), which, 1);
     const View before = flow.masks[0];
     if (!before.empty()) device_->multiply(made_, made_, before);
+    if (clears_) device_->mask_steps(flow.y, made_);
   }
 
-  void backward(const Flow&, const Step&) override {}  // is passed on
+  // Else it is passed on.
+  void backward(const Flow& flow, const Step&) override {
+    if (clears_) device_->scale_rows(flow.dx[0], flow.dy, made_, false);
+  }
 
   View mask(const Flow&) override { return made_; }
 
  private:
   tensor::Device* device_;
+  bool clears_;
   View negative_;  // of the value
   View difference_, which_, size_, none_, ones_, mask_, made_;
 };
 
-Blueprint plan(const Settings&, std::span<const Form> inputs) {
+Blueprint plan(const Settings& settings, std::span<const Form> inputs) {
   const tensor::Shape& shape = inputs[0].shape;
   if (shape.rank() != 2)
     throw Error{Code::kConfig,
@@ -80,7 +90,7 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
           .manners = {.in_place = true,
                       .keeps_inputs = false,
                       .keeps_output = false,
-                      .passes_gradient = true},
+                      .passes_gradient = !is_clearing(settings)},
           .mask = MaskRule::kMade,
           .step_by_step = true};
 }
@@ -98,7 +108,9 @@ const LayerType& masking() {
           "whatever they are\n"
           "normalized by; behind a layer it is one of what that layer says.",
       .other_names = {"maskzero", "maskinglayer"},
-      .keys = {key::number("value", "0", "What padding is.", kAny)},
+      .keys = {key::number("value", "0", "What padding is.", kAny),
+               key::flag("clears", "(false)",
+                         "Makes all numbers of what is padding 0.")},
       .reads_sequences = true,
       .plan = plan,
       .make = make<Masking>};

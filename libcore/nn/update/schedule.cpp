@@ -27,10 +27,27 @@ double cycle(const Schedule& s, double i) {
   return s.initial * std::pow(s.decay, (at - 2 * half) / annealing);
 }
 
+// The number of the cosine that i is in, and how much of it is behind.
+std::pair<double, double> place(const Schedule& s, double i) {
+  const double lengths = i / s.limit;
+  if (s.growth == 0) return {0, std::min(lengths, 1.0)};
+  if (s.growth == 1)
+    return {std::floor(lengths), lengths - std::floor(lengths)};
+  // Those before n are (growth^n - 1) / (growth - 1) times as long as the
+  // first.
+  const double all = 1 + lengths * (s.growth - 1);
+  double n = std::floor(std::log(all) / std::log(s.growth));
+  if (all >= std::pow(s.growth, n + 1)) ++n;  // rounded down
+  const double own = std::pow(s.growth, n);
+  return {n, (all - own) / (own * (s.growth - 1))};
+}
+
 double cosine(const Schedule& s, double i) {
-  if (i >= s.limit) return s.last;
-  const double share = (1 + std::cos(std::numbers::pi * i / s.limit)) / 2;
-  return s.last + (s.initial - s.last) * share;
+  const auto [n, behind] = place(s, i);
+  const double top = s.decay > 0 ? std::pow(s.decay, n) : 1;
+  if (behind == 1) return s.last;
+  const double share = (1 + std::cos(std::numbers::pi * behind)) / 2;
+  return s.last + (s.initial - s.last) * top * share;
 }
 
 double mapped(const Schedule& s, std::int64_t i) {
@@ -53,7 +70,8 @@ double without_warmup(const Schedule& s, std::int64_t count) {
                           : s.last + (s.initial - s.last) *
                                          std::pow(1 - i / s.limit, s.power);
     case Schedule::Kind::kInverse:
-      return s.initial / std::pow(1 + s.decay * i, s.power);
+      return s.initial /
+             std::pow(1 + s.decay * std::floor(i / s.every), s.power);
     case Schedule::Kind::kSigmoid:
       return s.initial / (1 + std::exp(s.decay * (i - s.middle)));
     case Schedule::Kind::kCosine:
@@ -66,6 +84,30 @@ double without_warmup(const Schedule& s, std::int64_t count) {
   return s.initial;
 }
 
+double largest_behind_warmup(const Schedule& s) {
+  using Kind = Schedule::Kind;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (s.kind) {
+    case Kind::kStep:
+    case Kind::kExponential:
+      return s.decay > 1 && s.initial > 0 ? kInfinity : s.initial;
+    case Kind::kCosine:
+      return s.growth > 0 && s.decay > 1 && s.initial > s.last
+                 ? kInfinity
+                 : std::max(s.initial, s.last);
+    case Kind::kPolynomial:
+      return std::max(s.initial, s.last);
+    case Kind::kCycle:
+      return std::max(s.initial, s.peak);
+    case Kind::kMap:
+      return std::ranges::max_element(
+                 s.values, {}, [](const auto& value) { return value.second; })
+          ->second;
+    default:
+      return s.initial;
+  }
+}
+
 // The members that keys of schedules are, but for those of other types.
 struct Member {
   const char* key;
@@ -76,35 +118,31 @@ constexpr Member kMembers[] = {
     {"every", &Schedule::every},     {"power", &Schedule::power},
     {"limit", &Schedule::limit},     {"middle", &Schedule::middle},
     {"final", &Schedule::last},      {"peak", &Schedule::peak},
-    {"length", &Schedule::length},   {"annealing", &Schedule::annealing}};
+    {"length", &Schedule::length},   {"annealing", &Schedule::annealing},
+    {"growth", &Schedule::growth}};
+
+// Whether it is what it is where the key is not given.
+bool is_usual(const Member& member, double value, const Key& key) {
+  return key.fallback.starts_with('(') && value == Schedule{}.*member.number;
+}
 
 }  // namespace
 
 double Schedule::at(std::int64_t iteration, std::int64_t epoch) const {
   const std::int64_t i = by_epoch ? epoch : iteration;
+  if (warmup_from && i >= warmup) return without_warmup(*this, i - warmup);
+  if (warmup_from)
+    return *warmup_from + (without_warmup(*this, 0) - *warmup_from) *
+                              static_cast<double>(i) /
+                              static_cast<double>(warmup);
   const double value = without_warmup(*this, i);
   if (i + 1 >= warmup) return value;
   return value * static_cast<double>(i + 1) / static_cast<double>(warmup);
 }
 
 double Schedule::largest() const {
-  switch (kind) {
-    case Kind::kStep:
-    case Kind::kExponential:
-      return decay > 1 && initial > 0 ? std::numeric_limits<double>::infinity()
-                                      : initial;
-    case Kind::kCosine:
-    case Kind::kPolynomial:
-      return std::max(initial, last);
-    case Kind::kCycle:
-      return std::max(initial, peak);
-    case Kind::kMap:
-      return std::ranges::max_element(
-                 values, {}, [](const auto& value) { return value.second; })
-          ->second;
-    default:
-      return initial;
-  }
+  const double most = largest_behind_warmup(*this);
+  return warmup_from && warmup > 0 ? std::max(most, *warmup_from) : most;
 }
 
 Schedule schedule_of(const Json& json) {
@@ -117,6 +155,8 @@ Schedule schedule_of(const Json& json) {
   schedule.kind = given.one_of<Schedule::Kind>("schedule");
   schedule.by_epoch = given.at("by") == "epoch";
   schedule.warmup = given.integer("warmup");
+  if (given.has("warmup_from"))
+    schedule.warmup_from = given.number("warmup_from");
   for (const Member& member : kMembers)
     if (given.has(member.key))
       schedule.*member.number = given.number(member.key);
@@ -134,10 +174,12 @@ Json to_json(const Schedule& schedule) {
   Json json{{"schedule", tag},
             {"by", schedule.by_epoch ? "epoch" : "iteration"}};
   if (schedule.warmup > 0) json["warmup"] = schedule.warmup;
+  if (schedule.warmup > 0 && schedule.warmup_from)
+    json["warmup_from"] = *schedule.warmup_from;
   for (const Member& member : kMembers)
     if (const Key* key = find_key("schedule", tag, member.key)) {
       const double value = schedule.*member.number;
-      if (value == 0 && key->fallback == "(none)") continue;
+      if (is_usual(member, value, *key)) continue;
       if (key->kind == Kind::kInteger)
         json[member.key] = static_cast<std::int64_t>(value);
       else
@@ -158,6 +200,9 @@ tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
       .beta1 = beta1,
       .beta2 = beta2,
       .epsilon = epsilon,
+      .epsilon_at = epsilon_at,
+      .start = start,
+      .momentum_decay = momentum_decay,
       .step = iteration + 1};
   if (beside == 1) return step;
   const auto shared = [&](double alone) {
@@ -173,7 +218,7 @@ tensor::UpdaterStep UpdaterConfig::step(std::int64_t iteration,
   if (kind == tensor::Updater::kAdaGrad)
     step.learning_rate /= std::sqrt(static_cast<double>(beside));
   // What a gradient moves parameters by in all stays the same.
-  if (kind == tensor::Updater::kNesterov)
+  if (kind == tensor::Updater::kNesterov || kind == tensor::Updater::kMomentum)
     step.learning_rate *= (1 - step.momentum) / whole;
   return step;
 }

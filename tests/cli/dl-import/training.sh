@@ -55,6 +55,20 @@ rate CosineDecay '"initial_learning_rate": 0, "decay_steps": 10, "warmup_target"
 rate PolynomialDecay '"initial_learning_rate": 0.5, "decay_steps": 10, "end_learning_rate": 0.1'
 rate PiecewiseConstantDecay '"boundaries": [3, 7], "values": [0.5, 0.4, 0.3]'
 rate CosineDecayRestarts '"initial_learning_rate": 0.5, "first_decay_steps": 10'
+rate InverseTimeDecay '"initial_learning_rate": 0.5, "decay_steps": 10, "decay_rate": 0.5, "staircase": true'
+rate ExponentialDecay '"initial_learning_rate": 0.5, "decay_steps": 2.5, "decay_rate": 0.5, "staircase": true'
+rate PolynomialDecay '"initial_learning_rate": 0.5, "decay_steps": 10, "cycle": true'
+sgd '"learning_rate": 0.5, "momentum": 0.9'
+sgd '"learning_rate": 0.5, "momentum": 0.9, "nesterov": true'
+scaled() { # CLASS CONFIG, as of a model of 16 bits
+	model "$(dense linear)" '"loss": "mse", "optimizer": {"class_name": "LossScaleOptimizer", "config":
+	  {"inner_optimizer": {"class_name": "'"$1"'", "config": {'"$2"'}}}}'
+}
+scaled RMSprop '"learning_rate": 0.1, "rho": 0.8, "epsilon": 1e-7, "use_ema": false'
+scaled RMSprop '"learning_rate": 0.1, "momentum": 0.5, "centered": true'
+scaled Adagrad '"learning_rate": 0.1, "initial_accumulator_value": 0.1, "use_ema": false'
+scaled Nadam '"learning_rate": 0.1, "use_ema": false'
+scaled Nadam '"learning_rate": 0.1, "decay": 0.004'
 model "$words, $(dense softmax)" '"loss": "kld", "optimizer": {"class_name": "AdamW", "config": {"weight_decay": 0.1, "clipvalue": 2}}'
 echo "constraints:"
 kept() { # CLASS CONFIG: behind a row of six numbers of one feature

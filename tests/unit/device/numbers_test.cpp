@@ -200,6 +200,8 @@ TEST_CASE("steps are chosen by what counts") {
     CHECK(chosen(StepChoice::kLast, 3) == Values{2, 4, 11});
     CHECK(chosen(StepChoice::kReversed, 12) ==
           Values{2, 1, 0, 3, 4, 5, 6, 7, 8, 11, 10, 9});
+    CHECK(chosen(StepChoice::kHeld, 12) ==
+          Values{0, 1, 2, 2, 4, 5, 6, 7, 8, 9, 9, 11});
     CHECK_THROWS_AS(chosen(StepChoice::kLast, 12), Error);
   }
 }
@@ -214,7 +216,8 @@ TEST_CASE("steps of any number are chosen as on the reference") {
           for (double& count : counts) count = std::max(count, 0.0);
           const View mask = lab.put(shape, counts);
           Values all;
-          for (const auto choice : {StepChoice::kLast, StepChoice::kReversed}) {
+          for (const auto choice :
+               {StepChoice::kLast, StepChoice::kReversed, StepChoice::kHeld}) {
             const auto index = lab.device().allocate(
                 choice == StepChoice::kLast ? Shape{6} : shape, DType::kI32);
             lab.device().choose_steps(index->view(), mask, choice);

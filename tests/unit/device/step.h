@@ -132,12 +132,13 @@ class Step {
       tensor::Activation::kSigmoid, tensor::Activation::kSoftplus,
       tensor::Activation::kRelu};
   static constexpr tensor::Updater kUpdaters[] = {
-      tensor::Updater::kSgd,      tensor::Updater::kNesterov,
-      tensor::Updater::kRmsProp,  tensor::Updater::kAdaGrad,
-      tensor::Updater::kAdamW,    tensor::Updater::kAmsGrad,
-      tensor::Updater::kAdaMax,   tensor::Updater::kNadam,
-      tensor::Updater::kAdaDelta, tensor::Updater::kAdaBelief,
-      tensor::Updater::kAdam,     tensor::Updater::kNone};
+      tensor::Updater::kSgd,       tensor::Updater::kNesterov,
+      tensor::Updater::kMomentum,  tensor::Updater::kRmsProp,
+      tensor::Updater::kAdaGrad,   tensor::Updater::kAdamW,
+      tensor::Updater::kAmsGrad,   tensor::Updater::kAdaMax,
+      tensor::Updater::kNadam,     tensor::Updater::kAdaDelta,
+      tensor::Updater::kAdaBelief, tensor::Updater::kAdam,
+      tensor::Updater::kNone};
 
   static constexpr tensor::Cell kCells[] = {
       tensor::Cell::kSimple, tensor::Cell::kLstm, tensor::Cell::kGru};

@@ -5,6 +5,7 @@
 
 using namespace dl::device::test;
 using dl::Error;
+using dl::tensor::EpsilonAt;
 using dl::tensor::initial_state;
 using dl::tensor::state_per_parameter;
 using dl::tensor::StateViews;
@@ -23,10 +24,11 @@ bool step_is_finite(Lab& lab, const UpdaterStep& step, UpdateTo to, View g,
 }
 
 const std::vector<Updater> kUpdaters = {
-    Updater::kNone,  Updater::kSgd,       Updater::kNesterov,
-    Updater::kAdam,  Updater::kAdaGrad,   Updater::kRmsProp,
-    Updater::kAdamW, Updater::kAmsGrad,   Updater::kAdaMax,
-    Updater::kNadam, Updater::kAdaBelief, Updater::kAdaDelta};
+    Updater::kNone,     Updater::kSgd,   Updater::kNesterov,
+    Updater::kMomentum, Updater::kAdam,  Updater::kAdaGrad,
+    Updater::kRmsProp,  Updater::kAdamW, Updater::kAmsGrad,
+    Updater::kAdaMax,   Updater::kNadam, Updater::kAdaBelief,
+    Updater::kAdaDelta};
 
 // Each component of the state as make() has it.
 template <typename Make>
@@ -67,6 +69,35 @@ TEST_CASE("updaters, by hand") {
       {"nesterov",
        {.kind = Updater::kNesterov, .learning_rate = 0.1, .momentum = 0.9},
        {0.095, -0.007}},
+      // v = -.05;  v = -.045 + .025
+      {"momentum",
+       {.kind = Updater::kMomentum, .learning_rate = 0.1, .momentum = 0.9},
+       {0.05, 0.02}},
+      {"adagrad, as Keras has it",
+       {.kind = Updater::kAdaGrad,
+        .learning_rate = 0.1,
+        .epsilon = 0.01,
+        .epsilon_at = EpsilonAt::kSquare,
+        .start = 0.1},
+       {0.05 / std::sqrt(0.36), -0.025 / std::sqrt(0.4225)}},
+      {"rmsprop, as Keras has it",
+       {.kind = Updater::kRmsProp,
+        .learning_rate = 0.1,
+        .beta2 = 0.8,
+        .epsilon = 0.01,
+        .epsilon_at = EpsilonAt::kSquare,
+        .start = 0},
+       {0.05 / std::sqrt(0.06), -0.025 / std::sqrt(0.0625)}},
+      // Of the mean v / (1 - beta2^t), .25 and .0525 / .36.
+      {"adam, as PyTorch has it",
+       {.kind = Updater::kAdam,
+        .learning_rate = 0.1,
+        .beta1 = 0.9,
+        .beta2 = 0.8,
+        .epsilon = 0.01,
+        .epsilon_at = EpsilonAt::kCorrected},
+       {0.1 * 0.5 / 0.51,
+        0.1 * 0.02 / 0.19 / (std::sqrt(0.0525 / 0.36) + 0.01)}},
       // h = .01 + .25, u = .05 / (sqrt(.26) + .01);  h = .3225
       {"adagrad",
        {.kind = Updater::kAdaGrad, .learning_rate = 0.1, .epsilon = 0.01},
@@ -204,6 +235,19 @@ TEST_CASE("nadam's momentum is that of all steps before, however many") {
           },
           1e-5);
     }
+}
+
+TEST_CASE("nadam's momentum rises as fast as is said") {
+  // With 0.96^t: b(1) = .468, b(2) = .48528; m = .05, v = .00025.
+  const double b1 = 0.9 * (1 - 0.5 * 0.96), b2 = 0.9 * (1 - 0.5 * 0.96 * 0.96);
+  const double mean = b2 * 0.05 / (1 - b1 * b2) + 0.5;
+  for (const char* name : {tested(), "reference"}) {
+    CAPTURE(name);
+    check_close({two_steps(name, {.kind = Updater::kNadam,
+                                  .learning_rate = 0.1,
+                                  .momentum_decay = 1})[0]},
+                {0.1 * mean / 0.5}, 1e-6);
+  }
 }
 
 TEST_CASE("decay is added to the update, after the updater") {

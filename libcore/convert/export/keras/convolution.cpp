@@ -118,8 +118,7 @@ void global_pool(KerasLayer& l) {
   const std::string kind = l.settings.text("kind");
   if (kind != "max" && kind != "average")
     l.refuse("\"kind\": Keras has no pool of the kind \"" + kind + "\"");
-  if (kind == "max" && l.masked())
-    l.refuse("its input has padding, which Keras's layer would count");
+  if (kind == "max" && l.masked()) return masked_max(l);
   l.last(
       by_axes(l, kind == "max" ? "GlobalMaxPooling" : "GlobalAveragePooling"),
       Json::object());

@@ -40,16 +40,40 @@ bool KerasLayer::masked() const {
   return std::ranges::any_of(inputs_, &KerasValue::masked);
 }
 
+const nn::LayerConfig* KerasLayer::before() const {
+  const std::size_t inputs = model_.config.inputs.size();
+  return config.from[0] < inputs
+             ? nullptr
+             : &model_.config.layers[config.from[0] - inputs];
+}
+
+bool KerasLayer::is_read_by(std::string_view type) const {
+  const auto& layers = model_.config.layers;
+  const nn::Value own =
+      model_.config.value_of(static_cast<std::size_t>(&config - layers.data()));
+  bool read = false;
+  for (const nn::LayerConfig& other : layers)
+    for (const nn::Value from : other.from)
+      if (from == own) {
+        if (other.type->name != type) return false;
+        read = true;
+      }
+  return read;
+}
+
+std::string KerasLayer::free_name(std::string wanted) const {
+  while (std::ranges::any_of(
+      model_.config.layers,
+      [&](const nn::LayerConfig& other) { return other.name == wanted; }))
+    wanted += "_";
+  return wanted;
+}
+
 void KerasLayer::add(const std::string& type, Json settings_of_it,
                      const tensor::Shape& shape, Weights weights) {
   if (!nodes.empty()) {
     KerasNode& before = nodes.back();
-    before.name = config.name + "_" + std::to_string(nodes.size());
-    while (std::ranges::any_of(model_.config.layers,
-                               [&](const nn::LayerConfig& other) {
-                                 return other.name == before.name;
-                               }))
-      before.name += "_";
+    before.name = free_name(config.name + "_" + std::to_string(nodes.size()));
     before.config["name"] = before.name;
     inputs_[0].layer = before.name;
     inputs_.resize(1);
@@ -72,6 +96,18 @@ void KerasLayer::add(const std::string& type, Json settings_of_it,
   inputs_[0].shape = std::move(given);
   inputs_[0].layer = config.name;
   inputs_[0].dtype = "float32";
+}
+
+KerasValue KerasLayer::beside(const std::string& type, const std::string& part,
+                              Json settings_of_it,
+                              std::vector<KerasValue> inputs,
+                              const tensor::Shape& shape, Weights weights) {
+  const std::string name =
+      part.empty() ? config.name : free_name(config.name + "_" + part);
+  settings_of_it["name"] = name;
+  nodes.push_back({type, name, std::move(settings_of_it), std::move(inputs),
+                   std::move(weights)});
+  return {name, keras_shape(shape)};
 }
 
 void KerasLayer::last(const std::string& type, Json settings_of_it,

@@ -55,6 +55,10 @@ class KerasLayer {
   // What it gives for an input.
   tensor::Shape output() const;
   bool masked() const;
+  // Whether layers of that type alone read what it gives, and there are some.
+  bool is_read_by(std::string_view type) const;
+  // The layer that gives its input; null: that is one of the network's.
+  const nn::LayerConfig* before() const;
   bool is_on(std::string_view key) const {
     return settings.has(key) && settings.flag(key);
   }
@@ -65,6 +69,13 @@ class KerasLayer {
            const tensor::Shape& shape, Weights weights = {});
   // One that gives what this layer does.
   void last(const std::string& type, Json settings_of_it, Weights weights = {});
+  // One off the row, which takes these and is called by the layer and `part`
+  // ("" for the layer itself); what it gives.
+  KerasValue beside(const std::string& type, const std::string& part,
+                    Json settings_of_it, std::vector<KerasValue> inputs,
+                    const tensor::Shape& shape, Weights weights = {});
+  // Its first input.
+  const KerasValue& from() const { return inputs_[0]; }
   // One that takes its input as often as told.
   void last_of_same(const std::string& type, std::size_t times);
   // The last, and the layer's activation: as a word of it, or behind it.
@@ -88,6 +99,8 @@ class KerasLayer {
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
+  std::string free_name(std::string wanted) const;
+
   const nn::Model& model_;
   const nn::Layout& all_;
   std::vector<KerasValue> inputs_;
@@ -100,6 +113,9 @@ struct KerasRule {
   // same steps.
   bool takes_masks = false;
 };
+
+// The pool of the largest of the steps that count.
+void masked_max(KerasLayer& layer);
 
 // By family, each in a file keras_FAMILY.cpp.
 std::span<const KerasRule> keras_dense();

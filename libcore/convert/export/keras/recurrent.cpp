@@ -43,7 +43,8 @@ Json cell_settings(const KerasLayer& l, bool reset_after, const char* type) {
     config["recurrent_activation"] = l.activation("gate_activation");
   if (type == std::string("GRU")) config["reset_after"] = reset_after;
   // The output behind the last step is that of the last that counts anyway.
-  if (l.masked() && l.settings.flag("return_sequences"))
+  if (l.masked() && l.settings.flag("return_sequences") &&
+      !l.is_read_by("hold"))
     config["zero_output_for_mask"] = true;
   return config;
 }
@@ -68,6 +69,18 @@ void recurrent(KerasLayer& l, const char* type) {
           {"layer", keras_object(type, config)}},
          std::move(weights));
 }
+
+// Keras's recurrent layers of one direction do it themselves.
+void hold(KerasLayer& l) {
+  if (!l.masked()) return;
+  const nn::LayerConfig* cell = l.before();
+  if (cell == nullptr || !cell->type->recurrent ||
+      cell->settings.one_of<Bidirectional>("bidirectional") !=
+          Bidirectional::kNone)
+    l.refuse(
+        "Keras fills padding behind a recurrent layer of one direction alone");
+}
+
 void lstm(KerasLayer& l) { recurrent(l, "LSTM"); }
 void gru(KerasLayer& l) { recurrent(l, "GRU"); }
 void simple(KerasLayer& l) { recurrent(l, "SimpleRNN"); }
@@ -112,6 +125,7 @@ std::span<const KerasRule> keras_recurrent() {
       {"lstm", lstm, true},
       {"gru", gru, true},
       {"simple_rnn", simple, true},
+      {"hold", hold, true},
       {"multi_head_attention", attention, true}};
   return kRules;
 }

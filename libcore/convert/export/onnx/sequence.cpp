@@ -32,13 +32,41 @@ void last_step(OnnxLayer& layer) {
        g.ints({1})}));
 }
 
-void reverse(OnnxLayer& layer) {
+// Of each the last that counts up to it; itself where there is none.
+void hold(OnnxLayer& layer) {
   OnnxGraph& g = layer.graph;
+  if (layer.mask().empty()) return layer.give(layer.x());
   const std::int64_t steps = layer.inputs[0].shape[0],
                      features = layer.inputs[0].shape[1];
-  if (layer.mask().empty())
-    return layer.give(g.slice(layer.x(), 1, -1,
-                              std::numeric_limits<std::int64_t>::min(), -1));
+  const OnnxSteps which = onnx_steps(g, layer.mask(), steps);
+  const std::string so_far =
+      g.cast(g.node("CumSum", {layer.mask(), g.integer(1)}), OnnxType::kInt64);
+  const std::string last = g.node(
+      "GatherElements",
+      {which.order,
+       g.node("Max", {g.node("Sub", {so_far, g.ints({1})}), g.ints({0})})},
+      {{"axis", std::int64_t{1}}});
+  const std::string own = g.cast(numbered(g, steps), OnnxType::kInt64);
+  const std::string some = g.node("Greater", {so_far, g.ints({0})});
+  layer.give(
+      take_steps(g, layer.x(), g.node("Where", {some, last, own}), features));
+}
+
+std::string turned(OnnxGraph& g, const std::string& x) {
+  return g.slice(x, 1, -1, std::numeric_limits<std::int64_t>::min(), -1);
+}
+
+void reverse(OnnxLayer& layer) {
+  OnnxGraph& g = layer.graph;
+  const std::string turns =
+      layer.settings.has("turns") ? layer.settings.text("turns") : "counted";
+  if (turns != "counted") {
+    if (!layer.mask().empty()) layer.give_mask(turned(g, layer.mask()));
+    return layer.give(turns == "all" ? turned(g, layer.x()) : layer.x());
+  }
+  const std::int64_t steps = layer.inputs[0].shape[0],
+                     features = layer.inputs[0].shape[1];
+  if (layer.mask().empty()) return layer.give(turned(g, layer.x()));
   // Of those that count, the one with as many behind it.
   const OnnxSteps which = onnx_steps(g, layer.mask(), steps);
   const std::string behind = g.node(
@@ -63,9 +91,12 @@ void masking(OnnxLayer& layer) {
       g.node("Equal", {looked_at, g.real(layer.settings.number("value"))});
   const std::string differs = g.cast(g.node("Not", {same}), OnnxType::kFloat);
   const std::string own = g.reduce("ReduceMax", differs, {2}, false);
-  layer.give_mask(layer.mask().empty() ? own
-                                       : g.node("Mul", {own, layer.mask()}));
-  layer.give(layer.x());
+  const std::string all =
+      layer.mask().empty() ? own : g.node("Mul", {own, layer.mask()});
+  layer.give_mask(all);
+  const bool clears =
+      layer.settings.has("clears") && layer.settings.flag("clears");
+  layer.give(clears ? clear_steps(g, layer.x(), all, 2, false) : layer.x());
 }
 
 std::string tiled(OnnxLayer& layer, std::int64_t steps) {
@@ -118,11 +149,9 @@ std::string clear_steps(OnnxGraph& g, const std::string& x,
 }
 
 std::span<const OnnxRule> onnx_sequence() {
-  static constexpr OnnxRule kRules[] = {{"last_step", last_step},
-                                        {"reverse", reverse},
-                                        {"masking", masking},
-                                        {"repeat", repeat},
-                                        {"repeat_like", repeat}};
+  static constexpr OnnxRule kRules[] = {
+      {"last_step", last_step}, {"reverse", reverse}, {"hold", hold},
+      {"masking", masking},     {"repeat", repeat},   {"repeat_like", repeat}};
   return kRules;
 }
 

@@ -137,6 +137,10 @@ Flow thresholded_relu_layer(Site& site) {
 }
 
 Flow softmax_layer(Site& site) {
+  if (site.keras_3() && site.only().masked)
+    site.refuse(
+        "its input has a mask, by which it leaves out numbers; an Activation "
+        "would be needed");
   const Flow value = site.as_keras(site.only());
   const int rank = site.shape(value).rank();
   std::int64_t axis = -1;
@@ -233,6 +237,11 @@ std::optional<Json> activation_of(const Json& activation, bool keras_3) {
                 {"negative_slope", slope},
                 {"threshold", threshold}};
   }
+  if (name == "elu" && number("alpha", 1) != 1)
+    return Json{{"type", "elu"}, {"alpha", number("alpha", 1)}};
+  // Of another axis than the last: none of ours.
+  if (name == "softmax" && config.value("axis", Json(-1)) != Json(-1))
+    return std::nullopt;
   if (name == "gelu" && config.value("approximate", Json()) == Json(true))
     return Json{{"type", "gelu"}, {"approximate", true}};
   for (const auto& [theirs, ours] : kSame)

@@ -30,7 +30,7 @@ Aim aim_of(const Json& compiled, std::size_t i, const std::string& name,
            const Flow& value, const std::string& version, Notes& notes);
 
 // A learning rate that changes; none where networks here have no such.
-std::optional<Json> schedule_of(const Json& json, Notes& notes);
+std::optional<Json> schedule_of(const Json& json);
 
 }  // namespace dl::convert::keras
 

@@ -109,6 +109,7 @@ Flow embedding(Site& site) {
   Flow flow = site.add("", std::move(node), {value});
   site.fill("weight", as_is(table));
   flow.masked = mask_zero;
+  flow.mask = flow.node;
   return flow;
 }
 
@@ -197,10 +198,13 @@ Flow highway(Site& site) {
 }
 
 Flow masking(Site& site) {
-  Flow flow = site.add(
-      "", {{"type", "masking"}, {"value", site.number({"mask_value"}, 0)}},
-      {site.as_keras(site.only())});
+  const double value = site.number({"mask_value"}, 0);
+  Json node{{"type", "masking"}, {"value", value}};
+  if (value != 0) node["clears"] = true;
+  Flow flow = site.add("", std::move(node),
+                       {site.as_keras(site.without_mask(site.only()))});
   flow.masked = true;
+  flow.mask = flow.node;
   return flow;
 }
 

@@ -145,9 +145,23 @@ Flow by_channel(Site& site, bool factor, float (*f)(float)) {
   return flow;
 }
 
+// In Keras 3 what one input counts counts, and without a mask all do; here, as
+// before it, what all count.
+void check_masks(Site& site) {
+  if (!site.keras_3()) return;
+  if (!std::ranges::all_of(site.in(), &Flow::masked))
+    return site.forget_masks();
+  for (const Flow& one : site.in())
+    if (one.mask != site.in()[0].mask)
+      site.refuse(
+          "its inputs have different masks, and a step counts that either "
+          "counts; inputs of one mask would be needed");
+}
+
 Flow elementwise(Site& site, const char* type) {
   if (site.in().size() < 2)
     site.refuse("it takes one input; two would be needed");
+  check_masks(site);
   return site.add("", {{"type", type}}, of_one_shape(site));
 }
 
@@ -206,6 +220,7 @@ Flow minimum(Site& site) { return elementwise(site, "min"); }
 // these first.
 Flow concatenate(Site& site) {
   if (site.in().size() < 2) return site.only();
+  check_masks(site);
   const std::vector<Flow> values = alike(site);
   const int rank = site.shape(values[0]).rank();
   std::int64_t axis = site.integer({"axis", "concat_axis"}, -8, 8, -1);
@@ -213,6 +228,10 @@ Flow concatenate(Site& site) {
   if (axis < 0 || axis >= rank)
     site.refuse("its axis is that of the batch, or none");
   if (values[0].moved) axis = axis == 0 ? rank - 1 : axis - 1;
+  if (axis == 0 && std::ranges::any_of(values, &Flow::masked))
+    site.refuse(
+        "it puts sequences with masks one behind another, whose masks are "
+        "joined; sequences without would be needed");
   Json node{{"type", "merge"}};
   if (axis != rank - 1) node["axis"] = axis;
   return site.add("", std::move(node), values);

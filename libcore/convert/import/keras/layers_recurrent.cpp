@@ -112,8 +112,10 @@ void fill_direction(Site& site, const Cell& cell, std::int64_t inputs,
                                  : as_is(arrays[2]));
 }
 
-Flow reversed(Site& site, const Flow& value) {
-  return site.add("reversed", {{"type", "reverse"}}, {value});
+Flow reversed(Site& site, const Flow& value, bool padding) {
+  Json node{{"type", "reverse"}};
+  if (padding) node["turns"] = "all";
+  return site.add("reversed", std::move(node), {value});
 }
 
 Flow sequence_of(Site& site) {
@@ -128,16 +130,23 @@ Flow one_direction(Site& site, const Cell& cell) {
   Flow value = sequence_of(site);
   Json node = node_of(site, cell);
   const bool backwards = site.flag({"go_backwards"}, false);
-  if (backwards && value.masked && site.flag({"return_sequences"}, false))
+  const bool sequences = site.flag({"return_sequences"}, false);
+  const bool zero = site.flag({"zero_output_for_mask"}, false);
+  if (value.masked && zero && !sequences)
     site.refuse(
-        "it goes backwards and returns sequences, whose mask Keras leaves "
-        "forwards; a Bidirectional would be needed, or a mask that is "
-        "reversed, too");
-  if (backwards) value = reversed(site, value);
+        "it gives 0 where its last step is padding; return_sequences, or no "
+        "zero_output_for_mask, would be needed");
+  // What it gives lies backwards, padding included, its mask forwards.
+  const bool apart = backwards && value.masked && sequences;
+  if (backwards) value = reversed(site, value, apart);
   const std::int64_t inputs = value.shape().back();
-  const Flow flow = site.add("", std::move(node), {value});
+  Flow flow = site.add("", std::move(node), {value});
   fill_direction(site, cell, inputs, "cell", "");
-  return flow;
+  if (!sequences || !value.masked) return flow;
+  if (apart) site.import().inputs->held.insert(flow.node);
+  if (!zero) flow = site.held(flow);
+  if (!apart) return flow;
+  return site.add("mask", {{"type", "reverse"}, {"turns", "mask"}}, {flow});
 }
 
 Flow recurrent(Site& site) {

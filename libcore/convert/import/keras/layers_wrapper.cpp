@@ -20,8 +20,6 @@ bool takes_rows(const std::string& class_name) {
 // A recurrent layer reads its steps itself, and masks are for whole sequences.
 Flow time_distributed(Site& site) {
   const LayerSpec inner = layer_spec(site.view({"layer"}));
-  if (inner.model)
-    site.refuse("it has a model within it; a single layer would be needed");
   const Make make = find_class(inner.class_name);
   Site each = site.as(inner);
   if (make == nullptr) {

@@ -1,5 +1,6 @@
 // What Keras 3 computes for the masks of layers behind a Masking or Embedding:
-// Any(NotEqual(x, value)) or NotEqual(x, 0), of what goes into these.
+// Any(NotEqual(x, value)) or NotEqual(x, 0), of what goes into these, and joins
+// of such, which layers here make themselves.
 
 #include <algorithm>
 #include <map>
@@ -40,9 +41,17 @@ bool masks(const ModelSpec& model, const Ref& value, double number) {
   });
 }
 
-// Joins of masks, of which each must be known.
+// What Keras joins the masks of several inputs with.
 bool joins(const std::string& class_name) {
-  return class_name == "Any" || class_name == "LogicalAnd";
+  constexpr std::string_view kAll[] = {"Any",        "LogicalAnd",  "LogicalOr",
+                                       "ExpandDims", "Concatenate", "Squeeze"};
+  return std::ranges::find(kAll, class_name) != std::end(kAll);
+}
+
+// What stands for the mask of an input without one, or makes another as wide.
+bool is_like(const LayerSpec& layer) {
+  return (layer.class_name == "OnesLike" || layer.class_name == "ZerosLike") &&
+         layer.config.value("dtype", Json()) == Json("bool");
 }
 
 std::set<std::string> computed(const ModelSpec& model) {
@@ -54,11 +63,14 @@ std::set<std::string> computed(const ModelSpec& model) {
                  masks(model, call.from[0], *call.number);
         }))
       names.insert(layer.name);
+  if (names.empty()) return names;
+  for (const LayerSpec& layer : model.layers)
+    if (is_like(layer)) names.insert(layer.name);
   // Those of those: each round finds one more at the least.
   for (std::size_t before = 0; before != names.size();) {
     before = names.size();
     for (const LayerSpec& layer : model.layers)
-      if (joins(layer.class_name) &&
+      if (joins(layer.class_name) && !layer.calls.empty() &&
           std::ranges::all_of(layer.calls, [&](const CallSpec& call) {
             return std::ranges::all_of(call.from, [&](const Ref& ref) {
               return names.count(ref.layer) > 0;

@@ -10,6 +10,7 @@
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/axes.h"
+#include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/keras_1.h"
 #include "libcore/convert/import/keras/site.h"
 
@@ -58,7 +59,8 @@ class Maker {
   Import& import_;
   std::vector<Port> inputs_;
   std::vector<std::string> outputs_;
-  bool still_ = false;  // within a model that is called with training=False
+  bool still_ = false;      // within a model that is called with training=False
+  bool each_step_ = false;  // within one that takes each step by itself
 };
 
 std::string below(const std::string& name, const std::string& layer) {
@@ -79,7 +81,7 @@ tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
     for (std::size_t i = from; i < shape.size(); ++i)
       extents.push_back(shape.at(i).raw().is_null()
                             ? -1
-                            : shape.at(i).integer(1, 2147483647));
+                            : shape.at(i).integer(0, 2147483647));
   };
   if (const auto shape = batch_shape(config)) {
     add(*shape, 1);
@@ -101,6 +103,10 @@ tensor::Shape Maker::input_shape(const LayerSpec& layer) const {
   for (const std::int64_t extent : extents)
     text += (text.empty() ? "" : ",") +
             (extent < 0 ? std::string("?") : std::to_string(extent));
+  if (std::ranges::count(extents, 0) > 0)
+    refuse("the input " + in_quotes(layer.name) + " is " + text +
+           ": an extent of 0 leaves no numbers; in its place None, for which "
+           "--shape gives an extent, would be needed");
   if (std::ranges::count(extents, -1) > 0)
     throw Error{Code::kUsage, "the input " + in_quotes(layer.name) +
                                   " is of any size, " + text +
@@ -302,6 +308,28 @@ bool takes_number(const std::string& class_name) {
          class_name == "Divide";
 }
 
+// That a model can take each step of its inputs.
+void check_steps(Import& import, const LayerSpec& layer,
+                 const std::string& name, const Flows& inputs, bool nested) {
+  const Site site(import, layer, name + ".each", inputs, nullptr);
+  if (nested)
+    site.refuse("it is nested in another; one dimension of time is possible");
+  for (const Flow& one : inputs)
+    if (!one.form.steps && !import.graph->is_input(one.node))
+      site.refuse(
+          "what it reads is no sequence here; one that the network takes, or "
+          "that a recurrent layer gives, would be needed");
+}
+
+// Functions know of no masks, and some layers pass none on.
+bool forgets_masks(const LayerSpec& layer, bool keras_3) {
+  if (layer.module.find(".ops.") != std::string::npos) return true;
+  const std::string& name = layer.class_name;
+  if (name == "EinsumDense" || name == "RMSNormalization") return true;
+  return !keras_3 &&
+         (name == "Rescaling" || name == "Normalization" || name == "Identity");
+}
+
 // What is another thing in training than in a prediction.
 bool draws(const std::string& class_name) {
   return class_name.find("Dropout") != std::string::npos ||
@@ -316,9 +344,13 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   const bool heeds = !import_.keras_3;
   const bool still = still_ || (heeds && how.training == false);
   if (layer.model && how.problem.empty() && !how.number) {
-    const bool before = std::exchange(still_, still);
+    if (layer.each_step) check_steps(import_, layer, name, inputs, each_step_);
+    const bool still_before = std::exchange(still_, still);
+    const bool each_before =
+        std::exchange(each_step_, each_step_ || layer.each_step);
     Flows flows = run(*layer.model, path, name, inputs);
-    still_ = before;
+    still_ = still_before;
+    each_step_ = each_before;
     return flows;
   }
   std::optional<LayerWeights> weights;
@@ -329,6 +361,8 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   if (!how.problem.empty()) site.refuse(how.problem);
   site.set_call(how);
   site.set_still(still);
+  site.set_each_step(each_step_);
+  if (forgets_masks(layer, import_.keras_3)) site.forget_masks();
   if (heeds && how.training == true && draws(layer.class_name))
     site.refuse(
         "it is called with training=True, as which its predictions are drawn; "
@@ -385,6 +419,17 @@ bool is_keras_3(const Source& source) {
   return source.model.contains("registered_name");
 }
 
+// Networks here train something.
+void add_factors(Graph& graph, bool weighted, Flow& flow) {
+  const Value value = graph.add(
+      {{"type", "element_multiply"}, {"name", graph.fresh_name("factors")}},
+      {flow});
+  static_cast<Value&>(flow) = value;
+  if (!weighted) return;
+  graph.fill(value.node, "weight", all_of(1));
+  graph.fill(value.node, "bias", all_of(0));
+}
+
 }  // namespace
 
 Result make_network(const Source& source) {
@@ -408,14 +453,22 @@ Result make_network(const Source& source) {
     try {
       Maker maker(source, model, weights ? &*weights : nullptr, import);
       Flows flows = maker.make();
+      for (const Flow& flow : flows)
+        inputs.held.insert(flow.unheld.begin(), flow.unheld.end());
       inputs.sequences |= graph.reads_sequences();
       inputs.each_step.insert(graph.found_each_step().begin(),
                               graph.found_each_step().end());
       inputs.all_frozen |= !graph.trains();
       if (inputs != before) continue;
-      if (inputs.all_frozen)
+      if (!graph.trains()) {
+        add_factors(graph, source.weights != nullptr, flows[0]);
+        result.notes.insert(
+            "nothing of it is trained: here a factor and an offset of its "
+            "output are, which are 1 and 0");
+      } else if (inputs.all_frozen) {
         result.notes.insert(
             "none of its layers is trainable: here they all are");
+      }
       const Training training =
           training_of(source, maker.outputs(), flows, result.notes);
       const std::vector<Value> values(flows.begin(), flows.end());

@@ -9,26 +9,46 @@ namespace dl::convert::keras {
 
 namespace {
 
-// Here a schedule runs on behind its warm-up, in Keras it begins behind it.
-Json cosine(const Json& config, double initial, std::int64_t every,
-            Notes& notes) {
-  Json schedule{{"schedule", "cosine"}};
-  const double top = std::max(number(config, {"warmup_target"}, initial), 0.0);
-  const double warmup = std::round(number(config, {"warmup_steps"}, 0));
-  const bool warms_up = config.value("warmup_target", Json()).is_number();
-  if (warms_up && warmup >= 1 && warmup < 1e9) {
-    every += static_cast<std::int64_t>(warmup);
-    schedule["warmup"] = static_cast<std::int64_t>(warmup);
-    notes.insert(
-        "the learning rate of its CosineDecay rises from " +
-        dump_json(Json(initial)) +
-        " in a straight line and falls behind that, here it rises from 0 and "
-        "falls from the beginning on");
-  }
-  schedule["initial"] = top;
-  schedule["limit"] = std::min<std::int64_t>(every, 2147483647);
-  schedule["final"] = std::max(top * number(config, {"alpha"}, 0), 0.0);
+// A number of steps; none if it is not whole, or out of what schedules take.
+std::optional<std::int64_t> steps_of(const Json& config, const char* key,
+                                     double fallback) {
+  const double steps = number(config, {key}, fallback);
+  if (!(steps >= 1 && steps < 2147483647) || steps != std::floor(steps))
+    return std::nullopt;
+  return static_cast<std::int64_t>(steps);
+}
+
+// It warms up where it says to which rate.
+std::optional<Json> cosine(const Json& config, double initial) {
+  const auto limit = steps_of(config, "decay_steps", 1);
+  const double top = number(config, {"warmup_target"}, initial);
+  const double alpha = number(config, {"alpha"}, 0);
+  if (!limit || !(top >= 0) || !(alpha >= 0)) return std::nullopt;
+  Json schedule{{"schedule", "cosine"},
+                {"initial", top},
+                {"limit", *limit},
+                {"final", top * alpha}};
+  const double warmup = number(config, {"warmup_steps"}, 0);
+  if (!config.value("warmup_target", Json()).is_number() || warmup == 0)
+    return schedule;
+  const auto whole = steps_of(config, "warmup_steps", 0);
+  if (!whole) return std::nullopt;
+  schedule["warmup"] = *whole;
+  schedule["warmup_from"] = initial;
   return schedule;
+}
+
+std::optional<Json> restarts(const Json& config, double initial) {
+  const auto limit = steps_of(config, "first_decay_steps", 1);
+  const double alpha = number(config, {"alpha"}, 0);
+  const double growth = number(config, {"t_mul"}, 2);
+  const double decay = number(config, {"m_mul"}, 1);
+  if (!limit || !(alpha >= 0) || !(growth >= 1 && growth <= 1000) ||
+      !(decay > 0))
+    return std::nullopt;
+  return Json{{"schedule", "cosine"}, {"initial", initial},
+              {"limit", *limit},      {"final", initial * alpha},
+              {"growth", growth},     {"decay", decay}};
 }
 
 // Keras counts a step that is a boundary to what lies before it.
@@ -53,39 +73,42 @@ std::optional<Json> pieces(const Json& config) {
 
 }  // namespace
 
-std::optional<Json> schedule_of(const Json& json, Notes& notes) {
+std::optional<Json> schedule_of(const Json& json) {
   const std::string name = plain(class_of(json));
   const Json& config = object_in(json, "config");
   if (name == "piecewiseconstantdecay") return pieces(config);
   const double initial = number(config, {"initial_learning_rate"}, 0.01);
-  const double steps = std::round(number(config, {"decay_steps"}, 1));
+  if (!(initial >= 0)) return std::nullopt;
+  if (name == "cosinedecay") return cosine(config, initial);
+  if (name == "cosinedecayrestarts") return restarts(config, initial);
+  const bool staircase = flag(config, "staircase");
+  const double steps = number(config, {"decay_steps"}, 1);
   const double rate = number(config, {"decay_rate"}, 0.9);
-  if (!(steps >= 1 && steps < 2147483647) || !(initial >= 0))
-    return std::nullopt;
-  const auto every = static_cast<std::int64_t>(steps);
-  if (name == "exponentialdecay" && rate > 0) {
-    if (flag(config, "staircase"))
-      return Json{{"schedule", "step"},
-                  {"initial", initial},
-                  {"decay", rate},
-                  {"every", every}};
-    return Json{{"schedule", "exponential"},
-                {"initial", initial},
-                {"decay", std::pow(rate, 1 / steps)}};
-  }
-  if (name == "inversetimedecay" && rate > 0 && !flag(config, "staircase"))
-    return Json{
-        {"schedule", "inverse"}, {"initial", initial}, {"decay", rate / steps}};
-  if (name == "cosinedecay") return cosine(config, initial, every, notes);
-  if (name == "polynomialdecay" && !flag(config, "cycle") &&
+  const auto every = steps_of(config, "decay_steps", 1);
+  if (name == "polynomialdecay" && !flag(config, "cycle") && every &&
       number(config, {"power"}, 1) > 0)
     return Json{
         {"schedule", "polynomial"},
         {"initial", initial},
-        {"limit", every},
+        {"limit", *every},
         {"final", std::max(number(config, {"end_learning_rate"}, 1e-4), 0.0)},
         {"power", number(config, {"power"}, 1)}};
-  return std::nullopt;
+  if (!(steps > 0) || !(rate > 0) || (staircase && !every)) return std::nullopt;
+  if (name == "exponentialdecay" && staircase)
+    return Json{{"schedule", "step"},
+                {"initial", initial},
+                {"decay", rate},
+                {"every", *every}};
+  if (name == "exponentialdecay")
+    return Json{{"schedule", "exponential"},
+                {"initial", initial},
+                {"decay", std::pow(rate, 1 / steps)}};
+  if (name != "inversetimedecay") return std::nullopt;
+  Json inverse{{"schedule", "inverse"},
+               {"initial", initial},
+               {"decay", staircase ? rate : rate / steps}};
+  if (staircase) inverse["every"] = *every;
+  return inverse;
 }
 
 }  // namespace dl::convert::keras

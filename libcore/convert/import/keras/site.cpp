@@ -8,6 +8,16 @@
 
 namespace dl::convert::keras {
 
+namespace {
+
+// Whether what padding is says nothing of what it gives, but for a mask.
+bool skips_padding(std::string_view type) {
+  return type == "lstm" || type == "gru" || type == "simple_rnn" ||
+         type == "hold" || type == "global_pool";
+}
+
+}  // namespace
+
 Site::Site(Import& import, const LayerSpec& layer, std::string path,
            std::vector<Flow> in, LayerWeights* weights)
     : import_(&import),
@@ -125,6 +135,19 @@ Flow Site::add(const std::string& part, Json node,
   if (from.empty()) return flow;
   flow.moved = from[0].moved;
   flow.masked = flow.form.steps && std::ranges::any_of(from, &Flow::masked);
+  // What forgets a mask as Keras does has none by now, without_mask().
+  if (!flow.masked && (type.name == "reshape" || type.name == "permute") &&
+      std::ranges::any_of(from, &Flow::masked))
+    refuse(
+        "it looks at several steps of a sequence at once, and keeps its mask; "
+        "a sequence without a mask would be needed");
+  if (flow.masked) flow.mask = std::ranges::find_if(from, &Flow::masked)->mask;
+  if (skips_padding(type.name)) return flow;
+  for (const Flow& one : from)
+    if (flow.masked)
+      flow.unheld.insert(one.unheld.begin(), one.unheld.end());
+    else
+      want_held(one);
   return flow;
 }
 
@@ -186,9 +209,29 @@ Flow Site::channels_last(const Flow& value, const std::string& part) {
   return flow;
 }
 
+void Site::forget_masks() {
+  for (Flow& value : in_) value = without_mask(value);
+}
+
+Flow Site::held(const Flow& value) {
+  if (!value.masked) return value;
+  if (import_->inputs->held.count(value.node) > 0)
+    return add("held", {{"type", "hold"}}, {value});
+  Flow flow = value;
+  flow.unheld.insert(value.node);
+  return flow;
+}
+
+void Site::want_held(const Flow& value) const {
+  if (value.unheld.empty()) return;
+  import_->inputs->held.insert(value.unheld.begin(), value.unheld.end());
+  throw Again{};
+}
+
 // No longer a sequence, and one again for what reads any matrix.
 Flow Site::without_mask(const Flow& value) {
   if (!value.masked) return value;
+  want_held(value);
   const auto extents = value.shape().extents();
   Flow flow = add("unmasked", {{"type", "flatten"}}, {value});
   flow = add(

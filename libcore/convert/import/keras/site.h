@@ -28,8 +28,12 @@ namespace dl::convert::keras {
 struct Flow : Value {
   // Keras has its channels first; here they are last.
   bool moved = false;
-  // Keras has a mask with it.
+  // Keras has a mask with it, that which this node made.
   bool masked = false;
+  std::string mask = {};
+  // Recurrent layers before it, by their nodes' names, that give 0 for padding
+  // where Keras repeats what they gave before.
+  std::set<std::string> unheld = {};
 };
 
 // What is found out on the way, of what inputs are above all: then all is made
@@ -39,6 +43,7 @@ struct Inputs {
   std::set<std::string> each_step;
   std::set<std::string> tokens;  // numbers that embeddings read
   std::set<std::string> moved;   // Keras has their channels first
+  std::set<std::string> held;    // recurrent layers whose padding counts
   bool all_frozen = false;       // no layer is trainable: then all are
   bool operator==(const Inputs&) const = default;
 };
@@ -127,6 +132,12 @@ class Site {
   bool channels_first() const;
   // Without its mask: where Keras forgets it.
   Flow without_mask(const Flow& value);
+  // Takes the masks from all inputs, where Keras's layer forgets them.
+  void forget_masks();
+  // Of a recurrent layer that gives sequences: padding as Keras has it.
+  Flow held(const Flow& value);
+  // Where what padding is counts: has it be as in Keras.
+  void want_held(const Flow& value) const;
 
   // The keys of training for a node with weights: initializers, regularizers,
   // constraints; prefix: "kernel", "depthwise".

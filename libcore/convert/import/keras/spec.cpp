@@ -180,6 +180,10 @@ LayerSpec layer_spec(const JsonView& json) {
   else if (!config.raw().is_object())
     config.fail("an object");
   layer.config = config.raw();
+  if (layer.class_name == "TimeDistributed") {
+    layer.model = layer_spec(config.at("layer")).model;
+    layer.each_step = layer.model != nullptr;
+  }
   if (json.has("build_config") && layer.config.is_object())
     layer.config["build_config"] = json.at("build_config").raw();
   if (json.has("inbound_nodes")) {

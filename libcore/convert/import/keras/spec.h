@@ -47,6 +47,7 @@ struct LayerSpec {
   Json config = Json::object();
   std::vector<CallSpec> calls = {};             // of a sequence: left empty
   std::shared_ptr<const ModelSpec> model = {};  // of a nested model
+  bool each_step = false;  // a TimeDistributed, whose model that is
 };
 
 struct ModelSpec {

@@ -46,21 +46,26 @@ std::string class_of(const Json& json) {
 
 namespace {
 
-Json rate_of(const Json& config, double fallback, Notes& notes) {
+// Since tf.keras 2.11.
+bool is_new(const Json& config) { return config.contains("use_ema"); }
+
+// decays: whether a "decay" is the rate's.
+Json rate_of(const Json& config, double fallback, bool decays, Notes& notes) {
   const Json& rate = object_in(config, "learning_rate");
   if (!rate.empty()) {
-    if (const auto schedule = schedule_of(rate, notes)) return *schedule;
+    if (const auto schedule = schedule_of(rate)) return *schedule;
     const double initial =
         number(object_in(rate, "config"), {"initial_learning_rate"}, fallback);
     notes.insert("the schedule " + in_quotes(class_of(rate)) +
-                 " of the learning rate is left out: it stays " +
+                 " of the learning rate, with its settings, is none that "
+                 "networks here have: it stays " +
                  dump_json(Json(std::max(initial, 0.0))));
     return std::max(initial, 0.0);
   }
   const double initial =
       std::max(number(config, {"learning_rate", "lr"}, fallback), 0.0);
   const double decay = number(config, {"decay"}, 0);  // up to Keras 2.10
-  if (decay > 0)
+  if (decays && decay > 0)
     return {{"schedule", "inverse"}, {"initial", initial}, {"decay", decay}};
   return initial;
 }
@@ -79,10 +84,10 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
   if (name == "sgd") {
     rate = 0.01;
     const double momentum = number(config, {"momentum"}, 0);
-    updater["type"] = momentum > 0 ? "nesterov" : "sgd";
+    updater["type"] = momentum <= 0              ? "sgd"
+                      : flag(config, "nesterov") ? "nesterov"
+                                                 : "momentum";
     if (momentum > 0) updater["momentum"] = momentum;
-    if (momentum > 0 && !flag(config, "nesterov"))
-      notes.insert("its momentum is Nesterov's here");
   } else if (name == "adam" || name == "adamw") {
     // What AdamW decays is the network's, below.
     updater = adam(flag(config, "amsgrad") ? "amsgrad" : "adam", config, 1e-7);
@@ -90,19 +95,20 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
     updater = adam("adamax", config, 1e-7);
   } else if (name == "nadam") {
     updater = adam("nadam", config, 1e-7);
-    notes.insert("momentum of its Nadam grows more slowly here");
+    updater["epsilon_at"] = "corrected";
+    const double decay = number(config, {"schedule_decay", "decay"}, 0);
+    if (is_new(config) || decay > 0)
+      updater["momentum_decay"] = is_new(config) ? 1 : decay;
   } else if (name == "adagrad") {
     updater = {{"type", "adagrad"}, {"epsilon", epsilon}};
-    const double start = number(config, {"initial_accumulator_value"}, 0);
-    if (start > 0)
-      notes.insert("its Adagrad starts with sums of " + dump_json(Json(start)) +
-                   ", here they start at epsilon: first steps are larger");
+    updater["start"] = number(config, {"initial_accumulator_value"}, 0);
+    if (is_new(config)) updater["epsilon_at"] = "square";
   } else if (name == "rmsprop") {
     updater = {{"type", "rmsprop"},
                {"decay", number(config, {"rho"}, 0.9)},
-               {"epsilon", epsilon}};
-    notes.insert(
-        "its RMSprop adds epsilon below the root, here it is added behind it");
+               {"epsilon", epsilon},
+               {"start", 0}};
+    if (is_new(config)) updater["epsilon_at"] = "square";
     if (number(config, {"momentum"}, 0) > 0 || flag(config, "centered"))
       notes.insert("momentum and centering of its RMSprop are left out");
   } else if (name == "adadelta") {
@@ -112,8 +118,15 @@ Json updater_of(const std::string& name, const Json& config, Notes& notes) {
   } else {
     return {};
   }
-  updater["learning_rate"] = rate_of(config, rate, notes);
+  updater["learning_rate"] = rate_of(config, rate, name != "nadam", notes);
   return updater;
+}
+
+// The optimizer itself: of 16 bits, Keras has it in another, which scales.
+const Json& unwrapped(const Json& optimizer) {
+  const Json& inner =
+      object_in(object_in(optimizer, "config"), "inner_optimizer");
+  return inner.empty() ? optimizer : inner;
 }
 
 void add_optimizer(const Json& optimizer, Json& keys, Notes& notes) {
@@ -183,7 +196,7 @@ Training training_of(const Source& source,
                                    values[i], source.version, notes));
   for (const char* key : {"optimizer", "optimizer_config"})
     if (all.contains(key) && !all[key].is_null())
-      add_optimizer(all[key], training.keys, notes);
+      add_optimizer(unwrapped(all[key]), training.keys, notes);
   return training;
 }
 

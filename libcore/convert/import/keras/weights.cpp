@@ -49,17 +49,6 @@ std::string place_of(const ModelSpec& model, std::size_t at) {
 constexpr const char* kOldLayers =  // of tf.keras 2.12 to 2.15
     "_layer_checkpoint_dependencies/";
 
-std::vector<std::string> parts_of(const std::string& path) {
-  std::vector<std::string> parts(1);
-  for (const char c : path) {
-    if (c == '/')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
 }  // namespace
 
 std::vector<Array> LayerWeights::take(const std::string& below,
@@ -149,6 +138,7 @@ LayerWeights Weights::of(const ModelSpec& model,
     const std::string own = place_of(*at, place);
     const bool old = has_below(weights.path_ + kOldLayers);
     weights.path_ += (old ? kOldLayers : "layers/") + own;
+    if (at->layers[place].each_step) weights.path_ += "/layer";
     at = at->layers[place].model.get();
     if (at != nullptr) weights.path_ += "/";
   }
@@ -160,9 +150,7 @@ LayerWeights Weights::of(const ModelSpec& model,
 // between, and wrappers of it name what they hold.
 bool is_of(const LayerSpec& layer, const std::string& weight, bool keras_1) {
   if (!keras_1) {
-    const auto parts = parts_of(weight);
-    return std::find(parts.begin(), parts.end() - 1, layer.name) !=
-           parts.end() - 1;
+    return ("/" + weight).find("/" + layer.name + "/") != std::string::npos;
   }
   std::vector<std::string> own = {layer.name};
   const auto held = layer.config.find("layer");

@@ -126,6 +126,7 @@ TEST_CASE("gradients of what knows the place of a step", "[gradient]") {
                                kLast);
   check_gradient("[4, 3]", kSteps + R"({"type": "last_step"})");
   check_gradient("[4, 3]", kSteps + R"({"type": "reverse"})" + kLast);
+  check_gradient("[4, 3]", kSteps + R"({"type": "hold"})" + kLast);
   check_gradient("[4, 3]", kSteps +
                                R"({"type": "subset", "axis": 0, "begin": 1,
                                    "end": 3})" +

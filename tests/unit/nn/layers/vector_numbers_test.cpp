@@ -173,6 +173,31 @@ TEST_CASE("steps are found by their mask, whatever lies between") {
   CHECK(reverse.forward(x) == x);
 }
 
+TEST_CASE("all steps are turned with their mask, or the mask alone") {
+  const Numbers x{1, 2, 3, 4, 5, 6, 7, 8};  // 4 steps of 2
+  Alone all({{"type", "reverse"}, {"turns", "all"}}, {{4, 2}, true}, 1);
+  all.mask({1, 0, 1, 1});
+  CHECK(all.forward(x) == Numbers{7, 8, 5, 6, 3, 4, 1, 2});
+  CHECK(all.made_mask() == Numbers{1, 1, 0, 1});
+  CHECK(all.backward(x) == Numbers{7, 8, 5, 6, 3, 4, 1, 2});
+  Alone mask({{"type", "reverse"}, {"turns", "mask"}}, {{4, 2}, true}, 1);
+  mask.mask({1, 0, 0, 0});
+  CHECK(mask.forward(x) == x);
+  CHECK(mask.made_mask() == Numbers{0, 0, 0, 1});
+  CHECK(mask.backward(x) == x);
+}
+
+TEST_CASE("padding is filled with the step before it") {
+  const Numbers x{1, 2, 3, 4, 5, 6, 7, 8};  // 4 steps of 2
+  Alone hold({{"type", "hold"}}, {{4, 2}, true}, 1);
+  CHECK(hold.forward(x) == x);
+  hold.mask({0, 1, 0, 0});
+  CHECK(hold.forward(x) == Numbers{1, 2, 3, 4, 3, 4, 3, 4});
+  CHECK(hold.backward(x) == Numbers{1, 2, 15, 18, 0, 0, 0, 0});
+  hold.mask({0, 0, 0, 0});
+  CHECK(hold.forward(x) == x);
+}
+
 TEST_CASE("steps that are all of a value become padding") {
   Alone layer({{"type", "masking"}, {"value", -1}}, {{4, 2}, true}, 1);
   const Numbers x{-1, -1, -1, 1e-4, 0, 0, -1, -1};
@@ -181,6 +206,11 @@ TEST_CASE("steps that are all of a value become padding") {
   layer.mask({1, 1, 0, 1});
   layer.forward(x);
   CHECK(layer.made_mask() == Numbers{0, 1, 0, 0});
+  Alone clear({{"type", "masking"}, {"value", -1}, {"clears", true}},
+              {{4, 2}, true}, 1);
+  CHECK(clear.forward(x) == Numbers{0, 0, -1, 1e-4, 0, 0, 0, 0});
+  CHECK(clear.backward({1, 2, 3, 4, 5, 6, 7, 8}) ==
+        Numbers{0, 0, 3, 4, 5, 6, 0, 0});
 }
 
 TEST_CASE("fixed places are waves, and axes are put in another order") {

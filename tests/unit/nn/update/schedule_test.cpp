@@ -179,6 +179,59 @@ TEST_CASE("a warm-up rises in even steps to what would be without") {
   CHECK(warm.at(50, 1) == Approx(0.2).epsilon(1e-3));
 }
 
+// Keras's, CosineDecay(0.1, 100, warmup_target=1, warmup_steps=10, alpha=0.2).
+TEST_CASE("a schedule begins behind a warm-up from a value") {
+  Schedule s{.kind = Schedule::Kind::kCosine,
+             .initial = 1,
+             .limit = 100,
+             .last = 0.2,
+             .warmup = 10,
+             .warmup_from = 0.1};
+  CHECK(s.at(0, 0) == 0.1);
+  CHECK(s.at(5, 0) == Approx(0.55).epsilon(1e-14));
+  CHECK(s.at(10, 0) == 1);
+  CHECK(s.at(60, 0) == Approx(0.6).epsilon(1e-12));
+  CHECK(s.at(110, 0) == 0.2);
+  CHECK(s.largest() == 1);
+  s.warmup_from = 3;
+  CHECK(s.largest() == 3);
+  s.warmup = 0;
+  CHECK(s.at(0, 0) == 1);
+  CHECK(s.largest() == 1);
+}
+
+// As Keras's CosineDecayRestarts(1, 10, t_mul=2, m_mul=0.5, alpha=0.1).
+TEST_CASE("cosines follow each other, each longer and lower") {
+  Schedule s{.kind = Schedule::Kind::kCosine,
+             .initial = 1,
+             .decay = 0.5,
+             .limit = 10,
+             .last = 0.1,
+             .growth = 2};
+  CHECK(s.at(0, 0) == 1);
+  CHECK(s.at(5, 0) == Approx(0.55).epsilon(1e-12));
+  CHECK(s.at(10, 0) == Approx(0.55).epsilon(1e-12));
+  CHECK(s.at(20, 0) == Approx(0.325).epsilon(1e-12));
+  CHECK(s.at(30, 0) == Approx(0.325).epsilon(1e-12));
+  CHECK(s.at(50, 0) == Approx(0.2125).epsilon(1e-12));
+  CHECK(s.largest() == 1);
+  s.growth = 1;
+  CHECK(s.at(10, 0) == Approx(0.55).epsilon(1e-12));
+  CHECK(s.at(35, 0) == Approx(0.1 + 0.9 / 16).epsilon(1e-12));
+  s.decay = 2;
+  CHECK(std::isinf(s.largest()));
+}
+
+TEST_CASE("an inverse schedule may fall in steps") {
+  const Schedule s{.kind = Schedule::Kind::kInverse,
+                   .initial = 1,
+                   .decay = 0.5,
+                   .every = 10};
+  CHECK(s.at(9, 0) == 1);
+  CHECK(s.at(10, 0) == Approx(1 / 1.5).epsilon(1e-14));
+  CHECK(s.at(29, 0) == 0.5);
+}
+
 TEST_CASE("a schedule's largest value bounds it") {
   using Kind = Schedule::Kind;
   CHECK(Schedule{.initial = 3}.largest() == 3);
