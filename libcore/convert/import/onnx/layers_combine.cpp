@@ -156,6 +156,28 @@ bool is_parameter(const Site& site, std::size_t i) {
   return std::ranges::find(kLearnt, last) != std::end(kLearnt);
 }
 
+// A constant that differs along several axes.
+Flow with_each(Site& site, const Flow& flow, const Constant& given,
+               bool constant_first) {
+  const std::string& op = site.node().op;
+  const bool trains = is_parameter(site, constant_first ? 0 : 1);
+  if (op == "Add") return scaled_by_each(site, flow, nullptr, &given, trains);
+  if (op == "Mul") return scaled_by_each(site, flow, &given, nullptr, trains);
+  if (op == "Div" && constant_first)
+    site.refuse("it divides by a value; a number would be needed");
+  const bool minus = op == "Sub";
+  if (minus && constant_first) {
+    const Constant minus_one = Constant::of_reals({}, {-1});
+    return scaled_by_each(site, flow, &minus_one, &given);
+  }
+  const Constant other = mapped(
+                             given, minus ? [](double v) { return -v; }
+                                          : [](double v) { return 1 / v; })
+                             .reshaped(given.shape());
+  return minus ? scaled_by_each(site, flow, nullptr, &other)
+               : scaled_by_each(site, flow, &other, nullptr);
+}
+
 Flow with_constant(Site& site, const Flow& flow, const Constant& given,
                    bool constant_first) {
   const std::string& op = site.node().op;
@@ -180,11 +202,14 @@ Flow with_constant(Site& site, const Flow& flow, const Constant& given,
   if (spread.axes > 1) {
     if (op == "Add")
       if (auto made = positions(site, flow, given)) return *made;
-    site.refuse("its constant differs along " + std::to_string(spread.axes) +
-                " axes; one, or a table added to a sequence, would be needed");
+    return with_each(site, flow, given, constant_first);
   }
-  if (constant_first && op != "Add" && op != "Mul")
-    site.refuse("its constant comes first; a number would be needed");
+  if (constant_first && op == "Sub") {
+    const Constant minus_one = Constant::of_reals({}, {-1});
+    return scaled_by_each(site, flow, &minus_one, &given);
+  }
+  if (constant_first && op == "Div")
+    site.refuse("it divides by a value; a number would be needed");
   if (spread.axis >= flow.axes.size())
     site.refuse("its constant has more dimensions than its input");
   if (site.extent_of(flow, spread.axis) != given.elements())
@@ -285,21 +310,31 @@ void smallest(Site& site) { several(site, "min"); }
 
 void negate(Site& site) { site.give(line(site, site.flow(0), -1, 0)); }
 
-// A square is a product with itself.
+// Whole powers are products: of squares, and of squares of these.
 void power(Site& site) {
   const Constant& exponent = site.known(1, "exponent");
-  if (exponent.elements() == 1 && exponent.at(0) == 1)
-    return site.give(site.flow(0));
-  if (exponent.elements() != 1 || exponent.at(0) != 2)
+  const double given = exponent.elements() == 1 ? exponent.at(0) : 0;
+  constexpr int kMost = 16;
+  if (given != std::round(given) || given < 1 || given > kMost)
     site.refuse(
-        "its exponent is not 1, 2 or 3; a layer of powers would be "
-        "needed");
-  Flow flow = site.real(site.flow(0));
-  static_cast<Value&>(flow) =
-      site.add("", {{"type", "multiply"}}, {flow, flow});
-  flow.linear = nullptr;
-  flow.positive = true;
-  site.give(std::move(flow));
+        "its exponent is not a whole number from 1 to 16; a layer of "
+        "powers would be needed");
+  auto left = static_cast<int>(given);
+  Flow square = site.real(site.flow(0));
+  std::optional<Flow> made;
+  for (; left > 0; left /= 2) {
+    if (left % 2 != 0 && made) {
+      const bool positive = made->positive && square.positive;
+      static_cast<Value&>(*made) =
+          site.add("", {{"type", "multiply"}}, {*made, square});
+      made->positive = positive;
+      made->linear = nullptr;
+    } else if (left % 2 != 0) {
+      made = square;
+    }
+    if (left > 1) square = squared(site, square);
+  }
+  site.give(std::move(*made));
 }
 
 void concatenate(Site& site) {
@@ -394,6 +429,19 @@ void dot(Site& site) { of_vectors(site, "dot"); }
 void distance(Site& site) { of_vectors(site, "l2_distance"); }
 
 }  // namespace
+
+Flow squared(Site& site, const Flow& given) {
+  Flow flow = site.real(given);
+  static_cast<Value&>(flow) =
+      site.add("", {{"type", "multiply"}}, {flow, flow});
+  flow.linear = nullptr;
+  flow.positive = true;
+  return flow;
+}
+
+Flow shifted(Site& site, const Flow& flow, double amount) {
+  return line(site, flow, 1, amount);
+}
 
 std::vector<Operator> combine_operators() {
   return {{"Add", add},

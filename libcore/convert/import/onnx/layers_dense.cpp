@@ -186,31 +186,6 @@ void embedding(Site& site, const Constant& table) {
   site.give(std::move(made));
 }
 
-// Places of an axis in another order, as of channels BGR: each by itself, and
-// side by side.
-Flow rearranged(Site& site, const Flow& given, std::size_t axis,
-                const Sizes& order) {
-  constexpr std::size_t kMost = 64;
-  if (order.size() > kMost)
-    site.refuse(
-        "it takes its input in another order; a run of indices, or up to 64 "
-        "of them, would be needed");
-  Flow flow = site.with_last(given, axis);
-  const int last = flow.shape().rank() - 1;
-  std::vector<Value> parts;
-  for (const std::int64_t at : order) {
-    if (at < 0 || at >= flow.shape()[last])
-      site.refuse("its index is outside of its input");
-    parts.push_back(site.add(
-        "at" + std::to_string(parts.size()),
-        {{"type", "subset"}, {"axis", last}, {"begin", at}, {"end", at + 1}},
-        {flow}));
-  }
-  static_cast<Value&>(flow) = site.add("", {{"type", "merge"}}, parts);
-  flow.linear = nullptr;
-  return flow;
-}
-
 void gather(Site& site) {
   if (const Constant* table = site.constant(0)) return embedding(site, *table);
   const Flow& flow = site.flow(0);
@@ -218,30 +193,15 @@ void gather(Site& site) {
   const std::size_t axis =
       site.axis(site.node().integer("axis", 0), flow.axes.size());
   const std::int64_t extent = site.extent_of(flow, axis);
-  if (which.elements() < 1 || which.elements() > extent)
-    site.refuse("it takes other than a part of its input");
-  std::int64_t begin = which.whole_at(0);
-  if (begin < 0) begin += extent;
-  const std::int64_t count = which.elements();
-  Sizes order = which.wholes();
-  bool run = true;
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::int64_t& at = order[static_cast<std::size_t>(i)];
-    if (at < 0) at += extent;
-    run = run && at == begin + i;
+  Sizes places = which.wholes();
+  bool run = !places.empty();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0) places[i] += extent;
+    run = run && places[i] == places[0] + static_cast<std::int64_t>(i);
   }
-  if (!run) {
-    if (which.shape().size() != 1)
-      site.refuse(
-          "it takes its input in another order; a list of indices would be "
-          "needed");
-    site.move_channels(flow);
-    return site.give(rearranged(site, flow, axis, order));
-  }
-  if (begin < 0 || begin + count > extent)
-    site.refuse("its index is outside of its input");
+  if (!run) site.move_channels(flow);
   // The last step of a sequence is a layer of its own.
-  if (which.shape().empty() && begin == extent - 1 && flow.form.steps &&
+  if (which.shape().empty() && places[0] == extent - 1 && flow.form.steps &&
       flow.axes[axis] == Axis{0} && flow.shape().rank() == 2 && extent > 1) {
     Flow made;
     static_cast<Value&>(made) = site.add("", {{"type", "last_step"}}, {flow});
@@ -253,8 +213,15 @@ void gather(Site& site) {
     }
     return site.give(std::move(made));
   }
-  Flow part = site.part_of(flow, axis, begin, begin + count);
-  if (which.shape().empty()) part = site.squeezed(std::move(part), {axis});
+  Flow part = site.taken(flow, axis, places);
+  if (which.shape().empty()) {
+    part = site.squeezed(std::move(part), {axis});
+  } else if (which.shape().size() > 1) {
+    Sizes shape = site.shape(part);
+    const auto at = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+    shape.insert(shape.erase(at), which.shape().begin(), which.shape().end());
+    part = site.regrouped(part, shape);
+  }
   site.give(std::move(part));
 }
 
@@ -262,7 +229,7 @@ void gather(Site& site) {
 
 Flow Site::product(const Flow& given, std::int64_t units,
                    const Constant& weight, bool columns_first,
-                   const Constant* bias, Json activation) {
+                   const Constant* bias, Json activation, bool frozen) {
   if (given.axes.empty()) refuse("its input is a single number");
   const std::size_t last = given.axes.size() - 1;
   const std::int64_t columns = weight.shape()[columns_first ? 0 : 1];
@@ -303,6 +270,7 @@ Flow Site::product(const Flow& given, std::int64_t units,
                     std::ranges::count(flow.axes[last], one) == 0);
   Json layer{{"bias", bias != nullptr}};
   if (!activation.is_null()) layer["activation"] = activation;
+  if (frozen && !import_->inputs->all_frozen) layer["frozen"] = true;
   Flow made;
   std::string name;
   std::vector<std::size_t> from;

@@ -19,8 +19,9 @@ Make find_operator(const Node& node) {
     std::map<std::string_view, Make> made;
     for (const auto& family :
          {activation_operators(), combine_operators(), convolution_operators(),
-          dense_operators(), norm_operators(), pool_operators(),
-          recurrent_operators(), shape_operators()})
+          dense_operators(), norm_operators(), pad_operators(),
+          pool_operators(), recurrent_operators(), resize_operators(),
+          shape_operators()})
       for (const Operator& one : family) made.emplace(one.name, one.make);
     return made;
   }();

@@ -2,6 +2,7 @@
 //   x y   any value, the same wherever the letter stands
 //   $a    a constant of one number, which becomes the attribute a
 //   %w    a constant, which becomes an input
+//   _     anything, as a shape that is computed
 //   0.5   a constant of this number, to four digits
 // Of Mul and Add the order is free, and more than two inputs are those of
 // several in a row.  Operators over axes have the same ones throughout, which
@@ -46,6 +47,8 @@ const std::vector<Rule>& rules() {
     return "Div(x,Pow(Add(Mul(Squeeze(AveragePool(Pad(" + seen +
            "(Mul(x,x),%s),%p)),%a),$alpha),$bias),$beta))";
   };
+  const std::string mean_square = "Sqrt(Add(ReduceMean(Pow(x,2)),$epsilon))",
+                    mean_product = "Sqrt(Add(ReduceMean(Mul(x,x)),$epsilon))";
   static const std::vector<Rule> all = {
       {responding("Reshape"), "LRN", "", none},
       {responding("Unsqueeze"), "LRN", "", none},
@@ -79,6 +82,16 @@ const std::vector<Rule>& rules() {
       {"Where(IsNaN(Softmax(x)),0,Softmax(x))", "Softmax", "", none},
       {"Div(x,Sqrt(Add(ReduceSumSquare(x),$epsilon)))", "L2Normalize",
        kOwnDomain, none},
+      {"Div(x,Expand(Clip(ReduceL2(x),$floor),_))", "L2Normalize", kOwnDomain,
+       none},
+      {"Div(x,Clip(ReduceL2(x),$floor))", "L2Normalize", kOwnDomain, none},
+      {"Div(x,ReduceL2(x))", "L2Normalize", kOwnDomain, none},
+      {"Div(x," + mean_square + ")", "RMSNormalization", "", none},
+      {"Div(x," + mean_product + ")", "RMSNormalization", "", none},
+      {"Mul(x,Reciprocal(" + mean_square + "))", "RMSNormalization", "", none},
+      {"Mul(x,Reciprocal(" + mean_product + "))", "RMSNormalization", "", none},
+      {"Mul(x,Div(1," + mean_square + "))", "RMSNormalization", "", none},
+      {"Mul(x,Div(1," + mean_product + "))", "RMSNormalization", "", none},
       {"Sqrt(Add(ReduceSumSquare(Sub(x,y)),$epsilon))", "L2Distance",
        kOwnDomain, none},
       {"ReduceSum(Mul(x,y))", "Dot", kOwnDomain, none}};
@@ -144,6 +157,7 @@ bool Matcher::matches_leaf(const std::string& leaf, const std::string& value,
                            Found& found) const {
   const auto constant = model_.constants.find(value);
   const bool known = constant != model_.constants.end();
+  if (leaf[0] == '_') return true;
   if (leaf[0] == 'x' || leaf[0] == 'y')
     return !known && found.values.emplace(leaf, value).first->second == value;
   if (!known) return false;
@@ -233,10 +247,13 @@ bool Matcher::matches(const Pattern& pattern, const Node& node,
       return in_any_order(pattern.in, values, found);
     });
   }
-  if (node.in.size() != pattern.in.size()) return false;
+  // What is left out at the end is as if it were not there.
+  std::size_t count = node.in.size();
+  while (count > 0 && node.in[count - 1].empty()) --count;
+  if (count != pattern.in.size()) return false;
   if (node.op == "Softmax") found.axis = node.integer("axis", -1);
   Found tried = found;
-  for (std::size_t i = 0; i < node.in.size(); ++i)
+  for (std::size_t i = 0; i < count; ++i)
     if (!matches(pattern.in[i], node.in[i], tried)) return false;
   found = std::move(tried);
   return true;
