@@ -43,13 +43,13 @@ void want_small(const Site& site, std::int64_t to, std::int64_t from) {
                 std::to_string(from) + "; up to 4096 would be needed");
 }
 
-Flow Site::through(const Flow& given, std::size_t axis,
-                   const Constant& matrix) {
+Flow Site::through(const Flow& given, std::size_t axis, const Constant& matrix,
+                   bool frozen) {
   Flow flow = real(given);
   flow.linear = nullptr;
   std::swap(flow.axes[axis], flow.axes.back());
-  Flow made = product(flow, matrix.shape()[0], matrix, false, nullptr, nullptr,
-                      /*frozen=*/true);
+  Flow made =
+      product(flow, matrix.shape()[0], matrix, false, nullptr, nullptr, frozen);
   std::swap(made.axes[axis], made.axes.back());
   made.linear = nullptr;
   return made;

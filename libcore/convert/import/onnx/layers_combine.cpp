@@ -34,26 +34,6 @@ Flow unary(Site& site, const Flow& given, const char* part, Json layer) {
   return flow;
 }
 
-// y = factor x + amount
-Flow line(Site& site, const Flow& given, double factor, double amount) {
-  Flow flow = given;
-  if (!std::isfinite(factor) || !std::isfinite(amount))
-    site.refuse("its constant is not finite");
-  if (factor != 1) {
-    const auto linear = flow.linear;
-    flow = unary(site, flow, amount == 0 ? "" : "factor",
-                 {{"type", "scale"}, {"factor", factor}});
-    if (linear) {
-      Linear scaled = *linear;
-      scaled.factor *= factor;
-      flow.linear = std::make_shared<const Linear>(std::move(scaled));
-    }
-  }
-  if (amount != 0)
-    flow = unary(site, flow, "", {{"type", "shift"}, {"amount", amount}});
-  return flow;
-}
-
 Constant mapped(const Constant& from, double (*f)(double)) {
   std::vector<float> all = from.reals();
   for (float& one : all) one = static_cast<float>(f(one));
@@ -147,14 +127,16 @@ std::optional<Flow> positions(Site& site, const Flow& given,
   return made;
 }
 
-// Whether an input is called as what a module learns is, and not as a buffer or
-// a constant of its code.
+}  // namespace
+
 bool is_parameter(const Site& site, std::size_t i) {
   const std::string& name = site.node().input(i);
   const std::string last = name.substr(name.find_last_of("./") + 1);
   constexpr std::string_view kLearnt[] = {"weight", "bias", "gamma", "beta"};
   return std::ranges::find(kLearnt, last) != std::end(kLearnt);
 }
+
+namespace {
 
 // A constant that differs along several axes.
 Flow with_each(Site& site, const Flow& flow, const Constant& given,
@@ -293,20 +275,13 @@ void several(Site& site, const char* type) {
 void sum(Site& site) { several(site, "add"); }
 void mean(Site& site) { several(site, "average"); }
 
-// A bound of 0 is that of a rectifier.
-void largest(Site& site) {
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-    if (const Constant* bound = site.constant(i);
-        bound != nullptr && site.node().in.size() == 2 &&
-        bound->elements() == 1 && bound->at(0) == 0) {
-      Flow flow = unary(site, site.flow(1 - i), "",
-                        {{"type", "activation"}, {"activation", "relu"}});
-      flow.positive = true;
-      return site.give(std::move(flow));
-    }
-  several(site, "max");
+void bound(Site& site, const char* type) {
+  if (auto made = bounded_by(site, std::string_view(type) == "max"))
+    return site.give(std::move(*made));
+  several(site, type);
 }
-void smallest(Site& site) { several(site, "min"); }
+void largest(Site& site) { bound(site, "max"); }
+void smallest(Site& site) { bound(site, "min"); }
 
 void negate(Site& site) { site.give(line(site, site.flow(0), -1, 0)); }
 
@@ -337,13 +312,9 @@ void power(Site& site) {
   site.give(std::move(*made));
 }
 
-void concatenate(Site& site) {
-  std::vector<Flow> flows;
-  flows.reserve(site.node().in.size());
-  for (std::size_t i = 0; i < site.node().in.size(); ++i)
-    flows.push_back(site.plain(site.flow(i)));
-  if (flows.empty()) site.refuse("it has no inputs");
-  if (flows.size() == 1) return site.give(flows[0]);
+// The values of a Concat side by side.
+Flow joined(Site& site, const std::vector<Flow>& flows) {
+  if (flows.size() == 1) return flows[0];
   const std::size_t rank = flows[0].axes.size();
   const std::size_t axis = site.axis(site.node().integer("axis", 0), rank);
   // All in the order of the first, with the axis in it, though it be of 1.
@@ -384,7 +355,79 @@ void concatenate(Site& site) {
                               ? Axis{kBatch}
                               : Axis{});
   }
-  site.give(std::move(made));
+  return made;
+}
+
+// A constant between values, with an axis of 1 for the batch.
+Constant of_one_example(Site& site, const Constant& given, const Flow& like,
+                        std::size_t axis) {
+  Sizes shape = site.shape(like);
+  if (given.shape().size() != shape.size())
+    site.refuse("its inputs have other numbers of dimensions");
+  Constant one = given;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (std::ranges::count(like.axes[k], kBatch) == 0) continue;
+    shape[k] = 1;
+    if (k == axis) site.refuse("it is along the batch");
+    if (given.shape()[k] == 1) continue;
+    const auto count = static_cast<std::size_t>(given.elements()),
+               inner = count / static_cast<std::size_t>(given.shape()[0]);
+    for (std::size_t i = 0; k == 0 && i < count; ++i)
+      if (given.at(i) != given.at(i % inner)) k = shape.size();
+    if (k != 0) site.refuse("its constant is another one for each example");
+    std::vector<float> all = given.reals();
+    all.resize(inner);
+    Sizes own = given.shape();
+    own[0] = 1;
+    one = Constant::of_reals(own, std::move(all));
+  }
+  shape[axis] = one.shape()[axis];
+  const auto made = broadcast(one, shape);
+  if (!made || made->elements() > kMostFolded)
+    site.refuse("its inputs differ along other axes than its own");
+  return *made;
+}
+
+// Constants beside values: zeros in their place, to which they are added.
+void concatenate(Site& site) {
+  std::vector<Flow> flows;
+  const std::size_t count = site.node().in.size();
+  const Flow* like = nullptr;
+  for (std::size_t i = 0; i < count; ++i)
+    if (site.constant(i) == nullptr) like = &site.flow(i);
+  if (like == nullptr) site.refuse("it has no inputs");
+  const std::size_t axis =
+      site.axis(site.node().integer("axis", 0), like->axes.size());
+  std::vector<Constant> table;
+  std::int64_t ahead = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const Constant* given = site.constant(i)) {
+      table.push_back(of_one_example(site, *given, *like, axis));
+      ahead += table.back().shape()[axis];
+      continue;
+    }
+    Flow flow = site.plain(site.flow(i));
+    Sizes shape = site.shape(flow);
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      if (std::ranges::count(flow.axes[k], kBatch) > 0) shape[k] = 1;
+    table.push_back(Constant::of_reals(shape, {0}));
+    if (ahead > 0) flow = with_zeros_along(site, flow, axis, ahead, 0);
+    ahead = 0;
+    flows.push_back(std::move(flow));
+  }
+  const bool constants = flows.size() < count;
+  if (ahead > 0)
+    flows.back() = with_zeros_along(site, flows.back(), axis, 0, ahead);
+  Flow made = joined(site, flows);
+  if (!constants) return site.give(std::move(made));
+  std::vector<const Constant*> parts;
+  parts.reserve(table.size());
+  for (const Constant& one : table) parts.push_back(&one);
+  const auto all = folded(site.node(), parts);
+  if (!all) site.refuse("its inputs differ along other axes than its own");
+  if (auto placed = positions(site, made, *all))
+    return site.give(std::move(*placed));
+  site.give(scaled_by_each(site, made, nullptr, &*all));
 }
 
 // A constant that hides what a query does not see.
@@ -439,8 +482,23 @@ Flow squared(Site& site, const Flow& given) {
   return flow;
 }
 
-Flow shifted(Site& site, const Flow& flow, double amount) {
-  return line(site, flow, 1, amount);
+Flow line(Site& site, const Flow& given, double factor, double amount) {
+  Flow flow = given;
+  if (!std::isfinite(factor) || !std::isfinite(amount))
+    site.refuse("its constant is not finite");
+  if (factor != 1) {
+    const auto linear = flow.linear;
+    flow = unary(site, flow, amount == 0 ? "" : "factor",
+                 {{"type", "scale"}, {"factor", factor}});
+    if (linear) {
+      Linear scaled = *linear;
+      scaled.factor *= factor;
+      flow.linear = std::make_shared<const Linear>(std::move(scaled));
+    }
+  }
+  if (amount != 0)
+    flow = unary(site, flow, "", {{"type", "shift"}, {"amount", amount}});
+  return flow;
 }
 
 std::vector<Operator> combine_operators() {

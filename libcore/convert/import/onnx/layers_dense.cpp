@@ -99,8 +99,19 @@ Value product_of_rows(Site& site, Value value, Json layer, std::int64_t units,
   return site.reshaped(value, out, "back");
 }
 
+// As the first step of a recurrent layer whose steps are written out.
+[[noreturn]] void refuse_constants(const Site& site) {
+  site.refuse(
+      "it multiplies two constants, as a recurrent layer does with its first "
+      "state where each step is written out; an RNN, GRU or LSTM of ONNX "
+      "would be needed, as torch.onnx.export writes of torch.nn.RNN, GRU and "
+      "LSTM with dynamo=False");
+}
+
 void gemm(Site& site) {
   const Node& node = site.node();
+  if (site.constant(0) != nullptr && site.constant(1) != nullptr)
+    refuse_constants(site);
   if (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1 ||
       node.integer("transA", 0) != 0)
     site.refuse("it scales or transposes its input; W x + b would be needed");
@@ -138,11 +149,18 @@ void matmul(Site& site) {
         "it multiplies two computed matrices, which are no scores or values of "
         "an attention; a layer for that would be needed");
   }
-  if (site.constant(0) != nullptr && weight != nullptr)
-    site.refuse(
-        "it multiplies two constants, as a recurrent layer does with its first "
-        "state where each step is written out; an RNN, GRU or LSTM of ONNX "
-        "would be needed, as torch.onnx.export writes with dynamo=False");
+  if (site.constant(0) != nullptr && weight != nullptr) refuse_constants(site);
+  if (const Constant* first = site.constant(0)) {
+    const Flow& flow = site.flow(1);
+    if (first->shape().size() != 2 || flow.axes.size() < 2)
+      site.refuse("its first factor is no matrix");
+    const std::size_t axis = flow.axes.size() - 2;
+    if (first->shape()[1] != site.extent_of(flow, axis))
+      site.refuse("its matrix is for " + std::to_string(first->shape()[1]) +
+                  " rows, its input has " +
+                  std::to_string(site.extent_of(flow, axis)));
+    return site.give(site.through(flow, axis, *first, !is_parameter(site, 0)));
+  }
   Flow flow = site.flow(0);
   const Constant& known = site.known(1, "second factor");
   Constant matrix = known;

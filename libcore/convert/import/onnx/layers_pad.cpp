@@ -26,23 +26,6 @@ bool brings_channels_first(const Site& site, std::size_t rank) {
          order[1] == static_cast<std::int64_t>(rank) - 1;
 }
 
-// An axis by itself, as steps of a series of all others.
-Flow padded_along(Site& site, const Flow& given, std::size_t axis,
-                  std::int64_t begin, std::int64_t end) {
-  Flow flow = site.with_last(given, axis);
-  const auto extents = flow.shape().extents();
-  Sizes shape(extents.begin(), extents.end());
-  std::int64_t others = 1;
-  for (std::size_t k = 0; k + 1 < shape.size(); ++k) others *= shape[k];
-  // [others, extent, 1]: an image of one channel.
-  Value made = site.reshaped(flow, {others, shape.back(), 1}, "rows");
-  made = zero_padded(site, made, {0, begin}, {0, end});
-  shape.back() += begin + end;
-  static_cast<Value&>(flow) = site.reshaped(made, shape, "padded");
-  flow.linear = nullptr;
-  return flow;
-}
-
 Flow with_zeros(Site& site, const Flow& given, const Sizes& begin,
                 const Sizes& end) {
   const std::size_t rank = given.axes.size();
@@ -50,7 +33,7 @@ Flow with_zeros(Site& site, const Flow& given, const Sizes& begin,
   Flow flow = given;
   if (rank < 3 || rank > 5 || (!none(1) && !none(rank - 1))) {
     for (std::size_t k = 0; k < rank; ++k)
-      if (!none(k)) flow = padded_along(site, flow, k, begin[k], end[k]);
+      if (!none(k)) flow = with_zeros_along(site, flow, k, begin[k], end[k]);
     return flow;
   }
   if (!none(1) || (none(rank - 1) && brings_channels_first(site, rank))) {
@@ -120,9 +103,9 @@ void pad(Site& site) {
   if (mode == "constant") {
     const double value =
         site.has(2) ? site.known(2, "value").at(0) : node.number("value", 0);
-    Flow flow = value == 0 ? given : shifted(site, given, -value);
+    Flow flow = value == 0 ? given : line(site, given, 1, -value);
     flow = with_zeros(site, flow, begin, end);
-    return site.give(value == 0 ? flow : shifted(site, flow, value));
+    return site.give(value == 0 ? flow : line(site, flow, 1, value));
   }
   Flow flow = given;
   if (rank > 3 && none(1)) flow = site.image(flow, rank - 2);
@@ -135,6 +118,27 @@ void pad(Site& site) {
 }
 
 }  // namespace
+
+Flow with_zeros_along(Site& site, const Flow& given, std::size_t axis,
+                      std::int64_t begin, std::int64_t end) {
+  Flow flow = site.real(given);
+  flow.linear = nullptr;
+  if (flow.shape().rank() == 2 && flow.axes[axis] == Axis{0}) {
+    static_cast<Value&>(flow) = zero_padded(site, flow, {begin}, {end});
+    return flow;
+  }
+  flow = site.with_last(flow, axis);
+  const auto extents = flow.shape().extents();
+  Sizes shape(extents.begin(), extents.end());
+  std::int64_t others = 1;
+  for (std::size_t k = 0; k + 1 < shape.size(); ++k) others *= shape[k];
+  // [others, extent, 1]: an image of one channel.
+  Value made = site.reshaped(flow, {others, shape.back(), 1}, "rows");
+  made = zero_padded(site, made, {0, begin}, {0, end});
+  shape.back() += begin + end;
+  static_cast<Value&>(flow) = site.reshaped(made, shape, "padded");
+  return flow;
+}
 
 std::vector<Operator> pad_operators() { return {{"Pad", pad}}; }
 

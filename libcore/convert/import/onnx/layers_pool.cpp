@@ -190,17 +190,21 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
   return made;
 }
 
-void reduce(Site& site, const Flow& flow, const char* kind) {
+Flow reduced_to(Site& site, const Flow& flow, const char* kind) {
   const Node& node = site.node();
   std::vector<bool> gone(flow.axes.size(), false);
   const auto axes = site.list(1, "axes");
   for (const std::int64_t axis : axes.value_or(Sizes{}))
     gone[site.axis(axis, gone.size())] = true;
   if (!axes || axes->empty()) {
-    if (node.integer("noop_with_empty_axes", 0) != 0) return site.give(flow);
+    if (node.integer("noop_with_empty_axes", 0) != 0) return flow;
     site.refuse("it reduces the batch as well");
   }
-  site.give(reduced(site, flow, gone, node.integer("keepdims", 1) != 0, kind));
+  return reduced(site, flow, gone, node.integer("keepdims", 1) != 0, kind);
+}
+
+void reduce(Site& site, const Flow& flow, const char* kind) {
+  site.give(reduced_to(site, flow, kind));
 }
 
 void global(Site& site, const char* kind) {
@@ -216,6 +220,11 @@ void global(Site& site, const char* kind) {
 void reduce_mean(Site& site) { reduce(site, site.flow(0), "average"); }
 void reduce_max(Site& site) { reduce(site, site.flow(0), "max"); }
 void reduce_sum(Site& site) { reduce(site, site.flow(0), "sum"); }
+// The smallest is the largest of what is below 0.
+void reduce_min(Site& site) {
+  Flow made = reduced_to(site, line(site, site.flow(0), -1, 0), "max");
+  site.give(line(site, made, -1, 0));
+}
 void reduce_norm(Site& site) { reduce(site, site.flow(0), "pnorm"); }
 void reduce_squares(Site& site) {
   reduce(site, squared(site, site.flow(0)), "sum");
@@ -233,6 +242,7 @@ std::vector<Operator> pool_operators() {
           {"ReduceMean", reduce_mean},
           {"ReduceMax", reduce_max},
           {"ReduceSum", reduce_sum},
+          {"ReduceMin", reduce_min},
           {"ReduceL2", reduce_norm},
           {"ReduceSumSquare", reduce_squares}};
 }

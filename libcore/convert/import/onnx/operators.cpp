@@ -20,8 +20,8 @@ Make find_operator(const Node& node) {
     for (const auto& family :
          {activation_operators(), combine_operators(), convolution_operators(),
           dense_operators(), norm_operators(), pad_operators(),
-          pool_operators(), recurrent_operators(), resize_operators(),
-          shape_operators()})
+          piecewise_operators(), pool_operators(), recurrent_operators(),
+          resize_operators(), shape_operators()})
       for (const Operator& one : family) made.emplace(one.name, one.make);
     return made;
   }();
@@ -33,7 +33,9 @@ Make find_operator(const Node& node) {
 
 std::string why_not(const Node& node) {
   static const std::map<std::string_view, const char*> known = {
-      {"If", "a network that does the same for each example would be needed"},
+      {"If",
+       "what follows depends on shapes that are open until it runs; export it "
+       "with dynamo=True, or with all extents but the batch fixed"},
       {"Loop", "a network that does the same for each example would be needed"},
       {"Scan", "LSTM, GRU or RNN would be needed"},
       {"ArgMax",

@@ -32,7 +32,8 @@ struct Rule {
 };
 
 const std::vector<Rule>& rules() {
-  const Json none = Json::object(), by_tanh{{"approximate", "tanh"}};
+  const Json none = Json::object(), by_tanh{{"approximate", "tanh"}},
+             soft{{"soft", 1}};
   const std::string v = "Mul(Abs(x),0.6666667)",
                     squared = "Mul(" + v + "," + v + ")",
                     centred = "Sub(x,ReduceMean(x))";
@@ -70,6 +71,25 @@ const std::vector<Rule>& rules() {
       {"Relu(Tanh(x))", "RectifiedTanh", kOwnDomain, none},
       {"Div(x,Add(1,Abs(x)))", "Softsign", "", none},
       {"Where(Greater(x,20),x,Softplus(x))", "Softplus", "", none},
+      {"Where(Greater(Mul(x,$beta),$threshold),x,Div(Softplus(Mul(x,$beta)),"
+       "$beta))",
+       "ScaledSoftplus", kOwnDomain, none},
+      {"Log(Sigmoid(x))", "LogSigmoid", kOwnDomain, none},
+      {"Log(Softmax(x))", "LogSoftmax", "", none},
+      {"Where(LessOrEqual(Abs(x),$lambd),0,x)", "Shrink", "", none},
+      {"Where(Or(Cast(Greater(x,$lambd)),Cast(Less(x,$low))),x,0)", "Shrink",
+       "", none},
+      {"Add(Where(Greater(x,$lambd),Sub(x,$lambd),0),Where(Less(x,$low),Add(x,"
+       "$lambd),0))",
+       "Shrink", "", soft},
+      {"Where(Greater(Abs(x),$lambd),Sub(x,Mul(Sign(x),$lambd)),Mul(x,0))",
+       "Shrink", "", soft},
+      {"Where(Greater(x,0),x,Mul(x,$alpha))", "LeakyRelu", "", none},
+      {"Where(GreaterOrEqual(x,0),x,Mul(x,$alpha))", "LeakyRelu", "", none},
+      {"Where(LessOrEqual(x,$threshold),$value,x)", "Threshold", kOwnDomain,
+       none},
+      {"Where(Greater(x,$threshold),x,$value)", "Threshold", kOwnDomain, none},
+      {"Mul(x,Cast(Greater(x,0)))", "Relu", "", none},
       {"Where(Less(x,$threshold),Mul(Sub(x,$threshold),$slope),Min(x,$limit))",
        "CappedRelu", kOwnDomain, none},
       {"Mul(1.7159,Sign(x),Sub(1,Reciprocal(Sum(1," + v + "," + squared +
@@ -86,6 +106,11 @@ const std::vector<Rule>& rules() {
        none},
       {"Div(x,Clip(ReduceL2(x),$floor))", "L2Normalize", kOwnDomain, none},
       {"Div(x,ReduceL2(x))", "L2Normalize", kOwnDomain, none},
+      {"Pow(ReduceSum(Pow(Abs(x),2)),0.5)", "ReduceL2", "", none},
+      {"Pow(ReduceSum(Pow(x,2)),0.5)", "ReduceL2", "", none},
+      {"Sqrt(ReduceSum(Pow(x,2)))", "ReduceL2", "", none},
+      {"Sqrt(ReduceSum(Mul(x,x)))", "ReduceL2", "", none},
+      {"Sqrt(ReduceSumSquare(x))", "ReduceL2", "", none},
       {"Div(x," + mean_square + ")", "RMSNormalization", "", none},
       {"Div(x," + mean_product + ")", "RMSNormalization", "", none},
       {"Mul(x,Reciprocal(" + mean_square + "))", "RMSNormalization", "", none},

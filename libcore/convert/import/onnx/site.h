@@ -121,8 +121,9 @@ class Site {
                std::int64_t end);
   // Along an axis what is at these places, in their order.
   Flow taken(const Flow& flow, std::size_t axis, const Sizes& places);
-  // Sums along an axis: a matrix [new extent, extent], which is not learnt.
-  Flow through(const Flow& flow, std::size_t axis, const Constant& matrix);
+  // Sums along an axis: a matrix [new extent, extent].
+  Flow through(const Flow& flow, std::size_t axis, const Constant& matrix,
+               bool frozen = true);
   // Of one shape and order, as ONNX repeats axes of 1.
   std::vector<Flow> alike(const std::vector<Flow>& flows);
 
@@ -159,6 +160,7 @@ std::vector<Operator> convolution_operators();
 std::vector<Operator> dense_operators();
 std::vector<Operator> norm_operators();
 std::vector<Operator> pad_operators();
+std::vector<Operator> piecewise_operators();
 std::vector<Operator> pool_operators();
 std::vector<Operator> recurrent_operators();
 std::vector<Operator> resize_operators();
@@ -185,8 +187,16 @@ Flow scaled_by_each(Site& site, const Flow& flow, const Constant* factor,
                     const Constant* offset, bool trains = false);
 // y = x^2
 Flow squared(Site& site, const Flow& flow);
-// y = x + amount
-Flow shifted(Site& site, const Flow& flow, double amount);
+// y = factor x + amount
+Flow line(Site& site, const Flow& flow, double factor, double amount);
+// Zeros before and behind what lies along an axis.
+Flow with_zeros_along(Site& site, const Flow& flow, std::size_t axis,
+                      std::int64_t begin, std::int64_t end);
+// Whether an input is called as what a module learns is, and not as a buffer or
+// a constant of its code.
+bool is_parameter(const Site& site, std::size_t i);
+// max(x, c), or min(x, c), of two inputs of which one is a number; else none.
+std::optional<Flow> bounded_by(Site& site, bool largest);
 // y = w x + b for each index of an axis; null: 1, 0.  Frozen, unless `trains`
 // or nothing else does.
 Flow scaled_by(Site& site, const Flow& flow, std::size_t axis,

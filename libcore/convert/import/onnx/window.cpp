@@ -120,7 +120,8 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
     } else if (automatic != "VALID") {
       site.refuse("its auto_pad is " + in_quotes(automatic));
     }
-    if (extents[k] + window.begin[k] + window.end[k] < reach)
+    const bool spreads = site.node().op == "ConvTranspose";
+    if (!spreads && extents[k] + window.begin[k] + window.end[k] < reach)
       site.refuse("its window is larger than its input");
     if (site.node().integer("ceil_mode", 0) != 0) {
       const std::int64_t over =
