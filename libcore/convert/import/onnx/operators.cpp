@@ -36,7 +36,9 @@ std::string why_not(const Node& node) {
       {"If",
        "what follows depends on shapes that are open until it runs; export it "
        "with dynamo=True, or with all extents but the batch fixed"},
-      {"Loop", "a network that does the same for each example would be needed"},
+      {"Loop",
+       "a loop is no layer; an LSTM, GRU or RNN would be needed, or of "
+       "torch.nn.EmbeddingBag an Embedding and a mean or sum of its rows"},
       {"Scan", "LSTM, GRU or RNN would be needed"},
       {"ArgMax",
        "export the scores that it looks at; dl-eval(1) and "
