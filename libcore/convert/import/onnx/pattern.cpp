@@ -119,6 +119,9 @@ const std::vector<Rule>& rules() {
       {"Mul(x,Div(1," + mean_product + "))", "RMSNormalization", "", none},
       {"Sqrt(Add(ReduceSumSquare(Sub(x,y)),$epsilon))", "L2Distance",
        kOwnDomain, none},
+      {"Div(ReduceSum(Mul(x,y)),Max(Sqrt(Mul(ReduceSum(Mul(x,x)),ReduceSum(Mul("
+       "y,y)))),$floor))",
+       "CosineSimilarity", kOwnDomain, none},
       {"ReduceSum(Mul(x,y))", "Dot", kOwnDomain, none}};
   return all;
 }
