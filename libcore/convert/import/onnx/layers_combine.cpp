@@ -99,6 +99,20 @@ void where(Site& site) {
   const std::size_t scores = hidden != nullptr ? 1 : 2;
   const Constant* other = site.constant(3 - scores);
   const Flow& flow = site.flow(scores);
+  // A number in place of some, whichever the example.
+  if (!flow.attention && other != nullptr && other->uniform() &&
+      std::isfinite(*other->uniform()) && !condition.repeats()) {
+    std::vector<float> kept = condition.reals(), put;
+    for (float& one : kept) {
+      one = (one != 0) == (scores == 1) ? 1.0F : 0.0F;
+      put.push_back((1 - one) * static_cast<float>(*other->uniform()));
+    }
+    const Constant factor =
+        Constant::of_reals(condition.shape(), std::move(kept));
+    const Constant offset =
+        Constant::of_reals(condition.shape(), std::move(put));
+    return site.give(scaled_by_each(site, flow, &factor, &offset));
+  }
   if (!flow.attention || flow.attention->stage != Attention::Stage::kScores ||
       other == nullptr || !other->uniform() || *other->uniform() > -1e4)
     site.refuse(

@@ -65,6 +65,12 @@ Constant of_one_example(Site& site, const Constant& given, const Flow& like,
     shape[k] = 1;
     if (k == axis) site.refuse("it is along the batch");
     if (given.shape()[k] == 1) continue;
+    if (const auto value = given.uniform()) {
+      Sizes own = given.shape();
+      own[k] = 1;
+      one = Constant::of_reals(own, {static_cast<float>(*value)});
+      continue;
+    }
     const auto count = static_cast<std::size_t>(given.elements()),
                inner = count / static_cast<std::size_t>(given.shape()[0]);
     for (std::size_t i = 0; k == 0 && i < count; ++i)

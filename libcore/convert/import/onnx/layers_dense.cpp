@@ -243,6 +243,35 @@ void gather(Site& site) {
   site.give(std::move(part));
 }
 
+// Of the first axes together, by a list of places in all of them.
+void gather_nd(Site& site) {
+  const Flow& flow = site.flow(0);
+  const Constant& which = site.known(1, "index");
+  const auto axes = which.shape().empty()
+                        ? 0
+                        : static_cast<std::size_t>(which.shape().back());
+  if (site.node().integer("batch_dims", 0) != 0 || axes < 1 ||
+      axes > flow.axes.size())
+    site.refuse("its indices are not those of its first axes");
+  const Sizes shape = site.shape(flow), all = which.wholes();
+  Sizes places(all.size() / axes, 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int64_t extent = shape[i % axes];
+    const std::int64_t at = all[i] < 0 ? all[i] + extent : all[i];
+    if (at < 0 || at >= extent)
+      site.refuse("its index is outside of its input");
+    places[i / axes] = places[i / axes] * extent + at;
+  }
+  const auto rest = shape.begin() + static_cast<std::ptrdiff_t>(axes);
+  std::int64_t together = 1;
+  for (std::size_t k = 0; k < axes; ++k) together *= shape[k];
+  Sizes joined{together}, made(which.shape().begin(), which.shape().end() - 1);
+  joined.insert(joined.end(), rest, shape.end());
+  made.insert(made.end(), rest, shape.end());
+  const Flow row = axes > 1 ? site.regrouped(flow, joined) : flow;
+  site.give(site.regrouped(site.taken(row, 0, places), made));
+}
+
 }  // namespace
 
 Flow Site::product(const Flow& given, std::int64_t units,
@@ -323,7 +352,10 @@ Flow Site::product(const Flow& given, std::int64_t units,
 }
 
 std::vector<Operator> dense_operators() {
-  return {{"Gemm", gemm}, {"MatMul", matmul}, {"Gather", gather}};
+  return {{"Gemm", gemm},
+          {"MatMul", matmul},
+          {"Gather", gather},
+          {"GatherND", gather_nd}};
 }
 
 }  // namespace dl::convert::onnx

@@ -181,11 +181,26 @@ void slice(Site& site) {
   site.give(std::move(flow));
 }
 
+// begin to end of a constant, along an axis.
+Constant part_of(const Site& site, const Constant& whole, std::size_t axis,
+                 std::int64_t begin, std::int64_t end) {
+  Node cut;
+  cut.op = "Slice";
+  const auto one = [](std::int64_t v) { return Constant::of_wholes({1}, {v}); };
+  const Constant from = one(begin), to = one(end),
+                 along = one(static_cast<std::int64_t>(axis));
+  const auto made = folded(cut, {&whole, &from, &to, &along});
+  if (!made) site.refuse("its parts are not those of its input");
+  return *made;
+}
+
 void split(Site& site) {
-  const Flow flow = site.flow(0);
+  const Constant* whole = site.constant(0);
+  const Sizes shape =
+      whole != nullptr ? whole->shape() : site.shape(site.flow(0));
   const std::size_t axis =
-      site.axis(site.node().integer("axis", 0), flow.axes.size());
-  const std::int64_t extent = site.extent_of(flow, axis);
+      site.axis(site.node().integer("axis", 0), shape.size());
+  const std::int64_t extent = shape[axis];
   const std::size_t outputs = site.node().out.size();
   Sizes sizes = site.list(1, "split").value_or(Sizes{});
   if (sizes.empty()) {
@@ -199,11 +214,16 @@ void split(Site& site) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 1 || sizes[i] > extent - begin)
       site.refuse("its parts are not those of " + std::to_string(extent));
+    const std::int64_t end = begin + sizes[i];
     // Of what nobody reads, nothing.
     const std::string& name = site.node().out[i];
-    if (!name.empty() && site.import().readers.count(name) > 0)
-      site.give(site.part_of(flow, axis, begin, begin + sizes[i]), i);
-    begin += sizes[i];
+    if (!name.empty() && site.import().readers.count(name) > 0) {
+      if (whole != nullptr)
+        site.give(part_of(site, *whole, axis, begin, end), i);
+      else
+        site.give(site.part_of(site.flow(0), axis, begin, end), i);
+    }
+    begin = end;
   }
 }
 

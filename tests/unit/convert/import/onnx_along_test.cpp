@@ -126,6 +126,30 @@ TEST_CASE("indices of a Gather come in any order and shape") {
   CHECK(many.gap(x, y) <= kNear);
 }
 
+TEST_CASE("a GatherND takes places of its first axes, and a Where puts some") {
+  Graph graph({-1, 2, 2});
+  graph.node("Transpose", {"x"}, "t")
+      .with("perm", Ints{1, 2, 0})
+      .wholes("i", {1, 0, 0, 1})
+      .wholes("two", {2, 2})
+      .node("Reshape", {"i", "two"}, "j")
+      .node("GatherND", {"t", "j"}, "g")
+      .node("Transpose", {"g"}, "b")
+      .end("b", 2);
+  CHECK(graph.gap({1, 2, 3, 4}, {3, 2}) <= kNear);
+  Graph put({-1, 3});
+  put.wholes("c", {0, 1, 0})
+      .reals("v", {}, {7})
+      .node("Where", {"c", "v", "x"}, "w")
+      .end("w", 3);
+  CHECK(put.gap({1, 2, 3}, {1, 7, 3}) <= kNear);
+  Graph half({-1, 2});
+  half.reals("w", {4, 1}, {1, 10, 100, 1000}).node("Split", {"w"}, "a");
+  half.graph().mutable_node(0)->add_output("b");
+  half.node("Gemm", {"x", "b"}, "y");
+  CHECK(half.gap({1, 2}, {2100}) <= kNear);
+}
+
 TEST_CASE("what is repeated stands behind itself") {
   Graph wide({-1, 1, 2});
   wide.wholes("s", {1, 3, 2}).node("Expand", {"x", "s"}, "e").end("e", 6);
