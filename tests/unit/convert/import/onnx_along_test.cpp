@@ -145,8 +145,8 @@ TEST_CASE("a GatherND takes places of its first axes, and a Where puts some") {
   CHECK(put.gap({1, 2, 3}, {1, 7, 3}) <= kNear);
   Graph half({-1, 2});
   half.reals("w", {4, 1}, {1, 10, 100, 1000}).node("Split", {"w"}, "a");
-  half.graph().mutable_node(0)->add_output("b");
-  half.node("Gemm", {"x", "b"}, "y");
+  half.graph().mutable_node(0)->add_output("second");
+  half.node("Gemm", {"x", "second"}, "y");
   CHECK(half.gap({1, 2}, {2100}) <= kNear);
 }
 
