@@ -260,6 +260,7 @@ void transposed(Site& site) {
              {"bias", c.bias != nullptr}};
   w.put_into(layer, true, "valid");
   std::vector<Value> parts;
+  parts.reserve(static_cast<std::size_t>(c.groups));
   for (std::int64_t g = 0; g < c.groups; ++g)
     parts.push_back(transposed_group(
         c, c.groups > 1 ? "group" + std::to_string(g) : "", layer, g));

@@ -136,10 +136,11 @@ std::optional<Json> upsampling(const std::vector<Scale>& scales,
                                const std::string& rounding) {
   Sizes factors;
   for (const Scale& s : scales) {
-    if (s.to % s.from != 0 || s.factor != static_cast<float>(s.to / s.from) ||
+    const std::int64_t whole = s.to / s.from;
+    if (s.to % s.from != 0 || s.factor != static_cast<float>(whole) ||
         s.to > 65535)
       return std::nullopt;
-    factors.push_back(s.to / s.from);
+    factors.push_back(whole);
   }
   const bool half = places == "half_pixel" || places == "pytorch_half_pixel";
   // For whole factors these are all the same: halves are never rounded.
