@@ -390,6 +390,50 @@ Folded triangle(const Node& node, const In& in) {
   return in[0]->whole() ? Constant::of_wholes(shape, made.wholes()) : made;
 }
 
+// Sums, means and norms along axes, as weights that are normalised have them.
+Folded reduced(const Node& node, const In& in) {
+  const Sizes& own = in[0]->shape();
+  const auto axes = list(node, in, 1, "axes");
+  if (in[0]->whole() || in[0]->elements() > kMostFolded || !axes ||
+      axes->empty())
+    return std::nullopt;
+  std::vector<bool> gone(own.size(), false);
+  for (const std::int64_t one : *axes) {
+    const std::int64_t axis = axis_of(one, own.size());
+    if (axis < 0) return std::nullopt;
+    gone[static_cast<std::size_t>(axis)] = true;
+  }
+  const bool keeps = node.integer("keepdims", 1) != 0;
+  Sizes shape, step(own.size(), 0);
+  std::int64_t count = 1, lost = 1;
+  for (std::size_t k = own.size(); k-- > 0;) {
+    if (!gone[k]) {
+      step[k] = count;
+      count *= own[k];
+    } else {
+      lost *= own[k];
+    }
+    if (!gone[k] || keeps) shape.insert(shape.begin(), gone[k] ? 1 : own[k]);
+  }
+  const bool squares = node.op == "ReduceL2" || node.op == "ReduceSumSquare";
+  std::vector<double> sums(static_cast<std::size_t>(count), 0);
+  for (std::int64_t i = 0; i < in[0]->elements(); ++i) {
+    std::int64_t rest = i, to = 0;
+    for (std::size_t k = own.size(); k-- > 0; rest /= own[k])
+      to += rest % own[k] * step[k];
+    const double value = in[0]->at(static_cast<std::size_t>(i));
+    sums[static_cast<std::size_t>(to)] += squares ? value * value : value;
+  }
+  std::vector<float> values;
+  values.reserve(sums.size());
+  for (const double sum : sums)
+    values.push_back(static_cast<float>(node.op == "ReduceL2" ? std::sqrt(sum)
+                                        : node.op == "ReduceMean"
+                                            ? sum / static_cast<double>(lost)
+                                            : sum));
+  return Constant::of_reals(shape, std::move(values));
+}
+
 Folded product(const Node& node, const In& in) {
   if (list(node, in, 1, "axes").value_or(Sizes{0}) != Sizes{0} ||
       in[0]->shape().size() != 1)
@@ -427,6 +471,9 @@ std::optional<Constant> folded(const Node& node, const In& in) {
   if (op == "Cast") return cast(node, x);
   if (op == "ConstantOfShape") return filled(in);
   if (op == "ReduceProd") return product(node, in);
+  if (op == "ReduceMean" || op == "ReduceSum" || op == "ReduceL2" ||
+      op == "ReduceSumSquare")
+    return reduced(node, in);
   if (op == "Trilu") return triangle(node, in);
   if (op == "Range") return ranged(in);
   if (op == "Where") return chosen(in);

@@ -50,11 +50,8 @@ std::optional<Json> with_parameter(const Site& site) {
   const std::string& op = node.op;
   if (op == "LeakyRelu")
     return Json{{"type", "leaky_relu"}, {"alpha", node.number("alpha", 0.01)}};
-  if (op == "Elu" || op == "Celu") {
-    const double alpha = node.number("alpha", 1);
-    if (op == "Celu" && alpha != 1) return std::nullopt;
-    return Json{{"type", "elu"}, {"alpha", alpha}};
-  }
+  if (op == "Elu" || (op == "Celu" && node.number("alpha", 1) == 1))
+    return Json{{"type", "elu"}, {"alpha", node.number("alpha", 1)}};
   if (op == "ThresholdedRelu")
     return Json{{"type", "thresholded_relu"},
                 {"theta", node.number("alpha", 1)}};
@@ -260,14 +257,12 @@ Json take_activation(Site& site, std::size_t rank) {
 std::vector<Operator> activation_operators() {
   std::vector<Operator> all = {{"LeakyRelu", activation},
                                {"Elu", activation},
-                               {"Celu", activation},
                                {"ThresholdedRelu", activation},
                                {"Selu", activation},
                                {"HardSigmoid", activation},
                                {"Gelu", activation},
                                {"Swish", activation},
                                {"CappedRelu", activation},
-                               {"Clip", activation},
                                {"HardSwish", hard_swish},
                                {"Softmax", softmax},
                                {"LogSoftmax", softmax},

@@ -263,7 +263,9 @@ Flow attention_layer(Site& site, const Flow& flow, const Linear* output) {
 Flow Site::real(const Flow& flow) {
   if (!flow.attention) return flow;
   if (flow.attention->stage != Stage::kMixed)
-    refuse("it reads the scores of an attention, which no layer gives");
+    refuse(
+        "it reads a product of two computed matrices, or weights of an "
+        "attention, which no layer gives");
   const Flow layer = attention_layer(*this, flow, nullptr);
   Flow made;
   made.axes = flow.axes;

@@ -1,225 +1,12 @@
-// Several values as one, and values with constants.
+// Several values as one.
 
 #include <algorithm>
 #include <cmath>
 
-#include "libcore/convert/import/onnx/numbers.h"
-#include "libcore/convert/import/onnx/pattern.h"
-#include "libcore/convert/import/onnx/site.h"
+#include "libcore/convert/import/onnx/combine.h"
 
 namespace dl::convert::onnx {
 namespace {
-
-// Along which axis of [..] the constant's numbers differ; none: several.
-struct Spread {
-  std::size_t axes = 0;  // along how many
-  std::size_t axis = 0;  // along which, if one
-};
-Spread spread_of(const Constant& constant, std::size_t rank) {
-  Spread spread;
-  const Sizes& own = constant.shape();
-  for (std::size_t k = 0; k < own.size(); ++k)
-    if (own[k] != 1) {
-      ++spread.axes;
-      spread.axis = rank + k - own.size();
-    }
-  return spread;
-}
-
-Flow unary(Site& site, const Flow& given, const char* part, Json layer) {
-  Flow flow = site.real(given);
-  static_cast<Value&>(flow) = site.add(part, std::move(layer), {flow});
-  flow.linear = nullptr;
-  flow.positive = false;
-  return flow;
-}
-
-// y = factor x + amount
-Flow line(Site& site, const Flow& given, double factor, double amount) {
-  Flow flow = given;
-  if (!std::isfinite(factor) || !std::isfinite(amount))
-    site.refuse("its constant is not finite");
-  if (factor != 1) {
-    const auto linear = flow.linear;
-    flow = unary(site, flow, amount == 0 ? "" : "factor",
-                 {{"type", "scale"}, {"factor", factor}});
-    if (linear) {
-      Linear scaled = *linear;
-      scaled.factor *= factor;
-      flow.linear = std::make_shared<const Linear>(std::move(scaled));
-    }
-  }
-  if (amount != 0)
-    flow = unary(site, flow, "", {{"type", "shift"}, {"amount", amount}});
-  return flow;
-}
-
-Constant mapped(const Constant& from, double (*f)(double)) {
-  std::vector<float> all = from.reals();
-  for (float& one : all) one = static_cast<float>(f(one));
-  const auto size = static_cast<std::int64_t>(all.size());
-  return Constant::of_reals({size}, std::move(all));
-}
-
-// Whether a mask lets query i see keys up to i alone, or (all) everything;
-// seen, hidden: what it says of them.
-enum class Mask { kAll, kCausal, kOther };
-Mask mask_of(const Constant& mask, const tensor::Shape& scores,
-             bool (*hides)(double)) {
-  const auto all = broadcast(mask, {scores[1], scores[2]});
-  const Sizes& own = mask.shape();
-  Constant last = mask;
-  if (!all && own.size() > 2 && mask.elements() == scores[1] * scores[2])
-    last = mask.reshaped({scores[1], scores[2]});
-  const Constant* seen = all ? &*all : &last;
-  if (seen->elements() != scores[1] * scores[2]) return Mask::kOther;
-  bool none = true, causal = true;
-  for (std::int64_t i = 0; i < scores[1]; ++i)
-    for (std::int64_t j = 0; j < scores[2]; ++j) {
-      const bool hidden =
-          hides(seen->at(static_cast<std::size_t>(i * scores[2] + j)));
-      none = none && !hidden;
-      causal = causal && hidden == (j > i);
-    }
-  return none ? Mask::kAll : causal ? Mask::kCausal : Mask::kOther;
-}
-
-Flow masked(Site& site, const Flow& given, const Constant& mask,
-            bool (*hides)(double)) {
-  const Mask kind = mask_of(mask, given.shape(), hides);
-  if (kind == Mask::kOther)
-    site.refuse(
-        "its mask is a constant that is not causal; a causal one or none would "
-        "be needed");
-  Flow flow = given;
-  Attention next = *given.attention;
-  next.causal = next.causal || kind == Mask::kCausal;
-  flow.attention = std::make_shared<const Attention>(std::move(next));
-  return flow;
-}
-
-// Scores and weights of an attention: what scales them, and what masks them.
-Flow attended_with(Site& site, const Flow& flow, const Constant& constant) {
-  const std::string& op = site.node().op;
-  const bool scores = flow.attention->stage == Attention::Stage::kScores;
-  if (scores && (op == "Mul" || op == "Div") && constant.elements() == 1) {
-    Flow made = flow;
-    Attention next = *flow.attention;
-    next.scale *= op == "Mul" ? constant.at(0) : 1 / constant.at(0);
-    made.attention = std::make_shared<const Attention>(std::move(next));
-    return made;
-  }
-  if (scores && op == "Add")
-    return masked(site, flow, constant, [](double v) { return v < -1e4; });
-  // What is not seen has weight 0 already.
-  if (!scores && op == "Mul")
-    return masked(site, flow, constant, [](double v) { return v == 0; });
-  site.refuse(
-      "it changes what an attention attends to; a scale or a causal "
-      "mask would be needed");
-}
-
-// A table [steps, features] that is added to each example.
-std::optional<Flow> positions(Site& site, const Flow& given,
-                              const Constant& table) {
-  const Sizes shape = site.shape(given);
-  if (table.elements() > kMostFolded) return std::nullopt;
-  std::vector<std::size_t> axes;
-  const Sizes& own = table.shape();
-  for (std::size_t k = 0; k < own.size(); ++k)
-    if (own[k] != 1) axes.push_back(shape.size() + k - own.size());
-  if (own.size() > shape.size() || axes.size() != 2) return std::nullopt;
-  if (!given.node.empty() && given.form.tokens) return std::nullopt;
-  Flow flow = site.plain(given);
-  if (flow.shape().rank() != 2 || flow.axes[axes[0]].size() != 1 ||
-      table.elements() != flow.shape().elements())
-    return std::nullopt;
-  flow = site.with_last(flow, axes[1]);
-  Flow made = flow;
-  static_cast<Value&>(made) =
-      site.add("", {{"type", "positional_embedding"}}, {flow});
-  site.fill(made.node, "weight", [table](std::span<float> to) {
-    for (std::size_t i = 0; i < to.size(); ++i)
-      to[i] = static_cast<float>(table.at(i));
-  });
-  made.linear = nullptr;
-  made.positive = false;
-  return made;
-}
-
-// Whether an input is called as what a module learns is, and not as a buffer or
-// a constant of its code.
-bool is_parameter(const Site& site, std::size_t i) {
-  const std::string& name = site.node().input(i);
-  const std::string last = name.substr(name.find_last_of("./") + 1);
-  constexpr std::string_view kLearnt[] = {"weight", "bias", "gamma", "beta"};
-  return std::ranges::find(kLearnt, last) != std::end(kLearnt);
-}
-
-Flow with_constant(Site& site, const Flow& flow, const Constant& given,
-                   bool constant_first) {
-  const std::string& op = site.node().op;
-  if (flow.attention && flow.attention->stage != Attention::Stage::kMixed &&
-      !constant_first)
-    return attended_with(site, flow, given);
-  site.move_channels(flow);
-  const Spread spread = spread_of(given, flow.axes.size());
-  if (given.elements() < 1 || given.shape().size() > flow.axes.size() + 1)
-    site.refuse("its constant does not fit its input");
-  if (spread.axes == 0) {
-    const double number = given.at(0);
-    if (op == "Add") return line(site, flow, 1, number);
-    if (op == "Mul") return line(site, flow, number, 0);
-    if (op == "Sub")
-      return constant_first ? line(site, flow, -1, number)
-                            : line(site, flow, 1, -number);
-    if (op == "Div" && !constant_first && number != 0)
-      return line(site, flow, 1 / number, 0);
-    site.refuse("it divides by a value; a number would be needed");
-  }
-  if (spread.axes > 1) {
-    if (op == "Add")
-      if (auto made = positions(site, flow, given)) return *made;
-    site.refuse("its constant differs along " + std::to_string(spread.axes) +
-                " axes; one, or a table added to a sequence, would be needed");
-  }
-  if (constant_first && op != "Add" && op != "Mul")
-    site.refuse("its constant comes first; a number would be needed");
-  if (spread.axis >= flow.axes.size())
-    site.refuse("its constant has more dimensions than its input");
-  if (site.extent_of(flow, spread.axis) != given.elements())
-    site.refuse("its constant has " + std::to_string(given.elements()) +
-                " numbers for an axis of " +
-                std::to_string(site.extent_of(flow, spread.axis)));
-  const bool trains = is_parameter(site, constant_first ? 0 : 1);
-  if (op == "Add")
-    return scaled_by(site, flow, spread.axis, nullptr, &given, trains);
-  if (op == "Mul") {
-    // What is added to it next belongs to it.
-    const Node* next = site.only_reader();
-    if (next != nullptr && next->op == "Add" && next->domain.empty() &&
-        next->in.size() == 2) {
-      const Site adder(site.import(), *next);
-      const Constant* offset =
-          adder.constant(next->in[0] == site.output() ? 1 : 0);
-      if (offset != nullptr && offset->elements() == given.elements() &&
-          offset->shape().size() <= flow.axes.size()) {
-        const Spread other = spread_of(*offset, flow.axes.size());
-        if (other.axes == 1 && other.axis == spread.axis) {
-          site.take_over(next);
-          return scaled_by(site, flow, spread.axis, &given, offset, trains);
-        }
-      }
-    }
-    return scaled_by(site, flow, spread.axis, &given, nullptr, trains);
-  }
-  if (op == "Sub") {
-    const Constant minus = mapped(given, [](double v) { return -v; });
-    return scaled_by(site, flow, spread.axis, nullptr, &minus);
-  }
-  const Constant part = mapped(given, [](double v) { return 1 / v; });
-  return scaled_by(site, flow, spread.axis, &part, nullptr);
-}
 
 Flow together(Site& site, const char* type) {
   std::vector<Flow> flows;
@@ -268,88 +55,41 @@ void several(Site& site, const char* type) {
 void sum(Site& site) { several(site, "add"); }
 void mean(Site& site) { several(site, "average"); }
 
-// A bound of 0 is that of a rectifier.
-void largest(Site& site) {
-  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-    if (const Constant* bound = site.constant(i);
-        bound != nullptr && site.node().in.size() == 2 &&
-        bound->elements() == 1 && bound->at(0) == 0) {
-      Flow flow = unary(site, site.flow(1 - i), "",
-                        {{"type", "activation"}, {"activation", "relu"}});
-      flow.positive = true;
-      return site.give(std::move(flow));
-    }
-  several(site, "max");
+void bound(Site& site, const char* type) {
+  if (auto made = bounded_by(site, std::string_view(type) == "max"))
+    return site.give(std::move(*made));
+  several(site, type);
 }
-void smallest(Site& site) { several(site, "min"); }
+void largest(Site& site) { bound(site, "max"); }
+void smallest(Site& site) { bound(site, "min"); }
 
 void negate(Site& site) { site.give(line(site, site.flow(0), -1, 0)); }
 
-// A square is a product with itself.
+// Whole powers are products: of squares, and of squares of these.
 void power(Site& site) {
   const Constant& exponent = site.known(1, "exponent");
-  if (exponent.elements() == 1 && exponent.at(0) == 1)
-    return site.give(site.flow(0));
-  if (exponent.elements() != 1 || exponent.at(0) != 2)
+  const double given = exponent.elements() == 1 ? exponent.at(0) : 0;
+  constexpr int kMost = 16;
+  if (given != std::round(given) || given < 1 || given > kMost)
     site.refuse(
-        "its exponent is not 1, 2 or 3; a layer of powers would be "
-        "needed");
-  Flow flow = site.real(site.flow(0));
-  static_cast<Value&>(flow) =
-      site.add("", {{"type", "multiply"}}, {flow, flow});
-  flow.linear = nullptr;
-  flow.positive = true;
-  site.give(std::move(flow));
-}
-
-void concatenate(Site& site) {
-  std::vector<Flow> flows;
-  flows.reserve(site.node().in.size());
-  for (std::size_t i = 0; i < site.node().in.size(); ++i)
-    flows.push_back(site.plain(site.flow(i)));
-  if (flows.empty()) site.refuse("it has no inputs");
-  if (flows.size() == 1) return site.give(flows[0]);
-  const std::size_t rank = flows[0].axes.size();
-  const std::size_t axis = site.axis(site.node().integer("axis", 0), rank);
-  // All in the order of the first, with the axis in it, though it be of 1.
-  std::vector<std::size_t> order;
-  for (int one = 0; one < flows[0].shape().rank(); ++one)
-    for (std::size_t k = 0; k < rank; ++k)
-      if (flows[0].axes[k] == Axis{one}) order.push_back(k);
-  if (std::ranges::count(order, axis) == 0) order.push_back(axis);
-  Flow made;
-  made.positive = std::ranges::all_of(flows, &Flow::positive);
-  std::vector<Value> values;
-  for (const Flow& flow : flows) {
-    std::vector<Axis> ours;
-    for (std::size_t k = 0; k < rank; ++k)
-      if (flow.axes.size() != rank ||
-          (std::ranges::count(flow.axes[k], kBatch) > 0) !=
-              (std::ranges::count(flows[0].axes[k], kBatch) > 0) ||
-          (k != axis && site.extent_of(flow, k) != site.extent_of(flows[0], k)))
-        site.refuse("its inputs differ along other axes than its own");
-    for (const std::size_t k : order) {
-      if (flow.axes[k].size() > 1 ||
-          std::ranges::count(flow.axes[k], kBatch) > 0)
-        site.refuse("it is along the batch");
-      ours.push_back(flow.axes[k]);
+        "its exponent is not a whole number from 1 to 16; a layer of "
+        "powers would be needed");
+  auto left = static_cast<int>(given);
+  Flow square = site.real(site.flow(0));
+  std::optional<Flow> made;
+  for (; left > 0; left /= 2) {
+    if (left % 2 != 0 && made) {
+      const bool positive = made->positive && square.positive;
+      static_cast<Value&>(*made) =
+          site.add("", {{"type", "multiply"}}, {*made, square});
+      made->positive = positive;
+      made->linear = nullptr;
+    } else if (left % 2 != 0) {
+      made = square;
     }
-    values.push_back(site.shaped(flow, ours));
+    if (left > 1) square = squared(site, square);
   }
-  const auto at = std::ranges::find(order, axis) - order.begin();
-  Json layer{{"type", "merge"}};
-  if (at + 1 != static_cast<std::ptrdiff_t>(order.size())) layer["axis"] = at;
-  static_cast<Value&>(made) = site.add("", std::move(layer), values);
-  for (std::size_t k = 0; k < rank; ++k) {
-    const auto found = std::ranges::find(order, k);
-    if (found != order.end())
-      made.axes.push_back({static_cast<int>(found - order.begin())});
-    else
-      made.axes.push_back(std::ranges::count(flows[0].axes[k], kBatch) > 0
-                              ? Axis{kBatch}
-                              : Axis{});
-  }
-  site.give(std::move(made));
+  site.give(std::move(*made));
 }
 
 // A constant that hides what a query does not see.
@@ -359,6 +99,20 @@ void where(Site& site) {
   const std::size_t scores = hidden != nullptr ? 1 : 2;
   const Constant* other = site.constant(3 - scores);
   const Flow& flow = site.flow(scores);
+  // A number in place of some, whichever the example.
+  if (!flow.attention && other != nullptr && other->uniform() &&
+      std::isfinite(*other->uniform()) && !condition.repeats()) {
+    std::vector<float> kept = condition.reals(), put;
+    for (float& one : kept) {
+      one = (one != 0) == (scores == 1) ? 1.0F : 0.0F;
+      put.push_back((1 - one) * static_cast<float>(*other->uniform()));
+    }
+    const Constant factor =
+        Constant::of_reals(condition.shape(), std::move(kept));
+    const Constant offset =
+        Constant::of_reals(condition.shape(), std::move(put));
+    return site.give(scaled_by_each(site, flow, &factor, &offset));
+  }
   if (!flow.attention || flow.attention->stage != Attention::Stage::kScores ||
       other == nullptr || !other->uniform() || *other->uniform() > -1e4)
     site.refuse(
@@ -378,7 +132,12 @@ void of_vectors(Site& site, const char* type) {
   const Sizes axes = node.integers("axes", {});
   if (axes.size() != 1) site.refuse("it sums up more than one axis");
   const std::size_t axis = site.axis(axes[0], rank);
-  for (Flow& flow : flows) flow = site.with_last(flow, axis);
+  for (Flow& flow : flows) {
+    flow = site.with_last(flow, axis);
+    if (node.op == "CosineSimilarity")
+      static_cast<Value&>(flow) = site.add(
+          "length", {{"type", "l2_normalize"}, {"epsilon", 1e-16}}, {flow});
+  }
   Json layer{{"type", type}};
   if (node.has("epsilon")) layer["epsilon"] = node.number("epsilon", 0);
   Flow made = flows[0];
@@ -409,6 +168,7 @@ std::vector<Operator> combine_operators() {
           {"Concat", concatenate},
           {"Where", where},
           {"Dot", dot},
+          {"CosineSimilarity", dot},
           {"L2Distance", distance}};
 }
 

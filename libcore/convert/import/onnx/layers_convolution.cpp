@@ -163,9 +163,10 @@ void conv(Site& site) {
     site.refuse("its kernel is for " +
                 std::to_string(c.kernel.shape()[1] * c.groups) +
                 " channels, its input has " + std::to_string(c.channels));
-  if (c.groups > 1024) site.refuse("it has more than 1024 groups");
-  const char* padding = pad(c);
   const bool by_channel = c.groups > 1 && c.groups == c.channels && axes < 3;
+  if (c.groups > 1024 && !by_channel)
+    site.refuse("it has more than 1024 groups");
+  const char* padding = pad(c);
   Json layer{{"bias", c.bias != nullptr}};
   Json activation;
   if (by_channel || c.groups == 1) {
@@ -185,18 +186,60 @@ void conv(Site& site) {
   site.give(std::move(made));
 }
 
+// Of a kernel [channels, filters, ...] what is for `in` channels from `begin`
+// on.
+Fill transposed_fill(const Constant& kernel, std::int64_t begin,
+                     std::int64_t in) {
+  const Sizes& shape = kernel.shape();
+  const std::int64_t filters = shape[1],
+                     points = kernel.elements() / (shape[0] * filters);
+  return [=](std::span<float> to) {  // [filters, ..., channels]
+    std::size_t i = 0;
+    for (std::int64_t f = 0; f < filters; ++f)
+      for (std::int64_t p = 0; p < points; ++p)
+        for (std::int64_t c = 0; c < in; ++c)
+          to[i++] = static_cast<float>(kernel.at(static_cast<std::size_t>(
+              ((begin + c) * filters + f) * points + p)));
+  };
+}
+
+// The part of the channels that a group of a transposed convolution reads.
+Value transposed_group(Convolution& c, const std::string& part, Json layer,
+                       std::int64_t group) {
+  const std::int64_t in = c.channels / c.groups, out = c.kernel.shape()[1];
+  Value value = c.input;
+  if (c.groups > 1)
+    value = c.site.add(
+        part + ".in",
+        {{"type", "subset"}, {"begin", group * in}, {"end", (group + 1) * in}},
+        {value});
+  value = c.site.add(part, std::move(layer), {value});
+  c.site.fill(value.node, "weight", transposed_fill(c.kernel, group * in, in));
+  if (c.bias != nullptr)
+    c.site.fill(value.node, "bias",
+                [bias = *c.bias, first = group * out](std::span<float> to) {
+                  for (std::size_t i = 0; i < to.size(); ++i)
+                    to[i] = static_cast<float>(
+                        bias.at(static_cast<std::size_t>(first) + i));
+                });
+  return value;
+}
+
 // What the pads leave out is cut; what output_padding adds is left in.
 void transposed(Site& site) {
   Convolution c = convolution_of(site);
   const std::size_t axes = c.window.axes();
-  if (axes > 2 || c.groups != 1)
-    site.refuse(axes > 2 ? "it is over a volume; a transposed convolution of "
-                           "images would be needed"
-                         : "it has groups; one would be needed");
+  if (axes > 2)
+    site.refuse(
+        "it is over a volume; a transposed convolution of images would be "
+        "needed");
+  if (c.groups > 1024) site.refuse("it has more than 1024 groups");
   if (c.kernel.shape()[0] != c.channels)
     site.refuse("its kernel is for " + std::to_string(c.kernel.shape()[0]) +
                 " channels, its input has " + std::to_string(c.channels));
   const std::int64_t filters = c.kernel.shape()[1];
+  if (c.bias != nullptr && c.bias->elements() != filters * c.groups)
+    site.refuse("its bias is not one number for each filter");
   Window& w = c.window;
   if (site.node().text("auto_pad", "NOTSET") != "NOTSET" ||
       site.node().has("output_shape"))
@@ -216,13 +259,13 @@ void transposed(Site& site) {
              {"filters", filters},
              {"bias", c.bias != nullptr}};
   w.put_into(layer, true, "valid");
-  Value value = site.add("", std::move(layer), {c.input});
-  std::vector<int> order = {1};
-  for (std::size_t k = 0; k < axes; ++k)
-    order.push_back(static_cast<int>(k) + 2);
-  order.push_back(0);
-  site.fill(value.node, "weight", kernel_fill(c.kernel, order, 0, c.channels));
-  if (c.bias != nullptr) site.fill(value.node, "bias", as_is(*c.bias));
+  std::vector<Value> parts;
+  parts.reserve(static_cast<std::size_t>(c.groups));
+  for (std::int64_t g = 0; g < c.groups; ++g)
+    parts.push_back(transposed_group(
+        c, c.groups > 1 ? "group" + std::to_string(g) : "", layer, g));
+  Value value =
+      parts.size() == 1 ? parts[0] : site.add("", {{"type", "merge"}}, parts);
   if (axes == 1)
     value =
         site.reshaped(value, {value.shape()[0], value.shape()[2]}, "series");

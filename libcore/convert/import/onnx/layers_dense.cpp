@@ -99,8 +99,19 @@ Value product_of_rows(Site& site, Value value, Json layer, std::int64_t units,
   return site.reshaped(value, out, "back");
 }
 
+// As the first step of a recurrent layer whose steps are written out.
+[[noreturn]] void refuse_constants(const Site& site) {
+  site.refuse(
+      "it multiplies two constants, as a recurrent layer does with its first "
+      "state where each step is written out; an RNN, GRU or LSTM of ONNX "
+      "would be needed, as torch.onnx.export writes of torch.nn.RNN, GRU and "
+      "LSTM with dynamo=False");
+}
+
 void gemm(Site& site) {
   const Node& node = site.node();
+  if (site.constant(0) != nullptr && site.constant(1) != nullptr)
+    refuse_constants(site);
   if (node.number("alpha", 1) != 1 || node.number("beta", 1) != 1 ||
       node.integer("transA", 0) != 0)
     site.refuse("it scales or transposes its input; W x + b would be needed");
@@ -138,11 +149,18 @@ void matmul(Site& site) {
         "it multiplies two computed matrices, which are no scores or values of "
         "an attention; a layer for that would be needed");
   }
-  if (site.constant(0) != nullptr && weight != nullptr)
-    site.refuse(
-        "it multiplies two constants, as a recurrent layer does with its first "
-        "state where each step is written out; an RNN, GRU or LSTM of ONNX "
-        "would be needed, as torch.onnx.export writes with dynamo=False");
+  if (site.constant(0) != nullptr && weight != nullptr) refuse_constants(site);
+  if (const Constant* first = site.constant(0)) {
+    const Flow& flow = site.flow(1);
+    if (first->shape().size() != 2 || flow.axes.size() < 2)
+      site.refuse("its first factor is no matrix");
+    const std::size_t axis = flow.axes.size() - 2;
+    if (first->shape()[1] != site.extent_of(flow, axis))
+      site.refuse("its matrix is for " + std::to_string(first->shape()[1]) +
+                  " rows, its input has " +
+                  std::to_string(site.extent_of(flow, axis)));
+    return site.give(site.through(flow, axis, *first, !is_parameter(site, 0)));
+  }
   Flow flow = site.flow(0);
   const Constant& known = site.known(1, "second factor");
   Constant matrix = known;
@@ -186,31 +204,6 @@ void embedding(Site& site, const Constant& table) {
   site.give(std::move(made));
 }
 
-// Places of an axis in another order, as of channels BGR: each by itself, and
-// side by side.
-Flow rearranged(Site& site, const Flow& given, std::size_t axis,
-                const Sizes& order) {
-  constexpr std::size_t kMost = 64;
-  if (order.size() > kMost)
-    site.refuse(
-        "it takes its input in another order; a run of indices, or up to 64 "
-        "of them, would be needed");
-  Flow flow = site.with_last(given, axis);
-  const int last = flow.shape().rank() - 1;
-  std::vector<Value> parts;
-  for (const std::int64_t at : order) {
-    if (at < 0 || at >= flow.shape()[last])
-      site.refuse("its index is outside of its input");
-    parts.push_back(site.add(
-        "at" + std::to_string(parts.size()),
-        {{"type", "subset"}, {"axis", last}, {"begin", at}, {"end", at + 1}},
-        {flow}));
-  }
-  static_cast<Value&>(flow) = site.add("", {{"type", "merge"}}, parts);
-  flow.linear = nullptr;
-  return flow;
-}
-
 void gather(Site& site) {
   if (const Constant* table = site.constant(0)) return embedding(site, *table);
   const Flow& flow = site.flow(0);
@@ -218,30 +211,15 @@ void gather(Site& site) {
   const std::size_t axis =
       site.axis(site.node().integer("axis", 0), flow.axes.size());
   const std::int64_t extent = site.extent_of(flow, axis);
-  if (which.elements() < 1 || which.elements() > extent)
-    site.refuse("it takes other than a part of its input");
-  std::int64_t begin = which.whole_at(0);
-  if (begin < 0) begin += extent;
-  const std::int64_t count = which.elements();
-  Sizes order = which.wholes();
-  bool run = true;
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::int64_t& at = order[static_cast<std::size_t>(i)];
-    if (at < 0) at += extent;
-    run = run && at == begin + i;
+  Sizes places = which.wholes();
+  bool run = !places.empty();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0) places[i] += extent;
+    run = run && places[i] == places[0] + static_cast<std::int64_t>(i);
   }
-  if (!run) {
-    if (which.shape().size() != 1)
-      site.refuse(
-          "it takes its input in another order; a list of indices would be "
-          "needed");
-    site.move_channels(flow);
-    return site.give(rearranged(site, flow, axis, order));
-  }
-  if (begin < 0 || begin + count > extent)
-    site.refuse("its index is outside of its input");
+  if (!run) site.move_channels(flow);
   // The last step of a sequence is a layer of its own.
-  if (which.shape().empty() && begin == extent - 1 && flow.form.steps &&
+  if (which.shape().empty() && places[0] == extent - 1 && flow.form.steps &&
       flow.axes[axis] == Axis{0} && flow.shape().rank() == 2 && extent > 1) {
     Flow made;
     static_cast<Value&>(made) = site.add("", {{"type", "last_step"}}, {flow});
@@ -253,16 +231,52 @@ void gather(Site& site) {
     }
     return site.give(std::move(made));
   }
-  Flow part = site.part_of(flow, axis, begin, begin + count);
-  if (which.shape().empty()) part = site.squeezed(std::move(part), {axis});
+  Flow part = site.taken(flow, axis, places);
+  if (which.shape().empty()) {
+    part = site.squeezed(std::move(part), {axis});
+  } else if (which.shape().size() > 1) {
+    Sizes shape = site.shape(part);
+    const auto at = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+    shape.insert(shape.erase(at), which.shape().begin(), which.shape().end());
+    part = site.regrouped(part, shape);
+  }
   site.give(std::move(part));
+}
+
+// Of the first axes together, by a list of places in all of them.
+void gather_nd(Site& site) {
+  const Flow& flow = site.flow(0);
+  const Constant& which = site.known(1, "index");
+  const auto axes = which.shape().empty()
+                        ? 0
+                        : static_cast<std::size_t>(which.shape().back());
+  if (site.node().integer("batch_dims", 0) != 0 || axes < 1 ||
+      axes > flow.axes.size())
+    site.refuse("its indices are not those of its first axes");
+  const Sizes shape = site.shape(flow), all = which.wholes();
+  Sizes places(all.size() / axes, 0);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int64_t extent = shape[i % axes];
+    const std::int64_t at = all[i] < 0 ? all[i] + extent : all[i];
+    if (at < 0 || at >= extent)
+      site.refuse("its index is outside of its input");
+    places[i / axes] = places[i / axes] * extent + at;
+  }
+  const auto rest = shape.begin() + static_cast<std::ptrdiff_t>(axes);
+  std::int64_t together = 1;
+  for (std::size_t k = 0; k < axes; ++k) together *= shape[k];
+  Sizes joined{together}, made(which.shape().begin(), which.shape().end() - 1);
+  joined.insert(joined.end(), rest, shape.end());
+  made.insert(made.end(), rest, shape.end());
+  const Flow row = axes > 1 ? site.regrouped(flow, joined) : flow;
+  site.give(site.regrouped(site.taken(row, 0, places), made));
 }
 
 }  // namespace
 
 Flow Site::product(const Flow& given, std::int64_t units,
                    const Constant& weight, bool columns_first,
-                   const Constant* bias, Json activation) {
+                   const Constant* bias, Json activation, bool frozen) {
   if (given.axes.empty()) refuse("its input is a single number");
   const std::size_t last = given.axes.size() - 1;
   const std::int64_t columns = weight.shape()[columns_first ? 0 : 1];
@@ -303,6 +317,7 @@ Flow Site::product(const Flow& given, std::int64_t units,
                     std::ranges::count(flow.axes[last], one) == 0);
   Json layer{{"bias", bias != nullptr}};
   if (!activation.is_null()) layer["activation"] = activation;
+  if (frozen && !import_->inputs->all_frozen) layer["frozen"] = true;
   Flow made;
   std::string name;
   std::vector<std::size_t> from;
@@ -337,7 +352,10 @@ Flow Site::product(const Flow& given, std::int64_t units,
 }
 
 std::vector<Operator> dense_operators() {
-  return {{"Gemm", gemm}, {"MatMul", matmul}, {"Gather", gather}};
+  return {{"Gemm", gemm},
+          {"MatMul", matmul},
+          {"Gather", gather},
+          {"GatherND", gather_nd}};
 }
 
 }  // namespace dl::convert::onnx

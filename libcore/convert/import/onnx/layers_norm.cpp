@@ -61,43 +61,64 @@ void batch_norm(Site& site) {
   site.give(std::move(flow));
 }
 
-// All axes from one on, as one, and back.
+// Weights of a norm differ along the axes alone that it is over.
+void want_along(const Site& site, const Constant* constant,
+                const std::vector<bool>& over) {
+  if (constant == nullptr || constant->elements() == 1) return;
+  const Sizes& own = constant->shape();
+  std::size_t seen = own.size() > over.size() ? own.size() - over.size() : 0;
+  for (std::size_t k = 0; k < own.size(); ++k)
+    if (own[k] != 1 && (k < seen || !over[over.size() + k - own.size()]))
+      site.refuse("its factors differ along other axes than it is over");
+}
+
+// All axes from one on, as one, and back; or another one alone.
 void layer_norm(Site& site) {
   const Node& node = site.node();
   Flow flow = site.real(site.flow(0));
   const std::size_t rank = flow.axes.size();
-  std::size_t first = site.axis(node.integer("axis", -1), rank);
-  if (node.has("axes")) {
-    const Sizes axes = node.integers("axes", {});
-    first = rank;
-    for (const std::int64_t one : axes)
-      first = std::min(first, site.axis(one, rank));
-    if (axes.empty() || first + axes.size() != rank)
-      site.refuse("it is over other than the last axes");
-  }
+  std::vector<bool> over(rank, false);
+  if (node.has("axes"))
+    for (const std::int64_t one : node.integers("axes", {}))
+      over[site.axis(one, rank)] = true;
+  else
+    std::fill(over.begin() + static_cast<std::ptrdiff_t>(
+                                 site.axis(node.integer("axis", -1), rank)),
+              over.end(), true);
+  const auto first =
+      static_cast<std::size_t>(std::ranges::find(over, true) - over.begin());
+  const auto axes = static_cast<std::size_t>(std::ranges::count(over, true));
+  if (axes == 0 || (axes > 1 && first + axes != rank))
+    site.refuse("it is over other than one axis, or the last ones");
   const Sizes shape = site.shape(flow);
-  Sizes joined(shape.begin(),
-               shape.begin() + static_cast<std::ptrdiff_t>(first));
   std::int64_t count = 1;
-  for (std::size_t k = first; k < rank; ++k) count *= shape[k];
-  joined.push_back(count);
-  if (first + 1 < rank) flow = site.regrouped(flow, joined);
+  for (std::size_t k = 0; k < axes; ++k) count *= shape[first + k];
+  if (axes > 1) {
+    Sizes joined(shape.begin(),
+                 shape.begin() + static_cast<std::ptrdiff_t>(first));
+    joined.push_back(count);
+    flow = site.regrouped(flow, joined);
+  }
   flow = site.with_last(flow, first);
   const Constant *gamma = optional(site, 1, "factor"),
                  *beta = optional(site, 2, "offset");
-  want_count(site, gamma, count);
-  want_count(site, beta, count);
+  for (const Constant* one : {gamma, beta}) {
+    want_count(site, one, count);
+    want_along(site, one, over);
+  }
   flow.linear = nullptr;
   flow.positive = false;
   static_cast<Value&>(flow) = site.add(
       "", {{"type", "layer_norm"}, {"epsilon", epsilon_of(site)}}, {flow});
   site.fill(flow.node, "gamma", numbers(gamma, 1));
   site.fill(flow.node, "beta", numbers(beta, 0));
-  if (first + 1 < rank) flow = site.regrouped(flow, shape);
+  if (axes > 1) flow = site.regrouped(flow, shape);
   site.give(std::move(flow));
 }
 
-// Channels [.., c] in groups; each channel has its factor.
+// Channels [.., c] in groups; each channel has its factor.  Of a series it is
+// over all steps, as of an image that is one row; the layer sees the steps
+// of a sequence by themselves.
 Flow group_norm(Site& site, const Flow& given, std::int64_t groups,
                 const Constant* gamma, const Constant* beta) {
   Flow flow = given;
@@ -105,13 +126,19 @@ Flow group_norm(Site& site, const Flow& given, std::int64_t groups,
   want_count(site, beta, flow.shape().back());
   flow.linear = nullptr;
   flow.positive = false;
-  static_cast<Value&>(flow) = site.add("",
-                                       {{"type", "group_norm"},
-                                        {"groups", groups},
-                                        {"epsilon", epsilon_of(site)}},
-                                       {flow});
-  site.fill(flow.node, "gamma", numbers(gamma, 1));
-  site.fill(flow.node, "beta", numbers(beta, 0));
+  Value from = flow;
+  const Sizes shape(flow.shape().extents().begin(),
+                    flow.shape().extents().end());
+  if (shape.size() == 2)
+    from = site.reshaped(from, {1, shape[0], shape[1]}, "row");
+  const Value made = site.add("",
+                              {{"type", "group_norm"},
+                               {"groups", groups},
+                               {"epsilon", epsilon_of(site)}},
+                              {from});
+  site.fill(made.node, "gamma", numbers(gamma, 1));
+  site.fill(made.node, "beta", numbers(beta, 0));
+  static_cast<Value&>(flow) = site.reshaped(made, shape, "series");
   return flow;
 }
 
@@ -216,15 +243,54 @@ void local_response(Site& site) {
   site.give(std::move(flow));
 }
 
+// x / sqrt(sum of x^2 + epsilon) along one axis, which is the last one then.
+Flow of_length_one(Site& site, std::int64_t axis, const std::string& part,
+                   double epsilon) {
+  const Flow& given = site.flow(0);
+  Flow flow = site.with_last(given, site.axis(axis, given.axes.size()));
+  flow.linear = nullptr;
+  static_cast<Value&>(flow) =
+      site.add(part, {{"type", "l2_normalize"}, {"epsilon", epsilon}}, {flow});
+  return flow;
+}
+
+// Of a norm that has a floor, that is under the root.
 void l2_normalize(Site& site) {
   const Sizes axes = site.node().integers("axes", {});
-  const Flow& given = site.flow(0);
   if (axes.size() != 1) site.refuse("it is over several axes");
-  Flow flow = site.with_last(given, site.axis(axes[0], given.axes.size()));
-  flow.linear = nullptr;
-  static_cast<Value&>(flow) = site.add(
-      "", {{"type", "l2_normalize"}, {"epsilon", epsilon_of(site)}}, {flow});
-  site.give(std::move(flow));
+  const double floor = site.node().number("floor", 0),
+               least = std::max(floor * floor, 1e-30);
+  site.give(
+      of_length_one(site, axes[0], "", site.node().number("epsilon", least)));
+}
+
+// The mean of squares is their sum by their count.
+void rms_norm(Site& site) {
+  const Node& node = site.node();
+  const Flow& given = site.flow(0);
+  const Sizes axes =
+      node.integers("axes", {node.has("axes") ? 0 : node.integer("axis", -1)});
+  const std::size_t rank = given.axes.size();
+  if (axes.size() != 1 ||
+      (!node.has("axes") && site.axis(axes[0], rank) + 1 != rank))
+    site.refuse("it is over several axes; one would be needed");
+  const std::size_t axis = site.axis(axes[0], rank);
+  const auto count = static_cast<double>(site.extent_of(given, axis));
+  const Constant* weight = optional(site, 1, "factor");
+  const double root = std::sqrt(count);
+  Flow flow =
+      of_length_one(site, axes[0], weight != nullptr ? "unit" : "length",
+                    epsilon_of(site) * count);
+  if (weight == nullptr) {
+    static_cast<Value&>(flow) =
+        site.add("", {{"type", "scale"}, {"factor", root}}, {flow});
+    return site.give(std::move(flow));
+  }
+  want_count(site, weight, static_cast<std::int64_t>(count));
+  std::vector<float> all = weight->reals();
+  for (float& one : all) one = static_cast<float>(one * root);
+  const Constant factor = Constant::of_reals(weight->shape(), std::move(all));
+  site.give(scaled_by(site, flow, axis, &factor, nullptr, true));
 }
 
 }  // namespace
@@ -242,13 +308,53 @@ Flow scaled_by(Site& site, const Flow& given, std::size_t axis,
   return flow;
 }
 
+Flow scaled_by_each(Site& site, const Flow& given, const Constant* factor,
+                    const Constant* offset, bool trains) {
+  const Flow flow = site.plain(given);
+  Sizes shape = site.shape(flow);
+  std::vector<int> order;  // which axis of ONNX's each of ours is
+  for (int one = 0; one < flow.shape().rank(); ++one)
+    for (std::size_t k = 0; k < flow.axes.size(); ++k)
+      if (std::ranges::count(flow.axes[k], one) > 0)
+        order.push_back(static_cast<int>(k));
+  for (std::size_t k = 0; k < flow.axes.size(); ++k)
+    if (std::ranges::count(flow.axes[k], kBatch) > 0) {
+      shape[k] = 1;
+      std::erase(order, static_cast<int>(k));
+      order.insert(order.begin(), static_cast<int>(k));
+    } else if (flow.axes[k].empty()) {
+      order.insert(order.begin(), static_cast<int>(k));
+    }
+  const auto laid = [&](const Constant* c) -> std::optional<Constant> {
+    if (c == nullptr) return std::nullopt;
+    const auto all = broadcast(*c, shape);
+    if (!all || all->elements() != flow.shape().elements())
+      site.refuse("its constant does not fit its input");
+    return transposed(*all, order);
+  };
+  const auto w = laid(factor), b = laid(offset);
+  Flow row;
+  static_cast<Value&>(row) =
+      site.reshaped(flow, {flow.shape().elements()}, "flat");
+  row.axes = {{kBatch}, {0}};
+  row = scaled_by(site, row, 1, w ? &*w : nullptr, b ? &*b : nullptr, trains);
+  Flow made = flow;
+  made.linear = nullptr;
+  made.positive = false;
+  const auto extents = flow.shape().extents();
+  static_cast<Value&>(made) =
+      site.reshaped(row, {extents.begin(), extents.end()}, "each");
+  return made;
+}
+
 std::vector<Operator> norm_operators() {
   return {{"BatchNormalization", batch_norm},
           {"LayerNormalization", layer_norm},
           {"GroupNormalization", group},
           {"InstanceNormalization", instance},
           {"LRN", local_response},
-          {"L2Normalize", l2_normalize}};
+          {"L2Normalize", l2_normalize},
+          {"RMSNormalization", rms_norm}};
 }
 
 }  // namespace dl::convert::onnx

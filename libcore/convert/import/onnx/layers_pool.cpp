@@ -14,17 +14,19 @@ Sizes extents_of(const Value& value) {
 
 // Padding in numbers where layers here pad to the same size alone: with
 // windows at each place, of which every stride-th is taken.
+bool has_each_place(const Window& window, const Sizes& extents) {
+  for (std::size_t k = 0; k < window.axes(); ++k)
+    if (window.kernel[k] % 2 == 0 ||
+        window.begin[k] != (window.kernel[k] - 1) / 2 ||
+        window.places(extents[k], k) !=
+            (extents[k] + window.stride[k] - 1) / window.stride[k])
+      return false;
+  return true;
+}
+
 Value at_each_place(Site& site, const Value& value, Window window, Json layer) {
   const Sizes stride = window.stride;
   std::fill(window.stride.begin(), window.stride.end(), 1);
-  for (std::size_t k = 0; k < window.axes(); ++k)
-    if (window.begin[k] != (window.kernel[k] - 1) / 2 ||
-        window.kernel[k] % 2 == 0 || window.end[k] < window.begin[k] ||
-        window.end[k] - window.begin[k] >= stride[k])
-      site.refuse(
-          "its pads are neither none nor those of \"same\"; a pool with "
-          "padding "
-          "in numbers would be needed");
   window.put_into(layer, false, "same");
   const Value each = site.add("places", layer, {value});
   window.kernel.assign(window.axes(), 1);
@@ -32,6 +34,71 @@ Value at_each_place(Site& site, const Value& value, Window window, Json layer) {
   Json some{{"type", "max_pool" + std::to_string(window.axes()) + "d"}};
   window.put_into(some, false, "valid");
   return site.add("", std::move(some), {each});
+}
+
+// What is largest in a window is so if the edges stand beside it once more.
+Flow with_edges(Site& site, const Flow& given, const Window& window) {
+  Flow flow = given;
+  for (std::size_t k = 0; k < window.axes(); ++k) {
+    const std::int64_t extent = site.extent_of(flow, k + 2);
+    if (window.begin[k] == 0 && window.end[k] == 0) continue;
+    Sizes places;
+    for (std::int64_t i = -window.begin[k]; i < extent + window.end[k]; ++i)
+      places.push_back(std::clamp<std::int64_t>(i, 0, extent - 1));
+    flow = site.taken(flow, k + 2, places);
+  }
+  return flow;
+}
+
+// A window with gaps, axis by axis: the largest of what lies at its points.
+Flow largest_with_gaps(Site& site, const Flow& given, const Window& window) {
+  Flow flow = with_edges(site, given, window);
+  for (std::size_t k = 0; k < window.axes(); ++k) {
+    const std::int64_t last = site.extent_of(flow, k + 2) -
+                              (window.kernel[k] - 1) * window.dilation[k];
+    std::vector<Flow> points;
+    for (std::int64_t i = 0; i < window.kernel[k]; ++i) {
+      Sizes places;
+      for (std::int64_t at = 0; at < last; at += window.stride[k])
+        places.push_back(at + i * window.dilation[k]);
+      points.push_back(site.taken(flow, k + 2, places));
+    }
+    points = site.alike(points);
+    flow = points[0];
+    if (points.size() > 1)
+      static_cast<Value&>(flow) =
+          site.add("largest", {{"type", "max"}},
+                   std::vector<Value>(points.begin(), points.end()));
+  }
+  return flow;
+}
+
+// How much more the mean of a window at each place is than with zeros for what
+// does not count: what ceil_mode adds, and pads, unless they are `counted`.
+std::optional<Constant> shares(const Window& window, const Sizes& extents,
+                               bool counted) {
+  Sizes shape = {1, 1};
+  std::vector<float> all = {1};
+  for (std::size_t k = 0; k < window.axes(); ++k) {
+    const std::int64_t count = window.places(extents[k], k),
+                       low = counted ? -window.begin[k] : 0,
+                       high = extents[k] +
+                              (counted ? window.end[k] - window.beyond[k] : 0);
+    std::vector<float> next;
+    for (const float before : all)
+      for (std::int64_t at = 0; at < count; ++at) {
+        const std::int64_t first = at * window.stride[k] - window.begin[k];
+        const std::int64_t seen =
+            std::min(first + window.kernel[k], high) - std::max(first, low);
+        next.push_back(before * static_cast<float>(window.kernel[k]) /
+                       static_cast<float>(std::max<std::int64_t>(seen, 1)));
+      }
+    all = std::move(next);
+    shape.push_back(count);
+  }
+  if (std::ranges::all_of(all, [](float one) { return one == 1; }))
+    return std::nullopt;
+  return Constant::of_reals(shape, std::move(all));
 }
 
 template <bool kMax>
@@ -42,31 +109,41 @@ void pool(Site& site) {
     site.refuse("its window has " + std::to_string(kernel.size()) +
                 " axes; 1 to 3 would be needed");
   Flow flow = site.image(site.flow(0), kernel.size());
+  flow.linear = nullptr;
   const Sizes extents = extents_of(flow);
   Window window = window_of(site, kernel, extents);
-  if (std::ranges::any_of(window.dilation, [](auto d) { return d != 1; }))
-    site.refuse("its window has gaps; one without would be needed");
+  if (std::ranges::any_of(window.dilation, [](auto d) { return d != 1; })) {
+    if (!kMax) site.refuse("its window has gaps; one without would be needed");
+    return site.give(largest_with_gaps(site, flow, window));
+  }
   const bool counts = !kMax && node.integer("count_include_pad", 0) != 0;
   Json layer{{"type", (kMax ? "max_pool" : "average_pool") +
                           std::to_string(kernel.size()) + "d"}};
-  const bool ceil = node.integer("ceil_mode", 0) != 0;
-  Value value = flow;
+  const auto valid = [&] {
+    window.put_into(layer, false, "valid");
+    static_cast<Value&>(flow) = site.add("", layer, {flow});
+  };
   if (!window.padded() || (window.is_same(extents) && !counts)) {
     window.put_into(layer, false, window.padded() ? "same" : "valid");
-    value = site.add("", std::move(layer), {value});
-  } else if ((kMax && flow.positive) || (counts && !ceil)) {
-    // Zeros are no larger than the others, or count.
-    value = zero_padded(site, value, window.begin, window.end);
-    window.put_into(layer, false, "valid");
-    value = site.add("", std::move(layer), {value});
-  } else if (counts) {
-    site.refuse(
-        "it counts its padding and has ceil_mode; one of them would be "
-        "needed");
+    static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
+  } else if (!counts && !(kMax && flow.positive) &&
+             has_each_place(window, extents)) {
+    static_cast<Value&>(flow) = at_each_place(site, flow, window, layer);
+  } else if (kMax && !flow.positive) {
+    flow = with_edges(site, flow, window);
+    valid();
   } else {
-    value = at_each_place(site, value, window, std::move(layer));
+    // Zeros are no larger than the others, or are counted out again.
+    static_cast<Value&>(flow) =
+        zero_padded(site, flow, window.begin, window.end);
+    valid();
+    if (!kMax)
+      if (const auto more = shares(window, extents, counts)) {
+        const bool positive = flow.positive;
+        flow = scaled_by_each(site, flow, &*more, nullptr);
+        flow.positive = positive;
+      }
   }
-  static_cast<Value&>(flow) = value;
   site.give(std::move(flow));
 }
 
@@ -113,18 +190,21 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
   return made;
 }
 
-void reduce(Site& site, const char* kind) {
+Flow reduced_to(Site& site, const Flow& flow, const char* kind) {
   const Node& node = site.node();
-  const Flow& flow = site.flow(0);
   std::vector<bool> gone(flow.axes.size(), false);
   const auto axes = site.list(1, "axes");
   for (const std::int64_t axis : axes.value_or(Sizes{}))
     gone[site.axis(axis, gone.size())] = true;
   if (!axes || axes->empty()) {
-    if (node.integer("noop_with_empty_axes", 0) != 0) return site.give(flow);
+    if (node.integer("noop_with_empty_axes", 0) != 0) return flow;
     site.refuse("it reduces the batch as well");
   }
-  site.give(reduced(site, flow, gone, node.integer("keepdims", 1) != 0, kind));
+  return reduced(site, flow, gone, node.integer("keepdims", 1) != 0, kind);
+}
+
+void reduce(Site& site, const Flow& flow, const char* kind) {
+  site.give(reduced_to(site, flow, kind));
 }
 
 void global(Site& site, const char* kind) {
@@ -137,9 +217,18 @@ void global(Site& site, const char* kind) {
                     gone, true, kind));
 }
 
-void reduce_mean(Site& site) { reduce(site, "average"); }
-void reduce_max(Site& site) { reduce(site, "max"); }
-void reduce_sum(Site& site) { reduce(site, "sum"); }
+void reduce_mean(Site& site) { reduce(site, site.flow(0), "average"); }
+void reduce_max(Site& site) { reduce(site, site.flow(0), "max"); }
+void reduce_sum(Site& site) { reduce(site, site.flow(0), "sum"); }
+// The smallest is the largest of what is below 0.
+void reduce_min(Site& site) {
+  Flow made = reduced_to(site, line(site, site.flow(0), -1, 0), "max");
+  site.give(line(site, made, -1, 0));
+}
+void reduce_norm(Site& site) { reduce(site, site.flow(0), "pnorm"); }
+void reduce_squares(Site& site) {
+  reduce(site, squared(site, site.flow(0)), "sum");
+}
 void global_average(Site& site) { global(site, "average"); }
 void global_max(Site& site) { global(site, "max"); }
 
@@ -152,7 +241,10 @@ std::vector<Operator> pool_operators() {
           {"GlobalMaxPool", global_max},
           {"ReduceMean", reduce_mean},
           {"ReduceMax", reduce_max},
-          {"ReduceSum", reduce_sum}};
+          {"ReduceSum", reduce_sum},
+          {"ReduceMin", reduce_min},
+          {"ReduceL2", reduce_norm},
+          {"ReduceSumSquare", reduce_squares}};
 }
 
 }  // namespace dl::convert::onnx

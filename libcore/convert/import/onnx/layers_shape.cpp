@@ -128,6 +128,24 @@ Flow reversed(Site& site, const Flow& given, std::size_t axis) {
   return made;
 }
 
+// From begin to end by a step, which leads back where it is below 0.
+Sizes places_of(const Site& site, std::int64_t extent, std::int64_t begin,
+                std::int64_t end, std::int64_t step) {
+  if (step == 0) site.refuse("its step is 0");
+  const std::int64_t low = step < 0 ? -1 : 0;
+  const auto within = [&](std::int64_t v) {
+    return std::clamp(v < 0 ? std::max(v, -extent - 1) + extent : v, low,
+                      extent + low);
+  };
+  step = std::clamp(step, -extent - 1, extent + 1);
+  end = within(end);
+  Sizes places;
+  for (std::int64_t at = within(begin); step > 0 ? at < end : at > end;
+       at += step)
+    places.push_back(at);
+  return places;
+}
+
 void slice(Site& site) {
   Flow flow = site.flow(0);
   const auto begins = site.list(1, "starts"), ends = site.list(2, "ends");
@@ -148,22 +166,41 @@ void slice(Site& site) {
     };
     if (steps[i] == -1 && within((*begins)[i]) >= extent - 1 &&
         (*ends)[i] < -extent) {
+      site.move_channels(flow);
       flow = reversed(site, flow, axis);
       continue;
     }
-    if (steps[i] != 1)
-      site.refuse("its step is " + std::to_string(steps[i]) +
-                  "; 1 would be needed");
+    if (steps[i] != 1) {
+      flow = site.taken(
+          flow, axis,
+          places_of(site, extent, (*begins)[i], (*ends)[i], steps[i]));
+      continue;
+    }
     flow = site.part_of(flow, axis, within((*begins)[i]), within((*ends)[i]));
   }
   site.give(std::move(flow));
 }
 
+// begin to end of a constant, along an axis.
+Constant part_of(const Site& site, const Constant& whole, std::size_t axis,
+                 std::int64_t begin, std::int64_t end) {
+  Node cut;
+  cut.op = "Slice";
+  const auto one = [](std::int64_t v) { return Constant::of_wholes({1}, {v}); };
+  const Constant from = one(begin), to = one(end),
+                 along = one(static_cast<std::int64_t>(axis));
+  const auto made = folded(cut, {&whole, &from, &to, &along});
+  if (!made) site.refuse("its parts are not those of its input");
+  return *made;
+}
+
 void split(Site& site) {
-  const Flow flow = site.flow(0);
+  const Constant* whole = site.constant(0);
+  const Sizes shape =
+      whole != nullptr ? whole->shape() : site.shape(site.flow(0));
   const std::size_t axis =
-      site.axis(site.node().integer("axis", 0), flow.axes.size());
-  const std::int64_t extent = site.extent_of(flow, axis);
+      site.axis(site.node().integer("axis", 0), shape.size());
+  const std::int64_t extent = shape[axis];
   const std::size_t outputs = site.node().out.size();
   Sizes sizes = site.list(1, "split").value_or(Sizes{});
   if (sizes.empty()) {
@@ -177,182 +214,17 @@ void split(Site& site) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 1 || sizes[i] > extent - begin)
       site.refuse("its parts are not those of " + std::to_string(extent));
+    const std::int64_t end = begin + sizes[i];
     // Of what nobody reads, nothing.
     const std::string& name = site.node().out[i];
-    if (!name.empty() && site.import().readers.count(name) > 0)
-      site.give(site.part_of(flow, axis, begin, begin + sizes[i]), i);
-    begin += sizes[i];
+    if (!name.empty() && site.import().readers.count(name) > 0) {
+      if (whole != nullptr)
+        site.give(part_of(site, *whole, axis, begin, end), i);
+      else
+        site.give(site.part_of(site.flow(0), axis, begin, end), i);
+    }
+    begin = end;
   }
-}
-
-// An image [n, c, ...] with zeros at the sides of its places.
-Flow padded(Site& site, const Flow& given, const Sizes& begin,
-            const Sizes& end) {
-  Flow flow = site.image(given, begin.size());
-  flow.linear = nullptr;
-  static_cast<Value&>(flow) = zero_padded(site, flow, begin, end);
-  return flow;
-}
-
-// Whether channels, which are the last axis, come first behind the node.
-bool brings_channels_first(const Site& site, std::size_t rank) {
-  const Node* next = site.only_reader();
-  if (next == nullptr || next->op != "Transpose") return false;
-  const Sizes order = next->integers("perm", {});
-  return order.size() == rank &&
-         order[1] == static_cast<std::int64_t>(rank) - 1;
-}
-
-void pad(Site& site) {
-  const Node& node = site.node();
-  const Flow& given = site.flow(0);
-  const std::size_t rank = given.axes.size();
-  const std::string mode = node.text("mode", "constant");
-  if (mode != "constant")
-    site.refuse("its mode is " + in_quotes(mode) +
-                "; constant zeros would be needed");
-  const double value =
-      site.has(2) ? site.known(2, "value").at(0) : node.number("value", 0);
-  if (value != 0) site.refuse("it pads with other than zeros");
-  const Sizes pads = site.list(1, "pads").value_or(Sizes{});
-  Sizes axes = site.list(3, "axes").value_or(Sizes{});
-  if (axes.empty())
-    for (std::size_t k = 0; k < rank; ++k)
-      axes.push_back(static_cast<std::int64_t>(k));
-  if (pads.size() != 2 * axes.size())
-    site.refuse("its pads are not two for each axis");
-  Sizes begin(rank, 0), end(rank, 0);
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    begin[site.axis(axes[i], rank)] = pads[i];
-    end[site.axis(axes[i], rank)] = pads[axes.size() + i];
-  }
-  const auto none = [&](std::size_t k) { return begin[k] == 0 && end[k] == 0; };
-  bool any = false;
-  for (std::size_t k = 0; k < rank; ++k) any = any || !none(k);
-  if (!any) return site.give(given);
-  if (rank < 3 || rank > 5 || !none(0) || (!none(1) && !none(rank - 1)))
-    site.refuse("it pads other than the places of an image");
-  Flow flow = given;
-  if (!none(1) || (none(rank - 1) && brings_channels_first(site, rank))) {
-    std::rotate(flow.axes.begin() + 1, flow.axes.end() - 1, flow.axes.end());
-    flow = padded(site, flow, {begin.begin() + 1, begin.end() - 1},
-                  {end.begin() + 1, end.end() - 1});
-    std::rotate(flow.axes.begin() + 1, flow.axes.begin() + 2, flow.axes.end());
-  } else {
-    flow = padded(site, flow, {begin.begin() + 2, begin.end()},
-                  {end.begin() + 2, end.end()});
-  }
-  site.give(std::move(flow));
-}
-
-// Whole factors by which the places of an image grow.
-Sizes factors_of(Site& site, const Flow& flow) {
-  const std::size_t rank = flow.axes.size();
-  const bool old = site.node().op == "Upsample" || site.node().opset < 11;
-  const std::size_t at = old ? 1 : 2;
-  Sizes factors;
-  const Sizes shape = site.shape(flow);
-  std::vector<double> scales = site.node().numbers("scales");
-  if (site.has(at)) {
-    const Constant& given = site.known(at, "scales");
-    for (std::int64_t i = 0; i < given.elements(); ++i)
-      scales.push_back(given.at(static_cast<std::size_t>(i)));
-  }
-  if (scales.empty() && !old) {
-    const Sizes sizes = site.list(3, "sizes").value_or(Sizes{});
-    for (std::size_t k = 0; k < std::min(sizes.size(), rank); ++k)
-      // A writer that knew a number of examples says it.
-      scales.push_back(k == 0 && sizes[0] == 1
-                           ? 1
-                           : static_cast<double>(sizes[k]) /
-                                 static_cast<double>(shape[k]));
-  }
-  if (scales.size() != rank)
-    site.refuse("its scales are not one for each axis");
-  for (const double scale : scales) {
-    if (scale != std::round(scale) || scale < 1 || scale > 65535)
-      site.refuse("it grows or shrinks by " + displayed(std::to_string(scale)) +
-                  "; whole factors would be needed");
-    factors.push_back(static_cast<std::int64_t>(scale));
-  }
-  if (factors[0] != 1 || factors[1] != 1)
-    site.refuse("it repeats examples or channels");
-  return {factors.begin() + 2, factors.end()};
-}
-
-void resize(Site& site) {
-  const Node& node = site.node();
-  const Flow& given = site.flow(0);
-  if (given.axes.size() != 3 && given.axes.size() != 4)
-    site.refuse("its input is no series or image");
-  const Sizes factors = factors_of(site, given);
-  const bool old = node.op == "Upsample" || node.opset < 11;
-  const std::string mode = node.text("mode", "nearest");
-  const std::string places = node.text("coordinate_transformation_mode",
-                                       old ? "asymmetric" : "half_pixel");
-  const bool nearest = mode == "nearest";
-  // For whole factors these are all the same: halves are never rounded.
-  const std::string rounding =
-      old ? "floor" : node.text("nearest_mode", "round_prefer_floor");
-  const bool first =
-      (places == "asymmetric" && rounding == "floor") ||
-      ((places == "half_pixel" || places == "pytorch_half_pixel") &&
-       rounding.starts_with("round_prefer_"));
-  if (!(nearest
-            ? first
-            : mode == "linear" && factors.size() == 2 && !old &&
-                  (places == "half_pixel" || places == "pytorch_half_pixel")))
-    site.refuse("it resizes with mode " + in_quotes(mode) + " and " +
-                in_quotes(places) +
-                (nearest ? " and " + in_quotes(rounding) : "") +
-                "; nearest with a rounding that repeats each place, or linear "
-                "with half_pixel, of images would be "
-                "needed");
-  Flow flow = site.image(given, given.axes.size() - 2);
-  Json layer;
-  if (factors.size() == 1)
-    layer = {{"type", "upsample1d"}, {"size", factors[0]}};
-  else
-    layer = {{"type", "upsample2d"},
-             {"size", factors},
-             {"interpolation", nearest ? "nearest" : "bilinear"}};
-  static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
-  flow.linear = nullptr;
-  site.give(std::move(flow));
-}
-
-void space_to_depth(Site& site) {
-  Flow flow = site.image(site.flow(0), 2);
-  static_cast<Value&>(flow) =
-      site.add("",
-               {{"type", "space_to_depth"},
-                {"block", site.node().integer("blocksize", 2)}},
-               {flow});
-  flow.linear = nullptr;
-  site.give(std::move(flow));
-}
-
-// [n, c, h, w], c of block x block pixels: axes that lie otherwise.
-void depth_to_space(Site& site) {
-  const Flow& flow = site.flow(0);
-  const Sizes s = site.shape(flow);
-  const std::int64_t block = site.node().integer("blocksize", 2);
-  if (s.size() != 4 || block < 1 || block > 65535 ||
-      s[1] % (block * block) != 0)
-    site.refuse("its blocks do not divide its channels");
-  const std::int64_t rest = s[1] / (block * block);
-  const bool columns = site.node().text("mode", "DCR") == "CRD";
-  const Flow apart = site.regrouped(
-      flow, columns ? Sizes{s[0], rest, block, block, s[2], s[3]}
-                    : Sizes{s[0], block, block, rest, s[2], s[3]});
-  const std::size_t depth = columns ? 1 : 3, row = columns ? 2 : 1;
-  Flow made = apart;
-  made.axes = {apart.axes[0], apart.axes[depth], apart.axes[4], apart.axes[5]};
-  for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
-    const Axis& inner = apart.axes[row + k];
-    made.axes[2 + k].insert(made.axes[2 + k].end(), inner.begin(), inner.end());
-  }
-  site.give(std::move(made));
 }
 
 void shape(Site& site) {
@@ -370,67 +242,71 @@ void shape(Site& site) {
   site.give(Constant::of_wholes({count}, std::move(some)));
 }
 
-// To the shape that it has.
-void expand(Site& site) {
-  const Flow& flow = site.flow(0);
-  const Sizes wanted = site.known(1, "shape").wholes(), own = site.shape(flow);
-  Flow made = flow;
-  if (wanted.size() > own.size())
-    made.axes.insert(made.axes.begin(), wanted.size() - own.size(), Axis{});
-  const Sizes shape = site.shape(made);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::size_t k = shape.size() - wanted.size() + i;
-    if (wanted[i] != 1 && wanted[i] != shape[k])
-      site.refuse("it repeats its input; a layer that does would be needed");
+// An axis as often as it says, one behind the other.
+Flow repeated(Site& site, const Flow& flow, std::size_t axis,
+              std::int64_t times) {
+  if (std::ranges::count(flow.axes[axis], kBatch) > 0)
+    site.refuse("it repeats the examples of a batch");
+  const std::int64_t extent = site.extent_of(flow, axis);
+  if (times < 1 || times > 65535)
+    site.refuse("it repeats its input " + std::to_string(times) + " times");
+  const Flow vector = extent == 1 ? site.plain(flow) : flow;
+  if (extent != 1 || vector.shape().rank() != 1) {
+    Sizes places;
+    want_small(site, times * extent, extent);
+    for (std::int64_t i = 0; i < times * extent; ++i)
+      places.push_back(i % extent);
+    return site.taken(flow, axis, places);
   }
-  site.give(std::move(made));
-}
-
-// A vector at each of several steps.
-void tile(Site& site) {
-  const Flow& flow = site.flow(0);
-  const Sizes times = site.known(1, "repeats").wholes(), own = site.shape(flow);
-  std::size_t axis = own.size();
-  for (std::size_t k = 0; k < times.size(); ++k) {
-    if (times[k] == 1) continue;
-    if (axis < own.size() || k >= own.size() || own[k] != 1)
-      site.refuse("it repeats other than one axis of 1");
-    axis = k;
-  }
-  if (axis == own.size()) return site.give(flow);
-  const Flow vector = site.plain(flow);
-  if (vector.shape().rank() != 1) site.refuse("it repeats other than a vector");
+  // A vector at each of several steps.
   Flow made;
   static_cast<Value&>(made) =
-      site.add("", {{"type", "repeat"}, {"n", times[axis]}}, {vector});
-  for (std::size_t k = 0; k < own.size(); ++k) {
-    const bool batch = std::ranges::count(vector.axes[k], kBatch) > 0;
-    made.axes.push_back(batch                    ? Axis{kBatch}
-                        : vector.axes[k].empty() ? Axis{}
-                                                 : Axis{1});
+      site.add("", {{"type", "repeat"}, {"n", times}}, {vector});
+  for (const Axis& own : vector.axes) {
+    const bool batch = std::ranges::count(own, kBatch) > 0;
+    made.axes.push_back(batch ? Axis{kBatch} : own.empty() ? own : Axis{1});
   }
   made.axes[axis] = {0};
-  site.give(std::move(made));
+  made.positive = vector.positive;
+  return made;
+}
+
+void expand(Site& site) {
+  const Sizes wanted = site.known(1, "shape").wholes();
+  Flow flow = site.flow(0);
+  if (wanted.size() > flow.axes.size())
+    flow.axes.insert(flow.axes.begin(), wanted.size() - flow.axes.size(),
+                     Axis{});
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::size_t k = flow.axes.size() - wanted.size() + i;
+    const std::int64_t extent = site.extent_of(flow, k);
+    if (wanted[i] == 1 || wanted[i] == extent) continue;
+    if (extent != 1)
+      site.refuse("it makes " + std::to_string(wanted[i]) +
+                  " places of an axis of " + std::to_string(extent));
+    flow = repeated(site, flow, k, wanted[i]);
+  }
+  site.give(std::move(flow));
+}
+
+void tile(Site& site) {
+  Flow flow = site.flow(0);
+  const Sizes times = site.known(1, "repeats").wholes();
+  if (times.size() != flow.axes.size())
+    site.refuse("its repeats are not one for each axis");
+  for (std::size_t k = 0; k < times.size(); ++k)
+    if (times[k] != 1) flow = repeated(site, flow, k, times[k]);
+  site.give(std::move(flow));
 }
 
 }  // namespace
 
 std::vector<Operator> shape_operators() {
-  return {{"Reshape", reshape},
-          {"Flatten", flatten},
-          {"Squeeze", squeeze},
-          {"Unsqueeze", unsqueeze},
-          {"Transpose", transpose},
-          {"Slice", slice},
-          {"Split", split},
-          {"Pad", pad},
-          {"Resize", resize},
-          {"Upsample", resize},
-          {"SpaceToDepth", space_to_depth},
-          {"DepthToSpace", depth_to_space},
-          {"Shape", shape},
-          {"Expand", expand},
-          {"Tile", tile}};
+  return {{"Reshape", reshape},     {"Flatten", flatten},
+          {"Squeeze", squeeze},     {"Unsqueeze", unsqueeze},
+          {"Transpose", transpose}, {"Slice", slice},
+          {"Split", split},         {"Shape", shape},
+          {"Expand", expand},       {"Tile", tile}};
 }
 
 }  // namespace dl::convert::onnx

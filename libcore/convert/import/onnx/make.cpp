@@ -179,9 +179,19 @@ void Maker::run(const Node& node) {
     known = known && (in.back() != nullptr || node.in[i].empty());
   }
   if (known) {
-    if (node.op == "ConstantOfShape" && node.has("value"))
-      if (const auto value = constant_inputs(model_.constants, node))
-        in.push_back(value->back());
+    if (const Constant* value = repeated_value(model_.constants, node))
+      in.push_back(value);
+    // What is the same for all examples is there once.
+    std::optional<Constant> once;
+    if (node.op == "Expand" && in.size() == 2 && in[1] != nullptr &&
+        in[0] != nullptr && !in[0]->uniform()) {
+      Sizes shape = in[1]->wholes();
+      if (import_.open_batch && !shape.empty() && shape[0] == import_.batch)
+        shape[0] = 1;
+      const Sizes dims = in[1]->shape();
+      once = Constant::of_wholes(dims, std::move(shape));
+      in[1] = &*once;
+    }
     if (auto constant = folded(node, in)) {
       want_bounded(site, *constant);
       take_numbers(node, *constant, import_.left);

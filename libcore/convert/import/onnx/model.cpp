@@ -202,14 +202,27 @@ std::vector<std::string> Node::texts(const char* key) const {
 }
 
 std::string Node::called() const {
-  const std::string kind = (domain.empty() ? "" : domain + ".") + op;
-  const std::string own = !name.empty() || out.empty() ? name : out[0];
-  return "node " + in_quotes(own) + " (" + displayed(kind) + ")";
+  const bool own = domain.empty() || domain == "dl-tools";
+  const std::string kind = (own ? "" : domain + ".") + op;
+  const std::string which = !name.empty() || out.empty() ? name : out[0];
+  return "node " + in_quotes(which) + " (" + displayed(kind) + ")";
 }
 
 const std::string& Node::input(std::size_t i) const {
   static const std::string none;
   return i < in.size() ? in[i] : none;
+}
+
+const Constant* repeated_value(const std::map<std::string, Constant>& constants,
+                               const Node& node) {
+  if (node.op != "ConstantOfShape" || !node.has("value")) return nullptr;
+  const JsonView value = view(node, "value");
+  const auto found = value.has("tensor")
+                         ? constants.find(value.at("tensor").string())
+                         : constants.end();
+  if (found == constants.end())
+    refuse(node.called() + ": its value is no number that is known");
+  return &found->second;
 }
 
 std::optional<std::vector<const Constant*>> constant_inputs(
@@ -221,14 +234,8 @@ std::optional<std::vector<const Constant*>> constant_inputs(
     if (!name.empty() && found == constants.end()) return std::nullopt;
     in.push_back(name.empty() ? nullptr : &found->second);
   }
-  if (node.op == "ConstantOfShape" && node.has("value")) {
-    const JsonView value = view(node, "value");
-    const auto found = value.has("tensor")
-                           ? constants.find(value.at("tensor").string())
-                           : constants.end();
-    if (found == constants.end()) return std::nullopt;
-    in.push_back(&found->second);
-  }
+  if (const Constant* value = repeated_value(constants, node))
+    in.push_back(value);
   return in;
 }
 

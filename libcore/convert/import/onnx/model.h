@@ -67,6 +67,11 @@ struct Model {
 // turned or repeated, and no trap.
 std::int64_t most_numbers(const Model& model);
 
+// What a ConstantOfShape repeats; null: zeros, or it is another node.
+// Throws Error: kData, there is no such number.
+const Constant* repeated_value(const std::map<std::string, Constant>& constants,
+                               const Node& node);
+
 // The inputs of a node where all are constants (null: left out), and behind
 // them the value that a ConstantOfShape repeats.
 std::optional<std::vector<const Constant*>> constant_inputs(

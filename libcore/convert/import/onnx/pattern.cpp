@@ -2,6 +2,7 @@
 //   x y   any value, the same wherever the letter stands
 //   $a    a constant of one number, which becomes the attribute a
 //   %w    a constant, which becomes an input
+//   _     anything, as a shape that is computed
 //   0.5   a constant of this number, to four digits
 // Of Mul and Add the order is free, and more than two inputs are those of
 // several in a row.  Operators over axes have the same ones throughout, which
@@ -31,7 +32,8 @@ struct Rule {
 };
 
 const std::vector<Rule>& rules() {
-  const Json none = Json::object(), by_tanh{{"approximate", "tanh"}};
+  const Json none = Json::object(), by_tanh{{"approximate", "tanh"}},
+             soft{{"soft", 1}};
   const std::string v = "Mul(Abs(x),0.6666667)",
                     squared = "Mul(" + v + "," + v + ")",
                     centred = "Sub(x,ReduceMean(x))";
@@ -46,6 +48,8 @@ const std::vector<Rule>& rules() {
     return "Div(x,Pow(Add(Mul(Squeeze(AveragePool(Pad(" + seen +
            "(Mul(x,x),%s),%p)),%a),$alpha),$bias),$beta))";
   };
+  const std::string mean_square = "Sqrt(Add(ReduceMean(Pow(x,2)),$epsilon))",
+                    mean_product = "Sqrt(Add(ReduceMean(Mul(x,x)),$epsilon))";
   static const std::vector<Rule> all = {
       {responding("Reshape"), "LRN", "", none},
       {responding("Unsqueeze"), "LRN", "", none},
@@ -67,6 +71,25 @@ const std::vector<Rule>& rules() {
       {"Relu(Tanh(x))", "RectifiedTanh", kOwnDomain, none},
       {"Div(x,Add(1,Abs(x)))", "Softsign", "", none},
       {"Where(Greater(x,20),x,Softplus(x))", "Softplus", "", none},
+      {"Where(Greater(Mul(x,$beta),$threshold),x,Div(Softplus(Mul(x,$beta)),"
+       "$beta))",
+       "ScaledSoftplus", kOwnDomain, none},
+      {"Log(Sigmoid(x))", "LogSigmoid", kOwnDomain, none},
+      {"Log(Softmax(x))", "LogSoftmax", "", none},
+      {"Where(LessOrEqual(Abs(x),$lambd),0,x)", "Shrink", "", none},
+      {"Where(Or(Cast(Greater(x,$lambd)),Cast(Less(x,$low))),x,0)", "Shrink",
+       "", none},
+      {"Add(Where(Greater(x,$lambd),Sub(x,$lambd),0),Where(Less(x,$low),Add(x,"
+       "$lambd),0))",
+       "Shrink", "", soft},
+      {"Where(Greater(Abs(x),$lambd),Sub(x,Mul(Sign(x),$lambd)),Mul(x,0))",
+       "Shrink", "", soft},
+      {"Where(Greater(x,0),x,Mul(x,$alpha))", "LeakyRelu", "", none},
+      {"Where(GreaterOrEqual(x,0),x,Mul(x,$alpha))", "LeakyRelu", "", none},
+      {"Where(LessOrEqual(x,$threshold),$value,x)", "Threshold", kOwnDomain,
+       none},
+      {"Where(Greater(x,$threshold),x,$value)", "Threshold", kOwnDomain, none},
+      {"Mul(x,Cast(Greater(x,0)))", "Relu", "", none},
       {"Where(Less(x,$threshold),Mul(Sub(x,$threshold),$slope),Min(x,$limit))",
        "CappedRelu", kOwnDomain, none},
       {"Mul(1.7159,Sign(x),Sub(1,Reciprocal(Sum(1," + v + "," + squared +
@@ -79,8 +102,26 @@ const std::vector<Rule>& rules() {
       {"Where(IsNaN(Softmax(x)),0,Softmax(x))", "Softmax", "", none},
       {"Div(x,Sqrt(Add(ReduceSumSquare(x),$epsilon)))", "L2Normalize",
        kOwnDomain, none},
+      {"Div(x,Expand(Clip(ReduceL2(x),$floor),_))", "L2Normalize", kOwnDomain,
+       none},
+      {"Div(x,Clip(ReduceL2(x),$floor))", "L2Normalize", kOwnDomain, none},
+      {"Div(x,ReduceL2(x))", "L2Normalize", kOwnDomain, none},
+      {"Pow(ReduceSum(Pow(Abs(x),2)),0.5)", "ReduceL2", "", none},
+      {"Pow(ReduceSum(Pow(x,2)),0.5)", "ReduceL2", "", none},
+      {"Sqrt(ReduceSum(Pow(x,2)))", "ReduceL2", "", none},
+      {"Sqrt(ReduceSum(Mul(x,x)))", "ReduceL2", "", none},
+      {"Sqrt(ReduceSumSquare(x))", "ReduceL2", "", none},
+      {"Div(x," + mean_square + ")", "RMSNormalization", "", none},
+      {"Div(x," + mean_product + ")", "RMSNormalization", "", none},
+      {"Mul(x,Reciprocal(" + mean_square + "))", "RMSNormalization", "", none},
+      {"Mul(x,Reciprocal(" + mean_product + "))", "RMSNormalization", "", none},
+      {"Mul(x,Div(1," + mean_square + "))", "RMSNormalization", "", none},
+      {"Mul(x,Div(1," + mean_product + "))", "RMSNormalization", "", none},
       {"Sqrt(Add(ReduceSumSquare(Sub(x,y)),$epsilon))", "L2Distance",
        kOwnDomain, none},
+      {"Div(ReduceSum(Mul(x,y)),Max(Sqrt(Mul(ReduceSum(Mul(x,x)),ReduceSum(Mul("
+       "y,y)))),$floor))",
+       "CosineSimilarity", kOwnDomain, none},
       {"ReduceSum(Mul(x,y))", "Dot", kOwnDomain, none}};
   return all;
 }
@@ -144,6 +185,7 @@ bool Matcher::matches_leaf(const std::string& leaf, const std::string& value,
                            Found& found) const {
   const auto constant = model_.constants.find(value);
   const bool known = constant != model_.constants.end();
+  if (leaf[0] == '_') return true;
   if (leaf[0] == 'x' || leaf[0] == 'y')
     return !known && found.values.emplace(leaf, value).first->second == value;
   if (!known) return false;
@@ -233,10 +275,13 @@ bool Matcher::matches(const Pattern& pattern, const Node& node,
       return in_any_order(pattern.in, values, found);
     });
   }
-  if (node.in.size() != pattern.in.size()) return false;
+  // What is left out at the end is as if it were not there.
+  std::size_t count = node.in.size();
+  while (count > 0 && node.in[count - 1].empty()) --count;
+  if (count != pattern.in.size()) return false;
   if (node.op == "Softmax") found.axis = node.integer("axis", -1);
   Found tried = found;
-  for (std::size_t i = 0; i < node.in.size(); ++i)
+  for (std::size_t i = 0; i < count; ++i)
     if (!matches(pattern.in[i], node.in[i], tried)) return false;
   found = std::move(tried);
   return true;

@@ -83,8 +83,8 @@ const Flow& Site::flow(std::size_t i) const {
 }
 
 void Site::move_channels(const Flow& flow) const {
-  constexpr std::string_view kByChannel[] = {"Add", "Sub",  "Mul",
-                                             "Div", "Cast", "Gather"};
+  constexpr std::string_view kByChannel[] = {"Add",  "Sub",    "Mul",  "Div",
+                                             "Cast", "Gather", "Slice"};
   if (flow.shape().rank() < 2 || flow.axes.size() < 3 ||
       flow.axes[1] != Axis{0} || !import_->graph->is_input(flow.node))
     return;

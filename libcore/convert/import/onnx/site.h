@@ -119,14 +119,22 @@ class Site {
   // begin to end along an axis.
   Flow part_of(const Flow& flow, std::size_t axis, std::int64_t begin,
                std::int64_t end);
+  // Along an axis what is at these places, in their order.
+  Flow taken(const Flow& flow, std::size_t axis, const Sizes& places);
+  // Sums along an axis: a matrix [new extent, extent].
+  Flow through(const Flow& flow, std::size_t axis, const Constant& matrix,
+               bool frozen = true);
   // Of one shape and order, as ONNX repeats axes of 1.
   std::vector<Flow> alike(const std::vector<Flow>& flows);
 
   // W x + b along the last axis; fills: [units, columns as ONNX has them].
   Flow product(const Flow& flow, std::int64_t units, const Constant& weight,
-               bool columns_first, const Constant* bias, Json activation);
+               bool columns_first, const Constant* bias, Json activation,
+               bool frozen = false);
 
  private:
+  std::optional<Flow> spaced(const Flow& flow, std::size_t axis,
+                             const Sizes& places);
   Flow split(const Flow& flow, const std::map<int, Sizes>& parts);
   Value repeated(const Value& value, const tensor::Shape& to,
                  const std::string& part);
@@ -151,9 +159,16 @@ std::vector<Operator> combine_operators();
 std::vector<Operator> convolution_operators();
 std::vector<Operator> dense_operators();
 std::vector<Operator> norm_operators();
+std::vector<Operator> pad_operators();
+std::vector<Operator> piecewise_operators();
 std::vector<Operator> pool_operators();
 std::vector<Operator> recurrent_operators();
+std::vector<Operator> resize_operators();
 std::vector<Operator> shape_operators();
+
+// Throws Error: kData, a matrix of so many rows and columns for through() would
+// be too large.
+void want_small(const Site& site, std::int64_t to, std::int64_t from);
 
 // As "activation" of a layer, where the node is one; rank: of its input.
 std::optional<Json> activation_of(Import& import, const Node& node,
@@ -166,6 +181,22 @@ bool is_positive(const Json& activation);
 std::optional<Flow> attended(Site& site, const Flow& a, const Flow& b);
 // The layer, with what projects its output: units numbers of `linear`; or none.
 Flow attention_layer(Site& site, const Flow& mixed, const Linear* output);
+// The same with a factor and an offset for each number of an example, as ONNX
+// repeats constants.
+Flow scaled_by_each(Site& site, const Flow& flow, const Constant* factor,
+                    const Constant* offset, bool trains = false);
+// y = x^2
+Flow squared(Site& site, const Flow& flow);
+// y = factor x + amount
+Flow line(Site& site, const Flow& flow, double factor, double amount);
+// Zeros before and behind what lies along an axis.
+Flow with_zeros_along(Site& site, const Flow& flow, std::size_t axis,
+                      std::int64_t begin, std::int64_t end);
+// Whether an input is called as what a module learns is, and not as a buffer or
+// a constant of its code.
+bool is_parameter(const Site& site, std::size_t i);
+// max(x, c), or min(x, c), of two inputs of which one is a number; else none.
+std::optional<Flow> bounded_by(Site& site, bool largest);
 // y = w x + b for each index of an axis; null: 1, 0.  Frozen, unless `trains`
 // or nothing else does.
 Flow scaled_by(Site& site, const Flow& flow, std::size_t axis,

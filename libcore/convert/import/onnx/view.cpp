@@ -240,6 +240,14 @@ Dealt deal(const Sizes& shape, const std::vector<int>& parts,
       left /= take;
       if (left == 1) next();
     }
+    // A batch of one goes where others would: with what is before it, [17 n,
+    // 768], unless what follows is cut, [17, n 12, 64].
+    const std::size_t k = dealt.axes.size();
+    if (k < shape.size() && at + 1 < parts.size() && parts[at] == kBatch &&
+        left == 1 && shape[k] != 1 && shape[k] >= extents[at + 1]) {
+      dealt.axes.back().push_back({kBatch, 1});
+      next();
+    }
   }
   for (; at < parts.size(); next()) {
     if (left != 1 || dealt.axes.empty()) return dealt;

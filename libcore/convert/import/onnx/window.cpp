@@ -92,7 +92,8 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
                 .stride = sizes(site, "strides", axes, 1),
                 .dilation = sizes(site, "dilations", axes, 1),
                 .begin = Sizes(axes, 0),
-                .end = Sizes(axes, 0)};
+                .end = Sizes(axes, 0),
+                .beyond = Sizes(axes, 0)};
   for (const std::int64_t one : kernel)
     if (one < 1 || one > kSmall || kernel.size() != axes)
       site.refuse("its window does not fit its input");
@@ -119,7 +120,8 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
     } else if (automatic != "VALID") {
       site.refuse("its auto_pad is " + in_quotes(automatic));
     }
-    if (extents[k] + window.begin[k] + window.end[k] < reach)
+    const bool spreads = site.node().op == "ConvTranspose";
+    if (!spreads && extents[k] + window.begin[k] + window.end[k] < reach)
       site.refuse("its window is larger than its input");
     if (site.node().integer("ceil_mode", 0) != 0) {
       const std::int64_t over =
@@ -128,6 +130,7 @@ Window window_of(const Site& site, const Sizes& kernel, const Sizes& extents) {
           (window.stride[k] - over % window.stride[k]) % window.stride[k];
       // A window that would begin in the padding is none.
       if (over + more >= extents[k] + window.begin[k]) more = 0;
+      window.beyond[k] = more;
       window.end[k] += more;
     }
   }

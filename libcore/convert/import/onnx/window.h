@@ -11,6 +11,7 @@ namespace dl::convert::onnx {
 
 struct Window {
   Sizes kernel, stride, dilation, begin, end;
+  Sizes beyond;  // what of `end` is there for the sake of ceil_mode
 
   std::size_t axes() const { return kernel.size(); }
   bool padded() const;
