@@ -278,14 +278,15 @@ TEST_CASE("an unknown type or key brings the nearest one to mind") {
         "'x.json': updater.type: want " + dl::nn::tag_of("updater")->wanted() +
             ", got \"adamm\"; did you mean 'adam'?");
   CHECK_THAT(dl::nn::tag_of("updater")->wanted(),
-             Catch::StartsWith("one of sgd, nesterov, adam, adagrad, "));
+             Catch::StartsWith("one of sgd, nesterov, momentum, adam, "));
   CHECK(refusal(network("", R"("updater": {"type": "sgd", "lr": 0.1},)"))
             .starts_with("'x.json': updater.lr: unknown key; did you mean "
                          "'learning_rate'?"));
   // Of an updater whose type is not known: the keys of all, each once.
   CHECK(refusal(network("", R"("updater": {"speed": 1},)")) ==
         "'x.json': updater.speed: unknown key; the keys of updater are type, "
-        "learning_rate, momentum, beta1, beta2, decay, epsilon, weight_decay\n"
+        "learning_rate, momentum, beta1, beta2, decay, epsilon, epsilon_at, "
+        "start, momentum_decay, weight_decay\n"
         "'x.json': updater.type: missing; want " +
             dl::nn::tag_of("updater")->wanted());
   CHECK(refusal(network("", R"("updater": {"type": "adadelta", "rho": 0.9},)"))
