@@ -137,6 +137,8 @@ over("rms_norm_image", IMAGE, lambda: L.RMSNormalization(epsilon=0.1))
 over("rescaling", IMAGE, lambda: L.Rescaling(0.5, -1.0))
 over("rescaling_each", IMAGE, lambda: L.Rescaling([0.5, 1, 2, 3], [1, 2, 3, 4]))
 over("normalization", IMAGE, lambda: L.Normalization(mean=[1, 2, 3, 4], variance=[1, 2, 3, 4]))
+over("spatialdropout1d", SERIES, lambda: L.SpatialDropout1D(0.3))
+over("spatialdropout3d", VOLUME, lambda: L.SpatialDropout3D(0.3))
 for noise in ("Dropout", "SpatialDropout2D", "GaussianDropout", "AlphaDropout", "GaussianNoise"):
     over(noise.lower(), IMAGE, lambda n=noise: getattr(L, n)(0.3))
 over("activity", ROW, lambda: L.ActivityRegularization(0.1, 0.2))

@@ -135,7 +135,9 @@ def round_trips():
             data = onnx_export.drawn(network)
             tensors, resolved = onnx_export.traced(network, data, 0, folder)
             session = onnx_export.exported(onnx_export.written(tensors, resolved, folder), False, folder)
-            feeds = onnx_export.fed(session, data, 4)
+            # Small, or a sigmoid of distances says 0 of all.
+            feeds = {n: x * np.float32(0.2) if x.dtype == np.float32 else x
+                     for n, x in onnx_export.fed(session, data, 4).items()}
             outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, feeds)))
             yield path.stem, check(folder / "model.onnx", feeds, outputs)
 
