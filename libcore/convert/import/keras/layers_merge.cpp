@@ -88,8 +88,17 @@ std::vector<Flow> of_one_shape(Site& site) {
     }
   }
   const Shape shape{std::span<const std::int64_t>(most)};
-  for (std::size_t i = 0; i < values.size(); ++i)
+  const auto whole = [&](const Flow& value) {
+    return site.shape(value) == shape;
+  };
+  // The mask of one that is not repeated is that of the result.
+  const bool keeps_mask = std::ranges::any_of(
+      values, [&](const Flow& value) { return value.masked && whole(value); });
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (keeps_mask && !whole(values[i]))
+      values[i] = site.without_mask(values[i]);
     values[i] = broadcast(site, values[i], shape, "in" + std::to_string(i));
+  }
   return values;
 }
 
