@@ -277,6 +277,14 @@ def nested():
     return keras.Model(a, L.Dense(3, activation="softmax")(L.Flatten()(second(second(first(a))))))
 
 
+@case(ROW)
+def names_with_dots():
+    inside = keras.Input(ROW)
+    code = keras.Model(inside, L.Dense(ROW[0], name="d")(inside), name="enc")
+    a = keras.Input(ROW)
+    return keras.Model(a, L.Dense(ROW[0], name="enc.d")(code(a)))
+
+
 @case(SERIES)
 def masking_in_a_graph():
     a = keras.Input(SERIES)

@@ -124,7 +124,10 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* links) {
   return 0;
 }
 
-const char* what_is(H5T_class_t kind) {
+const char* what_is(hid_t type, H5T_class_t kind) {
+  // HDF5 has no word for them, and Keras writes their bytes.
+  if (kind == H5T_OPAQUE && H5Tget_size(type) == 2)
+    return "an array of bfloat16; one of float32 would be needed";
   if (kind == H5T_STRING) return "an array of texts";
   if (kind == H5T_ENUM) return "an array of truth values or names";
   if (kind == H5T_COMPOUND) return "an array of records or complex numbers";
@@ -178,7 +181,7 @@ void Walk::dataset(hid_t set, const std::string& path) {
   const Id type(H5Dget_type(set), H5Tclose, in_quotes(path));
   const H5T_class_t kind = H5Tget_class(type);
   if (kind != H5T_FLOAT && kind != H5T_INTEGER) {
-    unread_[path] = what_is(kind);
+    unread_[path] = what_is(type, kind);
     return;
   }
   refuse_elsewhere(set, path);

@@ -157,10 +157,6 @@ void activity(KerasLayer& l) {
 }
 
 void rescale(KerasLayer& l, double scale, double offset) {
-  if (l.masked() && l.format == KerasFormat::kHdf5)
-    l.refuse(
-        "its input has padding, which Keras 2 would count; a .keras file can "
-        "say it");
   l.last("Rescaling", {{"scale", scale}, {"offset", offset}});
 }
 void scale(KerasLayer& l) { rescale(l, l.settings.number("factor"), 0); }

@@ -237,6 +237,8 @@ std::optional<Json> activation_of(const Json& activation, bool keras_3) {
                 {"negative_slope", slope},
                 {"threshold", threshold}};
   }
+  if (name == "thresholdedrelu")
+    return Json{{"type", "thresholded_relu"}, {"theta", number("theta", 1)}};
   if (name == "elu" && number("alpha", 1) != 1)
     return Json{{"type", "elu"}, {"alpha", number("alpha", 1)}};
   // Of another axis than the last: none of ours.
@@ -260,6 +262,10 @@ Flow activated(Site& site, const Flow& value, const Json& activation,
     return *ours == Json("identity") ? value
                                      : activation_node(site, seen, *ours, part);
   if (const auto flow = composed(site, seen, name, part)) return *flow;
+  if (name == "prelu")
+    site.refuse(
+        "its activation is a PReLU, which learns; a PReLU layer behind it "
+        "would be needed");
   site.refuse("the activation " + in_quotes(name_of(activation)) +
               " is none that networks here have");
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "libcore/base/display.h"
+#include "libcore/convert/import/keras/compiled.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/site.h"
 
@@ -56,7 +57,9 @@ Json cell_activation(const Site& site, Site::Keys keys,
   if (ours && ours->is_string() &&
       std::ranges::find(kKnown, ours->get<std::string>()) != std::end(kKnown))
     return *ours;
-  site.refuse("its cell has the activation " + in_quotes(dump_json(given)) +
+  const std::string name = class_of(given);
+  site.refuse("its cell has the activation " +
+              in_quotes(name.empty() ? dump_json(given) : name) +
               "; one of identity, relu, sigmoid, tanh, hard_tanh and softsign "
               "would be needed");
 }
@@ -81,7 +84,7 @@ Json node_of(const Site& site, const Cell& cell) {
   if (site.flag({"return_state"}, false))
     site.refuse(
         "it returns its state; an output of a cell's state would be "
-        "needed");
+        "needed, or no return_state where nothing reads it");
   if (site.flag({"time_major"}, false)) site.refuse("it is time_major");
   return node;
 }

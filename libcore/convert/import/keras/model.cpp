@@ -4,12 +4,14 @@
 #include "libcore/convert/import/keras/model.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "libcore/base/display.h"
 #include "libcore/convert/import/axes.h"
+#include "libcore/convert/import/keras/compiled.h"
 #include "libcore/convert/import/keras/fills.h"
 #include "libcore/convert/import/keras/keras_1.h"
 #include "libcore/convert/import/keras/site.h"
@@ -50,6 +52,7 @@ class Maker {
                   const std::string& name, const Flows& inputs);
   Flows call(const LayerSpec& layer, const Path& path, const std::string& name,
              const Flows& inputs, const CallSpec& how);
+  std::string own_name(std::string name, const Path& path);
   Flow input(const LayerSpec& layer);
   tensor::Shape input_shape(const LayerSpec& layer) const;
 
@@ -57,6 +60,7 @@ class Maker {
   const ModelSpec& model_;
   const Weights* weights_;
   Import& import_;
+  std::map<std::string, Path> places_;  // of the layers, by their names
   std::vector<Port> inputs_;
   std::vector<std::string> outputs_;
   bool still_ = false;      // within a model that is called with training=False
@@ -65,6 +69,12 @@ class Maker {
 
 std::string below(const std::string& name, const std::string& layer) {
   return name.empty() ? layer : name + "." + layer;
+}
+
+// A layer "enc.d" is another one than the d within enc: it shares no weights.
+std::string Maker::own_name(std::string name, const Path& path) {
+  while (places_.emplace(name, path).first->second != path) name += "_";
+  return name;
 }
 
 // What the user gave, else what the model says, of which the batch is the
@@ -330,6 +340,12 @@ bool forgets_masks(const LayerSpec& layer, bool keras_3) {
          (name == "Rescaling" || name == "Normalization" || name == "Identity");
 }
 
+// Whose policy of types is one that quantize() gave it.
+bool quantized(const Json& config) {
+  const Json& policy = object_in(config, "dtype");
+  return object_in(policy, "config").contains("mode");
+}
+
 // What is another thing in training than in a prediction.
 bool draws(const std::string& class_name) {
   return class_name.find("Dropout") != std::string::npos ||
@@ -357,8 +373,13 @@ Flows Maker::call(const LayerSpec& layer, const Path& path,
   if (weights_ != nullptr) weights = weights_->of(model_, path);
   if (weights && import_.keras_1)
     weights->listed() = as_keras_2(layer, weights->listed());
-  Site site(import_, layer, name, inputs, weights ? &*weights : nullptr);
+  Site site(import_, layer, own_name(name, path), inputs,
+            weights ? &*weights : nullptr);
   if (!how.problem.empty()) site.refuse(how.problem);
+  if (weights && quantized(layer.config))
+    site.refuse(
+        "its weights are quantized; the model as it was before quantize() "
+        "would be needed");
   site.set_call(how);
   site.set_still(still);
   site.set_each_step(each_step_);

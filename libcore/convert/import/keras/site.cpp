@@ -121,7 +121,7 @@ Flow Site::add(const std::string& part, Json node,
   std::string shares;
   if (trains) {
     const auto [owner, fresh] =
-        import_->owners.emplace(wanted + "/node", node["name"]);
+        import_->owners.emplace(path_ + "/" + part + "/node", node["name"]);
     if (!fresh) shares = owner->second;
   }
   Flow flow;

@@ -85,6 +85,18 @@ TEST_CASE("layers behind padding are those that leave it out in Keras, too") {
       "would count");
 }
 
+TEST_CASE("activations that rescale would lose the mask in Keras 2") {
+  const nn::Model model = model_of(R"({"input": {"shape": [5, 2]}, "layers": [
+      {"type": "masking"},
+      {"type": "dense", "units": 3, "activation": {"type": "hard_sigmoid", "slope": 0.16}},
+      {"type": "lstm", "units": 3},
+      {"type": "output", "units": 2, "loss": "mean_squared_error"}]})");
+  CHECK(to_keras(model).size() > 1000);
+  CHECK_THROWS_WITH(to_keras(model, KerasFormat::kHdf5),
+                    "layer 'dense1' (dense): its input has padding, which "
+                    "Keras 2 would count; a .keras file can say it");
+}
+
 TEST_CASE("what Keras has no word for is refused by its layer's name") {
   const auto refused = [](const std::string& layer) {
     const nn::Model model = model_of(
