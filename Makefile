@@ -86,7 +86,8 @@ peers-models: bootstrap-test
 	scripts/peers --bin $(BUILD)/bin models keras1
 	scripts/peers --bin $(BUILD)/bin onnx
 	scripts/peers --bin $(BUILD)/bin keras
-	scripts/peers --bin $(BUILD)/bin onnx-in --torchvision --examples
+	scripts/peers --bin $(BUILD)/bin onnx-in --torchvision
+	scripts/peers --bin $(BUILD)/bin onnx-in --examples
 
 .PHONY: peers-distributed
 ## peers-distributed: over slow lines beside PyTorch's DDP and our own estimate (root)

@@ -3,7 +3,7 @@ ResNet-18 and MobileNetV2 of torchvision, and what dl-export wrote.
 
 Each network is exported by PyTorch, run by ONNX Runtime on random inputs, and compared
 by dl-import --check.  A difference is relative to the largest output.
-usage: onnx_import [--random N] [--torchvision] [--examples] [CASE...]
+usage: onnx_import [--random N | --torchvision | --examples] [CASE...]
 """
 
 import argparse
@@ -144,9 +144,10 @@ def round_trips():
 
 def main():
     options = argparse.ArgumentParser()
-    options.add_argument("--random", type=int, default=100)
-    options.add_argument("--torchvision", action="store_true")
-    options.add_argument("--examples", action="store_true")
+    what = options.add_mutually_exclusive_group()
+    what.add_argument("--random", type=int, default=100)
+    what.add_argument("--torchvision", action="store_true")
+    what.add_argument("--examples", action="store_true")
     options.add_argument("--keep", type=pathlib.Path, help="a folder for the files")
     options.add_argument("cases", nargs="*")
     options = options.parse_args()

@@ -8,11 +8,10 @@
 // message received, or sent:
 //
 //   sharing    max(C + E + N D + L + (N - 1) F, the lines), with 2 F for L
-//   where
-//              more than one update of a worker may be under way: a worker's
-//              line carries N P a step, the master's N P to each of its
-//              children, N in a star, the fan-out in a tree; a worker's with
-//              children as much
+//              where more than one update of a worker may be under way: a
+//              worker's line carries N P a step, the master's N P to each of
+//              its children, N in a star, the fan-out in a tree; a worker's
+//              with children as much
 //   averaging  (C(N) of H mini-batches + A (overlapped: max) R / B + L) / H, a
 //              round of H mini-batches with A seconds of coding, whose R bytes
 //              pass one after the other: in a star twice what each replica

@@ -1,6 +1,7 @@
 // Values and constants side by side.
 
 #include <algorithm>
+#include <utility>
 
 #include "libcore/convert/import/onnx/combine.h"
 
@@ -53,6 +54,13 @@ Flow joined(Site& site, const std::vector<Flow>& flows) {
   return made;
 }
 
+// Whether its first numbers, so many, come again and again.
+bool repeats(const Constant& constant, std::size_t count) {
+  for (std::size_t i = count; std::cmp_less(i, constant.elements()); ++i)
+    if (constant.at(i) != constant.at(i % count)) return false;
+  return true;
+}
+
 // A constant between values, with an axis of 1 for the batch.
 Constant of_one_example(Site& site, const Constant& given, const Flow& like,
                         std::size_t axis) {
@@ -71,11 +79,10 @@ Constant of_one_example(Site& site, const Constant& given, const Flow& like,
       one = Constant::of_reals(own, {static_cast<float>(*value)});
       continue;
     }
-    const auto count = static_cast<std::size_t>(given.elements()),
-               inner = count / static_cast<std::size_t>(given.shape()[0]);
-    for (std::size_t i = 0; k == 0 && i < count; ++i)
-      if (given.at(i) != given.at(i % inner)) k = shape.size();
-    if (k != 0) site.refuse("its constant is another one for each example");
+    const std::size_t inner = static_cast<std::size_t>(given.elements()) /
+                              static_cast<std::size_t>(given.shape()[0]);
+    if (k != 0 || !repeats(given, inner))
+      site.refuse("its constant is another one for each example");
     std::vector<float> all = given.reals();
     all.resize(inner);
     Sizes own = given.shape();

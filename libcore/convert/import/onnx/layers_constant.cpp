@@ -35,8 +35,7 @@ Flow unary(Site& site, const Flow& given, const char* part, Json layer) {
 Constant mapped(const Constant& from, double (*f)(double)) {
   std::vector<float> all = from.reals();
   for (float& one : all) one = static_cast<float>(f(one));
-  const auto size = static_cast<std::int64_t>(all.size());
-  return Constant::of_reals({size}, std::move(all));
+  return Constant::of_reals(from.shape(), std::move(all));
 }
 
 // Whether a mask lets query i see keys up to i alone, or (all) everything;
@@ -139,26 +138,33 @@ bool is_parameter(const Site& site, std::size_t i) {
 
 namespace {
 
-// A constant that differs along several axes.
-Flow with_each(Site& site, const Flow& flow, const Constant& given,
-               bool constant_first) {
+Flow with_number(Site& site, const Flow& flow, double number,
+                 bool constant_first) {
   const std::string& op = site.node().op;
-  const bool trains = is_parameter(site, constant_first ? 0 : 1);
-  if (op == "Add") return scaled_by_each(site, flow, nullptr, &given, trains);
-  if (op == "Mul") return scaled_by_each(site, flow, &given, nullptr, trains);
-  if (op == "Div" && constant_first)
-    site.refuse("it divides by a value; a number would be needed");
-  const bool minus = op == "Sub";
-  if (minus && constant_first) {
-    const Constant minus_one = Constant::of_reals({}, {-1});
-    return scaled_by_each(site, flow, &minus_one, &given);
-  }
-  const Constant other = mapped(
-                             given, minus ? [](double v) { return -v; }
-                                          : [](double v) { return 1 / v; })
-                             .reshaped(given.shape());
-  return minus ? scaled_by_each(site, flow, nullptr, &other)
-               : scaled_by_each(site, flow, &other, nullptr);
+  if (op == "Add") return line(site, flow, 1, number);
+  if (op == "Mul") return line(site, flow, number, 0);
+  if (op == "Div") return line(site, flow, 1 / number, 0);
+  return constant_first ? line(site, flow, -1, number)
+                        : line(site, flow, 1, -number);
+}
+
+// What the node behind a Mul adds along the same axis, and is part of it then;
+// null: nothing.
+const Constant* offset_behind(Site& site, const Constant& factor,
+                              std::size_t axis, std::size_t rank) {
+  const Node* next = site.only_reader();
+  if (next == nullptr || next->op != "Add" || !next->domain.empty() ||
+      next->in.size() != 2)
+    return nullptr;
+  const Constant* offset =
+      Site(site.import(), *next).constant(next->in[0] == site.output() ? 1 : 0);
+  if (offset == nullptr || offset->elements() != factor.elements() ||
+      offset->shape().size() > rank)
+    return nullptr;
+  const Spread other = spread_of(*offset, rank);
+  if (other.axes != 1 || other.axis != axis) return nullptr;
+  site.take_over(next);
+  return offset;
 }
 
 }  // namespace
@@ -166,69 +172,43 @@ Flow with_each(Site& site, const Flow& flow, const Constant& given,
 Flow with_constant(Site& site, const Flow& flow, const Constant& given,
                    bool constant_first) {
   const std::string& op = site.node().op;
+  const std::size_t rank = flow.axes.size();
   if (flow.attention && flow.attention->stage != Attention::Stage::kMixed &&
       !constant_first)
     return attended_with(site, flow, given);
   site.move_channels(flow);
-  const Spread spread = spread_of(given, flow.axes.size());
-  if (given.elements() < 1 || given.shape().size() > flow.axes.size() + 1)
+  if (given.elements() < 1 || given.shape().size() > rank + 1)
     site.refuse("its constant does not fit its input");
-  if (spread.axes == 0) {
-    const double number = given.at(0);
-    if (op == "Add") return line(site, flow, 1, number);
-    if (op == "Mul") return line(site, flow, number, 0);
-    if (op == "Sub")
-      return constant_first ? line(site, flow, -1, number)
-                            : line(site, flow, 1, -number);
-    if (op == "Div" && !constant_first && number != 0)
-      return line(site, flow, 1 / number, 0);
+  if (op == "Div" && constant_first)
     site.refuse("it divides by a value; a number would be needed");
-  }
-  if (spread.axes > 1) {
-    if (op == "Add")
-      if (auto made = positions(site, flow, given)) return *made;
-    return with_each(site, flow, given, constant_first);
-  }
-  if (constant_first && op == "Sub") {
+  const auto [axes, axis] = spread_of(given, rank);
+  if (axes == 0) return with_number(site, flow, given.at(0), constant_first);
+  if (op == "Sub" && constant_first) {
     const Constant minus_one = Constant::of_reals({}, {-1});
     return scaled_by_each(site, flow, &minus_one, &given);
   }
-  if (constant_first && op == "Div")
-    site.refuse("it divides by a value; a number would be needed");
-  if (spread.axis >= flow.axes.size())
+  const Constant own = op == "Sub" ? mapped(given, [](double v) { return -v; })
+                       : op == "Div"
+                           ? mapped(given, [](double v) { return 1 / v; })
+                           : given;
+  const bool adds = op == "Add" || op == "Sub";
+  const bool trains = (op == "Add" || op == "Mul") &&
+                      is_parameter(site, constant_first ? 0 : 1);
+  const Constant* factor = adds ? nullptr : &own;
+  const Constant* offset = adds ? &own : nullptr;
+  if (axes > 1) {
+    if (op == "Add")
+      if (auto made = positions(site, flow, given)) return *made;
+    return scaled_by_each(site, flow, factor, offset, trains);
+  }
+  if (axis >= rank)
     site.refuse("its constant has more dimensions than its input");
-  if (site.extent_of(flow, spread.axis) != given.elements())
+  if (site.extent_of(flow, axis) != given.elements())
     site.refuse("its constant has " + std::to_string(given.elements()) +
                 " numbers for an axis of " +
-                std::to_string(site.extent_of(flow, spread.axis)));
-  const bool trains = is_parameter(site, constant_first ? 0 : 1);
-  if (op == "Add")
-    return scaled_by(site, flow, spread.axis, nullptr, &given, trains);
-  if (op == "Mul") {
-    // What is added to it next belongs to it.
-    const Node* next = site.only_reader();
-    if (next != nullptr && next->op == "Add" && next->domain.empty() &&
-        next->in.size() == 2) {
-      const Site adder(site.import(), *next);
-      const Constant* offset =
-          adder.constant(next->in[0] == site.output() ? 1 : 0);
-      if (offset != nullptr && offset->elements() == given.elements() &&
-          offset->shape().size() <= flow.axes.size()) {
-        const Spread other = spread_of(*offset, flow.axes.size());
-        if (other.axes == 1 && other.axis == spread.axis) {
-          site.take_over(next);
-          return scaled_by(site, flow, spread.axis, &given, offset, trains);
-        }
-      }
-    }
-    return scaled_by(site, flow, spread.axis, &given, nullptr, trains);
-  }
-  if (op == "Sub") {
-    const Constant minus = mapped(given, [](double v) { return -v; });
-    return scaled_by(site, flow, spread.axis, nullptr, &minus);
-  }
-  const Constant part = mapped(given, [](double v) { return 1 / v; });
-  return scaled_by(site, flow, spread.axis, &part, nullptr);
+                std::to_string(site.extent_of(flow, axis)));
+  if (op == "Mul") offset = offset_behind(site, given, axis, rank);
+  return scaled_by(site, flow, axis, factor, offset, trains);
 }
 
 Flow squared(Site& site, const Flow& given) {
