@@ -9,6 +9,9 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np  # noqa: E402  after what it looks at
 import tensorflow as tf  # noqa: E402
 
+# What it says against these itself, as dl-export(1) tells.
+REFUSED = {"conv2d_transpose_dilation": "`dilation_rate`", "names_and_regularizers": "is not a valid root scope name"}
+
 
 def gap(path):
     data = dict(np.load(path.with_suffix(".npz")))
@@ -23,7 +26,7 @@ def gap(path):
 
 
 def main():
-    bad = count = 0
+    bad = count = refused = 0
     for path in sorted(pathlib.Path(sys.argv[1]).glob("*.h5")):
         if not path.with_suffix(".npz").exists():
             continue
@@ -31,12 +34,15 @@ def main():
         try:
             found = gap(path)
         except Exception as error:  # whatever it finds to say against the file
+            if REFUSED.get(path.stem, "\0") in str(error):
+                refused += 1
+                continue
             found = str(error)[:150]
         if isinstance(found, str) or not found <= float(sys.argv[2]):
             bad += 1
             print(f"tf.keras: {path.stem} {found}", flush=True)
         tf.keras.backend.clear_session()
-    print(f"tf.keras {tf.keras.__version__}: {count} files, {bad} differ", flush=True)
+    print(f"TensorFlow {tf.__version__}: {count} files, {bad} differ, {refused} refused", flush=True)
     sys.exit(1 if bad or not count else 0)
 
 

@@ -76,6 +76,7 @@ def imported_again(file, model, said, data, names, folder):
     if len(feeds) == 1:
         feeds = {"x": next(iter(feeds.values()))}
     ends = {"y": said[0]} if len(said) == 1 else {f"labels/{n}": s for n, s in enumerate(said)}
+    (folder / "said.npz").unlink(missing_ok=True)  # of the case before
     if len(said) == 1:
         np.savez(folder / "said.npz", **feeds, **ends)
     back = folder / "back.safetensors"

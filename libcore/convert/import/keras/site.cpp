@@ -11,9 +11,8 @@ namespace dl::convert::keras {
 namespace {
 
 // Whether what padding is says nothing of what it gives, but for a mask.
-bool skips_padding(std::string_view type) {
-  return type == "lstm" || type == "gru" || type == "simple_rnn" ||
-         type == "hold" || type == "global_pool";
+bool skips_padding(const nn::LayerType& type) {
+  return type.recurrent || type.name == "hold" || type.name == "global_pool";
 }
 
 }  // namespace
@@ -142,7 +141,7 @@ Flow Site::add(const std::string& part, Json node,
         "it looks at several steps of a sequence at once, and keeps its mask; "
         "a sequence without a mask would be needed");
   if (flow.masked) flow.mask = std::ranges::find_if(from, &Flow::masked)->mask;
-  if (skips_padding(type.name)) return flow;
+  if (skips_padding(type)) return flow;
   for (const Flow& one : from)
     if (flow.masked)
       flow.unheld.insert(one.unheld.begin(), one.unheld.end());
