@@ -166,7 +166,7 @@ make_diverging() {
   cat >net.json <<'JSON'
 { "seed": 7, "input": {"shape": [3]},
   "updater": {"type": "sgd", "learning_rate": {"schedule": "map",
-    "values": {"0": 0.2, "400": 10}}},
+    "values": {"0": 0.2, "400": 30}}},
   "layers": [
     {"type": "dense", "units": 8, "activation": "relu"},
     {"type": "output", "units": 2, "activation": "softmax",

@@ -3,8 +3,8 @@
 # and --on-divergence says what becomes of the run.
 . "$DL_TEST_ROOT/tests/cluster/_lib.sh"
 make_diverging
-# From 10 it may find its way back by itself.
-sed -i 's/"400": 10}/"400": 100}/' net.json
+# From 30 it may find its way back by itself.
+sed -i 's/"400": 30}/"400": 100}/' net.json
 
 train() { # NAME OPTION...
   local name=$1
@@ -38,7 +38,7 @@ said ignored.err 'training ended badly: ' || fail "not a word at the end"
 check ignored.safetensors.run
 
 # Going back halves the steps, until they are small enough or it was six times.
-sed -i 's/"400": 100}/"400": 10}/' net.json
+sed -i 's/"400": 100}/"400": 30}/' net.json
 train reduced --on-divergence reduce
 said reduced.err 'it goes back to before that' || fail "it does not go back"
 event reduced.safetensors.run '"event":"setback"' || fail "no event"
