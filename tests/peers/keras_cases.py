@@ -141,6 +141,8 @@ over("spatialdropout1d", SERIES, lambda: L.SpatialDropout1D(0.3))
 over("spatialdropout3d", VOLUME, lambda: L.SpatialDropout3D(0.3))
 for noise in ("Dropout", "SpatialDropout2D", "GaussianDropout", "AlphaDropout", "GaussianNoise"):
     over(noise.lower(), IMAGE, lambda n=noise: getattr(L, n)(0.3))
+over("dropout of branches", IMAGE, lambda: L.Dropout(0.3, noise_shape=(None, 1, 1, 1)))
+over("dropout of channels", IMAGE, lambda: L.Dropout(0.3, noise_shape=(None, 1, 1, None)))
 over("activity", ROW, lambda: L.ActivityRegularization(0.1, 0.2))
 
 for cell in ("LSTM", "GRU", "SimpleRNN"):

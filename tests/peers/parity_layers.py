@@ -129,8 +129,8 @@ UNITS = [
         {"type": "activity_regularization", "sparsity": 0.2, "sparsity_weight": 0.3}]),
 ]
 
-RANDOM = {"dropout": "rate", "spatial_dropout": "rate", "alpha_dropout": "rate",
-          "gaussian_dropout": "rate", "gaussian_noise": "deviation"}
+RANDOM = {"dropout": "rate", "spatial_dropout": "rate", "stochastic_depth": "rate",
+          "alpha_dropout": "rate", "gaussian_dropout": "rate", "gaussian_noise": "deviation"}
 NOISE = [case for kind, key in RANDOM.items() for case in (
     image(f"{kind}, predicting", {"type": kind, key: 0.5}, steps=0),
     image(f"{kind} of nothing", {"type": kind, key: 0}))]

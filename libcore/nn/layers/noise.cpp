@@ -61,10 +61,13 @@ std::int64_t numbers_of(const LayerSite& site) {
   return site.output.shape.elements();
 }
 
-class SpatialDropout final : public Noise {
+// Drops together what an example has at an index of the last dimension, or all
+// of it.
+template <bool whole>
+class SharedDropout final : public Noise {
  public:
-  SpatialDropout(const LayerSite& site, Memory& memory)
-      : Noise(site, memory, site.output.shape.back()) {
+  SharedDropout(const LayerSite& site, Memory& memory)
+      : Noise(site, memory, whole ? 1 : site.output.shape.back()) {
     if (site.training)
       mask_ = memory.allocate(site.output.shape.with_first(site.max_batch));
   }
@@ -185,7 +188,24 @@ const LayerType& spatial_dropout() {
       .keys = {rate("The share of channels that is dropped.")},
       .disturbs = true,
       .plan = plan<false>,
-      .make = make<SpatialDropout>};
+      .make = make<SharedDropout<false>>};
+  return type;
+}
+
+const LayerType& stochastic_depth() {
+  static const LayerType type{
+      .name = "stochastic_depth",
+      .words =
+          "As *dropout*, of whole examples: all that an example has is "
+          "dropped, or kept.\n"
+          "At the end of a branch that is added to what goes round it, it "
+          "leaves the branch\n"
+          "out (Huang et al. 2016).",
+      .other_names = {"droppath", "drop_path"},
+      .keys = {rate("The share of examples that is dropped.")},
+      .disturbs = true,
+      .plan = plan<false>,
+      .make = make<SharedDropout<true>>};
   return type;
 }
 

@@ -101,3 +101,16 @@ called() { # VERSION TRAINING
 called 2.15.0 false
 called 2.15.0 true
 called 3.3.0 false
+
+# What noise_shape drops together.
+for shape in 'null, null, null, null' 'null, 1, 1, 1' 'null, 1, 1, 3' 'null, 4, 1, 1' '1, 1, 1, 1'; do
+  printf '{"class_name": "Sequential", "config": {"name": "m", "layers": [
+    {"class_name": "InputLayer", "config": {"batch_shape": [null, 4, 4, 3], "name": "x"}},
+    {"class_name": "Dropout", "config": {"name": "d", "rate": 0.2, "noise_shape": [%s]}},
+    {"class_name": "Flatten", "config": {"name": "f"}},
+    {"class_name": "Dense", "config": {"name": "e", "units": 2}}]}}' "$shape" |
+    dl-import - -o dropped.json 2>said
+  echo "[$shape]: $(grep -oE '"(dropout|spatial_dropout|stochastic_depth)"' dropped.json)"
+  grep noise_shape said
+done
+true

@@ -138,6 +138,12 @@ void spatial_dropout(KerasLayer& l) {
   l.last("SpatialDropout" + std::to_string(axes) + "D",
          {{"rate", l.settings.number("rate")}});
 }
+void stochastic_depth(KerasLayer& l) {
+  Json noise = Json::array({nullptr});
+  for (int k = 0; k < l.input().shape.rank(); ++k) noise.push_back(1);
+  l.last("Dropout",
+         {{"rate", l.settings.number("rate")}, {"noise_shape", noise}});
+}
 void alpha_dropout(KerasLayer& l) {
   l.last("AlphaDropout", {{"rate", l.settings.number("rate")}});
 }
@@ -200,6 +206,7 @@ std::span<const KerasRule> keras_dense() {
       {"element_multiply", element_multiply},
       {"dropout", dropout, true},
       {"spatial_dropout", spatial_dropout, true},
+      {"stochastic_depth", stochastic_depth, true},
       {"alpha_dropout", alpha_dropout, true},
       {"gaussian_dropout", gaussian_dropout, true},
       {"gaussian_noise", gaussian_noise, true},

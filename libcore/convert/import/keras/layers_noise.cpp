@@ -6,8 +6,8 @@ namespace dl::convert::keras {
 namespace {
 
 // One that drops all is of no use; Keras takes it.
-double rate_of(const Site& site) {
-  const double rate = site.number({"rate", "p"}, 0.5);
+double rate_of(const Site& site, Site::Keys keys = {"rate", "p"}) {
+  const double rate = site.number(keys, 0.5);
   if (!(rate >= 0 && rate < 1)) site.refuse("its rate is not in [0, 1)");
   return rate;
 }
@@ -16,10 +16,40 @@ Flow rated(Site& site, const char* type, const Flow& value) {
   return site.add("", {{"type", type}, {"rate", rate_of(site)}}, {value});
 }
 
+// The layer that drops together what noise_shape does, which is 1 along the
+// axes that share a draw; null: there is none.
+const char* dropping(const Site& site, const Flow& value) {
+  const Json noise = site.view({"noise_shape"}).raw();
+  const tensor::Shape shape = site.shape(value);
+  const int rank = shape.rank();
+  if (!noise.is_array() || noise.size() != std::size_t(rank) + 1)
+    site.refuse("its noise_shape is not one of " + std::to_string(rank + 1) +
+                " dimensions");
+  bool all = true, none = true, others = false;
+  for (int k = 0; k < rank; ++k) {
+    const int axis = !value.moved ? k : k == 0 ? rank - 1 : k - 1;
+    if (shape[axis] == 1) continue;
+    const Json& own = noise[std::size_t(k) + 1];
+    if (!own.is_null() && own != 1 && own != shape[axis])
+      site.refuse("its noise_shape does not fit its input " +
+                  shape.to_string());
+    (own == 1 ? all : none) = false;
+    others |= (own == 1) == (axis == rank - 1);
+  }
+  if (noise[0] == 1 || site.each_step()) return nullptr;
+  return all       ? "dropout"
+         : none    ? "stochastic_depth"
+         : !others ? "spatial_dropout"
+                   : nullptr;
+}
+
 Flow dropout(Site& site) {
-  if (site.has({"noise_shape"}))
+  const Flow& value = site.only();
+  if (!site.has({"noise_shape"})) return rated(site, "dropout", value);
+  const char* type = dropping(site, value);
+  if (!type)
     site.note("its noise_shape is left out: each number is dropped by itself");
-  return rated(site, "dropout", site.only());
+  return rated(site, type ? type : "dropout", value);
 }
 
 Flow spatial_dropout(Site& site) {
@@ -44,10 +74,12 @@ Flow gaussian_noise(Site& site) {
                   {site.only()});
 }
 
-// Of keras.applications: drops whole branches, in training alone.
+// Of keras.applications.
 Flow stochastic_depth(Site& site) {
-  site.note("its dropping of branches in training is left out");
-  return site.only();
+  return site.add("",
+                  {{"type", "stochastic_depth"},
+                   {"rate", rate_of(site, {"drop_path_rate"})}},
+                  {site.only()});
 }
 
 // l2 there is of the square, here of half of it.

@@ -221,8 +221,8 @@ TEST_CASE("gradients of slopes, noise and masking", "[gradient]") {
     check_gradient("[2, 3, 2]", R"({"type": "prelu", "slopes": ")" +
                                     std::string(slopes) + "\"}");
   }
-  for (const char* type :
-       {"spatial_dropout", "alpha_dropout", "gaussian_dropout"}) {
+  for (const char* type : {"spatial_dropout", "stochastic_depth",
+                           "alpha_dropout", "gaussian_dropout"}) {
     check_gradient("[3]",
                    kVector + R"({"type": ")" + type + R"(", "rate": 0.3})");
     check_gradient("[4, 3]", kSteps + R"({"type": ")" + type + R"("})" + kLast);

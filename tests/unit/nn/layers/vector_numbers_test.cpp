@@ -355,5 +355,19 @@ TEST_CASE("spatial dropout drops whole channels") {
   CHECK(dropped < 32);
 }
 
+TEST_CASE("stochastic depth drops whole examples") {
+  Alone layer({{"type", "stochastic_depth"}, {"rate", 0.75}}, {{5}}, 200);
+  const Numbers y = layer.forward(Numbers(1000, 1.0));
+  int dropped = 0;
+  for (std::size_t example = 0; example < 200; ++example) {
+    const double first = y[5 * example];
+    CHECK((first == 0 || first == 4));
+    dropped += first == 0;
+    for (std::size_t k = 1; k < 5; ++k) CHECK(y[5 * example + k] == first);
+  }
+  CHECK(dropped > 120);
+  CHECK(dropped < 180);
+}
+
 }  // namespace
 }  // namespace dl::nn
