@@ -25,7 +25,7 @@ const char* dropping(const Site& site, const Flow& value) {
   if (!noise.is_array() || noise.size() != std::size_t(rank) + 1)
     site.refuse("its noise_shape is not one of " + std::to_string(rank + 1) +
                 " dimensions");
-  bool all = true, none = true, others = false;
+  bool each = true, channels = true, whole = true;
   for (int k = 0; k < rank; ++k) {
     const int axis = !value.moved ? k : k == 0 ? rank - 1 : k - 1;
     if (shape[axis] == 1) continue;
@@ -33,14 +33,16 @@ const char* dropping(const Site& site, const Flow& value) {
     if (!own.is_null() && own != 1 && own != shape[axis])
       site.refuse("its noise_shape does not fit its input " +
                   shape.to_string());
-    (own == 1 ? all : none) = false;
-    others |= (own == 1) == (axis == rank - 1);
+    const bool shared = own == 1;
+    each &= !shared;
+    channels &= shared == (axis < rank - 1);
+    whole &= shared;
   }
   if (noise[0] == 1 || site.each_step()) return nullptr;
-  return all       ? "dropout"
-         : none    ? "stochastic_depth"
-         : !others ? "spatial_dropout"
-                   : nullptr;
+  return each       ? "dropout"
+         : channels ? "spatial_dropout"
+         : whole    ? "stochastic_depth"
+                    : nullptr;
 }
 
 Flow dropout(Site& site) {
