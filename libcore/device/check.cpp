@@ -11,7 +11,9 @@ using tensor::View;
 void check_reals(tensor::DType real, std::initializer_list<View> views) {
   for (const View& view : views) {
     require(!view.empty(), "a view is missing");
-    require(view.dtype == real, "a view holds reals of another device");
+    require(view.dtype == real || (real == tensor::DType::kBF16 &&
+                                   view.dtype == tensor::DType::kF32),
+            "a view holds reals of another device");
   }
 }
 

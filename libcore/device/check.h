@@ -11,7 +11,7 @@
 
 namespace dl::device {
 
-// The views are present and hold `real`s.
+// The views are present and hold `real`s; kBF16: floats or bfloat16.
 void check_reals(tensor::DType real, std::initializer_list<tensor::View> views);
 
 // The view is present and holds integers.

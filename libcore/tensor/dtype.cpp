@@ -11,12 +11,14 @@
 namespace dl::tensor {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {"U8",  "I8",  "I16", "I32",
-                                                    "I64", "F32", "F64"};
+constexpr std::array<std::string_view, 8> kNames = {
+    "U8", "I8", "I16", "I32", "I64", "F32", "F64", "BF16"};
+constexpr std::size_t kStored = 7;  // the first of these
 
 }  // namespace
 
 std::size_t size_of(DType type) {
+  if (type == DType::kBF16) return 2;
   return visit_dtype(type, []<typename T>() { return sizeof(T); });
 }
 
@@ -25,7 +27,7 @@ std::string_view name_of(DType type) {
 }
 
 DType dtype_named(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
+  for (std::size_t i = 0; i < kStored; ++i) {
     if (kNames[i] == name) return static_cast<DType>(i);
   }
   throw Error{Code::kData,

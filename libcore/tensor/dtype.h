@@ -9,7 +9,17 @@
 
 namespace dl::tensor {
 
-enum class DType : std::uint8_t { kU8, kI8, kI16, kI32, kI64, kF32, kF64 };
+// kBF16 is of devices alone (precision.h): no file has it.
+enum class DType : std::uint8_t {
+  kU8,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kF32,
+  kF64,
+  kBF16
+};
 
 std::size_t size_of(DType type);
 std::string_view name_of(DType type);  // as safetensors spells it: "U8", "F32"
@@ -51,7 +61,7 @@ constexpr DType dtype_of<double>() {
   return DType::kF64;
 }
 
-// Calls f.template operator()<T>() with the C++ type of `type`:
+// Calls f.template operator()<T>() with the C++ type of `type`, which has one:
 //   visit_dtype(t.dtype(), [&]<typename T>() { ... t.as<T>() ... });
 template <typename F>
 decltype(auto) visit_dtype(DType type, F&& f) {

@@ -1,30 +1,14 @@
 // Floats as bfloat16, the upper half of a float, for what tensor cores
 // multiply.
-//
-// Gradients of losses that are not scaled up keep their digits: bfloat16 has
-// the exponents of float32, so that only float32's own smallest numbers are 0.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_CAST_H_
 #define DL_LIBCORE_DEVICE_CUDA_CAST_H_
 
-#include <bit>
 #include <cstdint>
 
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/bfloat16.h"
 
 namespace dl::device::cuda {
-
-struct Bfloat16 {
-  std::uint16_t bits;
-};
-
-// To nearest, of two the even one; NaN stays NaN, and what is too large is
-// infinite.
-DL_BOTH inline std::uint32_t upper_half(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  if (x != x) return bits >> 16 | 0x40U;
-  return (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
-}
 
 // Room for n numbers, so that others may follow aligned.
 inline std::int64_t cast_elements(std::int64_t n) { return (n + 7) / 8 * 8; }
