@@ -3,8 +3,9 @@
 // `reference` computes in float64, naively, and is the oracle of the tests;
 // `cpu` (oneDNN, own kernels) and `cuda` (cuDNN, cuBLAS) in float32, but for
 // what precision.h says.  A View therefore does not say double or float: it
-// holds "reals" of its device, Device::real() tells which.  Where a primitive
-// says so, it holds integers (kI32).
+// holds "reals" of its device, Device::real() tells which, or, on a device
+// whose activations() are, bfloat16.  Where a primitive says so, it holds
+// integers (kI32).
 //
 // A Device is one stream of execution: one thread uses it at a time, and calls
 // take effect in order.  CPU work is spread by giving each thread a Device of
@@ -56,12 +57,14 @@ class Device {
 
   virtual std::string name() const = 0;  // "cpu", "reference", "cuda:0"
   virtual DType real() const = 0;        // kF32 or kF64
+  // What goes from layer to layer is to be kept as: real(), or kBF16.
+  virtual DType activations() const { return real(); }
   virtual Capabilities capabilities() const { return {}; }
   // Over devices of this kind; null where they have the host's memory.
   virtual std::unique_ptr<LaneSum> lane_sum(std::span<Device* const> lanes);
 
-  // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(), kI32, or
-  // kF64 for numbers, see below.
+  // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(),
+  // activations(), kI32, or kF64 for numbers, see below.
   virtual std::unique_ptr<Buffer> allocate(Shape shape, DType dtype) = 0;
   std::unique_ptr<Buffer> allocate(Shape shape) {
     return allocate(shape, real());

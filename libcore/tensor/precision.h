@@ -6,8 +6,9 @@
 namespace dl::tensor {
 
 // Of the factors of products in dense, convolutional, attention and recurrent
-// layers.  Their sums, and all that is kept, stay the device's reals: what goes
-// from layer to layer, weights that are trained, gradients, updaters' state.
+// layers; on GPUs, bfloat16 is also what goes from layer to layer and back.
+// Sums, weights that are trained, their gradients, updaters' state, what a
+// network is asked for and its loss stay the device's reals.
 enum class Precision {
   kFloat32,
   kTf32,      // float32 with 11 of its 24 bits

@@ -15,7 +15,7 @@ namespace dl::tensor {
 struct View {
   std::byte* data = nullptr;
   DType dtype =
-      DType::kF32;  // Device::real() of the device it lies on, or kI32
+      DType::kF32;  // Device::real() or activations() of its device, or kI32
   Shape shape;
 
   bool empty() const { return data == nullptr; }

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/activation_function.h"
 #include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/row_parts.h"
 
 namespace dl::device::cuda {
@@ -12,16 +12,14 @@ namespace {
 
 using tensor::Activation;
 using tensor::ActivationSpec;
-using tensor::DType;
 
 // exp(x - top), where top is the largest of a row, and the sum of a row's.
 struct Exponentials {
-  const float* x;
+  Reals x;
   float top = 0;
   double sum = 0;
 
-  DL_DEVICE Exponentials(const Block& part, const float* row,
-                         std::int64_t length)
+  DL_DEVICE Exponentials(const Block& part, Reals row, std::int64_t length)
       : x(row) {
     const auto at = [=](std::int64_t j) { return row[j]; };
     top = reduce_over(part, length, -INFINITY, at, Largest{});
@@ -35,34 +33,31 @@ struct Exponentials {
 
 struct Softmax {
   static constexpr std::size_t kShared = sizeof(double);
-  float* y;
-  const float* x;
+  Reals y, x;
   DL_DEVICE void operator()(const Block& part, std::int64_t at,
                             std::int64_t length) const {
     const Exponentials e(part, x + at, length);
     const auto share = static_cast<float>(1 / e.sum);
     for (std::int64_t j = part.thread; j < length; j += part.threads)
-      y[at + j] = std::exp(x[at + j] - e.top) * share;
+      y.set(at + j, std::exp(x[at + j] - e.top) * share);
   }
 };
 
 struct LogSoftmax {
   static constexpr std::size_t kShared = sizeof(double);
-  float* y;
-  const float* x;
+  Reals y, x;
   DL_DEVICE void operator()(const Block& part, std::int64_t at,
                             std::int64_t length) const {
     const Exponentials e(part, x + at, length);
     const auto log_sum = static_cast<float>(std::log(e.sum));
     for (std::int64_t j = part.thread; j < length; j += part.threads)
-      y[at + j] = x[at + j] - e.top - log_sum;
+      y.set(at + j, x[at + j] - e.top - log_sum);
   }
 };
 
 struct SoftmaxGradient {
   static constexpr std::size_t kShared = sizeof(double);
-  float* dx;
-  const float *dy, *y;
+  Reals dx, dy, y;
   DL_DEVICE void operator()(const Block& part, std::int64_t at,
                             std::int64_t length) const {
     double mine = 0;
@@ -70,14 +65,13 @@ struct SoftmaxGradient {
       mine += static_cast<double>(dy[at + j]) * y[at + j];
     const auto dot = static_cast<float>(reduce(part, mine, Sum{}));
     for (std::int64_t j = part.thread; j < length; j += part.threads)
-      dx[at + j] = y[at + j] * (dy[at + j] - dot);
+      dx.set(at + j, y[at + j] * (dy[at + j] - dot));
   }
 };
 
 struct LogSoftmaxGradient {
   static constexpr std::size_t kShared = sizeof(double);
-  float* dx;
-  const float *dy, *y;
+  Reals dx, dy, y;
   DL_DEVICE void operator()(const Block& part, std::int64_t at,
                             std::int64_t length) const {
     double mine = 0;
@@ -85,19 +79,18 @@ struct LogSoftmaxGradient {
       mine += static_cast<double>(dy[at + j]);
     const auto sum = static_cast<float>(reduce(part, mine, Sum{}));
     for (std::int64_t j = part.thread; j < length; j += part.threads)
-      dx[at + j] = dy[at + j] - std::exp(y[at + j]) * sum;
+      dx.set(at + j, dy[at + j] - std::exp(y[at + j]) * sum);
   }
 };
 
 }  // namespace
 
 void CudaDevice::activate(const ActivationSpec& f, View y, View x) {
-  check_reals(DType::kF32, {y, x});
+  check_reals({y, x});
   check_same_shape(y, x);
-  float* const to = y.as<float>();
-  const float* const from = x.as<float>();
+  const Reals to(y), from(x);
   if (f.kind == Activation::kIdentity) {
-    if (to != from) copy(y, x);
+    if (y.data != x.data) copy(y, x);
     return;
   }
   if (f.kind == Activation::kSoftmax)
@@ -106,34 +99,33 @@ void CudaDevice::activate(const ActivationSpec& f, View y, View x) {
     return each_row(stream_, rows_of(x), LogSoftmax{to, from});
   const Function function = function_of(f);
   each(stream_, x.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to[i] = apply(function, from[i]); });
+       [=] DL_DEVICE(std::int64_t i) { to.set(i, apply(function, from[i])); });
 }
 
 void CudaDevice::activate_gradient(const ActivationSpec& f, View dx, View dy,
                                    View y, View x) {
-  check_reals(DType::kF32, {dx, dy, y});
+  check_reals({dx, dy, y});
   check_same_shape(dx, dy);
   check_same_shape(dx, y);
   const bool of_input = gradient_needs_input(f.kind);
   if (of_input) {
-    check_reals(DType::kF32, {x});
+    check_reals({x});
     check_same_shape(dx, x);
   }
-  float* const to = dx.as<float>();
-  const float* const from = dy.as<float>();
+  const Reals to(dx), from(dy);
   if (f.kind == Activation::kIdentity) {
-    if (to != from) copy(dx, dy);
+    if (dx.data != dy.data) copy(dx, dy);
     return;
   }
-  const float* const at = (of_input ? x : y).as<float>();
+  const Reals at(of_input ? x : y);
   if (f.kind == Activation::kSoftmax)
     return each_row(stream_, rows_of(y), SoftmaxGradient{to, from, at});
   if (f.kind == Activation::kLogSoftmax)
     return each_row(stream_, rows_of(y), LogSoftmaxGradient{to, from, at});
   const Function function = function_of(f);
   each(stream_, dx.elements(), [=] DL_DEVICE(std::int64_t i) {
-    to[i] = from[i] * (of_input ? derivative_at(function, at[i])
-                                : derivative(function, at[i]));
+    to.set(i, from[i] * (of_input ? derivative_at(function, at[i])
+                                  : derivative(function, at[i])));
   });
 }
 

@@ -7,15 +7,14 @@
 #include <limits>
 
 #include "libcore/base/error.h"
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
 
 using tensor::AttentionPart;
 using tensor::AttentionSpec;
-using tensor::DType;
 using tensor::Shape;
 using tensor::View;
 
@@ -29,18 +28,18 @@ struct Weigh {
   std::int64_t queries, heads, keys;  // of the tile
   std::int64_t first_query;
   bool causal;
-  const float* mask;         // [examples, keys] of the tile, or null
+  Reals mask;                // [examples, keys] of the tile, or empty
   float *scores, *gradient;  // [examples, heads, queries, keys]
 
   DL_DEVICE void operator()(const Block& b) const {
     const std::int64_t query = first_query + b.index % queries;
     const std::int64_t seen = causal && query + 1 < keys ? query + 1 : keys;
-    const float* const open =
-        mask == nullptr ? nullptr : mask + b.index / (queries * heads) * keys;
+    const Reals open =
+        mask.empty() ? mask : mask + b.index / (queries * heads) * keys;
     float* const s = scores + b.index * keys;
     float* const d = gradient == nullptr ? nullptr : gradient + b.index * keys;
     const auto sees = [&](std::int64_t j) {
-      return j < seen && (open == nullptr || open[j] != 0);
+      return j < seen && (open.empty() || open[j] != 0);
     };
     const float top = reduce_over(
         b, seen, kLeast,
@@ -66,7 +65,7 @@ struct Weigh {
 
 // Matrices, one a head of an example.
 struct Heads {
-  float* data;
+  Reals data;
   std::int64_t row, of_example, of_head;  // elements from one to the next
 };
 
@@ -98,7 +97,7 @@ class CudaAttention final : public tensor::Attention {
   void forward(View y, View q, View k, View v, View mask,
                bool training) override {
     const std::int64_t batch =
-        check_attention(DType::kF32, spec_, max_batch_, y, q, k, v, mask);
+        check_attention(kReals, spec_, max_batch_, y, q, k, v, mask);
     if (training) trained_ = batch;
     for_each_tile(batch, [&](const Tile& t) {
       const Heads scores = tile_of(scores_->view(), t);
@@ -113,8 +112,8 @@ class CudaAttention final : public tensor::Attention {
   void backward(View dq, View dk, View dv, View dy, View q, View k, View v,
                 View mask) override {
     const std::int64_t batch =
-        check_attention(DType::kF32, spec_, max_batch_, dy, q, k, v, mask);
-    check_attention(DType::kF32, spec_, max_batch_, dy, dq, dk, dv, mask);
+        check_attention(kReals, spec_, max_batch_, dy, q, k, v, mask);
+    check_attention(kReals, spec_, max_batch_, dy, dq, dk, dv, mask);
     require(batch == trained_, "attention backward without its forward");
     for_each_tile(batch, [&](const Tile& t) {
       const Heads scores = tile_of(scores_->view(), t),
@@ -123,7 +122,7 @@ class CudaAttention final : public tensor::Attention {
                   keys = keys_of(k, spec_.k, t), slope = queries_of(dy, {}, t);
       multiply_scores(t, scores, queries, keys, factor());
       multiply_scores(t, gradient, slope, keys_of(v, spec_.v, t), 1);
-      weigh(t, mask, gradient.data);
+      weigh(t, mask, gradient_->view().as<float>());
       const std::int64_t size = spec_.head_size;
       const float more = t.query == 0 ? 0 : 1;
       multiply(t,
@@ -170,8 +169,8 @@ class CudaAttention final : public tensor::Attention {
   Heads part_of(const View& view, const AttentionPart& part, std::int64_t steps,
                 const Tile& t, std::int64_t first) const {
     const std::int64_t width = spec_.width_of(part);
-    return {view.as<float>() + (t.example * steps + first) * width +
-                part.column + t.head * spec_.head_size,
+    return {Reals(view) + (t.example * steps + first) * width + part.column +
+                t.head * spec_.head_size,
             width, steps * width, spec_.head_size};
   }
   Heads queries_of(const View& view, const AttentionPart& part,
@@ -184,7 +183,7 @@ class CudaAttention final : public tensor::Attention {
   }
   Heads tile_of(const View& view, const Tile& t) const {
     const std::int64_t of_head = t.queries * spec_.keys;
-    return {view.as<float>(), spec_.keys, t.heads * of_head, of_head};
+    return {Reals(view), spec_.keys, t.heads * of_head, of_head};
   }
 
   // C = p.alpha op(A) op(B) + p.beta C for each head of the tile.
@@ -224,8 +223,7 @@ class CudaAttention final : public tensor::Attention {
     blocks(stream_, t.examples * t.heads * t.queries, threads_for(spec_.keys),
            sizeof(Two),
            Weigh{t.queries, t.heads, spec_.keys, t.query, spec_.causal,
-                 mask.empty() ? nullptr
-                              : mask.as<float>() + t.example * spec_.keys,
+                 mask.empty() ? Reals() : Reals(mask) + t.example * spec_.keys,
                  scores_->view().as<float>(), gradient});
   }
 

@@ -23,38 +23,12 @@ struct CastPair {
   }
 };
 
-// And reads one.
-struct WidenPair {
-  float* to;
-  const std::uint32_t* from;
-  const float* bias;
-  std::int64_t n, channels;
-
-  DL_DEVICE void operator()(std::int64_t i) const {
-    const std::uint32_t pair = from[i];
-    write(2 * i, pair << 16);
-    if (2 * i + 1 < n) write(2 * i + 1, pair & 0xffff0000U);
-  }
-  DL_DEVICE void write(std::int64_t i, std::uint32_t bits) const {
-    const float more =
-        bias == nullptr ? 0.0F : bias[i - quotient(i, channels) * channels];
-    to[i] = std::bit_cast<float>(bits) + more;
-  }
-};
-
 }  // namespace
 
 void cast(Stream& stream, Bfloat16* to, const float* from, const Matrices& m) {
   each(stream, m.all() / 2,
        CastPair{from, reinterpret_cast<std::uint32_t*>(to), m.cast_row() / 2,
                 m});
-}
-
-void widen(Stream& stream, float* to, const Bfloat16* from, std::int64_t n,
-           const float* bias, std::int64_t channels) {
-  each(stream, (n + 1) / 2,
-       WidenPair{to, reinterpret_cast<const std::uint32_t*>(from), bias, n,
-                 channels});
 }
 
 }  // namespace dl::device::cuda

@@ -32,10 +32,6 @@ inline void cast(Stream& stream, Bfloat16* to, const float* from,
   cast(stream, to, from, {1, 1, n, n, 0});
 }
 
-// The way back.  bias: bias[i % channels] is added to the i-th, or null.
-void widen(Stream& stream, float* to, const Bfloat16* from, std::int64_t n,
-           const float* bias, std::int64_t channels);
-
 }  // namespace dl::device::cuda
 
 #endif  // DL_LIBCORE_DEVICE_CUDA_CAST_H_

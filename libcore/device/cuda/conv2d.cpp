@@ -1,21 +1,21 @@
-// Convolution of images and volumes, by cuDNN.
+// Convolution of images and volumes, by cuDNN where tensor cores compute it,
+// and else by own kernels.
 //
-// With bfloat16 the factors are cast, and so is the result, which cuDNN has no
-// more digits of then; its sums are float32.  What it has no engine for, it
-// computes of the floats with TF32.
+// With bfloat16, what is multiplied is bfloat16, and so is the result, which
+// cuDNN has no more digits of then; its sums are float32.  What cuDNN has no
+// engine for with bfloat16, it computes of floats with TF32.
 
 #include <array>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/device/check.h"
 #include "libcore/device/conv2d_then_max_pool.h"
-#include "libcore/device/cuda/cast.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/dnn_graph.h"
+#include "libcore/device/cuda/reals.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -56,8 +56,8 @@ DnnConvolution convolution_of(Work work) {
   return DnnConvolution::kForward;
 }
 
-// Fast engines load so many bytes at once; views may begin at any float.
-constexpr std::uintptr_t kAligned = 16;
+// Engines load so many bytes at once; views may begin at any number.
+constexpr std::size_t kAligned = 16;
 
 template <typename Spec>
 class GpuConv final : public tensor::Conv2d {
@@ -70,10 +70,12 @@ class GpuConv final : public tensor::Conv2d {
 
   void forward(View y, View x, View w, View b) override {
     const std::int64_t batch = check(x, y, w, b);
+    // cuDNN has no engine that adds one to bfloat16.
     if (!b.empty() && dnn_.precision() != tensor::Precision::kBfloat16 &&
-        try_compute(Work::kForwardWithBias, batch, {x, w, b, y}, {}))
+        try_compute(Work::kForwardWithBias, batch, {x, w, y}, b))
       return;
-    compute(Work::kForward, batch, {x, w, y}, b);
+    compute(Work::kForward, batch, {x, w, y});
+    if (!b.empty()) device_.add_bias(y, b);
   }
 
   void backward_data(View dx, View dy, View w) override {
@@ -86,32 +88,29 @@ class GpuConv final : public tensor::Conv2d {
   }
 
  private:
-  // x, w, with kForwardWithBias the bias, and y.
-  using Tensors = std::initializer_list<View>;
+  using Tensors = std::array<View, 3>;  // x, w and y, or their gradients
   struct Planned {
     std::optional<DnnPlan> plan;  // none: cuDNN cannot
-    bool casts = false;
+    DType type = DType::kF32;     // of the tensors
   };
 
   std::int64_t check(const View& x, const View& y, const View& w,
                      const View& b) const {
-    check_reals(DType::kF32, {x, y});
-    check_weights(DType::kF32, spec_, w, b);
+    check_reals({x, y});
+    check_weights(kReals, spec_, w, b);
     return check_images(spec_, max_batch_, x, y);
   }
 
-  Planned make_plan(Work work, std::int64_t batch,
-                    std::int64_t alignment) const {
+  Planned make_plan(Work work, std::int64_t batch) const {
     if (dnn_.precision() == tensor::Precision::kBfloat16)
-      if (auto plan = make_plan(work, batch, alignment, CUDNN_DATA_BFLOAT16))
-        return {std::move(plan), true};
-    return {make_plan(work, batch, alignment, CUDNN_DATA_FLOAT), false};
+      if (auto plan = make_plan(work, batch, CUDNN_DATA_BFLOAT16))
+        return {std::move(plan), DType::kBF16};
+    return {make_plan(work, batch, CUDNN_DATA_FLOAT), DType::kF32};
   }
 
   std::optional<DnnPlan> make_plan(Work work, std::int64_t batch,
-                                   std::int64_t alignment,
                                    cudnnDataType_t type) const {
-    DnnGraph graph(dnn_, alignment);
+    DnnGraph graph(dnn_, kAligned);
     const Extents out = extents_of(batch, spec_.filters, out_space(spec_));
     const bool bias = work == Work::kForwardWithBias;
     const auto x = graph.add_tensor(
@@ -120,78 +119,75 @@ class GpuConv final : public tensor::Conv2d {
         extents_of(spec_.filters, spec_.channels / spec_.groups,
                    all_of(spec_.kernel)),
         type);
-    const auto y = bias ? graph.add_between(out) : graph.add_tensor(out, type);
+    const auto y = graph.add_tensor(out, type);
+    const auto sum = bias ? graph.add_between(out) : y;
     graph.convolve(convolution_of(work),
                    {all_of(spec_.stride), all_of(spec_.dilation),
                     all_of(spec_.pad_begin), all_of(spec_.pad_end)},
-                   x, w, y);
-    if (bias) {
-      const auto b = graph.add_tensor(
-          extents_of(1, spec_.filters, Extents(out.size() - 2, 1)));
-      graph.add(graph.add_tensor(out), y, b);
-    }
+                   x, w, sum);
+    if (bias)
+      graph.add(y, sum,
+                graph.add_tensor(
+                    extents_of(1, spec_.filters, Extents(out.size() - 2, 1))));
     return graph.plan();
   }
 
-  // Of x, w and y.
   static std::size_t result_of(Work work) {
     if (work == Work::kBackwardData) return 0;
     return work == Work::kBackwardWeights ? 1 : 2;
   }
 
-  // bias: is added to y, or empty.
-  void run_cast(DnnPlan& plan, Work work, Tensors tensors, const View& bias) {
-    Stream& stream = dnn_.stream();
-    std::int64_t elements = 0;
-    for (const View& view : tensors) elements += cast_elements(view.elements());
-    auto* room = stream.scratch<Bfloat16>(elements);
-    std::array<void*, 3> places{};
-    for (std::size_t i = 0; i < 3; ++i) {
-      const View& view = tensors.begin()[i];
-      places[i] = room;
-      if (i != result_of(work))
-        cast(stream, room, view.as<float>(), view.elements());
-      room += cast_elements(view.elements());
+  static bool serves(const View& view, DType type) {
+    return view.dtype == type &&
+           reinterpret_cast<std::uintptr_t>(view.data) % kAligned == 0;
+  }
+
+  // What is of another type, or not aligned, is computed in scratch memory.
+  void run(DnnPlan& plan, DType type, Work work, const Tensors& tensors,
+           const View& bias) {
+    std::size_t bytes = 0;
+    const auto room_for = [&](const View& view) {
+      const auto size =
+          static_cast<std::size_t>(view.elements()) * size_of(type);
+      return (size + kAligned - 1) / kAligned * kAligned;
+    };
+    for (const View& view : tensors)
+      if (!serves(view, type)) bytes += room_for(view);
+    auto* room =
+        dnn_.stream().scratch<std::byte>(static_cast<std::int64_t>(bytes));
+    std::array<void*, 4> places{};
+    const std::size_t result = result_of(work);
+    Tensors used = tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (!serves(tensors[i], type)) {
+        used[i] = {room, type, tensors[i].shape};
+        room += room_for(tensors[i]);
+        if (i != result) device_.copy(used[i], tensors[i]);
+      }
+      places[i] = used[i].data;
     }
-    plan.run(places);
-    const View& result = tensors.begin()[result_of(work)];
-    widen(stream, result.as<float>(),
-          static_cast<const Bfloat16*>(places[result_of(work)]),
-          result.elements(), bias.as<float>(), spec_.filters);
+    places[3] = bias.data;
+    plan.run({places.data(), bias.empty() ? 3U : 4U});
+    if (used[result].data != tensors[result].data)
+      device_.copy(tensors[result], used[result]);
   }
 
   // False: cuDNN cannot.
-  bool try_compute(Work work, std::int64_t batch, Tensors tensors,
+  bool try_compute(Work work, std::int64_t batch, const Tensors& tensors,
                    const View& bias) {
-    std::array<void*, 4> places{};
-    std::size_t n = 0;
-    std::uintptr_t addresses = 0;
-    for (const View& view : tensors) {
-      places[n++] = view.data;
-      addresses |= reinterpret_cast<std::uintptr_t>(view.data);
-    }
-    const bool aligned = addresses % kAligned == 0;
-    const std::tuple key(work, batch, aligned);
+    if (!bias.empty() && !serves(bias, DType::kF32)) return false;
+    const std::pair key(work, batch);
     auto found = plans_.find(key);
     if (found == plans_.end())
-      found = plans_
-                  .emplace(key, make_plan(work, batch,
-                                          aligned ? kAligned : sizeof(float)))
-                  .first;
+      found = plans_.emplace(key, make_plan(work, batch)).first;
     Planned& planned = found->second;
     if (!planned.plan) return false;
-    if (planned.casts) {
-      run_cast(*planned.plan, work, tensors, bias);
-      return true;
-    }
-    planned.plan->run({places.data(), n});
-    if (!bias.empty()) device_.add_bias(tensors.begin()[2], bias);
+    run(*planned.plan, planned.type, work, tensors, bias);
     return true;
   }
 
-  void compute(Work work, std::int64_t batch, Tensors tensors,
-               const View& bias = {}) {
-    if (!try_compute(work, batch, tensors, bias))
+  void compute(Work work, std::int64_t batch, const Tensors& tensors) {
+    if (!try_compute(work, batch, tensors, {}))
       throw Error{Code::kUnavailable,
                   device_.name() + ": cuDNN has no such convolution"};
   }
@@ -200,8 +196,7 @@ class GpuConv final : public tensor::Conv2d {
   Dnn& dnn_;
   Spec spec_;
   std::int64_t max_batch_;
-  // By batch, and whether all views are aligned.
-  std::map<std::tuple<Work, std::int64_t, bool>, Planned> plans_;
+  std::map<std::pair<Work, std::int64_t>, Planned> plans_;  // by batch
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Float32 on a GPU: convolutions by cuDNN, matrix products by cuBLAS, own
 // kernels (grid.h) for the rest.  Another precision is one of the factors of
-// products and convolutions alone, just before they are multiplied.  All calls
+// products and convolutions; every view of reals may be of bfloat16 where that
+// is it (reals.h).  All calls
 // but download(), read() and finish() return before they have taken effect. One
 // source file a group of primitives.
 
@@ -37,6 +38,9 @@ class CudaDevice final : public tensor::Device {
 
   std::string name() const override { return stream_.name(); }
   tensor::DType real() const override { return tensor::DType::kF32; }
+  tensor::DType activations() const override {
+    return products_.casts() ? tensor::DType::kBF16 : real();
+  }
   tensor::Capabilities capabilities() const override;
 
   std::unique_ptr<tensor::LaneSum> lane_sum(

@@ -1,7 +1,6 @@
 // Losses of all examples, by their kinds.
 
 #include "libcore/base/error.h"
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/loss_arrays.h"
 #include "libcore/device/cuda/number.h"
@@ -16,7 +15,7 @@ using tensor::View;
 LossArrays arrays_of(const View& number, const LossSpec& f, const View& grad,
                      const View& y, const View& target, const View& mask,
                      double scale) {
-  const Rows rows = check_loss(tensor::DType::kF32, f, grad, y, target, mask);
+  const Rows rows = check_loss(kReals, f, grad, y, target, mask);
   const std::int64_t units = rows.length / numbers_each(f.kind);
   return {.kind = f.kind,
           .delta = f.delta,
@@ -28,11 +27,11 @@ LossArrays arrays_of(const View& number, const LossSpec& f, const View& grad,
           .scale = scale,
           .count = rows.count,
           .units = units,
-          .y = y.as<float>(),
-          .target = target.as<float>(),
-          .weights = f.weights.as<float>(),
-          .mask = mask.as<float>(),
-          .grad = grad.as<float>(),
+          .y = Reals(y),
+          .target = Reals(target),
+          .weights = Reals(f.weights),
+          .mask = Reals(mask),
+          .grad = Reals(grad),
           .number = number.empty() ? nullptr : number_at(number)};
 }
 

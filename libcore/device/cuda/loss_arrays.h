@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/tensor/loss.h"
 
 namespace dl::device::cuda {
@@ -14,20 +14,20 @@ namespace dl::device::cuda {
 struct LossArrays {
   tensor::Loss kind;
   double delta, gamma, positive, negative;
-  double keep, floor;           // of label smoothing
-  double scale;                 // of the number, and of the gradient
-  std::int64_t count, units;    // examples, and the targets of each
-  const float *y, *target;      // outputs or logits
-  const float *weights, *mask;  // of targets and of examples; or null
-  float* grad;                  // or null
-  double* number;               // or null
+  double keep, floor;         // of label smoothing
+  double scale;               // of the number, and of the gradient
+  std::int64_t count, units;  // examples, and the targets of each
+  Reals y, target;            // outputs or logits
+  Reals weights, mask;        // of targets and of examples; or empty
+  Reals grad;                 // or empty
+  double* number;             // or null
 
   DL_DEVICE double t(std::int64_t i) const { return keep * target[i] + floor; }
   DL_DEVICE double weight(std::int64_t j) const {
-    return weights == nullptr ? 1.0 : weights[j];
+    return weights.empty() ? 1.0 : weights[j];
   }
   DL_DEVICE double counts(std::int64_t example) const {
-    return mask == nullptr ? 1.0 : mask[example];
+    return mask.empty() ? 1.0 : mask[example];
   }
 };
 

@@ -150,15 +150,15 @@ struct OutputLosses {
 
   DL_DEVICE double loss(std::int64_t i) const {
     double counts = share;
-    if (a.mask != nullptr) counts *= a.mask[i / a.units];
+    if (!a.mask.empty()) counts *= a.mask[i / a.units];
     if (counts == 0) {
-      if (a.grad != nullptr) a.grad[i] = 0;
+      if (!a.grad.empty()) a.grad.set(i, 0);
       return 0;
     }
-    if (a.weights != nullptr) counts *= a.weights[i % a.units];
+    if (!a.weights.empty()) counts *= a.weights[i % a.units];
     const Term term = of(a, i);
-    if (a.grad != nullptr)
-      a.grad[i] = static_cast<float>(a.scale * counts * term.slope);
+    if (!a.grad.empty())
+      a.grad.set(i, static_cast<float>(a.scale * counts * term.slope));
     return counts * term.value;
   }
 };
@@ -196,7 +196,7 @@ struct GaussianLosses {
   }
 
   DL_DEVICE void put(std::int64_t i, double slope) const {
-    if (a.grad != nullptr) a.grad[i] = static_cast<float>(a.scale * slope);
+    if (!a.grad.empty()) a.grad.set(i, static_cast<float>(a.scale * slope));
   }
 };
 

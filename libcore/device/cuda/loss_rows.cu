@@ -26,8 +26,7 @@ struct Sums {
 // One example.  0 units: there is none, or it is not looked at.
 struct Example {
   const LossArrays& a;
-  const float *y, *target;
-  float* grad;
+  Reals y, target, grad;
   std::int64_t units;
   double counts;
 
@@ -35,7 +34,7 @@ struct Example {
       : a(arrays),
         y(a.y + part.index * a.units),
         target(a.target + part.index * a.units),
-        grad(a.grad == nullptr ? nullptr : a.grad + part.index * a.units),
+        grad(a.grad.empty() ? a.grad : a.grad + part.index * a.units),
         units(part.index < a.count ? a.units : 0),
         counts(units == 0 ? 0 : a.counts(part.index)) {
     if (counts != 0) return;
@@ -49,7 +48,8 @@ struct Example {
   }
   // Takes the derivative of the loss by output j.
   DL_DEVICE void slope(std::int64_t j, double value) const {
-    if (grad != nullptr) grad[j] = static_cast<float>(a.scale * counts * value);
+    if (!grad.empty())
+      grad.set(j, static_cast<float>(a.scale * counts * value));
   }
 };
 

@@ -1,9 +1,10 @@
 // Products of matrices, what is done with their rows, and fully connected
 // layers.
 
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
+#include "libcore/device/cuda/strips.h"
 
 namespace dl::device::cuda {
 
@@ -34,38 +35,50 @@ Product product_of(const MatmulExtents& e, bool transpose_a, bool transpose_b,
 
 void CudaDevice::matmul(View c, View a, bool transpose_a, View b,
                         bool transpose_b, double beta) {
-  check_reals(DType::kF32, {c, a, b});
+  check_reals({c, a, b});
   const MatmulExtents extents = check_matmul(c, a, transpose_a, b, transpose_b);
-  products_(product_of(extents, transpose_a, transpose_b, beta), c.as<float>(),
-            a.as<float>(), b.as<float>());
+  products_(product_of(extents, transpose_a, transpose_b, beta), Reals(c),
+            Reals(a), Reals(b));
 }
 
 void CudaDevice::exact_matmul(View c, View a, bool transpose_a, View b,
                               bool transpose_b) {
-  check_reals(DType::kF32, {c, a, b});
+  check_reals({c, a, b});
   Product p = product_of(check_matmul(c, a, transpose_a, b, transpose_b),
                          transpose_a, transpose_b, 0);
   p.exact = true;
-  products_(p, c.as<float>(), a.as<float>(), b.as<float>());
+  float* room =
+      stream_.scratch<float>(c.elements() + a.elements() + b.elements());
+  const auto as_floats = [&](const View& v) {
+    if (v.dtype == DType::kF32) return v;
+    const View wide{reinterpret_cast<std::byte*>(room), DType::kF32, v.shape};
+    room += v.elements();
+    return wide;
+  };
+  const View wide_c = as_floats(c), wide_a = as_floats(a),
+             wide_b = as_floats(b);
+  if (wide_a.data != a.data) copy(wide_a, a);
+  if (wide_b.data != b.data) copy(wide_b, b);
+  products_(p, Reals(wide_c), Reals(wide_a), Reals(wide_b));
+  if (wide_c.data != c.data) copy(c, wide_c);
 }
 
 void CudaDevice::add_bias(View y, View b) {
-  check_reals(DType::kF32, {y, b});
+  check_reals({y, b});
   const std::int64_t length = rows_of(y).length;
   check_shape(b, Shape{length});
-  float* const to = y.as<float>();
-  const float* const bias = b.as<float>();
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to[i] += bias[i % length]; });
+  const Reals to(y), bias(b);
+  each(stream_, y.elements(), [=] DL_DEVICE(std::int64_t i) {
+    to.set(i, to[i] + bias[i - quotient(i, length) * length]);
+  });
 }
 
 void CudaDevice::sum_rows(View s, View x) {
-  check_reals(DType::kF32, {s, x});
+  check_reals({s, x});
   const Rows rows = rows_of(x);
   check_shape(s, Shape{rows.length});
   if (rows.length == 0) return;
-  float* const to = s.as<float>();
-  const float* const from = x.as<float>();
+  const Reals to(s), from(x);
   const std::int64_t length = rows.length;
   sum_columns<double>(
       stream_, rows.count, length,
@@ -73,7 +86,7 @@ void CudaDevice::sum_rows(View s, View x) {
         return from[i * length + c];
       },
       [=] DL_DEVICE(std::int64_t c, double sum) {
-        to[c] = static_cast<float>(sum);
+        to.set(c, static_cast<float>(sum));
       });
 }
 
@@ -84,33 +97,29 @@ class CudaDense final : public tensor::Dense {
   explicit CudaDense(MatrixProduct& products) : products_(products) {}
 
   void forward(View y, View x, View w, View b, Slice slice) override {
-    check_reals(DType::kF32, {y, x, w});
+    check_reals({y, x, w});
     Product p = product_of(check_matmul(y, x, false, w, true), false, true, 0);
-    const float* bias = nullptr;
     if (!b.empty()) {
-      check_reals(DType::kF32, {b});
+      check_reals({b});
       check_shape(b, Shape{p.n});
-      bias = b.as<float>();
     }
     const std::int64_t first = keep(p.n, slice);
-    products_(p, y.as<float>() + first, x.as<float>(),
-              w.as<float>() + first * p.row_b,
-              bias == nullptr ? nullptr : bias + first);
+    products_(p, Reals(y) + first, Reals(x), Reals(w) + first * p.row_b,
+              b.empty() ? Reals() : Reals(b) + first);
   }
   void backward_weights(View dw, View x, View dy, Slice slice) override {
-    check_reals(DType::kF32, {dw, x, dy});
+    check_reals({dw, x, dy});
     Product p =
         product_of(check_matmul(dw, dy, true, x, false), true, false, 0);
     const std::int64_t first = keep(p.m, slice);
-    products_(p, dw.as<float>() + first * p.row_c, dy.as<float>() + first,
-              x.as<float>());
+    products_(p, Reals(dw) + first * p.row_c, Reals(dy) + first, Reals(x));
   }
   void backward_data(View dx, View dy, View w, Slice slice) override {
-    check_reals(DType::kF32, {dx, dy, w});
+    check_reals({dx, dy, w});
     Product p =
         product_of(check_matmul(dx, dy, false, w, false), false, false, 0);
     const std::int64_t first = keep(p.n, slice);
-    products_(p, dx.as<float>() + first, dy.as<float>(), w.as<float>() + first);
+    products_(p, Reals(dx) + first, Reals(dy), Reals(w) + first);
   }
 
  private:

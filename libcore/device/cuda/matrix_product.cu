@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "libcore/base/error.h"
-#include "libcore/device/cuda/grid.h"
 #include "libcore/device/cuda/matrix_product.h"
+#include "libcore/device/cuda/strips.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -23,12 +23,14 @@ std::uint32_t alignment_of(const void* address) {
 }
 
 // C = beta C + bias.
-void scale_and_add(Stream& stream, const Product& p, float beta, float* c,
-                   const float* bias) {
+void scale_and_add(Stream& stream, const Product& p, float beta, const Reals& c,
+                   const Reals& bias) {
   const std::int64_t m = p.m, n = p.n, row = p.row_c, step = p.step_c;
   each(stream, p.count * m * n, [=] DL_DEVICE(std::int64_t i) {
-    float& to = c[i / n / m * step + i / n % m * row + i % n];
-    to = (beta == 0 ? 0 : beta * to) + (bias == nullptr ? 0 : bias[i % n]);
+    const std::int64_t line = quotient(i, n), j = i - line * n;
+    const std::int64_t matrix = quotient(line, m);
+    const std::int64_t to = matrix * step + (line - matrix * m) * row + j;
+    c.set(to, (beta == 0 ? 0 : beta * c[to]) + (bias.empty() ? 0 : bias[j]));
   });
 }
 
@@ -108,21 +110,18 @@ MatrixProduct::~MatrixProduct() {
   stream_.api().cublasLtDestroy(handle_);
 }
 
-Factor MatrixProduct::prepare(Bfloat16* room, const float* floats,
-                              std::int64_t n) {
-  if (!casts()) return floats;
-  cast(stream_, room, floats, n);
+Reals MatrixProduct::prepare(Bfloat16* room, const Reals& from,
+                             std::int64_t n) {
+  if (!casts() || from.halves()) return from;
+  cast(stream_, room, from.floats(), n);
   return room;
 }
 
-// With bfloat16, both cast, and p's rows and steps are those of what is cast.
-MatrixProduct::Factors MatrixProduct::factors_of(Product& p, Factor a,
-                                                 Factor b) {
-  if (!casts() || p.exact) {
-    require(a.floats != nullptr && b.floats != nullptr,
-            "a product in full of what is rounded");
-    return {a.floats, b.floats};
-  }
+// With bfloat16, floats are cast, and p's rows and steps are those of what is
+// cast.
+MatrixProduct::Factors MatrixProduct::factors_of(Product& p, const Reals& a,
+                                                 const Reals& b) {
+  if (!casts() || p.exact) return {a.floats(), b.floats(), CUDA_R_32F};
   // What several products have in common is cast once.
   const auto all = [&](std::int64_t rows, std::int64_t columns, bool across,
                        std::int64_t row, std::int64_t step) {
@@ -131,20 +130,20 @@ MatrixProduct::Factors MatrixProduct::factors_of(Product& p, Factor a,
   };
   const Matrices of_a = all(p.m, p.k, p.transpose_a, p.row_a, p.step_a),
                  of_b = all(p.k, p.n, p.transpose_b, p.row_b, p.step_b);
-  auto* room = stream_.scratch<Bfloat16>((a.cast != nullptr ? 0 : of_a.all()) +
-                                         (b.cast != nullptr ? 0 : of_b.all()));
-  const auto put = [&](const Factor& from, const Matrices& m, std::int64_t& row,
+  auto* room = stream_.scratch<Bfloat16>((a.halves() ? 0 : of_a.all()) +
+                                         (b.halves() ? 0 : of_b.all()));
+  const auto put = [&](const Reals& from, const Matrices& m, std::int64_t& row,
                        std::int64_t& step) -> const void* {
-    if (from.cast != nullptr) return from.cast;
+    if (from.halves()) return from.data();
     Bfloat16* const to = room;
     room += m.all();
-    cast(stream_, to, from.floats, m);
+    cast(stream_, to, from.floats(), m);
     row = m.cast_row();
     step = step == 0 ? 0 : m.rows * row;
     return to;
   };
   const void* const put_a = put(a, of_a, p.row_a, p.step_a);
-  return {put_a, put(b, of_b, p.row_b, p.step_b)};
+  return {put_a, put(b, of_b, p.row_b, p.step_b), CUDA_R_16BF};
 }
 
 // Null: cuBLASLt cannot.
@@ -153,8 +152,6 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::make_plan(
   const Product& p = key.product;
   const tensor::Precision precision =
       p.exact ? tensor::Precision::kFloat32 : precision_;
-  const cudaDataType_t type =
-      precision == tensor::Precision::kBfloat16 ? CUDA_R_16BF : CUDA_R_32F;
   stream_.use_gpu();  // the heuristic's
   const Api& api = stream_.api();
   const int gpu = stream_.gpu();
@@ -175,11 +172,11 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::make_plan(
     // Its alignment is looked at.
     plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
-  plan->describe(plan->a, type, p.transpose_a ? p.k : p.m,
+  plan->describe(plan->a, key.type, p.transpose_a ? p.k : p.m,
                  p.transpose_a ? p.m : p.k, p.row_a, p.count, p.step_a);
-  plan->describe(plan->b, type, p.transpose_b ? p.n : p.k,
+  plan->describe(plan->b, key.type, p.transpose_b ? p.n : p.k,
                  p.transpose_b ? p.k : p.n, p.row_b, p.count, p.step_b);
-  plan->describe(plan->c, CUDA_R_32F, p.m, p.n, p.row_c, p.count, p.step_c);
+  plan->describe(plan->c, key.type_c, p.m, p.n, p.row_c, p.count, p.step_c);
 
   check(gpu, api.cublasLtMatmulPreferenceCreate(&plan->preference),
         "describing a product");
@@ -210,30 +207,42 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::plan_of(const Key& key,
   return plans_.emplace(key, make_plan(key, bias)).first->second;
 }
 
-void MatrixProduct::operator()(const Product& wanted, float* c, Factor left,
-                               Factor right, const float* bias) {
+void MatrixProduct::operator()(const Product& wanted, Reals c, Reals left,
+                               Reals right, Reals bias) {
   Product p = wanted;
   if (p.m == 0 || p.n == 0 || p.count == 0) return;
   if (p.k == 0) return scale_and_add(stream_, p, p.beta, c, bias);
-  const auto [a, b] = factors_of(p, left, right);
-  std::uint32_t alignment =
-      std::min({alignment_of(a), alignment_of(b), alignment_of(c)});
+  const Factors factors = factors_of(p, left, right);
+  multiply(p, c, factors, bias);
+}
+
+void MatrixProduct::multiply(const Product& p, const Reals& c,
+                             const Factors& factors, const Reals& bias) {
+  Key key{p, factors.type, c.halves() ? CUDA_R_16BF : CUDA_R_32F,
+          std::min({alignment_of(factors.a), alignment_of(factors.b),
+                    alignment_of(c.data())}),
+          false};
   // There are versions that refuse a bias with vectors, or with other types.
-  bool inside = bias != nullptr && p.m > 1 && p.n > 1 && p.k > 1;
   std::shared_ptr<Plan> plan;
-  if (inside)
-    plan = plan_of({p, std::min(alignment, alignment_of(bias)), true}, bias);
-  inside = plan != nullptr;
-  if (!inside) plan = plan_of({p, alignment, false}, nullptr);
+  const bool may_be_inside = !bias.empty() && !bias.halves() && !c.halves() &&
+                             p.m > 1 && p.n > 1 && p.k > 1;
+  if (may_be_inside) {
+    Key with_bias = key;
+    with_bias.alignment = std::min(key.alignment, alignment_of(bias.data()));
+    with_bias.bias = true;
+    plan = plan_of(with_bias, bias.floats());
+  }
+  const bool inside = plan != nullptr;
+  if (!inside) plan = plan_of(key, nullptr);
   check(stream_.gpu(),
         plan != nullptr ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED,
         "choosing how to multiply matrices");
-  const float* const added = inside ? bias : nullptr;
+  const void* const added = inside ? bias.data() : nullptr;
   stream_.call(
       // A plan is of one alpha and beta.
-      signature_of(plan.get(), c, a, b, added),
+      signature_of(plan.get(), c.data(), factors.a, factors.b, added),
       [plan, handle = handle_, workspace = workspace_, alpha = p.alpha,
-       beta = p.beta, c, a = a, b = b, added] {
+       beta = p.beta, c = c.data(), a = factors.a, b = factors.b, added] {
         Stream& stream = plan->stream;
         if (added != nullptr)
           plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, added);
@@ -244,7 +253,7 @@ void MatrixProduct::operator()(const Product& wanted, float* c, Factor left,
                   kWorkspaceBytes, stream.handle()),
               "multiplying matrices");
       });
-  if (bias != nullptr && !inside) scale_and_add(stream_, p, 1, c, bias);
+  if (!bias.empty() && !inside) scale_and_add(stream_, p, 1, c, bias);
 }
 
 }  // namespace dl::device::cuda

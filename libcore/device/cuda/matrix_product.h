@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "libcore/device/cuda/cast.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/stream.h"
 #include "libcore/tensor/precision.h"
 
@@ -29,24 +30,12 @@ struct Product {
   auto operator<=>(const Product&) const = default;
 };
 
-// A or B in memory: floats, or what prepare() made of them.
-struct Factor {
-  Factor(const float* from) : floats(from) {}
-  Factor(const Bfloat16* from) : cast(from) {}
-  Factor operator+(std::int64_t elements) const {
-    return cast != nullptr ? Factor(cast + elements)
-                           : Factor(floats + elements);
-  }
-  const float* floats = nullptr;
-  const Bfloat16* cast = nullptr;
-};
-
 // Remembers what cuBLASLt found to be fastest.  Used by the stream's thread.
 //
-// With bfloat16, factors are cast where a product reads them, weights too: 12
-// bytes a parameter and step, in forward and in backward, beside the 28 and
-// more of their update, and nobody has to know whether a copy is still of the
-// weights as they are.
+// With bfloat16, factors that are floats are cast where a product reads them,
+// weights too: 12 bytes a parameter and step, in forward and in backward,
+// beside the 28 and more of their update, and nobody has to know whether a copy
+// is still of the weights as they are.
 class MatrixProduct {
  public:
   MatrixProduct(Stream& stream, tensor::Precision precision);
@@ -55,30 +44,33 @@ class MatrixProduct {
   MatrixProduct& operator=(const MatrixProduct&) = delete;
 
   // Where m, n or count is 0, nothing happens; where k is, C = beta C.  With a
-  // bias [n], it is then added to each row of C.  Throws Error: kUnavailable,
-  // cuBLASLt failed.
-  void operator()(const Product& p, float* c, Factor a, Factor b,
-                  const float* bias = nullptr);
+  // bias [n], it is then added to each row of C.  All of floats, or with
+  // casts() and not exact of either kind.  Throws Error: kUnavailable, cuBLASLt
+  // failed.
+  void operator()(const Product& p, Reals c, Reals a, Reals b, Reals bias = {});
 
   bool casts() const { return precision_ == tensor::Precision::kBfloat16; }
-  // For factors of many products: what they are to read in place of n floats,
-  // while room, for n and up to 7 more, stays as it is.  Without casts(), the
-  // floats.
-  Factor prepare(Bfloat16* room, const float* floats, std::int64_t n);
+  // For factors of many products: what they are to read in place of n numbers,
+  // while room, for n and up to 7 more, stays as it is.
+  Reals prepare(Bfloat16* room, const Reals& from, std::int64_t n);
 
  private:
   struct Factors {
     const void *a, *b;
+    cudaDataType_t type;
   };
   // What the choice of an algorithm depends on.
   struct Key {
     Product product;
-    std::uint32_t alignment;  // of all addresses, in bytes
+    cudaDataType_t type, type_c;  // of the factors, and of the product
+    std::uint32_t alignment;      // of all addresses, in bytes
     bool bias;
     auto operator<=>(const Key&) const = default;
   };
   struct Plan;
-  Factors factors_of(Product& p, Factor a, Factor b);
+  Factors factors_of(Product& p, const Reals& a, const Reals& b);
+  void multiply(const Product& p, const Reals& c, const Factors& factors,
+                const Reals& bias);
   std::shared_ptr<Plan> make_plan(const Key& key, const float* bias);
   std::shared_ptr<Plan> plan_of(const Key& key, const float* bias);
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "libcore/base/error.h"
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
 #include "libcore/device/cuda/nccl_sum.h"
+#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/strips.h"
 #include "libcore/device/host_memory.h"
 
 namespace dl::device::cuda {
@@ -40,28 +40,29 @@ using Wide = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>,
                                 float, double>;
 
 template <typename T>
-void convert(Stream& stream, float* to, const std::byte* there,
+void convert(Stream& stream, const Reals& to, const std::byte* there,
              std::int64_t n) {
   const T* const from = reinterpret_cast<const T*>(there);
-  each(stream, n,
-       [=] DL_DEVICE(std::int64_t i) { to[i] = static_cast<float>(from[i]); });
+  each(stream, n, [=] DL_DEVICE(std::int64_t i) {
+    to.set(i, static_cast<float>(from[i]));
+  });
 }
 
 // Of each channel, or one for all.
 struct Scaling {
   std::int64_t channels, shift_step, scale_step;
-  const float *shift, *scale;
+  Reals shift, scale;
 };
 
 template <typename T>
-void shift_and_scale(Stream& stream, float* to, const std::byte* there,
+void shift_and_scale(Stream& stream, const Reals& to, const std::byte* there,
                      std::int64_t n, const Scaling& s) {
   const T* const from = reinterpret_cast<const T*>(there);
   each(stream, n, [=] DL_DEVICE(std::int64_t i) {
-    const std::int64_t c = i % s.channels;
-    to[i] = static_cast<float>(
-        (static_cast<Wide<T>>(from[i]) - s.shift[c * s.shift_step]) *
-        s.scale[c * s.scale_step]);
+    const std::int64_t c = i - quotient(i, s.channels) * s.channels;
+    to.set(i, static_cast<float>(
+                  (static_cast<Wide<T>>(from[i]) - s.shift[c * s.shift_step]) *
+                  s.scale[c * s.scale_step]));
   });
 }
 
@@ -96,7 +97,8 @@ std::unique_ptr<tensor::LaneSum> CudaDevice::lane_sum(
 
 std::unique_ptr<tensor::Buffer> CudaDevice::allocate(tensor::Shape shape,
                                                      DType dtype) {
-  require(dtype == DType::kF32 || dtype == DType::kI32 || dtype == DType::kF64,
+  require(dtype == DType::kF32 || dtype == DType::kI32 ||
+              dtype == DType::kF64 || dtype == DType::kBF16,
           "memory of a type that no primitive takes");
   return std::make_unique<GpuBuffer>(stream_, shape, dtype);
 }
@@ -121,34 +123,33 @@ void CudaDevice::upload(View dst, const Tensor& src) {
     upload_integers({staging_.room(bytes).data(), DType::kI32, dst.shape}, src);
     return staging_.send(dst.data, bytes);
   }
-  check_reals(DType::kF32, {dst});
-  if (src.dtype() == DType::kF32) {
+  check_reals({dst});
+  if (src.dtype() == DType::kF32 && dst.dtype == DType::kF32) {
     std::ranges::copy(src.bytes(), staging_.room(bytes).begin());
     return staging_.send(dst.data, bytes);
   }
   const std::byte* const there = send(src);
   visit_dtype(src.dtype(), [&]<typename T>() {
-    convert<T>(stream_, dst.as<float>(), there, dst.elements());
+    convert<T>(stream_, Reals(dst), there, dst.elements());
   });
 }
 
 void CudaDevice::upload_scaled(View dst, const Tensor& src, View shift,
                                View scale) {
-  check_reals(DType::kF32, {dst, shift, scale});
+  check_reals({dst, shift, scale});
   const Rows rows = check_scaling(dst, src, shift, scale);
   if (dst.elements() == 0) return;
   const std::byte* const there = send(src);
   const Scaling scaling{rows.length, shift.elements() == 1 ? 0 : 1,
-                        scale.elements() == 1 ? 0 : 1, shift.as<float>(),
-                        scale.as<float>()};
+                        scale.elements() == 1 ? 0 : 1, Reals(shift),
+                        Reals(scale)};
   visit_dtype(src.dtype(), [&]<typename T>() {
-    shift_and_scale<T>(stream_, dst.as<float>(), there, dst.elements(),
-                       scaling);
+    shift_and_scale<T>(stream_, Reals(dst), there, dst.elements(), scaling);
   });
 }
 
 void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
-  check_reals(DType::kF32, {dst});
+  check_reals({dst});
   const Rows rows = rows_of(dst);
   require(rows.count == src.elements(), "one-hot upload of another size");
   if (dst.elements() == 0) return;
@@ -162,15 +163,22 @@ void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
   }
   auto* const classes = stream_.scratch<std::int32_t>(rows.count);
   staging_.send(classes, bytes);
-  float* const to = dst.as<float>();
+  const Reals to(dst);
   const std::int64_t length = rows.length;
   each(stream_, dst.elements(), [=] DL_DEVICE(std::int64_t i) {
-    to[i] = classes[i / length] == i % length ? 1.0F : 0.0F;
+    const std::int64_t row = quotient(i, length);
+    to.set(i, classes[row] == i - row * length ? 1.0F : 0.0F);
   });
 }
 
 void CudaDevice::download(Tensor& dst, View src) {
   require(!src.empty(), "download of a missing view");
+  if (src.dtype == DType::kBF16) {
+    const View wide{stream_.scratch<std::byte>(src.elements() * 4), DType::kF32,
+                    src.shape};
+    copy(wide, src);
+    return download(dst, wide);
+  }
   const auto here = staging_.fetch(
       src.data, static_cast<std::size_t>(src.elements()) * size_of(src.dtype));
   download_host(dst,

@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "libcore/base/error.h"
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
 #include "libcore/device/cuda/number.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 #include "libcore/device/norms.h"
 
@@ -21,9 +20,9 @@ namespace {
 // number += a * the sum of value(x[i]).
 template <class Value>
 void add_to(Stream& stream, View number, double a, View x, const Value& value) {
-  check_reals(DType::kF32, {x});
+  check_reals({x});
   double* const to = number_at(number);
-  const float* const from = x.as<float>();
+  const Reals from(x);
   sum_columns<double>(
       stream, x.elements(), 1,
       [=] DL_DEVICE(std::int64_t i, std::int64_t) { return value(from[i]); },
@@ -34,17 +33,18 @@ void add_to(Stream& stream, View number, double a, View x, const Value& value) {
 struct BoundNorms {
   std::int64_t length;
   double least, most, rate;
-  float* y;
+  Reals y;
 
   DL_DEVICE void operator()(const Block& b) const {
-    float* const row = y + b.index * length;
+    const Reals row = y + b.index * length;
     const double squares = reduce_over(
         b, length, 0.0,
         [row](std::int64_t j) { return double{row[j]} * row[j]; }, Sum{});
     const auto by = static_cast<float>(
         bounding_factor(std::sqrt(squares), least, most, rate));
     if (by == 1) return;
-    for (std::int64_t j = b.thread; j < length; j += b.threads) row[j] *= by;
+    for (std::int64_t j = b.thread; j < length; j += b.threads)
+      row.set(j, row[j] * by);
   }
 };
 
@@ -122,9 +122,9 @@ void CudaDevice::add_squares(View number, double a, View x) {
 
 // Whoever finds something writes the same.
 void CudaDevice::check_finite(View number, View x) {
-  check_reals(DType::kF32, {x});
+  check_reals({x});
   double* const to = number_at(number);
-  const float* const from = x.as<float>();
+  const Reals from(x);
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   each(stream_, x.elements(), [=] DL_DEVICE(std::int64_t i) {
     if (!(from[i] - from[i] == 0)) *to = kNan;
@@ -132,10 +132,10 @@ void CudaDevice::check_finite(View number, View x) {
 }
 
 void CudaDevice::bound_norms(View y, double least, double most, double rate) {
-  check_reals(DType::kF32, {y});
+  check_reals({y});
   const Rows rows = rows_of(y);
   blocks(stream_, rows.count, threads_for(rows.length), sizeof(double),
-         BoundNorms{rows.length, least, most, rate, y.as<float>()});
+         BoundNorms{rows.length, least, most, rate, Reals(y)});
 }
 
 }  // namespace dl::device::cuda

@@ -63,16 +63,16 @@ void run_reset_gates_backward(Stream& stream, std::int64_t n,
        [=] DL_DEVICE(std::int64_t i) { reset_gates_backward(s, i); });
 }
 
-// The state that the first step sees; from: [n, units], or null: 0.
+// The state that the first step sees; from: [n, units], or empty: 0.
 void begin(Stream& stream, std::int64_t n, std::int64_t units, StepRows to,
-           const float* from) {
+           const Reals& from) {
   each(stream, n * units, [=] DL_DEVICE(std::int64_t i) {
-    to.of(i / units)[i % units] = from == nullptr ? 0.0F : from[i];
+    to.of(i / units)[i % units] = from.empty() ? 0.0F : from[i];
   });
 }
 
 // Biases' gradients; those of the gru lie in its weights' order.
-void sum_biases(Stream& stream, float* to, const float* gates,
+void sum_biases(Stream& stream, const Reals& to, const float* gates,
                 std::int64_t rows, std::int64_t columns, std::int64_t units,
                 bool gru) {
   sum_columns<double>(
@@ -84,7 +84,7 @@ void sum_biases(Stream& stream, float* to, const float* gates,
         const std::int64_t place = !gru || c >= 3 * units ? c
                                    : c < units            ? c + 2 * units
                                                           : c - units;
-        to[place] = static_cast<float>(sum);
+        to.set(place, static_cast<float>(sum));
       });
 }
 
@@ -102,7 +102,7 @@ struct CellStates {
   }
 };
 
-void sum_peepholes(Stream& stream, float* to, const float* gates,
+void sum_peepholes(Stream& stream, const Reals& to, const float* gates,
                    std::int64_t rows, const CellStates& c) {
   sum_columns<double>(
       stream, rows, 3 * c.units,
@@ -113,7 +113,7 @@ void sum_peepholes(Stream& stream, float* to, const float* gates,
                          : row[column] * c.before[i * c.units + u];
       },
       [=] DL_DEVICE(std::int64_t column, double sum) {
-        to[column] = static_cast<float>(sum);
+        to.set(column, static_cast<float>(sum));
       });
 }
 
@@ -144,6 +144,7 @@ class GpuRecurrent final : public tensor::Recurrent {
     h_ = make(rows * u);
     recurrent_ = make(max_batch * of_state_.count);
     dh_ = make(max_batch * u);
+    h_end_ = make(max_batch * u);
     if (products.casts())
       recurrent_cast_ = reinterpret_cast<Bfloat16*>(
           make(cast_elements(spec.gates() * u * u) / 2));
@@ -159,8 +160,8 @@ class GpuRecurrent final : public tensor::Recurrent {
 
   void forward(View y, View x, View mask, const RecurrentWeights& w,
                const RecurrentState& carried) override {
-    batch_ = check_recurrent(DType::kF32, spec_, max_batch_, y, x, mask, w);
-    check_state(DType::kF32, spec_, batch_, carried);
+    batch_ = check_recurrent(kReals, spec_, max_batch_, y, x, mask, w);
+    check_state(kReals, spec_, batch_, carried);
     const std::int64_t u = spec_.units, n = batch_ * u, first = time_of(0);
     for (const Part& part : of_input_)
       products_({.m = batch_ * spec_.steps,
@@ -170,19 +171,19 @@ class GpuRecurrent final : public tensor::Recurrent {
                  .row_a = spec_.inputs,
                  .row_b = spec_.inputs,
                  .row_c = columns_},
-                gates_ + part.column, x.as<float>(),
-                w.input.as<float>() + part.row * spec_.inputs);
-    const Factor recurrent = prepare(w.recurrent);
-    begin(stream_, batch_, u, at(h_, first, u), carried.h.as<float>());
+                gates_ + part.column, Reals(x),
+                Reals(w.input) + part.row * spec_.inputs);
+    const Reals recurrent = prepare(w.recurrent);
+    begin(stream_, batch_, u, at(h_, first, u), Reals(carried.h));
     if (c_ != nullptr)
-      begin(stream_, batch_, u, at(c_, first, u), carried.c.as<float>());
+      begin(stream_, batch_, u, at(c_, first, u), Reals(carried.c));
     for (std::int64_t s = 0; s < spec_.steps; ++s) {
       const bool ends = s == spec_.steps - 1;
       CellStep step = cell_step(s, mask, w);
       if (!ends)
         step.h = at(h_, time_of(s + 1), u);
       else if (!carried.empty())
-        step.h = {carried.h.as<float>(), u};
+        step.h = {h_end_, u};
       if (ends || !spec_.last) step.y = out(y, s);
       const bool sees = s > 0 || !carried.empty();  // else h is 0
       if (sees) {
@@ -200,23 +201,21 @@ class GpuRecurrent final : public tensor::Recurrent {
       }
       run_reset_candidate(stream_, n, step);
     }
-    if (!carried.c.empty())
-      stream_.copy(carried.c.data, c_end_,
-                   static_cast<std::size_t>(n) * sizeof(float),
-                   cudaMemcpyDeviceToDevice);
+    leave(carried.h, h_end_);
+    leave(carried.c, c_end_);
   }
 
   void backward(View dx, bool add, View dy, View x, View mask,
                 const RecurrentWeights& w,
                 const RecurrentWeights& gradient) override {
-    check_recurrent(DType::kF32, spec_, max_batch_, dy, x, mask, w);
+    check_recurrent(kReals, spec_, max_batch_, dy, x, mask, w);
     const std::int64_t batch =
-        check_recurrent(DType::kF32, spec_, max_batch_, dy, x, mask, gradient);
+        check_recurrent(kReals, spec_, max_batch_, dy, x, mask, gradient);
     require(batch == batch_, "a gradient of another batch than the last");
     require(gradient.peephole.empty() == w.peephole.empty(),
             "peepholes without a gradient");
     const std::int64_t n = batch_ * spec_.units;
-    const Factor recurrent = prepare(w.recurrent);
+    const Reals recurrent = prepare(w.recurrent);
     bool fresh = true;
     for (std::int64_t s = spec_.steps; s-- > 0;) {
       CellStep step = cell_step(s, mask, w);
@@ -248,6 +247,12 @@ class GpuRecurrent final : public tensor::Recurrent {
     buffers_.push_back(device_.allocate(Shape{elements}));
     return buffers_.back()->view().as<float>();
   }
+  // The state that is carried on, where it is.
+  void leave(const View& to, float* from) {
+    if (!to.empty())
+      device_.copy(to, {reinterpret_cast<std::byte*>(from), DType::kF32,
+                        to.shape});
+  }
   bool resets() const { return spec_.cell == Cell::kGru && spec_.reset_before; }
   std::int64_t time_of(std::int64_t s) const {
     return spec_.reverse ? spec_.steps - 1 - s : s;
@@ -260,10 +265,13 @@ class GpuRecurrent final : public tensor::Recurrent {
   StepRows at(float* all, std::int64_t t, std::int64_t width) const {
     return {all + t * width, spec_.steps * width};
   }
+  OuterRows at(const Reals& all, std::int64_t t, std::int64_t width) const {
+    return {all + t * width, spec_.steps * width};
+  }
   // What step s, the last one with spec_.last, has of y or dy.
-  StepRows out(const View& y, std::int64_t s) const {
+  OuterRows out(const View& y, std::int64_t s) const {
     const std::int64_t width = spec_.row_width();
-    float* const first = y.as<float>() + spec_.column;
+    const Reals first = Reals(y) + spec_.column;
     if (spec_.last) return {first, width};
     return at(first, time_of(s), width);
   }
@@ -276,9 +284,9 @@ class GpuRecurrent final : public tensor::Recurrent {
     step.activation = spec_.activation;
     step.gate_activation = spec_.gate_activation;
     step.last = spec_.last;
-    if (!mask.empty()) step.mask = at(mask.as<float>(), t, 1);
-    step.bias = w.bias.as<float>();
-    step.peephole = w.peephole.as<float>();
+    if (!mask.empty()) step.mask = at(Reals(mask), t, 1);
+    step.bias = Reals(w.bias);
+    step.peephole = Reals(w.peephole);
     step.gates = at(gates_, t, columns_);
     step.h_before = at(h_, t, u);
     if (kept_ != nullptr) step.kept = at(kept_, t, u);
@@ -290,11 +298,11 @@ class GpuRecurrent final : public tensor::Recurrent {
   }
 
   // The recurrent weights, which all steps read.
-  Factor prepare(const View& w) {
-    return products_.prepare(recurrent_cast_, w.as<float>(), w.elements());
+  Reals prepare(const View& w) {
+    return products_.prepare(recurrent_cast_, Reals(w), w.elements());
   }
   // to [batch, part.count] = state w' of the part's rows.
-  void see(float* to, StepRows state, const Part& part, const Factor& w) {
+  void see(float* to, StepRows state, const Part& part, const Reals& w) {
     products_({.m = batch_,
                .n = part.count,
                .k = spec_.units,
@@ -306,7 +314,7 @@ class GpuRecurrent final : public tensor::Recurrent {
   }
   // to [batch, units] = the part's gates w + beta to.
   void pass_back(float* to, float beta, StepRows gates, const Part& part,
-                 const Factor& w) {
+                 const Reals& w) {
     products_({.m = batch_,
                .n = spec_.units,
                .k = part.count,
@@ -317,7 +325,7 @@ class GpuRecurrent final : public tensor::Recurrent {
               to, gates.data + part.column, w + part.row * spec_.units);
   }
   // The part's rows of dw = gates' of what they have seen, `width` wide.
-  void weigh(const View& dw, const Part& part, const float* seen,
+  void weigh(const View& dw, const Part& part, const Reals& seen,
              std::int64_t width) {
     products_({.m = part.count,
                .n = width,
@@ -326,21 +334,21 @@ class GpuRecurrent final : public tensor::Recurrent {
                .row_a = columns_,
                .row_b = width,
                .row_c = width},
-              dw.as<float>() + part.row * width, gates_ + part.column, seen);
+              Reals(dw) + part.row * width, gates_ + part.column, seen);
   }
 
   void spread(const View& dx, bool add, const View& x,
               const RecurrentWeights& w, const RecurrentWeights& gradient) {
     const std::int64_t u = spec_.units, rows = batch_ * spec_.steps;
     for (const Part& part : of_input_)
-      weigh(gradient.input, part, x.as<float>(), spec_.inputs);
+      weigh(gradient.input, part, Reals(x), spec_.inputs);
     weigh(gradient.recurrent, of_state_, h_, u);
     if (resets()) weigh(gradient.recurrent, of_input_[1], kept_, u);
     if (!gradient.bias.empty())
-      sum_biases(stream_, gradient.bias.as<float>(), gates_, rows, columns_, u,
+      sum_biases(stream_, Reals(gradient.bias), gates_, rows, columns_, u,
                  spec_.cell == Cell::kGru);
     if (!gradient.peephole.empty())
-      sum_peepholes(stream_, gradient.peephole.as<float>(), gates_, rows,
+      sum_peepholes(stream_, Reals(gradient.peephole), gates_, rows,
                     {c_, c_end_, spec_.steps, u, spec_.reverse});
     if (dx.empty()) return;
     for (const Part& part : of_input_) {
@@ -351,8 +359,8 @@ class GpuRecurrent final : public tensor::Recurrent {
                  .row_b = spec_.inputs,
                  .row_c = spec_.inputs,
                  .beta = add ? 1.0F : 0.0F},
-                dx.as<float>(), gates_ + part.column,
-                w.input.as<float>() + part.row * spec_.inputs);
+                Reals(dx), gates_ + part.column,
+                Reals(w.input) + part.row * spec_.inputs);
       add = true;
     }
   }
@@ -369,7 +377,8 @@ class GpuRecurrent final : public tensor::Recurrent {
   std::vector<std::unique_ptr<tensor::Buffer>> buffers_;
   float *gates_ = nullptr, *h_ = nullptr, *c_ = nullptr, *kept_ = nullptr;
   // Of one step, or of none: [batch, ...].
-  float *recurrent_ = nullptr, *candidate_ = nullptr, *c_end_ = nullptr;
+  float *recurrent_ = nullptr, *candidate_ = nullptr;
+  float *h_end_ = nullptr, *c_end_ = nullptr;
   float *dh_ = nullptr, *dc_ = nullptr;
   Bfloat16* recurrent_cast_ = nullptr;  // room for prepare()
 };

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/tensor/recurrent.h"
 
 namespace dl::device::cuda {
@@ -21,6 +21,17 @@ struct StepRows {
   DL_BOTH bool empty() const { return data == nullptr; }
 };
 
+// The same of what comes from outside, which may be bfloat16.
+struct OuterRows {
+  Reals data;
+  std::int64_t row = 0;
+
+  DL_BOTH float at(std::int64_t b, std::int64_t i) const {
+    return data[b * row + i];
+  }
+  DL_BOTH bool empty() const { return data.empty(); }
+};
+
 // Columns of the gates: simple h'; lstm i, f, g, o; gru n, z, r and, unless
 // with reset_before, Rn h + bm: so those that see the state lie together.
 struct CellStep {
@@ -30,18 +41,20 @@ struct CellStep {
   bool fresh = false;  // no gradient comes from later steps
 
   // Read.
-  const float* bias = nullptr;      // or null
-  const float* peephole = nullptr;  // lstm, or null
-  StepRows mask;                    // or empty: ones
-  StepRows recurrent;               // R h; empty where h is 0
+  Reals bias;          // or empty
+  Reals peephole;      // lstm, or empty
+  OuterRows mask;      // or empty: ones
+  StepRows recurrent;  // R h; empty where h is 0
   StepRows candidate;  // reset_before: Rn kept; backward: gradient of kept
-  StepRows h_before, c_before, dy;  // dy: or empty
+  StepRows h_before, c_before;
+  OuterRows dy;  // or empty
 
   // Forward: W x becomes the gates.  Backward: these become the gradients
   // before their activations.
   StepRows gates;
   // Written by forward; h and y: or empty; c: lstm; kept: reset_before, r h.
-  StepRows h, c, y, kept;
+  StepRows h, c, kept;
+  OuterRows y;
   // Backward: the gradient after the step becomes what of it does not pass
   // through the gates.
   StepRows dh, dc;
@@ -98,7 +111,7 @@ struct CellPlace {
     const auto place = static_cast<std::uint32_t>(i);
     b = place / s.units;
     u = place % s.units;
-    masked = !s.mask.empty() && *s.mask.of(b) == 0;
+    masked = !s.mask.empty() && s.mask.at(b, 0) == 0;
   }
 };
 
@@ -109,12 +122,12 @@ DL_BOTH inline float& block_of(const CellStep& s, const CellPlace& at,
 }
 DL_BOTH inline float bias_of(const CellStep& s, const CellPlace& at,
                              unsigned k) {
-  return s.bias == nullptr ? 0.0F : s.bias[k * s.units + at.u];
+  return s.bias.empty() ? 0.0F : s.bias[k * s.units + at.u];
 }
 // Of gate i, f or o.
 DL_BOTH inline float peephole_of(const CellStep& s, const CellPlace& at,
                                  unsigned k) {
-  return s.peephole == nullptr ? 0.0F : s.peephole[k * s.units + at.u];
+  return s.peephole.empty() ? 0.0F : s.peephole[k * s.units + at.u];
 }
 DL_BOTH inline float from_state(const CellStep& s, const CellPlace& at,
                                 unsigned k) {
@@ -123,12 +136,13 @@ DL_BOTH inline float from_state(const CellStep& s, const CellPlace& at,
 
 DL_BOTH inline void leave(const CellStep& s, const CellPlace& at, float h) {
   if (!s.h.empty()) s.h.of(at.b)[at.u] = h;
-  if (!s.y.empty()) s.y.of(at.b)[at.u] = at.masked && !s.last ? 0.0F : h;
+  if (!s.y.empty())
+    s.y.data.set(at.b * s.y.row + at.u, at.masked && !s.last ? 0.0F : h);
 }
 DL_BOTH inline float take(const CellStep& s, const CellPlace& at) {
   const float later = s.fresh ? 0.0F : s.dh.of(at.b)[at.u];
   if (s.dy.empty() || (at.masked && !s.last)) return later;
-  return later + s.dy.of(at.b)[at.u];
+  return later + s.dy.at(at.b, at.u);
 }
 // Padding takes no part: nothing goes to the weights, dh goes on as it is.
 DL_BOTH inline void pass_by(const CellStep& s, const CellPlace& at, unsigned n,

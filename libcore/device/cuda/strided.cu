@@ -8,9 +8,8 @@
 #include <cstdlib>
 
 #include "libcore/device/axes.h"
-#include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
@@ -34,12 +33,11 @@ DL_DEVICE inline Place place_of(const Axes& axes, std::int64_t i) {
   return place;
 }
 
-void copy_axes(Stream& stream, const Axes& axes, float* y, const float* x,
-               bool add) {
+void copy_axes(Stream& stream, const Axes& axes, Reals y, Reals x, bool add) {
   each(stream, axes.elements(), [=] DL_DEVICE(std::int64_t i) {
     const Place place = place_of(axes, i);
     const float value = x[place.x];
-    y[place.y] = add ? y[place.y] + value : value;
+    y.set(place.y, add ? y[place.y] + value : value);
   });
 }
 
@@ -49,8 +47,7 @@ struct TransposeTiles {
   Axis across, down;  // where x, and where y is contiguous
   std::int64_t tiles_across, tiles_down;
   unsigned side;
-  float* y;
-  const float* x;
+  Reals y, x;
   bool add;
 
   DL_DEVICE void operator()(const Block& b) const {
@@ -69,15 +66,14 @@ struct TransposeTiles {
     for (unsigned k = b.thread; k < side * side; k += b.threads) {
       const unsigned column = k / side, row = k % side;
       if (i + row >= down.extent || j + column >= across.extent) continue;
-      float& to = y[place.y + (j + column) * across.y + i + row];
+      const std::int64_t to = place.y + (j + column) * across.y + i + row;
       const float value = tile[row * (side + 1) + column];
-      to = add ? to + value : value;
+      y.set(to, add ? y[to] + value : value);
     }
   }
 };
 
-void transpose(Stream& stream, Axes axes, int k, float* y, const float* x,
-               bool add) {
+void transpose(Stream& stream, Axes axes, int k, Reals y, Reals x, bool add) {
   constexpr unsigned kFloats = 5;  // of a tile, for each thread
   const unsigned threads = std::min(kThreads, stream.most_threads());
   unsigned side = 1;
@@ -92,15 +88,16 @@ void transpose(Stream& stream, Axes axes, int k, float* y, const float* x,
 }
 
 // y += the sums of x over `terms`.
-void sum_axes(Stream& stream, const Axes& kept, const Axes& terms, float* y,
-              const float* x) {
+void sum_axes(Stream& stream, const Axes& kept, const Axes& terms, Reals y,
+              Reals x) {
   constexpr std::int64_t kFew = 32, kMany = 1 << 16, kRows = 256;
   const std::int64_t results = kept.elements(), n = terms.elements();
   const auto item = [=] DL_DEVICE(std::int64_t i, std::int64_t t) {
     return double{x[place_of(kept, i).x + place_of(terms, t).x]};
   };
   const auto add = [=] DL_DEVICE(std::int64_t i, double sum) {
-    y[place_of(kept, i).y] += static_cast<float>(sum);
+    const std::int64_t at = place_of(kept, i).y;
+    y.set(at, y[at] + static_cast<float>(sum));
   };
   const bool in_rows =  // terms are closer together than results
       results >= kRows && n > kFew &&
@@ -113,7 +110,7 @@ void sum_axes(Stream& stream, const Axes& kept, const Axes& terms, float* y,
       double sum = 0;
       for (std::int64_t t = 0; t < n; ++t)
         sum += x[place.x + place_of(terms, t).x];
-      y[place.y] += static_cast<float>(sum);
+      y.set(place.y, y[place.y] + static_cast<float>(sum));
     });
   } else {
     sum_columns<double>(
@@ -127,12 +124,11 @@ void sum_axes(Stream& stream, const Axes& kept, const Axes& terms, float* y,
 
 void CudaDevice::copy_strided(const tensor::Strided& s, View y, View x,
                               bool add) {
-  check_reals(tensor::DType::kF32, {y, x});
+  check_reals({y, x});
   check_strided(s, y, x, add);
   if (moves_nothing(s)) return;
   const Loops loops = loops_of(s);
-  float* const to = y.as<float>() + loops.y_offset;
-  const float* const from = x.as<float>() + loops.x_offset;
+  const Reals to = Reals(y) + loops.y_offset, from = Reals(x) + loops.x_offset;
   constexpr std::int64_t kWorthIt = 8;
   const int across = contiguous_in_x(loops.kept, kWorthIt);
   if (loops.terms.size() > 0)

@@ -42,8 +42,11 @@ Lane::Lane(const Common& common, int index, tensor::Device& device)
   const NetworkConfig& config = *common_.config;
   const Layout& layout = *common_.layout;
   const bool training = common_.training;
-  places_ = place(common_.plan->buffers, max_batch_);
-  arena_ = memory_.allocate({places_.elements});
+  const tensor::DType kept = device.activations();
+  places_ =
+      place(common_.plan->buffers, max_batch_,
+            static_cast<std::int64_t>(size_of(device.real()) / size_of(kept)));
+  arena_ = memory_.allocate({places_.elements}, kept);
   if (index == 0)
     gradient_ = common_.gradient;
   else if (training)
@@ -207,12 +210,17 @@ void Lane::all_reduce(View mine) {
 
 void Lane::meet() { common_.team->barrier(); }
 
+View Lane::in_buffer(BufferIndex buffer, Shape shape) const {
+  View view = arena_.at(places_.offsets[buffer], shape);
+  if (common_.plan->buffers[buffer].whole) view.dtype = device_->real();
+  return view;
+}
+
 // Value v, or its gradient, of so many examples.
 View Lane::in_buffer(BufferIndex buffer, Value v, std::int64_t examples) const {
   if (buffer == kNoBuffer) return {};
   const Form& form = common_.layout->form(v);
-  View view = arena_.at(places_.offsets[buffer],
-                        form.shape.with_first(examples * form.copies));
+  View view = in_buffer(buffer, form.shape.with_first(examples * form.copies));
   if (form.tokens) view.dtype = tensor::DType::kI32;  // no larger than reals
   return view;
 }
@@ -329,8 +337,7 @@ void Lane::backward_and_sum(const BackwardStep& back, const Step& step) {
   if (back.computes) backward(back, step);
   for (const auto& [to, from, copies, elements] : back.sums) {
     const Shape all{elements * step.examples};
-    const View sum = arena_.at(places_.offsets[to], all),
-               part = arena_.at(places_.offsets[from], all);
+    const View sum = in_buffer(to, all), part = in_buffer(from, all);
     copies ? device_->copy(sum, part) : device_->add(sum, 1, part);
   }
 }

@@ -93,6 +93,7 @@ class Lane final : private Lanes {
   tensor::View gradient_from(std::size_t segment, tensor::Shape shape) const;
   void add_tied_gradients();
   tensor::View value(Value v, std::int64_t examples) const;
+  tensor::View in_buffer(BufferIndex buffer, tensor::Shape shape) const;
   tensor::View in_buffer(BufferIndex buffer, Value v,
                          std::int64_t examples) const;
   Share share(std::int64_t total) const;

@@ -60,14 +60,16 @@ void Values::begin(Value v, int first) {
   const Form& form = layout_.form(v);
   plan_.values[v] = plan_.buffers.size();
   plan_.buffers.push_back({form.shape.elements() * form.copies, first,
-                           std::max(first, lives_.last_use(v))});
+                           std::max(first, lives_.last_use(v)),
+                           form.tokens || lives_.is_compared(v)});
 }
 
 void Values::join(Value v, Value other) {
   const BufferIndex buffer = plan_.values[other];
   plan_.values[v] = buffer;
-  plan_.buffers[buffer].last =
-      std::max(plan_.buffers[buffer].last, lives_.last_use(v));
+  PlannedBuffer& own = plan_.buffers[buffer];
+  own.last = std::max(own.last, lives_.last_use(v));
+  own.whole = own.whole || lives_.is_compared(v);
 }
 
 // Whether nobody reads the first input any more, in whatever shape.

@@ -41,10 +41,13 @@ struct PlannedLayer {
   bool meets() const { return joint || summed > 0; }
 };
 
-// Reals of an example, in use from one moment to another.
+// Numbers of an example, in use from one moment to another.
 struct PlannedBuffer {
   std::int64_t elements = 0;
   int first = 0, last = 0;
+  // Reals or integers, where others are what Device::activations() says: what
+  // the network is asked for, its loss's gradient, tokens.
+  bool whole = false;
 };
 using BufferIndex = std::size_t;
 inline constexpr BufferIndex kNoBuffer = static_cast<BufferIndex>(-1);
@@ -96,14 +99,16 @@ struct Plan {
 Plan plan_of(const NetworkConfig& config, const Layout& layout, bool training,
              Division division = {});
 
-// Where in one piece of memory each buffer lies, as reals from its start, for
+// Where in one piece of memory each buffer lies, in numbers from its start, for
 // so many examples, and how long that piece is.  Those that are in use at the
 // same time do not overlap; each lies at a multiple of 64 bytes.
+// whole: the room that one of a whole buffer takes, 1 or, of halves, 2.
 struct Places {
   std::vector<std::int64_t> offsets;
   std::int64_t elements = 0;
 };
-Places place(std::span<const PlannedBuffer> buffers, std::int64_t examples);
+Places place(std::span<const PlannedBuffer> buffers, std::int64_t examples,
+             std::int64_t whole = 1);
 
 }  // namespace dl::nn
 

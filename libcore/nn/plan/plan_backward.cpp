@@ -50,6 +50,7 @@ class Backward {
 
 void Backward::begin_with(Value output) {
   gradient_[output] = new_buffer(output, lives_.loss());
+  plan_.buffers.back().whole = true;
   plan_.losses.push_back(gradient_[output]);
 }
 

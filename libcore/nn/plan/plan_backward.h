@@ -29,6 +29,8 @@ class Lifetimes {
   bool needs_gradient(Value v) const {
     return producer_[v] != kNoStep && backward_[producer_[v]];
   }
+  // An output, or what one is compared with.
+  bool is_compared(Value v) const { return compared_[v]; }
   // except: a step that does not count.
   int last_use(Value v, std::size_t except = kNoStep) const;
 

@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::int64_t kAlignment = 16;  // reals: 64 bytes of float32
 
-std::int64_t aligned(std::int64_t n) {
-  return (n + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 }  // namespace
 
-Places place(std::span<const PlannedBuffer> buffers, std::int64_t examples) {
+Places place(std::span<const PlannedBuffer> buffers, std::int64_t examples,
+             std::int64_t whole) {
+  const std::int64_t alignment = kAlignment * whole;
   const auto size = [&](std::size_t i) {
-    return aligned(buffers[i].elements * examples);
+    const std::int64_t n =
+        buffers[i].elements * examples * (buffers[i].whole ? whole : 1);
+    return (n + alignment - 1) / alignment * alignment;
   };
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -177,16 +177,39 @@ std::size_t UpdatePlan::piece_at(std::int64_t element) const {
       pieces_.begin());
 }
 
+// Of numbers, those of pieces begin to end - 1: each by itself is a call to a
+// GPU.
+void UpdatePlan::clear(tensor::Device& device, View numbers, std::size_t begin,
+                       std::size_t end) {
+  if (begin == end) return;
+  device.fill(numbers.at(static_cast<std::int64_t>(begin),
+                         {static_cast<std::int64_t>(end - begin)}),
+              0);
+}
+
+// Of pieces side by side that are, all are looked at at once.
+bool UpdatePlan::only_checked(std::size_t piece) const {
+  const Rule& rule = rules_[pieces_[piece].segment];
+  return !rule.frozen && !over_norm(rule.normalization);
+}
+
 void UpdatePlan::gather(int lane, tensor::Device& device,
                         std::span<const View> gradients, std::int64_t begin,
                         std::int64_t end) {
   const auto first = piece_at(begin), last = piece_at(end);
-  const std::size_t own_end = deal(first, last, lane + 1);
-  for (std::size_t p = deal(first, last, lane); p < own_end; ++p) {
+  const std::size_t own = deal(first, last, lane),
+                    own_end = deal(first, last, lane + 1);
+  clear(device, gathered_, own, own_end);
+  for (std::size_t p = own; p < own_end; ++p) {
     const Piece& piece = pieces_[p];
-    const View found = number(gathered_, p);
-    device.fill(found, 0);
     if (rules_[piece.segment].frozen) continue;
+    const View found = number(gathered_, p);
+    if (gradients.size() == 1 && only_checked(p)) {
+      while (p + 1 < own_end && only_checked(p + 1)) ++p;
+      device.check_finite(
+          found, gradients[0].at(piece.begin, {pieces_[p].end - piece.begin}));
+      continue;
+    }
     const View sum = piece.part_of(gradients[0]);
     if (piece.in_lane != LaneGradients::kNone)
       for (const View& other : gradients.subspan(1))
@@ -227,11 +250,11 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
                       View gradient, View parameters, View state) {
   const Rule* rule = nullptr;
   tensor::UpdaterStep step;
-  const std::size_t own_end = deal(lane + 1);
-  for (std::size_t p = deal(lane); p < own_end; ++p) {
+  const std::size_t own = deal(lane), own_end = deal(lane + 1);
+  clear(device, written_, own, own_end);
+  for (std::size_t p = own; p < own_end; ++p) {
     const Piece& piece = pieces_[p];
     const View found = number(written_, p);
-    device.fill(found, 0);
     if (rule != &rules_[piece.segment]) {
       rule = &rules_[piece.segment];
       if (!rule->frozen) step = step_of(piece.segment, at, guarded);
@@ -250,11 +273,11 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
 }
 
 void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {
-  const std::size_t own_end = deal(lane + 1);
-  for (std::size_t p = deal(lane); p < own_end; ++p) {
+  const std::size_t own = deal(lane), own_end = deal(lane + 1);
+  clear(device, written_, own, own_end);
+  for (std::size_t p = own; p < own_end; ++p) {
     const Rule& rule = rules_[pieces_[p].segment];
     const View w = pieces_[p].part_of(parameters), score = number(written_, p);
-    device.fill(score, 0);
     if (rule.frozen) continue;
     if (rule.l1 != 0) device.add_absolute(score, rule.l1, w);
     if (rule.l2 != 0) device.add_squares(score, rule.l2 / 2, w);

@@ -5,6 +5,7 @@
 #define DL_TESTS_UNIT_DEVICE_LAB_H_
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdint>
@@ -39,6 +40,22 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 inline const char* tested() {
   static const char* const named = std::getenv("DL_TEST_DEVICE");
   return named == nullptr ? "cpu" : named;
+}
+
+// In what precision it is tested where a test does not say: float32, or what
+// DL_TEST_PRECISION says, "tf32" or "bfloat16".  With the last, views are of
+// bfloat16, and inputs numbers that it has, on the reference, too.
+inline Precision tested_precision() {
+  static const char* const named = std::getenv("DL_TEST_PRECISION");
+  return named == nullptr ? Precision::kFloat32 : precision_of(named);
+}
+inline bool halves() { return tested_precision() == Precision::kBfloat16; }
+
+inline double rounded(double value) {
+  if (!halves() || !std::isfinite(value)) return value;
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return std::bit_cast<float>((bits + 0x7fffU + (bits >> 16 & 1U)) &
+                              0xffff0000U);
 }
 
 inline std::unique_ptr<Device> open_tested(std::string_view name,
@@ -81,13 +98,18 @@ inline bool all_finite(Device& device, View x) {
 
 class Lab {
  public:
-  explicit Lab(std::string_view name, Precision precision = Precision::kFloat32)
+  explicit Lab(std::string_view name)
+      : Lab(name, name == tested() ? tested_precision() : Precision::kFloat32) {
+  }
+  Lab(std::string_view name, Precision precision)
       : owned_(open_tested(name, precision)) {}
 
   Device& device() { return *owned_; }
 
-  View put(const Shape& shape, const Values& values) {
-    buffers_.push_back(device().allocate(shape));
+  View put(const Shape& shape, Values values) {
+    std::ranges::transform(values, values.begin(), rounded);
+    buffers_.push_back(device().allocate(
+        shape, halves() ? device().activations() : device().real()));
     device().upload(buffers_.back()->view(), tensor_of(shape, values));
     return buffers_.back()->view();
   }
@@ -115,6 +137,8 @@ class Lab {
 inline void check_close(const Values& actual, const Values& expected,
                         double tolerance, double least = 1e-3) {
   REQUIRE(actual.size() == expected.size());
+  if (tested_precision() != Precision::kFloat32)
+    tolerance = std::max(tolerance, halves() ? 1.0 / 64 : 1.0 / 256);
   double scale = least;
   bool finite = true;
   for (const double value : expected) {

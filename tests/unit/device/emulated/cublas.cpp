@@ -193,7 +193,8 @@ struct Problem {
     const bool tf32 = operation->compute == CUBLAS_COMPUTE_32F_FAST_TF32;
     if (!tf32 && operation->compute != CUBLAS_COMPUTE_32F) return false;
     return known && operation->scale == CUDA_R_32F && a->fits() && b->fits() &&
-           c->fits() && *c == *d && c->type == CUDA_R_32F &&
+           c->fits() && *c == *d &&
+           (c->type == CUDA_R_32F || a->type == CUDA_R_16BF) &&
            a->type == b->type && !(tf32 && a->type != CUDA_R_32F) &&
            a->count == d->count && b->count == d->count &&
            (ta ? a->columns : a->rows) == d->rows &&
@@ -285,7 +286,7 @@ struct Task {
 };
 
 void multiply(const Task& p, float alpha, const void* a, const void* b,
-              float beta, const float* c, float* d) {
+              float beta, const void* c, void* d) {
   const Operation& o = p.operation;
   const auto m = static_cast<std::int64_t>(p.d.rows),
              n = static_cast<std::int64_t>(p.d.columns),
@@ -311,9 +312,15 @@ void multiply(const Task& p, float alpha, const void* a, const void* b,
           sum += factor_at(a, p.factors, q * p.a.step + i * a_i + l * a_l) *
                  factor_at(b, p.factors, q * p.b.step + l * b_l + j * b_j);
         const std::int64_t at = q * p.d.step + j * p.d.column + i;
-        sum = alpha * sum + (beta == 0 ? 0.0 : beta * double{c[at]});
+        const FactorType kept = p.d.type == CUDA_R_16BF ? FactorType::kBfloat16
+                                                        : FactorType::kFloat;
+        sum = alpha * sum + (beta == 0 ? 0.0 : beta * factor_at(c, kept, at));
         if (bias != nullptr) sum += double{bias[q * o.bias_step + i]};
-        d[at] = static_cast<float>(sum);
+        if (p.d.type == CUDA_R_16BF)
+          static_cast<std::uint16_t*>(d)[at] =
+              as_bfloat16(static_cast<float>(sum));
+        else
+          static_cast<float*>(d)[at] = static_cast<float>(sum);
       }
 }
 
@@ -354,9 +361,8 @@ cublasStatus_t matmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
   const auto done = perform_or_capture(
       [task = Task{*p.operation, *p.a, *p.b, *p.c, *p.d, p.factors()},
        by = *static_cast<const float*>(alpha), a, b,
-       of_c = *static_cast<const float*>(beta),
-       c = static_cast<const float*>(c),
-       d = static_cast<float*>(d)] { multiply(task, by, a, b, of_c, c, d); });
+       of_c = *static_cast<const float*>(beta), c,
+       d] { multiply(task, by, a, b, of_c, c, d); });
   return done == cudaSuccess ? kFine : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
