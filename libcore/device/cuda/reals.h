@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/bfloat16.h"
 #include "libcore/tensor/view.h"
@@ -23,9 +24,19 @@ class Reals {
   Reals() = default;  // of nothing
   explicit Reals(const tensor::View& v)
       : data_(v.data), halves_(v.dtype == tensor::DType::kBF16) {}
-  explicit Reals(float* floats) : data_(reinterpret_cast<std::byte*>(floats)) {}
+  Reals(const float* floats)
+      : data_(const_cast<std::byte*>(
+            reinterpret_cast<const std::byte*>(floats))) {}
+  Reals(Bfloat16* halves)
+      : data_(reinterpret_cast<std::byte*>(halves)), halves_(true) {}
 
   DL_BOTH bool empty() const { return data_ == nullptr; }
+  void* data() const { return data_; }
+  bool halves() const { return halves_; }  // bfloat16
+  const float* floats() const {
+    require(!halves_, "bfloat16 where floats are wanted");
+    return reinterpret_cast<const float*>(data_);
+  }
   DL_BOTH float operator[](std::int64_t i) const {
     return halves_ ? float_of(reinterpret_cast<const Bfloat16*>(data_)[i])
                    : reinterpret_cast<const float*>(data_)[i];
@@ -66,6 +77,11 @@ class Reals {
                static_cast<std::uintptr_t>(n * (halves_ ? 2 : 4)) ==
            0;
   }
+  // What set() leaves of it.
+  DL_BOTH float nearest(float value) const {
+    return halves_ ? float_of({static_cast<std::uint16_t>(upper_half(value))})
+                   : value;
+  }
   // From the i-th on.
   DL_BOTH Reals operator+(std::int64_t i) const {
     Reals rest = *this;
@@ -80,6 +96,7 @@ class Reals {
 
 // check.h's, of either kind.
 inline constexpr tensor::DType kReals = tensor::DType::kBF16;
+using device::check_reals;
 inline void check_reals(std::initializer_list<tensor::View> views) {
   device::check_reals(kReals, views);
 }

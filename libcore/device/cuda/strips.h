@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 
 namespace dl::device::cuda {
 
@@ -30,15 +30,15 @@ struct Strip {
 // to[at] = f(at) for the strip's elements, where f may read to[at]; several are
 // read before they are written, so that reads do not wait for each other.
 template <class F>
-DL_DEVICE void write_strip(const Strip& s, float* to, const F& f) {
+DL_DEVICE void write_strip(const Strip& s, const Reals& to, const F& f) {
   constexpr int kAtOnce = 4;
   std::int64_t at = s.begin;
   for (; at + (kAtOnce - 1) * s.step < s.end; at += kAtOnce * s.step) {
     float values[kAtOnce];
     for (int i = 0; i < kAtOnce; ++i) values[i] = f(at + i * s.step);
-    for (int i = 0; i < kAtOnce; ++i) to[at + i * s.step] = values[i];
+    for (int i = 0; i < kAtOnce; ++i) to.set(at + i * s.step, values[i]);
   }
-  for (; at < s.end; at += s.step) to[at] = f(at);
+  for (; at < s.end; at += s.step) to.set(at, f(at));
 }
 
 // How blocks divide the array: tiles of `wide` columns, ranges of rows.
