@@ -6,12 +6,12 @@
 
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 #include "libcore/device/cuda/strips.h"
 
 namespace dl::device::cuda {
 
-using tensor::DType;
 using tensor::View;
 
 namespace {
@@ -38,17 +38,18 @@ DL_DEVICE void for_each_in_group(const Block& b, const Sizes& of, const F& f) {
       f((n * of.s + r) * of.c + first + w, first + w);
 }
 
-// The mean and 1 / sqrt(variance + epsilon) from the sums of distances to some
-// value and of their squares.
+struct Statistics {
+  float mean, inverse;  // 1 / sqrt(variance + epsilon)
+};
+// From the sums of distances to some value and of their squares.
 struct Finish {
   double count, epsilon;
-  DL_DEVICE void operator()(float* statistics, float from,
-                            const Two& sums) const {
+  DL_DEVICE Statistics operator()(float from, const Two& sums) const {
     const double distance = sums.a / count;
     double variance = sums.b / count - distance * distance;
     if (variance < 0) variance = 0;
-    statistics[0] = static_cast<float>(from + distance);
-    statistics[1] = static_cast<float>(1 / std::sqrt(variance + epsilon));
+    return {static_cast<float>(from + distance),
+            static_cast<float>(1 / std::sqrt(variance + epsilon))};
   }
 };
 
@@ -59,22 +60,25 @@ DL_DEVICE inline Two moments(float x, float from) {
 
 // An array of one number a channel, or none.
 struct OfChannels {
-  const float* values;
+  Reals values;
   DL_DEVICE float get(std::int64_t c, float otherwise) const {
-    return values == nullptr ? otherwise : values[c];
+    return values.empty() ? otherwise : values[c];
   }
 };
 
 struct Forward {
   Sizes of;
   Finish finish;
-  float *y, *statistics;
-  const float* x;
+  Reals y, statistics, x;
   OfChannels gamma, beta;
 
   // An element near the others of its group, where squares do not lose digits.
   DL_DEVICE float first(std::int64_t n, std::int64_t g) const {
     return x[n * of.s * of.c + g * of.width];
+  }
+  DL_DEVICE void keep(std::int64_t group, const Statistics& has) const {
+    statistics.set(2 * group, has.mean);
+    statistics.set(2 * group + 1, has.inverse);
   }
 };
 
@@ -87,14 +91,11 @@ struct NormaliseGroup : Forward {
       sums = sums + moments(x[at], from);
     });
     sums = reduce(b, sums, Sum{});
-    float has[2];
-    finish(has, from, sums);
-    if (b.thread == 0) {
-      statistics[2 * b.index] = has[0];
-      statistics[2 * b.index + 1] = has[1];
-    }
+    const Statistics has = finish(from, sums);
+    if (b.thread == 0) keep(b.index, has);
     for_each_in_group(b, of, [&](std::int64_t at, std::int64_t c) {
-      y[at] = (x[at] - has[0]) * has[1] * gamma.get(c, 1) + beta.get(c, 0);
+      y.set(at, (x[at] - has.mean) * has.inverse * gamma.get(c, 1) +
+                    beta.get(c, 0));
     });
   }
 };
@@ -122,8 +123,7 @@ struct Normalise : Forward {
 
 struct Backward {
   Sizes of;
-  float* dx;
-  const float *dy, *x, *statistics;
+  Reals dx, dy, x, statistics;
   OfChannels gamma;
 };
 
@@ -143,7 +143,7 @@ struct GroupGradient : Backward {
     const auto steep = static_cast<float>(sums.b / count * inverse * inverse);
     for_each_in_group(b, of, [&](std::int64_t at, std::int64_t c) {
       const float d = dy[at] * gamma.get(c, 1);
-      dx[at] = inverse * (d - offset - (x[at] - mean) * steep);
+      dx.set(at, inverse * (d - offset - (x[at] - mean) * steep));
     });
   }
 };
@@ -154,8 +154,10 @@ struct SumSlopes : Backward {
     const std::int64_t group = s.example * of.g + quotient(s.column, of.width);
     const float mean = statistics[2 * group];
     Two sums;
-    for (std::int64_t at = s.begin; at < s.end; at += s.step)
-      sums = sums + Two{dy[at], dy[at] * (x[at] - mean)};
+    for (std::int64_t at = s.begin; at < s.end; at += s.step) {
+      const float d = dy[at];
+      sums = sums + Two{d, d * (x[at] - mean)};
+    }
     sums.b *= statistics[2 * group + 1];
     return sums;
   }
@@ -208,25 +210,19 @@ bool by_blocks(const Stream& stream, const Sizes& of) {
          most_ranges(stream, of) < 1;
 }
 
-OfChannels channels(const View& v) {
-  return {v.empty() ? nullptr : v.as<float>()};
-}
+OfChannels channels(const View& v) { return {Reals(v)}; }
 
 }  // namespace
 
 void CudaDevice::group_norm(View y, View statistics, View x, View gamma,
                             View beta, double epsilon) {
   const Sizes of =
-      sizes_of(check_group_norm(DType::kF32, x, statistics, {gamma, beta}));
-  check_reals(DType::kF32, {y});
+      sizes_of(check_group_norm(kReals, x, statistics, {gamma, beta}));
+  check_reals({y});
   check_same_shape(y, x);
-  const Forward forward{of,
-                        {of.count(), epsilon},
-                        y.as<float>(),
-                        statistics.as<float>(),
-                        x.as<float>(),
-                        channels(gamma),
-                        channels(beta)};
+  const Forward forward{
+      of,       {of.count(), epsilon}, Reals(y),      Reals(statistics),
+      Reals(x), channels(gamma),       channels(beta)};
   if (by_blocks(stream_, of))
     return blocks(stream_, of.n * of.g, threads_for(of.s * of.width),
                   sizeof(Two), NormaliseGroup{forward});
@@ -235,36 +231,31 @@ void CudaDevice::group_norm(View y, View statistics, View x, View gamma,
   Two* const sums = stream_.scratch<Two>(of.n * grid.ranges * of.c);
   sum_strips(stream_, grid, SumMoments{forward}, sums);
   reduce_rows(stream_, of.n * of.g, grid.ranges * of.width, Two{},
-              OfGroup{of, grid.ranges, sums, {nullptr}}, Sum{},
+              OfGroup{of, grid.ranges, sums, {}}, Sum{},
               [=] DL_DEVICE(std::int64_t i, const Two& sum) {
-                forward.finish(forward.statistics + 2 * i,
-                               forward.first(i / of.g, i % of.g), sum);
+                forward.keep(
+                    i, forward.finish(forward.first(i / of.g, i % of.g), sum));
               });
   each_strip(stream_, of.n, of.s, of.c, Normalise{forward});
 }
 
 void CudaDevice::group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
                                      View x, View gamma, View statistics) {
-  const Sizes of = sizes_of(
-      check_group_norm(DType::kF32, x, statistics, {gamma, dgamma, dbeta}));
-  check_reals(DType::kF32, {dy});
+  const Sizes of =
+      sizes_of(check_group_norm(kReals, x, statistics, {gamma, dgamma, dbeta}));
+  check_reals({dy});
   check_same_shape(dy, x);
   if (!dx.empty()) {
-    check_reals(DType::kF32, {dx});
+    check_reals({dx});
     check_same_shape(dx, x);
   }
-  const Backward backward{of,
-                          dx.as<float>(),
-                          dy.as<float>(),
-                          x.as<float>(),
-                          statistics.as<float>(),
-                          channels(gamma)};
+  const Backward backward{of,       Reals(dx),         Reals(dy),
+                          Reals(x), Reals(statistics), channels(gamma)};
   const bool parameters = !dgamma.empty() || !dbeta.empty();
-  float *const to_gamma = dgamma.as<float>(), *const to_beta =
-                                                  dbeta.as<float>();
+  const Reals to_gamma(dgamma), to_beta(dbeta);
   const auto finish = [=] DL_DEVICE(std::int64_t c, const Two& sum) {
-    if (to_gamma != nullptr) to_gamma[c] = static_cast<float>(sum.b);
-    if (to_beta != nullptr) to_beta[c] = static_cast<float>(sum.a);
+    if (!to_gamma.empty()) to_gamma.set(c, static_cast<float>(sum.b));
+    if (!to_beta.empty()) to_beta.set(c, static_cast<float>(sum.a));
   };
   if (by_blocks(stream_, of)) {
     if (parameters)
@@ -273,9 +264,11 @@ void CudaDevice::group_norm_gradient(View dx, View dgamma, View dbeta, View dy,
           [=] DL_DEVICE(std::int64_t i, std::int64_t c) {
             const std::int64_t n = of.s == 1 ? i : quotient(i, of.s);
             const std::int64_t g = of.g == 1 ? 0 : quotient(c, of.width);
-            const float* const has = backward.statistics + 2 * (n * of.g + g);
+            const std::int64_t group = n * of.g + g;
             const float d = backward.dy[i * of.c + c];
-            return Two{d, d * ((backward.x[i * of.c + c] - has[0]) * has[1])};
+            const float mean = backward.statistics[2 * group];
+            return Two{d, d * ((backward.x[i * of.c + c] - mean) *
+                               backward.statistics[2 * group + 1])};
           },
           finish);
     if (!dx.empty())

@@ -8,11 +8,11 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
 
-using tensor::DType;
 using tensor::LocalNorm;
 
 namespace {
@@ -22,11 +22,13 @@ struct Norm {
   float k, alpha, beta;
 
   // Of channel c of the pixel x.
-  DL_DEVICE float divisor(const float* x, std::int64_t c) const {
+  DL_DEVICE float divisor(const Reals& x, std::int64_t c) const {
     const std::int64_t end = c + half < channels ? c + half + 1 : channels;
     float sum = 0;
-    for (std::int64_t i = c > half ? c - half : 0; i < end; ++i)
-      sum += x[i] * x[i];
+    for (std::int64_t i = c > half ? c - half : 0; i < end; ++i) {
+      const float value = x[i];
+      sum += value * value;
+    }
     return k + alpha * sum;
   }
 };
@@ -34,15 +36,14 @@ struct Norm {
 struct NormGradient {
   Norm norm;
   std::int64_t strips;
-  float* dx;
-  const float *dy, *x;
+  Reals dx, dy, x;
 
   // What the channels around c need of it is computed once: shared has room for
   // the strip and half a window at each side.
   DL_DEVICE void operator()(const Block& b) const {
     const std::int64_t pixel = b.index / strips * norm.channels;
     const std::int64_t strip = b.index % strips * b.threads;
-    const float *const from = x + pixel, *const up = dy + pixel;
+    const Reals from = x + pixel, up = dy + pixel;
     float* const terms = reinterpret_cast<float*>(b.shared);
     const auto half = static_cast<unsigned>(norm.half);
     for (unsigned i = b.thread; i < b.threads + 2 * half; i += b.threads) {
@@ -59,8 +60,8 @@ struct NormGradient {
     if (c >= norm.channels) return;
     float sum = 0;
     for (unsigned i = 0; i <= 2 * half; ++i) sum += terms[b.thread + i];
-    dx[pixel + c] = up[c] * std::pow(norm.divisor(from, c), -norm.beta) -
-                    2 * norm.alpha * norm.beta * from[c] * sum;
+    dx.set(pixel + c, up[c] * std::pow(norm.divisor(from, c), -norm.beta) -
+                          2 * norm.alpha * norm.beta * from[c] * sum);
   }
 };
 
@@ -72,19 +73,18 @@ Norm norm_of(const LocalNorm& spec, const Rows& rows) {
 }  // namespace
 
 void CudaDevice::local_norm(const LocalNorm& spec, View y, View x) {
-  const Rows rows = check_local_norm(DType::kF32, spec, {y, x});
+  const Rows rows = check_local_norm(kReals, spec, {y, x});
   const Norm norm = norm_of(spec, rows);
-  float* const to = y.as<float>();
-  const float* const from = x.as<float>();
+  const Reals to(y), from(x);
   each(stream_, y.elements(), [=] DL_DEVICE(std::int64_t i) {
     const std::int64_t c = i % norm.channels;
-    to[i] = from[i] * std::pow(norm.divisor(from + (i - c), c), -norm.beta);
+    to.set(i, from[i] * std::pow(norm.divisor(from + (i - c), c), -norm.beta));
   });
 }
 
 void CudaDevice::local_norm_gradient(const LocalNorm& spec, View dx, View dy,
                                      View x) {
-  const Rows rows = check_local_norm(DType::kF32, spec, {dx, dy, x});
+  const Rows rows = check_local_norm(kReals, spec, {dx, dy, x});
   if (dx.elements() == 0) return;
   unsigned threads = std::min(kThreads, stream_.most_threads());
   while (threads > 32 && threads / 2 >= rows.length) threads /= 2;
@@ -92,8 +92,8 @@ void CudaDevice::local_norm_gradient(const LocalNorm& spec, View dx, View dy,
   const auto around = static_cast<unsigned>(spec.window - 1);
   const unsigned terms = 1 + (around + threads - 1) / threads;  // a thread's
   blocks(stream_, rows.count * strips, threads, terms * sizeof(float),
-         NormGradient{norm_of(spec, rows), strips, dx.as<float>(),
-                      dy.as<float>(), x.as<float>()});
+         NormGradient{norm_of(spec, rows), strips, Reals(dx), Reals(dy),
+                      Reals(x)});
 }
 
 }  // namespace dl::device::cuda

@@ -1,13 +1,18 @@
-// Pooling.  A thread computes an element of y, or one of dx out of the windows
-// that it lies in: nothing is added to by two.
+// Pooling.  A thread computes some channels of a pixel of y, or of one of dx
+// out of the windows that it lies in, or of all of dx that one window has to
+// itself: nothing is added to by two.
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
+#include <type_traits>
 
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/pool_windows.h"
+#include "libcore/device/cuda/reals.h"
 
 namespace dl::device::cuda {
 
@@ -19,139 +24,123 @@ using tensor::View;
 
 namespace {
 
-// Places along one axis.
-struct Span {
-  int begin, end;
+// Where in its window each maximum is: a byte each, where a window has no more
+// places than that.
+class Places {
+ public:
+  Places() = default;
+  Places(const tensor::Buffer& buffer, bool bytes)
+      : data_(buffer.view().data), bytes_(bytes) {}
+  DL_DEVICE bool empty() const { return data_ == nullptr; }
+  template <int N>
+  DL_DEVICE Pack<int, N> pack(std::int64_t i) const {
+    if (!bytes_) return *reinterpret_cast<const Pack<int, N>*>(data_ + 4 * i);
+    const auto bytes =
+        *reinterpret_cast<const Pack<std::uint8_t, N>*>(data_ + i);
+    Pack<int, N> places;
+    for (int k = 0; k < N; ++k) places.at[k] = bytes.at[k];
+    return places;
+  }
+  template <int N>
+  DL_DEVICE void set_pack(std::int64_t i, const Pack<int, N>& places) const {
+    if (!bytes_) {
+      *reinterpret_cast<Pack<int, N>*>(data_ + 4 * i) = places;
+      return;
+    }
+    Pack<std::uint8_t, N> bytes;
+    for (int k = 0; k < N; ++k)
+      bytes.at[k] = static_cast<std::uint8_t>(places.at[k]);
+    *reinterpret_cast<Pack<std::uint8_t, N>*>(data_ + i) = bytes;
+  }
+
+ private:
+  std::byte* data_ = nullptr;
+  bool bytes_ = false;
 };
 
-struct Axis {
-  int in, out, kernel, stride, padding;
-
-  // Inputs that an output's window has inside the image.
-  DL_DEVICE Span inputs(int o) const {
-    const int start = o * stride - padding;
-    const int end = start + kernel;
-    return {start < 0 ? 0 : start, end < in ? end : in};
-  }
-  // Outputs whose window has this input.
-  DL_DEVICE Span outputs(int i) const {
-    const int last = (i + padding) / stride + 1;
-    const int before = i + padding - kernel;  // window that ends just before it
-    return {before < 0 ? 0 : before / stride + 1, last < out ? last : out};
-  }
-  // Where in the window.
-  DL_DEVICE int tap(int i, int o) const { return i - o * stride + padding; }
-};
-
-// One element of y and one of x in its window.
-struct Pair {
-  std::int64_t y, x;
-  int tap;    // of the window's places
-  int count;  // of those inside the image
-};
-
-struct Windows {
-  Axis d, h, w;
-  std::int64_t channels;
-
-  DL_DEVICE Pair pair(std::int64_t n, int od, int oh, int ow, int id, int ih,
-                      int iw, std::int64_t c) const {
-    const Span sd = d.inputs(od), sh = h.inputs(oh), sw = w.inputs(ow);
-    return {
-        (((n * d.out + od) * h.out + oh) * w.out + ow) * channels + c,
-        (((n * d.in + id) * h.in + ih) * w.in + iw) * channels + c,
-        (d.tap(id, od) * h.kernel + h.tap(ih, oh)) * w.kernel + w.tap(iw, ow),
-        (sd.end - sd.begin) * (sh.end - sh.begin) * (sw.end - sw.begin)};
-  }
-
-  // Calls f(pair) for those of an element of y, in the order of x.
-  template <class F>
-  DL_DEVICE void of_output(std::int64_t y, const F& f) const {
-    const std::int64_t c = y % channels;
-    std::int64_t n = y / channels;
-    const int ow = static_cast<int>(n % w.out);
-    n /= w.out;
-    const int oh = static_cast<int>(n % h.out);
-    n /= h.out;
-    const int od = static_cast<int>(n % d.out);
-    n /= d.out;
-    const Span sd = d.inputs(od), sh = h.inputs(oh), sw = w.inputs(ow);
-    for (int i = sd.begin; i < sd.end; ++i)
-      for (int j = sh.begin; j < sh.end; ++j)
-        for (int k = sw.begin; k < sw.end; ++k)
-          f(pair(n, od, oh, ow, i, j, k, c));
-  }
-
-  // The same for those of an element of x, in the order of y.
-  template <class F>
-  DL_DEVICE void of_input(std::int64_t x, const F& f) const {
-    const std::int64_t c = x % channels;
-    std::int64_t n = x / channels;
-    const int iw = static_cast<int>(n % w.in);
-    n /= w.in;
-    const int ih = static_cast<int>(n % h.in);
-    n /= h.in;
-    const int id = static_cast<int>(n % d.in);
-    n /= d.in;
-    const Span sd = d.outputs(id), sh = h.outputs(ih), sw = w.outputs(iw);
-    for (int i = sd.begin; i < sd.end; ++i)
-      for (int j = sh.begin; j < sh.end; ++j)
-        for (int k = sw.begin; k < sw.end; ++k)
-          f(pair(n, i, j, k, id, ih, iw, c));
-  }
-};
-
-// `chosen` takes the place of each maximum, unless it is null: the first of
+// `chosen` takes the place of each maximum, unless it is empty: the first of
 // equals; a NaN before any number.
+template <int N>
 struct Maximum {
   Windows windows;
-  float* y;
-  const float* x;
-  std::int32_t* chosen;
+  Reals y, x;
+  Places chosen;
   DL_DEVICE void operator()(std::int64_t i) const {
-    float best = 0;
-    int tap = -1;
-    windows.of_output(i, [&](const Pair& p) {
-      const float value = x[p.x];
-      if (tap < 0 || (!(value <= best) && best == best)) {
-        best = value;
-        tap = p.tap;
-      }
+    const Spot spot = windows.output<N>(i);
+    Pack<float, N> best{};
+    Pack<int, N> taps;
+    for (int k = 0; k < N; ++k) taps.at[k] = -1;
+    windows.of_output(spot, [&](std::int64_t from, int tap) {
+      const Pack<float, N> value = x.pack<N>(from);
+      for (int k = 0; k < N; ++k)
+        if (taps.at[k] < 0 ||
+            (!(value.at[k] <= best.at[k]) && best.at[k] == best.at[k])) {
+          best.at[k] = value.at[k];
+          taps.at[k] = tap;
+        }
     });
-    y[i] = best;
-    if (chosen != nullptr) chosen[i] = tap;
+    const std::int64_t to = i * N;
+    y.set_pack(to, best);
+    if (!chosen.empty()) chosen.set_pack(to, taps);
   }
 };
 
+// What slopes have of an output, of() them, gives what each input adds to its
+// gradient: add(place in x, tap).
+template <int N>
 struct MaximumSlope {
-  const float* dy;
-  const std::int32_t* chosen;
-  DL_DEVICE float operator()(const Pair& p) const {
-    return chosen[p.y] == p.tap ? dy[p.y] : 0;
+  Reals dy;
+  Places chosen;
+  struct Of {
+    Pack<float, N> up;
+    Pack<int, N> chosen;
+    DL_DEVICE Pack<float, N> operator()(std::int64_t, int tap) const {
+      Pack<float, N> slope;
+      for (int k = 0; k < N; ++k)
+        slope.at[k] = chosen.at[k] == tap ? up.at[k] : 0;
+      return slope;
+    }
+  };
+  DL_DEVICE Of of(std::int64_t y, int) const {
+    return {dy.pack<N>(y), chosen.pack<N>(y)};
   }
 };
 
+template <int N>
 struct Average {
   Windows windows;
-  float* y;
-  const float* x;
+  Reals y, x;
   int whole;  // what every window counts, or 0
   DL_DEVICE void operator()(std::int64_t i) const {
-    double sum = 0;
-    int count = whole;
-    windows.of_output(i, [&](const Pair& p) {
-      sum += x[p.x];
-      if (whole == 0) count = p.count;
+    const Spot spot = windows.output<N>(i);
+    Pack<double, N> sum{};
+    windows.of_output(spot, [&](std::int64_t from, int) {
+      const Pack<float, N> value = x.pack<N>(from);
+      for (int k = 0; k < N; ++k) sum.at[k] += value.at[k];
     });
-    y[i] = static_cast<float>(sum / count);
+    const int count = whole > 0 ? whole : windows.count(spot);
+    Pack<float, N> mean;
+    for (int k = 0; k < N; ++k)
+      mean.at[k] = static_cast<float>(sum.at[k] / count);
+    y.set_pack(i * N, mean);
   }
 };
 
+template <int N>
 struct AverageSlope {
-  const float* dy;
+  Reals dy;
   int whole;
-  DL_DEVICE float operator()(const Pair& p) const {
-    return dy[p.y] / static_cast<float>(whole > 0 ? whole : p.count);
+  struct Of {
+    Pack<float, N> share;
+    DL_DEVICE Pack<float, N> operator()(std::int64_t, int) const {
+      return share;
+    }
+  };
+  DL_DEVICE Of of(std::int64_t y, int count) const {
+    Of of{dy.pack<N>(y)};
+    for (float& share : of.share.at)
+      share = share / static_cast<float>(whole > 0 ? whole : count);
+    return of;
   }
 };
 
@@ -160,50 +149,100 @@ DL_DEVICE inline float power(float x, float p) {
   return p == 2 ? x * x : p == 1 ? x : std::pow(x, p);
 }
 
+template <int N>
 struct Norm {
   Windows windows;
-  float* y;
-  const float* x;
+  Reals y, x;
+  Reals kept;  // y as it was before it was rounded, unless it is empty
   float p;
   DL_DEVICE void operator()(std::int64_t i) const {
-    double sum = 0;
-    windows.of_output(
-        i, [&](const Pair& at) { sum += power(std::fabs(x[at.x]), p); });
-    const auto all = static_cast<float>(sum);
-    y[i] = p == 2 ? std::sqrt(all) : p == 1 ? all : std::pow(all, 1 / p);
+    const Spot spot = windows.output<N>(i);
+    Pack<double, N> sum{};
+    windows.of_output(spot, [&](std::int64_t from, int) {
+      const Pack<float, N> value = x.pack<N>(from);
+      for (int k = 0; k < N; ++k) sum.at[k] += power(std::fabs(value.at[k]), p);
+    });
+    Pack<float, N> norm;
+    for (int k = 0; k < N; ++k) {
+      const auto all = static_cast<float>(sum.at[k]);
+      norm.at[k] = p == 2   ? std::sqrt(all)
+                   : p == 1 ? all
+                            : std::pow(all, 1 / p);
+    }
+    const std::int64_t to = i * N;
+    y.set_pack(to, norm);
+    if (!kept.empty()) kept.set_pack(to, norm);
   }
 };
 
 // dy sign(x) (|x| / y)^(p - 1); 0 where all are 0.
+template <int N>
 struct NormSlope {
-  const float *dy, *y, *x;
+  Reals dy, y, x;
   float p;
-  DL_DEVICE float operator()(const Pair& at) const {
-    const float value = x[at.x], norm = y[at.y];
-    if (value == 0 || norm == 0) return 0;
-    const float share = std::fabs(value) / norm;
-    const float slope = p == 2 ? share : p == 1 ? 1.0F : std::pow(share, p - 1);
-    return dy[at.y] * std::copysign(slope, value);
+  struct Of {
+    Pack<float, N> up, norm;
+    Reals x;
+    float p;
+    DL_DEVICE Pack<float, N> operator()(std::int64_t from, int) const {
+      const Pack<float, N> value = x.pack<N>(from);
+      Pack<float, N> slope;
+      for (int k = 0; k < N; ++k)
+        slope.at[k] = up.at[k] * of(value.at[k], norm.at[k]);
+      return slope;
+    }
+    DL_DEVICE float of(float value, float all) const {
+      if (value == 0 || all == 0) return 0;
+      const float share = std::fabs(value) / all;
+      const float slope = p == 2   ? share
+                          : p == 1 ? 1.0F
+                                   : std::pow(share, p - 1);
+      return std::copysign(slope, value);
+    }
+  };
+  DL_DEVICE Of of(std::int64_t at, int) const {
+    return {dy.pack<N>(at), y.pack<N>(at), x, p};
   }
 };
 
-template <class Slope>
-struct Gradient {
+// Of windows that overlap: an input takes from all that have it.
+template <int N, class Slope>
+struct Gather {
   Windows windows;
-  float* dx;
+  Reals dx;
   Slope slope;
   DL_DEVICE void operator()(std::int64_t i) const {
-    double sum = 0;
-    windows.of_input(i, [&](const Pair& p) { sum += slope(p); });
-    dx[i] = static_cast<float>(sum);
+    Pack<double, N> sum{};
+    windows.of_input(windows.input<N>(i),
+                     [&](std::int64_t y, int count, std::int64_t x, int tap) {
+                       const Pack<float, N> more = slope.of(y, count)(x, tap);
+                       for (int k = 0; k < N; ++k) sum.at[k] += more.at[k];
+                     });
+    Pack<float, N> all;
+    for (int k = 0; k < N; ++k) all.at[k] = static_cast<float>(sum.at[k]);
+    dx.set_pack(i * N, all);
   }
 };
 
-template <class Slope>
-void gradient(Stream& stream, const Windows& windows, const View& dx,
-              const Slope& slope) {
-  each(stream, dx.elements(), Gradient<Slope>{windows, dx.as<float>(), slope});
-}
+// Of others: an output gives to all of its share.
+template <int N, class Slope>
+struct Spread {
+  Windows windows;
+  Reals dx;
+  Slope slope;
+  DL_DEVICE void operator()(std::int64_t i) const {
+    const Spot spot = windows.output<N>(i);
+    const auto of = slope.of(i * N, windows.count(spot));
+    windows.of_share(spot, [&](std::int64_t x, int tap, bool inside) {
+      Pack<float, N> all{};
+      if (inside) {
+        const Pack<float, N> more = of(x, tap);
+        for (int k = 0; k < N; ++k) all.at[k] += more.at[k];
+      }
+      dx.set_pack(x, all);
+    });
+  }
+};
 
 int narrow(std::int64_t extent) {
   require(extent <= std::numeric_limits<int>::max() / 2,
@@ -219,6 +258,10 @@ Windows windows_of(const Pool3dSpec& s) {
   return {axis(0, s.depth, s.out_depth()), axis(1, s.height, s.out_height()),
           axis(2, s.width, s.out_width()), s.channels};
 }
+
+constexpr int kPack = 4;                  // channels of a thread
+constexpr std::int64_t kByte = 256;       // different numbers
+constexpr std::int64_t kMostSpread = 64;  // more is too much for a thread
 
 // The spec of volumes, which that of images is one of.
 const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
@@ -237,8 +280,13 @@ class CudaPool final : public tensor::Pool2d {
     p_ = static_cast<float>(s.p);
     const Shape outputs{max_batch * s.out_depth() * s.out_height() *
                         s.out_width() * s.channels};
+    bytes_ = s.kernel[0] * s.kernel[1] * s.kernel[2] <= kByte;
+    spreads_ = s.stride[0] >= s.kernel[0] && s.stride[1] >= s.kernel[1] &&
+               s.stride[2] >= s.kernel[2] &&
+               s.stride[0] * s.stride[1] * s.stride[2] <= kMostSpread;
     if (s.kind == Pooling::kMax)
-      chosen_ = device.allocate(outputs, DType::kI32);
+      chosen_ = device.allocate(
+          bytes_ ? Shape{(outputs.elements() + 3) / 4} : outputs, DType::kI32);
     if (s.kind != Pooling::kPNorm) return;
     x_ = device.allocate(
         Shape{max_batch * s.depth * s.height * s.width * s.channels});
@@ -246,54 +294,73 @@ class CudaPool final : public tensor::Pool2d {
   }
 
   void forward(View y, View x, bool training) override {
-    check_reals(DType::kF32, {x, y});
+    check_reals({x, y});
     const std::int64_t batch = check_images(given_, max_batch_, x, y);
     if (training) trained_ = batch;
-    float* const to = y.as<float>();
-    const float* const from = x.as<float>();
-    const std::int64_t n = y.elements();
-    if (given_.kind == Pooling::kMax) {
-      each(stream_, n,
-           Maximum{windows_, to, from, training ? chosen() : nullptr});
-    } else if (given_.kind == Pooling::kAverage) {
-      each(stream_, n, Average{windows_, to, from, whole_});
-    } else {
-      each(stream_, n, Norm{windows_, to, from, p_});
-      if (!training) return;
-      keep(*x_, x);
-      keep(*y_, y);
+    const Reals to(y), from(x);
+    in_packs({to, from}, [&]<int N>(std::integral_constant<int, N>) {
+      const std::int64_t n = y.elements() / N;
+      if (given_.kind == Pooling::kMax)
+        each(stream_, n,
+             Maximum<N>{windows_, to, from, training ? places() : Places()});
+      else if (given_.kind == Pooling::kAverage)
+        each(stream_, n, Average<N>{windows_, to, from, whole_});
+      else
+        each(stream_, n,
+             Norm<N>{windows_, to, from, training ? Reals(y_->view()) : Reals(),
+                     p_});
+    });
+    if (training && given_.kind == Pooling::kPNorm) {
+      const Reals kept(x_->view());
+      each(stream_, x.elements(),
+           [=] DL_DEVICE(std::int64_t i) { kept.set(i, from[i]); });
     }
   }
 
   void backward(View dx, View dy) override {
-    check_reals(DType::kF32, {dx, dy});
+    check_reals({dx, dy});
     const std::int64_t batch = check_images(given_, max_batch_, dx, dy);
     require(batch == trained_, "pooling backward without its forward");
-    const float* const from = dy.as<float>();
-    if (given_.kind == Pooling::kMax)
-      gradient(stream_, windows_, dx, MaximumSlope{from, chosen()});
-    else if (given_.kind == Pooling::kAverage)
-      gradient(stream_, windows_, dx, AverageSlope{from, whole_});
-    else
-      gradient(stream_, windows_, dx,
-               NormSlope{from, y_->view().template as<float>(),
-                         x_->view().template as<float>(), p_});
+    const Reals to(dx), from(dy);
+    in_packs({to, from}, [&]<int N>(std::integral_constant<int, N>) {
+      if (given_.kind == Pooling::kMax)
+        gradient<N>(dx, dy, MaximumSlope<N>{from, places()});
+      else if (given_.kind == Pooling::kAverage)
+        gradient<N>(dx, dy, AverageSlope<N>{from, whole_});
+      else
+        gradient<N>(
+            dx, dy,
+            NormSlope<N>{from, Reals(y_->view()), Reals(x_->view()), p_});
+    });
   }
 
  private:
-  std::int32_t* chosen() const {
-    return chosen_->view().template as<std::int32_t>();
+  // f(integral_constant<channels of a thread>)
+  template <class F>
+  void in_packs(std::initializer_list<Reals> all, const F& f) const {
+    bool can = given_.channels % kPack == 0;
+    for (const Reals& reals : all) can = can && reals.in_packs(kPack);
+    if (can)
+      f(std::integral_constant<int, kPack>());
+    else
+      f(std::integral_constant<int, 1>());
   }
-  void keep(const tensor::Buffer& to, const View& from) {
-    stream_.copy(to.view().data, from.data,
-                 static_cast<std::size_t>(from.elements()) * sizeof(float),
-                 cudaMemcpyDeviceToDevice);
+  template <int N, class Slope>
+  void gradient(const View& dx, const View& dy, const Slope& slope) {
+    if (spreads_)
+      each(stream_, dy.elements() / N,
+           Spread<N, Slope>{windows_, Reals(dx), slope});
+    else
+      each(stream_, dx.elements() / N,
+           Gather<N, Slope>{windows_, Reals(dx), slope});
   }
+  Places places() const { return {*chosen_, bytes_}; }
 
   Stream& stream_;
   Spec given_;
   std::int64_t max_batch_;
   Windows windows_{};
+  bool bytes_ = false, spreads_ = false;
   int whole_ = 0;
   float p_ = 0;
   // Of the last forward() for training: its batch, and each maximum's place or

@@ -8,11 +8,11 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
 
-using tensor::DType;
 using tensor::PoolSteps;
 using tensor::StepPooling;
 using tensor::View;
@@ -24,7 +24,7 @@ struct Tiles {
   Steps of;
   unsigned wide;      // features of a block
   std::int64_t each;  // tiles of an example
-  const float* mask;  // or null
+  Reals mask;         // or none
 
   DL_DEVICE std::int64_t example(const Block& b) const {
     return b.index / each;
@@ -38,7 +38,7 @@ struct Tiles {
     return b.threads / wide;
   }
   DL_DEVICE bool counts(const Block& b, std::int64_t s) const {
-    return mask == nullptr || mask[example(b) * of.s + s] != 0;
+    return mask.empty() || mask[example(b) * of.s + s] != 0;
   }
   DL_DEVICE std::int64_t place(const Block& b, std::int64_t s) const {
     return (example(b) * of.s + s) * of.c + feature(b);
@@ -83,8 +83,7 @@ struct CombineFound {
 struct Pool {
   Tiles tiles;
   PoolSteps spec;
-  float* y;
-  const float* x;
+  Reals y, x;
 
   DL_DEVICE double item(float value) const {
     if (spec.kind != StepPooling::kPNorm) return value;
@@ -109,7 +108,7 @@ struct Pool {
         },
         CombineFound{largest});
     if (b.thread < tiles.wide && tiles.feature(b) < tiles.of.c)
-      y[tiles.result(b)] = static_cast<float>(result(all));
+      y.set(tiles.result(b), static_cast<float>(result(all)));
   }
 };
 
@@ -122,8 +121,7 @@ struct Least {
 struct PoolGradient {
   Tiles tiles;
   PoolSteps spec;
-  float* dx;
-  const float *dy, *y, *x;
+  Reals dx, dy, y, x;
 
   // Of a norm.
   DL_DEVICE float slope(float value, float norm) const {
@@ -144,7 +142,7 @@ struct PoolGradient {
       winner = tiles.over_steps(
           b, tiles.of.s,
           [&](std::int64_t s) {
-            const float value = x[tiles.place(b, s)];
+            const float value = y.nearest(x[tiles.place(b, s)]);
             const bool same =
                 value == found || (value != value && found != found);
             return same ? s : tiles.of.s;
@@ -159,11 +157,11 @@ struct PoolGradient {
       const std::int64_t i = tiles.place(b, s);
       const bool counted = tiles.counts(b, s);
       if (!counted || (spec.kind == StepPooling::kMax && s != winner))
-        dx[i] = 0;
+        dx.set(i, 0);
       else if (spec.kind == StepPooling::kPNorm)
-        dx[i] = up * slope(x[i], found);
+        dx.set(i, up * slope(x[i], found));
       else
-        dx[i] = up / static_cast<float>(count);
+        dx.set(i, up / static_cast<float>(count));
     }
   }
 };
@@ -171,8 +169,7 @@ struct PoolGradient {
 Tiles tiles_of(const Stream& stream, const Steps& of, const View& mask) {
   unsigned wide = std::min(32U, stream.most_threads());
   while (wide > 1 && wide / 2 >= of.c) wide /= 2;
-  return {of, wide, (of.c + wide - 1) / wide,
-          mask.empty() ? nullptr : mask.as<float>()};
+  return {of, wide, (of.c + wide - 1) / wide, Reals(mask)};
 }
 
 // Few steps need few threads.
@@ -187,20 +184,19 @@ unsigned threads_of(const Tiles& tiles) {
 }  // namespace
 
 void CudaDevice::pool_steps(const PoolSteps& spec, View y, View x, View mask) {
-  const Steps of = check_pool_steps(DType::kF32, spec, y, x, mask);
+  const Steps of = check_pool_steps(kReals, spec, y, x, mask);
   const Tiles tiles = tiles_of(stream_, of, mask);
   blocks(stream_, of.n * tiles.each, threads_of(tiles), sizeof(Found),
-         Pool{tiles, spec, y.as<float>(), x.as<float>()});
+         Pool{tiles, spec, Reals(y), Reals(x)});
 }
 
 void CudaDevice::pool_steps_gradient(const PoolSteps& spec, View dx, View dy,
                                      View y, View x, View mask) {
-  const Steps of = check_pool_steps(DType::kF32, spec, y, x, mask);
-  check_pool_steps(DType::kF32, spec, dy, dx, mask);
+  const Steps of = check_pool_steps(kReals, spec, y, x, mask);
+  check_pool_steps(kReals, spec, dy, dx, mask);
   const Tiles tiles = tiles_of(stream_, of, mask);
   blocks(stream_, of.n * tiles.each, threads_of(tiles), sizeof(std::int64_t),
-         PoolGradient{tiles, spec, dx.as<float>(), dy.as<float>(),
-                      y.as<float>(), x.as<float>()});
+         PoolGradient{tiles, spec, Reals(dx), Reals(dy), Reals(y), Reals(x)});
 }
 
 }  // namespace dl::device::cuda

@@ -3,29 +3,27 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
 
-using tensor::DType;
-
 void CudaDevice::prelu(View y, View x, View slope) {
-  const std::int64_t k = check_prelu(DType::kF32, {y, x}, slope);
-  float* const to = y.as<float>();
-  const float *const from = x.as<float>(), *const slopes = slope.as<float>();
+  const std::int64_t k = check_prelu(kReals, {y, x}, slope);
+  const Reals to(y), from(x), slopes(slope);
   each(stream_, x.elements(), [=] DL_DEVICE(std::int64_t i) {
     const float value = from[i];
-    to[i] = value < 0 ? slopes[i % k] * value : value;
+    to.set(i, value < 0 ? slopes[i % k] * value : value);
   });
 }
 
 void CudaDevice::prelu_gradient(View dx, View dslope, View dy, View x,
                                 View slope) {
-  const std::int64_t k = check_prelu(DType::kF32, {dy, x}, slope);
-  const float *const up = dy.as<float>(), *const from = x.as<float>();
+  const std::int64_t k = check_prelu(kReals, {dy, x}, slope);
+  const Reals up(dy), from(x), slopes(slope);
   if (!dslope.empty()) {
-    check_prelu(DType::kF32, {dslope}, slope);
-    float* const to = dslope.as<float>();
+    check_prelu(kReals, {dslope}, slope);
+    const Reals to(dslope);
     sum_columns<double>(
         stream_, x.elements() / k, k,
         [=] DL_DEVICE(std::int64_t row, std::int64_t c) {
@@ -33,15 +31,14 @@ void CudaDevice::prelu_gradient(View dx, View dslope, View dy, View x,
           return from[i] > 0 ? 0.0 : double{up[i]} * from[i];
         },
         [=] DL_DEVICE(std::int64_t c, double sum) {
-          to[c] = static_cast<float>(sum);
+          to.set(c, static_cast<float>(sum));
         });
   }
   if (dx.empty()) return;
-  check_prelu(DType::kF32, {dx, x}, slope);
-  float* const to = dx.as<float>();
-  const float* const slopes = slope.as<float>();
+  check_prelu(kReals, {dx, x}, slope);
+  const Reals to(dx);
   each(stream_, x.elements(), [=] DL_DEVICE(std::int64_t i) {
-    to[i] = from[i] > 0 ? up[i] : up[i] * slopes[i % k];
+    to.set(i, from[i] > 0 ? up[i] : up[i] * slopes[i % k]);
   });
 }
 

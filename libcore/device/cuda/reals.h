@@ -13,6 +13,12 @@
 
 namespace dl::device::cuda {
 
+// Side by side, so that a thread reads or writes them at once.
+template <class T, int N>
+struct alignas(N * sizeof(T)) Pack {
+  T at[N];
+};
+
 class Reals {
  public:
   Reals() = default;  // of nothing
@@ -42,6 +48,39 @@ class Reals {
           static_cast<std::uint16_t>(upper_half(value));
     else
       reinterpret_cast<float*>(data_)[i] = value;
+  }
+  // The same for N from i on, where both are whole packs.
+  template <int N>
+  DL_BOTH Pack<float, N> pack(std::int64_t i) const {
+    if (!halves_)
+      return *reinterpret_cast<const Pack<float, N>*>(data_ + 4 * i);
+    const auto halves =
+        *reinterpret_cast<const Pack<Bfloat16, N>*>(data_ + 2 * i);
+    Pack<float, N> values;
+    for (int k = 0; k < N; ++k) values.at[k] = float_of(halves.at[k]);
+    return values;
+  }
+  template <int N>
+  DL_BOTH void set_pack(std::int64_t i, const Pack<float, N>& values) const {
+    if (!halves_) {
+      *reinterpret_cast<Pack<float, N>*>(data_ + 4 * i) = values;
+      return;
+    }
+    Pack<Bfloat16, N> halves;
+    for (int k = 0; k < N; ++k)
+      halves.at[k].bits = static_cast<std::uint16_t>(upper_half(values.at[k]));
+    *reinterpret_cast<Pack<Bfloat16, N>*>(data_ + 2 * i) = halves;
+  }
+  // Whether packs of N may begin at the first.
+  bool in_packs(int n) const {
+    return reinterpret_cast<std::uintptr_t>(data_) %
+               static_cast<std::uintptr_t>(n * (halves_ ? 2 : 4)) ==
+           0;
+  }
+  // What set() leaves of it.
+  DL_BOTH float nearest(float value) const {
+    return halves_ ? float_of({static_cast<std::uint16_t>(upper_half(value))})
+                   : value;
   }
   // From the i-th on.
   DL_BOTH Reals operator+(std::int64_t i) const {

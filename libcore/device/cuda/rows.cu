@@ -6,11 +6,11 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
 
-using tensor::DType;
 using tensor::View;
 
 namespace {
@@ -18,12 +18,12 @@ namespace {
 // What a kernel takes of the inputs of extreme().
 struct Inputs {
   static constexpr int kMost = 8;
-  const float* x[kMost];
+  Reals x[kMost];
   int first, count;
 };
 
 // y and which hold the best of the inputs before, if there were any.
-void choose(Stream& stream, float* y, std::int32_t* which, const Inputs& inputs,
+void choose(Stream& stream, Reals y, std::int32_t* which, const Inputs& inputs,
             float sign, std::int64_t n) {
   each(stream, n, [=] DL_DEVICE(std::int64_t i) {
     const bool begins = inputs.first == 0;
@@ -36,7 +36,7 @@ void choose(Stream& stream, float* y, std::int32_t* which, const Inputs& inputs,
         found = inputs.first + k;
       }
     }
-    y[i] = best;
+    y.set(i, best);
     which[i] = found;
   });
 }
@@ -45,7 +45,7 @@ void choose(Stream& stream, float* y, std::int32_t* which, const Inputs& inputs,
 // Threads look at as many steps each, side by side.
 struct ReverseSteps {
   std::int64_t steps;
-  const float* mask;
+  Reals mask;
   std::int32_t *index, *counting;  // counting: room for the steps that count
 
   DL_DEVICE void operator()(const Block& b) const {
@@ -82,34 +82,33 @@ struct ReverseSteps {
 
 void CudaDevice::extreme(View y, View which, std::span<const View> inputs,
                          tensor::Extreme kind) {
-  check_extreme(DType::kF32, y, which, inputs);
+  check_extreme(kReals, y, which, inputs);
   const float sign = kind == tensor::Extreme::kMax ? 1 : -1;
   for (std::size_t first = 0; first < inputs.size(); first += Inputs::kMost) {
     Inputs some{{}, static_cast<int>(first), 0};
     for (const View& x : inputs.subspan(
              first,
              std::min<std::size_t>(Inputs::kMost, inputs.size() - first)))
-      some.x[some.count++] = x.as<float>();
-    choose(stream_, y.as<float>(), which.as<std::int32_t>(), some, sign,
+      some.x[some.count++] = Reals(x);
+    choose(stream_, Reals(y), which.as<std::int32_t>(), some, sign,
            y.elements());
   }
 }
 
 void CudaDevice::take_where(View dx, View dy, View which, std::int32_t j) {
-  check_take(DType::kF32, dx, dy, which);
-  float* const to = dx.as<float>();
-  const float* const from = dy.as<float>();
+  check_take(kReals, dx, dy, which);
+  const Reals to(dx), from(dy);
   const std::int32_t* const chosen = which.as<std::int32_t>();
-  each(stream_, dx.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to[i] = chosen[i] == j ? from[i] : 0; });
+  each(stream_, dx.elements(), [=] DL_DEVICE(std::int64_t i) {
+    to.set(i, chosen[i] == j ? from[i] : 0);
+  });
 }
 
 void CudaDevice::dot_rows(View s, View a, View b) {
-  const Rows rows = check_row_values(DType::kF32, a, s);
-  check_reals(DType::kF32, {b});
+  const Rows rows = check_row_values(kReals, a, s);
+  check_reals({b});
   check_same_shape(a, b);
-  float* const to = s.as<float>();
-  const float *const left = a.as<float>(), *const right = b.as<float>();
+  const Reals to(s), left(a), right(b);
   const std::int64_t length = rows.length;
   reduce_rows(
       stream_, s.elements(), length, 0.0,
@@ -118,29 +117,28 @@ void CudaDevice::dot_rows(View s, View a, View b) {
       },
       Sum{},
       [=] DL_DEVICE(std::int64_t i, double sum) {
-        to[i] = static_cast<float>(sum);
+        to.set(i, static_cast<float>(sum));
       });
 }
 
 void CudaDevice::scale_rows(View y, View x, View s, bool add) {
-  const Rows rows = check_row_values(DType::kF32, x, s);
-  check_reals(DType::kF32, {y});
+  const Rows rows = check_row_values(kReals, x, s);
+  check_reals({y});
   check_equal_elements(y, x);
-  float* const to = y.as<float>();
-  const float *const from = x.as<float>(), *const factors = s.as<float>();
+  const Reals to(y), from(x), factors(s);
   const std::int64_t length = rows.length;
   each(stream_, y.elements(), [=] DL_DEVICE(std::int64_t i) {
     const float value = from[i] * factors[i / length];
-    to[i] = add ? to[i] + value : value;
+    to.set(i, add ? to[i] + value : value);
   });
 }
 
 void CudaDevice::choose_steps(View index, View mask,
                               tensor::StepChoice choice) {
-  check_choice(DType::kF32, index, mask, choice);
+  check_choice(kReals, index, mask, choice);
   const std::int64_t n = mask.shape[0], steps = mask.shape[1];
   std::int32_t* const to = index.as<std::int32_t>();
-  const float* const from = mask.as<float>();
+  const Reals from(mask);
   if (choice == tensor::StepChoice::kReversed) {
     blocks(stream_, n, threads_for(steps), sizeof(std::int32_t),
            ReverseSteps{steps, from, to,
@@ -169,13 +167,12 @@ void CudaDevice::choose_steps(View index, View mask,
 }
 
 void CudaDevice::gather(View y, View table, View index) {
-  const Rows rows = check_gather(DType::kF32, y, table, index);
-  float* const to = y.as<float>();
-  const float* const from = table.as<float>();
+  const Rows rows = check_gather(kReals, y, table, index);
+  const Reals to(y), from(table);
   const std::int32_t* const row = index.as<std::int32_t>();
   const std::int64_t length = rows.length;
   each(stream_, y.elements(), [=] DL_DEVICE(std::int64_t i) {
-    to[i] = from[row[i / length] * length + i % length];
+    to.set(i, from[row[i / length] * length + i % length]);
   });
 }
 

@@ -8,10 +8,9 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 
 namespace dl::device::cuda {
-
-using tensor::DType;
 
 namespace {
 
@@ -83,7 +82,7 @@ DL_DEVICE inline std::int64_t end_of_row(const Key* keys, std::int64_t i,
 
 void CudaDevice::scatter_add(View dtable, View dy, View index,
                              std::int32_t padding) {
-  const Rows rows = check_gather(DType::kF32, dy, dtable, index);
+  const Rows rows = check_gather(kReals, dy, dtable, index);
   const std::int64_t n = rows.count, length = rows.length;
   Key* keys = stream_.scratch<Key>(2 * n);
   Key* other = keys + n;
@@ -93,8 +92,7 @@ void CudaDevice::scatter_add(View dtable, View dy, View index,
     std::swap(keys, other);
   }
   constexpr int kAtOnce = 16;  // are read before the first is added
-  float* const to = dtable.as<float>();
-  const float* const from = dy.as<float>();
+  const Reals to(dtable), from(dy);
   const Key* const sorted = keys;
   each(stream_, n * length, [=] DL_DEVICE(std::int64_t e) {
     const std::int64_t first = e / length, c = e % length;
@@ -111,7 +109,7 @@ void CudaDevice::scatter_add(View dtable, View dy, View index,
       for (int q = 0; q < kAtOnce; ++q) sum += next[q];
     }
     for (; k < end; ++k) sum += from[place_of(sorted[k]) * length + c];
-    to[row * length + c] = static_cast<float>(sum);
+    to.set(row * length + c, static_cast<float>(sum));
   });
 }
 

@@ -6,11 +6,10 @@
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
-
-using tensor::DType;
 
 namespace {
 
@@ -33,8 +32,7 @@ DL_DEVICE inline Between between(std::uint32_t at, std::uint32_t factor,
 // A block makes a row of y from the two of x that it lies between.
 struct UpsampleRow {
   Upsampling u;
-  float* y;
-  const float* x;
+  Reals y, x;
 
   DL_DEVICE void operator()(const Block& b) const {
     const std::int64_t height = u.height * u.factor[0];
@@ -43,9 +41,8 @@ struct UpsampleRow {
     const Between h = between(static_cast<std::uint32_t>(b.index % height),
                               static_cast<std::uint32_t>(u.factor[0]),
                               static_cast<std::uint32_t>(u.height));
-    const float* const image = x + b.index / height * u.height * from;
-    const float *const above = image + h.low * from, *const below =
-                                                         image + h.high * from;
+    const Reals image = x + b.index / height * u.height * from;
+    const Reals above = image + h.low * from, below = image + h.high * from;
     for (std::int64_t e = b.thread; e < row; e += b.threads) {
       const std::int64_t pixel = e / u.channels, c = e - pixel * u.channels;
       const Between w = between(static_cast<std::uint32_t>(pixel),
@@ -53,11 +50,11 @@ struct UpsampleRow {
                                 static_cast<std::uint32_t>(u.width));
       const std::int64_t left = w.low * u.channels + c;
       const std::int64_t right = w.high * u.channels + c;
-      y[b.index * row + e] =
-          h.low_share *
-              (w.low_share * above[left] + w.high_share * above[right]) +
-          h.high_share *
-              (w.low_share * below[left] + w.high_share * below[right]);
+      y.set(b.index * row + e,
+            h.low_share *
+                    (w.low_share * above[left] + w.high_share * above[right]) +
+                h.high_share *
+                    (w.low_share * below[left] + w.high_share * below[right]));
     }
   }
 };
@@ -85,25 +82,24 @@ struct Shares {
 }  // namespace
 
 void CudaDevice::upsample_bilinear(View y, View x) {
-  const Upsampling u = check_upsampling(DType::kF32, y, x);
+  const Upsampling u = check_upsampling(kReals, y, x);
   blocks(stream_, u.n * u.height * u.factor[0],
          threads_for(u.width * u.factor[1] * u.channels), 0,
-         UpsampleRow{u, y.as<float>(), x.as<float>()});
+         UpsampleRow{u, Reals(y), Reals(x)});
 }
 
 void CudaDevice::upsample_bilinear_gradient(View dx, View dy) {
-  const Upsampling u = check_upsampling(DType::kF32, dy, dx);
-  float* const to = dx.as<float>();
-  const float* const from = dy.as<float>();
+  const Upsampling u = check_upsampling(kReals, dy, dx);
+  const Reals to(dx), from(dy);
   each(stream_, dx.elements(), [=] DL_DEVICE(std::int64_t e) {
     const std::int64_t width = u.width * u.factor[1];
     const std::int64_t pixel = e / u.channels, row = pixel / u.width;
     const std::int64_t image = row / u.height;
     const Shares rows{row - image * u.height, u.factor[0], u.height};
     const Shares columns{pixel - row * u.width, u.factor[1], u.width};
-    const float* const up =
-        from + image * u.height * u.factor[0] * width * u.channels +
-        (e - pixel * u.channels);
+    const Reals up = from +
+                     image * u.height * u.factor[0] * width * u.channels +
+                     (e - pixel * u.channels);
     double sum = 0;
     for (std::int64_t r = rows.begin(); r < rows.end(); ++r) {
       float along = 0;
@@ -111,7 +107,7 @@ void CudaDevice::upsample_bilinear_gradient(View dx, View dy) {
         along += columns.of(c) * up[(r * width + c) * u.channels];
       sum += rows.of(r) * along;
     }
-    to[e] = static_cast<float>(sum);
+    to.set(e, static_cast<float>(sum));
   });
 }
 

@@ -26,6 +26,10 @@ bool has_all() {
   return Lab(gpu()).device().capabilities().training.has(Precision::kBfloat16);
 }
 
+// A GPU may multiply in full what it does not gain by, such as a matrix and a
+// vector; the emulation rounds whatever it is told to.
+bool rounds_always() { return std::string_view(gpu()) == "emulated"; }
+
 // By how much a product of two factors is off, which TF32 may cut off, and a
 // convolution's result that is rounded once more.
 double rounding_of(Precision precision) {
@@ -72,7 +76,7 @@ void check_precisions(const Sums& f) {
                bfloat16 = off_in(Precision::kBfloat16, f);
   CAPTURE(full, tf32, bfloat16);
   CHECK(full < 2e-6);
-  CHECK(tf32 > 20 * full);
+  if (rounds_always()) CHECK(tf32 > 20 * full);
   CHECK(tf32 < 1.01 * rounding_of(Precision::kTf32));
   CHECK(bfloat16 > 2 * tf32);
   CHECK(bfloat16 < 1.01 * rounding_of(Precision::kBfloat16));
@@ -93,7 +97,7 @@ void check_layer(const std::function<Values(Lab&)>& f, double few) {
                bfloat16 = off(Precision::kBfloat16);
   CAPTURE(full, tf32, bfloat16);
   CHECK(full < 4e-6);
-  CHECK(tf32 > 4 * full);
+  if (rounds_always()) CHECK(tf32 > 4 * full);
   CHECK(tf32 < few * rounding_of(Precision::kTf32));
   CHECK(bfloat16 > 2 * tf32);
   CHECK(bfloat16 < few * rounding_of(Precision::kBfloat16));

@@ -54,6 +54,17 @@ const std::vector<Pool2dSpec> kSpecs = {
      .channels = 9,
      .kernel = {1, 1},
      .stride = {2, 2}},
+    {.height = 9,
+     .width = 8,
+     .channels = 8,
+     .kernel = {3, 2},
+     .stride = {2, 1},
+     .pad_begin = {1, 0}},
+    {.height = 18,
+     .width = 18,
+     .channels = 12,
+     .kernel = {17, 17},
+     .stride = {17, 17}},
 };
 
 // A kind and what belongs to it.
