@@ -15,12 +15,6 @@ const char* gpu() {
   return std::string_view(tested()) == "cpu" ? "emulated" : tested();
 }
 
-// Of 8 bits: what float32 has at half a place of those is cut off.
-double rounded(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  return std::bit_cast<float>(bits & 0xffff0000U);
-}
-
 // An array from the `first` element of its memory on, which goes there and back
 // as the integers that pairs of its numbers are.
 class Halves {

@@ -267,6 +267,7 @@ TEST_CASE("decay is added to the update, after the updater") {
 }
 
 TEST_CASE("cpu updaters agree with the reference over many steps") {
+  if (halves()) return;  // parameters and their gradients are floats
   const Updater kind = GENERATE(from_range(kUpdaters));
   const bool apply = GENERATE(false, true), prepare = GENERATE(false, true);
   for (const std::int64_t n : {0, 1, 7, 15, 16, 17, 33, 1003}) {
