@@ -24,6 +24,26 @@ coding = found["speeds"]["coding"]
 print("coding", coding["elements"], coding["quanta"], coding["of_copy"] > 0)'
 DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --only "no such test" --tiny >/dev/null
 echo "status $?"
+# A test that breaks all hides no other.
+mkdir -p broken/bin broken/tests
+ln -s "$bin/dl-worker" broken/bin
+cat >broken/tests/unit_device <<'END'
+#!/bin/bash
+case $1 in
+  --list*) printf '%s\n' first second third fourth ;;
+  second) echo 'it breaks'; kill -SEGV $$ ;;
+  third) echo 'assertions: - none -' ;;
+  *) echo 'All tests passed (1 assertion in 1 test case)' ;;
+esac
+END
+chmod +x broken/tests/unit_device
+DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --build broken >found.txt
+echo "status $?"
+sed -n '/^----/,/^primitives/p' found.txt
+# Without Python all run as one.
+DL_CUDA_PLUGIN=$bin/libemulated_cuda.so DL_PEERS_PYTHON=none check --only "sums*,rows*" >found.txt
+echo "status $?"
+grep -c 'passed .* All tests passed' found.txt
 DL_CUDA_PLUGIN=$bin/libemulated_cuda.so check --device cuda:5 >/dev/null
 echo "status $?"
 DL_CUDA_PLUGIN=none.so check
