@@ -15,6 +15,7 @@
 #include "libcore/device/conv2d_then_max_pool.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/dnn_graph.h"
+#include "libcore/device/cuda/exact_conv.h"
 #include "libcore/device/cuda/reals.h"
 
 namespace dl::device::cuda {
@@ -203,11 +204,15 @@ class GpuConv final : public tensor::Conv2d {
 
 std::unique_ptr<tensor::Conv2d> CudaDevice::conv2d(const Conv2dSpec& spec,
                                                    std::int64_t max_batch) {
+  if (dnn_.precision() == tensor::Precision::kFloat32)
+    return exact_conv(*this, spec, max_batch);
   return std::make_unique<GpuConv<Conv2dSpec>>(*this, dnn_, spec, max_batch);
 }
 
 std::unique_ptr<tensor::Conv3d> CudaDevice::conv3d(const Conv3dSpec& spec,
                                                    std::int64_t max_batch) {
+  if (dnn_.precision() == tensor::Precision::kFloat32)
+    return exact_conv(*this, spec, max_batch);
   return std::make_unique<GpuConv<Conv3dSpec>>(*this, dnn_, spec, max_batch);
 }
 

@@ -1,9 +1,8 @@
-// Float32 on a GPU: convolutions by cuDNN, matrix products by cuBLAS, own
-// kernels (grid.h) for the rest.  Another precision is one of the factors of
-// products and convolutions; every view of reals may be of bfloat16 where that
-// is it (reals.h).  All calls
-// but download(), read() and finish() return before they have taken effect. One
-// source file a group of primitives.
+// Float32 on a GPU: own kernels (grid.h), but matrix products by cuBLAS and, in
+// another precision, convolutions by cuDNN.  Such a precision is one of the
+// factors of products and convolutions; every view of reals may be of bfloat16
+// where that is it (reals.h).  All calls but download(), read() and finish()
+// return before they have taken effect. One source file a group of primitives.
 
 #ifndef DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_
 #define DL_LIBCORE_DEVICE_CUDA_CUDA_DEVICE_H_
@@ -107,7 +106,7 @@ class CudaDevice final : public tensor::Device {
 
   std::unique_ptr<tensor::Dense> dense() override;
 
-  // conv2d.cpp, pool2d.cu
+  // conv2d.cpp, exact_conv.cu, pool2d.cu
   std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
                                          std::int64_t max_batch) override;
   std::unique_ptr<tensor::Conv2d> conv2d_max_pool(

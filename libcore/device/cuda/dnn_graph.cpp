@@ -27,8 +27,7 @@ std::vector<std::int64_t> channels_last(std::span<const std::int64_t> extents) {
   return strides;
 }
 
-// Tensor cores take float32 for TF32, and sums whose order varies give other
-// bits each time.
+// Sums whose order varies give other bits each time.
 bool suits(Dnn& dnn, const DnnDescriptor& config) {
   DnnDescriptor engine(dnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.get();
@@ -38,10 +37,8 @@ bool suits(Dnn& dnn, const DnnDescriptor& config) {
   const std::int64_t n =
       engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
-  const bool in_full = dnn.precision() == tensor::Precision::kFloat32;
-  return std::none_of(notes, notes + n, [=](cudnnBackendNumericalNote_t note) {
-    return (in_full && note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
-           note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
+  return std::none_of(notes, notes + n, [](cudnnBackendNumericalNote_t note) {
+    return note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
            note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||
            note == CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC ||
            note == CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6 ||

@@ -21,9 +21,14 @@
 #if defined(__CUDACC__)
 #define DL_DEVICE __device__
 #define DL_BOTH __host__ __device__
+// Of loops over what is to be in registers.
+#define DL_UNROLL _Pragma("unroll")
+#define DL_UNROLL_BY_4 _Pragma("unroll 4")
 #else
 #define DL_DEVICE
 #define DL_BOTH
+#define DL_UNROLL
+#define DL_UNROLL_BY_4
 #endif
 
 namespace dl::device::cuda {
@@ -46,9 +51,19 @@ struct Block {
   }
 };
 
+constexpr unsigned kThreads = 256;
+
 #if defined(__CUDACC__)
 template <class Kernel>
 __global__ void run(Kernel kernel) {
+  extern __shared__ __align__(16) std::byte shared[];
+  kernel(Block{blockIdx.x, gridDim.x, threadIdx.x, blockDim.x, shared});
+}
+// Of kThreads, with so few registers that a multiprocessor has room for
+// Kernel::kTogether blocks.
+template <class Kernel>
+__global__ void __launch_bounds__(kThreads, Kernel::kTogether)
+    run_together(Kernel kernel) {
   extern __shared__ __align__(16) std::byte shared[];
   kernel(Block{blockIdx.x, gridDim.x, threadIdx.x, blockDim.x, shared});
 }
@@ -59,9 +74,11 @@ std::size_t run(const Block& block, const void* kernel) {
   if (kernel != nullptr) (*static_cast<const Kernel*>(kernel))(block);
   return sizeof(Kernel);
 }
+template <class Kernel>
+std::size_t run_together(const Block& block, const void* kernel) {
+  return run<Kernel>(block, kernel);
+}
 #endif
-
-constexpr unsigned kThreads = 256;
 
 // Calls kernel(block) in every thread of `count` blocks.  threads: a power of
 // 2, of which there may be fewer in a test.  shared: bytes for each thread.
@@ -73,6 +90,17 @@ void blocks(Stream& stream, std::int64_t count, unsigned threads,
   threads = std::min(threads, stream.most_threads());
   stream.launch(reinterpret_cast<const void*>(&run<Kernel>), count, threads,
                 shared * threads, &kernel, sizeof kernel);
+}
+
+// The same where a kernel needs all of kThreads, in tests too.  shared: bytes.
+template <class Kernel>
+void whole_blocks(Stream& stream, std::int64_t count, std::size_t shared,
+                  const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel> && alignof(Kernel) <= 16);
+  if (count == 0) return;
+  const auto function = &run_together<Kernel>;
+  stream.launch(reinterpret_cast<const void*>(function), count, kThreads,
+                shared, &kernel, sizeof kernel);
 }
 
 template <class Kernel>

@@ -232,6 +232,68 @@ const std::vector<ConvolutionCase> kCases = {
       .pad_begin = {0, 1},
       .pad_end = {1, 1}},
      3},
+    {"large tiles that hang over, one tap at the ends",
+     {.height = 9,
+      .width = 7,
+      .channels = 100,
+      .filters = 104,
+      .kernel = {2, 2},
+      .pad_end = {1, 1}},
+     7},
+    {"few filters of many pixels, far apart",
+     {.height = 12,
+      .width = 11,
+      .channels = 8,
+      .filters = 12,
+      .kernel = {3, 3},
+      .dilation = {2, 2},
+      .pad_begin = {2, 2},
+      .pad_end = {2, 2}},
+     8},
+    {"stride that taps pass over",
+     {.height = 11,
+      .width = 10,
+      .channels = 12,
+      .filters = 16,
+      .kernel = {3, 3},
+      .stride = {3, 2},
+      .dilation = {3, 2},
+      .pad_begin = {3, 1},
+      .pad_end = {2, 4}},
+     5},
+    {"groups of fours",
+     {.height = 7,
+      .width = 6,
+      .channels = 36,
+      .filters = 60,
+      .kernel = {2, 3},
+      .stride = {1, 2},
+      .pad_begin = {0, 2},
+      .pad_end = {1, 1},
+      .groups = 3},
+     3},
+    {"groups of odd width",
+     {.height = 6,
+      .width = 6,
+      .channels = 27,
+      .filters = 30,
+      .kernel = {3, 3},
+      .stride = {2, 2},
+      .pad_end = {2, 1},
+      .groups = 3},
+     3},
+    {"narrow groups",
+     {.height = 7,
+      .width = 8,
+      .channels = 12,
+      .filters = 18,
+      .kernel = {3, 2},
+      .stride = {2, 1},
+      .dilation = {1, 3},
+      .pad_begin = {2, 1},
+      .pad_end = {1, 2},
+      .groups = 3},
+     3},
     {"lenet, first",
      {.height = 28,
       .width = 28,
@@ -433,6 +495,36 @@ TEST_CASE("a convolution's backward_data is a transposed one, by itself") {
         },
         4e-6);
   }
+}
+
+TEST_CASE("a convolution's arrays may begin at any number") {
+  const Conv2dSpec s{.height = 6,
+                     .width = 5,
+                     .channels = 8,
+                     .filters = 12,
+                     .kernel = {3, 2},
+                     .pad_begin = {1, 0}};
+  check_like_reference(
+      [&](Lab& lab) {
+        Arrays a(lab, s, 3);
+        const auto askew = [&](const View& from) {
+          const View room = lab.blank(Shape{from.elements() + 1});
+          const View to = room.at(1, from.shape);
+          lab.device().copy(to, from);
+          return to;
+        };
+        const View x = askew(a.x), w = askew(a.w), dy = askew(a.dy);
+        const View y = askew(dy), dx = askew(x), dw = askew(w);
+        const auto conv = lab.device().conv2d(s, 3);
+        conv->forward(y, x, w, a.b);
+        conv->backward_data(dx, dy, w);
+        conv->backward_weights(dw, {}, x, dy);
+        Values all;
+        for (const View& view : {y, dx, dw})
+          for (const double value : lab.get(view)) all.push_back(value);
+        return all;
+      },
+      4e-6);
 }
 
 TEST_CASE("NaN passes through a convolution") {
