@@ -2,7 +2,7 @@
 // and else by own kernels.
 //
 // With bfloat16, what is multiplied is bfloat16, and so is the result, which
-// cuDNN has no more digits of then; its sums are float32.  What cuDNN has no
+// cuDNN has no more digits of then; its sums are float32.  What it has no such
 // engine for with bfloat16, it computes of floats with TF32.
 
 #include <array>
@@ -188,9 +188,30 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   void compute(Work work, std::int64_t batch, const Tensors& tensors) {
-    if (!try_compute(work, batch, tensors, {}))
-      throw Error{Code::kUnavailable,
-                  device_.name() + ": cuDNN has no such convolution"};
+    if (!try_compute(work, batch, tensors, {})) compute_exactly(work, tensors);
+  }
+
+  void compute_exactly(Work work, const Tensors& tensors) {
+    if (!exact_) exact_ = exact_conv(device_, spec_, max_batch_);
+    Tensors used = tensors;
+    const std::size_t result = result_of(work);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].dtype == DType::kF32) continue;
+      auto& room = rooms_[i];
+      if (!room || room->view().elements() < tensors[i].elements())
+        room = device_.allocate(tensors[i].shape);
+      used[i] = room->view().at(0, tensors[i].shape);
+      if (i != result) device_.copy(used[i], tensors[i]);
+    }
+    const auto& [x, w, y] = used;
+    if (work == Work::kBackwardData)
+      exact_->backward_data(x, y, w);
+    else if (work == Work::kBackwardWeights)
+      exact_->backward_weights(w, {}, x, y);
+    else
+      exact_->forward(y, x, w, {});
+    if (used[result].data != tensors[result].data)
+      device_.copy(tensors[result], used[result]);
   }
 
   CudaDevice& device_;
@@ -198,6 +219,9 @@ class GpuConv final : public tensor::Conv2d {
   Spec spec_;
   std::int64_t max_batch_;
   std::map<std::pair<Work, std::int64_t>, Planned> plans_;  // by batch
+  // Of what cuDNN cannot, and its floats.
+  std::unique_ptr<tensor::Conv2d> exact_;
+  std::array<std::unique_ptr<tensor::Buffer>, 3> rooms_;
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ std::vector<std::int64_t> channels_last(std::span<const std::int64_t> extents) {
   return strides;
 }
 
-// Sums whose order varies give other bits each time.
+// Sums whose order varies give other bits each time.  Engines without tensor
+// cores are slow, and some take both ends of an axis to be padded alike.
 bool suits(Dnn& dnn, const DnnDescriptor& config) {
   DnnDescriptor engine(dnn, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t place = engine.get();
@@ -37,6 +38,9 @@ bool suits(Dnn& dnn, const DnnDescriptor& config) {
   const std::int64_t n =
       engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, notes);
+  if (std::find(notes, notes + n, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ==
+      notes + n)
+    return false;
   return std::none_of(notes, notes + n, [](cudnnBackendNumericalNote_t note) {
     return note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
            note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION ||

@@ -145,9 +145,8 @@ class DnnGraph {
   // y = a + b, where an extent of b may be 1.
   void add(std::int64_t y, std::int64_t a, std::int64_t b);
 
-  // Nothing: cuDNN has no engine that computes it to the same bits each time,
-  // and in full float32 if that is the precision; with any other, it may take
-  // TF32 of factors that are floats.
+  // Nothing: cuDNN has no engine that computes it on tensor cores to the same
+  // bits each time.  Of factors that are floats these take TF32.
   std::optional<DnnPlan> plan() const;
 
  private:
