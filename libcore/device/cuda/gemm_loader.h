@@ -101,43 +101,51 @@ struct GemmLoader {
     }
   }
 
-  // A line's place in the row of k is line ^ swizzle(k): whole fours move.
+  // A line's place in the row of k is line ^ swizzle(k): whole fours move,
+  // within halves.  swizzle(4 i + j) is swizzle(4 i) ^ swizzle(j), j below 4.
   DL_DEVICE static int swizzle(int k) {
-    if constexpr (with_k && kVector == 4) return k / 4 * (128 / depth) % width;
-    if constexpr (with_k) return k % 8 * 4;
+    const auto n = static_cast<unsigned>(k);
+    if constexpr (with_k && kVector == 4)
+      return static_cast<int>(n / 4 * (128 / depth));
+    if constexpr (with_k) return static_cast<int>(n % 8 * 4);
     if constexpr (kVector == 4) return 0;
-    return k % (width < 128 ? 128 / width : 1) * (width / 4);
+    return static_cast<int>(n % (128 / width) * (width / 4));
   }
 
+  // All of a thread's k are alike to swizzle(); its lines differ in bits that
+  // the first has not, of which swizzle() has some of the lowest five.
   DL_DEVICE void store(float* to) const {
     if (idle()) return;
+    const int place = first_line ^ swizzle(first_stop);
+    to += first_stop * width;
     DL_UNROLL
     for (int j = 0; j < stops; ++j) {
-      const int k = first_stop + j * stop_step();
       DL_UNROLL
       for (int i = 0; i < lines; ++i) {
-        const int at = (first_line + i * line_step()) ^ swizzle(k);
+        const int further = i * line_step();
+        float* const at = to + j * stop_step() * width +
+                          (place ^ (further & 31)) + (further & ~31);
         if constexpr (kVector == 1) {
-          to[k * width + at] = held[j][i][0];
+          *at = held[j][i][0];
         } else if constexpr (with_k) {
           DL_UNROLL
-          for (int v = 0; v < 4; ++v) to[(k + v) * width + at] = held[j][i][v];
+          for (int v = 0; v < 4; ++v) at[v * width] = held[j][i][v];
         } else {
-          *reinterpret_cast<float4*>(to + k * width + at) = {
-              held[j][i][0], held[j][i][1], held[j][i][2], held[j][i][3]};
+          *reinterpret_cast<float4*>(at) = {held[j][i][0], held[j][i][1],
+                                            held[j][i][2], held[j][i][3]};
         }
       }
     }
   }
 
-  // Fours of lines, `apart` of each other, at k.
+  // Fours of lines, half the width apart.  place: ^ swizzle() of the first of
+  // four k, which `from` is the row of and this one is the j-th.
   template <int fours>
-  DL_DEVICE static void read(float* to, const float* from, int k, int at,
-                             int apart) {
+  DL_DEVICE static void read(float* to, const float* from, int place, int j) {
     DL_UNROLL
     for (int i = 0; i < fours; ++i) {
       const float4 four = *reinterpret_cast<const float4*>(
-          from + k * width + ((at + i * apart) ^ swizzle(k)));
+          from + j * width + (place ^ swizzle(j)) + i * (width / 2));
       to[4 * i] = four.x;
       to[4 * i + 1] = four.y;
       to[4 * i + 2] = four.z;

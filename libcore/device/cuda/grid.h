@@ -23,12 +23,13 @@
 #define DL_BOTH __host__ __device__
 // Of loops over what is to be in registers.
 #define DL_UNROLL _Pragma("unroll")
-#define DL_UNROLL_BY_4 _Pragma("unroll 4")
+#define DL_PRAGMA(text) _Pragma(#text)
+#define DL_UNROLL_BY(n) DL_PRAGMA(unroll(n))
 #else
 #define DL_DEVICE
 #define DL_BOTH
 #define DL_UNROLL
-#define DL_UNROLL_BY_4
+#define DL_UNROLL_BY(n)
 #endif
 
 namespace dl::device::cuda {

@@ -35,7 +35,7 @@ struct GemmTile {
   static constexpr int slice = rows / micro_rows * across;
   static constexpr int half = depth * (rows + columns);  // floats
   static_assert(slice * slices == kThreads && across % 8 == 0);
-  static_assert(depth % slices == 0);
+  static_assert(depth % (4 * slices) == 0);
 
   static constexpr int sums = slices / 2 * rows * columns;
   static constexpr std::size_t shared =
@@ -63,7 +63,11 @@ struct GemmResult {
 
 template <class Tile, class A, class B, int kVectorA, int kVectorB>
 struct ImplicitGemm {
-  static constexpr int kTogether = Tile::together;
+  // Loads of one float need registers for more lines.
+  static constexpr int kTogether =
+      kVectorA + kVectorB == 2 && Tile::together > 2 ? 2 : Tile::together;
+  // Fours of k.  Otherwise nvcc puts registers into memory.
+  static constexpr int kUnrolled = Tile::micro_columns == 8 ? 2 : 1;
   A a;
   B b;
   GemmResult c;
@@ -106,18 +110,23 @@ struct ImplicitGemm {
   DL_DEVICE static void multiply(Sums& sums, const float* shared, int slice,
                                  Corner corner) {
     constexpr int deep = Tile::depth / Tile::slices;
-    const float* const left = shared;
-    const float* const right = shared + Tile::depth * Tile::rows;
-    DL_UNROLL_BY_4  // more would take more registers than there are
-        for (int i = 0; i < deep; ++i) {
-      const int k = slice * deep + i;
-      float x[Tile::micro_rows], y[Tile::micro_columns];
-      LoadA::template read<row_fours>(x, left, k, corner.row, Tile::rows / 2);
-      LoadB::template read<column_fours>(y, right, k, corner.column,
-                                         Tile::columns / 2);
+    const int begin = Tile::slices == 1 ? 0 : slice * deep;
+    DL_UNROLL_BY(kUnrolled)
+    for (int k = begin; k < begin + deep; k += 4) {
+      const float* const left = shared + k * Tile::rows;
+      const float* const right =
+          shared + Tile::depth * Tile::rows + k * Tile::columns;
+      const int row = corner.row ^ LoadA::swizzle(k);
+      const int column = corner.column ^ LoadB::swizzle(k);
       DL_UNROLL
-      for (int r = 0; r < Tile::micro_rows; ++r) DL_UNROLL
-      for (int s = 0; s < Tile::micro_columns; ++s) sums[r][s] += x[r] * y[s];
+      for (int j = 0; j < 4; ++j) {
+        float x[Tile::micro_rows], y[Tile::micro_columns];
+        LoadA::template read<row_fours>(x, left, row, j);
+        LoadB::template read<column_fours>(y, right, column, j);
+        DL_UNROLL
+        for (int r = 0; r < Tile::micro_rows; ++r) DL_UNROLL
+        for (int s = 0; s < Tile::micro_columns; ++s) sums[r][s] += x[r] * y[s];
+      }
     }
   }
 
