@@ -26,12 +26,15 @@ class Conv2dThenMaxPool final : public tensor::Conv2d {
         conv_(device.conv2d(spec, max_batch)),
         pool_(device.pool2d(pool_of(spec), max_batch)),
         between_(device.allocate(
-            {max_batch, spec.out_height(), spec.out_width(), spec.filters})) {}
+            {max_batch, spec.out_height(), spec.out_width(), spec.filters},
+            device.activations())) {}
 
   void forward(View y, View x, View w, View b) override {
     const View all = between(check_max_pool_images(spec_, max_batch_, x, y));
-    conv_->forward(all, x, w, b);
+    // What wins does not depend on the bias, and fewer take it.
+    conv_->forward(all, x, w, {});
     pool_->forward(y, all, true);
+    if (!b.empty()) device_.add_bias(y, b);
     if (w.empty()) device_.activate(f_, y, y);
   }
   bool freeze(View w, View b, const tensor::ActivationSpec& f) override {

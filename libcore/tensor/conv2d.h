@@ -36,6 +36,12 @@ class Conv2d {
   virtual ~Conv2d() = default;
   // y = conv(x, w) + b.  An empty b is left out.  b: [filters].
   virtual void forward(View y, View x, View w, View b) = 0;
+  // y = f(conv(x, w) + b), for an elementwise f.  false: nothing is done, this
+  // device gains nothing by it.
+  virtual bool forward_activated(View, View, View, View,
+                                 const ActivationSpec&) {
+    return false;
+  }
   // freeze(w, b, f), true: forward(), with empty w and b, returns
   // f(conv(x, w) + b) from now on, an example's to the bit the same in every
   // batch.  w and b are copied, into the form that is fastest.

@@ -4,8 +4,9 @@
 
 #include "libcore/device/cuda/activation_function.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/map.h"
 #include "libcore/device/cuda/row_parts.h"
+#include "libcore/device/cuda/strips.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -83,7 +84,62 @@ struct LogSoftmaxGradient {
   }
 };
 
+// The one that most networks have, by itself: no element asks which it is.
+struct Relu {
+  DL_DEVICE float operator()(float x) const { return x < 0 ? 0.0F : x; }
+};
+struct ReluSlope {
+  DL_DEVICE float operator()(float dy, float y) const {
+    return dy * (y > 0 ? 1.0F : 0.0F);
+  }
+};
+
+// y = f(y + b), row by row.
+template <int N, class F>
+struct BiasRows {
+  std::int64_t n, length;
+  F f;
+  Reals y, b;
+  DL_DEVICE void operator()(std::int64_t i) const {
+    const std::int64_t at = N * i, column = at - quotient(at, length) * length;
+    Pack<float, N> values = y.template pack<N>(at);
+    const Pack<float, N> more = b.template pack<N>(column);
+    DL_UNROLL
+    for (int k = 0; k < N; ++k) values.at[k] = f(values.at[k] + more.at[k]);
+    y.template set_pack<N>(at, values);
+  }
+};
+
+template <class F>
+void add_bias_and(Stream& stream, const Rows& rows, const F& f, const Reals& y,
+                  const Reals& b) {
+  constexpr int kAtOnce = 8;
+  const std::int64_t n = rows.count * rows.length;
+  if (rows.length % kAtOnce == 0 && y.in_packs(kAtOnce) && b.in_packs(kAtOnce))
+    each(stream, n / kAtOnce, BiasRows<kAtOnce, F>{n, rows.length, f, y, b});
+  else
+    each(stream, n, BiasRows<1, F>{n, rows.length, f, y, b});
+}
+
 }  // namespace
+
+void CudaDevice::add_bias(View y, View b) { add_bias_and_activate(y, b, {}); }
+
+void CudaDevice::add_bias_and_activate(View y, View b,
+                                       const ActivationSpec& f) {
+  check_reals({y, b});
+  const Rows rows = rows_of(y);
+  check_shape(b, tensor::Shape{rows.length});
+  if (f.kind == Activation::kIdentity)
+    return add_bias_and(
+        stream_, rows, [] DL_DEVICE(float x) { return x; }, Reals(y), Reals(b));
+  if (f.kind == Activation::kRelu)
+    return add_bias_and(stream_, rows, Relu{}, Reals(y), Reals(b));
+  const Function function = function_of(f);
+  add_bias_and(
+      stream_, rows, [=] DL_DEVICE(float x) { return apply(function, x); },
+      Reals(y), Reals(b));
+}
 
 void CudaDevice::activate(const ActivationSpec& f, View y, View x) {
   check_reals({y, x});
@@ -97,9 +153,12 @@ void CudaDevice::activate(const ActivationSpec& f, View y, View x) {
     return each_row(stream_, rows_of(x), Softmax{to, from});
   if (f.kind == Activation::kLogSoftmax)
     return each_row(stream_, rows_of(x), LogSoftmax{to, from});
+  if (f.kind == Activation::kRelu)
+    return map(stream_, x.elements(), Relu{}, to, from);
   const Function function = function_of(f);
-  each(stream_, x.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, apply(function, from[i])); });
+  map(
+      stream_, x.elements(),
+      [=] DL_DEVICE(float value) { return apply(function, value); }, to, from);
 }
 
 void CudaDevice::activate_gradient(const ActivationSpec& f, View dx, View dy,
@@ -122,11 +181,16 @@ void CudaDevice::activate_gradient(const ActivationSpec& f, View dx, View dy,
     return each_row(stream_, rows_of(y), SoftmaxGradient{to, from, at});
   if (f.kind == Activation::kLogSoftmax)
     return each_row(stream_, rows_of(y), LogSoftmaxGradient{to, from, at});
+  if (f.kind == Activation::kRelu)
+    return map(stream_, dx.elements(), ReluSlope{}, to, from, at);
   const Function function = function_of(f);
-  each(stream_, dx.elements(), [=] DL_DEVICE(std::int64_t i) {
-    to.set(i, from[i] * (of_input ? derivative_at(function, at[i])
-                                  : derivative(function, at[i])));
-  });
+  map(
+      stream_, dx.elements(),
+      [=] DL_DEVICE(float slope, float value) {
+        return slope * (of_input ? derivative_at(function, value)
+                                 : derivative(function, value));
+      },
+      to, from, at);
 }
 
 }  // namespace dl::device::cuda

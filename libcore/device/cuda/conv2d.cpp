@@ -70,13 +70,13 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   void forward(View y, View x, View w, View b) override {
-    const std::int64_t batch = check(x, y, w, b);
-    // cuDNN has no engine that adds one to bfloat16.
-    if (!b.empty() && dnn_.precision() != tensor::Precision::kBfloat16 &&
-        try_compute(Work::kForwardWithBias, batch, {x, w, y}, b))
-      return;
-    compute(Work::kForward, batch, {x, w, y});
-    if (!b.empty()) device_.add_bias(y, b);
+    compute_forward(y, x, w, b, {});
+  }
+
+  bool forward_activated(View y, View x, View w, View b,
+                         const tensor::ActivationSpec& f) override {
+    compute_forward(y, x, w, b, f);
+    return true;
   }
 
   void backward_data(View dx, View dy, View w) override {
@@ -94,6 +94,20 @@ class GpuConv final : public tensor::Conv2d {
     std::optional<DnnPlan> plan;  // none: cuDNN cannot
     DType type = DType::kF32;     // of the tensors
   };
+
+  // cuDNN has no engine that adds a bias to bfloat16.
+  void compute_forward(View y, View x, View w, View b,
+                       const tensor::ActivationSpec& f) {
+    const std::int64_t batch = check(x, y, w, b);
+    if (!b.empty() && dnn_.precision() != tensor::Precision::kBfloat16 &&
+        try_compute(Work::kForwardWithBias, batch, {x, w, y}, b))
+      return device_.activate(f, y, y);
+    compute(Work::kForward, batch, {x, w, y});
+    if (b.empty())
+      device_.activate(f, y, y);
+    else
+      device_.add_bias_and_activate(y, b, f);
+  }
 
   std::int64_t check(const View& x, const View& y, const View& w,
                      const View& b) const {

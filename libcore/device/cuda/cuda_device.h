@@ -101,7 +101,6 @@ class CudaDevice final : public tensor::Device {
               double beta) override;
   void exact_matmul(View c, View a, bool transpose_a, View b,
                     bool transpose_b) override;
-  void add_bias(View y, View b) override;
   void sum_rows(View s, View x) override;
 
   std::unique_ptr<tensor::Dense> dense() override;
@@ -127,6 +126,9 @@ class CudaDevice final : public tensor::Device {
       const tensor::AttentionSpec& spec, std::int64_t max_batch) override;
 
   // activation.cu
+  void add_bias(View y, View b) override;
+  // y = f(y + b), for an elementwise f.
+  void add_bias_and_activate(View y, View b, const tensor::ActivationSpec& f);
   void activate(const tensor::ActivationSpec& f, View y, View x) override;
   void activate_gradient(const tensor::ActivationSpec& f, View dx, View dy,
                          View y, View x) override;

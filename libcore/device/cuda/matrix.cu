@@ -4,7 +4,6 @@
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
-#include "libcore/device/cuda/strips.h"
 
 namespace dl::device::cuda {
 
@@ -61,16 +60,6 @@ void CudaDevice::exact_matmul(View c, View a, bool transpose_a, View b,
   if (wide_b.data != b.data) copy(wide_b, b);
   products_(p, Reals(wide_c), Reals(wide_a), Reals(wide_b));
   if (wide_c.data != c.data) copy(c, wide_c);
-}
-
-void CudaDevice::add_bias(View y, View b) {
-  check_reals({y, b});
-  const std::int64_t length = rows_of(y).length;
-  check_shape(b, Shape{length});
-  const Reals to(y), bias(b);
-  each(stream_, y.elements(), [=] DL_DEVICE(std::int64_t i) {
-    to.set(i, to[i] + bias[i - quotient(i, length) * length]);
-  });
 }
 
 void CudaDevice::sum_rows(View s, View x) {

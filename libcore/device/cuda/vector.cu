@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/map.h"
 
 namespace dl::device::cuda {
 
@@ -32,62 +32,68 @@ void CudaDevice::copy(View y, View x) {
                  cudaMemcpyDeviceToDevice);
     return;
   }
-  const Reals to(y), from(x);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, from[i]); });
+  map(
+      stream_, y.elements(), [] DL_DEVICE(float value) { return value; },
+      Reals(y), Reals(x));
 }
 
 void CudaDevice::scale(View y, double a) {
   check_reals({y});
-  const Reals to(y);
   const auto factor = static_cast<float>(a);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, to[i] * factor); });
+  map(
+      stream_, y.elements(),
+      [=] DL_DEVICE(float value) { return value * factor; }, Reals(y),
+      Reals(y));
 }
 
 void CudaDevice::add(View y, double a, View x) {
   check_reals({y, x});
   check_equal_elements(y, x);
-  const Reals to(y), from(x);
   const auto factor = static_cast<float>(a);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, to[i] + factor * from[i]); });
+  map(
+      stream_, y.elements(),
+      [=] DL_DEVICE(float sum, float value) { return sum + factor * value; },
+      Reals(y), Reals(y), Reals(x));
 }
 
 void CudaDevice::multiply(View y, View a, View b) {
   check_reals({y, a, b});
   check_equal_elements(y, a);
   check_equal_elements(y, b);
-  const Reals to(y), left(a), right(b);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, left[i] * right[i]); });
+  map(
+      stream_, y.elements(),
+      [] DL_DEVICE(float left, float right) { return left * right; }, Reals(y),
+      Reals(a), Reals(b));
 }
 
 void CudaDevice::divide(View y, View a, View b) {
   check_reals({y, a, b});
   check_equal_elements(y, a);
   check_equal_elements(y, b);
-  const Reals to(y), left(a), right(b);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, left[i] / right[i]); });
+  map(
+      stream_, y.elements(),
+      [] DL_DEVICE(float left, float right) { return left / right; }, Reals(y),
+      Reals(a), Reals(b));
 }
 
 void CudaDevice::square_root(View y, View x, double shift) {
   check_reals({y, x});
   check_equal_elements(y, x);
-  const Reals to(y), from(x);
   const auto more = static_cast<float>(shift);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, std::sqrt(from[i] + more)); });
+  map(
+      stream_, y.elements(),
+      [=] DL_DEVICE(float value) { return std::sqrt(value + more); }, Reals(y),
+      Reals(x));
 }
 
 void CudaDevice::reciprocal(View y, View x, double shift) {
   check_reals({y, x});
   check_equal_elements(y, x);
-  const Reals to(y), from(x);
   const auto more = static_cast<float>(shift);
-  each(stream_, y.elements(),
-       [=] DL_DEVICE(std::int64_t i) { to.set(i, 1 / (from[i] + more)); });
+  map(
+      stream_, y.elements(),
+      [=] DL_DEVICE(float value) { return 1 / (value + more); }, Reals(y),
+      Reals(x));
 }
 
 }  // namespace dl::device::cuda

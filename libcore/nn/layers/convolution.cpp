@@ -33,6 +33,9 @@ void Convolution::freeze_like(Layer& twin) {
 
 void Convolution::forward(const Flow& flow, const Step& step) {
   if (frozen_) return kernel_->forward(flow.y, flow.x[0], {}, {});
+  if (activation_.goes_by_output() &&
+      kernel_->forward_activated(flow.y, flow.x[0], weight_, bias_, f_))
+    return;
   kernel_->forward(flow.y, flow.x[0], weight_, bias_);
   activation_.forward(flow.y, step.training);
 }

@@ -28,6 +28,12 @@ FusedActivation::FusedActivation(const LayerSite& site,
     input_ = memory.allocate(site.output.shape.with_first(site.max_batch));
 }
 
+bool FusedActivation::goes_by_output() const {
+  return f_.kind != Activation::kIdentity && f_.kind != Activation::kSoftmax &&
+         f_.kind != Activation::kLogSoftmax &&
+         !tensor::gradient_needs_input(f_.kind);
+}
+
 void FusedActivation::forward(View y, bool training) {
   if (f_.kind == Activation::kIdentity) return;
   if (training && !input_.empty()) device_->copy(input_.at(0, y.shape), y);

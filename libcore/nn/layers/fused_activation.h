@@ -23,6 +23,8 @@ class FusedActivation {
   FusedActivation(const LayerSite& site, const tensor::ActivationSpec& f,
                   Memory& memory);
 
+  // Whether an element of y alone decides what happens to it, forward and back.
+  bool goes_by_output() const;
   // y = f(y)
   void forward(tensor::View y, bool training);
   // dy becomes the gradient before the activation; y as forward() left it.

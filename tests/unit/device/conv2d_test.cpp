@@ -405,6 +405,27 @@ TEST_CASE("cpu convolution agrees with the reference") {
       });
 }
 
+TEST_CASE("a convolution activated at once agrees with the reference") {
+  const dl::tensor::ActivationSpec kinds[] = {
+      {}, {dl::tensor::Activation::kRelu}, {dl::tensor::Activation::kSigmoid}};
+  for (const ConvolutionCase& c : kCases)
+    for (const auto& f : kinds)
+      for (const bool bias : {false, true}) {
+        CAPTURE(c.name, static_cast<int>(f.kind), bias);
+        Lab lab(tested()), reference("reference");
+        const std::int64_t n = c.max_batch;
+        Arrays a(lab, c.spec, n), exact(reference, c.spec, n);
+        const View y = lab.blank(a.dy.shape), want = reference.blank(y.shape);
+        if (!lab.device().conv2d(c.spec, n)->forward_activated(
+                y, a.x, a.w, bias ? a.b : View{}, f))
+          return;  // this device does not
+        reference.device().conv2d(c.spec, n)->forward(want, exact.x, exact.w,
+                                                      bias ? exact.b : View{});
+        reference.device().activate(f, want, want);
+        check_close(lab.get(y), reference.get(want), 4e-6);
+      }
+}
+
 TEST_CASE("a frozen convolution has its weights, bias and activation") {
   if (std::string_view(tested()) != "cpu") return;  // the others do not freeze
   const dl::tensor::ActivationSpec kinds[] = {
