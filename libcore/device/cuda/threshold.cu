@@ -1,13 +1,14 @@
-// Threshold coding.  Each block counts what reaches the threshold in a stretch
-// of its own, the counts are added up, and each writes its places from where
-// those of the blocks before it end: in ascending order, whoever is first.
+// Threshold coding.  Each block notes what reaches the threshold in a stretch
+// of its own, their numbers are added up, and each writes its places from where
+// those of the blocks before it end: in ascending order, whoever is first.  The
+// residual is read once, as it is most of what is moved.
 
 #include <cmath>
 #include <cstdint>
 
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/grid.h"
+#include "libcore/device/cuda/reals.h"
 #include "libcore/device/cuda/reduce.h"
 
 namespace dl::device::cuda {
@@ -17,32 +18,50 @@ using tensor::View;
 
 namespace {
 
-constexpr std::int64_t kEach = 4;  // elements of a thread, side by side
+constexpr int kEach = 16;  // elements of a thread, side by side, a bit each
 
-// What a thread looks at.
-struct Stretch {
-  std::int64_t begin, end;
-  DL_DEVICE Stretch(const Block& b, std::int64_t n) {
-    const std::int64_t at = (b.index * b.threads + b.thread) * kEach;
-    begin = at < n ? at : n;
-    end = begin + kEach < n ? begin + kEach : n;
-  }
-  DL_DEVICE std::int32_t count(const float* r, float threshold) const {
-    std::int32_t found = 0;
-    for (std::int64_t i = begin; i < end; ++i)
-      found += std::fabs(r[i]) >= threshold ? 1 : 0;
-    return found;
-  }
-};
-
-struct CountBlocks {
+// Of a thread's elements, which reach the threshold.
+struct Mark {
   std::int64_t n;
   const float* r;
   float threshold;
+  bool in_packs;
+
+  DL_DEVICE std::uint32_t operator()(std::int64_t first) const {
+    std::uint32_t marks = 0;
+    if (in_packs && first + kEach <= n) {
+      DL_UNROLL
+      for (int k = 0; k < kEach; k += 4) {
+        const auto four =
+            *reinterpret_cast<const Pack<float, 4>*>(r + first + k);
+        DL_UNROLL
+        for (int j = 0; j < 4; ++j)
+          marks |= (std::fabs(four.at[j]) >= threshold ? 1U : 0U) << (k + j);
+      }
+      return marks;
+    }
+    for (int k = 0; k < kEach && first + k < n; ++k)
+      marks |= (std::fabs(r[first + k]) >= threshold ? 1U : 0U) << k;
+    return marks;
+  }
+};
+
+// There are few.
+DL_DEVICE inline std::int32_t bits_of(std::uint32_t marks) {
+  std::int32_t count = 0;
+  for (; marks != 0; marks &= marks - 1) ++count;
+  return count;
+}
+
+struct CountBlocks {
+  Mark mark;
+  std::uint16_t* marks;  // a thread each
   std::int32_t* counts;  // a block each
   DL_DEVICE void operator()(const Block& b) const {
-    const std::int32_t all =
-        reduce(b, Stretch(b, n).count(r, threshold), Sum{});
+    const std::int64_t thread = b.index * b.threads + b.thread;
+    const std::uint32_t found = mark(thread * kEach);
+    marks[thread] = static_cast<std::uint16_t>(found);
+    const std::int32_t all = reduce(b, bits_of(found), Sum{});
     if (b.thread == 0) counts[b.index] = all;
   }
 };
@@ -70,20 +89,22 @@ struct PlaceBlocks {
 };
 
 struct TakeQuanta {
-  std::int64_t n;
   float* r;
   float threshold;
+  const std::uint16_t* marks;
   const std::int32_t* begins;  // a block each
   std::int32_t* places;
   DL_DEVICE void operator()(const Block& b) const {
-    const Stretch mine(b, n);
-    std::int32_t at = begins[b.index] + sum_before(b, mine.count(r, threshold));
-    for (std::int64_t i = mine.begin; i < mine.end; ++i) {
-      const float size = std::fabs(r[i]);
-      if (!(size >= threshold)) continue;
+    const std::int64_t thread = b.index * b.threads + b.thread;
+    const std::uint32_t mine = marks[thread];
+    std::int32_t at = begins[b.index] + sum_before(b, bits_of(mine));
+    for (int k = 0; mine >> k != 0; ++k) {
+      if ((mine >> k & 1U) == 0) continue;
+      const std::int64_t i = thread * kEach + k;
+      const float value = r[i];
       const auto place = static_cast<std::int32_t>(i);
-      places[at++] = r[i] < 0 ? ~place : place;
-      r[i] = std::copysign(size - threshold, r[i]);
+      places[at++] = value < 0 ? ~place : place;
+      r[i] = std::copysign(std::fabs(value) - threshold, value);
     }
   }
 };
@@ -94,16 +115,20 @@ void CudaDevice::threshold_encode(View places, View count, View r,
                                   float threshold) {
   check_threshold(DType::kF32, places, count, r);
   const std::int64_t n = r.elements();
-  const std::int64_t in_block =
-      kEach * std::min(kThreads, stream_.most_threads());
+  const std::int64_t threads = std::min(kThreads, stream_.most_threads());
+  const std::int64_t in_block = kEach * threads;
   const std::int64_t parts = (n + in_block - 1) / in_block;
-  auto* const counts = stream_.scratch<std::int32_t>(parts);
-  blocks(stream_, parts, kThreads, sizeof(std::int32_t),
-         CountBlocks{n, r.as<float>(), threshold, counts});
+  auto* const counts =
+      stream_.scratch<std::int32_t>(parts + (parts * threads + 1) / 2);
+  auto* const marks = reinterpret_cast<std::uint16_t*>(counts + parts);
+  blocks(
+      stream_, parts, kThreads, sizeof(std::int32_t),
+      CountBlocks{
+          {n, r.as<float>(), threshold, Reals(r).in_packs(4)}, marks, counts});
   blocks(stream_, 1, kMostThreads, sizeof(std::int32_t),
          PlaceBlocks{parts, counts, count.as<std::int32_t>()});
   blocks(stream_, parts, kThreads, sizeof(std::int32_t),
-         TakeQuanta{n, r.as<float>(), threshold, counts,
+         TakeQuanta{r.as<float>(), threshold, marks, counts,
                     places.as<std::int32_t>()});
 }
 
