@@ -34,6 +34,7 @@
 #include "libcore/base/parallel.h"
 #include "libcore/tensor/activation.h"
 #include "libcore/tensor/attention.h"
+#include "libcore/tensor/batch_norm.h"
 #include "libcore/tensor/capabilities.h"
 #include "libcore/tensor/conv2d.h"
 #include "libcore/tensor/conv3d.h"
@@ -220,21 +221,20 @@ class Device {
                                 View z, View target, View mask,
                                 double scale) = 0;
 
-  // Batch normalisation over all but the last dimension; statistics are [c].
+  // Batch normalisation over all but the last dimension, see batch_norm.h.
   // sum_squares_about: s[c] = sum of (x - mean[c])^2.
   virtual void sum_squares_about(View s, View x, View mean) = 0;
-  // y = (x - mean) / sqrt(variance + epsilon) * gamma + beta; y may be x.
-  virtual void batch_norm(View y, View x, View mean, View variance, View gamma,
-                          View beta, double epsilon) = 0;
-  // dgamma[c] = sum dy xhat;  dbeta[c] = sum dy.
-  virtual void batch_norm_sums(View dgamma, View dbeta, View dy, View x,
-                               View mean, View variance, double epsilon) = 0;
+  // y may be x.
+  virtual void batch_norm(const BatchNorm& spec, View y, View x) = 0;
+  // dgamma[c] = sum dy xhat;  dbeta[c] = sum dy.  With relu, dy counts where y
+  // is above 0, here and below.
+  virtual void batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,
+                               View dy, View x) = 0;
   // dx = gamma / sqrt(variance + epsilon)
-  //      * (dy - sum_dy / count - xhat * sum_dy_xhat / count)
-  virtual void batch_norm_gradient(View dx, View dy, View x, View mean,
-                                   View variance, View gamma, View sum_dy,
-                                   View sum_dy_xhat, double count,
-                                   double epsilon) = 0;
+  //      * (dy - sum_dy / count - xhat * sum_dy_xhat / count); dx may be dy.
+  virtual void batch_norm_gradient(const BatchNorm& spec, View dx, View dy,
+                                   View x, View sum_dy, View sum_dy_xhat,
+                                   double count) = 0;
 
   // Normalisation of x [n, s, c] over all s and the channels of each of g
   // groups (channels side by side; g divides c) of an example by itself:

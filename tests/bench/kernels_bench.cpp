@@ -311,13 +311,13 @@ void add_batch_norm() {
     d.sum_squares_about(s, x, c);
   });
   bench("forward", 2, [](Device& d, View x, View y, View c, View) {
-    d.batch_norm(y, x, c, c, c, c, 1e-5);
+    d.batch_norm({c, c, c, c}, y, x);
   });
   bench("sums", 2, [](Device& d, View x, View y, View c, View s) {
-    d.batch_norm_sums(s, s, y, x, c, c, 1e-5);
+    d.batch_norm_sums({c, c, c, c}, s, s, y, x);
   });
   bench("data", 3, [](Device& d, View x, View y, View c, View) {
-    d.batch_norm_gradient(y, y, x, c, c, c, c, c, 16 * 1024.0, 1e-5);
+    d.batch_norm_gradient({c, c, c, c}, y, y, x, c, c, 16 * 1024.0);
   });
 }
 

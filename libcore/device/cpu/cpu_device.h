@@ -125,13 +125,12 @@ class CpuDevice final : public HostDevice {
 
   // batch_norm.cpp
   void sum_squares_about(View s, View x, View mean) override;
-  void batch_norm(View y, View x, View mean, View variance, View gamma,
-                  View beta, double epsilon) override;
-  void batch_norm_sums(View dgamma, View dbeta, View dy, View x, View mean,
-                       View variance, double epsilon) override;
-  void batch_norm_gradient(View dx, View dy, View x, View mean, View variance,
-                           View gamma, View sum_dy, View sum_dy_xhat,
-                           double count, double epsilon) override;
+  void batch_norm(const tensor::BatchNorm& spec, View y, View x) override;
+  void batch_norm_sums(const tensor::BatchNorm& spec, View dgamma, View dbeta,
+                       View dy, View x) override;
+  void batch_norm_gradient(const tensor::BatchNorm& spec, View dx, View dy,
+                           View x, View sum_dy, View sum_dy_xhat,
+                           double count) override;
 
   // group_norm.cpp
   void group_norm(View y, View statistics, View x, View gamma, View beta,

@@ -4,12 +4,11 @@
 #include <initializer_list>
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/reduce.h"
-#include "libcore/device/cuda/strips.h"
+#include "libcore/device/cuda/packed_columns.h"
 
 namespace dl::device::cuda {
 
+using tensor::BatchNorm;
 using tensor::View;
 
 namespace {
@@ -22,89 +21,145 @@ Rows rows_with(const View& x, std::initializer_list<View> statistics) {
   for (const View& s : statistics) check_shape(s, tensor::Shape{rows.length});
   return rows;
 }
+Rows rows_with(const View& x, const BatchNorm& spec) {
+  return rows_with(x, {spec.mean, spec.variance, spec.gamma, spec.beta});
+}
+
+// A BatchNorm as kernels take it.
+struct Channels {
+  Reals mean, variance, gamma, beta;
+  double epsilon;
+  bool relu;
+
+  explicit Channels(const BatchNorm& spec)
+      : mean(spec.mean),
+        variance(spec.variance),
+        gamma(spec.gamma),
+        beta(spec.beta),
+        epsilon(spec.epsilon),
+        relu(spec.relu) {}
+
+  DL_DEVICE double deviation(std::int64_t c) const {
+    return std::sqrt(variance[c] + epsilon);
+  }
+  DL_DEVICE float factor(std::int64_t c) const {
+    return static_cast<float>(gamma[c] / deviation(c));
+  }
+  // What y's gradient counts for, y being this before relu.
+  DL_DEVICE float share(float y) const {
+    return relu && !(y > 0) ? 0.0F : 1.0F;
+  }
+};
+
+struct SquaresAbout {
+  using Column = float;
+  Reals mean;
+  DL_DEVICE float column(std::int64_t c) const { return mean[c]; }
+  DL_DEVICE float value(float middle, const float (&in)[1]) const {
+    const float distance = in[0] - middle;
+    return distance * distance;
+  }
+};
+
+struct Normalise {
+  struct Column {
+    float less, factor, more;
+  };
+  Channels of;
+  DL_DEVICE Column column(std::int64_t c) const {
+    return {of.mean[c], of.factor(c), of.beta[c]};
+  }
+  DL_DEVICE float value(const Column& c, const float (&in)[1]) const {
+    const float y = (in[0] - c.less) * c.factor + c.more;
+    return of.relu && y < 0 ? 0.0F : y;
+  }
+};
+
+// Of dy and x.
+struct SumSlopes {
+  using Column = Normalise::Column;
+  Channels of;
+  DL_DEVICE Column column(std::int64_t c) const {
+    return {of.mean[c], of.factor(c), of.beta[c]};
+  }
+  DL_DEVICE Two value(const Column& c, const float (&in)[2]) const {
+    const float distance = in[1] - c.less;
+    const float slope = in[0] * of.share(distance * c.factor + c.more);
+    return {slope * distance, slope};
+  }
+};
+
+// Of dy and x: factor * (dy - offset - (x - mean) * steep)
+struct Gradient {
+  struct Column {
+    float less, factor, more, offset, steep;
+  };
+  Channels of;
+  Reals sum, sum_xhat;
+  double count;
+  DL_DEVICE Column column(std::int64_t c) const {
+    const double inverse = 1 / of.deviation(c);
+    return {of.mean[c], static_cast<float>(of.gamma[c] * inverse), of.beta[c],
+            static_cast<float>(sum[c] / count),
+            static_cast<float>(sum_xhat[c] / count * inverse)};
+  }
+  DL_DEVICE float value(const Column& c, const float (&in)[2]) const {
+    const float distance = in[1] - c.less;
+    const float slope = in[0] * of.share(distance * c.factor + c.more);
+    return c.factor * (slope - c.offset - distance * c.steep);
+  }
+};
 
 }  // namespace
 
 void CudaDevice::sum_squares_about(View s, View x, View mean) {
   const Rows rows = rows_with(x, {s, mean});
   if (rows.length == 0) return;
-  const Reals from(x), middle(mean), to(s);
-  const std::int64_t length = rows.length;
-  sum_columns<double>(
-      stream_, rows.count, length,
-      [=] DL_DEVICE(std::int64_t i, std::int64_t c) {
-        const float distance = from[i * length + c] - middle[c];
-        return static_cast<double>(distance * distance);
-      },
-      [=] DL_DEVICE(std::int64_t c, double sum) {
-        to.set(c, static_cast<float>(sum));
-      });
+  const Reals to(s);
+  sum_columns_of<double>(stream_, rows.count, rows.length,
+                         Inputs<1>{{Reals(x)}}, SquaresAbout{Reals(mean)},
+                         [=] DL_DEVICE(std::int64_t c, double sum) {
+                           to.set(c, static_cast<float>(sum));
+                         });
 }
 
-void CudaDevice::batch_norm(View y, View x, View mean, View variance,
-                            View gamma, View beta, double epsilon) {
-  const Rows rows = rows_with(x, {mean, variance, gamma, beta});
+void CudaDevice::batch_norm(const BatchNorm& spec, View y, View x) {
+  const Rows rows = rows_with(x, spec);
   check_reals({y});
   check_same_shape(y, x);
-  const Reals to(y), from(x), middle(mean), spread(variance), steep(gamma),
-      shift(beta);
-  each_strip(
-      stream_, 1, rows.count, rows.length, [=] DL_DEVICE(const Strip& s) {
-        const std::int64_t c = s.column;
-        const auto factor =
-            static_cast<float>(steep[c] / std::sqrt(spread[c] + epsilon));
-        const float less = middle[c], more = shift[c];
-        write_strip(s, to, [&](std::int64_t at) {
-          return (from[at] - less) * factor + more;
-        });
-      });
+  map_columns(stream_, rows.count, rows.length, Reals(y), Inputs<1>{{Reals(x)}},
+              Normalise{Channels(spec)});
 }
 
-void CudaDevice::batch_norm_sums(View dgamma, View dbeta, View dy, View x,
-                                 View mean, View variance, double epsilon) {
-  const Rows rows = rows_with(x, {dgamma, dbeta, mean, variance});
+void CudaDevice::batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,
+                                 View dy, View x) {
+  const Rows rows = rows_with(x, spec);
+  rows_with(x, {dgamma, dbeta});
   check_reals({dy});
   check_same_shape(dy, x);
   if (rows.length == 0) return;
-  const Reals to_gamma(dgamma), to_beta(dbeta), slope(dy), from(x),
-      middle(mean), spread(variance);
-  const std::int64_t length = rows.length;
-  sum_columns<Two>(
-      stream_, rows.count, length,
-      [=] DL_DEVICE(std::int64_t i, std::int64_t c) {
-        const std::int64_t at = i * length + c;
-        return Two{slope[at] * (from[at] - middle[c]), slope[at]};
-      },
-      [=] DL_DEVICE(std::int64_t c, const Two& sum) {
-        to_gamma.set(
-            c, static_cast<float>(sum.a / std::sqrt(spread[c] + epsilon)));
+  const Reals to_gamma(dgamma), to_beta(dbeta);
+  const Channels of(spec);
+  sum_columns_of<Two>(
+      stream_, rows.count, rows.length, Inputs<2>{{Reals(dy), Reals(x)}},
+      SumSlopes{of}, [=] DL_DEVICE(std::int64_t c, const Two& sum) {
+        to_gamma.set(c, static_cast<float>(sum.a / of.deviation(c)));
         to_beta.set(c, static_cast<float>(sum.b));
       });
 }
 
-// dx = factor * (dy - offset - (x - mean) * steep)
-void CudaDevice::batch_norm_gradient(View dx, View dy, View x, View mean,
-                                     View variance, View gamma, View sum_dy,
-                                     View sum_dy_xhat, double count,
-                                     double epsilon) {
-  const Rows rows = rows_with(x, {mean, variance, gamma, sum_dy, sum_dy_xhat});
+void CudaDevice::batch_norm_gradient(const BatchNorm& spec, View dx, View dy,
+                                     View x, View sum_dy, View sum_dy_xhat,
+                                     double count) {
+  const Rows rows = rows_with(x, spec);
+  rows_with(x, {sum_dy, sum_dy_xhat});
   check_reals({dx, dy});
   check_same_shape(dx, x);
   check_same_shape(dy, x);
-  const Reals to(dx), slope(dy), from(x), middle(mean), spread(variance),
-      times(gamma), sum(sum_dy), sum_xhat(sum_dy_xhat);
-  each_strip(
-      stream_, 1, rows.count, rows.length, [=] DL_DEVICE(const Strip& s) {
-        const std::int64_t c = s.column;
-        const double inverse = 1 / std::sqrt(spread[c] + epsilon);
-        const auto factor = static_cast<float>(times[c] * inverse);
-        const auto offset = static_cast<float>(sum[c] / count);
-        const auto steep = static_cast<float>(sum_xhat[c] / count * inverse);
-        const float less = middle[c];
-        write_strip(s, to, [&](std::int64_t at) {
-          return factor * (slope[at] - offset - (from[at] - less) * steep);
-        });
-      });
+  map_columns(
+      stream_, rows.count, rows.length, Reals(dx),
+      Inputs<2>{{Reals(dy), Reals(x)}},
+      Gradient{Channels(spec), Reals(sum_dy), Reals(sum_dy_xhat), count});
 }
 
 }  // namespace dl::device::cuda

@@ -2,8 +2,7 @@
 // layers.
 
 #include "libcore/device/cuda/cuda_device.h"
-#include "libcore/device/cuda/reals.h"
-#include "libcore/device/cuda/reduce.h"
+#include "libcore/device/cuda/packed_columns.h"
 
 namespace dl::device::cuda {
 
@@ -29,6 +28,14 @@ Product product_of(const MatmulExtents& e, bool transpose_a, bool transpose_b,
   p.beta = static_cast<float>(beta);
   return p;
 }
+
+struct Itself {
+  struct Column {};
+  DL_DEVICE Column column(std::int64_t) const { return {}; }
+  DL_DEVICE float value(const Column&, const float (&in)[1]) const {
+    return in[0];
+  }
+};
 
 }  // namespace
 
@@ -67,16 +74,12 @@ void CudaDevice::sum_rows(View s, View x) {
   const Rows rows = rows_of(x);
   check_shape(s, Shape{rows.length});
   if (rows.length == 0) return;
-  const Reals to(s), from(x);
-  const std::int64_t length = rows.length;
-  sum_columns<double>(
-      stream_, rows.count, length,
-      [=] DL_DEVICE(std::int64_t i, std::int64_t c) -> double {
-        return from[i * length + c];
-      },
-      [=] DL_DEVICE(std::int64_t c, double sum) {
-        to.set(c, static_cast<float>(sum));
-      });
+  const Reals to(s);
+  sum_columns_of<double>(stream_, rows.count, rows.length,
+                         Inputs<1>{{Reals(x)}}, Itself{},
+                         [=] DL_DEVICE(std::int64_t c, double sum) {
+                           to.set(c, static_cast<float>(sum));
+                         });
 }
 
 namespace {

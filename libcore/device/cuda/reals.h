@@ -49,27 +49,33 @@ class Reals {
     else
       reinterpret_cast<float*>(data_)[i] = value;
   }
-  // The same for N from i on, where both are whole packs.
+  // N from i on as they lie, of T, where both are whole packs.
+  template <class T, int N>
+  DL_BOTH Pack<T, N> packed(std::int64_t i) const {
+    return *reinterpret_cast<const Pack<T, N>*>(
+        data_ + static_cast<std::int64_t>(sizeof(T)) * i);
+  }
+  template <class T, int N>
+  DL_BOTH void set_packed(std::int64_t i, const Pack<T, N>& values) const {
+    *reinterpret_cast<Pack<T, N>*>(
+        data_ + static_cast<std::int64_t>(sizeof(T)) * i) = values;
+  }
+  // The same as floats, of either kind.
   template <int N>
   DL_BOTH Pack<float, N> pack(std::int64_t i) const {
-    if (!halves_)
-      return *reinterpret_cast<const Pack<float, N>*>(data_ + 4 * i);
-    const auto halves =
-        *reinterpret_cast<const Pack<Bfloat16, N>*>(data_ + 2 * i);
+    if (!halves_) return packed<float, N>(i);
+    const auto halves = packed<Bfloat16, N>(i);
     Pack<float, N> values;
     for (int k = 0; k < N; ++k) values.at[k] = float_of(halves.at[k]);
     return values;
   }
   template <int N>
   DL_BOTH void set_pack(std::int64_t i, const Pack<float, N>& values) const {
-    if (!halves_) {
-      *reinterpret_cast<Pack<float, N>*>(data_ + 4 * i) = values;
-      return;
-    }
+    if (!halves_) return set_packed(i, values);
     Pack<Bfloat16, N> halves;
     for (int k = 0; k < N; ++k)
       halves.at[k].bits = static_cast<std::uint16_t>(upper_half(values.at[k]));
-    *reinterpret_cast<Pack<Bfloat16, N>*>(data_ + 2 * i) = halves;
+    set_packed(i, halves);
   }
   // Whether packs of N may begin at the first.
   bool in_packs(int n) const {

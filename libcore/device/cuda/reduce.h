@@ -191,13 +191,32 @@ struct FinishColumn {
   }
 };
 
+constexpr std::int64_t kMostBlocks = 1024;  // about what runs at a time
+
+// finish(c, partial[0, c] + partial[1, c] + ..): few columns a block, so that
+// its threads have few rows.
+template <class T, class Finish>
+void finish_columns(Stream& stream, std::int64_t ranges, std::int64_t columns,
+                    const T* partial, const Finish& finish) {
+  constexpr std::int64_t kRowsEach = 8;
+  const unsigned threads = std::min(kThreads, stream.most_threads());
+  unsigned wide = std::min(32U, threads);
+  while (wide > 1 && (wide / 2 >= columns ||
+                      (wide > 4 && threads / wide * kRowsEach < ranges)))
+    wide /= 2;
+  const std::int64_t tiles = (columns + wide - 1) / wide;
+  blocks(
+      stream, tiles, threads, sizeof(T),
+      SumColumns<T, PartialSum<T>, FinishColumn<T, Finish>>{
+          ranges, columns, tiles, ranges, wide, {columns, partial}, {finish}});
+}
+
 // finish(c, item(0, c) + item(1, c) + ..) for each column c; T{} is zero.  For
 // items that lie row by row; a vector is a single column.
 template <class T, class Item, class Finish>
 void sum_columns(Stream& stream, std::int64_t rows, std::int64_t columns,
                  const Item& item, const Finish& finish) {
-  constexpr std::int64_t kRowsEach = 16;      // at least, a thread's
-  constexpr std::int64_t kMostBlocks = 1024;  // about what runs at a time
+  constexpr std::int64_t kRowsEach = 16;  // at least, a thread's
   const unsigned threads = std::min(kThreads, stream.most_threads());
   unsigned wide = std::min(32U, threads);
   while (wide > 1 && wide / 2 >= columns) wide /= 2;
@@ -208,20 +227,17 @@ void sum_columns(Stream& stream, std::int64_t rows, std::int64_t columns,
                kMostBlocks / std::max<std::int64_t>(tiles, 1)),
       1, kMostBlocks);
   const std::int64_t rows_each = (rows + ranges - 1) / ranges;
-  const FinishColumn<T, Finish> last{finish};
   if (ranges == 1) {
     blocks(stream, tiles, threads, sizeof(T),
            SumColumns<T, Item, FinishColumn<T, Finish>>{
-               rows, columns, tiles, rows, wide, item, last});
+               rows, columns, tiles, rows, wide, item, {finish}});
     return;
   }
   T* const partial = stream.scratch<T>(ranges * columns);
   blocks(stream, tiles * ranges, threads, sizeof(T),
          SumColumns<T, Item, KeepPartial<T>>{
              rows, columns, tiles, rows_each, wide, item, {columns, partial}});
-  blocks(stream, tiles, threads, sizeof(T),
-         SumColumns<T, PartialSum<T>, FinishColumn<T, Finish>>{
-             ranges, columns, tiles, ranges, wide, {columns, partial}, last});
+  finish_columns(stream, ranges, columns, partial, finish);
 }
 
 }  // namespace dl::device::cuda

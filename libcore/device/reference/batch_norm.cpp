@@ -13,6 +13,8 @@ namespace {
 using tensor::DType;
 using tensor::View;
 
+using tensor::BatchNorm;
+
 // Channels of x, after checking that all of `statistics` have one value each.
 std::int64_t channels_of(const View& x,
                          std::initializer_list<View> statistics) {
@@ -21,6 +23,29 @@ std::int64_t channels_of(const View& x,
   const std::int64_t channels = rows_of(x).length;
   for (const View& s : statistics) check_shape(s, tensor::Shape{channels});
   return channels;
+}
+
+std::int64_t channels_of(const View& x, const BatchNorm& spec) {
+  return channels_of(x, {spec.mean, spec.variance, spec.gamma, spec.beta});
+}
+
+double deviation(const BatchNorm& spec, std::int64_t c) {
+  return std::sqrt(spec.variance.as<double>()[c] + spec.epsilon);
+}
+
+double xhat_of(const BatchNorm& spec, const View& x, std::int64_t i,
+               std::int64_t c) {
+  return (x.as<double>()[i] - spec.mean.as<double>()[c]) / deviation(spec, c);
+}
+
+// Before relu.
+double result(const BatchNorm& spec, double xhat, std::int64_t c) {
+  return xhat * spec.gamma.as<double>()[c] + spec.beta.as<double>()[c];
+}
+
+double let_through(const BatchNorm& spec, double dy, double xhat,
+                   std::int64_t c) {
+  return spec.relu && result(spec, xhat, c) <= 0 ? 0 : dy;
 }
 
 }  // namespace
@@ -35,52 +60,50 @@ void ReferenceDevice::sum_squares_about(View s, View x, View mean) {
   }
 }
 
-void ReferenceDevice::batch_norm(View y, View x, View mean, View variance,
-                                 View gamma, View beta, double epsilon) {
-  const std::int64_t channels = channels_of(x, {mean, variance, gamma, beta});
+void ReferenceDevice::batch_norm(const BatchNorm& spec, View y, View x) {
+  const std::int64_t channels = channels_of(x, spec);
   check_reals(DType::kF64, {y});
   check_same_shape(y, x);
   for (std::int64_t i = 0; i < x.elements(); ++i) {
     const std::int64_t c = i % channels;
-    y.as<double>()[i] = (x.as<double>()[i] - mean.as<double>()[c]) /
-                            std::sqrt(variance.as<double>()[c] + epsilon) *
-                            gamma.as<double>()[c] +
-                        beta.as<double>()[c];
+    const double z = result(spec, xhat_of(spec, x, i, c), c);
+    y.as<double>()[i] = spec.relu && z < 0 ? 0 : z;
   }
 }
 
-void ReferenceDevice::batch_norm_sums(View dgamma, View dbeta, View dy, View x,
-                                      View mean, View variance,
-                                      double epsilon) {
-  const std::int64_t channels = channels_of(x, {dgamma, dbeta, mean, variance});
-  check_reals(DType::kF64, {dy});
+void ReferenceDevice::batch_norm_sums(const BatchNorm& spec, View dgamma,
+                                      View dbeta, View dy, View x) {
+  const std::int64_t channels = channels_of(x, spec);
+  check_reals(DType::kF64, {dgamma, dbeta, dy});
+  for (const View& sums : {dgamma, dbeta})
+    check_shape(sums, tensor::Shape{channels});
   check_same_shape(dy, x);
   std::fill_n(dgamma.as<double>(), channels, 0.0);
   std::fill_n(dbeta.as<double>(), channels, 0.0);
   for (std::int64_t i = 0; i < x.elements(); ++i) {
     const std::int64_t c = i % channels;
-    const double xhat = (x.as<double>()[i] - mean.as<double>()[c]) /
-                        std::sqrt(variance.as<double>()[c] + epsilon);
-    dgamma.as<double>()[c] += dy.as<double>()[i] * xhat;
-    dbeta.as<double>()[c] += dy.as<double>()[i];
+    const double xhat = xhat_of(spec, x, i, c);
+    const double slope = let_through(spec, dy.as<double>()[i], xhat, c);
+    dgamma.as<double>()[c] += slope * xhat;
+    dbeta.as<double>()[c] += slope;
   }
 }
 
-void ReferenceDevice::batch_norm_gradient(View dx, View dy, View x, View mean,
-                                          View variance, View gamma,
-                                          View sum_dy, View sum_dy_xhat,
-                                          double count, double epsilon) {
-  const std::int64_t channels =
-      channels_of(x, {mean, variance, gamma, sum_dy, sum_dy_xhat});
-  check_reals(DType::kF64, {dx, dy});
+void ReferenceDevice::batch_norm_gradient(const BatchNorm& spec, View dx,
+                                          View dy, View x, View sum_dy,
+                                          View sum_dy_xhat, double count) {
+  const std::int64_t channels = channels_of(x, spec);
+  check_reals(DType::kF64, {dx, dy, sum_dy, sum_dy_xhat});
+  for (const View& sums : {sum_dy, sum_dy_xhat})
+    check_shape(sums, tensor::Shape{channels});
   check_same_shape(dx, x);
   check_same_shape(dy, x);
   for (std::int64_t i = 0; i < x.elements(); ++i) {
     const std::int64_t c = i % channels;
-    const double deviation = std::sqrt(variance.as<double>()[c] + epsilon);
-    const double xhat = (x.as<double>()[i] - mean.as<double>()[c]) / deviation;
-    dx.as<double>()[i] = gamma.as<double>()[c] / deviation *
-                         (dy.as<double>()[i] - sum_dy.as<double>()[c] / count -
+    const double xhat = xhat_of(spec, x, i, c);
+    const double slope = let_through(spec, dy.as<double>()[i], xhat, c);
+    dx.as<double>()[i] = spec.gamma.as<double>()[c] / deviation(spec, c) *
+                         (slope - sum_dy.as<double>()[c] / count -
                           xhat * sum_dy_xhat.as<double>()[c] / count);
   }
 }

@@ -42,6 +42,7 @@ void fuse(const NetworkConfig& config, const Layout& layout, bool training,
           Plan& plan) {
   apply(fusions::convolution_and_pooling, config, layout, plan);
   if (!training) apply(fusions::batch_normalisation, config, layout, plan);
+  apply(fusions::batch_norm_and_relu, config, layout, plan);
   apply(fusions::activation, config, layout, plan);
 }
 

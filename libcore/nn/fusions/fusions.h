@@ -33,6 +33,9 @@ bool convolution_and_pooling(const NetworkConfig& config, const Layout& layout,
 // Outside training: batch normalisation is a scaling of the layer before it.
 bool batch_normalisation(const NetworkConfig& config, const Layout& layout,
                          const Pair& pair);
+// Batch normalisation by itself and relu behind it; see layers/batch_norm.h.
+bool batch_norm_and_relu(const NetworkConfig& config, const Layout& layout,
+                         const Pair& pair);
 // An activation behind a layer that has none.
 bool activation(const NetworkConfig& config, const Layout& layout,
                 const Pair& pair);

@@ -7,11 +7,12 @@
 // that are padding do not count.  Elsewhere the running ones are used, folded
 // into the layer before where that can take them.
 
+#include "libcore/nn/layers/batch_norm.h"
+
 #include <cmath>
 
 #include "libcore/nn/config/keys.h"
 #include "libcore/nn/config/layer_type.h"
-#include "libcore/nn/layer.h"
 
 namespace dl::nn::layers {
 namespace {
@@ -20,10 +21,11 @@ using tensor::View;
 
 class BatchNorm final : public Layer {
  public:
-  BatchNorm(const LayerSite& site, Memory& memory)
+  BatchNorm(const LayerSite& site, Memory& memory, bool relu = false)
       : site_(site),
         decay_(site.settings->number("decay")),
-        epsilon_(site.settings->number("epsilon")) {
+        epsilon_(site.settings->number("epsilon")),
+        relu_(relu) {
     if (!site.training) return;
     const std::int64_t c = site.output.shape.back();
     if (site.frozen) {
@@ -65,8 +67,8 @@ class BatchNorm final : public Layer {
     tensor::Device& device = *site_.device;
     if (site_.frozen) return scale_back(flow.dx[0], flow);
     if (step.examples > 0)
-      device.batch_norm_sums(sum_dy_xhat_, sum_dy_, flow.dy, flow.x[0], mean_,
-                             variance_, epsilon_);
+      device.batch_norm_sums(by(mean_, variance_), sum_dy_xhat_, sum_dy_,
+                             flow.dy, flow.x[0]);
     else
       device.fill(sums_, 0);
     device.copy(site_.gradients[0], sum_dy_xhat_);
@@ -79,13 +81,21 @@ class BatchNorm final : public Layer {
     }
     const double count = site_.output.steps ? 1 : values_in(step.total);
     if (step.examples > 0)
-      device.batch_norm_gradient(flow.dx[0], flow.dy, flow.x[0], mean_,
-                                 variance_, site_.parameters[0], sum_dy_,
-                                 sum_dy_xhat_, count, epsilon_);
+      device.batch_norm_gradient(by(mean_, variance_), flow.dx[0], flow.dy,
+                                 flow.x[0], sum_dy_, sum_dy_xhat_, count);
     if (step.examples > 0 && !flow.masks[0].empty()) spare_padding(flow);
   }
 
  private:
+  tensor::BatchNorm by(View mean, View variance) const {
+    return {.mean = mean,
+            .variance = variance,
+            .gamma = site_.parameters[0],
+            .beta = site_.parameters[1],
+            .epsilon = epsilon_,
+            .relu = relu_};
+  }
+
   // Values of a channel in so many examples.
   double values_in(std::int64_t examples) const {
     const std::int64_t values =
@@ -152,9 +162,8 @@ class BatchNorm final : public Layer {
 
   // As if mean and variance did not depend on x.
   void scale_back(View dx, const Flow& flow) {
-    site_.device->batch_norm_gradient(dx, flow.dy, flow.x[0], mean_, variance_,
-                                      site_.parameters[0], zero_, zero_, 1,
-                                      epsilon_);
+    site_.device->batch_norm_gradient(by(mean_, variance_), dx, flow.dy,
+                                      flow.x[0], zero_, zero_, 1);
   }
 
   // Mean and variance do not depend on padding.
@@ -181,9 +190,7 @@ class BatchNorm final : public Layer {
   }
 
   void normalise(const Flow& flow, View mean, View variance) {
-    site_.device->batch_norm(flow.y, flow.x[0], mean, variance,
-                             site_.parameters[0], site_.parameters[1],
-                             epsilon_);
+    site_.device->batch_norm(by(mean, variance), flow.y, flow.x[0]);
   }
 
   void move(View running, View batch, double decay) {
@@ -193,6 +200,7 @@ class BatchNorm final : public Layer {
 
   LayerSite site_;
   double decay_, epsilon_;
+  bool relu_;
   View mean_, variance_;  // of this mini-batch
   View sums_, sum_dy_xhat_, sum_dy_;
   // Of sequences, which may have padding:
@@ -223,6 +231,11 @@ Blueprint plan(const Settings&, std::span<const Form> inputs) {
 }
 
 }  // namespace
+
+std::unique_ptr<Layer> make_batch_norm_relu(const LayerSite& site,
+                                            Memory& memory) {
+  return std::make_unique<BatchNorm>(site, memory, true);
+}
 
 const LayerType& batch_norm() {
   static const LayerType type{

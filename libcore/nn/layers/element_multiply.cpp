@@ -14,27 +14,31 @@ class ElementMultiply final : public Layer {
   ElementMultiply(const LayerSite& site, Memory& memory)
       : site_(site),
         zero_(memory.allocate({site.output.shape.back()})),
-        one_(memory.allocate({site.output.shape.back()})) {
-    site.device->fill(one_, 1);
+        spec_{.mean = zero_,
+              .variance = memory.allocate({site.output.shape.back()}),
+              .gamma = site.parameters[0],
+              .beta = site.parameters[1],
+              .epsilon = 0} {
+    site.device->fill(spec_.variance, 1);
   }
 
   void forward(const Flow& flow, const Step&) override {
-    site_.device->batch_norm(flow.y, flow.x[0], zero_, one_,
-                             site_.parameters[0], site_.parameters[1], 0);
+    site_.device->batch_norm(spec_, flow.y, flow.x[0]);
   }
 
   void backward(const Flow& flow, const Step&) override {
     tensor::Device& device = *site_.device;
-    device.batch_norm_sums(site_.gradients[0], site_.gradients[1], flow.dy,
-                           flow.x[0], zero_, one_, 0);
+    device.batch_norm_sums(spec_, site_.gradients[0], site_.gradients[1],
+                           flow.dy, flow.x[0]);
     if (!flow.dx[0].empty())
-      device.batch_norm_gradient(flow.dx[0], flow.dy, flow.x[0], zero_, one_,
-                                 site_.parameters[0], zero_, zero_, 1, 0);
+      device.batch_norm_gradient(spec_, flow.dx[0], flow.dy, flow.x[0], zero_,
+                                 zero_, 1);
   }
 
  private:
   LayerSite site_;
-  View zero_, one_;
+  View zero_;
+  tensor::BatchNorm spec_;
 };
 
 Blueprint plan(const Settings&, std::span<const Form> inputs) {

@@ -27,13 +27,14 @@ struct Statistics {
 };
 
 Values normalise(const Shape& shape, const Values& x, const Values& gamma,
-                 const Values& beta) {
+                 const Values& beta, bool relu) {
   Lab lab("reference");
   const View in = lab.put(shape, x), y = lab.blank(shape);
   const Shape c{shape.back()};
   const Statistics s(lab, in);
-  lab.device().batch_norm(y, in, s.mean, s.variance, lab.put(c, gamma),
-                          lab.put(c, beta), kEpsilon);
+  lab.device().batch_norm(
+      {s.mean, s.variance, lab.put(c, gamma), lab.put(c, beta), kEpsilon, relu},
+      y, in);
   return lab.get(y);
 }
 
@@ -47,14 +48,20 @@ TEST_CASE("batch normalisation, by hand") {
     check_close(lab.get(s.mean), {2, 10}, 1e-6);
     check_close(lab.get(s.variance), {2.0 / 3, 0}, 1e-6);
     const View y = lab.blank(x.shape);
-    lab.device().batch_norm(y, x, s.mean, s.variance, lab.put(Shape{2}, {2, 3}),
-                            lab.put(Shape{2}, {5, 7}), 0.25);
+    dl::tensor::BatchNorm spec{s.mean, s.variance, lab.put(Shape{2}, {2, 3}),
+                               lab.put(Shape{2}, {5, 7}), 0.25};
+    lab.device().batch_norm(spec, y, x);
     const double off = 2 / std::sqrt(2.0 / 3 + 0.25);
     check_close(lab.get(y), {5 - off, 7, 5, 7, 5 + off, 7}, 1e-6);
+    spec.beta = lab.put(Shape{2}, {1, -7});
+    spec.relu = true;
+    lab.device().batch_norm(spec, y, x);
+    check_close(lab.get(y), {0, 0, 1, 0, 1 + off, 0}, 1e-6);
   }
 }
 
 TEST_CASE("reference batch normalisation's gradients") {
+  const bool relu = GENERATE(false, true);
   const Shape shape{3, 2, 2, 4};
   Lab lab("reference");
   const View x = lab.random(shape, 1), dy = lab.random(shape, 2);
@@ -63,34 +70,36 @@ TEST_CASE("reference batch normalisation's gradients") {
   const Statistics s(lab, x);
   const View dgamma = lab.blank(Shape{4}), dbeta = lab.blank(Shape{4}),
              dx = lab.blank(shape);
-  lab.device().batch_norm_sums(dgamma, dbeta, dy, x, s.mean, s.variance,
-                               kEpsilon);
-  lab.device().batch_norm_gradient(dx, dy, x, s.mean, s.variance, gamma, dbeta,
-                                   dgamma, s.count, kEpsilon);
+  const dl::tensor::BatchNorm spec{s.mean, s.variance, gamma,
+                                   beta,   kEpsilon,   relu};
+  lab.device().batch_norm_sums(spec, dgamma, dbeta, dy, x);
+  lab.device().batch_norm_gradient(spec, dx, dy, x, dbeta, dgamma, s.count);
   const Values vx = lab.get(x), vg = lab.get(gamma), vb = lab.get(beta),
                weights = lab.get(dy);
-  check_close(
-      lab.get(dx),
-      numeric_gradient([&](auto& v) { return normalise(shape, v, vg, vb); }, vx,
-                       weights),
-      1e-7);
-  check_close(
-      lab.get(dgamma),
-      numeric_gradient([&](auto& v) { return normalise(shape, vx, v, vb); }, vg,
-                       weights),
-      1e-8);
-  check_close(
-      lab.get(dbeta),
-      numeric_gradient([&](auto& v) { return normalise(shape, vx, vg, v); }, vb,
-                       weights),
-      1e-8);
+  check_close(lab.get(dx),
+              numeric_gradient(
+                  [&](auto& v) { return normalise(shape, v, vg, vb, relu); },
+                  vx, weights),
+              1e-7);
+  check_close(lab.get(dgamma),
+              numeric_gradient(
+                  [&](auto& v) { return normalise(shape, vx, v, vb, relu); },
+                  vg, weights),
+              1e-8);
+  check_close(lab.get(dbeta),
+              numeric_gradient(
+                  [&](auto& v) { return normalise(shape, vx, vg, v, relu); },
+                  vb, weights),
+              1e-8);
 }
 
 TEST_CASE("cpu batch normalisation agrees with the reference") {
+  const bool relu = GENERATE(false, true);
   for (const Shape& shape :
        {Shape{2, 1}, Shape{40, 3}, Shape{2, 5, 7, 20}, Shape{9, 128},
         Shape{3, 129}, Shape{5, 2, 300}, Shape{1, 1}, Shape{1300, 2},
-        Shape{700, 40}, Shape{0, 3}, Shape{3, 0}}) {
+        Shape{700, 40}, Shape{3001, 8}, Shape{90, 64}, Shape{130, 264},
+        Shape{0, 3}, Shape{3, 0}}) {
     CAPTURE(shape.to_string());
     const Shape c{shape.back()};
     check_like_reference(
@@ -105,11 +114,11 @@ TEST_CASE("cpu batch normalisation agrees with the reference") {
                      dbeta = lab.blank(c), y = lab.blank(shape),
                      dx = lab.blank(shape);
           lab.device().sum_squares_about(s, x, mean);
-          lab.device().batch_norm(y, x, mean, variance, gamma, beta, kEpsilon);
-          lab.device().batch_norm_sums(dgamma, dbeta, dy, x, mean, variance,
-                                       kEpsilon);
-          lab.device().batch_norm_gradient(dx, dy, x, mean, variance, gamma,
-                                           dbeta, dgamma, 17, kEpsilon);
+          const dl::tensor::BatchNorm spec{mean, variance, gamma,
+                                           beta, kEpsilon, relu};
+          lab.device().batch_norm(spec, y, x);
+          lab.device().batch_norm_sums(spec, dgamma, dbeta, dy, x);
+          lab.device().batch_norm_gradient(spec, dx, dy, x, dbeta, dgamma, 17);
           Values all = lab.get(y);
           for (const View& view : {s, dgamma, dbeta, dx})
             for (const double value : lab.get(view)) all.push_back(value);
@@ -125,11 +134,12 @@ TEST_CASE("batch normalisation refuses what does not fit") {
     const View x = lab.random(Shape{2, 3}, 1), c = lab.random(Shape{3}, 2),
                bad = lab.random(Shape{2}, 3);
     dl::tensor::Device& d = lab.device();
-    CHECK_NOTHROW(d.batch_norm(x, x, c, c, c, c, 1));
-    CHECK_THROWS_AS(d.batch_norm(x, x, bad, c, c, c, 1), Error);
-    CHECK_THROWS_AS(d.batch_norm(c, x, c, c, c, c, 1), Error);
+    CHECK_NOTHROW(d.batch_norm({c, c, c, c}, x, x));
+    CHECK_THROWS_AS(d.batch_norm({bad, c, c, c}, x, x), Error);
+    CHECK_THROWS_AS(d.batch_norm({c, c, c, c}, c, x), Error);
     CHECK_THROWS_AS(d.sum_squares_about(bad, x, c), Error);
-    CHECK_THROWS_AS(d.batch_norm_sums(c, bad, x, x, c, c, 1), Error);
-    CHECK_THROWS_AS(d.batch_norm_gradient(x, c, x, c, c, c, c, c, 2, 1), Error);
+    CHECK_THROWS_AS(d.batch_norm_sums({c, c, c, c}, c, bad, x, x), Error);
+    CHECK_THROWS_AS(d.batch_norm_gradient({c, c, c, c}, x, c, x, c, c, 2),
+                    Error);
   }
 }

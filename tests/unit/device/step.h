@@ -47,7 +47,8 @@ class Step {
     d.sum_rows(mean_, y);
     d.scale(mean_, 1.0 / static_cast<double>(n * 144));
     d.sum_squares_about(variance_, y, mean_);
-    d.batch_norm(dy, y, mean_, variance_, gamma_, beta_, 1e-5);
+    const tensor::BatchNorm norm{mean_, variance_, gamma_, beta_};
+    d.batch_norm(norm, dy, y);
     for (const auto kind : kActivations) d.activate({kind, 0.3}, dy, dy);
     pool_->forward(p, dy, true);
     average_->forward(q, p, true);
@@ -70,9 +71,9 @@ class Step {
     pool_->backward(dy, dp);
     for (const auto kind : kActivations)
       d.activate_gradient({kind, 0.3}, dy, dy, y, y);
-    d.batch_norm_sums(dgamma_, dbeta_, dy, y, mean_, variance_, 1e-5);
-    d.batch_norm_gradient(dy, dy, y, mean_, variance_, gamma_, dbeta_, dgamma_,
-                          static_cast<double>(n * 144), 1e-5);
+    d.batch_norm_sums(norm, dgamma_, dbeta_, dy, y);
+    d.batch_norm_gradient(norm, dy, dy, y, dbeta_, dgamma_,
+                          static_cast<double>(n * 144));
     conv_->backward_weights(dw_, db_, x, dy);
     conv_->backward_data(dx_.at(0, x.shape), dy, w_);
     run_recurrent(x.reshaped(Shape{n, 12, 36}), n);

@@ -27,6 +27,7 @@ const std::vector<Case> kCases = {
     {"images", "[8, 8, 2]",
      R"({"type": "conv2d", "filters": 4, "kernel": [3, 3], "activation": "relu"},
         {"type": "max_pool2d", "kernel": [2, 2]}, {"type": "batch_norm"},
+        {"type": "activation", "activation": "relu"},
         {"type": "dropout", "rate": 0.2}, {"type": "dense", "units": 5,
         "activation": "tanh"}, )" +
          kOutput,

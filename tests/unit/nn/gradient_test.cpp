@@ -195,11 +195,28 @@ TEST_CASE("gradients of batch_norm", "[gradient]") {
   const std::string norm = R"({"type": "batch_norm"}, )";
   check_gradient(sequence("[4]", norm + dense(R"("tanh")") + norm + kSoftmax),
                  5, lanes);
-  check_gradient(sequence("[4, 3, 2]", R"({"type": "conv2d", "filters": 3,
+  for (const std::string activation : {"tanh", "relu"})
+    check_gradient(sequence("[4, 3, 2]", R"({"type": "conv2d", "filters": 3,
       "kernel": [2, 2], "bias": false}, {"type": "batch_norm", "epsilon": 0.1},
-      {"type": "activation", "activation": "tanh"}, )" +
-                                           kSoftmax),
-                 4, lanes);
+      {"type": "activation", "activation": ")" +
+                                             activation + R"("}, )" + kSoftmax),
+                   4, lanes);
+}
+
+TEST_CASE("gradients of batch_norm with relu where it is frozen or has padding",
+          "[gradient]") {
+  const std::string relu = R"({"type": "activation", "activation": "relu"}, )";
+  check_gradient(sequence("[4]", dense(R"("tanh")") +
+                                     R"({"type": "batch_norm", "frozen": true},
+                                     )" +
+                                     relu + kSoftmax),
+                 5, 2);
+  check_gradient(
+      sequence("[4, 3]",
+               R"({"type": "gru", "units": 4, "return_sequences": true},
+      {"type": "batch_norm"}, )" +
+                   relu + kSoftmax),
+      5, 2, 40, false, true);
 }
 
 TEST_CASE("gradients of batch_norm with more lanes than examples",

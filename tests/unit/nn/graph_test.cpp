@@ -263,6 +263,24 @@ TEST_CASE("a residual block adds its gradients without copies", "[graph]") {
   CHECK(sums == 1);
 }
 
+TEST_CASE("batch normalisation and relu become one where none reads between",
+          "[graph]") {
+  const auto steps = [](const std::string& activation, const char* shortcut) {
+    const NetworkConfig config =
+        graph(R"({"name": "x", "shape": [4]})",
+              R"({"type": "batch_norm", "name": "n", "from": "x"},
+      {"type": "activation", "name": "a", "activation": ")" +
+                  activation + R"("},
+      {"type": "add", "name": "s", "from": ["a", ")" +
+                  shortcut + R"("]}, )" + kEnd,
+              R"("end")");
+    return plan_of(config, layout_of(config), true).steps.size();
+  };
+  CHECK(steps("relu", "x") == 3);
+  CHECK(steps("relu", "n") == 4);
+  CHECK(steps("tanh", "x") == 4);
+}
+
 TEST_CASE("a layer without parameters may be shared as well") {
   const NetworkConfig config = parse_network(R"({
       "inputs": [{"name": "x", "shape": [4]}],

@@ -1,0 +1,20 @@
+// Batch normalisation over all but the last dimension.
+
+#ifndef DL_LIBCORE_TENSOR_BATCH_NORM_H_
+#define DL_LIBCORE_TENSOR_BATCH_NORM_H_
+
+#include "libcore/tensor/view.h"
+
+namespace dl::tensor {
+
+//   xhat = (x - mean[c]) / sqrt(variance[c] + epsilon)
+//   y = gamma[c] xhat + beta[c], or with relu the larger of that and 0
+struct BatchNorm {
+  View mean, variance, gamma, beta;  // [c]
+  double epsilon = 1e-5;
+  bool relu = false;
+};
+
+}  // namespace dl::tensor
+
+#endif  // DL_LIBCORE_TENSOR_BATCH_NORM_H_
