@@ -5,6 +5,7 @@ measured by themselves.  scripts/gpu-check runs it."""
 
 import argparse
 import array
+import concurrent.futures
 import json
 import math
 import pathlib
@@ -22,6 +23,7 @@ EXAMPLES = HERE.parents[1] / "scripts" / "examples"
 CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5
+START = 0.6  # of the time, for all sides to become ready
 TARGET = 0.99
 
 # name, network, an example's shape, (mini-batch, precision) each
@@ -98,33 +100,35 @@ class Gone(Exception):
 
 
 class Limited(Peer):
-    """A side that is stopped when its time is over."""
+    """A side that is stopped where it does not answer before a time."""
 
-    def __init__(self, command, cell, flags, seconds):
-        if seconds <= 0:
-            raise Gone("there was no time left")
-        self.over, self.process = False, None
-        self.timer = threading.Timer(seconds, self.stop)
-        self.timer.start()
-        self.attempt(lambda: super(Limited, self).__init__(command, cell, *flags))
+    def __init__(self, command, cell, flags, until):
+        self.until = until
+        super().__init__(command, cell, *flags)
 
-    def stop(self):
-        self.over = True
-        if self.process:
-            self.process.kill()
-
-    def attempt(self, what):
+    def answer(self):
+        timer = threading.Timer(max(0, self.until - time.monotonic()), self.process.kill)
+        timer.start()
         try:
-            what()
-        except (SystemExit, OSError) as error:
+            return super().answer()
+        except SystemExit as stopped:
+            late = time.monotonic() >= self.until
+            raise Gone("its time was over" if late else str(stopped)) from stopped
+        except BaseException:
             self.end()
-            raise Gone("its time was over" if self.over else str(error)) from error
+            raise
+        finally:
+            timer.cancel()
+
+    def ask(self, steps):
+        try:
+            return super().ask(steps)
+        except OSError as error:
+            raise Gone(str(error)) from error
 
     def end(self):
-        self.timer.cancel()
-        if self.process:
-            self.process.kill()
-            self.process.wait()
+        self.process.kill()
+        self.process.wait()
 
 
 def torch_sees(device):
@@ -140,40 +144,65 @@ def torch_sees(device):
     return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
-def commands_of(args, precision, torch_is_missing):
-    """({side: (command, flags)}, why others are missing)"""
+def commands_of(args, precision):
+    """{side: (command, flags)}"""
     common = ["--precision", precision]
-    commands = {"ours": (["peer-step"], ["--device", args.device, *common])}
-    if torch_is_missing:
-        return commands, dict.fromkeys(SIDES, torch_is_missing)
-    for name, flags in SIDES.items():
-        commands[name] = (python("torch_gpu.py"),
-                          ["--device", args.torch_device, *common, *flags])
-    return commands, {}
+    return {"ours": (["peer-step"], ["--device", args.device, *common]),
+            **{name: (python("torch_gpu.py"), ["--device", args.torch_device, *common, *flags])
+               for name, flags in SIDES.items()}}
 
 
-def measure(args, cell, precision, torch_is_missing, end):
-    """(figures by side, why others are missing)"""
-    sides = {}
-    commands, missing = commands_of(args, precision, torch_is_missing)
-    try:
-        for name, (command, flags) in commands.items():
+def speeds_of(args, folder, network, shape, batch, precision):
+    """What each side is begun with: {side: (command, cell, flags, steps)}.
+    One that compiles does so then, with the steps that it is compiled for."""
+    folder.mkdir()
+    cell = cell_of(folder, network, shape, batch)
+    return {name: (command, cell, flags, BATCHES + 1 if "--compile" in flags else 0)
+            for name, (command, flags) in commands_of(args, precision).items()}
+
+
+def begin(command, cell, flags, steps, until):
+    side = Limited(command, cell, flags, until)
+    if steps:
+        side.ask(steps)
+    return side
+
+
+def begin_all(pool, contests, torch_is_missing, until):
+    """[(sides by name, why others are missing)]: all of them at once, since most of what a
+    side needs before its first turn is time of a core."""
+    begun = [{name: pool.submit(begin, *what, until) for name, what in contest.items()
+              if name == "ours" or not torch_is_missing} for contest in contests]
+    found = []
+    for starts in begun:
+        sides, missing = {}, dict.fromkeys(SIDES, torch_is_missing) if torch_is_missing else {}
+        for name, start in starts.items():
             try:
-                sides[name] = Limited(command, cell, flags, end - time.monotonic())
-                sides[name].attempt(sides[name].warm_up)
+                sides[name] = start.result()
+            except (Gone, OSError) as why:
+                missing[name] = f"it did not become ready: {why}"
+        found.append((sides, missing))
+    return found
+
+
+def end_all(sides):
+    for side in sides.values():
+        side.end()
+
+
+def measure(sides, missing, until):
+    """Figures by side, asked in turn while all others wait."""
+    for side in sides.values():
+        side.until = until
+    for turn in [Limited.warm_up] + ROUNDS * [Limited.take_turn]:
+        for name in list(sides):
+            try:
+                turn(sides[name])
             except Gone as why:
                 missing[name] = str(why)
-        for _ in range(ROUNDS):
-            for name in list(sides):
-                try:
-                    sides[name].attempt(sides[name].take_turn)
-                except Gone as why:
-                    missing[name] = str(why)
-                    del sides[name]
-        return {name: side.figures() for name, side in sides.items()}, missing
-    finally:
-        for side in sides.values():
-            side.end()
+                sides.pop(name).end()
+    end_all(sides)
+    return {name: side.figures() for name, side in sides.items()}
 
 
 def digits_of(folder, name, mnist):
@@ -185,40 +214,41 @@ def digits_of(folder, name, mnist):
     return f"{shard}-000.dls"
 
 
+def race_of(args, folder):
+    """As speeds_of: LeNet and MNIST."""
+    train, test = (digits_of(folder, part, args.mnist) for part in ("train", "t10k"))
+    # Its own updater takes longer than anybody's patience.
+    network = json.loads((EXAMPLES / "lenet.json").read_text())
+    network |= {"updater": {"type": "adam", "learning_rate": 0.001}, "regularization": {}}
+    cell = {"model": new_model(folder, network, train), "batch": 64, "threads": 1}
+    commands = commands_of(args, "float32")
+    command, flags = commands.pop("ours")
+    return {"ours": (command, cell | {"data": train}, flags + ["--test", test], 0),
+            **{name: (command, cell | {"data": str(args.mnist)}, flags, 0)
+               for name, (command, flags) in commands.items()}}
+
+
 def seconds_to_target(side):
     """Of training alone, epoch by epoch; None where ten do not do."""
     seconds = 0
     for _ in range(10):
-        answer = {}
-        side.attempt(lambda: answer.update(side.ask(60_000 // side.batch)))
+        answer = side.ask(60_000 // side.batch)
         seconds += sum(answer["seconds"])
         if answer["accuracy"] >= TARGET:
             return seconds
     return None
 
 
-def race(args, torch_is_missing, end):
-    """{side: seconds of LeNet's training to TARGET of MNIST's test set}"""
-    times, missing = {}, {}
-    commands, _ = commands_of(args, "float32", torch_is_missing)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        train, test = (digits_of(folder, part, args.mnist) for part in ("train", "t10k"))
-        # Its own updater takes longer than anybody's patience.
-        network = json.loads((EXAMPLES / "lenet.json").read_text())
-        network |= {"updater": {"type": "adam", "learning_rate": 0.001}, "regularization": {}}
-        model = new_model(folder, network, train)
-        for name, (command, flags) in commands.items():
-            ours = name == "ours"
-            cell = {"model": model, "data": train if ours else str(args.mnist), "batch": 64,
-                    "threads": 1}
-            try:
-                side = Limited(command, cell, flags + (["--test", test] if ours else []),
-                               end - time.monotonic())
-                times[name] = seconds_to_target(side)
-                side.end()
-            except Gone as why:
-                missing[name] = str(why)
+def race(sides, missing, until):
+    """{side: seconds of training to TARGET of the test set}"""
+    times = {}
+    for name, side in sides.items():
+        side.until = until
+        try:
+            times[name] = seconds_to_target(side)
+        except Gone as why:
+            missing[name] = str(why)
+        side.end()
     return {"seconds": times, "missing": missing}
 
 
@@ -233,56 +263,81 @@ def coding(args):
 
 
 def show(rows):
-    print(f"\n{'training':<10} {'batch':>6} {'precision':>9} {'ours':>10} {'step':>9}"
-          + "".join(f" {name:>13} {'ratio':>6}" for name in SIDES) + "   examples a second")
+    print(f"\n{'training':<10} {'batch':>6} {'precision':>9} {'ours':>9} {'step':>9}"
+          + "".join(f" {name:>12} {'step':>9} {'ratio':>6}" for name in SIDES)
+          + "   examples a second, step: median")
     for row in rows:
-        ours = row["sides"].get("ours")
         line = f"{row['network']:<10} {row['batch']:>6} {row['precision']:>9}"
-        line += (f" {ours['examples_per_second']:>10.0f} {ours['step_seconds'] * 1e3:>6.3f} ms"
-                 if ours else f" {'-':>10} {'-':>9}")
-        for name in SIDES:
-            theirs = row["sides"].get(name)
-            line += f" {theirs['examples_per_second']:>13.0f}" if theirs else f" {'-':>13}"
-            line += f" {row['ratios'][name]:>6.2f}" if name in row["ratios"] else f" {'-':>6}"
+        for name, width in {"ours": 9, **dict.fromkeys(SIDES, 12)}.items():
+            side = row["sides"].get(name)
+            line += (f" {side['examples_per_second']:>{width}.0f} {side['step_seconds'] * 1e6:>6.0f} us"
+                     if side else f" {'-':>{width}} {'-':>9}")
+            if name in SIDES:
+                line += f" {row['ratios'][name]:>6.2f}" if name in row["ratios"] else f" {'-':>6}"
         print(line)
     for why in sorted({f"{name}: {why}" for row in rows
                        for name, why in row["missing"].items()}):
         print(f"  - {why}")
 
 
-def main():
-    args = parse()
-    end = time.monotonic() + args.seconds
-    torch_is_missing = torch_sees(args.torch_device)
-    if torch_is_missing:
-        torch_is_missing = f"no PyTorch with this GPU: {torch_is_missing}"
+def row_of(name, batch, precision, sides, missing):
+    rates = {side: figures["examples_per_second"] for side, figures in sides.items()}
+    return {"network": name, "batch": batch, "precision": precision, "sides": sides,
+            "missing": missing,
+            "ratios": {side: rates["ours"] / rate for side, rate in rates.items()
+                       if side != "ours" and "ours" in rates}}
+
+
+def contests_of(pool, args, settings, folder):
+    """What is begun, the race last."""
+    made = [pool.submit(speeds_of, args, folder / str(i), *setting[1:])
+            for i, setting in enumerate(settings)]
+    if args.mnist:
+        made.append(pool.submit(race_of, args, folder))
+    return [each.result() for each in made]
+
+
+def compare(args, folder, pool):
+    """What is written to --json."""
+    start = time.monotonic()
+    end = start + args.seconds
+    why = pool.submit(torch_sees, args.torch_device)
     settings = [(name, network, shape, *kind)
                 for name, network, shape, kinds in (TINY if args.tiny else NETWORKS)
                 for kind in kinds]
-    rows = []
-    for i, (name, network, shape, batch, precision) in enumerate(settings):
-        # What one does not need, the next may take; the last share is the race's.
-        now = time.monotonic()
-        until = now + (end - now) / (len(settings) - i + bool(args.mnist))
-        with tempfile.TemporaryDirectory() as folder:
-            cell = cell_of(pathlib.Path(folder), network, shape, batch)
-            sides, missing = measure(args, cell, precision, torch_is_missing, until)
-        rates = {side: figures["examples_per_second"] for side, figures in sides.items()}
-        rows.append({"network": name, "batch": batch, "precision": precision, "sides": sides,
-                     "missing": missing,
-                     "ratios": {side: rates["ours"] / rate for side, rate in rates.items()
-                                if side != "ours" and "ours" in rates}})
-    show(rows)
-    found = {"training": rows, "coding": coding(args)}
-    print(f"coding {found['coding']['elements']} parameters: "
-          f"{found['coding']['of_copy']:.2f} of the speed of copying")
-    if args.mnist:
-        found["mnist"] = race(args, torch_is_missing, end)
-        print(f"LeNet to {TARGET:.0%} of MNIST's test set: " +
-              ", ".join(f"{side} {seconds:.1f} s" if seconds else f"{side} never"
-                        for side, seconds in found["mnist"]["seconds"].items()))
+    contests = contests_of(pool, args, settings, folder)
+    torch_is_missing = why.result() and f"no PyTorch with this GPU: {why.result()}"
+    begun = begin_all(pool, contests, torch_is_missing, start + START * args.seconds)
+    try:
+        rows = []
+        for i, ((name, _, _, batch, precision), (sides, missing)) in enumerate(
+                zip(settings, begun)):
+            # What one does not need, the next may take; the last share is the race's.
+            now = time.monotonic()
+            until = now + (end - now) / (len(begun) - i)
+            rows.append(row_of(name, batch, precision, measure(sides, missing, until), missing))
+        show(rows)
+        found = {"training": rows, "coding": coding(args)}
+        print(f"coding {found['coding']['elements']} parameters: "
+              f"{found['coding']['of_copy']:.2f} of the speed of copying")
+        if args.mnist:
+            found["mnist"] = race(*begun[-1], end)
+            print(f"LeNet to {TARGET:.0%} of MNIST's test set: " +
+                  ", ".join(f"{side} {seconds:.1f} s" if seconds else f"{side} never"
+                            for side, seconds in found["mnist"]["seconds"].items()))
+        return found
+    finally:
+        for sides, _ in begun:
+            end_all(sides)
+
+
+def main():
+    args = parse()
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(64) as pool:
+        found = compare(args, pathlib.Path(folder), pool)
     pathlib.Path(args.json).write_text(json.dumps(found, indent=1) + "\n")
-    if not all("ours" in row["sides"] for row in rows):
+    if not all("ours" in row["sides"] for row in found["training"]):
         raise SystemExit("gpu-check: some of ours could not be measured")
 
 
