@@ -9,6 +9,12 @@ namespace dl::tensor {
 
 //   xhat = (x - mean[c]) / sqrt(variance[c] + epsilon)
 //   y = gamma[c] xhat + beta[c], or with relu the larger of that and 0
+//
+// Its gradients, where with relu dy counts as 0 unless y > 0:
+//
+//   dgamma[c] = sum of dy xhat      dbeta[c] = sum of dy
+//   dx = gamma[c] / sqrt(variance[c] + epsilon)
+//        * (dy - sum_dy[c] / count - xhat sum_dy_xhat[c] / count)
 struct BatchNorm {
   View mean, variance, gamma, beta;  // [c]
   double epsilon = 1e-5;

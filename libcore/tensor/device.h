@@ -221,17 +221,12 @@ class Device {
                                 View z, View target, View mask,
                                 double scale) = 0;
 
-  // Batch normalisation over all but the last dimension, see batch_norm.h.
-  // sum_squares_about: s[c] = sum of (x - mean[c])^2.
+  // Batch normalisation and its gradients, see batch_norm.h.  y may be x, and
+  // dx may be dy.  sum_squares_about: s[c] = sum of (x - mean[c])^2.
   virtual void sum_squares_about(View s, View x, View mean) = 0;
-  // y may be x.
   virtual void batch_norm(const BatchNorm& spec, View y, View x) = 0;
-  // dgamma[c] = sum dy xhat;  dbeta[c] = sum dy.  With relu, dy counts where y
-  // is above 0, here and below.
   virtual void batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,
                                View dy, View x) = 0;
-  // dx = gamma / sqrt(variance + epsilon)
-  //      * (dy - sum_dy / count - xhat * sum_dy_xhat / count); dx may be dy.
   virtual void batch_norm_gradient(const BatchNorm& spec, View dx, View dy,
                                    View x, View sum_dy, View sum_dy_xhat,
                                    double count) = 0;

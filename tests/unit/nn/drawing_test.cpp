@@ -35,7 +35,7 @@ TEST_CASE("a graph is drawn with a column for each value still to be read") {
 TEST_CASE("values say whose memory they lie in") {
   const NetworkConfig config = testing::sequence("[6, 6, 2]", R"(
       {"type": "conv2d", "filters": 3, "kernel": [3, 3]},
-      {"type": "batch_norm"}, {"type": "activation", "activation": "relu"},
+      {"type": "batch_norm"}, {"type": "activation", "activation": "tanh"},
       {"type": "flatten"},
       {"type": "output", "units": 2, "loss": "negative_log_likelihood"})");
   const Layout layout = layout_of(config);
