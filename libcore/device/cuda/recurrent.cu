@@ -250,8 +250,8 @@ class GpuRecurrent final : public tensor::Recurrent {
   // The state that is carried on, where it is.
   void leave(const View& to, float* from) {
     if (!to.empty())
-      device_.copy(to, {reinterpret_cast<std::byte*>(from), DType::kF32,
-                        to.shape});
+      device_.copy(to,
+                   {reinterpret_cast<std::byte*>(from), DType::kF32, to.shape});
   }
   bool resets() const { return spec_.cell == Cell::kGru && spec_.reset_before; }
   std::int64_t time_of(std::int64_t s) const {

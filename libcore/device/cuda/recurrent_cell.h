@@ -7,30 +7,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "libcore/device/cuda/reals.h"
+#include "libcore/device/cuda/step_rows.h"
 #include "libcore/tensor/recurrent.h"
 
 namespace dl::device::cuda {
-
-// What all examples have of one step: a row each, so many elements apart.
-struct StepRows {
-  float* data = nullptr;
-  std::int64_t row = 0;
-
-  DL_BOTH float* of(std::int64_t b) const { return data + b * row; }
-  DL_BOTH bool empty() const { return data == nullptr; }
-};
-
-// The same of what comes from outside, which may be bfloat16.
-struct OuterRows {
-  Reals data;
-  std::int64_t row = 0;
-
-  DL_BOTH float at(std::int64_t b, std::int64_t i) const {
-    return data[b * row + i];
-  }
-  DL_BOTH bool empty() const { return data.empty(); }
-};
 
 // Columns of the gates: simple h'; lstm i, f, g, o; gru n, z, r and, unless
 // with reset_before, Rn h + bm: so those that see the state lie together.
