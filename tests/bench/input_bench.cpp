@@ -43,8 +43,7 @@ constexpr std::int64_t kBatch = 64;
 
 std::string mnist() {
   const char* given = std::getenv("DL_TEST_DATA");
-  return (given ? std::string(given)
-                : std::string(DL_SOURCE_DIR) + "/../shared/data") +
+  return (given ? std::string(given) : DL_SOURCE_DIR "/../shared/data") +
          "/mnist/train-";
 }
 
@@ -167,8 +166,8 @@ struct Times {
 void lenet(State& state, const std::vector<ShardInfo>& shards, int threads,
            bool cached) {
   constexpr std::int64_t kSteps = 50;
-  const auto source = dl::io::open_source(std::string(DL_SOURCE_DIR) +
-                                          "/scripts/examples/lenet.json");
+  const auto source =
+      dl::io::open_source(DL_SOURCE_DIR "/scripts/examples/lenet.json");
   Replica replica(
       dl::nn::parse_network(dl::io::read_all(*source, 1 << 20), "lenet.json"),
       dl::data::Normalizer{"scale", {0}, {1.0 / 255}}, kBatch, "cpu", threads);

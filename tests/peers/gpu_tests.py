@@ -8,6 +8,7 @@ import argparse
 import concurrent.futures
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -21,6 +22,8 @@ SHOWN = 20  # failing ones
 def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, required=True, help="for all")
+    parser.add_argument("--under", default="", help="a command that runs the program, and "
+                        "may need more time than a test has")
     parser.add_argument("program")
     parser.add_argument("tests", help="by name, as Catch2 takes them")
     return parser.parse_args()
@@ -32,17 +35,17 @@ def names_of(program, tests):
     return [name.strip() for name in listed.stdout.splitlines() if name.strip()]
 
 
-def run(program, name, until):
+def run(under, program, name, until):
     """State and output of a test."""
     seconds = min(SECONDS, until - time.monotonic())
     if seconds <= 0:
         return "not run", ""
     escaped = re.sub(r'([\\,\[\]"])', r"\\\1", name)
     try:
-        done = subprocess.run([program, escaped], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run([*under, program, escaped], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as late:
-        state = "failed" if seconds == SECONDS else "not run"
+        state = "failed" if seconds == SECONDS and not under else "not run"
         return state, (late.stdout or b"").decode(errors="replace") + f"\nafter {seconds:.0f} s\n"
     text = done.stdout.decode(errors="replace")
     if done.returncode == 0 and re.search("^All tests passed", text, re.MULTILINE):
@@ -66,7 +69,8 @@ def main():
     names = names_of(args.program, args.tests)
     counts = dict.fromkeys(["passed", "failed", "skipped", "not run"], 0)
     with concurrent.futures.ThreadPoolExecutor(min(MOST, len(os.sched_getaffinity(0)))) as pool:
-        results = pool.map(lambda name: run(args.program, name, until), names)
+        under = shlex.split(args.under)
+        results = pool.map(lambda name: run(under, args.program, name, until), names)
         for name, (state, text) in zip(names, results):
             counts[state] += 1
             if state == "failed" and counts["failed"] <= SHOWN:

@@ -103,9 +103,8 @@ struct BiasRows {
   DL_DEVICE void operator()(std::int64_t i) const {
     const std::int64_t at = N * i, column = at - quotient(at, length) * length;
     Pack<float, N> values = y.template pack<N>(at);
-    const Pack<float, N> more = b.template pack<N>(column);
     DL_UNROLL
-    for (int k = 0; k < N; ++k) values.at[k] = f(values.at[k] + more.at[k]);
+    for (int k = 0; k < N; ++k) values.at[k] = f(values.at[k] + b[column + k]);
     y.template set_pack<N>(at, values);
   }
 };
@@ -115,7 +114,7 @@ void add_bias_and(Stream& stream, const Rows& rows, const F& f, const Reals& y,
                   const Reals& b) {
   constexpr int kAtOnce = 8;
   const std::int64_t n = rows.count * rows.length;
-  if (rows.length % kAtOnce == 0 && y.in_packs(kAtOnce) && b.in_packs(kAtOnce))
+  if (rows.length % kAtOnce == 0 && y.in_packs(kAtOnce))
     each(stream, n / kAtOnce, BiasRows<kAtOnce, F>{n, rows.length, f, y, b});
   else
     each(stream, n, BiasRows<1, F>{n, rows.length, f, y, b});

@@ -53,8 +53,10 @@ void CudaDevice::exact_matmul(View c, View a, bool transpose_a, View b,
   Product p = product_of(check_matmul(c, a, transpose_a, b, transpose_b),
                          transpose_a, transpose_b, 0);
   p.exact = true;
-  float* room =
-      stream_.scratch<float>(c.elements() + a.elements() + b.elements());
+  std::int64_t elements = 0;
+  for (const View& v : {c, a, b})
+    if (v.dtype != DType::kF32) elements += v.elements();
+  float* room = stream_.scratch<float>(elements);
   const auto as_floats = [&](const View& v) {
     if (v.dtype == DType::kF32) return v;
     const View wide{reinterpret_cast<std::byte*>(room), DType::kF32, v.shape};

@@ -35,7 +35,9 @@ void NcclSum::call(int lane, tensor::View mine, const char* what, const F& f) {
   if (given_up_)
     throw Error{Code::kUnavailable,
                 stream.name() + ": another GPU of this worker has failed"};
-  require(mine.dtype != tensor::DType::kI32, "a sum of integers");
+  require(
+      mine.dtype == tensor::DType::kF32 || mine.dtype == tensor::DType::kF64,
+      "a sum of another type");
   const auto type = mine.dtype == tensor::DType::kF64 ? ncclDouble : ncclFloat;
   const auto count = static_cast<std::size_t>(mine.elements());
   if (count == 0) return;

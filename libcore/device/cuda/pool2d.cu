@@ -62,7 +62,7 @@ class Places {
 // equals; a NaN before any number.
 template <int N>
 struct Maximum {
-  Windows windows;
+  PoolWindows windows;
   Reals y, x;
   Places chosen;
   DL_DEVICE void operator()(std::int64_t i) const {
@@ -108,7 +108,7 @@ struct MaximumSlope {
 
 template <int N>
 struct Average {
-  Windows windows;
+  PoolWindows windows;
   Reals y, x;
   int whole;  // what every window counts, or 0
   DL_DEVICE void operator()(std::int64_t i) const {
@@ -151,7 +151,7 @@ DL_DEVICE inline float power(float x, float p) {
 
 template <int N>
 struct Norm {
-  Windows windows;
+  PoolWindows windows;
   Reals y, x;
   Reals kept;  // y as it was before it was rounded, unless it is empty
   float p;
@@ -208,7 +208,7 @@ struct NormSlope {
 // Of windows that overlap: an input takes from all that have it.
 template <int N, class Slope>
 struct Gather {
-  Windows windows;
+  PoolWindows windows;
   Reals dx;
   Slope slope;
   DL_DEVICE void operator()(std::int64_t i) const {
@@ -227,7 +227,7 @@ struct Gather {
 // Of others: an output gives to all of its share.
 template <int N, class Slope>
 struct Spread {
-  Windows windows;
+  PoolWindows windows;
   Reals dx;
   Slope slope;
   DL_DEVICE void operator()(std::int64_t i) const {
@@ -250,7 +250,7 @@ int narrow(std::int64_t extent) {
   return static_cast<int>(extent);
 }
 
-Windows windows_of(const Pool3dSpec& s) {
+PoolWindows windows_of(const Pool3dSpec& s) {
   const auto axis = [&](int k, std::int64_t in, std::int64_t out) {
     return Axis{narrow(in), narrow(out), narrow(s.kernel[k]),
                 narrow(s.stride[k]), narrow(s.pad_begin[k])};
@@ -359,7 +359,7 @@ class CudaPool final : public tensor::Pool2d {
   Stream& stream_;
   Spec given_;
   std::int64_t max_batch_;
-  Windows windows_{};
+  PoolWindows windows_{};
   bool bytes_ = false, spreads_ = false;
   int whole_ = 0;
   float p_ = 0;

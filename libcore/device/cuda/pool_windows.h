@@ -48,7 +48,7 @@ struct Spot {
   std::int64_t c;
 };
 
-struct Windows {
+struct PoolWindows {
   Axis d, h, w;
   std::int64_t channels;
 

@@ -23,27 +23,27 @@ class Reals {
  public:
   Reals() = default;  // of nothing
   explicit Reals(const tensor::View& v)
-      : data_(v.data), halves_(v.dtype == tensor::DType::kBF16) {}
+      : data_(v.data), bytes_(v.dtype == tensor::DType::kBF16 ? 2 : 4) {}
   Reals(const float* floats)
       : data_(const_cast<std::byte*>(
             reinterpret_cast<const std::byte*>(floats))) {}
   Reals(Bfloat16* halves)
-      : data_(reinterpret_cast<std::byte*>(halves)), halves_(true) {}
+      : data_(reinterpret_cast<std::byte*>(halves)), bytes_(2) {}
 
   DL_BOTH bool empty() const { return data_ == nullptr; }
   void* data() const { return data_; }
-  bool halves() const { return halves_; }  // bfloat16
+  DL_BOTH bool halves() const { return bytes_ == 2; }  // bfloat16
   const float* floats() const {
-    require(!halves_, "bfloat16 where floats are wanted");
+    require(!halves(), "bfloat16 where floats are wanted");
     return reinterpret_cast<const float*>(data_);
   }
   DL_BOTH float operator[](std::int64_t i) const {
-    return halves_ ? float_of(reinterpret_cast<const Bfloat16*>(data_)[i])
-                   : reinterpret_cast<const float*>(data_)[i];
+    return halves() ? float_of(reinterpret_cast<const Bfloat16*>(data_)[i])
+                    : reinterpret_cast<const float*>(data_)[i];
   }
   // To the nearest that there is room for.
   DL_BOTH void set(std::int64_t i, float value) const {
-    if (halves_)
+    if (halves())
       reinterpret_cast<Bfloat16*>(data_)[i].bits =
           static_cast<std::uint16_t>(upper_half(value));
     else
@@ -63,7 +63,7 @@ class Reals {
   // The same as floats, of either kind.
   template <int N>
   DL_BOTH Pack<float, N> pack(std::int64_t i) const {
-    if (!halves_) return packed<float, N>(i);
+    if (!halves()) return packed<float, N>(i);
     const auto halves = packed<Bfloat16, N>(i);
     Pack<float, N> values;
     for (int k = 0; k < N; ++k) values.at[k] = float_of(halves.at[k]);
@@ -71,7 +71,7 @@ class Reals {
   }
   template <int N>
   DL_BOTH void set_pack(std::int64_t i, const Pack<float, N>& values) const {
-    if (!halves_) return set_packed(i, values);
+    if (!halves()) return set_packed(i, values);
     Pack<Bfloat16, N> halves;
     for (int k = 0; k < N; ++k)
       halves.at[k].bits = static_cast<std::uint16_t>(upper_half(values.at[k]));
@@ -80,24 +80,24 @@ class Reals {
   // Whether packs of N may begin at the first.
   bool in_packs(int n) const {
     return reinterpret_cast<std::uintptr_t>(data_) %
-               static_cast<std::uintptr_t>(n * (halves_ ? 2 : 4)) ==
+               static_cast<std::uintptr_t>(n * bytes_) ==
            0;
   }
   // What set() leaves of it.
   DL_BOTH float nearest(float value) const {
-    return halves_ ? float_of({static_cast<std::uint16_t>(upper_half(value))})
-                   : value;
+    return halves() ? float_of({static_cast<std::uint16_t>(upper_half(value))})
+                    : value;
   }
   // From the i-th on.
   DL_BOTH Reals operator+(std::int64_t i) const {
     Reals rest = *this;
-    rest.data_ += i * (halves_ ? 2 : 4);
+    rest.data_ += i * bytes_;
     return rest;
   }
 
  private:
   std::byte* data_ = nullptr;
-  bool halves_ = false;
+  std::int64_t bytes_ = 4;  // of a number; no gap, as graphs compare all bytes
 };
 
 // check.h's, of either kind.

@@ -8,8 +8,6 @@
 namespace dl::device::cuda {
 namespace {
 
-constexpr std::size_t kScratchBytes = std::size_t{16} << 20;
-
 [[noreturn]] void fail(int gpu, const std::string& why, const char* what) {
   throw Error{Code::kUnavailable,
               "cuda:" + std::to_string(gpu) + ": " + why + " (" + what + ")"};

@@ -95,13 +95,14 @@ class Stream {
     return reinterpret_cast<T*>(
         scratch_bytes(static_cast<std::size_t>(elements) * sizeof(T)));
   }
-  // So many are there without an allocation.
+  // So many are there from the start.
   template <class T>
   std::int64_t scratch_elements() const {
-    return static_cast<std::int64_t>(scratch_size_ / sizeof(T));
+    return static_cast<std::int64_t>(kScratchBytes / sizeof(T));
   }
 
  private:
+  static constexpr std::size_t kScratchBytes = std::size_t{16} << 20;
   std::byte* scratch_bytes(std::size_t bytes);
   void synchronize();
 

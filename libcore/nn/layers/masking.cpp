@@ -40,6 +40,11 @@ class Masking final : public Layer {
     else
       device_->upload_scaled(negative_, value, site.shift, site.scale);
     device_->scale(negative_, -1);
+    rounded_ = negative_;
+    if (device_->activations() != device_->real()) {
+      rounded_ = memory.allocate(all, device_->activations());
+      device_->copy(rounded_, negative_);
+    }
     which_ = memory.allocate(steps, DType::kI32);
     for (View* v : {&size_, &none_, &ones_, &mask_})
       *v = memory.allocate(steps);
@@ -52,7 +57,8 @@ class Masking final : public Layer {
     const tensor::Shape steps{x.shape[0], x.shape[1]};
     const View d = difference_.at(0, x.shape), size = size_.at(0, steps),
                which = which_.at(0, steps);
-    device_->copy(d, negative_.at(0, x.shape));
+    const View& negative = x.dtype == rounded_.dtype ? rounded_ : negative_;
+    device_->copy(d, negative.at(0, x.shape));
     device_->add(d, 1, flow.y);
     device_->dot_rows(size.reshaped({size.elements()}), as_rows(d), as_rows(d));
     // 1 where the size is larger than 0.
@@ -75,7 +81,7 @@ class Masking final : public Layer {
  private:
   tensor::Device* device_;
   bool clears_;
-  View negative_;  // of the value
+  View negative_, rounded_;  // of the value; as steps may be kept
   View difference_, which_, size_, none_, ones_, mask_, made_;
 };
 

@@ -212,6 +212,34 @@ TEST_CASE(
   }
 }
 
+// -999 is no bfloat16: looked for is what inputs become.
+TEST_CASE("padding is found on cuda in any precision") {
+  const NetworkConfig config = sequence("[6, 3]",
+                                        R"({"type": "masking", "value": -999},
+                   {"type": "lstm", "units": 5}, )" +
+                                            kOutput,
+                                        "");
+  Examples data = random_examples(config, 4, 1);
+  const auto features = data.features.as<double>();
+  for (std::size_t i = 0; i < features.size(); ++i)
+    if (i / 3 % 6 >= 2) features[i] = -999;
+  const auto loss = [&](Network& network) {
+    return network
+        .step(data.batch(), {}, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6)
+        .loss;
+  };
+  Network cpu = compile(config, 4, "cpu");
+  cpu.initialise();
+  const double found = loss(cpu);
+  for (const Precision precision : precisions()) {
+    CAPTURE(static_cast<int>(precision));
+    Network network(config, {}, 4, dl::device::open_lanes(gpu(), 1, precision),
+                    true);
+    network.initialise();
+    CHECK(loss(network) == Approx(found).epsilon(5e-3));
+  }
+}
+
 TEST_CASE("a network learns on cuda the same bits each time") {
   const Case& c = GENERATE(from_range(kMixed));
   CAPTURE(c.name);
