@@ -45,9 +45,11 @@ struct Pool3dSpec {
 };
 using Pool3d = Pool2d;
 
-// Images as volumes of depth 1: elements lie the same.
+// Images as volumes of depth 1: elements lie the same.  Volumes as they are.
 Conv3dSpec volume_of(const Conv2dSpec& spec);
 Pool3dSpec volume_of(const Pool2dSpec& spec);
+inline const Conv3dSpec& volume_of(const Conv3dSpec& spec) { return spec; }
+inline const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
 
 }  // namespace dl::tensor
 

@@ -223,10 +223,6 @@ using tensor::Pool3dSpec;
 using tensor::Pooling;
 using tensor::View;
 
-// The spec of volumes, which that of images is one of.
-const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
-using tensor::volume_of;
-
 template <typename Spec>
 class CpuPool final : public tensor::Pool2d {
  public:

@@ -1,4 +1,4 @@
-// Activations and their derivatives.
+// Activations, their derivatives, and biases before them.
 
 #include <cmath>
 

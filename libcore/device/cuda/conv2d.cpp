@@ -157,6 +157,19 @@ class GpuConv final : public tensor::Conv2d {
            reinterpret_cast<std::uintptr_t>(view.data) % kAligned == 0;
   }
 
+  // compute(), with what is not where it is to be used brought there and back.
+  template <class F>
+  void compute_in(const Tensors& used, const Tensors& tensors, Work work,
+                  const F& compute) {
+    const std::size_t result = result_of(work);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (i != result && used[i].data != tensors[i].data)
+        device_.copy(used[i], tensors[i]);
+    compute();
+    if (used[result].data != tensors[result].data)
+      device_.copy(tensors[result], used[result]);
+  }
+
   // What is of another type, or not aligned, is computed in scratch memory.
   void run(DnnPlan& plan, DType type, Work work, const Tensors& tensors,
            const View& bias) {
@@ -170,21 +183,17 @@ class GpuConv final : public tensor::Conv2d {
       if (!serves(view, type)) bytes += room_for(view);
     auto* room =
         dnn_.stream().scratch<std::byte>(static_cast<std::int64_t>(bytes));
-    std::array<void*, 4> places{};
-    const std::size_t result = result_of(work);
     Tensors used = tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      if (!serves(tensors[i], type)) {
-        used[i] = {room, type, tensors[i].shape};
-        room += room_for(tensors[i]);
-        if (i != result) device_.copy(used[i], tensors[i]);
-      }
-      places[i] = used[i].data;
+      if (serves(tensors[i], type)) continue;
+      used[i] = {room, type, tensors[i].shape};
+      room += room_for(tensors[i]);
     }
-    places[3] = bias.data;
-    plan.run({places.data(), bias.empty() ? 3U : 4U});
-    if (used[result].data != tensors[result].data)
-      device_.copy(tensors[result], used[result]);
+    compute_in(used, tensors, work, [&] {
+      std::array<void*, 4> places{used[0].data, used[1].data, used[2].data,
+                                  bias.data};
+      plan.run({places.data(), bias.empty() ? 3U : 4U});
+    });
   }
 
   // False: cuDNN cannot.
@@ -208,24 +217,21 @@ class GpuConv final : public tensor::Conv2d {
   void compute_exactly(Work work, const Tensors& tensors) {
     if (!exact_) exact_ = exact_conv(device_, spec_, max_batch_);
     Tensors used = tensors;
-    const std::size_t result = result_of(work);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].dtype == DType::kF32) continue;
       auto& room = rooms_[i];
       if (!room || room->view().elements() < tensors[i].elements())
         room = device_.allocate(tensors[i].shape);
       used[i] = room->view().at(0, tensors[i].shape);
-      if (i != result) device_.copy(used[i], tensors[i]);
     }
-    const auto& [x, w, y] = used;
-    if (work == Work::kBackwardData)
-      exact_->backward_data(x, y, w);
-    else if (work == Work::kBackwardWeights)
-      exact_->backward_weights(w, {}, x, y);
-    else
-      exact_->forward(y, x, w, {});
-    if (used[result].data != tensors[result].data)
-      device_.copy(tensors[result], used[result]);
+    compute_in(used, tensors, work, [&] {
+      if (work == Work::kBackwardData)
+        exact_->backward_data(used[0], used[2], used[1]);
+      else if (work == Work::kBackwardWeights)
+        exact_->backward_weights(used[1], {}, used[0], used[2]);
+      else
+        exact_->forward(used[2], used[0], used[1], {});
+    });
   }
 
   CudaDevice& device_;

@@ -128,10 +128,6 @@ bool is_sparse(const Axes& axes, int group_channels) {
   return part < 0.85 && group_channels >= 8;
 }
 
-// The spec of volumes, which that of images is one of.
-const Conv3dSpec& volume_of(const Conv3dSpec& spec) { return spec; }
-using tensor::volume_of;
-
 template <typename Spec>
 class ExactConv final : public tensor::Conv2d {
  public:

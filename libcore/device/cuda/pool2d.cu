@@ -263,10 +263,6 @@ constexpr int kPack = 4;                  // channels of a thread
 constexpr std::int64_t kByte = 256;       // different numbers
 constexpr std::int64_t kMostSpread = 64;  // more is too much for a thread
 
-// The spec of volumes, which that of images is one of.
-const Pool3dSpec& volume_of(const Pool3dSpec& spec) { return spec; }
-using tensor::volume_of;
-
 template <typename Spec>
 class CudaPool final : public tensor::Pool2d {
  public:

@@ -13,10 +13,6 @@ using tensor::Conv3dSpec;
 using tensor::DType;
 using tensor::View;
 
-// The spec of volumes, which that of images is one of.
-const Conv3dSpec& volume_of(const Conv3dSpec& spec) { return spec; }
-using tensor::volume_of;
-
 // Calls f(x, y, w) for each pair of an output pixel and a tap that lies inside
 // the input: x is the input pixel, y the output pixel, w the tap, each counted
 // from the start of its array.

@@ -30,6 +30,16 @@ bool renormalizes(GradientNormalization n) {
          n == GradientNormalization::kRenormalizeL2PerParameter;
 }
 
+// Of numbers, those of pieces begin to end - 1: each by itself is a call to a
+// GPU.
+void clear(tensor::Device& device, View numbers, std::size_t begin,
+           std::size_t end) {
+  if (begin == end) return;
+  device.fill(numbers.at(static_cast<std::int64_t>(begin),
+                         {static_cast<std::int64_t>(end - begin)}),
+              0);
+}
+
 }  // namespace
 
 UpdatePlan::UpdatePlan(const NetworkConfig& config, const Layout& layout,
@@ -175,16 +185,6 @@ std::size_t UpdatePlan::piece_at(std::int64_t element) const {
   return static_cast<std::size_t>(
       std::ranges::lower_bound(pieces_, element, {}, &Piece::begin) -
       pieces_.begin());
-}
-
-// Of numbers, those of pieces begin to end - 1: each by itself is a call to a
-// GPU.
-void UpdatePlan::clear(tensor::Device& device, View numbers, std::size_t begin,
-                       std::size_t end) {
-  if (begin == end) return;
-  device.fill(numbers.at(static_cast<std::int64_t>(begin),
-                         {static_cast<std::int64_t>(end - begin)}),
-              0);
 }
 
 // Of pieces side by side that are, all are looked at at once.

@@ -98,8 +98,6 @@ class UpdatePlan {
   void cut(const Layout& layout, const LaneGradients& gradients,
            std::int64_t piece);
   void count_trained();
-  void clear(tensor::Device& device, tensor::View numbers, std::size_t begin,
-             std::size_t end);
   bool only_checked(std::size_t piece) const;
   std::size_t piece_at(std::int64_t element) const;
   // Where in [first, last) of the pieces a lane's begin, lane() of them all.
