@@ -23,6 +23,7 @@ def work(endpoint, attempt, keys, threads, options, tools_folder):
     def task(_):
         from pyspark import BarrierTaskContext
         tools.fill_standard_files()
+        tools.forget_archives()
         context = BarrierTaskContext.get()
         rank, size = context.partitionId(), len(context.getTaskInfos())
         host = os.uname().nodename

@@ -4,14 +4,16 @@
       PYSPARK_PYTHON=.venv/spark/bin/python .venv/spark/bin/python \\
       tests/engines/spark/bench.py MNIST_DIR [ROUNDS]
 
-Prints minima of rounds that alternate, and the load.  Spark has been started, and its
-Python processes are there, when a clock begins to run.  Needs onnxruntime as well.
+Prints minima and medians of rounds that alternate, and the load.  Spark has been started,
+and its Python processes are there, when a clock begins to run; its JVM compiles for some
+rounds more.  Needs onnxruntime as well.
 """
 
 import gzip
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ import time
 import dl_spark
 from common import EXAMPLES, accuracy, session
 
-MNIST, ROUNDS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3
+MNIST, ROUNDS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 12
 EPOCHS = int(os.environ.get("EPOCHS", "1"))
 HERE = tempfile.mkdtemp(prefix="dl-spark-bench-")
 os.chdir(HERE)
@@ -43,11 +45,11 @@ def load(kind):
     return spark.read.parquet(f"{HERE}/{kind}").coalesce(2)
 
 
-def timed(what, action, best):
+def timed(what, action, times):
     start = time.monotonic()
     result = action()
-    best[what] = min(best.get(what, 1e9), time.monotonic() - start)
-    print(f"  {what}: {time.monotonic() - start:.2f} s, load {os.getloadavg()[0]:.1f}", flush=True)
+    times.setdefault(what, []).append(time.monotonic() - start)
+    print(f"  {what}: {times[what][-1]:.2f} s, load {os.getloadavg()[0]:.1f}", flush=True)
     return result
 
 
@@ -118,25 +120,28 @@ count = train.count()
 model, _ = in_spark()  # the first one starts processes
 right(dl_spark.predict(test, model))
 subprocess.run(["dl-export", model, "-o", "m.onnx"], check=True)
-best, scores = {}, {}
+times, scores = {}, {}
 for _ in range(ROUNDS):
-    timed("plain tools", plain, best)
-    model, _ = timed("dl_spark.fit", in_spark, best)
-    report = timed("dl_spark.evaluate, 10,000", lambda: dl_spark.evaluate(test, model), best)
+    timed("plain tools", plain, times)
+    model, _ = timed("dl_spark.fit", in_spark, times)
+    report = timed("dl_spark.evaluate, 10,000", lambda: dl_spark.evaluate(test, model), times)
     scores.setdefault("dl_spark", []).append(accuracy(report))
     shell(f"dl-preprocess idx {MNIST}/t10k-images*.gz {MNIST}/t10k-labels*.gz -o t10k.dls")
     said = subprocess.run(["dl-eval", "-q", "--json", "-m", "plain.safetensors", "t10k.dls"],
                           check=True, capture_output=True).stdout
     scores.setdefault("plain", []).append(accuracy(json.loads(said)))
     subprocess.run(["dl-export", model, "-o", "m.onnx"], check=True)
-    ours = timed("dl_spark.predict", lambda: right(dl_spark.predict(train, model)), best)
-    theirs = timed("ONNX Runtime, mapPartitions", lambda: right(onnx(False)), best)
-    arrow = timed("ONNX Runtime, mapInArrow", lambda: right(onnx(True)), best)
+    ours = timed("dl_spark.predict", lambda: right(dl_spark.predict(train, model)), times)
+    theirs = timed("ONNX Runtime, mapPartitions", lambda: right(onnx(False)), times)
+    arrow = timed("ONNX Runtime, mapInArrow", lambda: right(onnx(True)), times)
     print(f"  right: {ours}, {theirs}, {arrow} of {count}")
-for what, seconds in best.items():
-    print(f"{what}: {seconds:.2f} s" + (f", {count * (EPOCHS if 'fit' in what or 'plain' in what else 1) / seconds:.0f} examples/s"
-                                        if "evaluate" not in what else ""))
-print(f"fit / plain: {best['dl_spark.fit'] / best['plain tools']:.2f}")
+for what, all_of_it in times.items():
+    examples = count * (EPOCHS if what in ("plain tools", "dl_spark.fit") else 1)
+    least, middle = min(all_of_it), statistics.median(all_of_it)
+    print(f"{what}: {least:.2f} s, median {middle:.2f} s"
+          + (f", {examples / least:.0f} examples/s" if "evaluate" not in what else ""))
+for name, of in (("minima", min), ("medians", statistics.median)):
+    print(f"fit / plain, {name}: {of(times['dl_spark.fit']) / of(times['plain tools']):.2f}")
 print(f"accuracy: {scores}")
 spark.stop()
 shutil.rmtree(HERE, ignore_errors=True)

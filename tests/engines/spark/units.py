@@ -1,11 +1,13 @@
 """What of dl_spark needs no Spark."""
 
+import importlib.util
 import json
 import os
 import struct
 import subprocess
 import sys
 import unittest
+import zipfile
 
 import dl_spark
 from dl_spark import model as models
@@ -131,6 +133,24 @@ class Tools(unittest.TestCase):
             with open(f"dl-tools/dl-tools-9/bin/{name}", "w", encoding="utf-8"):
                 os.chmod(f"dl-tools/dl-tools-9/bin/{name}", 0o755)
         self.assertTrue(tools.find("dl-nothing").endswith("dl-tools-9/bin/dl-nothing"))
+
+    def test_archives(self):
+        paths = []
+        for name in ("pyspark.zip", "py4j-0-src.zip", "spark-core_2.13-4.jar", "users.zip"):
+            paths.append(os.path.abspath(name))
+            with zipfile.ZipFile(name, "w") as archive:
+                archive.writestr(f"of_{name[:5].replace('-', '_')}.py", "")
+        sys.path += paths
+        try:
+            for module in ("of_pyspa", "of_py4j_", "of_spark", "of_users"):
+                importlib.import_module(module)
+            self.assertLessEqual(set(paths), set(sys.path_importer_cache))
+            tools.forget_archives()
+            self.assertEqual([path for path in paths if path in sys.path_importer_cache],
+                             paths[3:])
+            self.assertIsNotNone(importlib.util.find_spec("of_pyspa"))
+        finally:
+            del sys.path[-len(paths):]
 
     def test_shared_folder(self):
         self.assertEqual(tools.shared_folder("file:///a/b"), "/a/b")
