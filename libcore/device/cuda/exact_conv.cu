@@ -212,16 +212,20 @@ class ExactConv final : public tensor::Conv2d {
     return groups_ > 1 && std::max(group_channels(), group_filters()) <= 8;
   }
 
-  // Numbers of elements are of 32 bits, with paddings as if they were there.
+  // Numbers of elements are of 32 bits: of inputs, with paddings as if they were
+  // there, and of outputs whose windows would begin in those.
   void check_extents(const Conv3dSpec& s) const {
     const std::int64_t taps = volume({s.kernel[0], s.kernel[1], s.kernel[2]});
-    const std::int64_t pixels =
-        volume({s.depth + s.pad_begin[0] + s.pad_end[0],
-                s.height + s.pad_begin[1] + s.pad_end[1],
-                s.width + s.pad_begin[2] + s.pad_end[2]});
+    const std::int64_t extents[] = {s.depth, s.height, s.width};
+    std::int64_t inputs = max_batch_, outputs = max_batch_;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int64_t padded = s.pad_begin[k] + extents[k] + s.pad_end[k];
+      inputs *= padded;
+      outputs *= padded / s.stride[k] + 1;
+    }
     const std::int64_t most =
-        std::max(max_batch_ * pixels * std::max(s.channels, s.filters),
-                 taps * s.channels * s.filters);
+        std::max({inputs * s.channels, outputs * s.filters,
+                  taps * s.channels * s.filters});
     if (most > std::numeric_limits<int>::max() || taps > 1 << 15)
       throw Error{Code::kUnavailable,
                   device_.name() +
