@@ -97,17 +97,20 @@ void EstimateRound::take(Member& member, const Message& message) {
     case Stage::kComputing:
       if (!(probed.compute > 0) || host.compute > 0) return;
       take_figures(host, probed);
-      if (--computing_ == 0) begin_exchange();
-      return;
+      break;
     case Stage::kExchanging:
-      if (!probed.load.empty())
-        return ask(member, Probe{0, probed.load, false});
-      if (!(probed.whole > 0)) return;
+      if (!answers(member, probed)) return;
       host.exchange = std::max(
           probed.whole - host.compute - host.encode - host.decode, 0.0);
-      if (--computing_ > 0) return;
-      stage_ = Stage::kLines;
-      return next_line();
+      break;
+    case Stage::kAlone:
+      if (!answers(member, probed)) return;
+      host.sync_alone = probed.whole;
+      break;
+    case Stage::kPair:
+      if (!answers(member, probed)) return;
+      host.sync_pair = probed.whole;
+      break;
     case Stage::kLines:
       if (member.number == current_)
         take_echo(host, monotonic_seconds() - asked_);
@@ -115,6 +118,14 @@ void EstimateRound::take(Member& member, const Message& message) {
     case Stage::kDone:
       return;
   }
+  if (--computing_ == 0)
+    begin(static_cast<Stage>(static_cast<int>(stage_) + 1));
+}
+
+bool EstimateRound::answers(Member& member, const Probed& probed) {
+  if (!probed.load.empty() && probed.answer)
+    ask(member, Probe{0, probed.load, false});
+  return probed.load.empty() && probed.whole > 0;
 }
 
 void EstimateRound::take_figures(HostFigures& host, const Probed& probed) {
@@ -127,16 +138,22 @@ void EstimateRound::take_figures(HostFigures& host, const Probed& probed) {
   host.decode = probed.decode;
   host.update_bytes = static_cast<double>(probed.update_bytes);
   host.round = probed.round;
-  host.step = probed.step;
   host.delta_bytes = static_cast<double>(probed.delta_bytes);
 }
 
-void EstimateRound::begin_exchange() {
-  stage_ = Stage::kExchanging;
+void EstimateRound::begin(Stage stage) {
+  stage_ = stage;
+  if (stage == Stage::kLines) return next_line();
   computing_ = hosts_.size();
-  for (const auto& [number, host] : hosts_)
-    ask(*context_.members.find(number),
-        Probe{kBatches, std::vector<std::byte>(load_of(host))});
+  for (const auto& [number, host] : hosts_) {
+    Probe probe;
+    probe.batches = kBatches;
+    if (stage == Stage::kExchanging)
+      probe.load.resize(load_of(host));
+    else
+      probe.hosts = stage == Stage::kAlone ? 1 : 2;
+    ask(*context_.members.find(number), probe);
+  }
 }
 
 void EstimateRound::begin_trips(Trip trip, std::size_t load) {

@@ -1,10 +1,11 @@
 // Instead of training: measures workers and their lines for an Estimate.
 //
-// All workers compute at the same time, as they would in training, and again
-// with messages as long as their updates to the master and back; and then each
-// has its line measured, one after the other: messages as long as updates,
-// alone and in a row, what a round of averaging sends, and the pieces of a
-// gradient go there and back.
+// All workers compute at the same time, as they would in training, again with
+// messages as long as their updates to the master and back, and take steps of
+// sync, in which the master echoes what would come of others; and then each has
+// its line measured, one after the other: messages as long as updates, alone
+// and in a row, what a round of averaging sends, and the pieces of a gradient
+// go there and back.
 
 #ifndef DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
@@ -35,12 +36,14 @@ class EstimateRound : public Phase {
   data::Epoch& order() override { return order_; }
 
  private:
-  enum class Stage { kComputing, kExchanging, kLines, kDone };
+  enum class Stage { kComputing, kExchanging, kAlone, kPair, kLines, kDone };
   enum class Trip { kShort, kMany, kLong, kGradient };
 
   void ask(Member& member, const Probe& probe);
   void take_figures(HostFigures& host, const Probed& probed);
-  void begin_exchange();
+  void begin(Stage stage);
+  // Whether it is an answer to what the stage asked for, and no load.
+  bool answers(Member& member, const Probed& probed);
   void begin_trips(Trip trip, std::size_t load);
   void ask_trip();
   void take_echo(HostFigures& host, double seconds);

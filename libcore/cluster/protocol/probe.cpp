@@ -23,15 +23,16 @@ Slowest read_slowest(const JsonView& json) {
 }  // namespace
 
 Message Probe::to_message() const {
-  return {
-      MessageType::kProbe, {{"batches", batches}, {"answer", answer}}, {load}};
+  return {MessageType::kProbe,
+          {{"batches", batches}, {"answer", answer}, {"hosts", hosts}},
+          {load}};
 }
 
 Probe Probe::from_message(const Message& message) {
-  const JsonView body =
-      open_body(message, MessageType::kProbe, 1, {"batches", "answer"});
+  const JsonView body = open_body(message, MessageType::kProbe, 1,
+                                  {"batches", "answer", "hosts"});
   return {body.at("batches").integer(0, kMostBatches), message.blobs[0],
-          body.at("answer").boolean()};
+          body.at("answer").boolean(), body.at("hosts").integer(0, 2)};
 }
 
 Message Probed::to_message() const {
@@ -44,10 +45,10 @@ Message Probed::to_message() const {
            {"whole", whole},
            {"update_bytes", update_bytes},
            {"round", round},
-           {"step", step},
            {"delta_bytes", delta_bytes},
            {"slowest", slowest},
-           {"slowest_round", slowest_round}},
+           {"slowest_round", slowest_round},
+           {"answer", answer}},
           {load}};
 }
 
@@ -55,8 +56,8 @@ Probed Probed::from_message(const Message& message) {
   const JsonView body =
       open_body(message, MessageType::kProbed, 1,
                 {"compute", "compute_from", "compute_to", "encode", "decode",
-                 "whole", "update_bytes", "round", "step", "delta_bytes",
-                 "slowest", "slowest_round"});
+                 "whole", "update_bytes", "round", "delta_bytes", "slowest",
+                 "slowest_round", "answer"});
   Probed probed;
   probed.compute = at_least_zero(body.at("compute"));
   probed.compute_from = at_least_zero(body.at("compute_from"));
@@ -66,10 +67,10 @@ Probed Probed::from_message(const Message& message) {
   probed.whole = at_least_zero(body.at("whole"));
   probed.update_bytes = count_of(body, "update_bytes");
   probed.round = at_least_zero(body.at("round"));
-  probed.step = at_least_zero(body.at("step"));
   probed.delta_bytes = count_of(body, "delta_bytes");
   probed.slowest = read_slowest(body.at("slowest"));
   probed.slowest_round = read_slowest(body.at("slowest_round"));
+  probed.answer = body.at("answer").boolean();
   probed.load = message.blobs[0];
   return probed;
 }

@@ -15,11 +15,13 @@ namespace dl::cluster {
 
 // master -> worker.  batches > 0: train on as many mini-batches and say what
 // they take; with a load, send it after each, for the master to send it back.
+// With hosts, take steps of sync instead, as the only host or as one of two.
 // 0: send the load back, if an answer is wanted.
 struct Probe {
   std::int64_t batches = 0;
   std::vector<std::byte> load;
   bool answer = true;
+  std::int64_t hosts = 0;  // 0, 1 or 2
 
   Message to_message() const;
   static Probe from_message(const Message& message);
@@ -36,12 +38,12 @@ struct Probed {
   double encode = 0, decode = 0;
   double whole = 0;  // a mini-batch with all that was done between two
   std::int64_t update_bytes = 0;
-  // Beside computing: a round of averaging, whose replicas send so many bytes,
-  // and a step of sync.
-  double round = 0, step = 0;
+  // Beside computing, a round of averaging, whose replicas send so many bytes.
+  double round = 0;
   std::int64_t delta_bytes = 0;
   Slowest slowest{}, slowest_round{};  // of a mini-batch, of --frequency ones
   std::vector<std::byte> load;
+  bool answer = true;  // the load is to come back
 
   Message to_message() const;
   static Probed from_message(const Message& message);

@@ -28,7 +28,8 @@ HostFigures typical(const std::vector<HostFigures>& hosts) {
     mean.decode += host.decode / n;
     mean.update_bytes += host.update_bytes / n;
     mean.round += host.round / n;
-    mean.step += host.step / n;
+    mean.sync_alone += host.sync_alone / n;
+    mean.sync_pair += host.sync_pair / n;
     mean.delta_bytes += host.delta_bytes / n;
     mean.bandwidth = std::min(mean.bandwidth, host.bandwidth);
     mean.exchange += host.exchange / n;
@@ -92,34 +93,36 @@ double round_bytes(const Estimate& estimate, std::int64_t workers,
 // master too; of the rest its part goes out and the average comes in.
 double sync_pieces(std::int64_t workers) {
   const auto n = static_cast<double>(workers);
-  return workers == 1 ? 1 : (4 * n - 3) / (2 * n);
+  return (4 * n - 3) / (2 * n);
 }
 
-bool master_averages(std::int64_t workers) {
-  return workers == 1 || std::cmp_greater(workers, kMostParties);
+// Without parties the master sums.
+bool are_parties(std::int64_t workers) {
+  return workers > 1 && std::cmp_less_equal(workers, kMostParties);
 }
 
-// Bytes of that which pass one after the other; those of a line go both ways at
-// once.
+// Of a gradient's bytes and of those of all workers, what passes one after the
+// other; those of a line go both ways at once.
 double sync_bytes(const Estimate& estimate, std::int64_t workers) {
   const double gradient = 4 * static_cast<double>(estimate.parameters);
-  return std::cmp_greater(workers, kMostParties)
-             ? round_bytes(estimate, workers, gradient)
-             : sync_pieces(workers) * gradient;
+  return are_parties(workers) ? sync_pieces(workers) * gradient
+                              : round_bytes(estimate, workers, gradient);
 }
 
 double sync_lines(const Estimate& estimate, const HostFigures& host,
                   std::int64_t workers) {
-  return std::cmp_greater(workers, kMostParties)
-             ? sync_bytes(estimate, workers) / host.bandwidth
-             : sync_pieces(workers) * host.gradient;
+  return are_parties(workers) ? sync_pieces(workers) * host.gradient
+                              : sync_bytes(estimate, workers) / host.bandwidth;
 }
 
-// Without the lines, but for there and back, to those who average and to the
-// master.
-double sync_compute(const HostFigures& host, std::int64_t workers) {
-  return of_slowest(host.slowest, workers) + host.step +
-         (master_averages(workers) ? 1 : 2) * host.round_trip;
+// What was rehearsed, with other lines and the slowest of so many.
+double sync_seconds(const Estimate& estimate, const HostFigures& host,
+                    std::int64_t workers) {
+  const bool parties = are_parties(workers);
+  return (parties ? host.sync_pair : host.sync_alone) +
+         of_slowest(host.slowest, workers) - host.slowest[0] +
+         sync_lines(estimate, host, workers) -
+         sync_lines(estimate, host, parties ? 2 : 1);
 }
 
 // Seconds a mini-batch of each host.
@@ -140,7 +143,7 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
              static_cast<double>(s.frequency);
     }
     case Mode::kSync:
-      return sync_compute(host, workers) + sync_lines(estimate, host, workers);
+      return sync_seconds(estimate, host, workers);
   }
   return host.compute;
 }
@@ -181,7 +184,10 @@ double Estimate::break_even(std::int64_t workers) const {
   const double dense = sync_bytes(*this, workers);
   if (!(dense > sharing_bytes(*this, workers))) return 0;
   // What a step of sharing takes more, but for the lines.
-  const double cost = sharing_compute(host, n) - sync_compute(host, workers);
+  const double cost =
+      sharing_compute(host, n) - std::max(sync_seconds(*this, host, workers) -
+                                              sync_lines(*this, host, workers),
+                                          of_slowest(host.slowest, workers));
   return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
 }
 
@@ -282,8 +288,9 @@ Json Estimate::to_json() const {
                         {"update_bytes", host.update_bytes},
                         {"delta_bytes", host.delta_bytes},
                         {"round", host.round},
-                        {"step", host.step},
                         {"exchange", host.exchange},
+                        {"sync_alone", host.sync_alone},
+                        {"sync_pair", host.sync_pair},
                         {"bandwidth", host.bandwidth},
                         {"gradient", host.gradient},
                         {"round_trip", host.round_trip},

@@ -17,12 +17,12 @@
 //              pass one after the other: in a star twice what each replica
 //              sends; in a tree sums of eight on each level, and on the way
 //              down the fan-out times one
-//   sync       C(N) + S + (4 N - 3) / 2 N Y + 2 L: pieces of gradients go to
-//              whom averages them, and averages to all, and to the master, with
-//              S seconds of copying and the updater's step, and Y for all
-//              pieces there and back; one host C + S + Y + L, as the master
-//              averages; from 65 hosts on as averaging, with 4 M bytes of a
-//              replica
+//   sync       S2 + C(N) - C + ((4 N - 3) / 2 N - 5 / 4) Y: pieces of gradients
+//              go to whom averages them, and averages to all, and to the
+//              master; S2 is a whole step of one of two such hosts, and Y for
+//              all pieces there and back; one host S1, a step in which the
+//              master averages; from 65 hosts on S1 + C(N) - C, and what passes
+//              one after the other as in averaging, with 4 M bytes of a replica
 //
 // all in seconds a mini-batch of each host.
 
@@ -50,8 +50,9 @@ struct HostFigures {
   double update_bytes = 0;                  // coded
   double delta_bytes = 0;   // what a replica sends in a round of averaging
   double round = 0;         // coding that, and what comes back
-  double step = 0;          // sync: what is done beside the mini-batch
   double exchange = 0;      // what sending it and the answer add to that
+  double sync_alone = 0;    // a step of sync, of one host
+  double sync_pair = 0;     // ... of each of two, which are as fast
   double bandwidth = 0;     // bytes/s to and from the master
   double gradient = 0;      // its pieces there and back, beside round_trip
   double round_trip = 0;    // of an update

@@ -1,14 +1,12 @@
 #include "libcore/cluster/worker/rehearsal.h"
 
-#include <iterator>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
-#include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/cluster/worker/slot_keeper.h"
-#include "libcore/cluster/worker/sync_keeper.h"
 #include "libcore/exchange/average.h"
 #include "libcore/nn/update/host_updater.h"
 
@@ -126,41 +124,91 @@ RoundRehearsed rehearse_round(Replica& replica,
   return rehearsed;
 }
 
-double rehearse_step(Replica& replica, const nn::NetworkConfig& network,
-                     int threads, double seconds) {
+namespace {
+
+// Where a step finds them, and in `apart` where that is not the host's memory.
+std::span<float> parameters_of(Replica& replica, std::vector<float>& apart) {
+  const std::span<float> here = replica.parameters_in_place();
+  if (!here.empty()) return here;
+  return apart = replica.parameters();
+}
+
+std::vector<std::byte> bytes_of(std::span<const float> values) {
+  const auto bytes = std::as_bytes(values);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<float> floats_of(const std::vector<std::byte>& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+}  // namespace
+
+SyncRehearsal::SyncRehearsal(Replica& replica, const nn::NetworkConfig& network,
+                             int threads, bool alone, Send send)
+    : replica_(replica),
+      alone_(alone),
+      send_(std::move(send)),
+      keeper_(network, threads, parameters_of(replica, apart_)) {
   State state = state_of(replica);
+  pieces_ = pieces_of(state.parameters.size(), 1);
   state.updater_state.resize(
       nn::HostUpdater(network, threads).state_elements());
-  std::vector<float> apart;
-  std::span<float> parameters = replica.parameters_in_place();
-  if (parameters.empty()) parameters = apart = replica.parameters();
-  SyncKeeper keeper(network, threads, parameters);
-  keeper.take(std::move(state));
-  std::uint64_t version = 0;
-  return mean_seconds(seconds, [&] {
-    Part part;
-    const std::span<const float> update = replica.update();
-    part.values.assign(update.begin(), update.end());
-    const std::vector<float> statistics = replica.statistics();
-    part.values.insert(part.values.end(), statistics.begin(), statistics.end());
-    Message message = part.to_message();
-    // As one of two, it averages half of what both found.
-    const std::vector<float> values = std::move(part.values);
-    const auto half = values.begin() + std::ssize(values) / 2;
-    const auto count = static_cast<std::size_t>(half - values.begin());
-    exchange::Average sums(2, count);
-    sums.put(0, {values.begin(), half}, 1);
-    sums.put(1, {values.begin(), half}, 1);
-    Mean mean;
-    mean.values = sums.result();
-    static_cast<void>(mean.to_message());
-    Round round;
-    round.version = ++version;
-    round.held = true;
-    round.pieces = std::move(message.blobs);
-    keeper.take(round);
-    if (!apart.empty()) replica.set_parameters(apart);
-  });
+  keeper_.take(std::move(state));
+  round_.held = true;
+}
+
+// One who is alone sends all at once, when it is there.
+std::size_t SyncRehearsal::compute(const nn::Batch& batch,
+                                   const nn::Position& at) {
+  given_ = 0;
+  own_.clear();
+  round_.pieces.clear();
+  if (replica_.network().segments() > 1) {
+    replica_.compute(batch, at);  // is not for sync
+    give(0, replica_.update());
+  } else {
+    replica_.gradient(
+        batch, at, [&](double, std::size_t from, std::span<const float> found) {
+          if (!alone_ || from == 0) give(from, found);
+        });
+  }
+  return given_;
+}
+
+// Of two, each averages every second piece.
+void SyncRehearsal::give(std::size_t from, std::span<const float> found) {
+  for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
+    const Piece& piece = pieces_[given_];
+    const auto values = found.subspan(piece.first - from, piece.count);
+    send_(bytes_of(values), true);
+    if (!alone_ && given_ % 2 == 0)
+      own_.emplace_back(values.begin(), values.end());
+  }
+}
+
+void SyncRehearsal::take(std::vector<std::byte> echo) {
+  const std::size_t index = round_.pieces.size();
+  if (index >= given_ || echo.size() != pieces_[index].count * sizeof(float))
+    throw Error{Code::kProtocol, "an echo of something else"};
+  if (!alone_ && index % 2 == 0) {
+    // What was sent is taken for the average that the master gets.
+    exchange::Average sums(2, pieces_[index].count);
+    sums.put(0, std::move(own_[index / 2]), 1);
+    sums.put(1, floats_of(echo), 1);
+    echo = bytes_of(sums.result());
+    send_(echo, false);
+  }
+  round_.pieces.push_back(std::move(echo));
+  if (round_.pieces.size() == given_) step();
+}
+
+void SyncRehearsal::step() {
+  ++round_.version;
+  keeper_.take(round_);
+  if (!apart_.empty()) replica_.set_parameters(apart_);
 }
 
 }  // namespace dl::cluster

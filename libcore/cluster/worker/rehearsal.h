@@ -1,11 +1,12 @@
 // What an exchange has a worker do beside computing, in each mode, without a
-// master and timed: for Probed.  Times are seconds, means.
+// run: for Probed.  Times are seconds, means.
 
 #ifndef DL_LIBCORE_CLUSTER_WORKER_REHEARSAL_H_
 #define DL_LIBCORE_CLUSTER_WORKER_REHEARSAL_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,8 +14,10 @@
 #include "libcore/cluster/protocol/message_sharing.h"
 #include "libcore/cluster/settings/averaging_settings.h"
 #include "libcore/cluster/settings/sharing_settings.h"
+#include "libcore/cluster/tree/pieces.h"
 #include "libcore/cluster/worker/replica.h"
 #include "libcore/cluster/worker/shared_parameters.h"
+#include "libcore/cluster/worker/sync_keeper.h"
 #include "libcore/cluster/worker/update_coder.h"
 #include "libcore/nn/config/config.h"
 
@@ -60,10 +63,38 @@ RoundRehearsed rehearse_round(Replica& replica,
                               const AveragingSettings& settings,
                               double seconds);
 
-// Likewise a step of sync, from the update that the replica has.  network: with
-// the updaters that take it, in so many threads.
-double rehearse_step(Replica& replica, const nn::NetworkConfig& network,
-                     int threads, double seconds);
+// Does in a step of sync what a worker does, as the only host or as one of two,
+// where the master's echoes are what the other one and the master send.
+class SyncRehearsal {
+ public:
+  // Takes a piece to the master, for an echo or for none.
+  using Send = std::function<void(std::vector<std::byte>, bool answer)>;
+
+  // The replica outlives it, and is moved by it.  network: with the updaters
+  // that take the step, in so many threads.
+  SyncRehearsal(Replica& replica, const nn::NetworkConfig& network, int threads,
+                bool alone, Send send);
+
+  // Computes a gradient; returns how many echoes there will be.
+  std::size_t compute(const nn::Batch& batch, const nn::Position& at);
+  // The next one; the last one ends the step.  Throws Error: kProtocol, it is
+  // of another length than what was sent.
+  void take(std::vector<std::byte> echo);
+
+ private:
+  void give(std::size_t from, std::span<const float> found);
+  void step();
+
+  Replica& replica_;
+  const bool alone_;
+  const Send send_;
+  std::vector<float> apart_;  // parameters that are not in host memory
+  SyncKeeper keeper_;
+  std::vector<Piece> pieces_;
+  std::vector<std::vector<float>> own_;  // of the pieces that are averaged here
+  std::size_t given_ = 0;
+  Round round_;
+};
 
 }  // namespace dl::cluster
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -61,8 +62,12 @@ class Trainer {
   bool can_step();
   void step();
   void probe(const Probe& probe);
-  void exchange(const std::vector<std::byte>& load, std::int64_t& under_way);
-  void await_echo(std::int64_t& under_way);
+  void probe_sharing(const Probe& probe);
+  void probe_sync(const Probe& probe);
+  void repeat(std::int64_t batches,
+              const std::function<double(std::int64_t)>& mini_batch);
+  void send_load(std::vector<std::byte> load, bool answer);
+  std::vector<std::byte> await_echo();
   void step_training(Work& work, const LoadedBatch& batch);
   void give_back(const std::string& why, const BadRecord* bad);
   void step_evaluation(Work& work, const LoadedBatch& batch);

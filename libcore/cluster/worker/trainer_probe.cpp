@@ -40,34 +40,54 @@ double quantile(std::vector<double>& values, double part) {
 
 }  // namespace
 
-// As an update goes out, and the master's answer is waited for.
-void Trainer::exchange(const std::vector<std::byte>& load,
-                       std::int64_t& under_way) {
-  Probed echo;
-  echo.load = load;
-  mail_.outbox.push(echo.to_message());
-  ++under_way;
-  while (under_way >= settings_.sharing.in_flight) await_echo(under_way);
+void Trainer::send_load(std::vector<std::byte> load, bool answer) {
+  Probed probed;
+  probed.load = std::move(load);
+  probed.answer = answer;
+  mail_.outbox.push(probed.to_message());
 }
 
-void Trainer::await_echo(std::int64_t& under_way) {
-  const auto delivered = mail_.inbox.pop(true);
-  if (!delivered && !mail_.leaving) return;
+std::vector<std::byte> Trainer::await_echo() {
+  auto delivered = mail_.inbox.pop(true);
+  while (!delivered && !mail_.leaving) delivered = mail_.inbox.pop(true);
   if (!delivered || delivered->message.type != MessageType::kProbe)
     throw OutOfStep{"a measurement that broke off"};
-  --under_way;
+  return Probe::from_message(delivered->message).load;
+}
+
+// Calls mini_batch(index) again and again, which takes the next one from the
+// loader, and returns seconds: these are to be enough.
+void Trainer::repeat(std::int64_t least,
+                     const std::function<double(std::int64_t)>& mini_batch) {
+  const std::int64_t batches = loader_->batches(false, {});
+  std::int64_t queued = 0;
+  double counted = 0;  // seconds, of mini-batches that count
+  for (std::int64_t i = 0; i < kWarmUp + least || counted < kLongEnough; ++i) {
+    // The next one is read while one is computed, as in training.
+    for (; queued < i + 2; ++queued)
+      loader_->add({false, 0, queued % batches, 1});
+    const double seconds = mini_batch(i);
+    ++mail_.progress;
+    if (i >= kWarmUp) counted += seconds;
+  }
+  loader_->drop();
 }
 
 void Trainer::probe(const Probe& probe) {
-  Probed answer;
   if (probe.batches == 0) {
-    if (!probe.answer) return;
-    answer.load = probe.load;
-    return mail_.outbox.push(answer.to_message());
+    if (probe.answer) send_load(probe.load, true);
+    return;
   }
+  learner_->replica().network().initialise();  // the master sends no parameters
+  if (probe.hosts == 0)
+    probe_sharing(probe);
+  else
+    probe_sync(probe);
+}
+
+// And what is beside computing in sharing and in averaging.
+void Trainer::probe_sharing(const Probe& probe) {
   Replica& replica = learner_->replica();
-  replica.network().initialise();  // the master sends no parameters for this
-  const std::int64_t batches = loader_->batches(false, {});
   SharingSettings sharing = settings_.sharing;
   sharing.warmup = 0;  // what an update takes once it is over
   const bool gradients =
@@ -75,16 +95,11 @@ void Trainer::probe(const Probe& probe) {
   SharingRehearsal codec(replica, sharing, gradients ? kSmallStep : 1);
   std::vector<double> compute;
   std::span<const float> update;
-  std::int64_t queued = 0, under_way = 0;
-  double counted = 0;  // seconds, of mini-batches that count
+  std::int64_t under_way = 0;
   // Trained on, as updates of parameters that stand still are all alike.  All
   // time counts: a host that has spent its share of a core pauses anywhere.
   double since = monotonic_seconds(), begin = since;
-  for (std::int64_t i = 0; i < kWarmUp + probe.batches || counted < kLongEnough;
-       ++i) {
-    // The next one is read while one is computed, as in training.
-    for (; queued < i + 2; ++queued)
-      loader_->add({false, 0, queued % batches, 1});
+  repeat(probe.batches, [&](std::int64_t i) {
     const double before = codec.begin();
     const LoadedBatch& batch = loader_->next();
     replica.compute(replica.network().batch_of(batch.set),
@@ -92,18 +107,21 @@ void Trainer::probe(const Probe& probe) {
     if (!codec.on_device()) update = replica.update();
     const double seconds = monotonic_seconds() - since - before;
     codec.run(update);
-    if (!probe.load.empty()) exchange(probe.load, under_way);
+    // As an update goes out, and the master's answer is waited for.
+    if (!probe.load.empty()) {
+      send_load(probe.load, true);
+      for (++under_way; under_way >= settings_.sharing.in_flight; --under_way)
+        await_echo();
+    }
     since = monotonic_seconds();
-    ++mail_.progress;
     if (i + 1 == kWarmUp) begin = since;
-    if (i < kWarmUp) continue;
-    compute.push_back(seconds);
-    counted += seconds;
-  }
+    if (i >= kWarmUp) compute.push_back(seconds);
+    return seconds;
+  });
+  Probed answer;
   answer.whole = (since - begin) / static_cast<double>(compute.size());
-  loader_->drop();
   // Nothing of this one may be taken for an answer to the next.
-  while (under_way > 0) await_echo(under_way);
+  for (; under_way > 0; --under_way) await_echo();
   codec.encode.erase(codec.encode.begin(), codec.encode.begin() + kWarmUp);
   codec.decode.erase(codec.decode.begin(), codec.decode.begin() + kWarmUp);
   answer.slowest = slowest_of(compute);
@@ -119,9 +137,33 @@ void Trainer::probe(const Probe& probe) {
       rehearse_round(replica, settings_.averaging, kLongRehearsal);
   answer.round = round.seconds;
   answer.delta_bytes = round.bytes;
-  answer.step = rehearse_step(
+  mail_.outbox.push(answer.to_message());
+}
+
+void Trainer::probe_sync(const Probe& probe) {
+  Replica& replica = learner_->replica();
+  SyncRehearsal rehearsal(
       replica, nn::parse_network(dump_json(known_[0]), "the network"),
-      options_.threads, kLongRehearsal);
+      options_.threads, probe.hosts == 1,
+      [this](std::vector<std::byte> piece, bool answer) {
+        send_load(std::move(piece), answer);
+      });
+  double since = monotonic_seconds(), begin = since;
+  std::int64_t steps = 0;
+  repeat(probe.batches, [&](std::int64_t i) {
+    const LoadedBatch& batch = loader_->next();
+    std::size_t echoes =
+        rehearsal.compute(replica.network().batch_of(batch.set),
+                          {i, 0, static_cast<std::uint64_t>(i)});
+    for (; echoes > 0; --echoes) rehearsal.take(await_echo());
+    const double now = monotonic_seconds(), seconds = now - since;
+    since = now;
+    if (i + 1 == kWarmUp) begin = since;
+    if (i >= kWarmUp) ++steps;
+    return seconds;
+  });
+  Probed answer;
+  answer.whole = (since - begin) / static_cast<double>(steps);
   mail_.outbox.push(answer.to_message());
 }
 

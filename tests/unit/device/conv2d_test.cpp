@@ -518,25 +518,6 @@ TEST_CASE("a convolution's backward_data is a transposed one, by itself") {
   }
 }
 
-TEST_CASE("a convolution that strides takes batches of its own extents") {
-  const Conv2dSpec s{.height = 16,
-                     .width = 16,
-                     .channels = 1,
-                     .filters = 64,
-                     .kernel = {8, 8},
-                     .stride = {8, 8}};
-  // As many that one for every pixel of every filter would be too many.
-  constexpr std::int64_t kBatch = (std::int64_t{1} << 17) + 1;
-  check_like_reference(
-      [&](Lab& lab) {
-        Arrays a(lab, s, 2);
-        const View y = lab.blank(a.dy.shape);
-        lab.device().conv2d(s, kBatch)->forward(y, a.x, a.w, a.b);
-        return lab.get(y);
-      },
-      4e-6);
-}
-
 TEST_CASE("a convolution's arrays may begin at any number") {
   const Conv2dSpec s{.height = 6,
                      .width = 5,

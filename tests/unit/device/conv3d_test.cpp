@@ -208,6 +208,26 @@ TEST_CASE("cpu convolution of volumes agrees with the reference") {
     }
 }
 
+TEST_CASE("a convolution that strides takes batches of its own extents") {
+  const Conv3dSpec s{.depth = 1,
+                     .height = 16,
+                     .width = 16,
+                     .channels = 1,
+                     .filters = 64,
+                     .kernel = {1, 8, 8},
+                     .stride = {1, 8, 8}};
+  // As many that one for every pixel of every filter would be too many.
+  constexpr std::int64_t kBatch = (std::int64_t{1} << 17) + 1;
+  check_like_reference(
+      [&](Lab& lab) {
+        const View y = lab.blank(y_shape(s, 2));
+        lab.device().conv3d(s, kBatch)->forward(y, lab.random(x_shape(s, 2), 1),
+                                                lab.random(w_shape(s), 2), {});
+        return lab.get(y);
+      },
+      4e-6);
+}
+
 TEST_CASE("pooling of volumes agrees with the reference") {
   for (Pool3dSpec s : kPools)
     for (const Pooling kind :

@@ -58,19 +58,18 @@ std::vector<Wrong> always_wrong() {
   unknown.lease = 1'000'000;
   Fault fault;
   fault.lease = 1'000'000;
-  return {
-      wrong("a second Ready", second),
-      wrong("a feed that is ahead", ahead),
-      wrong("a record of no shard", Fetch{false, 7, 0}),
-      wrong("a record that is not there", Fetch{false, 0, 7}),
-      wrong("held-out data", Fetch{true, 0, 0}),
-      wrong("nobody told it to listen", Listening{"tcp://a:1"}),
-      wrong("it has no parent", Fed{1, 0, 0, ""}),
-      wrong("a lease of nobody, done", unknown),
-      wrong("a lease of nobody, faulty", fault),
-      wrong("a measurement", Probed{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, {}, {}, {}}),
-      wrong("what a master sends", Stop{}),
-      wrong("what a worker sends another", Attach{})};
+  return {wrong("a second Ready", second),
+          wrong("a feed that is ahead", ahead),
+          wrong("a record of no shard", Fetch{false, 7, 0}),
+          wrong("a record that is not there", Fetch{false, 0, 7}),
+          wrong("held-out data", Fetch{true, 0, 0}),
+          wrong("nobody told it to listen", Listening{"tcp://a:1"}),
+          wrong("it has no parent", Fed{1, 0, 0, ""}),
+          wrong("a lease of nobody, done", unknown),
+          wrong("a lease of nobody, faulty", fault),
+          wrong("a measurement", Probed{1, 1, 1, 1, 1, 1, 1, 1, 1, {}, {}, {}}),
+          wrong("what a master sends", Stop{}),
+          wrong("what a worker sends another", Attach{})};
 }
 
 }  // namespace

@@ -158,11 +158,14 @@ TEST_CASE("the small messages of both sides") {
   CHECK(through(Probe{20, bytes(3)}).batches == 20);
   CHECK(through(Probe{}).answer);
   CHECK_FALSE(through(Probe{0, bytes(3), false}).answer);
+  CHECK(through(Probe{20, {}, true, 2}).hosts == 2);
   refuses(Probe{}, "batches", -1);
+  refuses(Probe{}, "hosts", 3);
   const Slowest slowest{1, 2, 3, 4, 5, 6, 7, 8}, round{5};
   const Probed probed = through(Probed{0.5, 0.4, 0.7, 0.25, 0.125, 1.5, 9, 2.5,
-                                       3.5, 7, slowest, round, bytes(3)});
-  CHECK(probed.step == 3.5);
+                                       7, slowest, round, bytes(3), false});
+  CHECK(probed.round == 2.5);
+  CHECK_FALSE(probed.answer);
   CHECK(probed.delta_bytes == 7);
   CHECK(probed.slowest == slowest);
   CHECK(probed.slowest_round == round);

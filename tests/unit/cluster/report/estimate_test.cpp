@@ -18,7 +18,8 @@ Estimate four_hosts() {
   host.update_bytes = 2000;
   host.delta_bytes = 20000;
   host.round = 5e-3;
-  host.step = 3e-3;
+  host.sync_alone = 0.5;
+  host.sync_pair = 0.6;
   host.bandwidth = 12.5e6;
   host.gradient = 0.4;
   host.round_trip = 1e-3;
@@ -48,7 +49,7 @@ TEST_CASE("one host exchanges with the master") {
         Approx(0.1 + 1e-3 + 1e-4 + 2e-3));
   CHECK(seconds(estimate, Mode::kAveraging, 1) ==
         Approx(0.1 + (5e-3 + 2 * 20000 / 12.5e6 + 1e-3) / 5));
-  CHECK(seconds(estimate, Mode::kSync, 1) == Approx(0.103 + 0.4 + 1e-3));
+  CHECK(seconds(estimate, Mode::kSync, 1) == Approx(0.5));
   CHECK(estimate.rate_of_one() == Approx(estimate.rate(Mode::kAveraging, 1)));
 }
 
@@ -69,18 +70,17 @@ TEST_CASE("a step of sharing takes what its formula says") {
 TEST_CASE("a step of sync takes what its formula says") {
   Estimate estimate = four_hosts();
   estimate.topology = Topology::kStar;
-  CHECK(seconds(estimate, Mode::kSync, 2) ==
-        Approx(0.113 + 5 / 4.0 * 0.4 + 2e-3));
-  CHECK(seconds(estimate, Mode::kSync, 4) ==
-        Approx(0.123 + 13 / 8.0 * 0.4 + 2e-3));
+  CHECK(seconds(estimate, Mode::kSync, 2) == Approx(0.6 + 0.01));
+  const double more = (13 / 8.0 - 5 / 4.0) * 0.4;
+  CHECK(seconds(estimate, Mode::kSync, 4) == Approx(0.6 + 0.02 + more));
   // Of 3 hosts, between 2 and 4 by the logarithm.
   CHECK(seconds(estimate, Mode::kSync, 3) ==
-        Approx(0.103 + 0.01 * std::log2(3) + 9 / 6.0 * 0.4 + 2e-3));
+        Approx(0.6 + 0.01 * std::log2(3) + (9 / 6.0 - 5 / 4.0) * 0.4));
   CHECK(seconds(estimate, Mode::kSync, 65) ==
-        Approx(0.163 + 0.01 * std::log2(65 / 64.0) + 2.0 * 65 * 4e6 / 12.5e6 +
-               1e-3));
+        Approx(0.5 + 0.06 + 0.01 * std::log2(65 / 64.0) +
+               2.0 * 64 * 4e6 / 12.5e6));
   CHECK(seconds(estimate, Mode::kSync, 500) ==
-        Approx(0.173 + 2.0 * 500 * 4e6 / 12.5e6 + 1e-3));
+        Approx(0.5 + 0.07 + 2.0 * 499 * 4e6 / 12.5e6));
 }
 
 TEST_CASE("a step of averaging takes what its formula says") {
@@ -104,17 +104,19 @@ TEST_CASE("a step of averaging takes what its formula says") {
 TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
   Estimate estimate = four_hosts();
   for (HostFigures& host : estimate.hosts) {
-    host.round_trip = host.step = host.message = 0;
+    host.round_trip = host.message = 0;
     host.slowest.fill(host.compute);
   }
-  const double line = estimate.break_even(4);
-  REQUIRE(std::isfinite(line));
   const auto set_line = [&](double bytes) {
     for (HostFigures& host : estimate.hosts) {
       host.bandwidth = bytes;
       host.gradient = 4e6 / bytes;
+      host.sync_pair = host.compute + 5 / 4.0 * host.gradient;
     }
   };
+  set_line(12.5e6);
+  const double line = estimate.break_even(4);
+  REQUIRE(std::isfinite(line));
   set_line(line);
   CHECK(estimate.rate(Mode::kSharing, 4) ==
         Approx(estimate.rate(Mode::kSync, 4)));
@@ -134,6 +136,7 @@ TEST_CASE("the advice follows from the figures") {
   for (HostFigures& host : estimate.hosts) {
     host.bandwidth = 1e12;
     host.gradient = 1e-4;
+    host.sync_alone = host.sync_pair = host.compute + 1e-4;
     host.decode = 2e-2;
     host.slowest.fill(host.compute);
   }

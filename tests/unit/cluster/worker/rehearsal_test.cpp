@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <deque>
 
 #include "libcore/base/error.h"
 #include "libcore/tensor/tensor.h"
@@ -22,10 +23,8 @@ struct Plant {
     labels.as<std::int32_t>()[0] = 1;
     compute();
   }
-  void compute() {
-    REQUIRE(
-        replica.compute({&features, &labels, &mask}, {0, 0, 1}).fault.empty());
-  }
+  dl::nn::Batch batch() const { return {&features, &labels, &mask}; }
+  void compute() { REQUIRE(replica.compute(batch(), {0, 0, 1}).fault.empty()); }
 
   const dl::nn::NetworkConfig network = dl::nn::parse_network(
       R"({"input": {"shape": [2]}, "updater": {"type": "adagrad"}, "layers": [
@@ -66,11 +65,55 @@ TEST_CASE("a rehearsed round sends what a replica would") {
                   dl::Error);
 }
 
-TEST_CASE("a rehearsed step moves the parameters") {
-  Plant plant;
-  const std::vector<float> before = plant.replica.parameters();
-  CHECK(rehearse_step(plant.replica, plant.network, 1, 0) > 0);
-  CHECK(plant.replica.parameters() != before);
+TEST_CASE("a rehearsed step of sync takes what comes back") {
+  for (const bool alone : {true, false}) {
+    CAPTURE(alone);
+    Plant plant;
+    std::deque<std::vector<std::byte>> echoes;
+    std::size_t unanswered = 0;
+    SyncRehearsal rehearsal(plant.replica, plant.network, 1, alone,
+                            [&](std::vector<std::byte> piece, bool answer) {
+                              if (answer)
+                                echoes.push_back(std::move(piece));
+                              else
+                                ++unanswered;
+                            });
+    const std::vector<float> before = plant.replica.parameters();
+    const auto step = [&](std::int64_t i) {
+      const std::size_t wanted = rehearsal.compute(plant.batch(), {i, 0, 1});
+      REQUIRE(wanted > 0);
+      REQUIRE(wanted == echoes.size());
+      while (!echoes.empty()) {
+        CHECK(plant.replica.parameters() == before);
+        rehearsal.take(std::move(echoes.front()));
+        echoes.pop_front();
+      }
+    };
+    step(0);
+    CHECK((unanswered > 0) == !alone);
+    CHECK(plant.replica.parameters() != before);
+    rehearsal.compute(plant.batch(), {1, 0, 1});
+    CHECK_THROWS_AS(rehearsal.take({}), dl::Error);
+  }
+}
+
+TEST_CASE("a pair's step of sync is that of one alone") {
+  std::vector<float> found[2];
+  for (const bool alone : {true, false}) {
+    Plant plant;
+    std::deque<std::vector<std::byte>> echoes;
+    SyncRehearsal rehearsal(plant.replica, plant.network, 1, alone,
+                            [&](std::vector<std::byte> piece, bool answer) {
+                              if (answer) echoes.push_back(std::move(piece));
+                            });
+    for (std::int64_t i = 0; i < 3; ++i) {
+      rehearsal.compute(plant.batch(), {i, 0, 1});
+      for (; !echoes.empty(); echoes.pop_front())
+        rehearsal.take(std::move(echoes.front()));
+    }
+    found[alone ? 0 : 1] = plant.replica.parameters();
+  }
+  CHECK(found[0] == found[1]);  // the mean of two alike
 }
 
 TEST_CASE("rehearsed sharing codes each update and applies it") {
