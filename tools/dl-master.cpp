@@ -127,6 +127,7 @@ void check(const dl::cli::Options& opt, const dl::cluster::MasterOptions& m) {
                "does not go with --pretrain");
   if (!m.init.empty())
     opt.refuse({"normalize"}, "does not go with --init: its model has one");
+  if (m.estimate) opt.refuse({"dry-run"}, "does not go with --estimate");
   check_workers(opt, m);
   if (!m.estimate) check_exchange(opt, m);  // that looks at every mode
 }

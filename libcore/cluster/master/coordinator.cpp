@@ -162,7 +162,7 @@ void Coordinator::tick_stopping() {
     context_.phase->tick();
     if (!context_.phase->done()) return;
   }
-  checkpoints_.save(true);
+  if (!hooks_.measured) checkpoints_.save(true);  // nothing was learnt
   stopped_ = true;
 }
 

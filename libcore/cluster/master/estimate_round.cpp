@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "libcore/base/clock.h"
+#include "libcore/base/error.h"
+#include "libcore/cluster/settings/gradient_sharing.h"
 #include "libcore/cluster/tree/pieces.h"
 
 namespace dl::cluster {
@@ -49,8 +51,25 @@ std::size_t in_a_row(std::size_t bytes) {
 
 }  // namespace
 
-EstimateRound::EstimateRound(RunContext& context,
-                             std::vector<HostFigures>& measured)
+Estimate estimate_of(const Plan& plan, const Limits& limits, bool local) {
+  Estimate estimate;
+  estimate.parameters = plan.parameters;
+  estimate.settings = plan.settings;
+  estimate.batches = plan.batches_per_epoch();
+  estimate.examples = static_cast<double>(plan.training->examples()) /
+                      static_cast<double>(estimate.batches);
+  estimate.topology = limits.topology;
+  estimate.fan_out = limits.fan_out;
+  estimate.local = local;
+  try {
+    check_sync(plan.model.config);
+  } catch (const Error& error) {
+    estimate.no_sync = error.what();
+  }
+  return estimate;
+}
+
+EstimateRound::EstimateRound(RunContext& context, Estimate& measured)
     : Phase(context), measured_(measured), table_(0, context.next_lease) {}
 
 void EstimateRound::ask(Member& member, const Probe& probe) {
@@ -71,6 +90,16 @@ void EstimateRound::tick() {
     return;
   }
   check_silence();
+  watch_newcomers();
+}
+
+void EstimateRound::watch_newcomers() {
+  for (const Member* member : context_.members.workers())
+    if (!hosts_.contains(member->number) && late_.insert(member->number).second)
+      context_.log(Level::kWarning,
+                   member->describe() +
+                       " came while others were measured, and is left out; "
+                       "--min-workers waits for all");
 }
 
 void EstimateRound::check_silence() const {
@@ -142,6 +171,8 @@ void EstimateRound::take_figures(HostFigures& host, const Probed& probed) {
 }
 
 void EstimateRound::begin(Stage stage) {
+  if (stage == Stage::kAlone && !measured_.no_sync.empty())
+    stage = Stage::kLines;
   stage_ = stage;
   if (stage == Stage::kLines) return next_line();
   computing_ = hosts_.size();
@@ -184,8 +215,14 @@ void EstimateRound::take_echo(HostFigures& host, double seconds) {
   ++trips_;
   trips_seconds_ += seconds;
   if (trips_seconds_ < kLongEnough) return ask_trip();
-  const double mean = trips_seconds_ / static_cast<double>(trips_),
-               more = std::max(mean - host.round_trip, 1e-9);
+  const double mean = trips_seconds_ / static_cast<double>(trips_);
+  // A line that is too fast to be told from the way there and back is as fast
+  // as all of that, at the least.
+  double more = mean - host.round_trip;
+  if (trip_ == Trip::kMany)
+    more = std::max(more, 0.0);
+  else if (more < mean / 10)
+    more = mean;
   const std::size_t gradient = gradient_bytes(context_);
   switch (trip_) {
     case Trip::kShort:
@@ -216,8 +253,8 @@ void EstimateRound::next_line() {
     current_ = number;
     return begin_trips(Trip::kShort, load_of(host));
   }
-  for (const auto& [number, host] : hosts_) measured_.push_back(host);
-  std::ranges::sort(measured_, {}, &HostFigures::name);
+  for (const auto& [number, host] : hosts_) measured_.hosts.push_back(host);
+  std::ranges::sort(measured_.hosts, {}, &HostFigures::name);
   stage_ = Stage::kDone;
 }
 

@@ -11,23 +11,28 @@
 #define DL_LIBCORE_CLUSTER_MASTER_ESTIMATE_ROUND_H_
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "libcore/cluster/master/phase.h"
+#include "libcore/cluster/plan/plan.h"
 #include "libcore/cluster/protocol/probe.h"
 #include "libcore/cluster/report/estimate.h"
 
 namespace dl::cluster {
 
+// All but what is measured.
+Estimate estimate_of(const Plan& plan, const Limits& limits, bool local);
+
 class EstimateRound : public Phase {
  public:
-  // measured: gets what was found, once done().
-  EstimateRound(RunContext& context, std::vector<HostFigures>& measured);
+  // measured: gets what was found of its hosts, once all is.
+  EstimateRound(RunContext& context, Estimate& measured);
 
   // Throws Error: kUnavailable, a worker does not answer.
   void tick() override;
   void take(Member& member, const Message& message) override;
-  bool done() const override { return stage_ == Stage::kDone; }
+  bool done() const override { return stage_ == Stage::kDone || winding_up_; }
   bool at_boundary() const override { return false; }  // nothing to save
   Ranges committed() const override { return {}; }
 
@@ -49,12 +54,14 @@ class EstimateRound : public Phase {
   void take_echo(HostFigures& host, double seconds);
   void next_line();
   void check_silence() const;
+  void watch_newcomers();
 
-  std::vector<HostFigures>& measured_;
+  Estimate& measured_;
   LeaseTable table_;  // empty: nothing is leased
   data::Epoch order_{{}, 1, 0, 0, false};
   Stage stage_ = Stage::kComputing;
   std::map<std::uint64_t, HostFigures> hosts_;  // by member
+  std::set<std::uint64_t> late_;                // who came after those
   std::size_t computing_ = 0;                   // not yet answered
   double asked_ = 0;                            // when, the last probe
   // The line being measured.

@@ -22,7 +22,7 @@ struct Hooks {
   std::function<std::string()> save;  // context.state; returns a name
   std::function<void()> keep_best;    // the model as it is now
   std::function<std::vector<std::byte>(const Fetch&)> record;
-  std::vector<HostFigures>* measured = nullptr;  // instead of training
+  Estimate* measured = nullptr;  // instead of training: gets its hosts
   // Where the run may go on that went wrong; nothing: nowhere.
   std::function<std::optional<RunState>()> go_back = nullptr;
   // Where the model of a version is, or of one before it, as a clause; "":

@@ -14,6 +14,7 @@
 #include "libcore/base/unique.h"
 #include "libcore/cluster/master/coordinator.h"
 #include "libcore/cluster/master/crew.h"
+#include "libcore/cluster/master/estimate_round.h"
 #include "libcore/cluster/master/farewell.h"
 #include "libcore/cluster/master/progress_line.h"
 #include "libcore/cluster/master/watchdog.h"
@@ -98,7 +99,7 @@ class Master {
   std::optional<Coordinator> coordinator_;
   std::optional<Crew> crew_;
   bool stopping_ = false;
-  std::vector<HostFigures> measured_;  // with --estimate
+  Estimate measured_;  // with --estimate
   double began_ = monotonic_seconds();
   std::optional<double> waiting_since_;  // for workers
   ProgressLine progress_;
@@ -158,7 +159,7 @@ Outcome Master::run() {
   if (crew_) crew_->finish(kWorkersLeave);
   // Who waits for us, or has lost us, need not wait any longer.
   if (coordinator_->finished() && plan_.stage.empty()) write_master_file(true);
-  if (options_.estimate && coordinator_->finished()) return estimated();
+  if (options_.estimate) return estimated();
   Outcome result = outcome();
   events_->write("report", result.json);
   if (coordinator_->finished()) {
@@ -526,7 +527,10 @@ Hooks Master::hooks() {
   hooks.where_model = [this](std::uint64_t version) {
     return store_.where_model(version);
   };
-  if (options_.estimate) hooks.measured = &measured_;
+  if (options_.estimate) {
+    measured_ = estimate_of(plan_, context_->limits, options_.local > 0);
+    hooks.measured = &measured_;
+  }
   hooks.computes_with = [this](const std::string& instructions) {
     store_.note_instructions(instructions);
   };
@@ -548,15 +552,10 @@ Outcome Master::outcome() {
 }
 
 Outcome Master::estimated() const {
-  Estimate estimate;
-  estimate.hosts = measured_;
-  estimate.parameters = plan_.parameters;
-  estimate.settings = plan_.settings;
-  estimate.batches = plan_.batches_per_epoch();
-  estimate.topology = context_->limits.topology;
-  estimate.fan_out = context_->limits.fan_out;
-  estimate.local = options_.local > 0;
-  return {estimate.to_text(), estimate.to_json()};
+  if (!coordinator_->finished())
+    throw Error{Code::kTryAgain, "stopped: " + coordinator_->stop_reason() +
+                                     "; not all was measured"};
+  return {measured_.to_text(), measured_.to_json()};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "libcore/base/names.h"
 #include "libcore/base/number_format.h"
 #include "libcore/cluster/protocol/message_sync.h"
 #include "libcore/cluster/settings/worker_advice.h"
@@ -15,6 +16,11 @@ namespace dl::cluster {
 namespace {
 
 constexpr std::int64_t kShown[] = {1, 2, 4, 8, 16, 32, 64, 128};
+constexpr Names<BreakEven::Side, 4> kSideNames{
+    {{{BreakEven::kBelow, "below"},
+      {BreakEven::kAbove, "above"},
+      {BreakEven::kAlways, "always"},
+      {BreakEven::kNever, "never"}}}};
 constexpr Mode kModes[] = {Mode::kSharing, Mode::kAveraging, Mode::kSync};
 
 // A host like the mean of those measured, on the slowest line.
@@ -149,13 +155,14 @@ double step_seconds(const Estimate& estimate, Mode mode, std::int64_t workers) {
 }
 
 Mode fastest(const Estimate& estimate, std::int64_t workers) {
-  return *std::ranges::max_element(
-      kModes, {}, [&](Mode mode) { return estimate.rate(mode, workers); });
+  return *std::ranges::max_element(kModes, {}, [&](Mode mode) {
+    return mode == Mode::kSync && !estimate.no_sync.empty()
+               ? 0
+               : estimate.rate(mode, workers);
+  });
 }
 
 std::string bits(double bytes_per_second) {
-  if (!std::isfinite(bytes_per_second)) return "any";
-  if (bytes_per_second == 0) return "none";
   double value = 8 * bytes_per_second;
   const char* units[] = {" bit/s", " kbit/s", " Mbit/s", " Gbit/s", " Tbit/s"};
   int unit = 0;
@@ -163,8 +170,18 @@ std::string bits(double bytes_per_second) {
   return format("%.3g", value) + units[unit];
 }
 
+std::string text_of(const BreakEven& even) {
+  const std::string side(kSideNames.of(even.side));
+  return even.bytes > 0 ? side + " " + bits(even.bytes) : side;
+}
+
 std::string milliseconds(double seconds) {
   return format("%.3g ms", 1e3 * seconds);
+}
+
+std::string without_end(std::string lines) {
+  if (lines.ends_with('\n')) lines.pop_back();
+  return lines;
 }
 
 std::string column(const std::string& text, std::size_t width) {
@@ -174,21 +191,25 @@ std::string column(const std::string& text, std::size_t width) {
 }  // namespace
 
 double Estimate::rate(Mode mode, std::int64_t workers) const {
-  return static_cast<double>(workers * settings.batch) /
+  return static_cast<double>(workers) * examples /
          step_seconds(*this, mode, workers);
 }
 
-double Estimate::break_even(std::int64_t workers) const {
+BreakEven Estimate::break_even(std::int64_t workers) const {
   const HostFigures host = typical(hosts);
-  const auto n = static_cast<double>(workers);
-  const double dense = sync_bytes(*this, workers);
-  if (!(dense > sharing_bytes(*this, workers))) return 0;
-  // What a step of sharing takes more, but for the lines.
-  const double cost =
-      sharing_compute(host, n) - std::max(sync_seconds(*this, host, workers) -
-                                              sync_lines(*this, host, workers),
-                                          of_slowest(host.slowest, workers));
-  return cost > 0 ? dense / cost : std::numeric_limits<double>::infinity();
+  const double sparse = sharing_bytes(*this, workers),
+               dense = sync_bytes(*this, workers);
+  // Without the lines.
+  const double sharing = sharing_compute(host, static_cast<double>(workers));
+  const double sync = std::max(
+      sync_seconds(*this, host, workers) - sync_lines(*this, host, workers),
+      of_slowest(host.slowest, workers));
+  if (sparse < dense)
+    return sharing > sync
+               ? BreakEven{BreakEven::kBelow, dense / (sharing - sync)}
+               : BreakEven{BreakEven::kAlways, 0};
+  return sharing < sync ? BreakEven{BreakEven::kAbove, (sparse - dense) / sync}
+                        : BreakEven{BreakEven::kNever, 0};
 }
 
 double Estimate::enough(std::int64_t workers) const {
@@ -232,6 +253,20 @@ std::string Estimate::workers_text() const {
   return (advice.starts_with(fact) ? "" : fact + "\n") + advice + "\n";
 }
 
+// Of hosts where something else seems to be at work.
+std::string Estimate::unsteady_text() const {
+  constexpr double kSteady = 3;
+  std::string text;
+  for (const HostFigures& host : hosts)
+    if (host.compute_to > kSteady * host.compute_from)
+      text += host.name + ": mini-batches take " +
+              format("%.3g", 1e3 * host.compute_from) + " to " +
+              milliseconds(host.compute_to) +
+              ", so what is expected is uncertain: measure again while nothing "
+              "else is at work there\n";
+  return text;
+}
+
 std::string Estimate::to_text() const {
   std::string text = column("compute", 29) + column("from", 10) +
                      column("to", 10) + column("encode", 11) +
@@ -253,11 +288,15 @@ std::string Estimate::to_text() const {
   }
   text += "\nexamples/s expected, and share of linear\n" + column("hosts", 6) +
           column("sharing", 18) + column("averaging", 18) + column("sync", 18) +
-          column("sharing pays below", 20) + "\n";
+          column("sharing pays", 20) + "\n";
   const double one = rate_of_one();
   for (const std::int64_t n : kShown) {
     text += column(std::to_string(n), 6);
     for (const Mode mode : kModes) {
+      if (mode == Mode::kSync && !no_sync.empty()) {
+        text += column("-", 18);
+        continue;
+      }
       const double value = rate(mode, n);
       text += column(
           format("%.3g", value) + " (" +
@@ -265,10 +304,12 @@ std::string Estimate::to_text() const {
               " %)",
           18);
     }
-    text += column(n == 1 ? "" : bits(break_even(n)), 20) +
-            (is_tree(topology, n) ? "  tree\n" : "\n");
+    text +=
+        column(n == 1 || !no_sync.empty() ? "" : text_of(break_even(n)), 20) +
+        (is_tree(topology, n) ? "  tree\n" : "\n");
   }
-  text += "\n" + advice() + "\n" + workers_text();
+  text += "\n" + advice() + "\n" + workers_text() + unsteady_text();
+  if (!no_sync.empty()) text += no_sync + "\n";
   if (local && hosts.size() > 1)
     text +=
         "these workers share one host and its memory: a host is taken for "
@@ -299,18 +340,21 @@ Json Estimate::to_json() const {
                         {"slowest_round", host.slowest_round}});
   Json expected = Json::array();
   for (const std::int64_t n : kShown) {
-    const double even = n > 1 ? break_even(n) : 0;
-    expected.push_back(
-        {{"hosts", n},
-         {"sharing", rate(Mode::kSharing, n)},
-         {"averaging", rate(Mode::kAveraging, n)},
-         {"sync", rate(Mode::kSync, n)},
-         {"break_even", std::isfinite(even) ? Json(even) : Json()}});
+    Json row{{"hosts", n},
+             {"sharing", rate(Mode::kSharing, n)},
+             {"averaging", rate(Mode::kAveraging, n)},
+             {"sync", no_sync.empty() ? Json(rate(Mode::kSync, n)) : Json()}};
+    if (n > 1 && no_sync.empty()) {
+      const BreakEven even = break_even(n);
+      row["sharing_pays"] = kSideNames.of(even.side);
+      row["break_even"] = even.bytes > 0 ? Json(even.bytes) : Json();
+    }
+    expected.push_back(std::move(row));
   }
   return {{"measured", std::move(measured)},
           {"expected", std::move(expected)},
           {"advice", advice()},
-          {"workers", workers_text()}};
+          {"workers", without_end(workers_text())}};
 }
 
 }  // namespace dl::cluster

@@ -61,10 +61,19 @@ struct HostFigures {
   Slowest slowest_round{};  // ... --frequency mini-batches one after the other
 };
 
+// Bytes a second, on one side of which one way is faster than another: on lines
+// of less, the fewer bytes, or of more, the less work.
+struct BreakEven {
+  enum Side { kBelow, kAbove, kAlways, kNever } side = kNever;
+  double bytes = 0;  // 0 but for kBelow and kAbove
+};
+
 struct Estimate {
   std::vector<HostFigures> hosts;
   std::int64_t parameters = 0;
   std::int64_t batches = 0;  // of an epoch
+  double examples = 0;       // of a mini-batch, as the last one may have fewer
+  std::string no_sync;       // why sync is not for this network; "": it is
   Settings settings;
   Topology topology = Topology::kAuto;
   std::int64_t fan_out = 8;
@@ -73,15 +82,15 @@ struct Estimate {
   // Examples a second of `workers` hosts like the mean of those measured.
   // workers >= 1; a single one exchanges with the master.
   double rate(Mode mode, std::int64_t workers) const;
-  // Bytes a second of a line above which sync is faster than
-  // sharing; 0: it always is, as updates are larger than gradients; infinity:
-  // never.  workers >= 2.
-  double break_even(std::int64_t workers) const;
+  // The lines on which sharing is faster than sync.  workers >= 2.
+  BreakEven break_even(std::int64_t workers) const;
   // Bytes a second that a line must carry so that sharing waits for none.
   double enough(std::int64_t workers) const;
   // Mini-batch, staleness, and what should be otherwise, for as many workers as
   // were measured; lines, or "".
   std::string workers_text() const;
+  // Hosts whose mini-batches differ much; lines, or "".
+  std::string unsteady_text() const;
   // That of one host in the mode in which it is the fastest.
   double rate_of_one() const;
   // One sentence for as many hosts as were measured.

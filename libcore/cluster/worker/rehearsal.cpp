@@ -160,22 +160,22 @@ SyncRehearsal::SyncRehearsal(Replica& replica, const nn::NetworkConfig& network,
   round_.held = true;
 }
 
-// One who is alone sends all at once, when it is there.
+// One who is alone sends all at once, when it is there; one of two tells the
+// master that its slot is done, and hears where the step is.
 std::size_t SyncRehearsal::compute(const nn::Batch& batch,
                                    const nn::Position& at) {
   given_ = 0;
   own_.clear();
   round_.pieces.clear();
-  if (replica_.network().segments() > 1) {
-    replica_.compute(batch, at);  // is not for sync
-    give(0, replica_.update());
-  } else {
-    replica_.gradient(
-        batch, at, [&](double, std::size_t from, std::span<const float> found) {
-          if (!alone_ || from == 0) give(from, found);
-        });
-  }
-  return given_;
+  const Replica::Step step = replica_.gradient(
+      batch, at, [&](double, std::size_t from, std::span<const float> found) {
+        if (!alone_ || from == 0) give(from, found);
+      });
+  if (!step.fault.empty())
+    throw Error{Code::kData, step.fault + "; try a smaller learning rate"};
+  if (alone_) return pieces_.size();
+  send_(std::vector<std::byte>(1), true);
+  return pieces_.size() + 1;
 }
 
 // Of two, each averages every second piece.
@@ -191,8 +191,10 @@ void SyncRehearsal::give(std::size_t from, std::span<const float> found) {
 
 void SyncRehearsal::take(std::vector<std::byte> echo) {
   const std::size_t index = round_.pieces.size();
-  if (index >= given_ || echo.size() != pieces_[index].count * sizeof(float))
+  const bool last = index == pieces_.size();
+  if (echo.size() != (last ? 1 : pieces_[index].count * sizeof(float)))
     throw Error{Code::kProtocol, "an echo of something else"};
+  if (last) return step();
   if (!alone_ && index % 2 == 0) {
     // What was sent is taken for the average that the master gets.
     exchange::Average sums(2, pieces_[index].count);
@@ -202,7 +204,7 @@ void SyncRehearsal::take(std::vector<std::byte> echo) {
     send_(echo, false);
   }
   round_.pieces.push_back(std::move(echo));
-  if (round_.pieces.size() == given_) step();
+  if (alone_ && round_.pieces.size() == pieces_.size()) step();
 }
 
 void SyncRehearsal::step() {

@@ -63,6 +63,7 @@ void Trainer::repeat(std::int64_t least,
   std::int64_t queued = 0;
   double counted = 0;  // seconds, of mini-batches that count
   for (std::int64_t i = 0; i < kWarmUp + least || counted < kLongEnough; ++i) {
+    if (mail_.leaving) throw OutOfStep{"a measurement that broke off"};
     // The next one is read while one is computed, as in training.
     for (; queued < i + 2; ++queued)
       loader_->add({false, 0, queued % batches, 1});

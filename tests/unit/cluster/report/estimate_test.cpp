@@ -32,13 +32,12 @@ Estimate four_hosts() {
   Estimate estimate;
   estimate.hosts.assign(4, host);
   estimate.parameters = 1'000'000;
-  estimate.settings.batch = 32;
+  estimate.examples = 32;
   return estimate;
 }
 
 double seconds(const Estimate& estimate, Mode mode, std::int64_t n) {
-  return static_cast<double>(n * estimate.settings.batch) /
-         estimate.rate(mode, n);
+  return static_cast<double>(n) * estimate.examples / estimate.rate(mode, n);
 }
 
 }  // namespace
@@ -107,16 +106,18 @@ TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
     host.round_trip = host.message = 0;
     host.slowest.fill(host.compute);
   }
+  double beside = 0;  // in a step of sync
   const auto set_line = [&](double bytes) {
     for (HostFigures& host : estimate.hosts) {
       host.bandwidth = bytes;
       host.gradient = 4e6 / bytes;
-      host.sync_pair = host.compute + 5 / 4.0 * host.gradient;
+      host.sync_pair = host.compute + beside + 5 / 4.0 * host.gradient;
     }
   };
   set_line(12.5e6);
-  const double line = estimate.break_even(4);
-  REQUIRE(std::isfinite(line));
+  const BreakEven even = estimate.break_even(4);
+  REQUIRE(even.side == BreakEven::kBelow);
+  const double line = even.bytes;
   set_line(line);
   CHECK(estimate.rate(Mode::kSharing, 4) ==
         Approx(estimate.rate(Mode::kSync, 4)));
@@ -124,8 +125,21 @@ TEST_CASE("at the break-even bandwidth sharing and sync are equal") {
   CHECK(estimate.rate(Mode::kSharing, 4) > estimate.rate(Mode::kSync, 4));
   set_line(2 * line);
   CHECK(estimate.rate(Mode::kSharing, 4) < estimate.rate(Mode::kSync, 4));
+  beside = 0.1;
+  set_line(line);
+  CHECK(estimate.break_even(4).side == BreakEven::kAlways);
+  // More bytes than sync sends, and less work.
   for (HostFigures& host : estimate.hosts) host.update_bytes = 8e6;
-  CHECK(estimate.break_even(4) == 0);
+  const BreakEven fast = estimate.break_even(4);
+  REQUIRE(fast.side == BreakEven::kAbove);
+  set_line(fast.bytes);
+  CHECK(estimate.rate(Mode::kSharing, 4) ==
+        Approx(estimate.rate(Mode::kSync, 4)));
+  set_line(2 * fast.bytes);
+  CHECK(estimate.rate(Mode::kSharing, 4) > estimate.rate(Mode::kSync, 4));
+  beside = 0;
+  set_line(line);
+  CHECK(estimate.break_even(4).side == BreakEven::kNever);
 }
 
 TEST_CASE("the advice follows from the figures") {
@@ -159,4 +173,29 @@ TEST_CASE("the slowest line counts") {
   Estimate estimate = four_hosts();
   estimate.hosts[2].bandwidth = 1e5;
   CHECK(seconds(estimate, Mode::kSharing, 4) == Approx(16 * 2000 / 1e5));
+}
+
+TEST_CASE("a network that is not for sync has no figures of it") {
+  Estimate estimate = four_hosts();
+  for (HostFigures& host : estimate.hosts) {
+    host.sync_pair = 0.05;
+    host.gradient = 1e-4;
+  }
+  CHECK(estimate.advice().find("--mode sync") != std::string::npos);
+  estimate.no_sync = "--mode sync: not for this one";
+  CHECK(estimate.advice().find("--mode sync") == std::string::npos);
+  CHECK(estimate.to_text().find(estimate.no_sync) != std::string::npos);
+  for (const auto& row : estimate.to_json().at("expected")) {
+    CHECK(row.at("sync").is_null());
+    CHECK_FALSE(row.contains("sharing_pays"));
+  }
+}
+
+TEST_CASE("hosts whose mini-batches differ much are named") {
+  Estimate estimate = four_hosts();
+  CHECK(estimate.unsteady_text().empty());
+  estimate.hosts[1].name = "b";
+  estimate.hosts[1].compute_from = 0.01;
+  estimate.hosts[1].compute_to = 0.04;
+  CHECK(estimate.unsteady_text().find("b: mini-batches take 10 to 40 ms") == 0);
 }

@@ -94,6 +94,8 @@ TEST_CASE("a rehearsed step of sync takes what comes back") {
     CHECK(plant.replica.parameters() != before);
     rehearsal.compute(plant.batch(), {1, 0, 1});
     CHECK_THROWS_AS(rehearsal.take({}), dl::Error);
+    plant.replica.set_parameters(std::vector<float>(before.size(), NAN));
+    CHECK_THROWS_AS(rehearsal.compute(plant.batch(), {2, 0, 1}), dl::Error);
   }
 }
 
