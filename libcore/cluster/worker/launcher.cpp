@@ -127,8 +127,11 @@ class Reader {
   }
 
   static LaunchedAs::Number number(std::int64_t value, const char* variable) {
-    return {static_cast<int>(std::min<std::int64_t>(value, INT32_MAX)),
-            variable};
+    if (value >= INT32_MAX)
+      throw Error{Code::kUsage, std::string(variable) + ": " +
+                                    std::to_string(value) +
+                                    " is no number of a process"};
+    return {static_cast<int>(value), variable};
   }
 
   static std::int64_t parse(std::string_view text,
@@ -214,15 +217,16 @@ void find_rank(const Reader& reader, LaunchedAs& result) {
       result.size = reader.size(names);
       // Some do not tell it; it is for the user to do.
       if (!result.size) result.size = reader.count(kLaunchers[0].size);
-      if (&names != &kLaunchers[0]) continue;
       if (result.size && rank->value >= result.size->value)
         result.doubt = result.size->variable + " says " +
-                       std::to_string(result.size->value);
-      return;
+                       std::to_string(result.size->value) +
+                       ", and ranks count from 0";
+      if (&names == &kLaunchers[0]) return;
     } else if (rank->value == result.rank->value) {
       if (!result.size) result.size = reader.size(names);
     } else if (!names.outer && result.doubt.empty()) {
-      result.doubt = rank->variable + " says " + std::to_string(rank->value);
+      result.doubt = rank->variable + " says " + std::to_string(rank->value) +
+                     "; DL_RANK says it outright";
     }
   }
 }

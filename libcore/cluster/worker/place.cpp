@@ -27,8 +27,7 @@ LaunchedAs find_place(WorkerOptions& options, const Log& log) {
     log(Level::kInfo, place.text());
   }
   if (!place.doubt.empty())
-    log(Level::kWarning, "taking " + place.text() + ", but " + place.doubt +
-                             "; DL_RANK says it outright");
+    log(Level::kWarning, "taking " + place.text() + ", but " + place.doubt);
   const int ranks = place.local_size ? std::max(1, place.local_size->value) : 1;
   if (const auto memory = cgroup_memory())
     if (const std::string doubt =

@@ -75,16 +75,27 @@ TEST_CASE("whose launcher does not tell the size may do it") {
 
 TEST_CASE("what we are told outright is not doubted, other sources may be") {
   CHECK(found(golden("parallel-in-slurm")) ==
-        "rank 0 of 1 (SLURM_PROCID), local 0 of 1; PARALLEL_SEQ says 2");
+        "rank 0 of 1 (SLURM_PROCID), local 0 of 1; PARALLEL_SEQ says 2; "
+        "DL_RANK says it outright");
   Environment environment = golden("slurm-step");
   environment["RANK"] = "5";
   environment["WORLD_SIZE"] = "7";
   CHECK(launched_as(environment).doubt.empty());
   environment["RANK"] = "2";
-  CHECK(launched_as(environment).doubt == "RANK says 2");
+  CHECK(launched_as(environment).doubt ==
+        "RANK says 2; DL_RANK says it outright");
   environment["DL_RANK"] = "9";
   environment["DL_WORLD_SIZE"] = "10";
   CHECK(found(environment) == "rank 9 of 10 (DL_RANK), local 1 of 2");
+}
+
+TEST_CASE("a rank beyond the number of processes is doubted") {
+  CHECK(launched_as({{"DL_RANK", "5"}, {"DL_WORLD_SIZE", "2"}}).doubt ==
+        "DL_WORLD_SIZE says 2, and ranks count from 0");
+  Environment environment = golden("slurm-step");
+  environment["SLURM_PROCID"] = "7";
+  CHECK(launched_as(environment).doubt ==
+        "SLURM_STEP_NUM_TASKS says 7, and ranks count from 0");
 }
 
 TEST_CASE("a local rank goes without a rank") {
@@ -128,6 +139,8 @@ TEST_CASE("the table of dl(7) has every variable") {
 TEST_CASE("what is no number is an error") {
   CHECK_THROWS_WITH(found({{"DL_RANK", "-1"}}),
                     "DL_RANK: want a number of 0 or more, got '-1'");
+  CHECK_THROWS_WITH(found({{"DL_RANK", "4294967296"}}),
+                    "DL_RANK: 4294967296 is no number of a process");
   CHECK_THROWS_WITH(found({{"PMI_RANK", "one"}, {"PMI_SIZE", "2"}}),
                     "PMI_RANK: want a number of 0 or more, got 'one'");
   Environment environment = golden("slurm-step");
