@@ -26,6 +26,11 @@ finish hung
 tail -1 hung.err | cut -d';' -f 1
 ! pgrep -f "^sleep $long\$" >/dev/null || fail "a sleep is left"
 
+# A command that ends by itself is told of, once, and started again.
+hosts ended ./rsh --hosts a --remote false --wait 2s
+finish ended
+grep -c 'a: its worker exited with status 1 before it joined' ended.err
+
 # The good host works on beside them, and the log stays readable, and without keys.
 cat >mixed <<'SH'
 #!/bin/bash

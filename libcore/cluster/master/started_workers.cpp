@@ -157,6 +157,9 @@ void StartedWorkers::replace(const Ended& ended) {
     log_(Level::kWarning, who +
                               " does not answer; going on without it as long "
                               "as it does not");
+  else if (first)
+    log_(Level::kWarning, who + ": its worker " + ended.how +
+                              " before it joined; it is started again");
   if (place.given_up) return;
   ++place.restarts;
   // A process of this host that dies does so of its work, not of the way to it.
