@@ -26,9 +26,17 @@ finish hung
 tail -1 hung.err | cut -d';' -f 1
 ! pgrep -f "^sleep $long\$" >/dev/null || fail "a sleep is left"
 
-# A command that ends by itself is told of, once, and started again.
-hosts ended ./rsh --hosts a --remote false --wait 2s
+# A command that ends by itself is told of, once, and started again; what it says does
+# nothing to a terminal.
+cat >cry <<'SH'
+#!/bin/sh
+printf '\033[31mred\tx\n' >&2
+exit 1
+SH
+chmod +x cry
+hosts ended ./rsh --hosts a --remote ./cry --wait 2s
 finish ended
+grep '^a: ' ended.err | sort -u
 grep -c 'a: its worker exited with status 1 before it joined' ended.err
 
 # The good host works on beside them, and the log stays readable, and without keys.

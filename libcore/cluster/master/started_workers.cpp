@@ -10,6 +10,7 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
+#include "libcore/cluster/protocol/message_fields.h"
 
 namespace dl::cluster {
 
@@ -89,9 +90,12 @@ void StartedWorkers::show(Place& place, const std::string& text, bool whole) {
 void StartedWorkers::show_line(Place& place, const std::string& line) {
   const auto more = place.lines.tell(monotonic_seconds());
   if (!more) return;
-  const bool secret = tells(place.input, line);
-  hooks_.show(host_of(place.host) + ": " +
-              (secret ? "(a line with a key, not shown)" : line) + *more);
+  // It reaches a terminal.
+  std::string shown = line;
+  std::ranges::replace(shown, '\t', ' ');
+  shown = printable(std::move(shown), kLongestLine);
+  if (tells(place.input, line)) shown = "(a line with a key, not shown)";
+  hooks_.show(host_of(place.host) + ": " + shown + *more);
 }
 
 std::vector<StartedWorkers::Ended> StartedWorkers::reap() {
