@@ -11,7 +11,8 @@ namespace dl {
 inline void declare_predictor(cli::Options& opt, nn::PredictorOptions& p) {
   opt.add("batch", &p.batch, "N", "examples computed at a time");
   opt.add("threads", &p.threads, "N", "threads of a network, 0: every core");
-  opt.add("device", &p.device, "NAME", "cpu, cuda, cuda:N, cuda:all or auto");
+  opt.add("device", &p.device, "NAME",
+          "cpu, cuda, cuda:N, cuda:all, reference or auto");
   opt.add("precision", &p.precision, "NAME",
           "of products: float32, tf32 or bfloat16");
 }

@@ -20,7 +20,18 @@ namespace {
   throw Error{Code::kUnavailable, "no cuda device: " + why};
 }
 
-const char* named_plugin() { return std::getenv("DL_CUDA_PLUGIN"); }
+// Set and empty is as unset; to dlopen(3) it would be this program.
+const char* named_plugin() {
+  const char* const name = std::getenv("DL_CUDA_PLUGIN");
+  return name == nullptr || *name == '\0' ? nullptr : name;
+}
+
+// why: of the object at `path`, which dlerror(3) begins with.
+[[noreturn]] void refuse(const std::string& path, std::string why) {
+  if (why.starts_with(path + ": ")) why.erase(0, path.size() + 2);
+  if (named_plugin() == nullptr) fail("'" + path + "': " + why);
+  throw Error{Code::kUnavailable, "DL_CUDA_PLUGIN=" + path + ": " + why};
+}
 
 // Where it is built, or where it is installed.
 std::string plugin_path() {
@@ -37,9 +48,9 @@ std::string plugin_path() {
        "' was left out");
 }
 
-void* symbol_of(void* library, const char* name) {
+void* symbol_of(void* library, const std::string& path, const char* name) {
   void* const symbol = dlsym(library, name);
-  if (symbol == nullptr) fail(dlerror());
+  if (symbol == nullptr) refuse(path, dlerror());
   return symbol;
 }
 
@@ -54,7 +65,7 @@ void refuse_cut(const std::string& path) {
   if (std::string_view(reinterpret_cast<char*>(header.e_ident), SELFMAG) ==
           ELFMAG &&
       std::filesystem::file_size(path, error) < end)
-    fail("'" + path + "' is cut short; install it again");
+    refuse(path, "cut short; install it again");
 }
 
 // The object stays loaded: devices made by it may outlive any owner here.
@@ -62,14 +73,13 @@ void* load_symbol(const char* name) {
   const std::string path = plugin_path();
   refuse_cut(path);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fail(dlerror());
+  if (library == nullptr) refuse(path, dlerror());
   using Abi = const char* (*)();
   const std::string abi =
-      reinterpret_cast<Abi>(symbol_of(library, "dl_cuda_abi"))();
+      reinterpret_cast<Abi>(symbol_of(library, path, "dl_cuda_abi"))();
   if (abi != DL_DEVICE_ABI)
-    fail("'" + path +
-         "' is of another build than this program; install both together");
-  return symbol_of(library, name);
+    refuse(path, "of another build than this program; install both together");
+  return symbol_of(library, path, name);
 }
 
 // As CUDA's runtime looks for it.  The emulation of the tests needs none.
@@ -83,6 +93,7 @@ bool has_driver() {
 std::unique_ptr<tensor::Device> open_cuda(int index,
                                           tensor::Precision precision) {
   using Open = tensor::Device* (*)(int, tensor::Precision);
+  if (!has_driver()) throw no_gpu(kNoDriver);
   const auto open = reinterpret_cast<Open>(load_symbol("dl_cuda_open"));
   return std::unique_ptr<tensor::Device>(open(index, precision));
 }
@@ -98,11 +109,11 @@ std::string cuda_version() {
 
 Gpus count_gpus() {
   using Count = int (*)();
-  if (!has_driver()) return {.why_none = "there is no driver of NVIDIA's"};
+  if (!has_driver()) return {.why_none = kNoDriver};
   try {
     const int count = reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
     if (count > 0) return {.count = count};
-    return {.why_none = "there is no GPU"};
+    return {.why_none = kNoGpu};
   } catch (const Error& e) {
     return {.why_none = e.what(), .broken = true};
   }

@@ -2,7 +2,7 @@
 // libdl_cuda.so beside the program: so that nothing else links CUDA, and one
 // build runs on hosts with and without a GPU.
 //
-// DL_CUDA_PLUGIN in the environment names another.
+// DL_CUDA_PLUGIN in the environment names another, unless it is empty.
 //
 // The object exports, with C linkage,
 //   const char* dl_cuda_abi();      // DL_DEVICE_ABI of what it was built with
@@ -17,10 +17,21 @@
 #include <memory>
 #include <string>
 
+#include "libcore/base/error.h"
 #include "libcore/tensor/device.h"
 #include "libcore/tensor/precision.h"
 
 namespace dl::device {
+
+inline constexpr const char* kNoDriver = "there is no driver of NVIDIA's";
+inline constexpr const char* kNoGpu = "there is no GPU";
+
+// What is said where a GPU was asked for by name and, for one of these reasons,
+// there is none.
+inline Error no_gpu(const std::string& why) {
+  return {Code::kUnavailable,
+          "no cuda device: " + why + "; --device cpu or auto computes without"};
+}
 
 // A new stream on GPU `index`, whose products are of this precision, if its
 // capabilities() have it.
@@ -35,7 +46,7 @@ std::string cuda_version();
 // GPUs that this process can see.
 struct Gpus {
   int count = 0;
-  std::string why_none = {};  // "there is no driver of NVIDIA's"
+  std::string why_none = {};  // kNoDriver
   bool broken = false;        // there may be some, which cannot be used
 };
 

@@ -41,9 +41,8 @@ bool is_cuda(std::string_view name) {
 std::vector<int> all_gpus() {
   const Gpus found = count_gpus();
   if (found.count == 0)
-    throw Error{Code::kUnavailable, found.broken
-                                        ? found.why_none
-                                        : "no cuda device: " + found.why_none};
+    throw found.broken ? Error{Code::kUnavailable, found.why_none}
+                       : no_gpu(found.why_none);
   std::vector<int> gpus(static_cast<std::size_t>(found.count));
   std::iota(gpus.begin(), gpus.end(), 0);
   return gpus;
@@ -89,11 +88,13 @@ std::unique_ptr<tensor::Device> open_any(std::string_view name,
 }
 
 // "float32 or bfloat16"
-std::string list_of(tensor::Precisions precisions) {
+std::string list_of(tensor::Precisions precisions,
+                    const tensor::Device& device) {
   std::string list;
   for (const Named& one : kPrecisions)
     if (precisions.has(one.precision))
-      list += (list.empty() ? "" : " or ") + std::string(one.name);
+      list += (list.empty() ? "" : " or ") +
+              std::string(name_of(one.precision, device));
   return list;
 }
 
@@ -109,6 +110,11 @@ tensor::Precision precision_of(std::string_view name) {
 
 std::string_view name_of(tensor::Precision precision) {
   return kPrecisions[static_cast<std::size_t>(precision)].name;
+}
+
+std::string_view name_of(tensor::Precision precision,
+                         const tensor::Device& device) {
+  return device.real() == tensor::DType::kF64 ? "float64" : name_of(precision);
 }
 
 Choice choose_device() {
@@ -127,7 +133,7 @@ std::unique_ptr<tensor::Device> open_device(std::string_view name,
   if (has.has(precision)) return device;
   throw Error{Code::kUsage, "--precision: device " + device->name() +
                                 (trains ? " trains in " : " predicts in ") +
-                                list_of(has) + ", not in " +
+                                list_of(has, *device) + ", not in " +
                                 std::string(name_of(precision))};
 }
 
@@ -146,6 +152,12 @@ std::vector<std::unique_ptr<tensor::Device>> open_lanes(
   while (!one_lane && static_cast<int>(lanes.size()) < threads)
     lanes.push_back(open_device(lanes[0]->name(), precision, use));
   return lanes;
+}
+
+void check_device_name(std::string_view name) {
+  if (name == "auto" || name == "cpu" || name == "reference") return;
+  if (!is_cuda(name)) unknown(name);
+  if (name != "cuda:all") (void)gpus_of(name);
 }
 
 std::vector<std::string> describe_devices() {

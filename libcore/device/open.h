@@ -19,6 +19,11 @@ enum class Use { kTraining, kPrediction };
 tensor::Precision precision_of(std::string_view name);
 std::string_view name_of(tensor::Precision precision);
 
+// The same, as it is in a device whose numbers are float64 throughout:
+// "float64".
+std::string_view name_of(tensor::Precision precision,
+                         const tensor::Device& device);
+
 // What "auto" is here: cuda where a GPU can be seen, else cpu.
 struct Choice {
   std::string name;
@@ -48,6 +53,10 @@ std::vector<std::unique_ptr<tensor::Device>> open_lanes(
     std::string_view name, int threads,
     tensor::Precision precision = tensor::Precision::kFloat32,
     Use use = Use::kTraining);
+
+// Whether open_lanes() knows the name; whether there is such a device is not
+// looked at.  Throws Error: kUsage, it does not.
+void check_device_name(std::string_view name);
 
 // For --version, one line a device: "cpu (oneDNN 2.6.3, avx512 kernels; weights
 // in float32 or bfloat16)".

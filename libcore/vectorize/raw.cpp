@@ -103,6 +103,14 @@ class RawReader : public ExampleReader {
     return "";
   }
 
+  // "6", from 1, and where examples have several dimensions "6 (column 2)": of
+  // the last one, of which there are statistics.
+  static std::string number_of(std::int64_t at, const tensor::Shape& shape) {
+    std::string number = std::to_string(at + 1);
+    if (shape.rank() <= 2) return number;
+    return number + " (column " + std::to_string(at % shape.back() + 1) + ")";
+  }
+
   // Copies numbers to place i; returns what is wrong with one of them, or "".
   static std::string numbers(Tensor& target, std::int64_t i,
                              std::span<const std::byte> bytes,
@@ -121,7 +129,7 @@ class RawReader : public ExampleReader {
       });
       return bad == values.end()
                  ? std::string()
-                 : what + std::to_string(bad - values.begin() + 1) +
+                 : what + number_of(bad - values.begin(), target.shape()) +
                        " is not finite, or beyond 1e140";
     });
   }

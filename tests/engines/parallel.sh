@@ -4,7 +4,7 @@
 . "$DL_TEST_ROOT/tests/engines/_lib.sh"
 need parallel
 . "$DL_TEST_ROOT/tests/engines/_training.sh"
-mkdir raw shards home
+mkdir raw home
 export HOME=$PWD/home
 gzip -dc "$examples/digits.csv.gz" | split -l 300 --additional-suffix .csv - raw/
 cp raw/ac.csv whole

@@ -13,7 +13,7 @@ field_of_events lenet.safetensors.run '{"event": "join"}' name | sed 's/[:-][0-9
 rm train-*.dls
 
 printf '%s\n' h1 h2 h3 >hosts.list
-export PDSH_RCMD_TYPE=ssh
-by pdsh 'pdsh -S'
+unset PDSH_RCMD_TYPE  # as users have it
+by pdsh 'pdsh -R ssh -S'
 by parallel 'parallel -j 0'
 by xargs 'xargs -P 0'

@@ -25,22 +25,23 @@ std::string find_program() {
   return "dl-worker";
 }
 
+// Without what dl-worker has as its default, so that `remote` may say other.
 std::vector<std::string> arguments_of(const WorkerCommand& command,
                                       const WorkerPlace& place,
                                       const std::string& name) {
   const bool here = place.host.empty();
   std::vector<std::string> words = {
-      "--master",
-      here ? command.local_endpoint : command.endpoint,
-      "--name",
-      name,
-      "--device",
-      command.device,
-      "--precision",
-      command.precision,
-      "--threads",
-      std::to_string(here ? command.local_threads : command.threads),
-      "--exit-on-stdin-eof"};
+      "--master", here ? command.local_endpoint : command.endpoint, "--name",
+      name, "--exit-on-stdin-eof"};
+  const auto unless_default = [&](const char* option, const std::string& value,
+                                  const char* usual) {
+    if (value != usual) words.insert(words.end(), {option, value});
+  };
+  unless_default("--device", command.device, "cpu");
+  unless_default("--precision", command.precision, "float32");
+  unless_default("--threads",
+                 std::to_string(here ? command.local_threads : command.threads),
+                 "0");
   words.emplace_back(command.quiet ? "--quiet" : "--verbose");
   if (command.keys) words.insert(words.end(), {"--keys", "-"});
   if (command.insecure) words.emplace_back("--insecure");

@@ -15,10 +15,11 @@ constexpr std::size_t kMostWorkers = 4096;
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 
 // To the command that starts a worker, one that begins so would be an option.
+// Host files of MPI have words such as slots=2 after a host.
 bool is_host(std::string_view name) {
   return !name.empty() && name.front() != '-' && name.front() != '@' &&
          name.back() != '@' && std::ranges::none_of(name, [](unsigned char c) {
-           return c <= ' ' || c == 0x7f || c == '*';
+           return c <= ' ' || c == 0x7f || c == '*' || c == '=';
          });
 }
 
@@ -44,12 +45,6 @@ void add(std::string_view entry, const std::string& place,
   hosts.insert(hosts.end(), count, std::string(name));
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 void add_file(const std::string& path, std::vector<std::string>& hosts) {
   const auto source = io::open_file(path);
   const std::string text = io::read_all(*source, kMaxFileBytes);
@@ -59,11 +54,10 @@ void add_file(const std::string& path, std::vector<std::string>& hosts) {
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     line.resize(std::min(line.size(), line.find('#')));
-    if (trimmed(line).empty()) continue;
+    std::ranges::replace(line, ',', ' ');
     std::istringstream entries(line);
-    for (std::string entry; std::getline(entries, entry, ',');)
-      add(trimmed(entry), "'" + path + "', line " + std::to_string(number),
-          hosts);
+    for (std::string entry; entries >> entry;)
+      add(entry, "'" + path + "', line " + std::to_string(number), hosts);
   }
 }
 

@@ -149,7 +149,9 @@ Settings settings_of(const MasterOptions& options,
   // How many replicas are averaged must not depend on who is there in time.
   if (s.averaging.workers == 0) s.averaging.workers = started_workers(options);
   s.deterministic = options.deterministic;
-  device::precision_of(options.precision);  // before a worker is started
+  // Before a worker is started.
+  device::check_device_name(options.device);
+  device::precision_of(options.precision);
   if (s.deterministic && options.device != "cpu")
     misuse("--deterministic is for --device cpu, not " + options.device);
   s.sharing = settings_of(options.sharing);

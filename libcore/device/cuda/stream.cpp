@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "libcore/base/error.h"
+#include "libcore/device/cuda_plugin.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -46,13 +47,13 @@ void check(const Api& api, int gpu, cudaError_t status, const char* what) {
   if (status == cudaErrorInsufficientDriver) {
     int driver = 0;
     if (api.cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
-      fail(gpu, "there is no driver of NVIDIA's", what);
+      throw no_gpu(kNoDriver);
     fail(gpu,
          "the driver is older than this program's CUDA; install a newer one",
          what);
   }
-  if (status == cudaErrorNoDevice || status == cudaErrorInvalidDevice)
-    fail(gpu, "there is no such GPU", what);
+  if (status == cudaErrorNoDevice) throw no_gpu(kNoGpu);
+  if (status == cudaErrorInvalidDevice) fail(gpu, "there is no such GPU", what);
   fail(gpu, api.cudaGetErrorString(status), what);
 }
 

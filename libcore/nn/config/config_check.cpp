@@ -70,7 +70,10 @@ std::string initials_of(const std::string& name) {
 std::string suggest(const std::string& word,
                     const std::vector<std::string>& known) {
   if (const std::string ours = called_here(word, known); !ours.empty())
-    return "; here it is called '" + ours + "'";
+    return "; here it is called '" + ours + "'" +
+           (ours == "rate" && is_share_kept(word)
+                ? ", the share that is dropped"
+                : "");
   std::string near = nearest(word, known);
   for (const std::string& name : known)
     if (near.empty() && word.size() > 1 && initials_of(name) == word)
@@ -162,8 +165,12 @@ void Checker::one_of(const Json& value, const Key& key,
   const auto& word = value.get_ref<const std::string&>();
   if (std::count(key.values.begin(), key.values.end(), word) == 1) return;
   const std::vector<std::string> known(key.values.begin(), key.values.end());
-  add(path,
-      "want " + key.wanted() + ", got " + shown(value) + suggest(word, known));
+  std::string hint = suggest(word, known);
+  if (const auto instead = key_in_place_of(word);
+      key.name == "type" && !instead.empty())
+    hint = "; here that is a key of layers, '" + std::string(instead) +
+           "', see dl-network(5)";
+  add(path, "want " + key.wanted() + ", got " + shown(value) + hint);
 }
 
 void Checker::tuple_or_shape(const Json& value, const Key& key,

@@ -99,7 +99,22 @@ constexpr auto kOtherNames = std::to_array<OtherName>({
     {"truncnormal", "truncated_normal"},
     {"xavierfanin", "lecun"},
     {"eye", "identity"},
+    // noise
+    {"p", "rate"},
+    {"probability", "rate"},
+    {"droprate", "rate"},
+    {"dropprob", "rate"},
+    {"dropoutrate", "rate"},
+    {"droppathrate", "rate"},
+    {"stddev", "deviation"},
+    {"std", "deviation"},
+    {"sigma", "deviation"},
 });
+
+// Of "rate", which is the other share.
+constexpr auto kKept = std::to_array<std::string_view>(
+    {"keep", "keepprob", "keeprate", "keepprobability", "retain", "survival",
+     "survivalprob", "survivalrate", "survivalprobability"});
 
 // Letters and digits alone, in lower case.
 std::string plain(std::string_view word) {
@@ -124,11 +139,22 @@ std::string called_here(std::string_view word,
   for (const OtherName& other : kOtherNames)
     if (other.word == wanted && is_known(other.ours))
       return std::string(other.ours);
+  if (is_share_kept(word) && is_known("rate")) return "rate";
   for (const LayerType* type : layer_types())
     if (std::ranges::count(type->other_names, wanted) > 0 &&
         is_known(type->name))
       return std::string(type->name);
   return "";
+}
+
+bool is_share_kept(std::string_view word) {
+  return std::ranges::count(kKept, plain(word)) > 0;
+}
+
+std::string_view key_in_place_of(std::string_view type) {
+  const std::string wanted = plain(type);
+  const bool noise = wanted == "dropconnect" || wanted == "weightnoise";
+  return noise ? "weight_noise" : "";
 }
 
 }  // namespace dl::nn

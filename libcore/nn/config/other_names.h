@@ -15,6 +15,13 @@ namespace dl::nn {
 std::string called_here(std::string_view word,
                         const std::vector<std::string>& known);
 
+// Whether the word is a share that is kept, where "rate" is what is dropped.
+bool is_share_kept(std::string_view word);
+
+// The key of a layer that does what another program has a type of layers for:
+// "weight_noise" for "DropConnect"; "" if there is none.
+std::string_view key_in_place_of(std::string_view type);
+
 }  // namespace dl::nn
 
 #endif  // DL_LIBCORE_NN_CONFIG_OTHER_NAMES_H_

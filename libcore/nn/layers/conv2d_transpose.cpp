@@ -134,9 +134,9 @@ const LayerType& conv2d_transpose() {
           "times its\n"
           "channels to a window of the output, y = f(conv'(x, W) + b).\n"
           "W is [filters, kernel height, kernel width, channels].\n"
-          "With *padding* valid, output = (input - 1) stride + (kernel - 1) "
-          "dilation + 1;\n"
-          "with same, output = input stride.",
+          "With *padding* valid, output = (input - 1) \\* stride + "
+          "(kernel - 1) \\* dilation + 1;\n"
+          "with same, output = input \\* stride.",
       .other_names = {"deconvolution2d", "deconvolution", "deconv2d",
                       "convtranspose2d"},
       .keys = convolution_keys(2),

@@ -28,8 +28,8 @@ const LayerType& depthwise_conv2d() {
         .words =
             "A convolution of each channel by itself, with *depth_multiplier* "
             "filters: output\n"
-            "channel c * depth_multiplier + m is the m-th of channel c.\n"
-            "W is [channels * depth_multiplier, kernel height, kernel width, "
+            "channel c \\* depth_multiplier + m is the m-th of channel c.\n"
+            "W is [channels \\* depth_multiplier, kernel height, kernel width, "
             "1].",
         .other_names = {"depthwiseconvolution2d", "depthwiseconv"},
         .keys = keys,

@@ -200,7 +200,19 @@ const LayerType& stochastic_depth() {
           "dropped, or kept.\n"
           "At the end of a branch that is added to what goes round it, it "
           "leaves the branch\n"
-          "out (Huang et al. 2016).",
+          "out (Huang et al. 2016).\n"
+          "Of a sequence that is all steps together, and with "
+          "*time_distributed* each by itself.\n"
+          "\n"
+          "```\n"
+          "{\"name\": \"branch\", \"type\": \"dense\", \"from\": \"x\", "
+          "\"units\": 64,\n"
+          "  \"activation\": \"relu\"},\n"
+          "{\"name\": \"depth\", \"type\": \"stochastic_depth\", "
+          "\"from\": \"branch\", \"rate\": 0.2},\n"
+          "{\"name\": \"sum\", \"type\": \"add\", "
+          "\"from\": [\"x\", \"depth\"]}\n"
+          "```\n",
       .other_names = {"droppath", "drop_path"},
       .keys = {rate("The share of examples that is dropped.")},
       .disturbs = true,

@@ -110,9 +110,9 @@ const LayerType& separable_conv2d() {
             "A depthwise convolution without bias, and one of 1x1 of what it "
             "gives:\n"
             "y = f(conv1x1(depthwise(x, D), P) + b).\n"
-            "D is [channels * depth_multiplier, kernel height, kernel width, "
+            "D is [channels \\* depth_multiplier, kernel height, kernel width, "
             "1],\n"
-            "P is [filters, 1, 1, channels * depth_multiplier].",
+            "P is [filters, 1, 1, channels \\* depth_multiplier].",
         .other_names = {"separableconvolution2d", "separableconv"},
         .keys = keys,
         .trains = Trains::kWeights,

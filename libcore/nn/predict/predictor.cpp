@@ -49,12 +49,14 @@ std::string chosen_device(const PredictorOptions& options) {
 Network compiled(const Model& model, const PredictorOptions& options) {
   const std::int64_t wanted =
       options.threads > 0 ? options.threads : available_cores();
-  auto lanes = device::open_lanes(
-      chosen_device(options), static_cast<int>(wanted),
-      device::precision_of(options.precision), device::Use::kPrediction);
+  const tensor::Precision precision = device::precision_of(options.precision);
+  auto lanes =
+      device::open_lanes(chosen_device(options), static_cast<int>(wanted),
+                         precision, device::Use::kPrediction);
   if (options.log)
     options.log(Level::kDetail,
-                "computes on " + lanes[0]->name() + " in " + options.precision);
+                "computes on " + lanes[0]->name() + " in " +
+                    std::string(device::name_of(precision, *lanes[0])));
   const bool gpu = lanes[0]->name().starts_with("cuda");
   const auto count = static_cast<std::int64_t>(lanes.size());
   return Network(model.config, model.normalizers,

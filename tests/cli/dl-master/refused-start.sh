@@ -13,6 +13,7 @@ try --bind tcp://127.0.0.1:0 --keys nokeys
 try --bind tcp://127.0.0.1
 try --bind tcp://192.0.2.1:7000 --insecure
 try --local 1 --device tpu
+try --local 1 --precision bfloat16
 try --local 1 --eval-data net.json
 try --local 1 --mode ring
 try --local 1 --data "pipe:head -c 300 train-000.dls"

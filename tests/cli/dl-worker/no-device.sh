@@ -15,6 +15,7 @@ echo $?
 worker() { dl-worker --master "ipc://$PWD/none" --wait 0.1s --device auto "$@" 2>&1 | grep auto; }
 echo none >broken.so
 DL_CUDA_PLUGIN=$PWD/broken.so worker -q | sed "s,/.*/,,"
+DL_CUDA_PLUGIN=$PWD/absent.so worker -q | sed "s,/.*/,,"
 head -c 100000 "$(command -v dl-worker)" >cut.so
 DL_CUDA_PLUGIN=$PWD/cut.so worker -q | sed 's,/.*/,,'
 cat >net.json <<'END'
@@ -23,8 +24,16 @@ cat >net.json <<'END'
 END
 printf '1,2,a\n2,1,b\n' | dl-preprocess csv --label 3 -o x.dls
 dl-master -q --net net.json --data x.dls --batch 2 --mode averaging --local 1 -o m.safetensors
-infer() { dl-infer --model m.safetensors "$@" x.dls 2>&1 >/dev/null | grep -E 'auto|computes'; }
+infer() { dl-infer --model m.safetensors "$@" x.dls 2>&1 >/dev/null | grep -E 'auto|computes|precision'; }
 infer -v
 DL_CUDA_PLUGIN=$PWD/broken.so infer --device auto | sed "s,/.*/,,"
-[ ! -e /dev/nvidia0 ] || { echo 1; exit 0; }
-dl-worker --master "ipc://$PWD/none" --wait 0.1s --device auto 2>&1 | grep -c 'auto: cpu (there is no driver'
+infer --device reference -v
+infer --device reference --precision tf32
+dl-infer --version | grep reference
+[ ! -e /dev/nvidia0 ] || { printf '1\n1\n1\n'; exit 0; }
+# Said alike of one and of all; set and empty is as unset.
+for device in cuda cuda:all; do
+  dl-infer --model m.safetensors --device $device x.dls 2>&1 |
+    grep -cx "dl-infer: no cuda device: there is no driver of NVIDIA's; --device cpu or auto computes without"
+done
+DL_CUDA_PLUGIN='' dl-worker --master "ipc://$PWD/none" --wait 0.1s --device auto 2>&1 | grep -c 'auto: cpu (there is no driver'

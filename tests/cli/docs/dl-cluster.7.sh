@@ -2,7 +2,7 @@
 page man/dl-cluster.7.scd
 skip_next '--hosts h1,h2*2,h3' 'tests/engines/pdsh.sh does'
 skip_next 'dl-keygen keys' 'tests/engines/pdsh.sh does, with another port'
-skip_next 'pdsh -S' 'tests/engines/pdsh.sh does'
+skip_next 'pdsh -R ssh -S' 'tests/engines/pdsh.sh does'
 skip_next 'parallel -j 0' 'tests/engines/pdsh.sh does'
 skip_next 'xargs -P 0' 'tests/engines/pdsh.sh does'
 skip_next 'parallel --retries' 'tests/engines/parallel.sh does'

@@ -42,9 +42,18 @@ flock 8
 night "locked"
 exec 8>&-
 touch -d '40 days ago' nfs/raw/monday.csv nfs/train/monday.csv-000.dls
+# ... beside one of somebody else's.
+cp nfs/train/monday.csv-000.dls nfs/train/theirs-000.dls
+touch -d '40 days ago' nfs/train/theirs-000.dls
 night "an old file"
 dl-shard --verify 'nfs/train/*.dls' | tail -n 1
 ls nfs/train
+# What dl-preprocess says counts, not that dl-shard has nothing then.
+came friday.csv 141,150 '1 hour ago'
+sed 's/--label -1/--label 99/' command.sh >label.sh
+bash label.sh
+echo "no such column: status $?"
+rm nfs/raw/friday.csv
 # Nothing is removed where nothing is mounted.
 touch -d '40 days ago' nfs/train/*
 mv nfs/raw nfs/away

@@ -37,7 +37,7 @@ TEST_CASE("what keeps a GPU from being opened is said") {
       failure_of_opening(0, "cudaSetDevice", cudaErrorInsufficientDriver),
       Contains("the driver is older than this program's CUDA"));
   CHECK_THAT(failure_of_opening(0, "cudaSetDevice", cudaErrorNoDevice),
-             Contains("there is no such GPU"));
+             Contains("no cuda device: there is no GPU; --device cpu"));
   CHECK_THAT(failure_of_opening(0, "cudaMalloc", cudaErrorMemoryAllocation),
              Contains("not enough memory for"));
   CHECK_THAT(

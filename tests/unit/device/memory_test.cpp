@@ -217,11 +217,22 @@ TEST_CASE("devices are opened in the precisions that they have") {
   CHECK(failure_of("cpu", Precision::kTf32, Use::kPrediction) ==
         "--precision: device cpu predicts in float32 or bfloat16, not in tf32");
   CHECK(failure_of("reference", Precision::kTf32, Use::kTraining) ==
-        "--precision: device reference trains in float32, not in tf32");
+        "--precision: device reference trains in float64, not in tf32");
   for (const char* name : {"float32", "tf32", "bfloat16"})
     CHECK(dl::device::name_of(dl::device::precision_of(name)) == name);
   for (const char* bad : {"", "half", "TF32", "float"})
     CHECK_THROWS_AS(dl::device::precision_of(bad), Error);
+}
+
+TEST_CASE("whether a device has a name that is known") {
+  for (const char* name :
+       {"auto", "cpu", "reference", "cuda", "cuda:7", "cuda:1,0", "cuda:all"})
+    CHECK_NOTHROW(dl::device::check_device_name(name));
+  for (const char* name : {"", "gpu", "CPU", "cuda:", "cuda:0,0", "cuda:-1",
+                           "cuda:1,", "cuda:99999"}) {
+    INFO(name);
+    CHECK_THROWS_AS(dl::device::check_device_name(name), Error);
+  }
 }
 
 TEST_CASE("devices are opened by name") {

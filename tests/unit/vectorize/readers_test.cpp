@@ -420,6 +420,13 @@ TEST_CASE("raw: targets, no labels, and records that are of no use") {
              }),
              Catch::EndsWith("example 1: value 1 is not finite, or beyond "
                              "1e140"));
+  options.shape = "2,2";
+  CHECK_THAT(complaint([&] {
+               read(number(1) + number(2) + number(3) + number(NAN), options,
+                    {.labels = false});
+             }),
+             Catch::EndsWith("value 4 (column 2) is not finite, or beyond "
+                             "1e140"));
   options.shape = "";
   CHECK_THAT(complaint([&] { read("", options, {}); }, Code::kUsage),
              Catch::StartsWith("raw wants --shape and --dtype"));

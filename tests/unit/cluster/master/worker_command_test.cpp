@@ -39,8 +39,15 @@ TEST_CASE("the shell of another host gets one text") {
         Words{"ssh", "-o", "BatchMode=yes", "me@h1",
               "env DL_LOCAL_RANK=1 DL_LOCAL_SIZE=4 /opt/dl/dl-worker "
               "--data-root '/my data' --master tcp://boss:7000 --name "
-              "'it'\\''s' --device cpu --precision float32 --threads 0 "
-              "--exit-on-stdin-eof --quiet --keys -"});
+              "'it'\\''s' --exit-on-stdin-eof --quiet --keys -"});
+  there.device = "cuda:1";
+  there.precision = "tf32";
+  there.threads = 3;
+  CHECK(words_of(there, {"h1", 0, 1}, "h1:1")
+            .back()
+            .ends_with("--name h1:1 --exit-on-stdin-eof --device cuda:1 "
+                       "--precision tf32 "
+                       "--threads 3 --quiet --keys -"));
 }
 
 TEST_CASE("a worker of this host is started as it is") {
@@ -49,8 +56,7 @@ TEST_CASE("a worker of this host is started as it is") {
   CHECK(words[0].ends_with("dl-worker"));
   words.erase(words.begin());
   CHECK(words == Words{"--master", "ipc:///run/socket", "--name", "local-1",
-                       "--device", "cpu", "--precision", "float32", "--threads",
-                       "2", "--exit-on-stdin-eof", "--quiet"});
+                       "--exit-on-stdin-eof", "--threads", "2", "--quiet"});
 }
 
 TEST_CASE("defaults of the user's workers are not for ours") {

@@ -44,10 +44,13 @@ TEST_CASE("hosts in a file") {
         Hosts{"h0", "h1", "h2", "h2", "h3"});
   const File with_mark("\xEF\xBB\xBFh1, h2*2\n");
   CHECK(parse_hosts("@" + with_mark.path()) == Hosts{"h1", "h2", "h2"});
+  const File blanks("h1 h2*2\th3,\nh4 ,h5\n");
+  CHECK(parse_hosts("@" + blanks.path()) ==
+        Hosts{"h1", "h2", "h2", "h3", "h4", "h5"});
   const File bad("h1\nh2 slots=2\n");
-  CHECK_THROWS_WITH(parse_hosts("@" + bad.path()),
-                    "'" + bad.path() +
-                        "', line 2: want HOST or HOST*COUNT, got 'h2 slots=2'");
+  CHECK_THROWS_WITH(
+      parse_hosts("@" + bad.path()),
+      "'" + bad.path() + "', line 2: want HOST or HOST*COUNT, got 'slots=2'");
   CHECK_THROWS_AS(parse_hosts("@/no/such/file"), Error);
   const File empty("# none\n");
   CHECK_THROWS_WITH(parse_hosts("@" + empty.path()),

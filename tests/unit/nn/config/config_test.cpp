@@ -258,6 +258,19 @@ TEST_CASE("what other programs call it is told as what it is called here") {
   CHECK(hint(layer_refusal(
             R"({"type": "dense", "units": 2, "activation": "leakyrelu"})")) ==
         "'leaky_relu'");
+  const auto rate = [&](const std::string& name) {
+    return hint(
+        layer_refusal(R"({"type": "stochastic_depth", ")" + name + "\": 0.1}"));
+  };
+  for (const char* name : {"p", "drop_prob", "drop_rate", "probability"})
+    CHECK(rate(name) == "'rate'");
+  for (const char* name : {"keep_prob", "survival", "survival_probability"})
+    CHECK(rate(name) == "'rate', the share that is dropped");
+  CHECK(hint(layer_refusal(R"({"type": "gaussian_noise", "stddev": 1})"))
+            .starts_with("'deviation'"));
+  CHECK_THAT(layer_refusal(R"({"type": "drop_connect"})"),
+             Catch::EndsWith("; here that is a key of layers, 'weight_noise', "
+                             "see dl-network(5)"));
 }
 
 TEST_CASE("an unknown type or key brings the nearest one to mind") {

@@ -153,7 +153,7 @@ TEST_CASE("data that does not fit is refused with its name") {
   CHECK(error_of([] {
           Predictor(pets(), {4, "reference", 1, "bfloat16"});
         }) ==
-        "64: --precision: device reference predicts in float32, not in "
+        "64: --precision: device reference predicts in float64, not in "
         "bfloat16");
 }
 
