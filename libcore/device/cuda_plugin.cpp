@@ -54,6 +54,14 @@ void* symbol_of(void* library, const std::string& path, const char* name) {
   return symbol;
 }
 
+// Opening a pipe may wait for ever; and without a '/' dlopen(3) would look
+// elsewhere.
+void refuse_odd(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    refuse(path, error ? error.message() : "is no file");
+}
+
 // A process that touches what is missing of an object would be killed.
 void refuse_cut(const std::string& path) {
   Elf64_Ehdr header{};
@@ -70,7 +78,8 @@ void refuse_cut(const std::string& path) {
 
 // The object stays loaded: devices made by it may outlive any owner here.
 void* load_symbol(const char* name) {
-  const std::string path = plugin_path();
+  const std::string path = std::filesystem::absolute(plugin_path()).string();
+  refuse_odd(path);
   refuse_cut(path);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) refuse(path, dlerror());

@@ -17,7 +17,9 @@ echo none >broken.so
 DL_CUDA_PLUGIN=$PWD/broken.so worker -q | sed "s,/.*/,,"
 DL_CUDA_PLUGIN=$PWD/absent.so worker -q | sed "s,/.*/,,"
 head -c 100000 "$(command -v dl-worker)" >cut.so
-DL_CUDA_PLUGIN=$PWD/cut.so worker -q | sed 's,/.*/,,'
+DL_CUDA_PLUGIN=cut.so worker -q | sed 's,/.*/,,'
+mkfifo pipe.so
+DL_CUDA_PLUGIN=pipe.so worker -q | sed 's,/.*/,,'
 cat >net.json <<'END'
 {"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]}
