@@ -1,6 +1,7 @@
 """TrainingMaster's settings by the names that Deeplearning4j's users know, and
 what they are called here: one table for each way of training."""
 
+from dl_spark.arguments import check_numbers
 from dl_spark.tools import Failure
 
 # Name: (dl-master's option or None, what it is).  None: done elsewhere, or has no
@@ -53,11 +54,14 @@ GONE = {
 
 class FixedThresholdAlgorithm:
     def __init__(self, threshold):
+        check_numbers("FixedThresholdAlgorithm", threshold=threshold)
         self.options = ["--threshold", f"fixed:{threshold:g}"]
 
 
 class AdaptiveThresholdAlgorithm:
     def __init__(self, initialThreshold=None):
+        if initialThreshold is not None:
+            check_numbers("AdaptiveThresholdAlgorithm", initialThreshold=initialThreshold)
         self.options = ["--threshold", "adaptive" if initialThreshold is None
                         else f"adaptive:{initialThreshold:g}"]
 
@@ -66,11 +70,14 @@ class TargetSparsityThresholdAlgorithm:
     """sparsityTarget: the share that is sent; initialThreshold is found."""
 
     def __init__(self, sparsityTarget=1e-3):
+        check_numbers("TargetSparsityThresholdAlgorithm", sparsityTarget=sparsityTarget)
         self.options = ["--threshold", f"target:{sparsityTarget:g}"]
 
 
 class ResidualClippingPostProcessor:
     def __init__(self, thresholdMultipleClipValue=5.0, frequency=5):
+        check_numbers("ResidualClippingPostProcessor", frequency=frequency,
+                      thresholdMultipleClipValue=thresholdMultipleClipValue)
         self.options = ["--clip", f"{thresholdMultipleClipValue:g}",
                         "--clip-every", str(frequency)]
 
@@ -80,8 +87,8 @@ class NoOpResidualPostProcessor:
 
 
 class _Settings:
-    def __init__(self, given, table):
-        _check(type(self).__name__, given, table)
+    def __init__(self, unnamed, given, table):
+        _check(type(self).__name__, unnamed, given, table)
         self.given = given
         self.options = self._common()
 
@@ -94,8 +101,8 @@ class _Settings:
 
 
 class VoidConfiguration:
-    def __init__(self, **given):
-        _check("VoidConfiguration", given, VOID)
+    def __init__(self, *unnamed, **given):
+        _check("VoidConfiguration", unnamed, given, VOID)
         self.port = given.get("unicastControllerPort", 0)
         self.address = given.get("controllerAddress")
         mode = given.get("meshBuildMode")
@@ -110,8 +117,8 @@ class ParameterAveragingTrainingMaster(_Settings):
 
     bind = None
 
-    def __init__(self, **given):
-        super().__init__(given, AVERAGING)
+    def __init__(self, *unnamed, **given):
+        super().__init__(unnamed, given, AVERAGING)
         self.options = ["--mode", "averaging"] + self.options
         self.workers = given.get("numWorkers")
         if "averagingFrequency" in given:
@@ -126,8 +133,8 @@ class SharedTrainingMaster(_Settings):
 
     workers = None
 
-    def __init__(self, **given):
-        super().__init__(given, SHARING)
+    def __init__(self, *unnamed, **given):
+        super().__init__(unnamed, given, SHARING)
         self.options = ["--mode", "sharing"] + self.options
         self.bind = None
         if "updatesThreshold" in given:
@@ -144,8 +151,11 @@ class SharedTrainingMaster(_Settings):
             self.bind = given["voidConfiguration"]
 
 
-def _check(who, given, table):
+def _check(who, unnamed, given, table):
     import difflib
+    if unnamed:
+        raise Failure(f"{who} takes its settings by their names, as "
+                      f"{next(iter(table))}={unnamed[0]!r:.50}")
     for name in given:
         if name in table:
             continue
