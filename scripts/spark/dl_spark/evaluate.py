@@ -28,7 +28,7 @@ def evaluate(data, model, *, evaluations=(), threads=1, options=(),
     how: features=, label=, shape=, classes=, regression=, see Columns.
     """
     partitions.context_of(data)
-    arguments.check_counts(threads=threads)
+    arguments.check_counts(0, threads=threads)
     arguments.check_texts("evaluations", evaluations, '["roc", "calibration"]')
     arguments.check_options("options", options, "dl-eval")
     options, bars = _split(options)
@@ -63,6 +63,8 @@ def _split(options):
     for option in options:
         (bars if is_value or arguments.name_of(option) in JUDGES else parts).append(option)
         is_value = not is_value and option in JUDGES
+    if is_value:
+        raise Failure(f"options=: {bars[-1]} wants a METRIC=VALUE")
     return parts, bars
 
 

@@ -33,8 +33,8 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     network: file on the driver, dl-network(5).
     directory: absolute path of a folder on storage that all hosts see.  Shards,
         the run directory and the model are put there, of one fit() at a time.
-    training: a SharedTrainingMaster (the default) or
-        ParameterAveragingTrainingMaster.
+    training: a SharedTrainingMaster (the default), ParameterAveragingTrainingMaster
+        or SynchronousTrainingMaster.
     workers: tasks of the barrier stage, each a dl-worker; None: as many as the
         executors have room for.
     threads: of each worker; None: spark.task.cpus.
@@ -104,8 +104,8 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
 
 def _check_arguments(training, options, worker_options, how):
     if not hasattr(training, "options"):
-        raise Failure(f"training={training!r:.50}: want a SharedTrainingMaster or a "
-                      "ParameterAveragingTrainingMaster")
+        raise Failure(f"training={training!r:.50}: want a SharedTrainingMaster, a "
+                      "ParameterAveragingTrainingMaster or a SynchronousTrainingMaster")
     arguments.check_options("options", options, "dl-master")
     arguments.check_options("worker_options", worker_options, "dl-worker")
     columns_of(how)

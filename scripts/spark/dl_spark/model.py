@@ -87,7 +87,7 @@ def named_classes(metadata):
     """How many classes dl-infer tells apart by name; 0: it gives numbers."""
     layer = output_layer(metadata["network"]) or {}
     if layer.get("activation") == "softmax":
-        return layer["units"]
+        return layer.get("units", 0)
     pair = len(metadata.get("data.classes") or ()) == 2
     return 2 if pair and layer.get("units") == 1 and layer["activation"] == "sigmoid" else 0
 

@@ -31,8 +31,7 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
     how: features=, shape=, see Columns.
     """
     partitions.context_of(data)
-    arguments.check_counts(threads=threads)
-    arguments.check_counts(0, top=top)
+    arguments.check_counts(0, threads=threads, top=top)
     arguments.check_options("options", options, "dl-infer")
     model = arguments.path("model", model)
     metadata = models.read_model(model)
@@ -90,13 +89,14 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
         chunks = (ArrowChunk(batch) for batch in batches if batch.num_rows)
         for chunk, said in through(chunks, columns, TaskContext.get().partitionId()):
             yield chunk.with_columns(
-                schema.names, [(_arrow(kind), [value_of(line) for line in said])
-                               for _, kind, value_of in added])
+                plain.names, [(_arrow(kind), [value_of(line) for line in said])
+                              for _, kind, value_of in added])
 
     schema = _with_fields(data_schema, added)
     # mapInArrow looks columns up by their names, which may have dots or be there twice.
-    plain = data.toDF(*map(str, range(len(data_schema))), FEATURES)
-    return plain.mapInArrow(of_batches, schema)
+    plain = _numbered(schema)
+    data = data.toDF(*plain.names[:len(data_schema)], FEATURES)
+    return data.mapInArrow(of_batches, plain).toDF(*schema.names)
 
 
 def _check_top(top, metadata):
@@ -154,7 +154,7 @@ def _added(metadata, top, prediction, probability):
 
 def _of(line, key):
     if key not in line:
-        raise Failure("the model speaks of each step of a sequence, which has no "
+        raise Failure("the model speaks of each step or place in an example, which has no "
                       "column: apply it with dl-infer to shards", 64)
     return line[key]
 
@@ -171,6 +171,12 @@ def _with_fields(schema, added):
     from pyspark.sql.types import StructType
     new = StructType.fromDDL(", ".join(f"`{name}` {kind}" for name, kind, _ in added))
     return StructType(schema.fields + new.fields)
+
+
+def _numbered(schema):
+    from pyspark.sql.types import StructField, StructType
+    return StructType([StructField(str(i), field.dataType, field.nullable, field.metadata)
+                       for i, field in enumerate(schema.fields)])
 
 
 def _refuse_taken(data, names):

@@ -11,8 +11,10 @@ COMMON = {
     "workerPrefetchNumBatches": ("--prefetch", "mini-batches read ahead"),
     "rngSeed": ("--seed", "of the order of examples"),
 }
-AVERAGING = COMMON | {
+SYNCHRONOUS = COMMON | {
     "numWorkers": ("--workers", "replicas, and tasks of the barrier stage"),
+}
+AVERAGING = SYNCHRONOUS | {
     "averagingFrequency": ("--frequency", "mini-batches between two averages"),
     "saveUpdater": ("--updater-state", "True: average, False: reset"),
 }
@@ -87,17 +89,15 @@ class NoOpResidualPostProcessor:
 
 
 class _Settings:
-    def __init__(self, unnamed, given, table):
-        _check(type(self).__name__, unnamed, given, table)
-        self.given = given
-        self.options = self._common()
+    bind = None
 
-    def _common(self):
-        told = []
+    def __init__(self, mode, table, unnamed, given):
+        _check(type(self).__name__, unnamed, given, table)
+        self.workers = given.get("numWorkers")
+        self.options = ["--mode", mode]
         for name, (option, _) in COMMON.items():
-            if name in self.given:
-                told += [option, str(self.given[name])]
-        return told
+            if name in given:
+                self.options += [option, str(given[name])]
 
 
 class VoidConfiguration:
@@ -115,12 +115,8 @@ class VoidConfiguration:
 class ParameterAveragingTrainingMaster(_Settings):
     """Synchronous averaging of parameters: dl-master --mode averaging."""
 
-    bind = None
-
     def __init__(self, *unnamed, **given):
-        super().__init__(unnamed, given, AVERAGING)
-        self.options = ["--mode", "averaging"] + self.options
-        self.workers = given.get("numWorkers")
+        super().__init__("averaging", AVERAGING, unnamed, given)
         if "averagingFrequency" in given:
             self.options += ["--frequency", str(given["averagingFrequency"])]
         if "saveUpdater" in given:
@@ -128,15 +124,18 @@ class ParameterAveragingTrainingMaster(_Settings):
                              "average" if given["saveUpdater"] else "reset"]
 
 
+class SynchronousTrainingMaster(_Settings):
+    """Each step by all: dl-master --mode sync.  Deeplearning4j has none."""
+
+    def __init__(self, *unnamed, **given):
+        super().__init__("sync", SYNCHRONOUS, unnamed, given)
+
+
 class SharedTrainingMaster(_Settings):
     """Asynchronous sharing of updates: dl-master --mode sharing."""
 
-    workers = None
-
     def __init__(self, *unnamed, **given):
-        super().__init__(unnamed, given, SHARING)
-        self.options = ["--mode", "sharing"] + self.options
-        self.bind = None
+        super().__init__("sharing", SHARING, unnamed, given)
         if "updatesThreshold" in given:
             given = {"thresholdAlgorithm":
                      AdaptiveThresholdAlgorithm(given["updatesThreshold"])} | given

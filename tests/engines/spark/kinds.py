@@ -66,6 +66,9 @@ expect("a graph of one input, and classes by their number",
 said = dl_spark.predict(by_number, named, features="x.y", top=2)
 expect("names with dots", said.columns == ["x.y", "the label", "prediction", "probability", "top"]
        and said.where("prediction = 'nine'").count() > 20)
+twice = dl_spark.predict(vectors.select("x", "y", "y"), model, features="x")
+expect("names that are there twice", twice.columns[:3] == ["x", "y", "y"] and
+       all(row[1] == row[2] for row in twice.collect()))
 
 # What judges looks at all partitions together, of which one is worse.
 worst = vectors.where("y = 'eight'").coalesce(1)
@@ -90,15 +93,16 @@ arrays = lists.map(lambda row: (np.array(row[0]), row[1]))
 expect("of an RDD, too", dl_spark.evaluate(lists, numbers) == report ==
        dl_spark.evaluate(arrays, numbers))
 
-# Held-out data when it goes on.
-for told in ({"data": nested}, {"data": None, "resume": True, "epochs": 2, "evaluation_data": nested},
-             {"data": None, "resume": True, "epochs": 3}):
-    _, report = dl_spark.fit(network="table.json", directory=f"{here}/on", **{"epochs": 1} | told)
-    history = [[score for score in epoch if score not in ("epoch", "loss")]
-               for epoch in report["history"]] if "history" in report else report
-    print(history)
-refused("other data", lambda: dl_spark.fit(lists, "table.json", directory=f"{here}/on", resume=True,
-                                           options=["--batch", "7"]), "batch", "resume=False")
+
+def go_on(data=None, **told):
+    return dl_spark.fit(data, "table.json", directory=f"{here}/on", resume=True, **told)[1]
+
+
+go_on(nested)
+go_on(epochs=2, evaluation_data=nested)
+scores = [bool(epoch["metrics"]) for epoch in go_on(epochs=3)["history"]]
+expect("other held-out data when it goes on", scores == [False, True, True], scores)
+refused("a run with other options", lambda: go_on(options=["--batch", "7"]), "batch", "resume=False")
 images = nested.select(
     F.struct(F.lit("file").alias("origin"), F.lit(8).alias("height"), F.lit(8).alias("width"),
              F.lit(1).alias("nChannels"), F.lit(0).alias("mode"),

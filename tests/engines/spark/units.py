@@ -50,6 +50,8 @@ class Settings(unittest.TestCase):
         self.assertEqual(" ".join(training.options),
                          "--mode averaging --batch 16 --frequency 5 --updater-state reset")
         self.assertEqual(training.workers, 4)
+        training = dl_spark.SynchronousTrainingMaster(numWorkers=2, rngSeed=3)
+        self.assertEqual((" ".join(training.options), training.workers), ("--mode sync --seed 3", 2))
 
     def test_what_is_not_known(self):
         for make, word in (
@@ -69,7 +71,7 @@ class Settings(unittest.TestCase):
         with open(os.path.join(ROOT, "man/dl-spark.7.scd"), encoding="utf-8") as file:
             page = file.read()
         told = subprocess.run(["dl-master", "--help"], capture_output=True, text=True).stdout
-        for table in (settings.AVERAGING, settings.SHARING, settings.VOID):
+        for table in (settings.AVERAGING, settings.SYNCHRONOUS, settings.SHARING, settings.VOID):
             for name, (option, _) in table.items():
                 self.assertIn(name, page)
                 self.assertRegex(told, rf"{option}\b")

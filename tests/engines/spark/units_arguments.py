@@ -63,6 +63,8 @@ class Arguments(unittest.TestCase):
                                 "--max"]),
                          (["--batch", "8", "-v"], ["--min", "accuracy=1", "--max=loss=2", "--min", "--max"]))
 
+        self.refused(lambda: split(["--batch", "8", "--min"]), "--min wants")
+
     def test_top(self):
         def model(layer, classes=None):
             return {"network": {"layers": [layer]}, "data.classes": classes}
