@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 from dl_spark.tools import Failure
 
-# What functions say themselves, by the name of their argument.
+# Options that functions give by arguments of theirs.
 MASTER = {
     "--net": "network=", "--data": "data=", "--eval-data": "evaluation_data=",
     "--output": "directory=", "-o": "directory=", "--run": "directory=",
@@ -15,32 +15,34 @@ MASTER = {
     "--workers": "workers=", "--min-workers": "workers=", "--threads": "threads=",
     "--device": "worker_options=", "--precision": "worker_options=",
     "--bind": "a VoidConfiguration"}
-WORKER = {"--threads": "threads="}
 _MODEL = {"--model": "model=", "-m": "model=", "--threads": "threads="}
-EVAL = _MODEL
-INFER = _MODEL | {"--top": "top="}
+GIVEN = {"dl-master": MASTER, "dl-worker": {"--threads": "threads="},
+         "dl-eval": _MODEL, "dl-infer": _MODEL | {"--top": "top="}}
 
-# And what they cannot have, and why.
-_STARTS = "workers are tasks of Spark's, and workers= says how many"
+# Others that they cannot have, and why.
 _OTHER_WORK = "it does other work: run the tool itself for that"
 _OURS = "dl_spark sees to it"
-_PRINTS = "it changes what is written, which dl_spark reads: run dl-infer itself for that"
-_COMMON = dict.fromkeys(("-h", "--help", "--version", "--print-config"), _OTHER_WORK)
-_REFUSED = {
-    "dl-master": (MASTER, _COMMON
-                  | dict.fromkeys(("--local", "--hosts", "--rsh", "--remote", "--restarts"), _STARTS)
-                  | dict.fromkeys(("--dry-run", "--estimate", "--replay", "--step", "--list"),
-                                  _OTHER_WORK)
-                  | dict.fromkeys(("--keys", "--insecure", "--master-file"), _OURS)
-                  | dict.fromkeys(("--interface", "--network"),
-                                  "a VoidConfiguration says where dl-master listens")),
-    "dl-worker": (WORKER, _COMMON | dict.fromkeys(
-        ("--master", "--master-file", "--keys", "--insecure", "--name", "--exit-on-stdin-eof"),
-        _OURS)),
-    "dl-eval": (EVAL, _COMMON | dict.fromkeys(("--merge", "--local"), _OURS)),
-    "dl-infer": (INFER, _COMMON | dict.fromkeys(
-        ("-o", "--output", "--format", "--output-of", "--sample", "--score", "--samples",
-         "--seed", "--keep-state", "--keep-features", "--no-provenance"), _PRINTS)),
+_INFORMATION = (("-h", "--help", "--version", "--print-config"), _OTHER_WORK)
+REFUSED = {
+    "dl-master": (
+        _INFORMATION,
+        (("--local", "--hosts", "--rsh", "--remote", "--restarts"),
+         "workers are tasks of Spark's, and workers= says how many"),
+        (("--dry-run", "--estimate", "--replay", "--step", "--list"), _OTHER_WORK),
+        (("--keys", "--insecure", "--master-file"), _OURS),
+        (("--interface", "--network"), "a VoidConfiguration says where dl-master listens")),
+    "dl-worker": (
+        _INFORMATION,
+        (("--master", "--master-file", "--keys", "--insecure", "--name",
+          "--exit-on-stdin-eof"), _OURS)),
+    "dl-eval": (
+        _INFORMATION,
+        (("--merge", "--local"), _OURS)),
+    "dl-infer": (
+        _INFORMATION,
+        (("-o", "--output", "--format", "--output-of", "--sample", "--score", "--samples",
+          "--seed", "--keep-state", "--keep-features", "--no-provenance"),
+         "it changes what is written, which dl_spark reads: run dl-infer itself for that")),
 }
 
 
@@ -57,12 +59,12 @@ def has(options, name):
 
 def check_options(argument, options, tool):
     check_texts(argument, options, '["--patience", "3"]')
-    given, refused = _REFUSED[tool]
     for name in map(name_of, options):
-        if name in given:
-            raise Failure(f"{argument}=: {name} of {tool} is {given[name]} here")
-        if name in refused:
-            raise Failure(f"{argument}=: {name} of {tool} cannot be given: {refused[name]}")
+        if name in GIVEN[tool]:
+            raise Failure(f"{argument}=: {name} of {tool} is {GIVEN[tool][name]} here")
+        for refused, why in REFUSED[tool]:
+            if name in refused:
+                raise Failure(f"{argument}=: {name} of {tool} cannot be given: {why}")
 
 
 def in_our_words(said):

@@ -5,6 +5,7 @@ import json
 import os
 import queue
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryDirectory
 
@@ -19,6 +20,8 @@ from dl_spark.tools import Failure
 from dl_spark.worker import work
 
 WAIT = "10m"  # for workers: as long as Spark tries to find places for a stage
+REGISTER = 30  # seconds for executors to come, as Spark's own first stage gives them
+PAUSE = 0.2    # between two looks at how many have
 
 
 @only_failures
@@ -129,7 +132,9 @@ def _profile(context, threads, task_cpus):
 
 def _room(context, profile, wanted):
     """The number of workers; refuses more than would ever start together."""
-    room = places(context, profile)
+    end = time.monotonic() + (0 if context.master.startswith("local[") else REGISTER)
+    while (room := places(context, profile)) < (wanted or 1) and time.monotonic() < end:
+        time.sleep(PAUSE)
     if wanted is None:
         wanted = room
     if wanted < 1 or wanted > room:
