@@ -17,6 +17,7 @@ from dl_spark.settings import (AdaptiveThresholdAlgorithm,
                                ParameterAveragingTrainingMaster,
                                ResidualClippingPostProcessor,
                                SharedTrainingMaster,
+                               SynchronousTrainingMaster,
                                TargetSparsityThresholdAlgorithm,
                                VoidConfiguration)
 from dl_spark.shards import write_shards
@@ -27,5 +28,5 @@ __all__ = [
     "AdaptiveThresholdAlgorithm", "Columns", "Failure",
     "FixedThresholdAlgorithm", "NoOpResidualPostProcessor",
     "ParameterAveragingTrainingMaster", "ResidualClippingPostProcessor",
-    "SharedTrainingMaster", "TargetSparsityThresholdAlgorithm",
-    "VoidConfiguration", "evaluate", "fit", "predict", "write_shards"]
+    "SharedTrainingMaster", "SynchronousTrainingMaster",
+    "TargetSparsityThresholdAlgorithm", "VoidConfiguration", "evaluate", "fit", "predict", "write_shards"]

@@ -45,16 +45,12 @@ class ArrowChunk:
         start = data.offset * size
         return memoryview(data.buffers()[1])[start:start + len(data) * size]
 
-    def with_columns(self, columns):
-        """The batch without FEATURES, and with columns (name, type, values)."""
+    def with_columns(self, names, columns):
+        """The batch without FEATURES, and with columns (type, values), by these names."""
         import pyarrow as pa
-        kept = [i for i, name in enumerate(self.batch.schema.names)
-                if name != FEATURES]
-        arrays = [self.batch.column(i) for i in kept]
-        names = [self.batch.schema.names[i] for i in kept]
-        for name, kind, values in columns:
-            arrays.append(pa.array(values, kind))
-            names.append(name)
+        arrays = [self.batch.column(i) for i, name in enumerate(self.batch.schema.names)
+                  if name != FEATURES]
+        arrays += [pa.array(values, kind) for kind, values in columns]
         return pa.RecordBatch.from_arrays(arrays, names=names)
 
 
@@ -73,26 +69,51 @@ class RowChunk:
         want = columns.bytes if columns.dtype == "u8" else columns.values
         packed = []
         for at, element in enumerate(self.list):
-            value = _part(element, FEATURES, 0)
+            value = _part(element, FEATURES, 0, columns.label is not None)
             if value is None:
                 raise _bad_features(columns, row + at, None, want)
-            if hasattr(value, "toArray"):
-                value = value.toArray()
-            if len(value) != want:
-                raise _bad_features(columns, row + at, len(value), want)
             if columns.dtype == "f32":
-                try:
-                    value = (value.astype("<f4").tobytes()
-                             if hasattr(value, "astype")
-                             else array("f", value).tobytes())
-                except TypeError:
-                    where = next((i for i, x in enumerate(value) if x is None), 0)
-                    raise _null_value(columns, row + at, where) from None
+                value = _packed(value, columns, row + at)
+            elif not isinstance(value, (bytes, bytearray)):
+                raise _wrong_features(columns, row + at, value, "bytes, as others have")
+            have = len(value) if columns.dtype == "u8" else len(value) // 4
+            if have != want:
+                raise _bad_features(columns, row + at, have, want)
             packed.append(value)
         return memoryview(b"".join(packed))
 
 
-def _part(row, name, place):
+def _packed(value, columns, row):
+    """The numbers of a vector, an array or lists, of any axes, as float32."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise _wrong_features(columns, row, value, "numbers")
+    if hasattr(value, "toArray"):
+        value = value.toArray()
+    try:
+        if hasattr(value, "astype"):
+            return value.astype("<f4").tobytes()
+        try:
+            return array("f", value).tobytes()
+        except TypeError:
+            value = list(_numbers(value))
+            return array("f", value).tobytes()
+    except (TypeError, ValueError):
+        numbers = list(_numbers(value))
+        if None in numbers:
+            raise _null_value(columns, row, numbers.index(None)) from None
+        raise _wrong_features(columns, row, value, "numbers") from None
+
+
+def _numbers(value):
+    if hasattr(value, "__iter__") and not isinstance(value, str):
+        for part in value:
+            yield from _numbers(part)
+    else:
+        yield value
+
+
+def _part(row, name, place, labelled=True):
+    """Without labels, a list of two is no pair but features, as a tuple of numbers is."""
     fields = getattr(row, "__fields__", None)
     if fields and name in fields:
         return row[name]
@@ -100,7 +121,8 @@ def _part(row, name, place):
         return row[name[3:]]
     if hasattr(row, "features"):
         return getattr(row, name[3:])
-    if isinstance(row, (tuple, list)) and len(row) == 2:
+    if isinstance(row, (tuple, list)) and len(row) == 2 and (
+            labelled or isinstance(row, tuple) and hasattr(row[0], "__len__")):
         return row[place]
     if place == 0:
         return row
@@ -153,6 +175,11 @@ def _bad_features(columns, row, length, want):
     return Failure(f"row {row}: column '{columns.features}' has {length} {what}, and "
                    f"the network's input [{shape}] wants {want}: put the data "
                    "right, or give shape=", 65)
+
+
+def _wrong_features(columns, row, value, want):
+    return Failure(f"row {row}: column '{columns.features}' is {value!r:.50}, want {want}: "
+                   "drop such rows, or put them right", 65)
 
 
 def _null_value(columns, row, at):

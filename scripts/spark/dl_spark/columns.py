@@ -7,7 +7,9 @@ from array import array
 from dataclasses import dataclass, replace
 from typing import Optional, Sequence
 
+from dl_spark import labels
 from dl_spark import model as models
+from dl_spark.arguments import is_whole
 from dl_spark.tools import Failure
 
 
@@ -28,6 +30,18 @@ class Columns:
     dtype: str = "f32"   # u8: features are bytes
     bgr: bool = False    # of Spark's image source
 
+    def __post_init__(self):
+        _check_name("features", self.features)
+        if self.label is not None:
+            _check_name("label", self.label)
+        labels.check(self.classes)
+        if self.shape is not None and not (
+                isinstance(self.shape, (list, tuple)) and self.shape
+                and all(is_whole(extent) and extent > 0 for extent in self.shape)):
+            raise Failure(f"shape={self.shape!r:.50}: want a list of whole numbers, as [8, 8, 1]")
+        if self.regression is not None and not isinstance(self.regression, bool):
+            raise Failure(f"regression={self.regression!r:.50}: want True or False")
+
     @property
     def values(self):
         return math.prod(self.shape)
@@ -41,6 +55,7 @@ class Columns:
 
     def of_network(self, network):
         """Completes what was not said."""
+        models.check_inputs(network)
         known = replace(
             self,
             shape=tuple(self.shape or models.input_shape(network)),
@@ -87,16 +102,8 @@ class Columns:
                     raise ValueError
                 return values.tobytes()
             return numbers
-        if isinstance(self.classes, (list, tuple)):
-            names = list(self.classes)
-            table = {name: i for i, name in enumerate(names)}
-            # A model calls its classes "0", "1", ...; labels may be numbers.
-            if names == [str(i) for i in range(len(names))]:
-                table.update((i, i) for i in range(len(names)))
-        else:
-            table = {i: i for i in range(int(self.classes))}
-            table.update((str(i), i) for i in range(int(self.classes)))
-        return {key: struct.pack("<i", i) for key, i in table.items()}.__getitem__
+        return {label: struct.pack("<i", i)
+                for label, i in labels.indices(self.classes).items()}.__getitem__
 
     def bad_label(self, label):
         if label is None:
@@ -105,7 +112,7 @@ class Columns:
             return f"is {label!r:.50}, want {_count(self.targets, 'number')}"
         if isinstance(self.classes, (list, tuple)):
             return (f"is {label!r:.50}, none of the {len(self.classes)} classes "
-                    f"('{self.classes[0]}' to '{self.classes[-1]}')")
+                    f"('{self.classes[0]}' to '{self.classes[-1]}') nor the number of one")
         return f"is {label!r:.50}, want a class of 0 to {self.classes - 1}"
 
 
@@ -117,6 +124,13 @@ def columns_of(how):
             raise Failure(f"there is no argument {name}= but {'=, '.join(known)}= of the "
                           "columns")
     return Columns(**how)
+
+
+def _check_name(argument, name):
+    if not isinstance(name, str):
+        raise Failure(f"{argument}={name!r:.50}: want the name of a column; "
+                      "df.withColumn('both', F.array('a', 'b')) makes one of several, and "
+                      "VectorAssembler of pyspark.ml does")
 
 
 def _count(n, what):
@@ -135,7 +149,7 @@ def of_dataframe(df, columns, labelled):
             raise Failure(f"the DataFrame has no column '{name}' but "
                           f"{', '.join(fields)}: name yours with features= and label=")
     kind = fields[columns.features]
-    column = F.col(f"`{columns.features}`")
+    column = F.col(quoted(columns.features))
     if kind.simpleString() == "vector":
         from pyspark.ml.functions import vector_to_array
         column, kind = vector_to_array(column, "float32"), ArrayType(FloatType())
@@ -168,12 +182,13 @@ def of_dataframe(df, columns, labelled):
 
 
 def _found_classes(df, label):
-    rows = df.select(f"`{label}`").distinct().limit(65537).collect()
-    names = sorted(str(row[0]) for row in rows if row[0] is not None)
-    if len(names) < 2 or len(names) > 65536:
-        raise Failure(f"column '{label}' has {len(names)} different labels: give "
-                      "classes=, or regression=True if they are numbers to predict", 65)
-    return names
+    rows = df.select(quoted(label)).distinct().limit(65537).collect()
+    return labels.found([value for value, in rows], label)
+
+
+def quoted(name):
+    """The name of a column, which may have dots, for Spark."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _wrong_type(name, kind):

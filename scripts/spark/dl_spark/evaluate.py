@@ -5,12 +5,14 @@ import json
 import os
 import tempfile
 
+from dl_spark import arguments, partitions, tools
 from dl_spark import model as models
-from dl_spark import partitions, tools
 from dl_spark.columns import columns_of
 from dl_spark.failures import only_failures
 from dl_spark.shipping import ship
 from dl_spark.tools import Failure, Pipeline
+
+JUDGES = ("--min", "--max")
 
 
 @only_failures
@@ -21,10 +23,16 @@ def evaluate(data, model, *, evaluations=(), threads=1, options=(),
     data: a DataFrame, or an RDD of (features, label).
     model: file on the driver.
     evaluations: as dl-eval --evaluate, such as ["roc", "calibration"].
-    threads: of each task.  options: more options of dl-eval.
+    threads: of each task.  options: more options of dl-eval; --min and --max judge
+    the whole, and what they find too bad is a Failure with the status 1.
     how: features=, label=, shape=, classes=, regression=, see Columns.
     """
     partitions.context_of(data)
+    arguments.check_counts(0, threads=threads)
+    arguments.check_texts("evaluations", evaluations, '["roc", "calibration"]')
+    arguments.check_options("options", options, "dl-eval")
+    options, bars = _split(options)
+    model = arguments.path("model", model)
     columns = columns_of(how).of_model(models.read_model(model))
     spark_data, columns = partitions.prepare(data, columns, labelled=True)
     file = ship(data, model)
@@ -46,17 +54,28 @@ def evaluate(data, model, *, evaluations=(), threads=1, options=(),
     reports = partitions.run(spark_data, evaluate_partition, [("report", "string")])
     if not reports:
         raise Failure("the data have no rows: nothing to evaluate", 65)
-    return _merged([report for report, in reports], tools_folder)
+    return _merged([report for report, in reports], bars, tools_folder)
 
 
-def _merged(reports, tools_folder):
+def _split(options):
+    """(what each partition is told, what judges them together)."""
+    parts, bars, is_value = [], [], False
+    for option in options:
+        (bars if is_value or arguments.name_of(option) in JUDGES else parts).append(option)
+        is_value = not is_value and option in JUDGES
+    if is_value:
+        raise Failure(f"options=: {bars[-1]} wants a METRIC=VALUE")
+    return parts, bars
+
+
+def _merged(reports, bars, tools_folder):
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for i, report in enumerate(reports):
             names.append(os.path.join(folder, f"{i}.json"))
             with open(names[-1], "w", encoding="utf-8") as file:
                 file.write(report)
-        merge = [tools.find("dl-eval", tools_folder), "--merge", "--json"]
+        merge = [tools.find("dl-eval", tools_folder), "--merge", "--json", *bars]
         return json.loads(tools.run(merge + names))
 
 

@@ -2,6 +2,7 @@
 system or Python raise becomes one here."""
 
 import functools
+import inspect
 import re
 
 from dl_spark.tools import Failure
@@ -10,8 +11,14 @@ from dl_spark.tools import Failure
 def only_failures(function):
     """The function, raising Failure alone (and what is no error, as
     KeyboardInterrupt)."""
+    signature = inspect.signature(function)
+
     @functools.wraps(function)
     def wrapped(*arguments, **named):
+        try:
+            signature.bind(*arguments, **named)
+        except TypeError as error:
+            raise Failure(f"{function.__name__}(): {error}; see dl-spark(7)") from None
         try:
             return function(*arguments, **named)
         except Failure:

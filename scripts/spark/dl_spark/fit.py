@@ -5,11 +5,12 @@ import json
 import os
 import queue
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
-from numbers import Integral
 from tempfile import TemporaryDirectory
 
-from dl_spark import partitions, tools
+from dl_spark import arguments, partitions, tools
+from dl_spark.columns import columns_of
 from dl_spark.failures import only_failures
 from dl_spark.folder import Folder
 from dl_spark.master import Master, make_keys, make_server_key
@@ -19,6 +20,8 @@ from dl_spark.tools import Failure
 from dl_spark.worker import work
 
 WAIT = "10m"  # for workers: as long as Spark tries to find places for a stage
+REGISTER = 30  # seconds for executors to come, as Spark's own first stage gives them
+PAUSE = 0.2    # between two looks at how many have
 
 
 @only_failures
@@ -28,29 +31,36 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     """Trains; returns (path of the model, report of dl-master --json).
 
     data: a DataFrame, or an RDD of (features, label); or the pattern of shards
-        that write_shards() or dl-shard wrote, and likewise evaluation_data.
+        that write_shards() or dl-shard wrote, and likewise evaluation_data.  None
+        goes on with what is there.
     network: file on the driver, dl-network(5).
     directory: absolute path of a folder on storage that all hosts see.  Shards,
         the run directory and the model are put there, of one fit() at a time.
-    training: a SharedTrainingMaster (the default) or
-        ParameterAveragingTrainingMaster.
+    training: a SharedTrainingMaster (the default), ParameterAveragingTrainingMaster
+        or SynchronousTrainingMaster.
     workers: tasks of the barrier stage, each a dl-worker; None: as many as the
         executors have room for.
     threads: of each worker; None: spark.task.cpus.
     evaluation_data: held-out data, evaluated after each epoch.
-    resume: go on with what an earlier fit() left in `directory`.
+    resume: go on with what an earlier fit() left in `directory`; evaluation_data,
+        where they are given, take the place of its.
     options, worker_options: more options of dl-master and dl-worker.
     how: features=, label=, shape=, classes=, regression=, see Columns.
 
     Raises Failure; its status is dl-master's, or of a worker that another start does
     not mend.  With 75 the state is saved, and fit(..., resume=True) goes on.
     """
+    if data is None and not resume:
+        raise Failure("data=None: only resume=True goes on without, with what is in directory=")
     context = partitions.context_of(data, patterns=True)
     if evaluation_data is not None:
         partitions.context_of(evaluation_data, patterns=True, name="evaluation_data")
     _check_cluster(context)
     training = training or SharedTrainingMaster()
-    _check_arguments(training, options, worker_options, workers=workers, threads=threads)
+    _check_arguments(training, options, worker_options, how)
+    arguments.check_counts(workers=workers, threads=threads)
+    arguments.check_counts(0, epochs=epochs)  # 0 with --pretrain
+    network = arguments.path("network", network)
     program = tools.find("dl-master", tools_folder)
     task_cpus = int(context.getConf().get("spark.task.cpus", "1"))
     threads = threads or task_cpus
@@ -70,13 +80,13 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
         command = [program, "--net", network, "--data", shards["train"], "--output", model,
                    "--bind", bind.result(), "--json", "--epochs", str(epochs),
                    "--min-workers", str(workers), *training.options, *options]
-        if training.workers or "--staleness" in options:
+        if training.workers or arguments.has(options, "--staleness"):
             command += ["--workers", str(workers)]
         if shards["eval"]:
             command += ["--eval-data", shards["eval"]]
         if not resume:
             command.append("--fresh")
-        if "--wait" not in options:
+        if not arguments.has(options, "--wait"):
             command += ["--wait", WAIT]
         master.start(command)
         try:
@@ -85,7 +95,7 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
             endpoint = master.endpoint()  # a reason of its own comes first
         if endpoint is not None:
             # All was checked, and --fresh has removed the run of before.
-            folder.keep(shards, options)
+            folder.keep(shards)
 
             def task(attempt):
                 own = make_keys(keys, workers, attempt, tools_folder) if attempt else first
@@ -95,17 +105,13 @@ def fit(data, network, *, directory, training=None, epochs=1, workers=None,
     return model, json.loads(master.report)
 
 
-def _check_arguments(training, options, worker_options, **counts):
+def _check_arguments(training, options, worker_options, how):
     if not hasattr(training, "options"):
-        raise Failure(f"training={training!r:.50}: want a SharedTrainingMaster or a "
-                      "ParameterAveragingTrainingMaster")
-    for name, given in (("options", options), ("worker_options", worker_options)):
-        if isinstance(given, str) or not all(isinstance(each, str) for each in given):
-            raise Failure(f"{name}={given!r:.50}: want a list of texts, as "
-                          '["--patience", "3"]')
-    for name, count in counts.items():
-        if count is not None and not (isinstance(count, Integral) and count > 0):
-            raise Failure(f"{name}={count!r:.50}: want a whole number from 1")
+        raise Failure(f"training={training!r:.50}: want a SharedTrainingMaster, a "
+                      "ParameterAveragingTrainingMaster or a SynchronousTrainingMaster")
+    arguments.check_options("options", options, "dl-master")
+    arguments.check_options("worker_options", worker_options, "dl-worker")
+    columns_of(how)
 
 
 def _check_cluster(context):
@@ -126,7 +132,9 @@ def _profile(context, threads, task_cpus):
 
 def _room(context, profile, wanted):
     """The number of workers; refuses more than would ever start together."""
-    room = places(context, profile)
+    end = time.monotonic() + (0 if context.master.startswith("local[") else REGISTER)
+    while (room := places(context, profile)) < (wanted or 1) and time.monotonic() < end:
+        time.sleep(PAUSE)
     if wanted is None:
         wanted = room
     if wanted < 1 or wanted > room:

@@ -28,7 +28,7 @@ class Folder:
         self.path = directory
         self._note = os.path.join(directory, "shards.json")
         self._resume = resume
-        self._goes_on = False
+        self._known = {}
         self._new = []
         self._removal = None
         try:
@@ -67,13 +67,17 @@ class Folder:
 
     def shards(self, data, network, tools_folder, **how):
         """Patterns of the shards of each kind of data.  Of one who goes on, those
-        that are there."""
-        if self._resume and (known := self._known()):
-            self._goes_on = True
-            return known
-        found = {}
+        that are there, but for other held-out data."""
+        self._known = self._resume and self._read() or {}
+        if self._known:
+            data = {"eval": data["eval"]}
+        elif data["train"] is None:
+            raise Failure(f"'{self.path}' has nothing to go on with: give data", 66)
+        found = {"eval": None} | self._known
         for kind, rows in data.items():
-            if rows is None or isinstance(rows, str):
+            if rows is None:
+                continue
+            if isinstance(rows, str):
                 found[kind] = rows
                 continue
             # A task that was forgotten by an earlier fit() finds another name.
@@ -82,7 +86,7 @@ class Folder:
             found[kind] = write_shards(rows, new, network, tools_folder=tools_folder, **how)[0]
         return found
 
-    def _known(self):
+    def _read(self):
         try:
             with open(self._note, encoding="utf-8") as file:
                 known = json.load(file)
@@ -95,16 +99,16 @@ class Folder:
         raise Failure(f"'{self._note}' is damaged, which says where the shards are: remove it, "
                       "and they are written again", 65)
 
-    def keep(self, shards, options):
+    def keep(self, shards):
         """These are what a later fit() goes on with: others that fit() wrote are
-        removed until close(), but for what the options name."""
-        if self._goes_on:
+        removed until close()."""
+        if shards == self._known:
             return
         with open(self._note + ".new", "w", encoding="utf-8") as file:
             json.dump(shards, file)
         os.rename(self._note + ".new", self._note)
         self._new = []
-        told = [each for each in [*shards.values(), *options] if each]
+        told = [each for each in shards.values() if each]
         used = [os.path.realpath(file) for each in told for file in glob.glob(each)]
         others = []
         for entry in glob.glob(os.path.join(glob.escape(self.path), SHARDS, "*")):

@@ -10,6 +10,7 @@ import threading
 import time
 
 from dl_spark import tools
+from dl_spark.arguments import in_our_words
 from dl_spark.tools import Failure
 
 LAST = 35    # seconds in which its keeper has ended it
@@ -105,7 +106,7 @@ class Master:
     def failure(self):
         said = [line.strip() for line in self._last
                 if line.startswith(("dl-master: ", "dl_spark: "))]
-        return Failure(said[-1] if said else f"dl-master ended with {self.status}",
+        return Failure(in_our_words(said[-1]) if said else f"dl-master ended with {self.status}",
                        self.status)
 
     def end(self):

@@ -49,17 +49,20 @@ def _parsed(text):
         return text
 
 
+def check_inputs(network):
+    if len(network.get("inputs", [])) > 1:
+        raise Failure("networks of several inputs want data with several: write "
+                      "shards with dl-shard --zip and train with dl-master", 78)
+
+
 def input_shape(network):
-    """The shape of an example, as the network wants it."""
+    """The shape of an example, as the network, also a graph of one input, wants it."""
     try:
-        inputs = [network["input"]] if "input" in network else list(network["inputs"].values())
-        if len(inputs) == 1:
-            return tuple(inputs[0]["shape"])
-    except (KeyError, TypeError, AttributeError):
+        one = network["input"] if "input" in network else network["inputs"][0]
+        return tuple(one["shape"])
+    except (KeyError, IndexError, TypeError):
         raise Failure("the network does not say what an example is like: it wants an "
-                      '"input" with its "shape", see dl-network(5)', 78) from None
-    raise Failure("networks of several inputs want data with several: write "
-                  "shards with dl-shard --zip and train with dl-master", 78)
+                      '"input" with its "shape", see dl-network(5); or give shape=', 78) from None
 
 
 def output_layer(network):
@@ -78,6 +81,15 @@ def output_layer(network):
 def predicts_classes(network):
     layer = output_layer(network) or {}
     return layer.get("loss", "negative_log_likelihood") in _CLASSES
+
+
+def named_classes(metadata):
+    """How many classes dl-infer tells apart by name; 0: it gives numbers."""
+    layer = output_layer(metadata["network"]) or {}
+    if layer.get("activation") == "softmax":
+        return layer.get("units", 0)
+    pair = len(metadata.get("data.classes") or ()) == 2
+    return 2 if pair and layer.get("units") == 1 and layer["activation"] == "sigmoid" else 0
 
 
 def output_units(network):

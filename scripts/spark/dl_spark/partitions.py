@@ -22,7 +22,7 @@ def has_arrow():
 def context_of(data, patterns=False, name="data"):
     """The SparkContext of a DataFrame or RDD; where patterns of shards are taken
     as well, of this program.  `name` is that of the argument, for Failure."""
-    if patterns and isinstance(data, str):
+    if patterns and (data is None or isinstance(data, str)):
         from pyspark import SparkContext
         return SparkContext.getOrCreate()
     if hasattr(data, "sparkSession") and hasattr(data, "schema"):
@@ -53,7 +53,7 @@ def prepare(data, columns, labelled):
     column, columns = _columns.of_dataframe(data, columns, labelled)
     selected = [column.alias(FEATURES)]
     if labelled:
-        selected.append(F.col(f"`{columns.label}`").alias(LABEL))
+        selected.append(F.col(_columns.quoted(columns.label)).alias(LABEL))
     return data.select(*selected), columns
 
 
@@ -68,7 +68,7 @@ def _of_rdd(rdd, columns):
         label = _part(first, LABEL, 1)
         if isinstance(label, str) and not isinstance(columns.classes, (list, tuple)):
             raise Failure("labels are text: give classes=, their names in order")
-    if isinstance(_part(first, FEATURES, 0), (bytes, bytearray)):
+    if isinstance(_part(first, FEATURES, 0, columns.label is not None), (bytes, bytearray)):
         columns = replace(columns, dtype="u8")
     return columns
 

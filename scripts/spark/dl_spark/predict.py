@@ -5,9 +5,9 @@ import json
 import queue
 from itertools import islice
 
+from dl_spark import arguments, partitions, tools
 from dl_spark import columns as _columns
 from dl_spark import model as models
-from dl_spark import partitions, tools
 from dl_spark.chunks import FEATURES, ArrowChunk, row_chunks
 from dl_spark.columns import columns_of
 from dl_spark.failures import from_task, only_failures
@@ -31,7 +31,14 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
     how: features=, shape=, see Columns.
     """
     partitions.context_of(data)
+    arguments.check_counts(0, threads=threads, top=top)
+    arguments.check_options("options", options, "dl-infer")
+    model = arguments.path("model", model)
     metadata = models.read_model(model)
+    _check_top(top, metadata)
+    for name, given in (("prediction", prediction), ("probability", probability)):
+        if not isinstance(given, str):
+            raise Failure(f"{name}={given!r:.50}: want the name of the new column")
     columns = columns_of(how).without_label().of_model(metadata)
     file = ship(data, model)
     told = ["--threads", str(threads), *options]
@@ -82,10 +89,23 @@ def predict(data, model, *, top=0, threads=1, options=(), prediction="prediction
         chunks = (ArrowChunk(batch) for batch in batches if batch.num_rows)
         for chunk, said in through(chunks, columns, TaskContext.get().partitionId()):
             yield chunk.with_columns(
-                [(name, _arrow(kind), [value_of(line) for line in said])
-                 for name, kind, value_of in added])
+                plain.names, [(_arrow(kind), [value_of(line) for line in said])
+                              for _, kind, value_of in added])
 
-    return data.mapInArrow(of_batches, _with_fields(data_schema, added))
+    schema = _with_fields(data_schema, added)
+    # mapInArrow looks columns up by their names, which may have dots or be there twice.
+    plain = _numbered(schema)
+    data = data.toDF(*plain.names[:len(data_schema)], FEATURES)
+    return data.mapInArrow(of_batches, plain).toDF(*schema.names)
+
+
+def _check_top(top, metadata):
+    """Of models of several outputs, dl-infer looks at each."""
+    layer = models.output_layer(metadata["network"])
+    classes = models.named_classes(metadata)
+    if top > 1 and layer and top > classes:
+        raise Failure(f"top={top}: " + (f"the model has {classes} classes" if classes else
+                                        "the model names no classes"))
 
 
 def _watched(feed, waiting):
@@ -112,12 +132,11 @@ def _added(metadata, top, prediction, probability):
     """(name, type, how it is taken from a line of dl-infer) of new columns."""
     classes = metadata.get("data.classes")
     layer = models.output_layer(metadata["network"]) or {}
-    if layer.get("activation") in ("softmax", "log_softmax") or \
-            (layer.get("units") == 1 and classes):
+    if models.named_classes(metadata):
         numbers = classes is None or classes == [str(i) for i in range(len(classes))]
 
         def class_of(line):
-            return float(line["class"]) if numbers else line["class"]
+            return float(_of(line, "class")) if numbers else _of(line, "class")
         columns = [(prediction, "double" if numbers else "string", class_of),
                    (probability, "double", lambda line: line["probability"])]
         if top > 1:
@@ -128,12 +147,16 @@ def _added(metadata, top, prediction, probability):
         return [(prediction, "string", json.dumps)]
 
     def outputs_of(line):
-        if "outputs" not in line:
-            raise Failure("the model speaks of each step of a sequence, which has no "
-                          "column: apply it with dl-infer to shards", 64)
-        outputs = line["outputs"]
+        outputs = _of(line, "outputs")
         return list(outputs.values()) if isinstance(outputs, dict) else outputs
     return [(prediction, "array<double>", outputs_of)]
+
+
+def _of(line, key):
+    if key not in line:
+        raise Failure("the model speaks of each step or place in an example, which has no "
+                      "column: apply it with dl-infer to shards", 64)
+    return line[key]
 
 
 def _arrow(kind):
@@ -148,6 +171,12 @@ def _with_fields(schema, added):
     from pyspark.sql.types import StructType
     new = StructType.fromDDL(", ".join(f"`{name}` {kind}" for name, kind, _ in added))
     return StructType(schema.fields + new.fields)
+
+
+def _numbered(schema):
+    from pyspark.sql.types import StructField, StructType
+    return StructType([StructField(str(i), field.dataType, field.nullable, field.metadata)
+                       for i, field in enumerate(schema.fields)])
 
 
 def _refuse_taken(data, names):

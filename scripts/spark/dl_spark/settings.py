@@ -1,6 +1,7 @@
 """TrainingMaster's settings by the names that Deeplearning4j's users know, and
 what they are called here: one table for each way of training."""
 
+from dl_spark.arguments import check_numbers
 from dl_spark.tools import Failure
 
 # Name: (dl-master's option or None, what it is).  None: done elsewhere, or has no
@@ -10,8 +11,10 @@ COMMON = {
     "workerPrefetchNumBatches": ("--prefetch", "mini-batches read ahead"),
     "rngSeed": ("--seed", "of the order of examples"),
 }
-AVERAGING = COMMON | {
+SYNCHRONOUS = COMMON | {
     "numWorkers": ("--workers", "replicas, and tasks of the barrier stage"),
+}
+AVERAGING = SYNCHRONOUS | {
     "averagingFrequency": ("--frequency", "mini-batches between two averages"),
     "saveUpdater": ("--updater-state", "True: average, False: reset"),
 }
@@ -53,11 +56,14 @@ GONE = {
 
 class FixedThresholdAlgorithm:
     def __init__(self, threshold):
+        check_numbers("FixedThresholdAlgorithm", threshold=threshold)
         self.options = ["--threshold", f"fixed:{threshold:g}"]
 
 
 class AdaptiveThresholdAlgorithm:
     def __init__(self, initialThreshold=None):
+        if initialThreshold is not None:
+            check_numbers("AdaptiveThresholdAlgorithm", initialThreshold=initialThreshold)
         self.options = ["--threshold", "adaptive" if initialThreshold is None
                         else f"adaptive:{initialThreshold:g}"]
 
@@ -66,11 +72,14 @@ class TargetSparsityThresholdAlgorithm:
     """sparsityTarget: the share that is sent; initialThreshold is found."""
 
     def __init__(self, sparsityTarget=1e-3):
+        check_numbers("TargetSparsityThresholdAlgorithm", sparsityTarget=sparsityTarget)
         self.options = ["--threshold", f"target:{sparsityTarget:g}"]
 
 
 class ResidualClippingPostProcessor:
     def __init__(self, thresholdMultipleClipValue=5.0, frequency=5):
+        check_numbers("ResidualClippingPostProcessor", frequency=frequency,
+                      thresholdMultipleClipValue=thresholdMultipleClipValue)
         self.options = ["--clip", f"{thresholdMultipleClipValue:g}",
                         "--clip-every", str(frequency)]
 
@@ -80,22 +89,20 @@ class NoOpResidualPostProcessor:
 
 
 class _Settings:
-    def __init__(self, given, table):
-        _check(type(self).__name__, given, table)
-        self.given = given
-        self.options = self._common()
+    bind = None
 
-    def _common(self):
-        told = []
+    def __init__(self, mode, table, unnamed, given):
+        _check(type(self).__name__, unnamed, given, table)
+        self.workers = given.get("numWorkers")
+        self.options = ["--mode", mode]
         for name, (option, _) in COMMON.items():
-            if name in self.given:
-                told += [option, str(self.given[name])]
-        return told
+            if name in given:
+                self.options += [option, str(given[name])]
 
 
 class VoidConfiguration:
-    def __init__(self, **given):
-        _check("VoidConfiguration", given, VOID)
+    def __init__(self, *unnamed, **given):
+        _check("VoidConfiguration", unnamed, given, VOID)
         self.port = given.get("unicastControllerPort", 0)
         self.address = given.get("controllerAddress")
         mode = given.get("meshBuildMode")
@@ -108,12 +115,8 @@ class VoidConfiguration:
 class ParameterAveragingTrainingMaster(_Settings):
     """Synchronous averaging of parameters: dl-master --mode averaging."""
 
-    bind = None
-
-    def __init__(self, **given):
-        super().__init__(given, AVERAGING)
-        self.options = ["--mode", "averaging"] + self.options
-        self.workers = given.get("numWorkers")
+    def __init__(self, *unnamed, **given):
+        super().__init__("averaging", AVERAGING, unnamed, given)
         if "averagingFrequency" in given:
             self.options += ["--frequency", str(given["averagingFrequency"])]
         if "saveUpdater" in given:
@@ -121,15 +124,18 @@ class ParameterAveragingTrainingMaster(_Settings):
                              "average" if given["saveUpdater"] else "reset"]
 
 
+class SynchronousTrainingMaster(_Settings):
+    """Each step by all: dl-master --mode sync.  Deeplearning4j has none."""
+
+    def __init__(self, *unnamed, **given):
+        super().__init__("sync", SYNCHRONOUS, unnamed, given)
+
+
 class SharedTrainingMaster(_Settings):
     """Asynchronous sharing of updates: dl-master --mode sharing."""
 
-    workers = None
-
-    def __init__(self, **given):
-        super().__init__(given, SHARING)
-        self.options = ["--mode", "sharing"] + self.options
-        self.bind = None
+    def __init__(self, *unnamed, **given):
+        super().__init__("sharing", SHARING, unnamed, given)
         if "updatesThreshold" in given:
             given = {"thresholdAlgorithm":
                      AdaptiveThresholdAlgorithm(given["updatesThreshold"])} | given
@@ -144,8 +150,11 @@ class SharedTrainingMaster(_Settings):
             self.bind = given["voidConfiguration"]
 
 
-def _check(who, given, table):
+def _check(who, unnamed, given, table):
     import difflib
+    if unnamed:
+        raise Failure(f"{who} takes its settings by their names, as "
+                      f"{next(iter(table))}={unnamed[0]!r:.50}")
     for name in given:
         if name in table:
             continue

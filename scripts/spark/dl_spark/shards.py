@@ -10,7 +10,7 @@ import os
 import uuid
 
 from dl_spark import model as models
-from dl_spark import partitions, tools
+from dl_spark import arguments, partitions, tools
 from dl_spark.columns import columns_of
 from dl_spark.failures import only_failures
 from dl_spark.tools import Failure, Pipeline
@@ -29,6 +29,7 @@ def write_shards(data, directory, network, *, columns=None,
     """
     partitions.context_of(data)
     directory = tools.shared_folder(directory)
+    network = arguments.path("network", network)
     columns = (columns or columns_of(how)).of_network(models.read_network(network))
     data, columns = partitions.prepare(data, columns, labelled=True)
     try:

@@ -6,6 +6,7 @@ own, with keys of its own.
 """
 
 import queue
+import re
 import sys
 import time
 import uuid
@@ -17,8 +18,10 @@ LAST_TASKS = 60  # seconds in which tasks end when the master has
 LAST_WORD = 3    # seconds in which a master ends whose workers did
 PLACES = 600     # seconds for executors that were lost to come back
 # Of a worker that another start would find the same: what it was told, its input, its
-# version, keys, configuration.
-FINAL = {64, 65, 66, 70, 76, 77, 78}
+# version, keys, configuration, or a device or memory that is not there.  69 is also that
+# of a master that was not reached, or had enough of the worker's answers.
+FINAL = {64, 65, 66, 69, 70, 76, 77, 78}
+PASSES = re.compile("no answer from|look at its host and its device")
 
 
 class Stage:
@@ -43,7 +46,7 @@ class Stage:
                 if error is None:
                     return
                 failure = failures.reason(error)
-                if failure and failure.status in FINAL:
+                if failure and is_final(failure):
                     raise failure from error
                 if failures.cancelled(error) or attempt + 1 == tries:
                     break
@@ -102,6 +105,11 @@ class Stage:
         while (time.monotonic() < end and master.runs()
                and places(self._context, self._profile) < self._count):
             time.sleep(0.2)
+
+
+def is_final(failure):
+    """Whether a worker would fail so again when the stage is started again."""
+    return failure.status in FINAL and not (failure.status == 69 and PASSES.search(str(failure)))
 
 
 def places(context, profile):

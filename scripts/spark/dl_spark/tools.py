@@ -194,7 +194,7 @@ def run(command, **how):
 def shared_folder(directory):
     """The path that `directory` names, which every host must see."""
     try:
-        directory = os.fspath(directory)
+        directory = os.fsdecode(directory)
     except TypeError:
         raise Failure(f"directory={directory!r:.50}: want a path") from None
     scheme, colon, rest = directory.partition(":")

@@ -6,6 +6,7 @@ import os
 import tempfile
 
 import dl_spark
+import numpy as np
 from common import accuracy, digits, expect, refused, session
 from dl_spark.stage import Stage
 from pyspark.ml.linalg import Vectors
@@ -20,6 +21,11 @@ with open("table.json", "w", encoding="utf-8") as file:
                "updater": {"type": "adam", "learning_rate": 0.01},
                "layers": [{"type": "output", "units": 10, "activation": "softmax",
                            "loss": "negative_log_likelihood"}]}, file)
+with open("graph.json", "w", encoding="utf-8") as file:
+    json.dump({"seed": 1, "inputs": [{"name": "pixels", "shape": [64]}],
+               "updater": {"type": "adam", "learning_rate": 0.01},
+               "nodes": [{"name": "digit", "type": "output", "units": 10, "activation": "softmax",
+                          "loss": "negative_log_likelihood"}], "outputs": ["digit"]}, file)
 with open("line.json", "w", encoding="utf-8") as file:
     json.dump({"seed": 1, "input": {"shape": [2]},
                "updater": {"type": "adam", "learning_rate": 0.1},
@@ -48,12 +54,55 @@ said = dl_spark.predict(vectors, model, features="x", prediction="guess")
 expect("predictions are names", said.where("guess = y").count() ==
        round(accuracy(report) * len(rows)) and dict(said.dtypes)["guess"] == "string")
 
+order = sorted(names)  # of text that was found
+by_number = spark.createDataFrame([(p, float(order.index(names[label]))) for p, label in rows],
+                                  "`x.y` array<int>, `the label` double").repartition(2)
+dotted = {"features": "x.y", "label": "the label"}
+expect("labels are numbers of classes",
+       accuracy(dl_spark.evaluate(by_number, model, **dotted)) == accuracy(report))
+named = fit(by_number, "graph.json", classes=order, **dotted)
+expect("a graph of one input, and classes by their number",
+       accuracy(dl_spark.evaluate(vectors, named, **how)) > 0.8)
+said = dl_spark.predict(by_number, named, features="x.y", top=2)
+expect("names with dots", said.columns == ["x.y", "the label", "prediction", "probability", "top"]
+       and said.where("prediction = 'nine'").count() > 20)
+twice = dl_spark.predict(vectors.select("x", "y", "y"), model, features="x")
+expect("names that are there twice", twice.columns[:3] == ["x", "y", "y"] and
+       all(row[1] == row[2] for row in twice.collect()))
+
+# What judges looks at all partitions together, of which one is worse.
+worst = vectors.where("y = 'eight'").coalesce(1)
+mixed = vectors.where("y != 'eight'").coalesce(1).union(worst)
+bar = accuracy(report) - 1e-6
+judged = dl_spark.evaluate(mixed, model, options=["--min", f"accuracy={bar}", "--batch=32"], **how)
+expect("what judges looks at the whole", accuracy(dl_spark.evaluate(worst, model, **how)) < bar and
+       accuracy(judged) == accuracy(report))
+refused("what is not good enough", lambda: dl_spark.evaluate(
+    mixed, model, options=[f"--min=accuracy={bar + 1e-3}"], **how), "accuracy")
+
 # Nested arrays, and images of Spark's source (as bytes), a channel.
 nested = spark.createDataFrame([([p[i:i + 8] for i in range(0, 64, 8)], label)
                                 for p, label in rows],
                                "features array<array<int>>, label long")
 numbers = fit(nested)
-expect("arrays of arrays", accuracy(dl_spark.evaluate(nested, numbers)) > 0.8)
+report = dl_spark.evaluate(nested, numbers)
+expect("arrays of arrays", accuracy(report) > 0.8)
+lists = context.parallelize([([[[x] for x in p[i:i + 8]] for i in range(0, 64, 8)], label)
+                             for p, label in rows], 2)
+arrays = lists.map(lambda row: (np.array(row[0]), row[1]))
+expect("of an RDD, too", dl_spark.evaluate(lists, numbers) == report ==
+       dl_spark.evaluate(arrays, numbers))
+
+
+def go_on(data=None, **told):
+    return dl_spark.fit(data, "table.json", directory=f"{here}/on", resume=True, **told)[1]
+
+
+go_on(nested)
+go_on(epochs=2, evaluation_data=nested)
+scores = [bool(epoch["metrics"]) for epoch in go_on(epochs=3)["history"]]
+expect("other held-out data when it goes on", scores == [False, True, True], scores)
+refused("a run with other options", lambda: go_on(options=["--batch", "7"]), "batch", "resume=False")
 images = nested.select(
     F.struct(F.lit("file").alias("origin"), F.lit(8).alias("height"), F.lit(8).alias("width"),
              F.lit(1).alias("nChannels"), F.lit(0).alias("mode"),
@@ -88,6 +137,8 @@ refused("a null in an array", write(bad([None] + [0.0] * 63)), row, "value 1", "
 refused("NaN", write(bad([0.0] * 63 + [float("nan")])), row, "value 64", "not finite", "drop")
 refused("another length", write(bad([1.0, 2.0])), row, "2 numbers", "wants 64", "shape=")
 refused("an unknown class", write(bad(good[0][0], 10)), row, "10", "0 to 9")
+refused("an empty label", write(bad(good[0][0], "", "features array<float>, label string")),
+        "'label' has labels that are empty", "drop")
 refused("no label", write(bad(good[0][0], None)), row, "null")
 refused("an RDD's null", write(context.parallelize(good[:7] + [(None, 1)], 1)), row, "null")
 refused("an RDD's length", write(context.parallelize(good[:7] + [([1.0], 1)], 1)), row, "1 numbers")
@@ -132,6 +183,13 @@ except dl_spark.Failure as failure:
     expect("an option that no worker has: refused at once", failure.status == 64 and
            "unrecognised option '--nonsense'" in said and "resume" not in said and
            started == [0], (said, failure.status, started))
+try:
+    started.clear()
+    fit(nested, worker_options=["--device", "cuda:99"])
+    raise SystemExit("FAILED: a device that is not there was not refused")
+except dl_spark.Failure as failure:
+    expect("a device that is not there: refused at once", failure.status == 69 and
+           "cuda:99" in str(failure) and started == [0], (failure, failure.status, started))
 refused("too many workers", lambda: fit(nested, workers=9), "9 workers", "room for 2")
 refused("NaN to predict", lambda: dl_spark.predict(bad([float("nan")] * 64), numbers),
         row, "not finite")

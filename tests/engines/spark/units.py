@@ -11,7 +11,7 @@ import zipfile
 
 import dl_spark
 from dl_spark import model as models
-from dl_spark import settings, tools
+from dl_spark import labels, settings, tools
 from dl_spark.chunks import RowChunk, encode, row_chunks
 from dl_spark.columns import Columns
 
@@ -50,12 +50,17 @@ class Settings(unittest.TestCase):
         self.assertEqual(" ".join(training.options),
                          "--mode averaging --batch 16 --frequency 5 --updater-state reset")
         self.assertEqual(training.workers, 4)
+        training = dl_spark.SynchronousTrainingMaster(numWorkers=2, rngSeed=3)
+        self.assertEqual((" ".join(training.options), training.workers), ("--mode sync --seed 3", 2))
 
     def test_what_is_not_known(self):
         for make, word in (
                 (lambda: dl_spark.SharedTrainingMaster(batchSizeWorker=1), "batchSizePerWorker"),
                 (lambda: dl_spark.SharedTrainingMaster(numWorkers=1), "workers="),
                 (lambda: dl_spark.SharedTrainingMaster(thresholdAlgorithm=1e-3), "got 0.001"),
+                (lambda: dl_spark.SharedTrainingMaster(32), "as batchSizePerWorker=32"),
+                (lambda: dl_spark.VoidConfiguration(4), "unicastControllerPort=4"),
+                (lambda: dl_spark.FixedThresholdAlgorithm("1"), "threshold='1': want a number"),
                 (lambda: dl_spark.ParameterAveragingTrainingMaster(storageLevel=1), "memory"),
                 (lambda: dl_spark.VoidConfiguration(networkMask="a"), "controllerAddress"),
                 (lambda: dl_spark.VoidConfiguration(meshBuildMode="STAR"), "PLAIN or MESH")):
@@ -66,7 +71,7 @@ class Settings(unittest.TestCase):
         with open(os.path.join(ROOT, "man/dl-spark.7.scd"), encoding="utf-8") as file:
             page = file.read()
         told = subprocess.run(["dl-master", "--help"], capture_output=True, text=True).stdout
-        for table in (settings.AVERAGING, settings.SHARING, settings.VOID):
+        for table in (settings.AVERAGING, settings.SYNCHRONOUS, settings.SHARING, settings.VOID):
             for name, (option, _) in table.items():
                 self.assertIn(name, page)
                 self.assertRegex(told, rf"{option}\b")
@@ -82,11 +87,17 @@ class Rows(unittest.TestCase):
         layers = [{"type": "output", "units": 2, "loss": "mean_squared_error"}]
         numbers = Columns().of_network({"input": {"shape": [2]}, "layers": layers})
         self.assertEqual((numbers.regression, numbers.targets), (True, 2))
-        graph = {"inputs": {"x": {"shape": [4]}}, "outputs": "y", "nodes": [
+        graph = {"inputs": [{"name": "x", "shape": [4]}], "outputs": "y", "nodes": [
             {"name": "y", "type": "output", "units": 5, "loss": "negative_log_likelihood"}]}
-        self.assertEqual(Columns().of_network(graph).classes, 5)
-        with self.assertRaisesRegex(dl_spark.Failure, "several inputs"):
-            models.input_shape({"inputs": {"a": {}, "b": {}}})
+        known = Columns().of_network(graph)
+        self.assertEqual((known.shape, known.classes), ((4,), 5))
+        for shape in (None, [4]):
+            with self.assertRaisesRegex(dl_spark.Failure, "several inputs"):
+                Columns(shape=shape).of_network(graph | {"inputs": graph["inputs"] * 2})
+        for network in ({}, {"input": {}}, {"input": 3}, {"inputs": []}, {"inputs": [{}]}):
+            with self.assertRaisesRegex(dl_spark.Failure, "or give shape="):
+                Columns().of_network(network)
+            self.assertEqual(Columns(shape=[2]).of_network(network).shape, (2,))
 
     def test_arguments(self):
         self.assertEqual(self.columns.arguments()[-2:], ["--classes", "3"])
@@ -107,6 +118,29 @@ class Rows(unittest.TestCase):
         bytes_of = Columns(classes=["0", "1", "2"], shape=(1,), regression=False).label_bytes()
         self.assertEqual([bytes_of(2), bytes_of("2"), bytes_of(2.0)],
                          [struct.pack("<i", 2)] * 3)
+        for classes, same, none in (
+                (["zero", "one"], ("one", 1, 1.0, True), (2, "1", 0.5, -1)),
+                (["1", "3.0", "0.5"], ("3.0", 3, 3.0), (0, "3")),  # numbers are names
+                ([3, 5], (5, "5", 5.0), (0, 1, "five")),
+                (3, (1, "1", 1.0), (3, "one"))):
+            of = labels.indices(classes)
+            self.assertEqual([of[label] for label in same], [1] * len(same))
+            self.assertEqual([label for label in none if label in of], [])
+
+    def test_numbers_of_several_axes(self):
+        flat = struct.pack("<ffff", 1, 2, 3, 4)
+        square = Columns(shape=(2, 2, 1), label=None)
+        for value in ([[1, 2], [3, 4]], [[[1], [2]], [[3], [4]]], [(1, 2), [3, 4]], (1, 2, 3, 4)):
+            self.assertEqual(bytes(encode(RowChunk([value, value]), square, 1)), flat * 2)
+        for value, said in (
+                ([[1, 2], [3]], "has 3 numbers"), ([[1, 2], [3, None]], "value 4 .* is null"),
+                ([None, [1, 2]], "value 1 .* is null"), ([[1, 2], "34"], "want numbers"),
+                ("1234", "is '1234', want numbers"), (b"1234", "want numbers")):
+            with self.assertRaisesRegex(dl_spark.Failure, "row 3: .*" + said):
+                encode(RowChunk([value]), square, 3)
+        for element, shape in ((1, (1,)), ((1, 2), (2,)), ([1, 2], (2,)), (([1, 2], 9), (2,))):
+            self.assertEqual(bytes(encode(RowChunk([element]), Columns(shape=shape, label=None), 1)),
+                             flat[:4 * shape[0]])
 
     def test_what_is_no_row(self):
         good = ([0.0, 0.0], 1)

@@ -11,7 +11,7 @@ import unittest
 from unittest import mock
 
 import dl_spark
-from dl_spark import failures, folder, partitions
+from dl_spark import failures, folder, partitions, stage
 from dl_spark.folder import Folder
 from dl_spark.master import Master, make_keys, make_server_key
 
@@ -74,23 +74,49 @@ class Directory(unittest.TestCase):
                   ("train-shards/part-0.dls", "train-raw/a.csv", "eval-0123abcd/x", "train-x",
                    "fit-shards/train-mine/x", "fit-shards/train-0123abcdef/x")]
         given = [self.shards_of(name) for name in
-                 ("train-00000001/part-0.dls", "eval-00000002/part-0.dls",
-                  "train-00000003/part-0.dls", "train-00000004/part-0.dls")]
+                 ("train-00000001/part-0.dls", "eval-00000002/part-0.dls")]
         old = [self.shards_of(name) for name in ("train-aaaaaaaa/part-0.dls", "eval-bbbbbbbb/.x")]
         touch(*others, *given, *old)
-        os.symlink(os.path.dirname(given[2]), os.path.join(self.path, "link"))
+        os.symlink(os.path.dirname(given[0]), os.path.join(self.path, "link"))
         with Folder(self.path, False) as mine:
-            told = mine.shards({"train": self.shards_of("train-00000001/part-*.dls"),
+            told = mine.shards({"train": f"{self.path}/link/*.dls",
                                 "eval": f"{HERE}/../{os.path.basename(HERE)}/"
                                         f"{os.path.basename(self.path)}/*/eval-00000002/*"},
                                "none.json", None)
             self.assertTrue(all(map(os.path.exists, others + given + old)))
-            mine.keep(told, ["--data", f"{self.path}/link/*.dls", "--eval-data",
-                             f"pipe:cat {given[3]}"])
+            mine.keep(told)
         self.assertEqual([name for name in others + given if not os.path.exists(name)], [])
         self.assertEqual([name for name in old if os.path.exists(os.path.dirname(name))], [])
         with Folder(self.path, True) as mine:  # what is gone on with
             self.assertEqual(mine.shards({"train": None, "eval": None}, None, None), told)
+            mine.keep(told)
+        self.assertEqual([name for name in given if not os.path.exists(name)], [])
+
+    def test_other_held_out_data_when_it_goes_on(self):
+        def go_on(**data):
+            with Folder(self.path, True) as mine:
+                told = mine.shards({"train": None, "eval": None} | data, "net.json", None)
+                mine.keep(told)
+            return told
+
+        def write(rows, new, *_, **how):
+            touch(f"{new}/part-0.dls")
+            return f"{new}/part-*.dls", 1, None
+
+        with self.assertRaisesRegex(dl_spark.Failure, "nothing to go on with.*give data"):
+            go_on(eval=[2])
+        with mock.patch.object(folder, "write_shards", write):
+            first = go_on(train=[1])
+            second = go_on(train=[1], eval=[2])
+            self.assertEqual((first["eval"], second["train"]), (None, first["train"]))
+            third = go_on(eval=[3])
+            self.assertNotEqual(second["eval"], third["eval"])
+            self.assertEqual(go_on(), third)
+        self.assertEqual(sorted(os.listdir(self.shards_of(""))),
+                         sorted(os.path.basename(os.path.dirname(each)) for each in third.values()))
+        self.assertEqual(go_on(eval="/other/*.dls"), third | {"eval": "/other/*.dls"})
+        self.assertEqual(go_on()["eval"], "/other/*.dls")
+        self.assertEqual(len(os.listdir(self.shards_of(""))), 1)
 
     def test_what_came_to_nothing_leaves_what_was_there(self):
         touch(self.shards_of("train-aaaaaaaa/part-0.dls"))
@@ -247,11 +273,23 @@ class Raised(unittest.TestCase):
             with self.assertRaisesRegex(dl_spark.Failure, "data is of the type list"):
                 function([], "none.safetensors")
 
-    def test_an_argument_that_is_none(self):
-        with self.assertRaisesRegex(dl_spark.Failure, "no argument lable= but features=, label="):
-            dl_spark.columns.columns_of({"lable": "y"})
-        with self.assertRaisesRegex(dl_spark.Failure, "directory=3: want a path"):
-            dl_spark.tools.shared_folder(3)
+    def test_what_another_start_of_the_stage_mends(self):
+        for status, said, final in (
+                (69, "dl-worker h:0 on h ended with 69: dl-worker: cuda:0: there is no driver", True),
+                (69, "not enough memory for this network", True), (64, "a typing mistake", True),
+                (69, "no answer from tcp://h:1 within 60 s (connection refused)", False),
+                (69, "3 answers of this worker in a row were rejected; look at its host and its "
+                     "device", False), (75, "lost", False), (-9, "", False)):
+            self.assertEqual(stage.is_final(dl_spark.Failure(said, status)), final, said)
+
+    def test_masters_speak_of_arguments(self):
+        master = Master.__new__(Master)
+        master.process = mock.Mock(returncode=78)
+        master._last = ["dl-master: 'r' holds a run with batch = 8; --fresh starts over, --run "
+                        "takes another folder, and --init MODEL learns on\n"]
+        self.assertEqual(str(master.failure()),
+                         "dl-master: 'r' holds a run with batch = 8; resume=False starts over, "
+                         "directory= takes another folder, and --init MODEL learns on")
 
 
 if __name__ == "__main__":
