@@ -113,4 +113,18 @@ for shape in 'null, null, null, null' 'null, 1, 1, 1' 'null, 1, 1, 3' 'null, 4, 
   echo "[$shape]: $(grep -oE '"(dropout|spatial_dropout|stochastic_depth)"' dropped.json)"
   grep noise_shape said
 done
+# ... at each step; in the last, rows are no steps.
+for before in '' '{"class_name": "Conv1D", "config": {"name": "c", "filters": 4, "kernel_size": [1]}},' \
+  '{"class_name": "Reshape", "config": {"name": "c", "target_shape": [4, 5]}},'; do
+  printf '{"class_name": "Sequential", "config": {"name": "m", "layers": [
+    {"class_name": "InputLayer", "config": {"batch_shape": [null, 5, 4], "name": "x"}},
+    %s
+    {"class_name": "TimeDistributed", "config": {"name": "d", "layer":
+      {"class_name": "Dropout", "config": {"name": "e", "rate": 0.2, "noise_shape": [null, 1]}}}},
+    {"class_name": "Flatten", "config": {"name": "f"}},
+    {"class_name": "Dense", "config": {"name": "g", "units": 2}}]}}' "$before" |
+    dl-import - -o dropped.json 2>said
+  jq -c '.layers[] | select(.name == "d")' dropped.json
+  grep noise_shape said
+done
 true

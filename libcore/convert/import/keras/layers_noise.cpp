@@ -38,7 +38,7 @@ const char* dropping(const Site& site, const Flow& value) {
     channels &= shared == (axis < rank - 1);
     whole &= shared;
   }
-  if (noise[0] == 1 || site.each_step()) return nullptr;
+  if (noise[0] == 1) return nullptr;
   return each       ? "dropout"
          : channels ? "spatial_dropout"
          : whole    ? "stochastic_depth"

@@ -19,7 +19,7 @@ bool takes_rows(const std::string& class_name) {
 
 // A recurrent layer reads its steps itself, and masks are for whole sequences.
 Flow time_distributed(Site& site) {
-  const LayerSpec inner = layer_spec(site.view({"layer"}));
+  LayerSpec inner = layer_spec(site.view({"layer"}));
   const Make make = find_class(inner.class_name);
   Site each = site.as(inner);
   if (make == nullptr) {
@@ -39,6 +39,11 @@ Flow time_distributed(Site& site) {
     site.refuse(
         "what it reads is no sequence here; a layer that takes all "
         "steps at once would be needed");
+  // Which a row shares, but not all rows.
+  if (!sequence && each.has({"noise_shape"})) {
+    each.note("its noise_shape is left out: each number is dropped by itself");
+    inner.config.erase("noise_shape");
+  }
   each.set_each_step(sequence);
   each.set_below("layer");
   return make(each);
