@@ -182,7 +182,7 @@ def of_dataframe(df, columns, labelled):
 
 
 def _found_classes(df, label):
-    rows = df.select(quoted(label)).distinct().limit(65537).collect()
+    rows = df.select(quoted(label)).distinct().limit(labels.MOST + 1).collect()
     return labels.found([value for value, in rows], label)
 
 

@@ -6,6 +6,8 @@ from numbers import Real
 from dl_spark.arguments import is_whole
 from dl_spark.tools import Failure
 
+MOST = 65536
+
 
 def indices(classes):
     """{label: index of its class}.
@@ -35,7 +37,7 @@ def _number(name):
 def found(names, column):
     """The names, sorted, of labels that are in a column."""
     names = sorted(str(name) for name in names if name is not None)
-    if len(names) < 2 or len(names) > 65536:
+    if len(names) < 2 or len(names) > MOST:
         raise Failure(f"column '{column}' has {len(names)} different labels: give "
                       "classes=, or regression=True if they are numbers to predict", 65)
     if "" in names:
@@ -49,10 +51,11 @@ def found(names, column):
 
 def check(classes):
     """classes= as it was given: None, a number or a list of names."""
-    if classes is None or is_whole(classes) and classes >= 2:
+    if classes is None or is_whole(classes) and 2 <= classes <= MOST:
         return
-    if not isinstance(classes, (list, tuple)) or not classes:
-        raise Failure(f"classes={classes!r:.50}: want a list of names, or their number, from 2")
+    if not isinstance(classes, (list, tuple)) or not 2 <= len(classes) <= MOST:
+        raise Failure(f"classes={classes!r:.50}: want a list of names, or their number, of 2 "
+                      f"to {MOST}")
     for name in classes:
         if str(name) == "" or "\0" in str(name) or not isinstance(name, (str, Real)):
             raise Failure(f"classes=: {name!r:.50} is no name of a class")

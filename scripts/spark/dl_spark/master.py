@@ -104,6 +104,9 @@ class Master:
         raise self.failure()
 
     def failure(self):
+        if self.status < 0:
+            return Failure(f"dl-master was ended by signal {-self.status}: what it saved is "
+                           "kept, and fit(..., resume=True) goes on", 75)
         said = [line.strip() for line in self._last
                 if line.startswith(("dl-master: ", "dl_spark: "))]
         return Failure(in_our_words(said[-1]) if said else f"dl-master ended with {self.status}",

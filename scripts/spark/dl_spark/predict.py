@@ -180,7 +180,12 @@ def _numbered(schema):
 
 
 def _refuse_taken(data, names):
+    """Names that differ in their case alone are one to Spark."""
+    if len({name.lower() for name in names}) < len(names):
+        raise Failure("two new columns would be called alike: name them with prediction= and "
+                      "probability=")
+    taken = {name.lower() for name in data.columns}
     for name in names:
-        if name in data.columns:
+        if name.lower() in taken:
             raise Failure(f"the DataFrame has a column '{name}' already: name ours "
                           "with prediction= or probability=, or rename it")

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import types
 import unittest
 
 import dl_spark
@@ -10,6 +11,7 @@ from dl_spark import model as models
 from dl_spark.columns import Columns
 from dl_spark.evaluate import _split as split
 from dl_spark.predict import _check_top as check_top
+from dl_spark.predict import _refuse_taken as refuse_taken
 
 
 class Arguments(unittest.TestCase):
@@ -24,7 +26,9 @@ class Arguments(unittest.TestCase):
                 ({"label": object()}, "label=<object"),
                 ({"shape": "8,8,1"}, "shape='8,8,1': want a list"),
                 ({"shape": [8, 0]}, "shape="), ({"shape": []}, "shape="),
-                ({"classes": "a,b"}, "want a list of names"), ({"classes": 1}, "from 2"), ({"classes": ["a", ""]}, "'' is no name"),
+                ({"classes": "a,b"}, "want a list of names"), ({"classes": 1}, "of 2 to 65536"),
+                ({"classes": 10**9}, "of 2 to 65536"), ({"classes": ["a"]}, "of 2 to 65536"),
+                ({"classes": ["a", ""]}, "'' is no name"),
                 ({"classes": ["a", "b\0"]}, "no name"),
                 ({"classes": ["a", None]}, "None is no name"),
                 ({"classes": [1, "1"]}, "twice"), ({"regression": "yes"}, "want True or False")):
@@ -76,6 +80,13 @@ class Arguments(unittest.TestCase):
         check_top(1, line)
         self.refused(lambda: check_top(11, ten), "top=11: the model has 10 classes")
         self.refused(lambda: check_top(2, line), "names no classes")
+
+    def test_columns_of_one_name(self):
+        data = types.SimpleNamespace(columns=["features", "Prediction"])
+        refuse_taken(data, ["guess", "probability"])
+        self.refused(lambda: refuse_taken(data, ["prediction", "probability"]),
+                     "has a column 'prediction' already")
+        self.refused(lambda: refuse_taken(data, ["x", "X"]), "called alike")
 
     def test_an_argument_that_is_none(self):
         with self.assertRaisesRegex(dl_spark.Failure, "no argument lable= but features=, label="):

@@ -210,6 +210,7 @@ class Keeper(unittest.TestCase):
             master.end()
             master.end()
             self.assertEqual((master.status, ended, master.report), (status, [status], b"said\n"))
+            self.assertEqual(master.failure().status, status if status >= 0 else 75)
             self.assertFalse(os.path.exists("keys"))
 
     def test_a_master_that_cannot_start(self):
