@@ -212,8 +212,8 @@ class ExactConv final : public tensor::Conv2d {
     return groups_ > 1 && std::max(group_channels(), group_filters()) <= 8;
   }
 
-  // Numbers of elements are of 32 bits: of inputs, with paddings as if they were
-  // there, and of outputs whose windows would begin in those.
+  // Numbers of elements are of 32 bits: of inputs, with paddings as if they
+  // were there, and of outputs whose windows would begin in those.
   void check_extents(const Conv3dSpec& s) const {
     const std::int64_t taps = volume({s.kernel[0], s.kernel[1], s.kernel[2]});
     const std::int64_t extents[] = {s.depth, s.height, s.width};
