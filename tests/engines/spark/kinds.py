@@ -2,8 +2,8 @@
 
 import glob
 import json
-import re
 import os
+import re
 import tempfile
 
 import dl_spark
