@@ -22,8 +22,9 @@ struct LaunchedAs {
   };
   std::optional<Number> rank, size;
   std::optional<Number> local_rank, local_size;  // of those on this host
-  std::string
-      doubt;  // what speaks against that: "RANK says 5; ..."; "": nothing
+  // What speaks against that, "RANK says 5; DL_RANK says it outright"; "":
+  // nothing.
+  std::string doubt;
 
   std::string text() const;  // "rank 3 of 8 (SLURM_PROCID)"; "": no rank
 };
