@@ -433,7 +433,10 @@ void Master::loop(RouterSocket& socket) {
     if (!stopping_ && options_.stop >= 0 && ::poll(&stop, 1, 0) > 0) {
       stopping_ = true;
       const std::string name = options_.stop_name();
-      log_(Level::kInfo, name + ": taking in what is under way, then saving");
+      log_(Level::kInfo,
+           name + (options_.estimate
+                       ? ": the measurement ends"
+                       : ": taking in what is under way, then saving"));
       coordinator_->stop(name, monotonic_seconds());
     }
     receive();

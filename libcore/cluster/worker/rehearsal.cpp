@@ -6,6 +6,7 @@
 
 #include "libcore/base/clock.h"
 #include "libcore/base/error.h"
+#include "libcore/cluster/protocol/message_fields.h"
 #include "libcore/cluster/worker/slot_keeper.h"
 #include "libcore/exchange/average.h"
 #include "libcore/nn/update/host_updater.h"
@@ -133,11 +134,6 @@ std::span<float> parameters_of(Replica& replica, std::vector<float>& apart) {
   return apart = replica.parameters();
 }
 
-std::vector<std::byte> bytes_of(std::span<const float> values) {
-  const auto bytes = std::as_bytes(values);
-  return {bytes.begin(), bytes.end()};
-}
-
 std::vector<float> floats_of(const std::vector<std::byte>& bytes) {
   std::vector<float> values(bytes.size() / sizeof(float));
   std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
@@ -182,10 +178,10 @@ std::size_t SyncRehearsal::compute(const nn::Batch& batch,
 void SyncRehearsal::give(std::size_t from, std::span<const float> found) {
   for (; given_ < pieces_.size() && pieces_[given_].first >= from; ++given_) {
     const Piece& piece = pieces_[given_];
-    const auto values = found.subspan(piece.first - from, piece.count);
-    send_(bytes_of(values), true);
-    if (!alone_ && given_ % 2 == 0)
-      own_.emplace_back(values.begin(), values.end());
+    const auto part = found.subspan(piece.first - from, piece.count);
+    std::vector<float> values(part.begin(), part.end());
+    send_(floats_to_blob(values), true);
+    if (!alone_ && given_ % 2 == 0) own_.push_back(std::move(values));
   }
 }
 
@@ -200,7 +196,7 @@ void SyncRehearsal::take(std::vector<std::byte> echo) {
     exchange::Average sums(2, pieces_[index].count);
     sums.put(0, std::move(own_[index / 2]), 1);
     sums.put(1, floats_of(echo), 1);
-    echo = bytes_of(sums.result());
+    echo = floats_to_blob(sums.result());
     send_(echo, false);
   }
   round_.pieces.push_back(std::move(echo));
