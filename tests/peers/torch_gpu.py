@@ -114,4 +114,5 @@ def main():
     serve(training(args, model, trained, output, batches, "max-autotune"), accuracy=accuracy)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,9 @@
 formulas of dl-network(5) instead of PyTorch's fused optimizers.  The data are
 in memory as normalised float32 in the layout that the model works in."""
 
+import math
+import time
+
 import torch
 
 import torch_graph
@@ -60,12 +63,32 @@ def accuracy_on(tests, model):
     return accuracy
 
 
+def fastest(ways, *arguments):
+    """Of ways to do the same, by a few calls of each."""
+    def seconds(way):
+        try:
+            for _ in range(3):  # while it is compiled
+                way(*arguments)
+        except Exception:  # of whatever kind: PyTorch cannot compile all
+            return math.inf
+        begin = time.perf_counter()
+        for _ in range(20):
+            way(*arguments)
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        return time.perf_counter() - begin
+    return min(ways, key=seconds) if len(ways) > 1 else ways[0]
+
+
 def training(args, model, trained, output, batches, mode=None):
+    """mode: of torch.compile(), which then may compile the optimizer, too."""
     loss_of = torch_network.loss_of(output)
     layers = torch_updaters.groups_of(trained)
     parameters = [p for p in model.parameters() if p.requires_grad]
-    update = (torch_updaters.exact_optimizer(layers) if args.exact
-              else torch_updaters.fast_optimizer(layers, args.compile))
+    updates = [torch_updaters.exact_optimizer(layers) if args.exact
+               else torch_updaters.fast_optimizer(layers, args.compile)]
+    if args.compile and mode:
+        updates.append(torch.compile(updates[0], mode=mode))
 
     latent = torch_network.own_losses(model)
 
@@ -83,7 +106,9 @@ def training(args, model, trained, output, batches, mode=None):
             p.grad = None
         loss = forward(x, y)
         loss.backward()
-        update(i, i // len(batches))
+        if len(updates) > 1:
+            updates[:] = [fastest(updates, i, 0)]
+        updates[0](i, i // len(batches))
         return loss.item()
     return step
 

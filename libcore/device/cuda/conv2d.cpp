@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "libcore/base/error.h"
-#include "libcore/device/conv2d_then_max_pool.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/dnn_graph.h"
 #include "libcore/device/cuda/exact_conv.h"
@@ -258,11 +257,6 @@ std::unique_ptr<tensor::Conv3d> CudaDevice::conv3d(const Conv3dSpec& spec,
   if (dnn_.precision() == tensor::Precision::kFloat32)
     return exact_conv(*this, spec, max_batch);
   return std::make_unique<GpuConv<Conv3dSpec>>(*this, dnn_, spec, max_batch);
-}
-
-std::unique_ptr<tensor::Conv2d> CudaDevice::conv2d_max_pool(
-    const Conv2dSpec& spec, std::int64_t max_batch) {
-  return conv2d_then_max_pool(*this, spec, max_batch);
 }
 
 }  // namespace dl::device::cuda

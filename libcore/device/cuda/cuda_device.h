@@ -105,7 +105,7 @@ class CudaDevice final : public tensor::Device {
 
   std::unique_ptr<tensor::Dense> dense() override;
 
-  // conv2d.cpp, exact_conv.cu, pool2d.cu
+  // conv2d.cpp, exact_conv.cu, conv_max_pool.cu, pool2d.cu
   std::unique_ptr<tensor::Conv2d> conv2d(const tensor::Conv2dSpec& spec,
                                          std::int64_t max_batch) override;
   std::unique_ptr<tensor::Conv2d> conv2d_max_pool(

@@ -5,11 +5,13 @@
 
 #include "libcore/base/error.h"
 #include "libcore/device/check.h"
+#include "libcore/device/cuda/conv_axes.h"
 #include "libcore/device/cuda/conv_sources.h"
 #include "libcore/device/cuda/direct_conv.h"
 #include "libcore/device/cuda/exact_conv.h"
+#include "libcore/device/cuda/few_channels.h"
 #include "libcore/device/cuda/gemm_tiles.h"
-#include "libcore/device/cuda/reduce.h"
+#include "libcore/device/cuda/range_sums.h"
 
 namespace dl::device::cuda {
 
@@ -30,60 +32,6 @@ bool in_fours(std::initializer_list<std::int64_t> extents,
   return true;
 }
 
-// to[i] = partial[0][i] + partial[1][i] + ..; partial: [ranges, n], which may
-// be the scratch.
-struct RangeSum {
-  const float* partial;
-  std::int64_t n;
-  DL_DEVICE float operator()(std::int64_t range, std::int64_t i) const {
-    return partial[range * n + i];
-  }
-};
-struct PutSum {
-  float* to;
-  DL_DEVICE void operator()(std::int64_t, std::int64_t i, float sum) const {
-    to[i] = sum;
-  }
-};
-void sum_ranges(Stream& stream, float* to, const float* partial,
-                std::int64_t ranges, std::int64_t n) {
-  const unsigned threads = std::min(kThreads, stream.most_threads());
-  // Few weights make few blocks: of fewer columns, and more rows at a time.
-  const unsigned wide = std::min(n < 4096 ? 8U : 32U, threads);
-  const std::int64_t tiles = (n + wide - 1) / wide;
-  blocks(stream, tiles, threads, sizeof(float),
-         SumColumns<float, RangeSum, PutSum>{
-             ranges, n, tiles, ranges, wide, {partial, n}, {to}});
-}
-
-int narrow(std::int64_t extent) {
-  require(extent >= 0 && extent <= std::numeric_limits<int>::max(),
-          "a convolution too large");
-  return static_cast<int>(extent);
-}
-
-using Axes = std::array<ConvAxis, 3>;
-using Three = std::array<int, 3>;
-
-std::int64_t volume(const std::array<std::int64_t, 3>& e) {
-  return e[0] * e[1] * e[2];
-}
-std::int64_t positions_of(const Axes& axes) {
-  return volume({axes[0].positions, axes[1].positions, axes[2].positions});
-}
-
-// As windows see x.
-Axes axes_of(const Conv3dSpec& s) {
-  const std::int64_t in[] = {s.depth, s.height, s.width};
-  const std::int64_t out[] = {s.out_depth(), s.out_height(), s.out_width()};
-  Axes axes{};
-  for (int k = 0; k < 3; ++k)
-    axes[k] = {narrow(out[k]),        narrow(s.kernel[k]),
-               narrow(s.stride[k]),   -narrow(s.pad_begin[k]),
-               narrow(s.dilation[k]), narrow(in[k])};
-  return axes;
-}
-
 // Inputs begin, begin + stride, .. of each axis, as they see the outputs: taps
 // are tap, tap + every, ..
 struct Phase {
@@ -99,27 +47,6 @@ double part_inside(const ConvAxis& axis) {
   return inside / (double{1} * axis.positions * axis.taps);
 }
 
-Places places_of(const Axes& axes, int batch, bool by_position) {
-  const int plane = axes[1].positions * axes[2].positions;
-  return {Divisor::of(by_position ? batch : axes[0].positions * plane),
-          by_position, Divisor::of(plane), Divisor::of(axes[2].positions)};
-}
-
-// Of the convolution seen from either side.  sparse: see exact_conv.h.
-Pixels pixels_of(const Axes& axes, int batch, int channels, int group_channels,
-                 bool sparse = false) {
-  Pixels p{};
-  p.d = axes[0];
-  p.h = axes[1];
-  p.w = axes[2];
-  p.places = places_of(axes, batch, sparse);
-  p.channels = channels;
-  p.group_channels = group_channels;
-  p.by_group_channels = Divisor::of(group_channels);
-  p.example = p.d.pixels * p.h.pixels * p.w.pixels * channels;
-  return p;
-}
-
 // What rows by position gain must be more than what neighbouring windows gain
 // that share pixels; and pixels are to be loads worth a sector of memory.
 bool is_sparse(const Axes& axes, int group_channels) {
@@ -127,6 +54,11 @@ bool is_sparse(const Axes& axes, int group_channels) {
   for (const ConvAxis& axis : axes) part *= part_inside(axis);
   return part < 0.85 && group_channels >= 8;
 }
+
+struct PutWeight {
+  float* dw;
+  DL_DEVICE void operator()(std::int64_t i, float sum) const { dw[i] = sum; }
+};
 
 template <typename Spec>
 class ExactConv final : public tensor::Conv2d {
@@ -159,6 +91,11 @@ class ExactConv final : public tensor::Conv2d {
       return each(stream_, y.elements(),
                   DirectForward{direct(batch), y.as<float>(), x.as<float>(),
                                 w.as<float>(), b.as<float>()});
+    if (has_few_channels(axes_, channels_, groups_))
+      return few_channels_forward(
+          stream_, pixels_of(axes_, batch, channels_, channels_),
+          narrow(batch * positions_of(axes_)), filters_, y.as<float>(),
+          x.as<float>(), w.as<float>(), b.as<float>());
     const Pixels pixels =
         pixels_of(axes_, batch, channels_, group_channels(), sparse_);
     const TapWeights<true> weights = weights_of<true>(w, {0, 0, 0}, {1, 1, 1});
@@ -167,10 +104,15 @@ class ExactConv final : public tensor::Conv2d {
                   {axes_[0].positions, axes_[1].positions, axes_[2].positions},
                   {0, 0, 0}, {1, 1, 1});
     result.bias = b.as<float>();
-    multiply(
-        {narrow(batch * positions_of(axes_)), group_filters(), groups_, false,
-         in_fours({group_channels()}, {x}), in_fours({group_channels()}, {w})},
-        Windows{pixels, x.as<float>()}, weights, result);
+    const GemmSizes sizes{narrow(batch * positions_of(axes_)),
+                          group_filters(),
+                          groups_,
+                          false,
+                          in_fours({group_channels()}, {x}),
+                          in_fours({group_channels()}, {w})};
+    launch(stream_, sizes, plan_of(sizes, busy_blocks(stream_)), 1,
+           GemmProduct<Windows, TapWeights<true>>{
+               sizes.rows, {pixels, x.as<float>()}, weights, result});
   }
 
   void backward_data(View dx, View dy, View w) override {
@@ -179,8 +121,8 @@ class ExactConv final : public tensor::Conv2d {
       return each(stream_, dx.elements(),
                   DirectBackwardData{direct(batch), dx.as<float>(),
                                      dy.as<float>(), w.as<float>()});
-    const bool fours_dy = in_fours({group_filters()}, {dy});
-    const bool fours_w = in_fours({group_channels()}, {w});
+    std::vector<GemmProduct<Windows, TapWeights<false>>> products;
+    std::int64_t rows = 0;
     for (const Phase& phase : phases_) {
       const Pixels pixels =
           pixels_of(phase.axes, batch, filters_, group_filters(), phase.sparse);
@@ -188,11 +130,20 @@ class ExactConv final : public tensor::Conv2d {
           pixels_in(dx, channels_, pixels.places,
                     {axes_[0].pixels, axes_[1].pixels, axes_[2].pixels},
                     phase.begin, {axes_[0].step, axes_[1].step, axes_[2].step});
-      multiply({narrow(batch * positions_of(phase.axes)), group_channels(),
-                groups_, false, fours_dy, fours_w},
-               Windows{pixels, dy.as<float>()},
-               weights_of<false>(w, phase.tap, phase.every), result);
+      products.push_back({narrow(batch * positions_of(phase.axes)),
+                          Windows{pixels, dy.as<float>()},
+                          weights_of<false>(w, phase.tap, phase.every),
+                          result});
+      rows += products.back().rows;
     }
+    const GemmSizes sizes{narrow(rows),
+                          group_channels(),
+                          groups_,
+                          false,
+                          in_fours({group_filters()}, {dy}),
+                          in_fours({group_channels()}, {w})};
+    launch(stream_, sizes, plan_of(sizes, busy_blocks(stream_)),
+           std::span<const GemmProduct<Windows, TapWeights<false>>>(products));
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
@@ -306,13 +257,6 @@ class ExactConv final : public tensor::Conv2d {
     return r;
   }
 
-  template <class A, class B>
-  void multiply(const GemmSizes& sizes, const A& a, const B& b,
-                const GemmResult& result) {
-    launch(stream_, sizes, plan_of(sizes, busy_blocks(stream_)), 1, a, b,
-           result);
-  }
-
   void sum_products(const View& dw, const View& x, const View& dy, int batch) {
     constexpr int kDeepest = SmallTile::depth;
     constexpr std::int64_t kLeast = 4 * kDeepest;  // positions of a range
@@ -338,12 +282,15 @@ class ExactConv final : public tensor::Conv2d {
                             : stream_.scratch<float>(ranges * result.range);
     result.vectors = window() % 4 == 0 && (ranges > 1 || in_fours({}, {dw}));
     launch(stream_, sizes, plan, ranges,
-           Slopes{dy.as<float>(), filters_, group_filters(), positions, range},
-           WindowColumns{pixels_of(axes_, batch, channels_, group_channels()),
-                         x.as<float>()},
-           result);
+           GemmProduct<Slopes, WindowColumns>{
+               sizes.rows,
+               {dy.as<float>(), filters_, group_filters(), positions, range},
+               {pixels_of(axes_, batch, channels_, group_channels()),
+                x.as<float>()},
+               result});
     if (ranges > 1)
-      sum_ranges(stream_, dw.as<float>(), result.to, ranges, result.range);
+      sum_ranges(stream_, result.to, ranges, result.range,
+                 PutWeight{dw.as<float>()});
   }
 
   DirectConv direct(int batch) const {

@@ -4,8 +4,12 @@
 #define DL_LIBCORE_DEVICE_CUDA_GEMM_TILES_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
 
+#include "libcore/device/cuda/conv_axes.h"
 #include "libcore/device/cuda/implicit_gemm.h"
 
 namespace dl::device::cuda {
@@ -26,7 +30,6 @@ struct GemmSizes {
   std::int64_t tiles(int high, int wide) const {
     return std::int64_t{1} * up(rows, high) * up(columns, wide) * groups;
   }
-  static int up(int n, int by) { return n / by + (n % by != 0); }
 };
 
 struct GemmPlan {
@@ -35,15 +38,10 @@ struct GemmPlan {
   std::int64_t tiles;
 };
 
-// Blocks of which 132 multiprocessors have two each; fewer of few threads.
-inline std::int64_t busy_blocks(const Stream& stream) {
-  return 264 * std::min(kThreads, stream.most_threads()) / kThreads;
-}
-
 inline GemmPlan plan_of(const GemmSizes& s, std::int64_t busy) {
   using Kind = GemmPlan::Kind;
   const auto hangs_over = [](int n) {
-    return GemmSizes::up(n, 128) * 2 * 4 > GemmSizes::up(n, 64) * 5;
+    return up(n, 128) * 2 * 4 > up(n, 64) * 5;
   };
   const auto enough = [&](std::int64_t tiles, std::int64_t least) {
     return s.in_ranges || tiles >= least;
@@ -60,42 +58,89 @@ inline GemmPlan plan_of(const GemmSizes& s, std::int64_t busy) {
   return {Kind::kSmall, small};
 }
 
-template <class Tile, int kVectorA, int kVectorB, class A, class B>
-void launch_tile(Stream& stream, const GemmSizes& s, std::int64_t blocks,
-                 const A& a, const B& b, const GemmResult& c) {
-  whole_blocks(
-      stream, blocks, Tile::shared,
-      ImplicitGemm<Tile, A, B, kVectorA, kVectorB>{
-          a, b, c, s.rows, s.columns, GemmSizes::up(s.rows, Tile::rows),
-          GemmSizes::up(s.columns, Tile::columns), s.groups});
-}
-
-// Where both lie along k, it is the same channels that are a multiple of 4.
-template <class Tile, class A, class B>
-void launch_tile(Stream& stream, const GemmSizes& s, std::int64_t blocks,
-                 const A& a, const B& b, const GemmResult& c) {
-  if (s.fours_a && s.fours_b)
-    return launch_tile<Tile, 4, 4>(stream, s, blocks, a, b, c);
+// f<Tile, vector of A, vector of B>()
+template <class Tile, class A, class B, class F>
+void with_vectors(const GemmSizes& s, const F& f) {
+  if (s.fours_a && s.fours_b) return f.template operator()<Tile, 4, 4>();
+  // Where both lie along k, it is the same channels that are a multiple of 4.
   if constexpr (!A::with_k || !B::with_k) {
-    if (s.fours_a) return launch_tile<Tile, 4, 1>(stream, s, blocks, a, b, c);
-    if (s.fours_b) return launch_tile<Tile, 1, 4>(stream, s, blocks, a, b, c);
+    if (s.fours_a) return f.template operator()<Tile, 4, 1>();
+    if (s.fours_b) return f.template operator()<Tile, 1, 4>();
   }
-  launch_tile<Tile, 1, 1>(stream, s, blocks, a, b, c);
+  f.template operator()<Tile, 1, 1>();
+}
+template <class A, class B, class F>
+void with_tile(const GemmSizes& s, GemmPlan::Kind kind, const F& f) {
+  using Kind = GemmPlan::Kind;
+  if (kind == Kind::kLarge) return f.template operator()<LargeTile, 4, 4>();
+  if (kind == Kind::kMedium) return with_vectors<MediumTile, A, B>(s, f);
+  if constexpr (A::with_k)
+    if (kind == Kind::kTall) return with_vectors<TallTile, A, B>(s, f);
+  with_vectors<SmallTile, A, B>(s, f);
 }
 
 template <class A, class B>
+struct GemmProduct {
+  int rows;
+  A a;
+  B b;
+  GemmResult c;
+
+  template <class Tile, int kVectorA, int kVectorB>
+  ImplicitGemm<Tile, A, B, kVectorA, kVectorB> gemm(const GemmSizes& s) const {
+    return {a,
+            b,
+            c,
+            rows,
+            s.columns,
+            up(rows, Tile::rows),
+            up(s.columns, Tile::columns),
+            s.groups};
+  }
+};
+
+template <class A, class B>
 void launch(Stream& stream, const GemmSizes& s, const GemmPlan& plan,
-            std::int64_t ranges, const A& a, const B& b, const GemmResult& c) {
-  using Kind = GemmPlan::Kind;
-  const std::int64_t blocks = plan.tiles * ranges;
-  if (plan.kind == Kind::kLarge)
-    return launch_tile<LargeTile, 4, 4>(stream, s, blocks, a, b, c);
-  if (plan.kind == Kind::kMedium)
-    return launch_tile<MediumTile>(stream, s, blocks, a, b, c);
-  if constexpr (A::with_k)
-    if (plan.kind == Kind::kTall)
-      return launch_tile<TallTile>(stream, s, blocks, a, b, c);
-  launch_tile<SmallTile>(stream, s, blocks, a, b, c);
+            std::int64_t ranges, const GemmProduct<A, B>& product) {
+  with_tile<A, B>(s, plan.kind, [&]<class Tile, int kVectorA, int kVectorB>() {
+    whole_blocks(stream, plan.tiles * ranges, Tile::shared,
+                 product.template gemm<Tile, kVectorA, kVectorB>(s));
+  });
+}
+
+template <class Tile, int kVectorA, int kVectorB, class A, class B>
+void launch_together(Stream& stream, const GemmSizes& s,
+                     std::span<const GemmProduct<A, B>> products) {
+  constexpr std::size_t kMost = 4;
+  Gemms<ImplicitGemm<Tile, A, B, kVectorA, kVectorB>, kMost> some{};
+  int blocks = 0;
+  for (const auto& product : products.first(std::min(kMost, products.size()))) {
+    auto& gemm = some.each[some.count];
+    gemm = product.template gemm<Tile, kVectorA, kVectorB>(s);
+    some.begin[some.count++] = blocks;
+    blocks += gemm.blocks();
+  }
+  whole_blocks(stream, blocks, Tile::shared, some);
+  if (products.size() > kMost)
+    launch_together<Tile, kVectorA, kVectorB>(stream, s,
+                                              products.subspan(kMost));
+}
+
+// s: their rows together.
+template <class A, class B>
+void launch(Stream& stream, const GemmSizes& s, const GemmPlan& plan,
+            std::span<const GemmProduct<A, B>> products) {
+  with_tile<A, B>(s, plan.kind, [&]<class Tile, int kVectorA, int kVectorB>() {
+    if constexpr (std::is_same_v<Tile, LargeTile>) {
+      // Each has blocks enough, and no register to spare.
+      for (const auto& product : products) {
+        const auto gemm = product.template gemm<Tile, kVectorA, kVectorB>(s);
+        whole_blocks(stream, gemm.blocks(), Tile::shared, gemm);
+      }
+    } else {
+      launch_together<Tile, kVectorA, kVectorB>(stream, s, products);
+    }
+  });
 }
 
 }  // namespace dl::device::cuda

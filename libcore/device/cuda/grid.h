@@ -54,6 +54,11 @@ struct Block {
 
 constexpr unsigned kThreads = 256;
 
+// Blocks of which 132 multiprocessors have two each; fewer of few threads.
+inline std::int64_t busy_blocks(const Stream& stream) {
+  return 264 * std::min(kThreads, stream.most_threads()) / kThreads;
+}
+
 #if defined(__CUDACC__)
 template <class Kernel>
 __global__ void run(Kernel kernel) {
@@ -61,10 +66,10 @@ __global__ void run(Kernel kernel) {
   kernel(Block{blockIdx.x, gridDim.x, threadIdx.x, blockDim.x, shared});
 }
 // Of kThreads, with so few registers that a multiprocessor has room for
-// Kernel::kTogether blocks.
+// Kernel::kTogether blocks.  The kernel may have arrays: they are not copied.
 template <class Kernel>
 __global__ void __launch_bounds__(kThreads, Kernel::kTogether)
-    run_together(Kernel kernel) {
+    run_together(const __grid_constant__ Kernel kernel) {
   extern __shared__ __align__(16) std::byte shared[];
   kernel(Block{blockIdx.x, gridDim.x, threadIdx.x, blockDim.x, shared});
 }

@@ -182,6 +182,8 @@ struct ImplicitGemm {
     }
   }
 
+  int blocks() const { return row_tiles * column_tiles * groups; }
+
   DL_DEVICE void operator()(const Block& block) const {
     float* const shared = reinterpret_cast<float*>(block.shared);
     const int thread = static_cast<int>(block.thread);
@@ -220,6 +222,23 @@ struct ImplicitGemm {
       if (slice > 0) return;
     }
     write(task, sums, corner);
+  }
+};
+
+// Several products, whose blocks fill the GPU together.
+template <class Gemm, int most>
+struct Gemms {
+  static constexpr int kTogether = Gemm::kTogether;
+  int count;
+  int begin[most];  // each one's first block
+  Gemm each[most];
+
+  DL_DEVICE void operator()(const Block& block) const {
+    int i = 0;
+    while (i + 1 < count && block.index >= begin[i + 1]) ++i;
+    Block of_one = block;
+    of_one.index -= begin[i];
+    each[i](of_one);
   }
 };
 

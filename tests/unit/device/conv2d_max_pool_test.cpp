@@ -57,6 +57,32 @@ const std::vector<ConvolutionCase> kCases = {
       .filters = 20,
       .kernel = {5, 5}},
      27},
+    {"few channels, tiles of filters and of taps",
+     {.height = 20,
+      .width = 19,
+      .channels = 2,
+      .filters = 72,
+      .kernel = {4, 5},
+      .pad_begin = {1, 2},
+      .pad_end = {2, 2}},
+     7},
+    {"few channels, filters not in fours",
+     {.height = 20,
+      .width = 20,
+      .channels = 3,
+      .filters = 27,
+      .kernel = {3, 3},
+      .stride = {1, 2},
+      .pad_begin = {1, 0},
+      .pad_end = {1, 1}},
+     9},
+    {"few channels, large images",
+     {.height = 113,
+      .width = 111,
+      .channels = 1,
+      .filters = 2,
+      .kernel = {3, 3}},
+     1},
     {"outputs of several images in a vector",
      {.height = 12,
       .width = 12,
@@ -112,6 +138,25 @@ TEST_CASE("cpu convolution with max pooling agrees with the reference") {
       [](Lab& lab, const Conv2dSpec& spec, std::int64_t n) {
         return Arrays(lab, spec, n);
       });
+}
+
+TEST_CASE("convolution with max pooling, activated at once") {
+  if (tested_precision() != Precision::kFloat32) return;
+  for (const ConvolutionCase& c : kCases)
+    for (const auto kind :
+         {dl::tensor::Activation::kRelu, dl::tensor::Activation::kSigmoid}) {
+      CAPTURE(c.name, static_cast<int>(kind));
+      Lab lab(tested()), reference("reference");
+      const std::int64_t n = c.max_batch;
+      Arrays a(lab, c.spec, n), exact(reference, c.spec, n);
+      if (!lab.device().conv2d_max_pool(c.spec, n)->forward_activated(
+              a.y, a.x, a.w, a.b, {kind}))
+        continue;  // as most of this device
+      reference.device().conv2d_max_pool(c.spec, n)->forward(exact.y, exact.x,
+                                                             exact.w, exact.b);
+      reference.device().activate({kind}, exact.y, exact.y);
+      check_close(lab.get(a.y), reference.get(exact.y), 4e-6);
+    }
 }
 
 TEST_CASE("the first of equal sums wins, and NaN wins over numbers") {
