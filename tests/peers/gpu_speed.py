@@ -23,7 +23,7 @@ EXAMPLES = HERE.parents[1] / "scripts" / "examples"
 CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5
-START = 0.6  # of the time, for all sides to become ready
+START = 0.7  # of the time, for all sides to become ready
 TARGET = 0.99
 
 # name, network, an example's shape, (mini-batch, precision) each
@@ -262,19 +262,24 @@ def coding(args):
                      "of_copy": answer["copy_seconds"] / answer["encode_seconds"]}
 
 
-def show(rows):
+def show_head():
     print(f"\n{'training':<10} {'batch':>6} {'precision':>9} {'ours':>9} {'step':>9}"
-          + "".join(f" {name:>12} {'step':>9} {'ratio':>6}" for name in SIDES)
-          + "   examples a second, step: median")
-    for row in rows:
-        line = f"{row['network']:<10} {row['batch']:>6} {row['precision']:>9}"
-        for name, width in {"ours": 9, **dict.fromkeys(SIDES, 12)}.items():
-            side = row["sides"].get(name)
-            line += (f" {side['examples_per_second']:>{width}.0f} {side['step_seconds'] * 1e6:>6.0f} us"
-                     if side else f" {'-':>{width}} {'-':>9}")
-            if name in SIDES:
-                line += f" {row['ratios'][name]:>6.2f}" if name in row["ratios"] else f" {'-':>6}"
-        print(line)
+          + "".join(f" {name:>13} {'step':>9} {'ratio':>6}" for name in SIDES)
+          + "   examples a second, step: median", flush=True)
+
+
+def show(row):
+    line = f"{row['network']:<10} {row['batch']:>6} {row['precision']:>9}"
+    for name, width in {"ours": 9, **dict.fromkeys(SIDES, 13)}.items():
+        side = row["sides"].get(name)
+        line += (f" {side['examples_per_second']:>{width}.0f} {side['step_seconds'] * 1e6:>6.0f} us"
+                 if side else f" {'-':>{width}} {'-':>9}")
+        if name in SIDES:
+            line += f" {row['ratios'][name]:>6.2f}" if name in row["ratios"] else f" {'-':>6}"
+    print(line, flush=True)
+
+
+def show_missing(rows):
     for why in sorted({f"{name}: {why}" for row in rows
                        for name, why in row["missing"].items()}):
         print(f"  - {why}")
@@ -310,13 +315,15 @@ def compare(args, folder, pool):
     begun = begin_all(pool, contests, torch_is_missing, start + START * args.seconds)
     try:
         rows = []
+        show_head()
         for i, ((name, _, _, batch, precision), (sides, missing)) in enumerate(
                 zip(settings, begun)):
             # What one does not need, the next may take; the last share is the race's.
             now = time.monotonic()
             until = now + (end - now) / (len(begun) - i)
             rows.append(row_of(name, batch, precision, measure(sides, missing, until), missing))
-        show(rows)
+            show(rows[-1])
+        show_missing(rows)
         found = {"training": rows, "coding": coding(args)}
         print(f"coding {found['coding']['elements']} parameters: "
               f"{found['coding']['of_copy']:.2f} of the speed of copying")
