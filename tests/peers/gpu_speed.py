@@ -157,7 +157,9 @@ def speeds_of(args, folder, network, shape, batch, precision):
     One that compiles does so then, with the steps that it is compiled for."""
     folder.mkdir()
     cell = cell_of(folder, network, shape, batch)
-    return {name: (command, cell, flags, BATCHES + 1 if "--compile" in flags else 0)
+    alone = ["--alone", str(folder.parent / "alone")]
+    return {name: (command, cell, flags + alone, BATCHES + 1) if "--compile" in flags
+            else (command, cell, flags, 0)
             for name, (command, flags) in commands_of(args, precision).items()}
 
 

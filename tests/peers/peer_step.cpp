@@ -222,11 +222,14 @@ void train(const Args& a, const dl::nn::Model& model,
   say_ready(replica.network(), a);
   dl::nn::Position position;
   std::size_t at = 0;
+  dl::nn::Network& network = replica.network();
   const auto step = [&] {
+    const std::size_t next = (at + 1) % batches.size();
+    network.expect(network.batch_of(batches[next], next + 1));
     const auto result =
-        replica.train(replica.network().batch_of(batches[at]), position);
+        replica.train(network.batch_of(batches[at], at + 1), position);
     if (!result.fault.empty()) throw Error{Code::kData, result.fault};
-    at = (at + 1) % batches.size();
+    at = next;
     ++position.iteration;
     ++position.batch;
     position.epoch += at == 0;
