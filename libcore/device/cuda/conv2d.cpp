@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "libcore/base/error.h"
+#include "libcore/device/cuda/conv_axes.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/dnn_graph.h"
 #include "libcore/device/cuda/exact_conv.h"
@@ -195,6 +196,15 @@ class GpuConv final : public tensor::Conv2d {
     });
   }
 
+  // Of few channels it has but slow engines with TF32: a gradient of weights of
+  // the first layer took as long as that of the largest.
+  bool better_exactly(Work work) const {
+    const tensor::Conv3dSpec s = tensor::volume_of(spec_);
+    return work == Work::kBackwardWeights &&
+           dnn_.precision() == tensor::Precision::kTf32 &&
+           has_few_channels(axes_of(s), narrow(s.channels), narrow(s.groups));
+  }
+
   // False: cuDNN cannot.
   bool try_compute(Work work, std::int64_t batch, const Tensors& tensors,
                    const View& bias) {
@@ -210,7 +220,8 @@ class GpuConv final : public tensor::Conv2d {
   }
 
   void compute(Work work, std::int64_t batch, const Tensors& tensors) {
-    if (!try_compute(work, batch, tensors, {})) compute_exactly(work, tensors);
+    if (better_exactly(work) || !try_compute(work, batch, tensors, {}))
+      compute_exactly(work, tensors);
   }
 
   void compute_exactly(Work work, const Tensors& tensors) {

@@ -32,6 +32,12 @@ inline std::int64_t positions_of(const Axes& axes) {
   return volume({axes[0].positions, axes[1].positions, axes[2].positions});
 }
 
+// As of grey or coloured images: see four_windows.h.
+inline bool has_few_channels(const Axes& axes, int channels, int groups) {
+  const int taps = axes[0].taps * axes[1].taps * axes[2].taps;
+  return groups == 1 && channels <= 3 && taps * channels <= 160;
+}
+
 // As windows see x.
 inline Axes axes_of(const tensor::Conv3dSpec& s) {
   const std::int64_t in[] = {s.depth, s.height, s.width};

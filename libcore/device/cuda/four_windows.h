@@ -15,12 +15,6 @@
 
 namespace dl::device::cuda {
 
-// Up to 7x7 of three channels.
-inline bool has_few_channels(const Axes& axes, int channels, int groups) {
-  const int taps = axes[0].taps * axes[1].taps * axes[2].taps;
-  return groups == 1 && channels <= 3 && taps * channels <= 160;
-}
-
 // A tile of 4 * fours filters.
 template <int fours>
 struct FourWindows {

@@ -162,10 +162,15 @@ TEST_CASE("cuDNN has plans for convolutions with tensor cores") {
         CHECK_NOTHROW(conv.backward_data(x->view(), y->view(), w->view()));
         CHECK_NOTHROW(
             conv.backward_weights(w->view(), {}, x->view(), y->view()));
-        CHECK(executed == 3);
         // Weights are cast, and their gradient is cast back; the bias.
+        const bool cast = precision == Precision::kBfloat16;
+        // It is slow with gradients of weights of few channels in TF32.
+        const bool own = !cast && x_shape.back() <= 3;
+        CHECK(executed == (own ? 2 : 3));
         CHECK(std::ranges::count(take_calls(), "cudaLaunchKernel") ==
-              (precision == Precision::kBfloat16 ? 4 : 0));
+              (cast  ? 4
+               : own ? 2
+                     : 0));
       };
       for (const Conv2dSpec& s : kImages)
         check(*d.conv2d(s, 8), x_shape(s, 8), w_shape(s),
