@@ -24,6 +24,15 @@ std::unique_ptr<LaneSum> Device::lane_sum(std::span<Device* const>) {
   return nullptr;
 }
 
+std::unique_ptr<Buffer> Device::allocate(Shape shape) {
+  return allocate(shape, real());
+}
+
+bool Device::activate_gradient_and_sum(const ActivationSpec&, View, View, View,
+                                       View) {
+  return false;
+}
+
 std::int64_t Conv2dSpec::out_height() const {
   return extent(height, kernel[0], stride[0], dilation[0],
                 pad_begin[0] + pad_end[0]);

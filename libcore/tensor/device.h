@@ -67,9 +67,7 @@ class Device {
   // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(),
   // activations(), kI32, or kF64 for numbers, see below.
   virtual std::unique_ptr<Buffer> allocate(Shape shape, DType dtype) = 0;
-  std::unique_ptr<Buffer> allocate(Shape shape) {
-    return allocate(shape, real());
-  }
+  std::unique_ptr<Buffer> allocate(Shape shape);  // of real()
   // The same memory seen as the device's, to be read only and for as long as
   // its owner keeps it; empty where the device cannot.
   virtual View adopt(std::span<const float> /*host*/) { return {}; }
@@ -83,15 +81,17 @@ class Device {
   // as c; shift and scale are [1] (for all) or [channels].
   virtual void upload_scaled(View dst, const Tensor& src, View shift,
                              View scale) = 0;
-  // dst [n, classes] = one-hot of src [n] (integers in 0..classes-1, already
-  // checked).
+  // What these two are given next, which stays as it is until then: it may be
+  // on its way while the device computes.  Empty: what was said does not hold.
+  virtual void expect(std::span<const Tensor* const> /*next*/) {}
+  // dst [n, classes] = one-hot of src [n] (checked: integers in 0..classes-1).
   virtual void upload_one_hot(View dst, const Tensor& src) = 0;
   // Device to host: dst becomes [shape of src], kF32 or kF64 as it already is,
   // or kI32 where both are.
   virtual void download(Tensor& dst, View src) = 0;
   // Until it is called again, what is frozen may be computed by these threads,
   // too: the device's own thread calls team->run().  Null: by its own alone.
-  virtual void use(ThreadTeam* team) { static_cast<void>(team); }
+  virtual void use(ThreadTeam* /*team*/) {}
   virtual void finish() = 0;  // waits until all calls have taken effect
   // Between these, one step of training, in one thread.  Steps of a key are
   // expected, not required, to make the same calls on the same memory, so that
@@ -205,6 +205,9 @@ class Device {
   // left side.
   virtual void activate_gradient(const ActivationSpec& f, View dx, View dy,
                                  View y, View x) = 0;
+  // And s as sum_rows(s, dx).  false: nothing is done, that gains nothing here.
+  virtual bool activate_gradient_and_sum(const ActivationSpec& f, View dx,
+                                         View dy, View y, View s);
 
   // Loss of outputs y [n, units] (after the activation), or as many times units
   // as numbers_each() of the loss says, against target [n, units], example i
@@ -247,10 +250,8 @@ class Device {
   virtual void local_norm_gradient(const LocalNorm& spec, View dx, View dy,
                                    View x) = 0;
 
-  // y [n, c] = x [n, s, c] pooled over s.  A step whose mask [n, s] (empty:
-  // ones) is 0 does not count; where none does, y is 0.
+  // See pool_steps.h.
   virtual void pool_steps(const PoolSteps& spec, View y, View x, View mask) = 0;
-  // Given that y and x.  The first of equal maxima gets the gradient.
   virtual void pool_steps_gradient(const PoolSteps& spec, View dx, View dy,
                                    View y, View x, View mask) = 0;
 

@@ -6,6 +6,9 @@
 
 namespace dl::tensor {
 
+// y [n, c] = x [n, s, c] pooled over s.  A step whose mask [n, s] (empty: ones)
+// is 0 does not count; where none does, y is 0.  The gradient is given that y
+// and x; the first of equal maxima gets it.
 enum class StepPooling { kMax, kAverage, kSum, kPNorm };
 struct PoolSteps {
   StepPooling kind = StepPooling::kMax;

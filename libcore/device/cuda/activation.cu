@@ -5,6 +5,7 @@
 #include "libcore/device/cuda/activation_function.h"
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/map.h"
+#include "libcore/device/cuda/packed_columns.h"
 #include "libcore/device/cuda/row_parts.h"
 #include "libcore/device/cuda/strips.h"
 
@@ -91,6 +92,15 @@ struct Relu {
 struct ReluSlope {
   DL_DEVICE float operator()(float dy, float y) const {
     return dy * (y > 0 ? 1.0F : 0.0F);
+  }
+};
+
+// The same by columns, which have nothing of their own.
+struct ReluSlopes {
+  struct Column {};
+  DL_DEVICE Column column(std::int64_t) const { return {}; }
+  DL_DEVICE float value(const Column&, const float (&in)[2]) const {
+    return ReluSlope{}(in[0], in[1]);
   }
 };
 
@@ -190,6 +200,24 @@ void CudaDevice::activate_gradient(const ActivationSpec& f, View dx, View dy,
                                  : derivative(function, value));
       },
       to, from, at);
+}
+
+// Of relu, which most have.
+bool CudaDevice::activate_gradient_and_sum(const ActivationSpec& f, View dx,
+                                           View dy, View y, View s) {
+  check_reals({dx, dy, y, s});
+  check_same_shape(dx, dy);
+  check_same_shape(dx, y);
+  const Rows rows = rows_of(dx);
+  check_shape(s, tensor::Shape{rows.length});
+  const Reals sums(s);
+  return f.kind == Activation::kRelu &&
+         put_and_sum_columns<double>(
+             stream_, rows.count, rows.length, Reals(dx),
+             Inputs<2>{{Reals(dy), Reals(y)}}, ReluSlopes{},
+             [=] DL_DEVICE(std::int64_t c, double sum) {
+               sums.set(c, static_cast<float>(sum));
+             });
 }
 
 }  // namespace dl::device::cuda

@@ -51,6 +51,7 @@ class CudaDevice final : public tensor::Device {
                                            tensor::DType dtype) override;
   // The source may change as soon as an upload returns.
   void upload(View dst, const tensor::Tensor& src) override;
+  void expect(std::span<const tensor::Tensor* const> next) override;
   void upload_scaled(View dst, const tensor::Tensor& src, View shift,
                      View scale) override;
   void upload_one_hot(View dst, const tensor::Tensor& src) override;
@@ -126,6 +127,8 @@ class CudaDevice final : public tensor::Device {
       const tensor::AttentionSpec& spec, std::int64_t max_batch) override;
 
   // activation.cu
+  bool activate_gradient_and_sum(const tensor::ActivationSpec& f, View dx,
+                                 View dy, View y, View s) override;
   void add_bias(View y, View b) override;
   // y = f(y + b), for an elementwise f.
   void add_bias_and_activate(View y, View b, const tensor::ActivationSpec& f);

@@ -118,22 +118,29 @@ struct MapPacked {
   }
 };
 
-template <class S, class T, int K, class Map>
+// kPut: what is summed is written to `out`, too.
+template <class S, class T, int K, class Map, bool kPut = false>
 struct SumPacked {
   using Of = PackedColumns<T, K, Map>;
   static constexpr int kTogether = 2;
   Of of;
   S* partial;  // [ranges, columns]
+  Reals out;
   DL_DEVICE void operator()(const Block& b) const {
     const Strip s = of.grid.strip(b);
     typename Of::Column columns[Of::kWide];
     of.own(b, s, columns);
     S sums[Of::kWide] = {};
     if (s.column < of.grid.columns)
-      of.each(s, [&](std::int64_t, const typename Of::Packs& in) {
+      of.each(s, [&](std::int64_t at, const typename Of::Packs& in) {
+        Pack<T, Of::kWide> values;
         DL_UNROLL
-        for (int k = 0; k < Of::kWide; ++k)
-          sums[k] = sums[k] + S{of.value(columns[k], in, k)};
+        for (int k = 0; k < Of::kWide; ++k) {
+          const auto value = of.value(columns[k], in, k);
+          sums[k] = sums[k] + S{value};
+          if constexpr (kPut) put(values.at[k], value);
+        }
+        if constexpr (kPut) out.set_packed(at * Of::kWide, values);
       });
     b.sync();  // the columns' own have been read
     S* const all = reinterpret_cast<S*>(b.shared) + b.thread;  // of its first
@@ -202,10 +209,13 @@ void map_columns(Stream& stream, std::int64_t rows, std::int64_t columns,
   });
 }
 
-template <class S, class T, int K, class Map, class Finish>
+template <class S, class T, bool kPut = false, int K, class Map, class Finish>
 bool sum_packed(Stream& stream, std::int64_t rows, std::int64_t columns,
-                const Inputs<K>& from, const Map& map, const Finish& finish) {
-  if (!in_packs_of<T>(columns, from)) return false;
+                const Inputs<K>& from, const Map& map, const Finish& finish,
+                const Reals& to = {}) {
+  if (!in_packs_of<T>(columns, from) ||
+      (kPut && !in_packs_of<T>(columns, Inputs<1>{{to}})))
+    return false;
   const std::int64_t packs = columns / kPacked<T>;
   const std::int64_t most =
       std::max<std::int64_t>(kMostBlocks / ((packs + 31) / 32), 1);
@@ -215,7 +225,7 @@ bool sum_packed(Stream& stream, std::int64_t rows, std::int64_t columns,
   S* const partial = stream.scratch<S>(grid.ranges * columns);
   whole_blocks(stream, grid.blocks(),
                std::max(of.shared(), kThreads * kPacked<T> * sizeof(S)),
-               SumPacked<S, T, K, Map>{of, partial});
+               SumPacked<S, T, K, Map, kPut>{of, partial, to});
   finish_columns(stream, grid.ranges, columns, partial, finish);
   return true;
 }
@@ -236,6 +246,19 @@ void sum_columns_of(Stream& stream, std::int64_t rows, std::int64_t columns,
         return S{map.value(map.column(c), in)};
       },
       finish);
+}
+
+// The same of what it writes as map_columns() does; false: nothing is done, the
+// arrays are small or not of packs.
+template <class S, int K, class Map, class Finish>
+bool put_and_sum_columns(Stream& stream, std::int64_t rows,
+                         std::int64_t columns, const Reals& to,
+                         const Inputs<K>& from, const Map& map,
+                         const Finish& finish) {
+  return sum_packed<S, Bfloat16, true>(stream, rows, columns, from, map, finish,
+                                       to) ||
+         sum_packed<S, float, true>(stream, rows, columns, from, map, finish,
+                                    to);
 }
 
 }  // namespace dl::device::cuda

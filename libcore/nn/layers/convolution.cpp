@@ -41,9 +41,12 @@ void Convolution::forward(const Flow& flow, const Step& step) {
 }
 
 void Convolution::backward(const Flow& flow, const Step&) {
-  activation_.backward(flow.dy, flow.y);
+  const tensor::View of_bias =
+      site_.frozen ? tensor::View{} : site_.gradient(1);
+  const bool summed = activation_.backward(flow.dy, flow.y, of_bias);
   if (!site_.frozen)
-    kernel_->backward_weights(site_.gradient(0), site_.gradient(1), flow.x[0],
+    kernel_->backward_weights(site_.gradient(0),
+                              summed ? tensor::View{} : of_bias, flow.x[0],
                               flow.dy);
   if (!flow.dx[0].empty())
     kernel_->backward_data(flow.dx[0], flow.dy, site_.parameters[0]);

@@ -40,10 +40,14 @@ void FusedActivation::forward(View y, bool training) {
   device_->activate(f_, y, y);
 }
 
-void FusedActivation::backward(View dy, View y) {
-  if (f_.kind == Activation::kIdentity) return;
+bool FusedActivation::backward(View dy, View y, View sums) {
+  if (f_.kind == Activation::kIdentity) return false;
+  if (!sums.empty() && goes_by_output() &&
+      device_->activate_gradient_and_sum(f_, dy, dy, y, sums))
+    return true;
   const View x = input_.empty() ? View{} : input_.at(0, y.shape);
   device_->activate_gradient(f_, dy, dy, y, x);
+  return false;
 }
 
 }  // namespace dl::nn::layers

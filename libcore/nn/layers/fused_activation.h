@@ -28,7 +28,8 @@ class FusedActivation {
   // y = f(y)
   void forward(tensor::View y, bool training);
   // dy becomes the gradient before the activation; y as forward() left it.
-  void backward(tensor::View dy, tensor::View y);
+  // true: `sums`, unless it is empty, is the sum of its rows.
+  bool backward(tensor::View dy, tensor::View y, tensor::View sums = {});
 
  private:
   tensor::Device* device_;

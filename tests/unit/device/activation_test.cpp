@@ -207,6 +207,29 @@ TEST_CASE("cpu activations agree with the reference") {
       }
 }
 
+TEST_CASE("a gradient with its sum agrees with the reference") {
+  const Shape shapes[] = {{3000, 8}, {500, 4, 24}, {700, 5}, {2, 64}};
+  for (const Shape& shape : shapes) {
+    CAPTURE(shape.to_string());
+    Lab lab(tested()), reference("reference");
+    const ActivationSpec relu{Activation::kRelu};
+    const Shape columns{shape.back()};
+    const View x = lab.random(shape, 1), dy = lab.random(shape, 2),
+               y = lab.blank(shape), s = lab.blank(columns);
+    lab.device().activate(relu, y, x);
+    if (!lab.device().activate_gradient_and_sum(relu, dy, dy, y, s)) continue;
+    const View exact_x = reference.random(shape, 1),
+               exact_dy = reference.random(shape, 2),
+               want = reference.blank(columns);
+    reference.device().activate_gradient(relu, exact_dy, exact_dy, exact_x, {});
+    reference.device().sum_rows(want, exact_dy);
+    check_close(lab.get(dy), reference.get(exact_dy), 1e-6);
+    check_close(lab.get(s), reference.get(want), 1e-5);
+    CHECK_FALSE(lab.device().activate_gradient_and_sum({Activation::kTanh}, dy,
+                                                       dy, y, s));
+  }
+}
+
 TEST_CASE("small values keep their digits") {
   // Relative, where a sum with 1 would lose them.
   for (const Activation kind :
