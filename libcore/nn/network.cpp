@@ -101,6 +101,8 @@ struct Network::State {
 
   void begin_device_step(std::int64_t segment, Goal goal);
   void end_device_step();
+  void prepare_expected();
+  void settle_expected(std::uint64_t serial);
 
   std::vector<std::unique_ptr<tensor::Device>> devices;
   LaneTeam team;
@@ -122,6 +124,11 @@ struct Network::State {
   std::vector<std::unique_ptr<Lane>> lanes;
 
   Batch seen;      // see batch_of()
+  Batch expected;  // see expect()
+  std::vector<const Tensor*> expected_values;
+  // The device was told of it; its serial, until its step begins.
+  bool told = false;
+  std::uint64_t prepared = 0;
   Prediction one;  // of predict() with a single output
   // Of predict() in segments: the mini-batch, what is said of one, and what is
   // carried to the next.
@@ -363,6 +370,7 @@ std::int64_t Network::segments() const {
 void Network::State::begin(const Batch& given, const Position& position,
                            std::int64_t segment) {
   require(training, "a step of a network compiled without");
+  settle_expected(given.serial);
   if (segment == 0) check_batch(given, wanted);
   require(given.examples() > 0 && given.examples() <= max_batch,
           "a mini-batch larger than the network was compiled for");
@@ -391,6 +399,28 @@ void Network::State::begin_device_step(std::int64_t segment, Goal goal) {
 
 void Network::State::end_device_step() {
   if (!team.apart()) device(0).end_step();
+  prepare_expected();
+}
+
+// Lanes have their own parts of a mini-batch.
+void Network::State::prepare_expected() {
+  if (expected.serial == 0 || team.size() > 1) return;
+  expected_values.clear();
+  for (const Part& input : expected.inputs)
+    if (input.values != nullptr) expected_values.push_back(input.values);
+  device(0).expect(expected_values);
+  prepared = std::exchange(expected.serial, 0);
+  told = true;
+}
+
+// Before a call that is given this: it may be something else, or be where that
+// was.
+void Network::State::settle_expected(std::uint64_t serial) {
+  if (told && (prepared == 0 || serial != prepared)) {
+    device(0).expect({});
+    told = false;
+  }
+  prepared = 0;
 }
 
 double Network::compute_gradient(const Batch& batch, const Position& at,
@@ -454,10 +484,13 @@ void Network::State::freeze() {
 
 void Network::freeze() { state_->freeze(); }
 
-const Batch& Network::batch_of(const data::DataSet& set) {
+const Batch& Network::batch_of(const data::DataSet& set, std::uint64_t serial) {
   fill_batch(set, state_->wanted, state_->seen);
+  state_->seen.serial = serial;
   return state_->seen;
 }
+
+void Network::expect(const Batch& batch) { state_->expected = batch; }
 
 const Tensor& Network::labels(const Batch& batch, std::size_t i,
                               const Tensor& outputs, Tensor& room) const {
@@ -522,6 +555,7 @@ void Network::State::predict_all(std::span<const Part> given,
                                  std::span<Prediction> made,
                                  std::span<Tensor> carried_on) {
   if (!frozen) freeze();
+  settle_expected(0);
   check_inputs(given, wanted);
   if (!segments) return run_predict(given, made, carried_on);
   require(carried_on.empty(), "a state for a network that is trained");

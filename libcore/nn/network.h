@@ -55,6 +55,8 @@ struct Batch {
       : inputs{{features, features_mask}}, outputs{{labels, mask}} {}
 
   std::vector<Part> inputs, outputs;
+  // Names what is in them, among all that the network is given; 0: nothing.
+  std::uint64_t serial = 0;
 
   std::int64_t examples() const;
 };
@@ -198,7 +200,11 @@ class Network {
   void freeze();
 
   // The mini-batch that a data set is, until the next call or the set ends.
-  const Batch& batch_of(const data::DataSet& set);
+  const Batch& batch_of(const data::DataSet& set, std::uint64_t serial = 0);
+  // What the step after the next one will be of: the device may bring it on
+  // its way while that one computes.  It stays as it is until then, or until a
+  // mini-batch of another serial is given; of serial 0 it is not looked at.
+  void expect(const Batch& batch);
   // What output i of a mini-batch was to be: its labels, or the input that is
   // its target, in the shape of `outputs`; then it may go to `room`.
   // Throws Error: kConfig, the target is no input.

@@ -82,6 +82,12 @@ const LoadedBatch& BatchLoader::next() {
   return slot.batch;
 }
 
+const LoadedBatch* BatchLoader::after() const {
+  const std::lock_guard lock(mutex_);
+  const Slot& slot = slots_[first_];
+  return ready_ > 0 && !slot.error ? &slot.batch : nullptr;
+}
+
 void BatchLoader::drop() {
   const std::lock_guard lock(mutex_);
   queue_.clear();
@@ -119,6 +125,7 @@ void BatchLoader::work() {
                slot.batch);
       slot.batch.evaluation = job.evaluation;
       slot.batch.epoch = job.epoch;
+      slot.batch.serial = ++assembled_;
     } catch (...) {
       slot.error = std::current_exception();
     }

@@ -26,6 +26,7 @@ struct LoadedBatch {
   bool evaluation = false;
   std::int64_t epoch = 0, index = 0;
   data::DataSet set;
+  std::uint64_t serial = 0;  // no two of a loader have the same
 };
 
 // What the network asks of a record, with these normalizers of its inputs;
@@ -52,7 +53,7 @@ struct BatchPlan {
   std::int64_t prefetch = 2;  // batches assembled ahead, at least 1
 };
 
-// add(), next(), drop() and the destructor belong to one thread.
+// add(), next(), after(), drop() and the destructor belong to one thread.
 class BatchLoader {
  public:
   // The stores are used by the loader's thread alone from here on.
@@ -71,6 +72,9 @@ class BatchLoader {
   // The next mini-batch of what was added, there until the next call.  Throws
   // what assembling it threw; the range is then dropped.
   const LoadedBatch& next();
+  // What it will return then, if that is there already: it stays as it is until
+  // the call after that, or drop().  Else null.
+  const LoadedBatch* after() const;
   // Forgets all that is queued or assembled.
   void drop();
 
@@ -94,6 +98,7 @@ class BatchLoader {
   std::vector<Slot> slots_;
   std::size_t first_ = 0, ready_ = 0;
   std::uint64_t generation_ = 0;  // grows with each drop()
+  std::uint64_t assembled_ = 0;   // batches
   bool stop_ = false;
   std::thread thread_;
 };

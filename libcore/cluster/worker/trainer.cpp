@@ -324,9 +324,13 @@ void Trainer::step() {
 
 void Trainer::step_training(Work& work, const LoadedBatch& batch) {
   std::string fault;
+  nn::Network& network = learner_->replica().network();
+  const LoadedBatch* const after = loader_->after();
+  network.expect(after != nullptr && !after->evaluation
+                     ? network.batch_of(after->set, after->serial)
+                     : nn::Batch());
   try {
-    fault = learner_->train(work,
-                            learner_->replica().network().batch_of(batch.set));
+    fault = learner_->train(work, network.batch_of(batch.set, batch.serial));
   } catch (Error& e) {
     e.add_context("mini-batch " + std::to_string(batch.index) + " of epoch " +
                   std::to_string(batch.epoch + 1));

@@ -121,7 +121,7 @@ class ExactConv final : public tensor::Conv2d {
       return each(stream_, dx.elements(),
                   DirectBackwardData{direct(batch), dx.as<float>(),
                                      dy.as<float>(), w.as<float>()});
-    std::vector<GemmProduct<Windows, TapWeights<false>>> products;
+    products_.clear();
     std::int64_t rows = 0;
     for (const Phase& phase : phases_) {
       const Pixels pixels =
@@ -130,11 +130,11 @@ class ExactConv final : public tensor::Conv2d {
           pixels_in(dx, channels_, pixels.places,
                     {axes_[0].pixels, axes_[1].pixels, axes_[2].pixels},
                     phase.begin, {axes_[0].step, axes_[1].step, axes_[2].step});
-      products.push_back({narrow(batch * positions_of(phase.axes)),
-                          Windows{pixels, dy.as<float>()},
-                          weights_of<false>(w, phase.tap, phase.every),
-                          result});
-      rows += products.back().rows;
+      products_.push_back({narrow(batch * positions_of(phase.axes)),
+                           Windows{pixels, dy.as<float>()},
+                           weights_of<false>(w, phase.tap, phase.every),
+                           result});
+      rows += products_.back().rows;
     }
     const GemmSizes sizes{narrow(rows),
                           group_channels(),
@@ -143,7 +143,7 @@ class ExactConv final : public tensor::Conv2d {
                           in_fours({group_filters()}, {dy}),
                           in_fours({group_channels()}, {w})};
     launch(stream_, sizes, plan_of(sizes, busy_blocks(stream_)),
-           std::span<const GemmProduct<Windows, TapWeights<false>>>(products));
+           std::span<const GemmProduct<Windows, TapWeights<false>>>(products_));
   }
 
   void backward_weights(View dw, View db, View x, View dy) override {
@@ -324,6 +324,8 @@ class ExactConv final : public tensor::Conv2d {
   int channels_ = 0, filters_ = 0, groups_ = 0, taps_ = 0;
   bool sparse_ = false;  // windows of forward()
   std::vector<Phase> phases_;
+  // Of the phases; kept, as a step allocates nothing.
+  std::vector<GemmProduct<Windows, TapWeights<false>>> products_;
 };
 
 }  // namespace

@@ -106,11 +106,16 @@ std::unique_ptr<tensor::Buffer> CudaDevice::allocate(tensor::Shape shape,
 // The tensor's elements on the GPU, as they are.
 std::byte* CudaDevice::send(const Tensor& src) {
   const auto bytes = src.bytes();
-  std::ranges::copy(bytes, staging_.room(bytes.size()).begin());
+  staging_.fill(bytes);
   auto* const there =
       stream_.scratch<std::byte>(static_cast<std::int64_t>(bytes.size()));
   staging_.send(there, bytes.size());
   return there;
+}
+
+void CudaDevice::expect(std::span<const Tensor* const> next) {
+  staging_.forget();
+  for (const Tensor* const tensor : next) staging_.fill_ahead(tensor->bytes());
 }
 
 void CudaDevice::upload(View dst, const Tensor& src) {
@@ -125,7 +130,7 @@ void CudaDevice::upload(View dst, const Tensor& src) {
   }
   check_reals({dst});
   if (src.dtype() == DType::kF32 && dst.dtype == DType::kF32) {
-    std::ranges::copy(src.bytes(), staging_.room(bytes).begin());
+    staging_.fill(src.bytes());
     return staging_.send(dst.data, bytes);
   }
   const std::byte* const there = send(src);

@@ -30,7 +30,7 @@ std::size_t Staging::slot_for(std::size_t bytes) {
   std::size_t best = up_.size();
   for (std::size_t i = 0; i < up_.size(); ++i) {
     const Slot& slot = up_[i];
-    if (slot.turn + 2 > stream_.turn()) continue;
+    if (slot.turn + 2 > stream_.turn() || !slot.ahead.empty()) continue;
     const std::size_t size = best < up_.size() ? up_[best].size : 0;
     if (best == up_.size() ||
         (size < bytes ? slot.size > size
@@ -71,8 +71,31 @@ std::span<std::byte> Staging::room(std::size_t bytes) {
   Slot& slot = up_[filled_];
   if (slot.waits) stream_.wait_for(slot.sent);
   slot.waits = false;
+  slot.ahead = {};
   make_room(slot, bytes);
   return {slot.memory, bytes};
+}
+
+void Staging::fill(std::span<const std::byte> bytes) {
+  const auto ahead = std::ranges::find_if(up_, [&](const Slot& slot) {
+    return !slot.ahead.empty() && slot.ahead.data() == bytes.data() &&
+           slot.ahead.size() == bytes.size();
+  });
+  if (ahead == up_.end()) {
+    std::ranges::copy(bytes, room(bytes.size()).begin());
+    return;
+  }
+  ahead->ahead = {};
+  filled_ = static_cast<std::size_t>(ahead - up_.begin());
+}
+
+void Staging::fill_ahead(std::span<const std::byte> bytes) {
+  std::ranges::copy(bytes, room(bytes.size()).begin());
+  up_[filled_].ahead = bytes;
+}
+
+void Staging::forget() {
+  for (Slot& slot : up_) slot.ahead = {};
 }
 
 void Staging::send(void* to, std::size_t bytes) {

@@ -23,6 +23,10 @@ class Staging {
 
   // Room for what goes up next; waits until what it held before is up.
   std::span<std::byte> room(std::size_t bytes);
+  // room(), with these in it: which costs nothing where they are there ahead.
+  void fill(std::span<const std::byte> bytes);
+  void fill_ahead(std::span<const std::byte> bytes);
+  void forget();  // what is there ahead
   // Copies the first bytes of that room to the GPU, later.
   void send(void* to, std::size_t bytes);
   // Copies from the GPU, and waits for it; good until the next call of this.
@@ -34,7 +38,8 @@ class Staging {
     std::size_t size = 0;
     cudaEvent_t sent = nullptr;
     bool waits = false;
-    std::uint64_t turn = 0;  // of its last use
+    std::uint64_t turn = 0;            // of its last use
+    std::span<const std::byte> ahead;  // what is in it, if not yet asked for
   };
   std::size_t slot_for(std::size_t bytes);
   void make_room(Slot& slot, std::size_t bytes);

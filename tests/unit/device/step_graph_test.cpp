@@ -445,6 +445,49 @@ TEST_CASE("more uploads in a step than there is room for") {
   }
 }
 
+TEST_CASE("what is expected goes up as it was, and nothing else does") {
+  Lab lab("emulated");
+  Device& d = lab.device();
+  const View x = lab.put(Shape{7}, Values(7)), bytes = lab.blank(Shape{7});
+  Tensor first(DType::kF32, x.shape), second(DType::kU8, x.shape);
+  const std::array<const Tensor*, 2> both{&first, &second};
+  const auto fill = [&](int value) {
+    std::ranges::fill(first.as<float>(), static_cast<float>(value));
+    std::ranges::fill(second.as<std::uint8_t>(),
+                      static_cast<std::uint8_t>(value + 1));
+  };
+  const auto step = [&] {
+    d.begin_step(0);
+    d.upload(x, first);
+    d.upload(bytes, second);
+    d.end_step();
+  };
+  for (int i = 0; i < 6; ++i) {
+    fill(10 * i);
+    d.expect(both);
+    fill(99);  // which nobody may do, to see what went up
+    step();
+    CHECK(lab.get(x) == Values(7, 10 * i));
+    CHECK(lab.get(bytes) == Values(7, 10 * i + 1));
+    step();  // expected once
+    CHECK(lab.get(x) == Values(7, 99));
+  }
+  fill(1);
+  d.expect(both);
+  fill(2);
+  d.expect({});
+  step();
+  CHECK(lab.get(x) == Values(7, 2));
+  d.expect(both);
+  fill(3);
+  d.upload(bytes, first);
+  CHECK(lab.get(bytes) == Values(7, 2));
+  const Tensor& other = first;
+  d.expect(std::array<const Tensor*, 1>{&second});
+  d.upload(x, other);
+  CHECK(lab.get(x) == Values(7, 3));
+}
+
 TEST_CASE("what goes up grows from step to step") {
   Pair pair;
   for (std::int64_t round = 0; round < 3; ++round)

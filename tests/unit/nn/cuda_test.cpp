@@ -115,6 +115,67 @@ TEST_CASE("a network learns on cuda what it does on the cpu") {
   CHECK(cuda.regularization_score() == Approx(cpu.regularization_score()));
 }
 
+TEST_CASE("mini-batches that were expected are learnt as they are") {
+  const NetworkConfig config = sequence(kCases[0].shape, kCases[0].layers);
+  Network cpu = compile(config, 6, "cpu"), cuda = compile(config, 6, gpu());
+  Examples data[] = {random_examples(config, 6, 1),
+                     random_examples(config, 6, 2)};
+  const auto batch = [&](std::size_t which, std::uint64_t serial) {
+    Batch b = data[which].batch();
+    b.serial = serial;
+    return b;
+  };
+  Position at;
+  // What stands in a place was another's when it was expected there.
+  const auto renew = [&](std::size_t which) {
+    const Examples fresh = random_examples(
+        config, 6, static_cast<std::uint64_t>(10 + at.iteration));
+    std::ranges::copy(fresh.features.as<float>(),
+                      data[which].features.as<float>().begin());
+  };
+  const auto step = [&](const Batch& given) {
+    const auto one =
+        cpu.step(given, at, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6);
+    const auto other =
+        cuda.step(given, at, 0, dl::tensor::UpdateTo::kParameters, {}, 1e6);
+    ++at.iteration;
+    CHECK(other.loss == Approx(one.loss).epsilon(1e-4));
+  };
+  for (std::uint64_t serial = 1; serial < 8; ++serial) {
+    cuda.expect(batch(serial % 2, serial + 1));
+    step(batch((serial + 1) % 2, serial));
+  }
+  SECTION("given as it was expected") { step(batch(0, 8)); }
+  SECTION("another in its place") {
+    renew(0);
+    step(batch(0, 9));
+  }
+  SECTION("one without a name") {
+    renew(0);
+    step(batch(0, 0));
+  }
+  SECTION("a step that fails") {
+    Examples& bad = data[0];
+    std::swap(bad.labels, data[1].features);
+    CHECK_THROWS(cuda.step(batch(0, 8), at, 0,
+                           dl::tensor::UpdateTo::kParameters, {}, 1e6));
+    std::swap(bad.labels, data[1].features);
+    renew(0);
+    step(batch(0, 0));
+  }
+  SECTION("a prediction between") {
+    renew(0);
+    Tensor ours, theirs;
+    cuda.predict(data[0].features, ours);
+    cpu.predict(data[0].features, theirs);
+    const auto numbers = [](const Tensor& t) {
+      return std::vector<double>(t.as<float>().begin(), t.as<float>().end());
+    };
+    CHECK(distance(numbers(ours), numbers(theirs)) < 1e-4);
+    step(batch(0, 8));
+  }
+}
+
 TEST_CASE("a network learns on several GPUs what it does on the cpu") {
   if (std::getenv("DL_TEST_DEVICE") != nullptr) return;  // it may have but one
   ::setenv("DL_CUDA_PLUGIN", DL_EMULATED_PLUGIN, 1);

@@ -290,6 +290,33 @@ TEST_CASE("a loader forgets what is dropped and goes on with what is added") {
   }
 }
 
+TEST_CASE("what comes after a batch may be looked at, by its serial") {
+  Scratch dir;
+  const ShardInfo a = make_shard(dir, "a.dls", {10, 10}, 1);
+  RecordStore training({a}, "/", never(), 1 << 20, kSilent);
+  RecordStore evaluation({}, "/", never(), 0, kSilent);
+  BatchPlan plan;
+  plan.training.records = {a.records};
+  plan.batch = 2;
+  BatchLoader loader(plan, training, evaluation);
+  CHECK(loader.after() == nullptr);
+  std::set<std::uint64_t> serials;
+  for (int round = 0; round < 3; ++round) {
+    loader.add({false, 0, 0, 10});
+    loader.next();
+    for (int i = 1; i < 10; ++i) {
+      const LoadedBatch* after = nullptr;
+      while ((after = loader.after()) == nullptr) std::this_thread::yield();
+      CHECK(after->index == i);
+      CHECK(after->serial != 0);
+      CHECK(serials.insert(after->serial).second);
+      CHECK(&loader.next() == after);
+    }
+    CHECK(loader.after() == nullptr);
+    loader.drop();
+  }
+}
+
 TEST_CASE("what goes wrong while loading ahead is told when it is asked for") {
   ShardInfo info{"/no/such.dls", 7, {4, 3}};
   RecordStore training(
