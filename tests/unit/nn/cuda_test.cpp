@@ -130,8 +130,8 @@ TEST_CASE("mini-batches that were expected are learnt as they are") {
   const auto renew = [&](std::size_t which) {
     const Examples fresh = random_examples(
         config, 6, static_cast<std::uint64_t>(10 + at.iteration));
-    std::ranges::copy(fresh.features.as<float>(),
-                      data[which].features.as<float>().begin());
+    std::ranges::copy(fresh.features.bytes(),
+                      data[which].features.bytes().begin());
   };
   const auto step = [&](const Batch& given) {
     const auto one =
