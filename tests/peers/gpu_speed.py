@@ -23,7 +23,7 @@ EXAMPLES = HERE.parents[1] / "scripts" / "examples"
 CLASSES = 10
 BATCHES = 4  # of data, used over and over
 ROUNDS = 5
-START = 0.7  # of the time, for all sides to become ready
+START = 0.8  # of a row's time, for all sides to become ready
 TARGET = 0.99
 
 # name, network, an example's shape, (mini-batch, precision) each
@@ -46,6 +46,7 @@ def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--seconds", type=float, default=300, help="for all")
+    parser.add_argument("--only", help="rows, as lenet-1024-float32,mlp-128-float32")
     parser.add_argument("--tiny", action="store_true", help="a network for tests")
     parser.add_argument("--torch-device", help="PyTorch's name of it (default: the same)")
     parser.add_argument("--mnist", type=pathlib.Path, help="folder of its four files, packed")
@@ -107,7 +108,7 @@ class Limited(Peer):
         super().__init__(command, cell, *flags)
 
     def answer(self):
-        timer = threading.Timer(max(0, self.until - time.monotonic()), self.process.kill)
+        timer = threading.Timer(max(0, self.until - time.monotonic()), self.kill)
         timer.start()
         try:
             return super().answer()
@@ -127,7 +128,7 @@ class Limited(Peer):
             raise Gone(str(error)) from error
 
     def end(self):
-        self.process.kill()
+        self.kill()
         self.process.wait()
 
 
@@ -157,9 +158,7 @@ def speeds_of(args, folder, network, shape, batch, precision):
     One that compiles does so then, with the steps that it is compiled for."""
     folder.mkdir()
     cell = cell_of(folder, network, shape, batch)
-    alone = ["--alone", str(folder.parent / "alone")]
-    return {name: (command, cell, flags + alone, BATCHES + 1) if "--compile" in flags
-            else (command, cell, flags, 0)
+    return {name: (command, cell, flags, BATCHES + 1 if "--compile" in flags else 0)
             for name, (command, flags) in commands_of(args, precision).items()}
 
 
@@ -170,21 +169,17 @@ def begin(command, cell, flags, steps, until):
     return side
 
 
-def begin_all(pool, contests, torch_is_missing, until):
-    """[(sides by name, why others are missing)]: all of them at once, since most of what a
-    side needs before its first turn is time of a core."""
-    begun = [{name: pool.submit(begin, *what, until) for name, what in contest.items()
-              if name == "ours" or not torch_is_missing} for contest in contests]
-    found = []
-    for starts in begun:
-        sides, missing = {}, dict.fromkeys(SIDES, torch_is_missing) if torch_is_missing else {}
-        for name, start in starts.items():
-            try:
-                sides[name] = start.result()
-            except (Gone, OSError) as why:
-                missing[name] = f"it did not become ready: {why}"
-        found.append((sides, missing))
-    return found
+def begin_all(pool, contest, torch_is_missing, until):
+    """(sides by name, why others are missing)"""
+    begun = {name: pool.submit(begin, *what, until) for name, what in contest.items()
+             if name == "ours" or not torch_is_missing}
+    sides, missing = {}, dict.fromkeys(SIDES, torch_is_missing) if torch_is_missing else {}
+    for name, start in begun.items():
+        try:
+            sides[name] = start.result()
+        except (Gone, OSError) as why:
+            missing[name] = f"it did not become ready: {why}"
+    return sides, missing
 
 
 def end_all(sides):
@@ -196,14 +191,16 @@ def measure(sides, missing, until):
     """Figures by side, asked in turn while all others wait."""
     for side in sides.values():
         side.until = until
-    for turn in [Limited.warm_up] + ROUNDS * [Limited.take_turn]:
-        for name in list(sides):
-            try:
-                turn(sides[name])
-            except Gone as why:
-                missing[name] = str(why)
-                sides.pop(name).end()
-    end_all(sides)
+    try:
+        for turn in [Limited.warm_up] + ROUNDS * [Limited.take_turn]:
+            for name in list(sides):
+                try:
+                    turn(sides[name])
+                except Gone as why:
+                    missing[name] = str(why)
+                    sides.pop(name).end()
+    finally:
+        end_all(sides)
     return {name: side.figures() for name, side in sides.items()}
 
 
@@ -295,49 +292,55 @@ def row_of(name, batch, precision, sides, missing):
                        if side != "ours" and "ours" in rates}}
 
 
-def contests_of(pool, args, settings, folder):
-    """What is begun, the race last."""
-    made = [pool.submit(speeds_of, args, folder / str(i), *setting[1:])
-            for i, setting in enumerate(settings)]
-    if args.mnist:
-        made.append(pool.submit(race_of, args, folder))
-    return [each.result() for each in made]
+def settings_of(args):
+    """(name, network, shape, batch, precision) of each row."""
+    rows = [(name, network, shape, *kind)
+            for name, network, shape, kinds in (TINY if args.tiny else NETWORKS) for kind in kinds]
+    wanted = args.only.split(",") if args.only else None
+    names = [f"{name}-{batch}-{precision}" for name, _, _, batch, precision in rows]
+    for name in wanted or []:
+        if name not in names:
+            raise SystemExit(f"gpu-check: --only: no row '{name}'; there are {', '.join(names)}")
+    return [row for row, name in zip(rows, names) if wanted is None or name in wanted]
+
+
+def shares(count, end):
+    """For each of so many: until when it may become ready, and be measured.  What one
+    does not need, the next may take."""
+    for left in range(count, 0, -1):
+        now = time.monotonic()
+        share = (end - now) / left
+        yield now + START * share, now + share
 
 
 def compare(args, folder, pool):
-    """What is written to --json."""
-    start = time.monotonic()
-    end = start + args.seconds
+    """What is written to --json.  One row after the other: a side that compiles measures
+    what it chooses between, and is to be alone on the GPU."""
     why = pool.submit(torch_sees, args.torch_device)
-    settings = [(name, network, shape, *kind)
-                for name, network, shape, kinds in (TINY if args.tiny else NETWORKS)
-                for kind in kinds]
-    contests = contests_of(pool, args, settings, folder)
+    settings = settings_of(args)
     torch_is_missing = why.result() and f"no PyTorch with this GPU: {why.result()}"
-    begun = begin_all(pool, contests, torch_is_missing, start + START * args.seconds)
-    try:
-        rows = []
-        show_head()
-        for i, ((name, _, _, batch, precision), (sides, missing)) in enumerate(
-                zip(settings, begun)):
-            # What one does not need, the next may take; the last share is the race's.
-            now = time.monotonic()
-            until = now + (end - now) / (len(begun) - i)
-            rows.append(row_of(name, batch, precision, measure(sides, missing, until), missing))
-            show(rows[-1])
-        show_missing(rows)
-        found = {"training": rows, "coding": coding(args)}
-        print(f"coding {found['coding']['elements']} parameters: "
-              f"{found['coding']['of_copy']:.2f} of the speed of copying")
-        if args.mnist:
-            found["mnist"] = race(*begun[-1], end)
-            print(f"LeNet to {TARGET:.0%} of MNIST's test set: " +
-                  ", ".join(f"{side} {seconds:.1f} s" if seconds else f"{side} never"
-                            for side, seconds in found["mnist"]["seconds"].items()))
-        return found
-    finally:
-        for sides, _ in begun:
-            end_all(sides)
+    rows = []
+    turns = shares(len(settings) + bool(args.mnist), time.monotonic() + args.seconds)
+    show_head()
+    for i, setting in enumerate(settings):
+        name, _, _, batch, precision = setting
+        contest = speeds_of(args, folder / str(i), *setting[1:])
+        ready, end = next(turns)
+        sides, missing = begin_all(pool, contest, torch_is_missing, ready)
+        rows.append(row_of(name, batch, precision, measure(sides, missing, end), missing))
+        show(rows[-1])
+    show_missing(rows)
+    found = {"training": rows, "coding": coding(args)}
+    print(f"coding {found['coding']['elements']} parameters: "
+          f"{found['coding']['of_copy']:.2f} of the speed of copying")
+    if args.mnist:
+        contest = race_of(args, folder)
+        ready, end = next(turns)
+        found["mnist"] = race(*begin_all(pool, contest, torch_is_missing, ready), end)
+        print(f"LeNet to {TARGET:.0%} of MNIST's test set: " +
+              ", ".join(f"{side} {seconds:.1f} s" if seconds else f"{side} never"
+                        for side, seconds in found["mnist"]["seconds"].items()))
+    return found
 
 
 def main():

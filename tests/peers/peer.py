@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -20,8 +21,10 @@ class Peer:
         threads = str(cell["threads"])
         environment = dict(os.environ, OMP_NUM_THREADS=threads, MKL_NUM_THREADS=threads,
                            OPENBLAS_NUM_THREADS=threads, PYTHONWARNINGS="ignore")
+        # A session of its own, as some start processes that outlive them.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE, env=environment)
+                                        stdout=subprocess.PIPE, env=environment,
+                                        start_new_session=True)
         self.batch = cell["batch"]
         self.ready = self.answer()
         self.seconds, self.rates, self.peak_kib, self.turn = [], [], 0, 1
@@ -55,6 +58,13 @@ class Peer:
     def close(self):
         self.process.stdin.close()
         self.process.wait()
+
+    def kill(self):
+        """With what it started."""
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
     def figures(self):
         return {"examples_per_second": statistics.median(self.rates),

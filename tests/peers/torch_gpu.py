@@ -6,7 +6,6 @@ the MNIST digits in it, on the GPU already, in the layout that is faster there.
 --precision: as dl-worker's; bfloat16 is autocast."""
 
 import argparse
-import fcntl
 import gzip
 import json
 import math
@@ -86,29 +85,6 @@ class Rounded(torch.nn.Module):
         return z.float()
 
 
-def measure_alone(lock):
-    """Has PyTorch measure what it chooses between while no other process does."""
-    from torch._inductor.runtime import benchmarking
-    deep = 0
-
-    def alone(measure):
-        def measured(*arguments, **named):
-            nonlocal deep
-            with open(lock, "w") as file:
-                if deep == 0:
-                    fcntl.flock(file, fcntl.LOCK_EX)
-                deep += 1
-                try:
-                    return measure(*arguments, **named)
-                finally:
-                    deep -= 1
-        return measured
-    for kind in ("TritonBenchmarker", "InductorBenchmarker"):
-        found = getattr(benchmarking, kind, None)
-        if found and "benchmark_gpu" in vars(found):
-            found.benchmark_gpu = alone(found.benchmark_gpu)
-
-
 def main():
     parser = argparse.ArgumentParser()
     for option in ("--model", "--data", "--device"):
@@ -117,11 +93,8 @@ def main():
     parser.add_argument("--threads", type=int)
     parser.add_argument("--precision", default="float32")
     parser.add_argument("--compile", action="store_true")
-    parser.add_argument("--alone", help="a file that those lock who measure")
     args = parser.parse_args()
     args.exact = False
-    if args.alone:
-        measure_alone(args.alone)
     tf32 = args.precision == "tf32"
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = True

@@ -2,7 +2,7 @@
 
 #include "libcore/cluster/store/setback.h"
 
-#include <algorithm>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -31,7 +31,7 @@ std::vector<float> take_floats(const LogEntry& entry,
     fail(entry, "has impossible sizes");
   const auto bytes = reader.take(sizeof(float) * count);
   std::vector<float> values(count);
-  std::ranges::copy(bytes, std::as_writable_bytes(std::span(values)).begin());
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 

@@ -1,6 +1,7 @@
 #include "libcore/device/cuda/staging.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "libcore/base/error.h"
 
@@ -9,6 +10,11 @@ namespace {
 
 // Steps that upload more do without a graph.
 constexpr std::size_t kMostSlots = 64;
+
+// std::ranges::copy() goes byte by byte.
+void copy_to(std::span<std::byte> to, std::span<const std::byte> from) {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
 
 }  // namespace
 
@@ -82,7 +88,7 @@ void Staging::fill(std::span<const std::byte> bytes) {
            slot.ahead.size() == bytes.size();
   });
   if (ahead == up_.end()) {
-    std::ranges::copy(bytes, room(bytes.size()).begin());
+    copy_to(room(bytes.size()), bytes);
     return;
   }
   ahead->ahead = {};
@@ -90,7 +96,7 @@ void Staging::fill(std::span<const std::byte> bytes) {
 }
 
 void Staging::fill_ahead(std::span<const std::byte> bytes) {
-  std::ranges::copy(bytes, room(bytes.size()).begin());
+  copy_to(room(bytes.size()), bytes);
   up_[filled_].ahead = bytes;
 }
 
