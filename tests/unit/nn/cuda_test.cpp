@@ -145,34 +145,35 @@ TEST_CASE("mini-batches that were expected are learnt as they are") {
     cuda.expect(batch(serial % 2, serial + 1));
     step(batch((serial + 1) % 2, serial));
   }
-  SECTION("given as it was expected") { step(batch(0, 8)); }
+  constexpr std::size_t kLast = 1;  // was expected, of serial 8
+  SECTION("given as it was expected") { step(batch(kLast, 8)); }
   SECTION("another in its place") {
-    renew(0);
-    step(batch(0, 9));
+    renew(kLast);
+    step(batch(kLast, 9));
   }
   SECTION("one without a name") {
-    renew(0);
-    step(batch(0, 0));
+    renew(kLast);
+    step(batch(kLast, 0));
   }
   SECTION("a step that fails") {
-    Examples& bad = data[0];
-    std::swap(bad.labels, data[1].features);
-    CHECK_THROWS(cuda.step(batch(0, 8), at, 0,
+    Examples& bad = data[kLast];
+    std::swap(bad.labels, data[1 - kLast].features);
+    CHECK_THROWS(cuda.step(batch(kLast, 8), at, 0,
                            dl::tensor::UpdateTo::kParameters, {}, 1e6));
-    std::swap(bad.labels, data[1].features);
-    renew(0);
-    step(batch(0, 0));
+    std::swap(bad.labels, data[1 - kLast].features);
+    renew(kLast);
+    step(batch(kLast, 0));
   }
   SECTION("a prediction between") {
-    renew(0);
+    renew(kLast);
     Tensor ours, theirs;
-    cuda.predict(data[0].features, ours);
-    cpu.predict(data[0].features, theirs);
+    cuda.predict(data[kLast].features, ours);
+    cpu.predict(data[kLast].features, theirs);
     const auto numbers = [](const Tensor& t) {
       return std::vector<double>(t.as<float>().begin(), t.as<float>().end());
     };
     CHECK(distance(numbers(ours), numbers(theirs)) < 1e-4);
-    step(batch(0, 8));
+    step(batch(kLast, 8));
   }
 }
 
