@@ -1,5 +1,5 @@
 // Convolution with max pooling: of images of few channels in one pass each way
-// (few_channels_pool.h), else of its two parts.
+// (few_channels_pool.h, few_channels_slopes.h), else of its two parts.
 
 #include <memory>
 
@@ -9,6 +9,7 @@
 #include "libcore/device/cuda/cuda_device.h"
 #include "libcore/device/cuda/exact_conv.h"
 #include "libcore/device/cuda/few_channels_pool.h"
+#include "libcore/device/cuda/few_channels_slopes.h"
 
 namespace dl::device::cuda {
 

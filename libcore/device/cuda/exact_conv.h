@@ -27,6 +27,7 @@
 // For weights, positions are cut into ranges that fill the GPU, whose sums are
 // added by a second kernel.  Groups of up to 8 channels and filters, depthwise
 // ones too, would leave most of a tile empty: a thread computes an element.
+// Images of up to three channels have a kernel of their own (few_channels.h).
 //
 // The order of sums is determined by the sizes alone.
 
