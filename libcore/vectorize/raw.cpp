@@ -118,8 +118,7 @@ class RawReader : public ExampleReader {
     const auto place =
         target.bytes().subspan(static_cast<std::size_t>(i) * bytes.size());
     // std::ranges::copy() would go byte by byte.
-    if (!bytes.empty())
-      std::memcpy(place.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(place.data(), bytes.data(), bytes.size());
     if (!tensor::is_real(target.dtype())) return "";
     return tensor::visit_dtype(target.dtype(), [&]<typename T>() {
       const std::size_t n = bytes.size() / sizeof(T);
