@@ -32,6 +32,7 @@ class Lanes {
   virtual void all_reduce(tensor::View mine) = 0;
   // Waits for the others.
   virtual void meet() = 0;
+  virtual bool alone() const = 0;  // there are no others
 };
 
 // One pass over the layers, as a lane sees it.

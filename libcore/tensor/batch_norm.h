@@ -21,6 +21,15 @@ struct BatchNorm {
   bool relu = false;
 };
 
+// Device::batch_statistics(), in one pass; false: nothing is done, that gains
+// nothing there.  Of all rows of x [..., c]: mean and variance (of the
+// population); and the running ones, which move: running = decay running + (1 -
+// decay) those.  All [c]; running ones may be empty.
+struct BatchStatistics {
+  View mean, variance, running_mean, running_variance;
+  double decay = 0;
+};
+
 }  // namespace dl::tensor
 
 #endif  // DL_LIBCORE_TENSOR_BATCH_NORM_H_

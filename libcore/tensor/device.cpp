@@ -33,6 +33,8 @@ bool Device::activate_gradient_and_sum(const ActivationSpec&, View, View, View,
   return false;
 }
 
+bool Device::batch_statistics(const BatchStatistics&, View) { return false; }
+
 std::int64_t Conv2dSpec::out_height() const {
   return extent(height, kernel[0], stride[0], dilation[0],
                 pad_begin[0] + pad_end[0]);

@@ -228,6 +228,7 @@ class Device {
   // dx may be dy.  sum_squares_about: s[c] = sum of (x - mean[c])^2.
   virtual void sum_squares_about(View s, View x, View mean) = 0;
   virtual void batch_norm(const BatchNorm& spec, View y, View x) = 0;
+  virtual bool batch_statistics(const BatchStatistics& s, View x);
   virtual void batch_norm_sums(const BatchNorm& spec, View dgamma, View dbeta,
                                View dy, View x) = 0;
   virtual void batch_norm_gradient(const BatchNorm& spec, View dx, View dy,

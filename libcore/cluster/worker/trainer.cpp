@@ -322,13 +322,18 @@ void Trainer::step() {
   if (tasks_.front().done == tasks_.front().task.count) end_lease();
 }
 
-void Trainer::step_training(Work& work, const LoadedBatch& batch) {
-  std::string fault;
-  nn::Network& network = learner_->replica().network();
+// Which a device with memory of its own brings on its way.
+void Trainer::expect_next(nn::Network& network) {
   const LoadedBatch* const after = loader_->after();
   network.expect(after != nullptr && !after->evaluation
                      ? network.batch_of(after->set, after->serial)
                      : nn::Batch());
+}
+
+void Trainer::step_training(Work& work, const LoadedBatch& batch) {
+  std::string fault;
+  nn::Network& network = learner_->replica().network();
+  if (learner_->replica().keeper() != nullptr) expect_next(network);
   try {
     fault = learner_->train(work, network.batch_of(batch.set, batch.serial));
   } catch (Error& e) {

@@ -68,6 +68,7 @@ class Trainer {
               const std::function<double(std::int64_t)>& mini_batch);
   void send_load(std::vector<std::byte> load, bool answer);
   std::vector<std::byte> await_echo();
+  void expect_next(nn::Network& network);
   void step_training(Work& work, const LoadedBatch& batch);
   void give_back(const std::string& why, const BadRecord* bad);
   void step_evaluation(Work& work, const LoadedBatch& batch);

@@ -61,6 +61,42 @@ struct SquaresAbout {
   }
 };
 
+// A number and its square, whose sums in double lose to the mean's square what
+// float32 has not to begin with.
+struct Moments {
+  struct Column {};
+  DL_DEVICE Column column(std::int64_t) const { return {}; }
+  DL_DEVICE Two value(const Column&, const float (&in)[1]) const {
+    const double x = in[0];
+    return {x, x * x};
+  }
+};
+
+// What becomes of those sums.
+struct PutStatistics {
+  Reals mean, variance, running_mean, running_variance;
+  bool running;
+  double count, decay;
+
+  DL_DEVICE void operator()(std::int64_t c, const Two& sum) const {
+    const double middle = sum.a / count,
+                 spread = sum.b / count - middle * middle;
+    const auto to_mean = static_cast<float>(middle);
+    // NaN stays.
+    const auto to_variance = static_cast<float>(spread < 0 ? 0 : spread);
+    mean.set(c, to_mean);
+    variance.set(c, to_variance);
+    if (!running) return;
+    move(running_mean, c, to_mean);
+    move(running_variance, c, to_variance);
+  }
+
+ private:
+  DL_DEVICE void move(const Reals& to, std::int64_t c, float value) const {
+    to.set(c, static_cast<float>(decay * to[c] + (1 - decay) * value));
+  }
+};
+
 struct Normalise {
   struct Column {
     float less, factor, more;
@@ -121,6 +157,20 @@ void CudaDevice::sum_squares_about(View s, View x, View mean) {
                          [=] DL_DEVICE(std::int64_t c, double sum) {
                            to.set(c, static_cast<float>(sum));
                          });
+}
+
+bool CudaDevice::batch_statistics(const tensor::BatchStatistics& s, View x) {
+  const Rows rows = rows_with(x, {s.mean, s.variance});
+  const bool running = !s.running_mean.empty();
+  if (running) rows_with(x, {s.running_mean, s.running_variance});
+  if (rows.length == 0 || rows.count == 0) return false;
+  sum_columns_of<Two>(
+      stream_, rows.count, rows.length, Inputs<1>{{Reals(x)}}, Moments{},
+      PutStatistics{Reals(s.mean), Reals(s.variance),
+                    running ? Reals(s.running_mean) : Reals(),
+                    running ? Reals(s.running_variance) : Reals(), running,
+                    static_cast<double>(rows.count), s.decay});
+  return true;
 }
 
 void CudaDevice::batch_norm(const BatchNorm& spec, View y, View x) {

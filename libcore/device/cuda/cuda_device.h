@@ -145,6 +145,7 @@ class CudaDevice final : public tensor::Device {
   // batch_norm.cu
   void sum_squares_about(View s, View x, View mean) override;
   void batch_norm(const tensor::BatchNorm& spec, View y, View x) override;
+  bool batch_statistics(const tensor::BatchStatistics& s, View x) override;
   void batch_norm_sums(const tensor::BatchNorm& spec, View dgamma, View dbeta,
                        View dy, View x) override;
   void batch_norm_gradient(const tensor::BatchNorm& spec, View dx, View dy,

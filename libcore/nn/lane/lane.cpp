@@ -210,6 +210,8 @@ void Lane::all_reduce(View mine) {
 
 void Lane::meet() { common_.team->barrier(); }
 
+bool Lane::alone() const { return common_.team->size() == 1; }
+
 View Lane::in_buffer(BufferIndex buffer, Shape shape) const {
   View view = arena_.at(places_.offsets[buffer], shape);
   if (common_.plan->buffers[buffer].whole) view.dtype = device_->real();

@@ -85,6 +85,7 @@ class Lane final : private Lanes {
 
   void all_reduce(tensor::View mine) override;
   void meet() override;
+  bool alone() const override;
 
   void build_layers();
   LayerSite site(std::size_t step);

@@ -53,19 +53,30 @@ class BatchNorm final : public Layer {
   void forward(const Flow& flow, const Step& step) override {
     if (!step.training || site_.frozen)
       return normalise(flow, site_.statistics[0], site_.statistics[1]);
-    measure(flow, step);
-    if (step.examples > 0) normalise(flow, mean_, variance_);
-    if (site_.keeps_statistics) {
-      const double decay =
-          std::pow(decay_, static_cast<double>(step.at.beside));
-      move(site_.statistics[0], mean_, decay);
-      move(site_.statistics[1], variance_, decay);
+    const double decay = std::pow(decay_, static_cast<double>(step.at.beside));
+    if (!measure_at_once(flow, step, decay)) {
+      measure(flow, step);
+      if (site_.keeps_statistics) {
+        move(site_.statistics[0], mean_, decay);
+        move(site_.statistics[1], variance_, decay);
+      }
     }
+    if (step.examples > 0) normalise(flow, mean_, variance_);
   }
 
   void backward(const Flow& flow, const Step& step) override {
     tensor::Device& device = *site_.device;
     if (site_.frozen) return scale_back(flow.dx[0], flow);
+    if (step.lanes->alone() && !site_.output.steps && step.examples > 0) {
+      const View dgamma = site_.gradients[0], dbeta = site_.gradients[1];
+      device.batch_norm_sums(by(mean_, variance_), dgamma, dbeta, flow.dy,
+                             flow.x[0]);
+      if (!flow.dx[0].empty())
+        device.batch_norm_gradient(by(mean_, variance_), flow.dx[0], flow.dy,
+                                   flow.x[0], dbeta, dgamma,
+                                   values_in(step.total));
+      return;
+    }
     if (step.examples > 0)
       device.batch_norm_sums(by(mean_, variance_), sum_dy_xhat_, sum_dy_,
                              flow.dy, flow.x[0]);
@@ -174,6 +185,17 @@ class BatchNorm final : public Layer {
     device.add(dx, -1, alone);
     clear_padding(dx, flow.masks[0]);
     device.add(dx, 1, alone);
+  }
+
+  // Where no other lane has a part, and no step may be padding.
+  bool measure_at_once(const Flow& flow, const Step& step, double decay) {
+    if (!step.lanes->alone() || site_.output.steps || step.examples == 0)
+      return false;
+    const bool keeps = site_.keeps_statistics;
+    return site_.device->batch_statistics(
+        {mean_, variance_, keeps ? site_.statistics[0] : View{},
+         keeps ? site_.statistics[1] : View{}, decay},
+        flow.x[0]);
   }
 
   void measure(const Flow& flow, const Step& step) {

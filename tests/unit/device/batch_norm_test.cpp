@@ -128,6 +128,55 @@ TEST_CASE("cpu batch normalisation agrees with the reference") {
   }
 }
 
+TEST_CASE("statistics in one pass agree with the reference") {
+  for (const Shape& shape : {Shape{2, 1}, Shape{40, 3}, Shape{2, 5, 7, 20},
+                             Shape{3001, 8}, Shape{700, 40}, Shape{1, 1}})
+    for (const double low : {-1.0, 1000.0}) {
+      CAPTURE(shape.to_string(), low);
+      if (halves() && low > 100) continue;  // all of them were equal
+      const Shape c{shape.back()};
+      Lab lab(tested()), reference("reference");
+      struct Arrays {
+        Arrays(Lab& lab, const Shape& shape, const Shape& c, double low)
+            : x(lab.random(shape, 1, low, low + 2)),
+              running_mean(lab.random(c, 2)),
+              running_variance(lab.random(c, 3, 0.5, 2)),
+              mean(lab.blank(c)),
+              variance(lab.blank(c)) {}
+        View x, running_mean, running_variance, mean, variance;
+      } a(lab, shape, c, low), want(reference, shape, c, low);
+      if (!lab.device().batch_statistics(
+              {a.mean, a.variance, a.running_mean, a.running_variance, 0.9},
+              a.x))
+        return;  // this device does not
+      dl::tensor::Device& r = reference.device();
+      const double count =
+          static_cast<double>(shape.elements()) / static_cast<double>(c[0]);
+      r.sum_rows(want.mean, want.x);
+      r.scale(want.mean, 1 / count);
+      r.sum_squares_about(want.variance, want.x, want.mean);
+      r.scale(want.variance, 1 / count);
+      const auto move = [&](View running, View now) {
+        r.scale(running, 0.9);
+        r.add(running, 1 - 0.9, now);
+      };
+      move(want.running_mean, want.mean);
+      move(want.running_variance, want.variance);
+      // What float32 has of x.
+      const double most = low > 100 ? 3e-4 : 3e-6;
+      check_close(lab.get(a.mean), reference.get(want.mean), most);
+      check_close(lab.get(a.variance), reference.get(want.variance), most);
+      check_close(lab.get(a.running_mean), reference.get(want.running_mean),
+                  most);
+      check_close(lab.get(a.running_variance),
+                  reference.get(want.running_variance), most);
+      const Values before = lab.get(a.running_mean);
+      CHECK(lab.device().batch_statistics({a.mean, a.variance, {}, {}, 0.9},
+                                          a.x));
+      CHECK(lab.get(a.running_mean) == before);
+    }
+}
+
 TEST_CASE("batch normalisation refuses what does not fit") {
   for (const char* name : {tested(), "reference"}) {
     Lab lab(name);
