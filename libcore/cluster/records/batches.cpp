@@ -1,6 +1,7 @@
 #include "libcore/cluster/records/batches.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "libcore/base/error.h"
@@ -70,6 +71,14 @@ void BatchLoader::add(const BatchRange& range) {
   changed_.notify_all();
 }
 
+namespace {
+
+// By all loaders: one that follows another may have its memory, and a network
+// that goes on tells their batches apart.
+std::atomic<std::uint64_t> assembled = 0;
+
+}  // namespace
+
 const LoadedBatch& BatchLoader::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_ > 0; });
@@ -125,7 +134,7 @@ void BatchLoader::work() {
                slot.batch);
       slot.batch.evaluation = job.evaluation;
       slot.batch.epoch = job.epoch;
-      slot.batch.serial = ++assembled_;
+      slot.batch.serial = ++assembled;
     } catch (...) {
       slot.error = std::current_exception();
     }

@@ -26,7 +26,7 @@ struct LoadedBatch {
   bool evaluation = false;
   std::int64_t epoch = 0, index = 0;
   data::DataSet set;
-  std::uint64_t serial = 0;  // no two of a loader have the same
+  std::uint64_t serial = 0;  // no two have the same, of any loader
 };
 
 // What the network asks of a record, with these normalizers of its inputs;
@@ -98,7 +98,6 @@ class BatchLoader {
   std::vector<Slot> slots_;
   std::size_t first_ = 0, ready_ = 0;
   std::uint64_t generation_ = 0;  // grows with each drop()
-  std::uint64_t assembled_ = 0;   // batches
   bool stop_ = false;
   std::thread thread_;
 };

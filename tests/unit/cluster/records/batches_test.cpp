@@ -298,10 +298,10 @@ TEST_CASE("what comes after a batch may be looked at, by its serial") {
   BatchPlan plan;
   plan.training.records = {a.records};
   plan.batch = 2;
-  BatchLoader loader(plan, training, evaluation);
-  CHECK(loader.after() == nullptr);
-  std::set<std::uint64_t> serials;
+  std::set<std::uint64_t> serials;  // of all loaders
   for (int round = 0; round < 3; ++round) {
+    BatchLoader loader(plan, training, evaluation);
+    CHECK(loader.after() == nullptr);
     loader.add({false, 0, 0, 10});
     loader.next();
     for (int i = 1; i < 10; ++i) {
@@ -313,7 +313,6 @@ TEST_CASE("what comes after a batch may be looked at, by its serial") {
       CHECK(&loader.next() == after);
     }
     CHECK(loader.after() == nullptr);
-    loader.drop();
   }
 }
 
