@@ -151,9 +151,13 @@ void DeviceResidual::clip(double multiple, std::span<const float> thresholds) {
   cut_off(view(), [&] {
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const auto limit = static_cast<float>(multiple * double{thresholds[p]});
-      device_.update(
-          there(kNotFinite), {.limit = limit, .kind = tensor::Updater::kNone},
-          tensor::UpdateTo::kGradient, piece(starts_[p], parts_[p]), {}, {});
+      const tensor::Updating clipped[] = {
+          {.number = there(kNotFinite),
+           .step = {.limit = limit, .kind = tensor::Updater::kNone},
+           .gradient = piece(starts_[p], parts_[p]),
+           .parameters = {},
+           .state = {}}};
+      device_.update(tensor::UpdateTo::kGradient, clipped);
     }
   });
 }

@@ -290,6 +290,7 @@ bool Network::State::update(const Position& position, tensor::UpdateTo target,
   to = target;
   sink = &shown_to;
   team.run(update_alone);
+  update_plan.judge_written(device(0));
   return found().update_finite;
 }
 
@@ -453,6 +454,7 @@ Network::Found Network::step(const Batch& batch, const Position& at,
                                    ? Goal::kUpdate
                                    : Goal::kParameters);
   s.team.run(s.step);
+  s.update_plan.judge_written(device());
   s.end_device_step();
   return s.found();
 }

@@ -287,12 +287,11 @@ class Device {
   virtual void threshold_apply(View y, View places, float quantum) = 0;
 
   // One step of training in one pass over memory.  The components of state are
-  // views of their own, so that a range may be cut into pieces.  w may be empty
-  // where it is neither regularised, decayed nor written.
-  // The number becomes NaN unless all that was written is finite, state
-  // included, or where the step's guard is.
-  virtual void update(View number, const UpdaterStep& step, UpdateTo to, View g,
-                      View w, const StateViews& state) = 0;
+  // views of their own, so that a range may be cut into pieces.  Parameters may
+  // be empty where they are neither regularised, decayed nor written.
+  // A number becomes NaN unless all that was written is finite, state included,
+  // or where the step's guard is.
+  virtual void update(UpdateTo to, std::span<const Updating> tensors) = 0;
 };
 
 }  // namespace dl::tensor

@@ -70,6 +70,13 @@ double initial_state(const UpdaterStep& step);
 // The components of the state of the same parameters, in the order of
 // nn::state_name(); empty where there are no more.
 using StateViews = std::array<View, kMaxState>;
+// Parameters that Device::update() gives a step, of the same shape all.
+struct Updating {
+  View number;  // becomes NaN unless all that was written is finite
+  UpdaterStep step;
+  View gradient, parameters;
+  StateViews state;
+};
 
 }  // namespace dl::tensor
 

@@ -240,12 +240,15 @@ void add_updaters() {
                 views[static_cast<std::size_t>(i)] = b.array({n});
               const auto number =
                   b.device->allocate({1}, dl::tensor::DType::kF64);
+              const dl::tensor::Updating all[] = {
+                  {.number = number->view(),
+                   .step = {.l2 = 1e-4, .kind = c.kind, .learning_rate = 1e-3},
+                   .gradient = g,
+                   .parameters = w,
+                   .state = views}};
               for (auto _ : state)
                 b.device->update(
-                    number->view(),
-                    {.l2 = 1e-4, .kind = c.kind, .learning_rate = 1e-3},
-                    apply ? UpdateTo::kParameters : UpdateTo::kGradient, g, w,
-                    views);
+                    apply ? UpdateTo::kParameters : UpdateTo::kGradient, all);
               // Both read g and w and write one; state is read and written.
               report_bytes(state,
                            4.0 * (3 + 2 * c.state) * static_cast<double>(n));

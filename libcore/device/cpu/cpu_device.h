@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "libcore/device/host_device.h"
@@ -163,8 +164,8 @@ class CpuDevice final : public HostDevice {
               std::uint64_t stream, std::uint64_t first) override;
 
   // updater.cpp
-  void update(View number, const tensor::UpdaterStep& step, tensor::UpdateTo to,
-              View g, View w, const tensor::StateViews& state) override;
+  void update(tensor::UpdateTo to,
+              std::span<const tensor::Updating> tensors) override;
 
  private:
   std::unique_ptr<OneDnn> dnn_;

@@ -232,19 +232,23 @@ Pass pass_of(const UpdaterStep& step, tensor::UpdateTo to) {
              : pass_of<Form::kUpdate, false>(step.kind);
 }
 
+void update_one(tensor::UpdateTo to, const tensor::Updating& one) {
+  const tensor::View g = one.gradient, w = one.parameters;
+  check_update(tensor::DType::kF32, one.step, to, g, w, one.state);
+  const auto scale = gated_scale(one.step, one.number);
+  if (!scale) return;
+  const bool finite = pass_of(one.step, to)(
+      updater_numbers(one.step, *scale),
+      {g.as<float>(), w.as<float>(), one.state[0].as<float>(),
+       one.state[1].as<float>(), one.state[2].as<float>(), g.elements()});
+  if (!finite) spoil(one.number);
+}
+
 }  // namespace
 
-void CpuDevice::update(View number, const UpdaterStep& step,
-                       tensor::UpdateTo to, View g, View w,
-                       const tensor::StateViews& state) {
-  check_update(tensor::DType::kF32, step, to, g, w, state);
-  const auto scale = gated_scale(step, number);
-  if (!scale) return;
-  const bool finite = pass_of(step, to)(
-      updater_numbers(step, *scale),
-      {g.as<float>(), w.as<float>(), state[0].as<float>(), state[1].as<float>(),
-       state[2].as<float>(), g.elements()});
-  if (!finite) spoil(number);
+void CpuDevice::update(tensor::UpdateTo to,
+                       std::span<const tensor::Updating> tensors) {
+  for (const tensor::Updating& one : tensors) update_one(to, one);
 }
 
 }  // namespace dl::device

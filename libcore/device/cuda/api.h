@@ -22,7 +22,7 @@ namespace dl::device::cuda {
   X(cudaMemcpyAsync) X(cudaMemsetAsync)                                        \
   X(cudaStreamCreateWithFlags) X(cudaStreamDestroy) X(cudaStreamSynchronize)   \
   X(cudaEventCreateWithFlags) X(cudaEventDestroy) X(cudaEventRecord)           \
-  X(cudaEventSynchronize) X(cudaGetLastError)                                  \
+  X(cudaEventSynchronize) X(cudaStreamWaitEvent) X(cudaGetLastError)           \
   X(cudaStreamBeginCapture) X(cudaStreamEndCapture)                            \
   X(cudaGraphInstantiateWithFlags) X(cudaGraphLaunch)                          \
   X(cudaGraphExecKernelNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D)    \

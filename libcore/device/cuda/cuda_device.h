@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -190,12 +191,10 @@ class CudaDevice final : public tensor::Device {
   void threshold_apply(View y, View places, float quantum) override;
 
   // updater.cu
-  void update(View number, const tensor::UpdaterStep& step, tensor::UpdateTo to,
-              View g, View w, const tensor::StateViews& state) override;
+  void update(tensor::UpdateTo to,
+              std::span<const tensor::Updating> tensors) override;
 
  private:
-  std::byte* send(const tensor::Tensor& src);
-
   Stream stream_;
   Staging staging_;
   MatrixProduct products_;

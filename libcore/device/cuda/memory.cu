@@ -48,6 +48,12 @@ void convert(Stream& stream, const Reals& to, const std::byte* there,
   });
 }
 
+void copy_integers(Stream& stream, std::int32_t* to, const std::byte* there,
+                   std::int64_t n) {
+  const auto* const from = reinterpret_cast<const std::int32_t*>(there);
+  each(stream, n, [=] DL_DEVICE(std::int64_t i) { to[i] = from[i]; });
+}
+
 // Of each channel, or one for all.
 struct Scaling {
   std::int64_t channels, shift_step, scale_step;
@@ -103,16 +109,6 @@ std::unique_ptr<tensor::Buffer> CudaDevice::allocate(tensor::Shape shape,
   return std::make_unique<GpuBuffer>(stream_, shape, dtype);
 }
 
-// The tensor's elements on the GPU, as they are.
-std::byte* CudaDevice::send(const Tensor& src) {
-  const auto bytes = src.bytes();
-  staging_.fill(bytes);
-  auto* const there =
-      stream_.scratch<std::byte>(static_cast<std::int64_t>(bytes.size()));
-  staging_.send(there, bytes.size());
-  return there;
-}
-
 void CudaDevice::expect(std::span<const Tensor* const> next) {
   staging_.forget();
   for (const Tensor* const tensor : next) staging_.fill_ahead(tensor->bytes());
@@ -121,22 +117,28 @@ void CudaDevice::expect(std::span<const Tensor* const> next) {
 void CudaDevice::upload(View dst, const Tensor& src) {
   require(!dst.empty(), "a view is missing");
   require(dst.elements() == src.elements(), "upload of another size");
-  const auto bytes =
-      static_cast<std::size_t>(dst.elements()) * size_of(dst.dtype);
   if (dst.elements() == 0) return;
-  if (dst.dtype == DType::kI32) {
-    upload_integers({staging_.room(bytes).data(), DType::kI32, dst.shape}, src);
-    return staging_.send(dst.data, bytes);
-  }
-  check_reals({dst});
-  if (src.dtype() == DType::kF32 && dst.dtype == DType::kF32) {
+  const bool integers = dst.dtype == DType::kI32;
+  if (integers) {
+    const auto room = staging_.room(static_cast<std::size_t>(dst.elements()) *
+                                    sizeof(std::int32_t));
+    upload_integers({room.data(), DType::kI32, dst.shape}, src);
+  } else {
+    check_reals({dst});
     staging_.fill(src.bytes());
-    return staging_.send(dst.data, bytes);
   }
-  const std::byte* const there = send(src);
-  visit_dtype(src.dtype(), [&]<typename T>() {
-    convert<T>(stream_, Reals(dst), there, dst.elements());
-  });
+  const bool alike = integers || dst.dtype == src.dtype();
+  // Much goes up outside of steps: parameters.
+  if (alike && !stream_.in_step()) return staging_.send(dst.data);
+  const std::byte* const there = staging_.send();
+  if (integers) {
+    copy_integers(stream_, dst.as<std::int32_t>(), there, dst.elements());
+  } else {
+    visit_dtype(src.dtype(), [&]<typename T>() {
+      convert<T>(stream_, Reals(dst), there, dst.elements());
+    });
+  }
+  staging_.used();
 }
 
 void CudaDevice::upload_scaled(View dst, const Tensor& src, View shift,
@@ -144,13 +146,15 @@ void CudaDevice::upload_scaled(View dst, const Tensor& src, View shift,
   check_reals({dst, shift, scale});
   const Rows rows = check_scaling(dst, src, shift, scale);
   if (dst.elements() == 0) return;
-  const std::byte* const there = send(src);
+  staging_.fill(src.bytes());
+  const std::byte* const there = staging_.send();
   const Scaling scaling{rows.length, shift.elements() == 1 ? 0 : 1,
                         scale.elements() == 1 ? 0 : 1, Reals(shift),
                         Reals(scale)};
   visit_dtype(src.dtype(), [&]<typename T>() {
     shift_and_scale<T>(stream_, Reals(dst), there, dst.elements(), scaling);
   });
+  staging_.used();
 }
 
 void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
@@ -166,14 +170,15 @@ void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
     const std::int32_t label = labels.as<std::int32_t>()[i];
     require(0 <= label && label < rows.length, "a label out of range");
   }
-  auto* const classes = stream_.scratch<std::int32_t>(rows.count);
-  staging_.send(classes, bytes);
+  const auto* const classes =
+      reinterpret_cast<const std::int32_t*>(staging_.send());
   const Reals to(dst);
   const std::int64_t length = rows.length;
   each(stream_, dst.elements(), [=] DL_DEVICE(std::int64_t i) {
     const std::int64_t row = quotient(i, length);
     to.set(i, classes[row] == i - row * length ? 1.0F : 0.0F);
   });
+  staging_.used();
 }
 
 void CudaDevice::download(Tensor& dst, View src) {

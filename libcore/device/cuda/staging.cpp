@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "libcore/base/error.h"
 
@@ -10,6 +11,8 @@ namespace {
 
 // Steps that upload more do without a graph.
 constexpr std::size_t kMostSlots = 64;
+// What a GPU reads faster where it is than after a copy.
+constexpr std::size_t kReadOverBus = std::size_t{16} << 10;
 
 // std::ranges::copy() goes byte by byte.
 void copy_to(std::span<std::byte> to, std::span<const std::byte> from) {
@@ -27,7 +30,9 @@ Staging::~Staging() {
       api.cudaEventDestroy(slot.sent);
     }
     if (slot.memory != nullptr) api.cudaFreeHost(slot.memory);
+    stream_.free(slot.there);
   }
+  if (copies_ != nullptr) api.cudaStreamDestroy(copies_);
 }
 
 // The smallest with enough room that nothing recent is in, or else the largest
@@ -72,13 +77,22 @@ void Staging::make_room(Slot& slot, std::size_t bytes) {
   slot.size = bytes;
 }
 
+void Staging::make_room_there(Slot& slot) {
+  if (slot.bytes <= slot.size_there) return;
+  stream_.free(std::exchange(slot.there, nullptr));
+  slot.size_there = 0;
+  slot.there = stream_.allocate(slot.size);
+  slot.size_there = slot.size;
+}
+
 std::span<std::byte> Staging::room(std::size_t bytes) {
   filled_ = slot_for(bytes);
   Slot& slot = up_[filled_];
   if (slot.waits) stream_.wait_for(slot.sent);
-  slot.waits = false;
+  slot.waits = slot.goes = false;
   slot.ahead = {};
   make_room(slot, bytes);
+  slot.bytes = bytes;
   return {slot.memory, bytes};
 }
 
@@ -97,22 +111,51 @@ void Staging::fill(std::span<const std::byte> bytes) {
 
 void Staging::fill_ahead(std::span<const std::byte> bytes) {
   copy_to(room(bytes.size()), bytes);
-  up_[filled_].ahead = bytes;
+  Slot& slot = up_[filled_];
+  slot.ahead = bytes;
+  start(slot);
+}
+
+// Nothing looks at what was there: room() has waited.
+void Staging::start(Slot& slot) {
+  if (slot.bytes <= kReadOverBus) return;
+  const Api& api = stream_.api();
+  make_room_there(slot);
+  if (copies_ == nullptr) copies_ = stream_.make_another();
+  check(api, stream_.gpu(),
+        api.cudaMemcpyAsync(slot.there, slot.memory, slot.bytes,
+                            cudaMemcpyHostToDevice, copies_),
+        "copying to the GPU");
+  check(api, stream_.gpu(), api.cudaEventRecord(slot.sent, copies_),
+        "recording an event");
+  slot.waits = slot.goes = true;
 }
 
 void Staging::forget() {
   for (Slot& slot : up_) slot.ahead = {};
 }
 
-void Staging::send(void* to, std::size_t bytes) {
-  require(filled_ < up_.size() && bytes <= up_[filled_].size,
-          "more is sent than there is room for");
-  Slot& slot = up_[filled_];
-  stream_.copy(to, slot.memory, bytes, cudaMemcpyHostToDevice);
+const std::byte* Staging::send() {
+  Slot& slot = up_.at(filled_);
+  if (!slot.goes) start(slot);
+  if (!slot.goes) return slot.memory;
+  stream_.after(slot.sent);
+  return slot.there;
+}
+
+void Staging::used() {
+  Slot& slot = up_.at(filled_);
   stream_.record(slot.sent);
   slot.waits = true;
   slot.turn = stream_.turn();
   stream_.next_turn();
+}
+
+void Staging::send(void* to) {
+  const Slot& slot = up_.at(filled_);
+  if (slot.goes) stream_.after(slot.sent);  // which used() forgets
+  stream_.copy(to, slot.memory, slot.bytes, cudaMemcpyHostToDevice);
+  used();
 }
 
 std::span<const std::byte> Staging::fetch(const void* from, std::size_t bytes) {

@@ -25,26 +25,34 @@ class Staging {
   std::span<std::byte> room(std::size_t bytes);
   // room(), with these in it: which costs nothing where they are there ahead.
   void fill(std::span<const std::byte> bytes);
+  // The same for what is filled later: it is on its way from now on.
   void fill_ahead(std::span<const std::byte> bytes);
   void forget();  // what is there ahead
-  // Copies the first bytes of that room to the GPU, later.
-  void send(void* to, std::size_t bytes);
+  // Where the stream's next calls find that room's bytes, until used().
+  const std::byte* send();
+  void used();
+  // Straight from that room, after the calls before.
+  void send(void* to);
   // Copies from the GPU, and waits for it; good until the next call of this.
   std::span<const std::byte> fetch(const void* from, std::size_t bytes);
 
  private:
   struct Slot {
-    std::byte* memory = nullptr;
-    std::size_t size = 0;
-    cudaEvent_t sent = nullptr;
-    bool waits = false;
+    std::byte *memory = nullptr, *there = nullptr;  // the host's, the GPU's
+    std::size_t size = 0, size_there = 0;
+    std::size_t bytes = 0;             // of what is in it
+    cudaEvent_t sent = nullptr;        // nothing before it looks at it
+    bool waits = false, goes = false;  // for that; to the GPU ahead
     std::uint64_t turn = 0;            // of its last use
     std::span<const std::byte> ahead;  // what is in it, if not yet asked for
   };
   std::size_t slot_for(std::size_t bytes);
   void make_room(Slot& slot, std::size_t bytes);
+  void make_room_there(Slot& slot);
+  void start(Slot& slot);
 
   Stream& stream_;
+  cudaStream_t copies_ = nullptr;  // to the GPU, beside the stream's calls
   // Those of a turn are filled while those of the one before are sent.
   std::vector<Slot> up_;
   std::size_t filled_ = 0;

@@ -155,6 +155,15 @@ void Stream::wait_for(cudaEvent_t event) {
   check(*api_, gpu_, api_->cudaEventSynchronize(event), "computing");
 }
 
+// What is put off comes after it, too, as it is made later.
+void Stream::after(cudaEvent_t event) {
+  use_gpu();
+  check(*api_, gpu_, api_->cudaStreamWaitEvent(handle_, event, 0),
+        "waiting for a copy");
+}
+
+cudaStream_t Stream::make_another() { return make_stream(*api_, gpu_); }
+
 void Stream::begin_step(std::uint64_t key) {
   use_gpu();
   steps_.begin(key);

@@ -74,6 +74,10 @@ class Stream {
     steps_.record(event);
   }
   void wait_for(cudaEvent_t event);
+  // What is called from now on takes effect after it: an event of another
+  // stream of this GPU, which the caller makes and destroys.
+  void after(cudaEvent_t event);
+  cudaStream_t make_another();
 
   void begin_step(std::uint64_t key);
   void end_step() {
@@ -85,6 +89,7 @@ class Stream {
   // What was put off in a turn is made before the next: a step, or, outside
   // one, what next_turn() ends.
   std::uint64_t turn() const { return turn_; }
+  bool in_step() const { return steps_.inside(); }
   void next_turn() {
     if (!steps_.inside()) ++turn_;
   }

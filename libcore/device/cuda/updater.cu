@@ -2,6 +2,7 @@
 // memory.
 
 #include <cmath>
+#include <utility>
 
 #include "libcore/device/check.h"
 #include "libcore/device/cuda/cuda_device.h"
@@ -116,25 +117,70 @@ struct Update {
   static DL_DEVICE bool is_finite(float x) { return std::fabs(x) < INFINITY; }
 };
 
-}  // namespace
+// Of several tensors, each with blocks of its own.
+struct Updates {
+  static constexpr int kTogether = 4;
+  static constexpr int kMost = 16;  // CUDA takes 4 KB of arguments
+  int count = 0;
+  std::int64_t begin[kMost] = {};  // each one's first block
+  std::int64_t elements[kMost] = {};
+  Update each[kMost] = {};
 
-void CudaDevice::update(View number, const tensor::UpdaterStep& step,
-                        tensor::UpdateTo to, View g, View w,
-                        const tensor::StateViews& state) {
-  check_update(tensor::DType::kF32, step, to, g, w, state);
+  DL_DEVICE void operator()(const Block& block) const {
+    int u = 0;
+    while (u + 1 < count && block.index >= begin[u + 1]) ++u;
+    const std::int64_t i =
+        (block.index - begin[u]) * block.threads + block.thread;
+    if (i < elements[u]) each[u](i);
+  }
+};
+
+Update update_of(tensor::UpdateTo to, const tensor::Updating& one) {
+  const tensor::UpdaterStep& step = one.step;
+  check_update(tensor::DType::kF32, step, to, one.gradient, one.parameters,
+               one.state);
   const bool apply = to == tensor::UpdateTo::kParameters;
   const bool looks_at_w =
       apply || step.l1 != 0 || step.l2 != 0 || step.decay != 0;
   const int components = tensor::state_per_parameter(step.kind);
   const auto part = [&](int i) {
-    return i < components ? state[static_cast<std::size_t>(i)].as<float>()
+    return i < components ? one.state[static_cast<std::size_t>(i)].as<float>()
                           : nullptr;
   };
-  each(stream_, g.elements(),
-       Update{step.kind, updater_numbers(step, step.scale), step.scale, apply,
-              g.as<float>(), looks_at_w ? w.as<float>() : nullptr, part(0),
-              part(1), part(2), number_at(number), number_if_any(step.guard),
-              number_if_any(step.factor)});
+  return {step.kind,
+          updater_numbers(step, step.scale),
+          step.scale,
+          apply,
+          one.gradient.as<float>(),
+          looks_at_w ? one.parameters.as<float>() : nullptr,
+          part(0),
+          part(1),
+          part(2),
+          number_at(one.number),
+          number_if_any(step.guard),
+          number_if_any(step.factor)};
+}
+
+}  // namespace
+
+void CudaDevice::update(tensor::UpdateTo to,
+                        std::span<const tensor::Updating> tensors) {
+  Updates updates;
+  std::int64_t blocks = 0;
+  const auto launch = [&] {
+    whole_blocks(stream_, std::exchange(blocks, 0), 0,
+                 std::exchange(updates, {}));
+  };
+  for (const tensor::Updating& one : tensors) {
+    const std::int64_t n = one.gradient.elements();
+    const int u = updates.count++;
+    updates.begin[u] = blocks;
+    updates.elements[u] = n;
+    updates.each[u] = update_of(to, one);
+    blocks += (n + kThreads - 1) / kThreads;
+    if (updates.count == Updates::kMost) launch();
+  }
+  launch();
 }
 
 }  // namespace dl::device::cuda

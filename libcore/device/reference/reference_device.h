@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -142,8 +143,8 @@ class ReferenceDevice final : public HostDevice {
               std::uint64_t stream, std::uint64_t first) override;
 
   // updater.cpp
-  void update(View number, const tensor::UpdaterStep& step, tensor::UpdateTo to,
-              View g, View w, const tensor::StateViews& state) override;
+  void update(tensor::UpdateTo to,
+              std::span<const tensor::Updating> tensors) override;
 
  private:
   std::vector<double> loss_scratch_;

@@ -13,6 +13,7 @@ namespace {
 using tensor::DType;
 using tensor::Updater;
 using tensor::UpdaterStep;
+using tensor::UpdateTo;
 
 double prepared(const UpdaterStep& step, double g, double w) {
   g *= step.scale;
@@ -105,32 +106,37 @@ double update_of(const UpdaterStep& step, double g, double& m, double& v,
   return alpha * m / divisor(step, step.kind == Updater::kAmsGrad ? x : v);
 }
 
-}  // namespace
-
-void ReferenceDevice::update(View number, const UpdaterStep& given,
-                             tensor::UpdateTo to, View gradient,
-                             View parameters, const tensor::StateViews& state) {
-  check_update(DType::kF64, given, to, gradient, parameters, state);
-  const auto scale = gated_scale(given, number);
+void update_one(UpdateTo to, const tensor::Updating& one) {
+  check_update(DType::kF64, one.step, to, one.gradient, one.parameters,
+               one.state);
+  const auto scale = gated_scale(one.step, one.number);
   if (!scale) return;
-  UpdaterStep step = given;
+  UpdaterStep step = one.step;
   step.scale = *scale;
   bool finite = true;
-  for (std::int64_t i = 0; i < gradient.elements(); ++i) {
+  for (std::int64_t i = 0; i < one.gradient.elements(); ++i) {
     double none[] = {0, 0, 0, 0};
-    const auto at = [&](View view, int which) -> double& {
+    const auto at = [&](tensor::View view, int which) -> double& {
       return view.empty() ? none[which] : view.as<double>()[i];
     };
-    double &g = at(gradient, 0), &w = at(parameters, 0);
-    double &m = at(state[0], 1), &v = at(state[1], 2), &x = at(state[2], 3);
+    double &g = at(one.gradient, 0), &w = at(one.parameters, 0);
+    double &m = at(one.state[0], 1), &v = at(one.state[1], 2),
+           &x = at(one.state[2], 3);
     const double u =
         update_of(step, prepared(step, g, w), m, v, x) + step.decay * w;
-    double& target = to == tensor::UpdateTo::kGradient ? g : w;
-    target = to == tensor::UpdateTo::kGradient ? u : w - u;
+    double& target = to == UpdateTo::kGradient ? g : w;
+    target = to == UpdateTo::kGradient ? u : w - u;
     for (const double y : {target, m, v, x})
       finite = finite && std::isfinite(y);
   }
-  if (!finite) spoil(number);
+  if (!finite) spoil(one.number);
+}
+
+}  // namespace
+
+void ReferenceDevice::update(UpdateTo to,
+                             std::span<const tensor::Updating> tensors) {
+  for (const tensor::Updating& one : tensors) update_one(to, one);
 }
 
 }  // namespace dl::device

@@ -78,6 +78,7 @@ bool HostUpdater::step(const Position& at, std::span<float> gradient,
     s.plan.step(lane, device, at, tensor::UpdateTo::kParameters, has_norms, {},
                 sum, weights, view_of(state));
   });
+  s.plan.judge_written(*s.devices.front());
   if (!s.plan.found(*s.devices.front()).update_finite) return false;
   if (!s.constraints.empty())
     on_all([&](int lane, tensor::Device& device) {

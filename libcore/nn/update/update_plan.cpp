@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace dl::nn {
 namespace {
@@ -158,11 +159,14 @@ void UpdatePlan::judge(tensor::Device& device, std::span<const View> losses,
   }
 }
 
-UpdatePlan::Found UpdatePlan::found(tensor::Device& device) {
-  std::array<double, 3> totals{};
+void UpdatePlan::judge_written(tensor::Device& device) {
   const View written = number(totals_, kWritten);
   device.fill(written, 0);
   device.add_numbers(written, written_);
+}
+
+UpdatePlan::Found UpdatePlan::found(tensor::Device& device) {
+  std::array<double, 3> totals{};
   device.read(totals, totals_);
   return {totals[kLoss], std::isfinite(totals[kGathered]),
           std::isfinite(totals[kWritten])};
@@ -252,6 +256,11 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
   tensor::UpdaterStep step;
   const std::size_t own = deal(lane), own_end = deal(lane + 1);
   clear(device, written_, own, own_end);
+  std::array<tensor::Updating, 16> some;  // a GPU has one launch for them
+  std::size_t count = 0;
+  const auto update = [&] {
+    device.update(to, std::span(some).first(std::exchange(count, 0)));
+  };
   for (std::size_t p = own; p < own_end; ++p) {
     const Piece& piece = pieces_[p];
     const View found = number(written_, p);
@@ -263,13 +272,17 @@ void UpdatePlan::step(int lane, tensor::Device& device, const Position& at,
       if (sink) sink(piece.begin, piece.part_of(gradient));
       continue;
     }
-    device.update(found, step, to, piece.part_of(gradient),
-                  piece.part_of(parameters), components(state, *rule, piece));
+    some[count++] = {found, step, piece.part_of(gradient),
+                     piece.part_of(parameters),
+                     components(state, *rule, piece)};
+    if (!sink && count < some.size()) continue;
+    update();
     if (!sink) continue;
     double one = 0;
     device.read({&one, 1}, found);
     if (std::isfinite(one)) sink(piece.begin, piece.part_of(gradient));
   }
+  update();
 }
 
 void UpdatePlan::measure(int lane, tensor::Device& device, View parameters) {

@@ -66,7 +66,9 @@ class UpdatePlan {
   void step(int lane, tensor::Device& device, const Position& at,
             tensor::UpdateTo to, bool guarded, const UpdateSink& sink,
             tensor::View gradient, tensor::View parameters, tensor::View state);
-  // What judge() and then step() found.  Waits for the device.
+  // After step() of all lanes: sums what it found.  The first lane alone.
+  void judge_written(tensor::Device& device);
+  // What judge() and judge_written() found.  Waits for the device.
   struct Found {
     double loss;
     bool gradient_finite, update_finite;

@@ -87,15 +87,18 @@ class Step {
       const auto to = kind == tensor::Updater::kNone
                           ? tensor::UpdateTo::kParameters
                           : tensor::UpdateTo::kGradient;
-      d.update(sum(4),
-               {.limit = 0.5,
-                .l1 = 1e-3,
-                .l2 = 1e-2,
-                .kind = kind,
-                .learning_rate = 0.9},
-               to, dw_, w_,
-               {components > 0 ? m_ : View{}, components > 1 ? s_ : View{},
-                components > 2 ? x_max_ : View{}});
+      const tensor::Updating all[] = {
+          {.number = sum(4),
+           .step = {.limit = 0.5,
+                    .l1 = 1e-3,
+                    .l2 = 1e-2,
+                    .kind = kind,
+                    .learning_rate = 0.9},
+           .gradient = dw_,
+           .parameters = w_,
+           .state = {components > 0 ? m_ : View{}, components > 1 ? s_ : View{},
+                     components > 2 ? x_max_ : View{}}}};
+      d.update(to, all);
     }
     d.add(w_, -0.01, dw_);
     d.copy(x2_, dx_);

@@ -12,6 +12,7 @@ using dl::tensor::StateViews;
 using dl::tensor::Updater;
 using dl::tensor::UpdaterStep;
 using dl::tensor::UpdateTo;
+using dl::tensor::Updating;
 
 namespace {
 
@@ -19,7 +20,8 @@ namespace {
 bool step_is_finite(Lab& lab, const UpdaterStep& step, UpdateTo to, View g,
                     View w, const StateViews& state) {
   return number_of(lab.device(), [&](View number) {
-           lab.device().update(number, step, to, g, w, state);
+           const Updating all[] = {{number, step, g, w, state}};
+           lab.device().update(to, all);
          }) == 0;
 }
 
@@ -415,5 +417,49 @@ TEST_CASE("updaters refuse what does not fit") {
     refused({.decay = 1}, UpdateTo::kGradient, {}, {});
     refused({.l2 = 1}, UpdateTo::kGradient, {}, {});
     refused({}, UpdateTo::kParameters, {}, {});
+  }
+}
+
+TEST_CASE("many tensors at once are updated as one after the other") {
+  for (const char* name : {tested(), "reference"}) {
+    CAPTURE(name);
+    Lab together(name), apart(name);
+    constexpr std::size_t kTensors = 37, kBroken = 20;
+    std::vector<Updating> all, each;
+    std::vector<std::unique_ptr<dl::tensor::Buffer>> numbers;
+    for (Lab* const lab : {&together, &apart}) {
+      numbers.push_back(lab->device().allocate(Shape{kTensors}, DType::kF64));
+      std::vector<Updating>& tensors = lab == &together ? all : each;
+      for (std::size_t t = 0; t < kTensors; ++t) {
+        const Updater kind = kUpdaters[t % kUpdaters.size()];
+        const Shape shape{static_cast<std::int64_t>(t * t + 1)};
+        tensors.push_back(
+            {.number = numbers.back()->view().at(static_cast<std::int64_t>(t),
+                                                 Shape{1}),
+             .step = {.l2 = 0.01 * static_cast<double>(t),
+                      .kind = kind,
+                      .learning_rate = 0.5 / static_cast<double>(t + 1)},
+             .gradient = lab->random(shape, t),
+             .parameters = lab->random(shape, t + 100),
+             .state = state_for(
+                 kind, [&] { return lab->random(shape, t + 200, 0.5, 1); })});
+      }
+      lab->device().fill(tensors[kBroken].gradient.at(7, Shape{1}), NAN);
+    }
+    together.device().update(UpdateTo::kParameters, all);
+    together.device().update(UpdateTo::kParameters, {});
+    for (const Updating& one : each)
+      apart.device().update(UpdateTo::kParameters, {&one, 1});
+    for (std::size_t t = 0; t < kTensors; ++t) {
+      CAPTURE(t);
+      double found = 0;
+      together.device().read({&found, 1}, all[t].number);
+      CHECK(std::isnan(found) == (t == kBroken));
+      if (t == kBroken) continue;
+      CHECK(together.get(all[t].parameters) == apart.get(each[t].parameters));
+      for (std::size_t i = 0; i < all[t].state.size(); ++i)
+        if (!all[t].state[i].empty())
+          CHECK(together.get(all[t].state[i]) == apart.get(each[t].state[i]));
+    }
   }
 }

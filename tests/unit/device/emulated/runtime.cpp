@@ -17,6 +17,7 @@
 #include "tests/unit/device/emulated/emulated_api.h"
 #include "tests/unit/device/emulated/fibers.h"
 #include "tests/unit/device/emulated/graph.h"
+#include "tests/unit/device/emulated/streams.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -118,61 +119,22 @@ bool lies_in(const Owned& owned, const void* address, std::size_t bytes) {
          (found.gpu == kNoGpu || found.gpu == gpu_of_thread);
 }
 cudaError_t copy(void* to, const void* from, std::size_t bytes,
-                 cudaMemcpyKind kind, cudaStream_t) {
+                 cudaMemcpyKind kind, cudaStream_t stream) {
   if (const auto failed = call("cudaMemcpyAsync")) return failed;
   const CopyWork work{to, from, bytes, kind};
   if (const auto failed = check(work)) {
     illegal_in_capture();
     return failed;
   }
+  if (kind == cudaMemcpyHostToDevice) return copy_to_gpu(stream, work);
+  compute(stream);
   return perform_or_capture(work);
 }
 cudaError_t set_memory(void* memory, int value, std::size_t bytes,
-                       cudaStream_t) {
+                       cudaStream_t stream) {
   if (const auto failed = call("cudaMemsetAsync")) return failed;
+  compute(stream);
   return perform_or_capture([=] { std::memset(memory, value, bytes); });
-}
-
-// All streams of a GPU are the same.
-constexpr int kMostGpus = 64;
-std::array<std::byte, kMostGpus> handles;
-std::set<const void*> events;
-cudaError_t create_stream(cudaStream_t* stream, unsigned) {
-  *stream = reinterpret_cast<cudaStream_t>(
-      &handles.at(static_cast<std::size_t>(gpu_of_thread)));
-  return call("cudaStreamCreateWithFlags");
-}
-bool is_of_this_gpu(cudaStream_t stream) {
-  return reinterpret_cast<std::byte*>(stream) - handles.data() == gpu_of_thread;
-}
-cudaError_t destroy_stream(cudaStream_t) { return call("cudaStreamDestroy"); }
-cudaError_t synchronize_stream(cudaStream_t) {
-  if (const auto failed = call("cudaStreamSynchronize")) return failed;
-  return illegal_in_capture();
-}
-cudaError_t create_event(cudaEvent_t* event, unsigned) {
-  if (const auto failed = call("cudaEventCreateWithFlags")) return failed;
-  auto* const made = new int;
-  events.insert(made);
-  *event = reinterpret_cast<cudaEvent_t>(made);
-  return cudaSuccess;
-}
-cudaError_t destroy_event(cudaEvent_t event) {
-  call("cudaEventDestroy");
-  if (events.erase(event) == 0) return cudaErrorInvalidResourceHandle;
-  delete reinterpret_cast<int*>(event);
-  return cudaSuccess;
-}
-// In a capture it would be recorded in the graph, and could not be waited for.
-cudaError_t record_event(cudaEvent_t event, cudaStream_t) {
-  if (const auto failed = call("cudaEventRecord")) return failed;
-  if (!events.contains(event)) return cudaErrorInvalidResourceHandle;
-  return illegal_in_capture();
-}
-cudaError_t synchronize_event(cudaEvent_t event) {
-  if (const auto failed = call("cudaEventSynchronize")) return failed;
-  if (!events.contains(event)) return cudaErrorInvalidResourceHandle;
-  return illegal_in_capture();
 }
 
 cudaError_t get_last_error() { return call("cudaGetLastError"); }
@@ -183,6 +145,7 @@ cudaError_t launch(const void* function, dim3 grid, dim3 threads,
   if (!is_of_this_gpu(stream)) return cudaErrorInvalidResourceHandle;
   const KernelWork work{function, grid, threads, shared, arguments[0]};
   if (const auto failed = check(work)) return failed;
+  compute(stream);
   return perform_or_capture(work);
 }
 
@@ -284,13 +247,6 @@ void set_runtime(Api& api) {
   api.cudaFreeHost = free_host;
   api.cudaMemcpyAsync = copy;
   api.cudaMemsetAsync = set_memory;
-  api.cudaStreamCreateWithFlags = create_stream;
-  api.cudaStreamDestroy = destroy_stream;
-  api.cudaStreamSynchronize = synchronize_stream;
-  api.cudaEventCreateWithFlags = create_event;
-  api.cudaEventDestroy = destroy_event;
-  api.cudaEventRecord = record_event;
-  api.cudaEventSynchronize = synchronize_event;
   api.cudaGetLastError = get_last_error;
   api.cudaLaunchKernel = launch;
 }
@@ -301,6 +257,7 @@ const Api& api_without_lock() {
   static const Api api = [] {
     Api made{};
     set_runtime(made);
+    set_streams(made);
     set_graph(made);
     set_cublas(made);
     set_cudnn(made);

@@ -45,6 +45,7 @@ std::vector<double> update_of(
     plan.step(lane, network.device(), at, to, true, {}, network.update(),
               network.parameters(), network.updater_state());
   });
+  plan.judge_written(network.device());
   const UpdatePlan::Found all = plan.found(network.device());
   REQUIRE(all.gradient_finite);
   REQUIRE(all.update_finite);
@@ -360,6 +361,7 @@ TEST_CASE(
       plan.step(lane, one.device(), {}, tensor::UpdateTo::kParameters, true, {},
                 one.update(), one.parameters(), one.updater_state());
     });
+    plan.judge_written(one.device());
     CHECK_FALSE(plan.found(one.device()).update_finite);
     CHECK(values(one, one.parameters()) == before);
   }
