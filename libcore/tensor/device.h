@@ -64,8 +64,7 @@ class Device {
   // Over devices of this kind; null where they have the host's memory.
   virtual std::unique_ptr<LaneSum> lane_sum(std::span<Device* const> lanes);
 
-  // Memory.  allocate() gives zeros, 64-byte aligned; dtype: real(),
-  // activations(), kI32, or kF64 for numbers, see below.
+  // Memory: zeros, 64-byte aligned; dtype: real(), activations(), kI32, kF64.
   virtual std::unique_ptr<Buffer> allocate(Shape shape, DType dtype) = 0;
   std::unique_ptr<Buffer> allocate(Shape shape);  // of real()
   // The same memory seen as the device's, to be read only and for as long as
@@ -141,6 +140,8 @@ class Device {
                            bool always) = 0;
   // Waits for the device; `to` has a place for each.
   virtual void read(std::span<double> to, View numbers) = 0;
+  // A few, as they are now, are what is read next: they may be on their way.
+  virtual void expect_reading(View /*numbers*/) {}
 
   // C = op(A) op(B) + beta C, matrices row-major of rank 2.  On the cpu an
   // element's bits do not depend on how many rows and columns there are.

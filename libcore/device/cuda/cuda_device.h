@@ -81,6 +81,7 @@ class CudaDevice final : public tensor::Device {
   void norm_factor(View factor, View squares, double most,
                    bool always) override;
   void read(std::span<double> to, View numbers) override;
+  void expect_reading(View numbers) override;
   void bound_norms(View y, double least, double most, double rate) override;
 
   // strided.cu

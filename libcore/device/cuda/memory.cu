@@ -197,9 +197,21 @@ void CudaDevice::download(Tensor& dst, View src) {
 
 void CudaDevice::read(std::span<double> to, View numbers) {
   require(numbers.dtype == DType::kF64, "a reading of what are no numbers");
-  const auto here = staging_.fetch(numbers.data, to.size() * sizeof(double));
+  const std::size_t bytes = to.size() * sizeof(double);
+  auto here = staging_.sent_back(numbers.data, bytes);
+  if (here.empty()) here = staging_.fetch(numbers.data, bytes);
   read_host(
       to, {const_cast<std::byte*>(here.data()), numbers.dtype, numbers.shape});
+}
+
+// A kernel writes over the bus what a copy would have the GPU wait for.
+void CudaDevice::expect_reading(View numbers) {
+  auto* const to = reinterpret_cast<double*>(staging_.room_back(
+      numbers.data,
+      static_cast<std::size_t>(numbers.elements()) * sizeof(double)));
+  const double* const from = numbers.as<double>();
+  each(stream_, numbers.elements(),
+       [=] DL_DEVICE(std::int64_t i) { to[i] = from[i]; });
 }
 
 }  // namespace dl::device::cuda

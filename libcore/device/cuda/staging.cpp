@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostSlots = 64;
 // What a GPU reads faster where it is than after a copy.
 constexpr std::size_t kReadOverBus = std::size_t{16} << 10;
+// What is read ahead: a few numbers.
+constexpr std::size_t kMostBack = 512;
 
 // std::ranges::copy() goes byte by byte.
 void copy_to(std::span<std::byte> to, std::span<const std::byte> from) {
@@ -24,6 +26,7 @@ void copy_to(std::span<std::byte> to, std::span<const std::byte> from) {
 Staging::~Staging() {
   const Api& api = stream_.api();
   up_.push_back(down_);
+  up_.push_back(back_);
   for (const Slot& slot : up_) {
     if (slot.sent != nullptr) {
       api.cudaEventSynchronize(slot.sent);
@@ -163,6 +166,25 @@ std::span<const std::byte> Staging::fetch(const void* from, std::size_t bytes) {
   stream_.copy(down_.memory, from, bytes, cudaMemcpyDeviceToHost);
   stream_.wait();
   return {down_.memory, bytes};
+}
+
+// One size of room: nothing is on its way when it is made.
+std::byte* Staging::room_back(const void* from, std::size_t bytes) {
+  require(bytes <= kMostBack, "more is to be sent back than there is room for");
+  make_room(back_, kMostBack);
+  back_.bytes = bytes;
+  back_.turn = stream_.turn();
+  back_from_ = from;
+  return back_.memory;
+}
+
+std::span<const std::byte> Staging::sent_back(const void* from,
+                                              std::size_t bytes) {
+  if (from != back_from_ || bytes > back_.bytes || back_.turn != stream_.turn())
+    return {};
+  back_from_ = nullptr;
+  stream_.wait();
+  return {back_.memory, bytes};
 }
 
 }  // namespace dl::device::cuda

@@ -35,6 +35,10 @@ class Staging {
   void send(void* to);
   // Copies from the GPU, and waits for it; good until the next call of this.
   std::span<const std::byte> fetch(const void* from, std::size_t bytes);
+  // Room that the stream's next call fills with what is there; what it has
+  // written, after a wait, unless more was done since than to end a step.
+  std::byte* room_back(const void* from, std::size_t bytes);
+  std::span<const std::byte> sent_back(const void* from, std::size_t bytes);
 
  private:
   struct Slot {
@@ -56,7 +60,8 @@ class Staging {
   // Those of a turn are filled while those of the one before are sent.
   std::vector<Slot> up_;
   std::size_t filled_ = 0;
-  Slot down_;
+  Slot down_, back_;
+  const void* back_from_ = nullptr;
 };
 
 }  // namespace dl::device::cuda

@@ -163,6 +163,7 @@ void UpdatePlan::judge_written(tensor::Device& device) {
   const View written = number(totals_, kWritten);
   device.fill(written, 0);
   device.add_numbers(written, written_);
+  device.expect_reading(totals_);
 }
 
 UpdatePlan::Found UpdatePlan::found(tensor::Device& device) {

@@ -499,6 +499,47 @@ TEST_CASE("what is expected goes up as it was, and nothing else does") {
   CHECK(lab.get(x) == each(3));
 }
 
+TEST_CASE("numbers that are expected are there after the step") {
+  Lab lab("emulated");
+  Device& d = lab.device();
+  const auto buffer = d.allocate(Shape{3}, DType::kF64);
+  const View numbers = buffer->view();
+  const auto read = [&] {
+    Values found(3);
+    d.read(found, numbers);
+    return found;
+  };
+  const auto step = [&](double value, bool ends) {
+    d.begin_step(0);
+    d.fill(numbers, value);
+    d.expect_reading(numbers);
+    if (ends) d.end_step();
+  };
+  for (int i = 0; i < 5; ++i) {
+    step(i, true);
+    Values found;
+    const Counts counts = calls_in([&] { found = read(); });
+    CHECK(found == Values(3, i));
+    CHECK(counts.of("cudaMemcpyAsync") == 0);
+    CHECK(counts.of("cudaStreamSynchronize") == 1);
+    d.fill(numbers, i + 10);
+    CHECK(read() == Values(3, i + 10));  // expected once
+  }
+  step(5, false);  // something was thrown
+  step(6, true);
+  CHECK(read() == Values(3, 6));
+  step(7, false);
+  d.begin_step(0);
+  d.fill(numbers, 8);
+  d.end_step();
+  CHECK(read() == Values(3, 8));
+  step(9, true);
+  double first = 0;
+  d.read({&first, 1}, numbers.at(1, Shape{1}));
+  CHECK(first == 9);
+  CHECK(read() == Values(3, 9));
+}
+
 TEST_CASE("what goes up grows from step to step") {
   Pair pair;
   for (std::int64_t round = 0; round < 3; ++round)
