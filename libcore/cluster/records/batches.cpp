@@ -8,6 +8,14 @@
 #include "libcore/nn/data/batch.h"
 
 namespace dl::cluster {
+namespace {
+
+// By all loaders: one that follows another may have its memory, and a network
+// that goes on tells their batches apart.
+std::atomic<std::uint64_t> assembled = 0;
+
+}  // namespace
+
 CheckRecord check_for(const nn::NetworkConfig& network,
                       std::span<const data::Normalizer> normalizers) {
   return [wanted = nn::wanted_by(network, nn::layout_of(network), normalizers)](
@@ -70,14 +78,6 @@ void BatchLoader::add(const BatchRange& range) {
   queue_.push_back(range);
   changed_.notify_all();
 }
-
-namespace {
-
-// By all loaders: one that follows another may have its memory, and a network
-// that goes on tells their batches apart.
-std::atomic<std::uint64_t> assembled = 0;
-
-}  // namespace
 
 const LoadedBatch& BatchLoader::next() {
   std::unique_lock lock(mutex_);

@@ -130,7 +130,7 @@ void CudaDevice::upload(View dst, const Tensor& src) {
   const bool alike = integers || dst.dtype == src.dtype();
   // Much goes up outside of steps: parameters.
   if (alike && !stream_.in_step()) return staging_.send(dst.data);
-  const std::byte* const there = staging_.send();
+  const std::byte* const there = staging_.bring();
   if (integers) {
     copy_integers(stream_, dst.as<std::int32_t>(), there, dst.elements());
   } else {
@@ -147,7 +147,7 @@ void CudaDevice::upload_scaled(View dst, const Tensor& src, View shift,
   const Rows rows = check_scaling(dst, src, shift, scale);
   if (dst.elements() == 0) return;
   staging_.fill(src.bytes());
-  const std::byte* const there = staging_.send();
+  const std::byte* const there = staging_.bring();
   const Scaling scaling{rows.length, shift.elements() == 1 ? 0 : 1,
                         scale.elements() == 1 ? 0 : 1, Reals(shift),
                         Reals(scale)};
@@ -171,7 +171,7 @@ void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
     require(0 <= label && label < rows.length, "a label out of range");
   }
   const auto* const classes =
-      reinterpret_cast<const std::int32_t*>(staging_.send());
+      reinterpret_cast<const std::int32_t*>(staging_.bring());
   const Reals to(dst);
   const std::int64_t length = rows.length;
   each(stream_, dst.elements(), [=] DL_DEVICE(std::int64_t i) {

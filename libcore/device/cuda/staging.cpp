@@ -138,7 +138,7 @@ void Staging::forget() {
   for (Slot& slot : up_) slot.ahead = {};
 }
 
-const std::byte* Staging::send() {
+const std::byte* Staging::bring() {
   Slot& slot = up_.at(filled_);
   if (!slot.goes) start(slot);
   if (!slot.goes) return slot.memory;

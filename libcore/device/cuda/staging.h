@@ -29,7 +29,7 @@ class Staging {
   void fill_ahead(std::span<const std::byte> bytes);
   void forget();  // what is there ahead
   // Where the stream's next calls find that room's bytes, until used().
-  const std::byte* send();
+  const std::byte* bring();
   void used();
   // Straight from that room, after the calls before.
   void send(void* to);

@@ -84,7 +84,11 @@ class Stream {
     use_gpu();
     steps_.end();
   }
-  void forget_steps() noexcept { steps_.clear(); }
+  // Waits for what was launched, which may write to memory that goes next.
+  void forget_steps() noexcept {
+    steps_.clear();
+    api_->cudaStreamSynchronize(handle_);
+  }
   const StepGraphs& graphs() const { return steps_; }
   // What was put off in a turn is made before the next: a step, or, outside
   // one, what next_turn() ends.
