@@ -46,7 +46,7 @@ check-all: configure
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 .PHONY: fuzz
-## fuzz: every parser under libFuzzer for FUZZ_SECONDS (default 5) each
+## fuzz: every parser under libFuzzer for FUZZ_SECONDS (default 12) each
 fuzz: bootstrap-test
 	$(MAKE) configure BUILD=$(BUILD)-fuzz CMAKE_FLAGS='-DDL_FUZZ=ON \
 	  -DCMAKE_CXX_COMPILER=clang++ -DDL_SANITIZE=address,undefined'
