@@ -403,9 +403,9 @@ void Network::State::end_device_step() {
   prepare_expected();
 }
 
-// Lanes have their own parts of a mini-batch.
+// Lanes have their own parts of a mini-batch, and segments copies of theirs.
 void Network::State::prepare_expected() {
-  if (expected.serial == 0 || team.size() > 1) return;
+  if (expected.serial == 0 || team.size() > 1 || segments) return;
   expected_values.clear();
   for (const Part& input : expected.inputs)
     if (input.values != nullptr) expected_values.push_back(input.values);

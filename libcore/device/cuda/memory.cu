@@ -111,7 +111,12 @@ std::unique_ptr<tensor::Buffer> CudaDevice::allocate(tensor::Shape shape,
 
 void CudaDevice::expect(std::span<const Tensor* const> next) {
   staging_.forget();
-  for (const Tensor* const tensor : next) staging_.fill_ahead(tensor->bytes());
+  try {
+    for (const Tensor* const tensor : next)
+      staging_.fill_ahead(tensor->bytes());
+  } catch (const Error&) {  // who is in need of it will meet the same
+    staging_.forget();
+  }
 }
 
 void CudaDevice::upload(View dst, const Tensor& src) {
@@ -119,12 +124,12 @@ void CudaDevice::upload(View dst, const Tensor& src) {
   require(dst.elements() == src.elements(), "upload of another size");
   if (dst.elements() == 0) return;
   const bool integers = dst.dtype == DType::kI32;
-  if (integers) {
+  if (integers && src.dtype() != DType::kI32) {
     const auto room = staging_.room(static_cast<std::size_t>(dst.elements()) *
                                     sizeof(std::int32_t));
     upload_integers({room.data(), DType::kI32, dst.shape}, src);
   } else {
-    check_reals({dst});
+    if (!integers) check_reals({dst});
     staging_.fill(src.bytes());
   }
   const bool alike = integers || dst.dtype == src.dtype();
@@ -170,10 +175,11 @@ void CudaDevice::upload_one_hot(View dst, const Tensor& src) {
     const std::int32_t label = labels.as<std::int32_t>()[i];
     require(0 <= label && label < rows.length, "a label out of range");
   }
-  const auto* const classes =
-      reinterpret_cast<const std::int32_t*>(staging_.bring());
-  const Reals to(dst);
+  constexpr std::int64_t kWarp = 32;  // threads that look at once
   const std::int64_t length = rows.length;
+  const auto* const classes = reinterpret_cast<const std::int32_t*>(
+      staging_.bring((length + kWarp - 1) / kWarp));
+  const Reals to(dst);
   each(stream_, dst.elements(), [=] DL_DEVICE(std::int64_t i) {
     const std::int64_t row = quotient(i, length);
     to.set(i, classes[row] == i - row * length ? 1.0F : 0.0F);

@@ -80,12 +80,13 @@ void Staging::make_room(Slot& slot, std::size_t bytes) {
   slot.size = bytes;
 }
 
+// For what is in it: more may have been, when parameters went up.
 void Staging::make_room_there(Slot& slot) {
   if (slot.bytes <= slot.size_there) return;
   stream_.free(std::exchange(slot.there, nullptr));
   slot.size_there = 0;
-  slot.there = stream_.allocate(slot.size);
-  slot.size_there = slot.size;
+  slot.there = stream_.allocate(slot.bytes);
+  slot.size_there = slot.bytes;
 }
 
 std::span<std::byte> Staging::room(std::size_t bytes) {
@@ -116,12 +117,11 @@ void Staging::fill_ahead(std::span<const std::byte> bytes) {
   copy_to(room(bytes.size()), bytes);
   Slot& slot = up_[filled_];
   slot.ahead = bytes;
-  start(slot);
+  if (slot.bytes > kReadOverBus) start(slot);
 }
 
 // Nothing looks at what was there: room() has waited.
 void Staging::start(Slot& slot) {
-  if (slot.bytes <= kReadOverBus) return;
   const Api& api = stream_.api();
   make_room_there(slot);
   if (copies_ == nullptr) copies_ = stream_.make_another();
@@ -138,10 +138,13 @@ void Staging::forget() {
   for (Slot& slot : up_) slot.ahead = {};
 }
 
-const std::byte* Staging::bring() {
+const std::byte* Staging::bring(std::int64_t times) {
   Slot& slot = up_.at(filled_);
-  if (!slot.goes) start(slot);
-  if (!slot.goes) return slot.memory;
+  if (!slot.goes) {
+    if (slot.bytes * static_cast<std::size_t>(times) <= kReadOverBus)
+      return slot.memory;
+    start(slot);
+  }
   stream_.after(slot.sent);
   return slot.there;
 }

@@ -28,8 +28,9 @@ class Staging {
   // The same for what is filled later: it is on its way from now on.
   void fill_ahead(std::span<const std::byte> bytes);
   void forget();  // what is there ahead
-  // Where the stream's next calls find that room's bytes, until used().
-  const std::byte* bring();
+  // Where the stream's next calls find that room's bytes, until used(); times:
+  // how often they look at each.
+  const std::byte* bring(std::int64_t times = 1);
   void used();
   // Straight from that room, after the calls before.
   void send(void* to);

@@ -86,8 +86,8 @@ class Stream {
   }
   // Waits for what was launched, which may write to memory that goes next.
   void forget_steps() noexcept {
-    steps_.clear();
     api_->cudaStreamSynchronize(handle_);
+    steps_.clear();
   }
   const StepGraphs& graphs() const { return steps_; }
   // What was put off in a turn is made before the next: a step, or, outside

@@ -78,11 +78,11 @@ DL_BOTH inline float update_of(Updater kind, const UpdaterNumbers& p, float g,
   }
 }
 
-struct Update {
+struct Update {  // without gaps, as graphs compare all bytes
   Updater kind;
   UpdaterNumbers p;
+  std::int32_t apply;  // w -= u; else g = u
   double given_scale;
-  bool apply;                // w -= u; else g = u
   float *g, *w, *m, *v, *x;  // null: not there, or not needed
   double* number;
   const double *guard, *factor;  // likewise
@@ -103,8 +103,8 @@ struct Update {
     const float sign = weight > 0 ? 1.0F : weight < 0 ? -1.0F : 0.0F;
     gradient += p.l2 * weight + p.l1 * sign;
     const float u = update_of(kind, p, gradient, s) + p.decay * weight;
-    const float written = apply ? weight - u : u;
-    (apply ? w : g)[i] = written;
+    const float written = apply != 0 ? weight - u : u;
+    (apply != 0 ? w : g)[i] = written;
     if (m != nullptr) m[i] = s.m;
     if (v != nullptr) v[i] = s.v;
     if (x != nullptr) x[i] = s.x;
@@ -121,7 +121,7 @@ struct Update {
 struct Updates {
   static constexpr int kTogether = 4;
   static constexpr int kMost = 16;  // CUDA takes 4 KB of arguments
-  int count = 0;
+  std::int64_t count = 0;
   std::int64_t begin[kMost] = {};  // each one's first block
   std::int64_t elements[kMost] = {};
   Update each[kMost] = {};
@@ -139,9 +139,9 @@ Update update_of(tensor::UpdateTo to, const tensor::Updating& one) {
   const tensor::UpdaterStep& step = one.step;
   check_update(tensor::DType::kF32, step, to, one.gradient, one.parameters,
                one.state);
-  const bool apply = to == tensor::UpdateTo::kParameters;
+  const std::int32_t apply = to == tensor::UpdateTo::kParameters;
   const bool looks_at_w =
-      apply || step.l1 != 0 || step.l2 != 0 || step.decay != 0;
+      apply != 0 || step.l1 != 0 || step.l2 != 0 || step.decay != 0;
   const int components = tensor::state_per_parameter(step.kind);
   const auto part = [&](int i) {
     return i < components ? one.state[static_cast<std::size_t>(i)].as<float>()
@@ -149,8 +149,8 @@ Update update_of(tensor::UpdateTo to, const tensor::Updating& one) {
   };
   return {step.kind,
           updater_numbers(step, step.scale),
-          step.scale,
           apply,
+          step.scale,
           one.gradient.as<float>(),
           looks_at_w ? one.parameters.as<float>() : nullptr,
           part(0),
@@ -173,7 +173,7 @@ void CudaDevice::update(tensor::UpdateTo to,
   };
   for (const tensor::Updating& one : tensors) {
     const std::int64_t n = one.gradient.elements();
-    const int u = updates.count++;
+    const std::int64_t u = updates.count++;
     updates.begin[u] = blocks;
     updates.elements[u] = n;
     updates.each[u] = update_of(to, one);

@@ -84,6 +84,89 @@ TEST_CASE("what is expected goes up as it was, and nothing else does") {
   CHECK(lab.get(x) == each(3));
 }
 
+TEST_CASE("what once went up does not keep memory of the GPU") {
+  Lab lab("emulated");
+  Device& d = lab.device();
+  const auto filled = [](std::int64_t n, double value) {
+    Tensor t(DType::kF32, Shape{n});
+    std::ranges::fill(t.as<float>(), static_cast<float>(value));
+    return t;
+  };
+  const Tensor large = filled(1 << 20, 0);
+  const auto parameters = d.allocate(large.shape()),
+             inputs = d.allocate(Shape{9000});
+  const View x = inputs->view();
+  for (int i = 0; i < 3; ++i) d.upload(parameters->view(), large);
+  const std::size_t before = emulated_gpu_bytes();
+  const Tensor first = filled(9000, 1), second = filled(9000, 2);
+  for (int i = 0; i < 5; ++i) {
+    d.begin_step(0);
+    d.upload(x, first);
+    d.upload(x, second);
+    d.end_step();
+    d.expect(std::array<const Tensor*, 2>{&first, &second});
+  }
+  CHECK(lab.get(x) == Values(9000, 2));
+  CHECK(emulated_gpu_bytes() < before + large.bytes().size());
+}
+
+TEST_CASE("a step is not lost because there is no room for the next one") {
+  Lab lab("emulated");
+  Device& d = lab.device();
+  const std::int64_t n = 50'000;
+  const View x = lab.blank(Shape{n});
+  Tensor t(DType::kF32, x.shape);
+  for (const char* const name : {"cudaHostAlloc", "cudaMalloc"}) {
+    CAPTURE(name);
+    std::ranges::fill(t.as<float>(), 1.0F);
+    fail_next(name, cudaErrorMemoryAllocation);
+    d.expect(std::array<const Tensor*, 1>{&t});
+    std::ranges::fill(t.as<float>(), 2.0F);
+    CHECK(failure_of(name) == 0);
+    d.begin_step(0);
+    d.upload(x, t);
+    d.end_step();
+    CHECK(lab.get(x) == Values(static_cast<std::size_t>(n), 2));
+  }
+}
+
+TEST_CASE("integers that are expected go up as they are") {
+  Lab lab("emulated");
+  Device& d = lab.device();
+  const std::int64_t n = GENERATE(7, 50'000);
+  const auto buffer = d.allocate(Shape{n}, DType::kI32);
+  Tensor t(DType::kI32, Shape{n}), found(DType::kI32, Shape{n});
+  const auto check_step = [&](std::int32_t wanted) {
+    d.begin_step(0);
+    d.upload(buffer->view(), t);
+    d.end_step();
+    d.download(found, buffer->view());
+    CHECK(std::ranges::count(found.as<std::int32_t>(), wanted) == n);
+  };
+  for (int i = 0; i < 4; ++i) {
+    std::ranges::fill(t.as<std::int32_t>(), i);
+    d.expect(std::array<const Tensor*, 1>{&t});
+    std::ranges::fill(t.as<std::int32_t>(), 99);
+    check_step(i);
+    check_step(99);
+  }
+}
+
+TEST_CASE("labels of many classes are looked at on the GPU") {
+  Lab lab("emulated");
+  Device& d = lab.device();
+  const std::int64_t classes = GENERATE(10, 5000);
+  const std::int64_t n = 64;
+  const View x = lab.blank(Shape{n, classes});
+  Tensor labels(DType::kI32, Shape{n});
+  std::ranges::fill(labels.as<std::int32_t>(), 7);
+  const Counts counts = calls_in([&] { d.upload_one_hot(x, labels); });
+  CHECK(counts.of("cudaMemcpyAsync") == (classes > 10 ? 1 : 0));
+  const Values found = lab.get(x);
+  CHECK(std::ranges::count(found, 1.0) == n);
+  CHECK(found.at(7) == 1);
+}
+
 TEST_CASE("numbers that are expected are there after the step") {
   Lab lab("emulated");
   Device& d = lab.device();

@@ -41,6 +41,9 @@ void set_compute_capability(int major);
 // plug-in, for dlsym(); any thread.
 extern "C" std::size_t emulated_bus_bytes();
 
+// What all GPUs have allocated, in bytes.
+std::size_t emulated_gpu_bytes();
+
 // All of these bytes are this thread's GPU's.
 bool lies_on_gpu(const void* address, std::size_t bytes);
 // Handles and descriptors that have not been destroyed.

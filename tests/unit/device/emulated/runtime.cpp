@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -157,9 +158,12 @@ Function function_of(const KernelWork& work) {
 }  // namespace
 
 cudaError_t check(const KernelWork& work) {
+  constexpr std::size_t kMostShared = 48 << 10, kMostArguments = 4096;
   const unsigned threads = work.threads.x;
-  const bool fits = work.grid.x > 0 && threads > 0 && threads <= 1024 &&
-                    (threads & (threads - 1)) == 0;
+  const bool fits = work.grid.x > 0 && work.grid.x <= INT_MAX && threads > 0 &&
+                    threads <= 1024 && (threads & (threads - 1)) == 0 &&
+                    work.shared <= kMostShared &&
+                    argument_bytes(work) <= kMostArguments;
   return fits ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
@@ -208,6 +212,11 @@ void perform(const CopyWork& work) {
 }
 
 std::size_t emulated_bus_bytes() { return bus_bytes; }
+std::size_t emulated_gpu_bytes() {
+  std::size_t all = 0;
+  for (const auto& [begin, memory] : device_memory) all += memory.bytes;
+  return all;
+}
 void set_compute_capability(int major) { capability = major; }
 
 void note_call(const char* name) {

@@ -1,9 +1,10 @@
 #include "tests/unit/device/emulated/streams.h"
 
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace dl::device::cuda {
 namespace {
@@ -11,12 +12,14 @@ namespace {
 struct EmulatedStream {
   int gpu = 0;
   bool computes = false;
-  std::vector<CopyWork> late;
+  std::deque<CopyWork> late;
+  std::size_t made = 0;  // of those, so far
 };
 // By their handles.
 std::map<const void*, std::unique_ptr<EmulatedStream>> streams;
 struct Event {
   const void* recorded_in = nullptr;
+  std::size_t after = 0;  // so many copies of that stream
 };
 std::map<const void*, std::unique_ptr<Event>> events;
 
@@ -32,11 +35,15 @@ T* find(const std::map<const void*, std::unique_ptr<T>>& owned,
   return found == owned.end() ? nullptr : found->second.get();
 }
 
-void catch_up(const void* stream) {
+void catch_up(const void* stream, std::size_t copies = SIZE_MAX) {
   EmulatedStream* const found = find(streams, stream);
   if (found == nullptr) return;
-  for (const CopyWork& work : std::exchange(found->late, {})) perform(work);
+  for (; !found->late.empty() && found->made < copies; ++found->made) {
+    perform(found->late.front());
+    found->late.pop_front();
+  }
 }
+void catch_up(const Event& event) { catch_up(event.recorded_in, event.after); }
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned) {
   auto made = std::make_unique<EmulatedStream>();
@@ -77,7 +84,8 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
   if (const auto failed = call("cudaEventRecord")) return failed;
   Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
-  found->recorded_in = stream;
+  const EmulatedStream* const of = find(streams, stream);
+  *found = {stream, of == nullptr ? 0 : of->made + of->late.size()};
   return illegal_in_capture();
 }
 
@@ -85,7 +93,7 @@ cudaError_t synchronize_event(cudaEvent_t event) {
   if (const auto failed = call("cudaEventSynchronize")) return failed;
   const Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
-  catch_up(found->recorded_in);
+  catch_up(*found);
   return illegal_in_capture();
 }
 
@@ -94,7 +102,7 @@ cudaError_t wait_for_event(cudaStream_t, cudaEvent_t event, unsigned) {
   if (const auto failed = call("cudaStreamWaitEvent")) return failed;
   const Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
-  catch_up(found->recorded_in);
+  catch_up(*found);
   return illegal_in_capture();
 }
 
