@@ -81,6 +81,11 @@ expect("what judges looks at the whole", accuracy(dl_spark.evaluate(worst, model
 refused("what is not good enough", lambda: dl_spark.evaluate(
     mixed, model, options=[f"--min=accuracy={bar + 1e-3}"], **how), "accuracy")
 
+asked = len(context.statusTracker().getJobIdsForGroup())
+refused("a metric that there is not", lambda: dl_spark.evaluate(
+    mixed, model, options=["--max", "log_loss=9", "--min=acuracy=0"], **how), "did you mean 'accuracy'")
+expect("before anything starts", len(context.statusTracker().getJobIdsForGroup()) == asked > 0)
+
 # Nested arrays, and images of Spark's source (as bytes), a channel.
 nested = spark.createDataFrame([([p[i:i + 8] for i in range(0, 64, 8)], label)
                                 for p, label in rows],
