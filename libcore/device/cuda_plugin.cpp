@@ -48,12 +48,6 @@ std::string plugin_path() {
        "' was left out");
 }
 
-void* symbol_of(void* library, const std::string& path, const char* name) {
-  void* const symbol = dlsym(library, name);
-  if (symbol == nullptr) refuse(path, dlerror());
-  return symbol;
-}
-
 // Opening a pipe may wait for ever; and without a '/' dlopen(3) would look
 // elsewhere.
 void refuse_odd(const std::string& path) {
@@ -76,8 +70,24 @@ void refuse_cut(const std::string& path) {
     refuse(path, "cut short; install it again");
 }
 
+[[noreturn]] void refuse_other(const std::string& path) {
+  refuse(path, "of another build than this program; install both together");
+}
+
+// Calling data would kill the process.
+void* function_of(void* library, const std::string& path, const char* name) {
+  void* const symbol = dlsym(library, name);
+  if (symbol == nullptr) refuse(path, dlerror());
+  Dl_info info;
+  void* entry = nullptr;
+  if (dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr ||
+      ELF64_ST_TYPE(static_cast<const Elf64_Sym*>(entry)->st_info) != STT_FUNC)
+    refuse_other(path);
+  return symbol;
+}
+
 // The object stays loaded: devices made by it may outlive any owner here.
-void* load_symbol(const char* name) {
+void* load_function(const char* name) {
   const std::string path = std::filesystem::absolute(plugin_path()).string();
   refuse_odd(path);
   refuse_cut(path);
@@ -85,10 +95,9 @@ void* load_symbol(const char* name) {
   if (library == nullptr) refuse(path, dlerror());
   using Abi = const char* (*)();
   const std::string abi =
-      reinterpret_cast<Abi>(symbol_of(library, path, "dl_cuda_abi"))();
-  if (abi != DL_DEVICE_ABI)
-    refuse(path, "of another build than this program; install both together");
-  return symbol_of(library, path, name);
+      reinterpret_cast<Abi>(function_of(library, path, "dl_cuda_abi"))();
+  if (abi != DL_DEVICE_ABI) refuse_other(path);
+  return function_of(library, path, name);
 }
 
 // As CUDA's runtime looks for it.  The emulation of the tests needs none.
@@ -103,14 +112,14 @@ std::unique_ptr<tensor::Device> open_cuda(int index,
                                           tensor::Precision precision) {
   using Open = tensor::Device* (*)(int, tensor::Precision);
   if (!has_driver()) throw no_gpu(kNoDriver);
-  const auto open = reinterpret_cast<Open>(load_symbol("dl_cuda_open"));
+  const auto open = reinterpret_cast<Open>(load_function("dl_cuda_open"));
   return std::unique_ptr<tensor::Device>(open(index, precision));
 }
 
 std::string cuda_version() {
   using Version = const char* (*)();
   try {
-    return reinterpret_cast<Version>(load_symbol("dl_cuda_version"))();
+    return reinterpret_cast<Version>(load_function("dl_cuda_version"))();
   } catch (const Error&) {
     return {};
   }
@@ -120,7 +129,7 @@ Gpus count_gpus() {
   using Count = int (*)();
   if (!has_driver()) return {.why_none = kNoDriver};
   try {
-    const int count = reinterpret_cast<Count>(load_symbol("dl_cuda_count"))();
+    const int count = reinterpret_cast<Count>(load_function("dl_cuda_count"))();
     if (count > 0) return {.count = count};
     return {.why_none = kNoGpu};
   } catch (const Error& e) {

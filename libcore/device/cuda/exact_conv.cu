@@ -1,5 +1,4 @@
 #include <array>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -164,7 +163,8 @@ class ExactConv final : public tensor::Conv2d {
   }
 
   // Numbers of elements are of 32 bits: of inputs, with paddings as if they
-  // were there, and of outputs whose windows would begin in those.
+  // were there, of outputs whose windows would begin in those, and of weights
+  // with biases.  The last block counts on, to the end of its tile.
   void check_extents(const Conv3dSpec& s) const {
     const std::int64_t taps = volume({s.kernel[0], s.kernel[1], s.kernel[2]});
     const std::int64_t extents[] = {s.depth, s.height, s.width};
@@ -176,8 +176,9 @@ class ExactConv final : public tensor::Conv2d {
     }
     const std::int64_t most =
         std::max({inputs * s.channels, outputs * s.filters,
-                  taps * s.channels * s.filters});
-    if (most > std::numeric_limits<int>::max() || taps > 1 << 15)
+                  (taps * s.channels + 1) * s.filters});
+    constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 4 * kThreads;
+    if (most > kMost || taps > 1 << 15)
       throw Error{Code::kUnavailable,
                   device_.name() +
                       ": a convolution of more than 2^31 numbers, or 2^15 "

@@ -42,7 +42,7 @@
 namespace dl::device::cuda {
 
 // Throw Error: kBug, for what does not fit; kUnavailable, where a batch, or the
-// weights, are more than 2^31 numbers.
+// weights, are more than 2^31 - 1024 numbers.
 std::unique_ptr<tensor::Conv2d> exact_conv(CudaDevice& device,
                                            const tensor::Conv2dSpec& spec,
                                            std::int64_t max_batch);

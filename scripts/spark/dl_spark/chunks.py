@@ -11,7 +11,7 @@ ROWS = 1024  # of a chunk that is no Arrow batch
 
 
 class ArrowChunk:
-    """A pyarrow.RecordBatch with FEATURES, of array<float> or binary."""
+    """A pyarrow.RecordBatch with FEATURES, of array<float>, also in arrays, or binary."""
 
     def __init__(self, batch):
         self.batch = batch
@@ -23,27 +23,10 @@ class ArrowChunk:
     def features(self, columns, row):
         """All features as bytes, one row after the other.  row: number of the
         first row, for Failure."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
         data = self.batch.column(FEATURES)
-        is_bytes = columns.dtype == "u8"
-        lengths = pc.binary_length(data) if is_bytes else pc.list_value_length(data)
-        want = columns.bytes if is_bytes else columns.values
-        wrong = pc.fill_null(pc.not_equal(lengths, want), True)
-        if pc.any(wrong).as_py():
-            at = wrong.index(True).as_py()
-            raise _bad_features(columns, row + at, lengths[at].as_py(), want)
-        if is_bytes:
-            data = data.cast(pa.binary(want))
-            size = want
-        else:
-            values = data.flatten()
-            if values.null_count:
-                at = values.is_null().index(True).as_py()
-                raise _null_value(columns, row + at // want, at % want)
-            data, size = values, 4
-        start = data.offset * size
-        return memoryview(data.buffers()[1])[start:start + len(data) * size]
+        even = (_bytes_of_even if columns.dtype == "u8" else _numbers_of_even)(data, columns)
+        # Rows one by one tell which of them is wrong.
+        return _packed_rows(data.to_pylist(), columns, row) if even is None else even
 
     def with_columns(self, names, columns):
         """The batch without FEATURES, and with columns (type, values), by these names."""
@@ -66,21 +49,52 @@ class RowChunk:
         return [_part(row, LABEL, 1) for row in self.list]
 
     def features(self, columns, row):
-        want = columns.bytes if columns.dtype == "u8" else columns.values
-        packed = []
-        for at, element in enumerate(self.list):
-            value = _part(element, FEATURES, 0, columns.label is not None)
-            if value is None:
-                raise _bad_features(columns, row + at, None, want)
-            if columns.dtype == "f32":
-                value = _packed(value, columns, row + at)
-            elif not isinstance(value, (bytes, bytearray)):
-                raise _wrong_features(columns, row + at, value, "bytes, as others have")
-            have = len(value) if columns.dtype == "u8" else len(value) // 4
-            if have != want:
-                raise _bad_features(columns, row + at, have, want)
-            packed.append(value)
-        return memoryview(b"".join(packed))
+        return _packed_rows([_part(element, FEATURES, 0, columns.label is not None)
+                             for element in self.list], columns, row)
+
+
+def _numbers_of_even(data, columns):
+    """The bytes of lists, also in lists, of numbers; None where any is null or their
+    lengths differ."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    rows = len(data)
+    while pa.types.is_nested(data.type):
+        lengths = pc.min_max(pc.list_value_length(data)).as_py()
+        if data.null_count or lengths["min"] != lengths["max"]:
+            return None
+        data = data.flatten()
+    return None if data.null_count or len(data) != rows * columns.values else _buffer(data, 4)
+
+
+def _bytes_of_even(data, columns):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    want = columns.bytes
+    even = not data.null_count and pc.all(pc.equal(pc.binary_length(data), want)).as_py()
+    return _buffer(data.cast(pa.binary(want)), want) if even else None
+
+
+def _buffer(data, size):
+    start = data.offset * size
+    return memoryview(data.buffers()[1])[start:start + len(data) * size]
+
+
+def _packed_rows(values, columns, row):
+    want = columns.bytes if columns.dtype == "u8" else columns.values
+    packed = []
+    for at, value in enumerate(values, row):
+        if value is None:
+            raise _bad_features(columns, at, None, want)
+        if columns.dtype == "f32":
+            value = _packed(value, columns, at)
+        elif not isinstance(value, (bytes, bytearray)):
+            raise _wrong_features(columns, at, value, "bytes, as others have")
+        have = len(value) if columns.dtype == "u8" else len(value) // 4
+        if have != want:
+            raise _bad_features(columns, at, have, want)
+        packed.append(value)
+    return memoryview(b"".join(packed))
 
 
 def _packed(value, columns, row):
@@ -95,21 +109,31 @@ def _packed(value, columns, row):
         try:
             return array("f", value).tobytes()
         except TypeError:
-            value = list(_numbers(value))
-            return array("f", value).tobytes()
+            numbers, even = _numbers(value)
+            packed = array("f", numbers).tobytes()
+            if even or len(numbers) != columns.values:
+                return packed
+            raise _uneven_lists(columns, row) from None
     except (TypeError, ValueError):
-        numbers = list(_numbers(value))
+        numbers, _ = _numbers(value)
         if None in numbers:
             raise _null_value(columns, row, numbers.index(None)) from None
         raise _wrong_features(columns, row, value, "numbers") from None
 
 
 def _numbers(value):
-    if hasattr(value, "__iter__") and not isinstance(value, str):
-        for part in value:
-            yield from _numbers(part)
-    else:
-        yield value
+    """(the numbers in lists of lists, whether those beside each other are alike)."""
+    numbers, even = [value], True
+    while any(map(_is_list, numbers)):
+        parts = [list(part) if _is_list(part) else part for part in numbers]
+        even = even and all(map(_is_list, parts)) and len(set(map(len, parts))) == 1
+        numbers = [number for part in parts
+                   for number in (part if _is_list(part) else [part])]
+    return numbers, even
+
+
+def _is_list(value):
+    return hasattr(value, "__iter__") and not isinstance(value, str)
 
 
 def _part(row, name, place, labelled=True):
@@ -185,3 +209,8 @@ def _wrong_features(columns, row, value, want):
 def _null_value(columns, row, at):
     return Failure(f"row {row}: value {at + 1} of column '{columns.features}' is null: "
                    "drop such rows, or fill the value in", 65)
+
+
+def _uneven_lists(columns, row):
+    return Failure(f"row {row}: column '{columns.features}' has lists beside each other of "
+                   "unequal lengths: drop such rows, or put them right", 65)

@@ -138,8 +138,8 @@ def _count(n, what):
 
 
 def of_dataframe(df, columns, labelled):
-    """The DataFrame with features as array<float> or binary, and the columns
-    completed by its schema.  Conversions are Spark's own."""
+    """The DataFrame with features as array<float>, also in arrays, or binary,
+    and the columns completed by its schema.  Conversions are Spark's own."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import (ArrayType, BinaryType, FloatType, NumericType,
                                    StringType, StructType)
@@ -160,12 +160,13 @@ def of_dataframe(df, columns, labelled):
     elif isinstance(kind, BinaryType):
         columns = replace(columns, dtype="u8")
     elif isinstance(kind, ArrayType):
-        while isinstance(kind.elementType, ArrayType):
-            column, kind = F.flatten(column), kind.elementType
-        if not isinstance(kind.elementType, NumericType):
+        number, axes = kind, 0
+        while isinstance(number, ArrayType):
+            number, axes = number.elementType, axes + 1
+        if not isinstance(number, NumericType):
             raise Failure(_wrong_type(columns.features, kind), 65)
-        if not isinstance(kind.elementType, FloatType):
-            column = column.cast("array<float>")
+        if not isinstance(number, FloatType):
+            column = column.cast("array<" * axes + "float" + ">" * axes)
     elif isinstance(kind, NumericType) and columns.values == 1:
         column = F.array(column.cast("float"))
     else:

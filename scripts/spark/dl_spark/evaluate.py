@@ -13,6 +13,7 @@ from dl_spark.shipping import ship
 from dl_spark.tools import Failure, Pipeline
 
 JUDGES = ("--min", "--max")
+NO_FILE = os.path.join(os.devnull, "*")
 
 
 @only_failures
@@ -34,11 +35,12 @@ def evaluate(data, model, *, evaluations=(), threads=1, options=(),
     options, bars = _split(options)
     model = arguments.path("model", model)
     columns = columns_of(how).of_model(models.read_model(model))
-    spark_data, columns = partitions.prepare(data, columns, labelled=True)
-    file = ship(data, model)
     told = ["--json", "--threads", str(threads), *options]
     for evaluation in evaluations:
         told += ["--evaluate", evaluation]
+    _check(model, told, bars, tools_folder)
+    spark_data, columns = partitions.prepare(data, columns, labelled=True)
+    file = ship(data, model)
 
     def evaluate_partition(chunks, _):
         chunks, any_rows = partitions.first_of(chunks)
@@ -66,6 +68,19 @@ def _split(options):
     if is_value:
         raise Failure(f"options=: {bars[-1]} wants a METRIC=VALUE")
     return parts, bars
+
+
+def _check(model, told, bars, tools_folder):
+    """Refuses bars that no report can have: dl-eval looks at them before it opens its
+    input or a device, and here finds no input."""
+    if not bars:
+        return
+    try:
+        tools.run([tools.find("dl-eval", tools_folder), "-q", "--model", model, *told, *bars,
+                   NO_FILE])
+    except Failure as failure:
+        if failure.status == 64:
+            raise
 
 
 def _merged(reports, bars, tools_folder):

@@ -20,6 +20,10 @@ head -c 100000 "$(command -v dl-worker)" >cut.so
 DL_CUDA_PLUGIN=cut.so worker -q | sed 's,/.*/,,'
 mkfifo pipe.so
 DL_CUDA_PLUGIN=pipe.so worker -q | sed 's,/.*/,,'
+data=$(dirname "$(command -v dl-worker)")/libdata_plugin.so
+DL_CUDA_PLUGIN=$data worker -q | sed 's,/.*/,,'
+DL_CUDA_PLUGIN=$data dl-worker --master "ipc://$PWD/none" --device cuda 2>&1 | sed 's,/.*/,,'
+DL_CUDA_PLUGIN=$data dl-worker --version >/dev/null || echo "no version"
 cat >net.json <<'END'
 {"input": {"shape": [2]}, "layers": [
   {"type": "output", "units": 2, "loss": "negative_log_likelihood"}]}

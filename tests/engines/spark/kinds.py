@@ -81,6 +81,11 @@ expect("what judges looks at the whole", accuracy(dl_spark.evaluate(worst, model
 refused("what is not good enough", lambda: dl_spark.evaluate(
     mixed, model, options=[f"--min=accuracy={bar + 1e-3}"], **how), "accuracy")
 
+asked = len(context.statusTracker().getJobIdsForGroup())
+refused("a metric that there is not", lambda: dl_spark.evaluate(
+    mixed, model, options=["--max", "log_loss=9", "--min=acuracy=0"], **how), "did you mean 'accuracy'")
+expect("before anything starts", len(context.statusTracker().getJobIdsForGroup()) == asked > 0)
+
 # Nested arrays, and images of Spark's source (as bytes), a channel.
 nested = spark.createDataFrame([([p[i:i + 8] for i in range(0, 64, 8)], label)
                                 for p, label in rows],
@@ -137,6 +142,18 @@ refused("null", write(bad(None)), row, "is null", "drop")
 refused("a null in an array", write(bad([None] + [0.0] * 63)), row, "value 1", "null")
 refused("NaN", write(bad([0.0] * 63 + [float("nan")])), row, "value 64", "not finite", "drop")
 refused("another length", write(bad([1.0, 2.0])), row, "2 numbers", "wants 64", "shape=")
+uneven = [[0.0] * length for length in (8, 8, 7, 9, 8, 8, 8, 8)]
+nest = "features array<array<double>>, label int"
+square = [([p[i:i + 8] for i in range(0, 64, 8)], label) for p, label in good]
+uneven_rows = square[:7] + [(uneven, 1)] + square[7:]
+for kind, data in (("a DataFrame", spark.createDataFrame(uneven_rows, nest).coalesce(1)),
+                   ("an RDD", context.parallelize(uneven_rows, 1))):
+    refused(f"lists of unequal lengths in {kind}", write(data), row, "'features'", "unequal", "drop")
+refused("lists that are null", write(spark.createDataFrame(
+    square[:7] + [([None, *uneven], 1)], nest).coalesce(1)), row, "value 1", "null")
+other = [([p[i:i + 16] for i in range(0, 64, 16)], label) for p, label in good]
+expect("rows of other extents, each of equal lengths", dl_spark.write_shards(
+    spark.createDataFrame(square + other, nest).coalesce(1), f"{here}/extents", "table.json"))
 refused("an unknown class", write(bad(good[0][0], 10)), row, "10", "0 to 9")
 refused("an empty label", write(bad(good[0][0], "", "features array<float>, label string")),
         "'label' has labels that are empty", "drop")

@@ -133,6 +133,8 @@ class Rows(unittest.TestCase):
         for value in ([[1, 2], [3, 4]], [[[1], [2]], [[3], [4]]], [(1, 2), [3, 4]], (1, 2, 3, 4)):
             self.assertEqual(bytes(encode(RowChunk([value, value]), square, 1)), flat * 2)
         for value, said in (
+                ([[1, 2, 3], [4]], "column 'features' has lists .* of unequal lengths: drop"),
+                ([1, [2, 3], 4], "unequal"), ([[[1, 2]], [[3], [4]]], "unequal"),
                 ([[1, 2], [3]], "has 3 numbers"), ([[1, 2], [3, None]], "value 4 .* is null"),
                 ([None, [1, 2]], "value 1 .* is null"), ([[1, 2], "34"], "want numbers"),
                 ("1234", "is '1234', want numbers"), (b"1234", "want numbers")):

@@ -1,5 +1,6 @@
 """What the functions of dl_spark are called with, and what they refuse."""
 
+import os
 import subprocess
 import sys
 import types
@@ -9,6 +10,7 @@ import dl_spark
 from dl_spark import arguments, labels
 from dl_spark import model as models
 from dl_spark.columns import Columns
+from dl_spark.evaluate import _check as check_bars
 from dl_spark.evaluate import _split as split
 from dl_spark.predict import _check_top as check_top
 from dl_spark.predict import _refuse_taken as refuse_taken
@@ -68,6 +70,16 @@ class Arguments(unittest.TestCase):
                          (["--batch", "8", "-v"], ["--min", "accuracy=1", "--max=loss=2", "--min", "--max"]))
 
         self.refused(lambda: split(["--batch", "8", "--min"]), "--min wants")
+
+    def test_what_judges_is_looked_at_first(self):
+        model = os.path.join(os.environ["DL_TEST_ROOT"], "tests/cli/dl-eval/pets.safetensors")
+        # The driver need not have the executors' devices.
+        told = ["--device", "cuda:99", "--precision", "bfloat16"]
+        check_bars(model, told, ["--min=accuracy=2", "--max", "recall/dog=0"], None)
+        for bars, said in ((["--max=acuracy=1"], "no metric 'acuracy'; did you mean 'accuracy'"),
+                           (["--min", "recall/fox=1"], "no class or output 'fox'"),
+                           (["--min", "accuracy"], "--min: want METRIC=NUMBER, got 'accuracy'")):
+            self.refused(lambda: check_bars(model, told, bars, None), said)
 
     def test_top(self):
         def model(layer, classes=None):

@@ -85,4 +85,30 @@ TEST_CASE("what goes wrong in use is said, and the device goes on") {
   CHECK(host.as<float>()[15] == 2);
 }
 
+TEST_CASE("convolutions whose numbers 32 bits could not count are refused") {
+  CudaDevice device(emulated_api(), 0, tensor::Precision::kFloat32,
+                    kEmulatedThreads);
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1024;
+  // The last block counts on, to the end of its tile.
+  tensor::Conv3dSpec pixels{.depth = 1,
+                            .height = 1,
+                            .width = 1,
+                            .channels = 1,
+                            .filters = 1,
+                            .stride = {2, 2, 2}};
+  CHECK_NOTHROW(device.conv3d(pixels, kMost));
+  CHECK_THROWS_WITH(device.conv3d(pixels, kMost + 1),
+                    Contains("try a smaller --batch"));
+  // Weights and biases are summed as one array.
+  tensor::Conv2dSpec wide{.height = 7,
+                          .width = 7,
+                          .channels = 1,
+                          .filters = kMost / 10,
+                          .kernel = {3, 3},
+                          .stride = {4, 4}};
+  CHECK_NOTHROW(device.conv2d(wide, 1));
+  ++wide.filters;
+  CHECK_THROWS_WITH(device.conv2d(wide, 1), Contains("2^31 numbers"));
+}
+
 #endif
