@@ -167,7 +167,7 @@ std::shared_ptr<MatrixProduct::Plan> MatrixProduct::make_plan(
             p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   plan->set(CUBLASLT_MATMUL_DESC_TRANSB,
             p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
-  if (key.bias) {  // but no relu: cuBLASLt's makes 0 of NaN
+  if (key.bias) {  // but no relu, which is said to make 0 of NaN
     plan->set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     // Its alignment is looked at.
     plan->set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
