@@ -37,16 +37,21 @@ namespace allocations {
 
 inline std::atomic<bool> counting{false};
 inline std::atomic<int> ours{0}, libraries{0};
+// Of a library that is linked in: whether this thread is within it.
+inline std::atomic<bool (*)()> within_library{nullptr};
 
 inline void note(void* caller) {
   thread_local bool inside = false;  // dladdr may allocate
   if (!counting || inside) return;
   inside = true;
   Dl_info info{};
-  const bool theirs = dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
-                      (std::strstr(info.dli_fname, "libdnnl") != nullptr ||
-                       std::strstr(info.dli_fname, "libopenblas") != nullptr ||
-                       std::strstr(info.dli_fname, "libgomp") != nullptr);
+  bool (*const within)() = within_library;
+  const bool theirs =
+      (within != nullptr && within()) ||
+      (dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
+       (std::strstr(info.dli_fname, "libdnnl") != nullptr ||
+        std::strstr(info.dli_fname, "libopenblas") != nullptr ||
+        std::strstr(info.dli_fname, "libgomp") != nullptr));
   ++(theirs ? libraries : ours);
   inside = false;
 }

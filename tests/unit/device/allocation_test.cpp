@@ -7,6 +7,9 @@
 #include "tests/unit/allocations.h"
 #include "tests/unit/device/layer_step.h"
 #include "tests/unit/device/step.h"
+#ifdef DL_EMULATED
+#include "tests/unit/device/emulated/emulated_api.h"
+#endif
 
 using namespace dl::device::test;
 
@@ -15,6 +18,13 @@ namespace {
 std::ptrdiff_t threads_of_this_process() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
                        std::filesystem::directory_iterator());
+}
+
+// The emulated GPU keeps what it is asked for on the heap.
+void leave_emulation_out() {
+#ifdef DL_EMULATED
+  dl::test::allocations::within_library = dl::device::cuda::in_emulated_call;
+#endif
 }
 
 }  // namespace
@@ -35,6 +45,7 @@ TEST_CASE("the counter counts") {
 TEST_CASE("the second step of a batch size allocates nothing") {
   // A GPU's libraries allocate as they like, and in threads of their own.
   if (std::string_view(tested()).starts_with("cuda")) return;
+  leave_emulation_out();
   for (const char* name : {tested(), "reference"}) {
     CAPTURE(name);
     Lab lab(name);
@@ -65,6 +76,7 @@ TEST_CASE("a step that is a graph allocates nothing") {
     });
     return counted.ours;
   };
+  leave_emulation_out();
   Lab lab("emulated");
   CHECK(allocated(lab, Step(lab)) == 0);
   CHECK(allocated(lab, LayerStep(lab)) == 0);

@@ -165,6 +165,7 @@ TEST_CASE("floats are cast to the nearest bfloat16, row by row") {
   const Matrices m{2, 2, 2, 3, 5};
   CHECK(m.all() == 32);
   cast(stream, to, floats.as<float>(), m);
+  stream.wait();
   for (std::size_t i = 0; i < 32; ++i) {
     const std::size_t column = i % 8, row = i / 8 % 2, matrix = i / 16;
     const float got = std::bit_cast<float>(std::uint32_t{to[i].bits} << 16);

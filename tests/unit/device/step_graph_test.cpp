@@ -489,7 +489,7 @@ TEST_CASE("the emulated capture spoils as CUDA's does") {
     cudaGraph_t graph = nullptr;
     CHECK(api.cudaStreamEndCapture(stream, &graph) != cudaSuccess);
     CHECK(graph == nullptr);
-    CHECK(!capturing());
+    CHECK(!captures(stream));
   }
   CHECK(api.cudaFree(there) == cudaSuccess);
   CHECK(api.cudaEventDestroy(event) == cudaSuccess);

@@ -8,7 +8,7 @@
 
 #include "tests/unit/device/emulated/emulated_api.h"
 #include "tests/unit/device/emulated/factors.h"
-#include "tests/unit/device/emulated/graph.h"
+#include "tests/unit/device/emulated/streams.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -331,7 +331,7 @@ cublasStatus_t matmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
                       const void* c, cublasLtMatrixLayout_t layout_c, void* d,
                       cublasLtMatrixLayout_t layout_d,
                       const cublasLtMatmulAlgo_t* algorithm, void* workspace,
-                      std::size_t workspace_bytes, cudaStream_t) {
+                      std::size_t workspace_bytes, cudaStream_t stream) {
   if (const auto failed = call("cublasLtMatmul")) return failed;
   const Problem p{as<Operation>(operation), as<Layout>(layout_a),
                   as<Layout>(layout_b), as<Layout>(layout_c),
@@ -358,11 +358,11 @@ cublasStatus_t matmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t operation,
   } else if (o.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
     return kUnsupported;
   }
-  const auto done = perform_or_capture(
-      [task = Task{*p.operation, *p.a, *p.b, *p.c, *p.d, p.factors()},
-       by = *static_cast<const float*>(alpha), a, b,
-       of_c = *static_cast<const float*>(beta), c,
-       d] { multiply(task, by, a, b, of_c, c, d); });
+  const auto done = put(
+      stream, [task = Task{*p.operation, *p.a, *p.b, *p.c, *p.d, p.factors()},
+               by = *static_cast<const float*>(alpha), a, b,
+               of_c = *static_cast<const float*>(beta), c,
+               d] { multiply(task, by, a, b, of_c, c, d); });
   return done == cudaSuccess ? kFine : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 

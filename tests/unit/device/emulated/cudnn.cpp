@@ -7,7 +7,7 @@
 #include "libcore/base/error.h"
 #include "tests/unit/device/emulated/dnn_objects.h"
 #include "tests/unit/device/emulated/emulated_api.h"
-#include "tests/unit/device/emulated/graph.h"
+#include "tests/unit/device/emulated/streams.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -20,6 +20,13 @@ struct Handle {
 };
 Handle& handle_of(cudnnBackendDescriptor_t descriptor) {
   return *static_cast<Handle*>(descriptor);
+}
+
+struct Library {
+  cudaStream_t stream = nullptr;
+};
+Library& library_of(cudnnHandle_t dnn) {
+  return *reinterpret_cast<Library*>(dnn);
 }
 
 std::size_t size_of(cudnnBackendAttributeType_t type) {
@@ -213,27 +220,27 @@ cudnnStatus_t execute(cudnnHandle_t dnn, cudnnBackendDescriptor_t plan,
           ? with.value<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE)
           : nullptr;
   if (workspace == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
-  if (!capturing()) {
-    std::memset(workspace, 0xff, kWorkspace);
-    return execute_plan(what, with);
-  }
-  const auto failed = capture(
-      [plan = handle_of(plan).it, pack = handle_of(pack).it, workspace] {
-        std::memset(workspace, 0xff, kWorkspace);
-        require(execute_plan(*plan, *pack) == CUDNN_STATUS_SUCCESS,
-                "a captured convolution fails");
-      });
+  if (const auto failed = check_plan(what, with)) return failed;
+  const auto failed =
+      put(library_of(dnn).stream,
+          [plan = handle_of(plan).it, pack = handle_of(pack).it, workspace] {
+            std::memset(workspace, 0xff, kWorkspace);
+            execute_plan(*plan, *pack);
+          });
   return failed == cudaSuccess ? CUDNN_STATUS_SUCCESS
                                : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
-int anything;
 cudnnStatus_t create(cudnnHandle_t* dnn) {
-  *dnn = reinterpret_cast<cudnnHandle_t>(&anything);
+  *dnn = reinterpret_cast<cudnnHandle_t>(new Library{});
   return call("cudnnCreate");
 }
-cudnnStatus_t destroy(cudnnHandle_t) { return call("cudnnDestroy"); }
-cudnnStatus_t set_stream(cudnnHandle_t, cudaStream_t) {
+cudnnStatus_t destroy(cudnnHandle_t dnn) {
+  delete &library_of(dnn);
+  return call("cudnnDestroy");
+}
+cudnnStatus_t set_stream(cudnnHandle_t dnn, cudaStream_t stream) {
+  library_of(dnn).stream = stream;
   return call("cudnnSetStream");
 }
 const char* error_text(cudnnStatus_t status) {

@@ -124,6 +124,31 @@ void* memory_of(const DnnObject& tensor, const DnnObject& plan,
       found - ids.begin())];
 }
 
+cudnnStatus_t check_tensor(const DnnObject& tensor, const DnnObject& plan,
+                           const DnnObject& pack) {
+  void* const memory = memory_of(tensor, plan, pack);
+  if (memory == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
+  if (tensor.is_virtual()) return CUDNN_STATUS_SUCCESS;
+  const auto alignment = static_cast<std::uintptr_t>(
+      tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT));
+  if (reinterpret_cast<std::uintptr_t>(memory) % alignment != 0)
+    return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
+  const auto bytes = static_cast<std::size_t>(elements_of(tensor)) *
+                     (tensor.data_type() == CUDNN_DATA_FLOAT ? 4 : 2);
+  return lies_on_gpu(memory, bytes) ? CUDNN_STATUS_SUCCESS
+                                    : CUDNN_STATUS_EXECUTION_FAILED;
+}
+
+const DnnObject& engine_of(const DnnObject& plan) {
+  return plan.object(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+      .object(CUDNN_ATTR_ENGINECFG_ENGINE);
+}
+const DnnObjects& operations_of(const DnnObject& plan) {
+  return engine_of(plan)
+      .object(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)
+      .objects(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+}
+
 // What an engine makes of factors; nothing: it is not to be used.
 std::optional<FactorType> factors_of(const DnnObject& engine,
                                      const DnnOperands& o) {
@@ -164,39 +189,28 @@ DnnOperands operands_of(const DnnObject& o) {
   }
 }
 
-cudnnStatus_t execute_plan(const DnnObject& plan, const DnnObject& pack) {
-  const DnnObject& engine = plan.object(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
-                                .object(CUDNN_ATTR_ENGINECFG_ENGINE);
-  for (const auto& operation : engine.object(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)
-                                   .objects(CUDNN_ATTR_OPERATIONGRAPH_OPS)) {
+cudnnStatus_t check_plan(const DnnObject& plan, const DnnObject& pack) {
+  for (const auto& operation : operations_of(plan)) {
     const DnnOperands o = operands_of(*operation);
-    const std::optional<FactorType> factors = factors_of(engine, o);
-    if (!factors) return CUDNN_STATUS_EXECUTION_FAILED;
-    void* memory[3];
-    const DnnObject* tensors[] = {o.x, o.w, o.y};
-    for (int i = 0; i < 3; ++i) {
-      memory[i] = memory_of(*tensors[i], plan, pack);
-      if (memory[i] == nullptr) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
-      if (tensors[i]->is_virtual()) continue;
-      const auto alignment =
-          tensors[i]->value<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
-      if (reinterpret_cast<std::uintptr_t>(memory[i]) %
-              static_cast<std::uintptr_t>(alignment) !=
-          0)
-        return CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER;
-      if (!lies_on_gpu(
-              memory[i],
-              static_cast<std::size_t>(elements_of(*tensors[i])) *
-                  (tensors[i]->data_type() == CUDNN_DATA_FLOAT ? 4 : 2)))
-        return CUDNN_STATUS_EXECUTION_FAILED;
-    }
-    if (o.window != nullptr)
-      convolve(o, *factors, memory[0], memory[1], memory[2]);
-    else
-      add(o, static_cast<float*>(memory[0]), static_cast<float*>(memory[1]),
-          static_cast<float*>(memory[2]));
+    if (!factors_of(engine_of(plan), o)) return CUDNN_STATUS_EXECUTION_FAILED;
+    for (const DnnObject* const tensor : {o.x, o.w, o.y})
+      if (const auto failed = check_tensor(*tensor, plan, pack)) return failed;
   }
   return CUDNN_STATUS_SUCCESS;
+}
+
+void execute_plan(const DnnObject& plan, const DnnObject& pack) {
+  for (const auto& operation : operations_of(plan)) {
+    const DnnOperands o = operands_of(*operation);
+    void *const x = memory_of(*o.x, plan, pack),
+                *const w = memory_of(*o.w, plan, pack),
+                *const y = memory_of(*o.y, plan, pack);
+    if (o.window != nullptr)
+      convolve(o, *factors_of(engine_of(plan), o), x, w, y);
+    else
+      add(o, static_cast<float*>(x), static_cast<float*>(w),
+          static_cast<float*>(y));
+  }
 }
 
 }  // namespace dl::device::cuda

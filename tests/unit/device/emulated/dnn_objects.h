@@ -95,8 +95,9 @@ bool may_be(cudnnBackendAttributeName_t name, const DnnObject& object);
 // Of an object that has all that is needed, before it is finalized.
 cudnnStatus_t check_object(const DnnObject& object);
 
-// Computes what a plan says, both of them finalized.
-cudnnStatus_t execute_plan(const DnnObject& plan, const DnnObject& pack);
+// Whether a plan can be executed so, both of them finalized.
+cudnnStatus_t check_plan(const DnnObject& plan, const DnnObject& pack);
+void execute_plan(const DnnObject& plan, const DnnObject& pack);
 
 }  // namespace dl::device::cuda
 

@@ -20,6 +20,8 @@ namespace dl::device::cuda {
 // Of any threads, one call after the other.
 const Api& emulated_api();
 std::recursive_mutex& lock_of_calls();
+// Whether this thread is in one, but for NCCL's.
+bool in_emulated_call();
 
 // The GPU of this thread.
 int current_gpu();
@@ -43,6 +45,10 @@ extern "C" std::size_t emulated_bus_bytes();
 
 // What all GPUs have allocated, in bytes.
 std::size_t emulated_gpu_bytes();
+
+// While no stream has anything left to do: aborts if memory of the host was
+// written to after it was freed.
+void check_freed();
 
 // All of these bytes are this thread's GPU's.
 bool lies_on_gpu(const void* address, std::size_t bytes);

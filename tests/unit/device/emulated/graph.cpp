@@ -2,28 +2,26 @@
 
 #include "tests/unit/device/emulated/graph.h"
 
-#include <cstring>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "tests/unit/device/emulated/streams.h"
+
 namespace dl::device::cuda {
 namespace {
 
-struct Node {
-  Work work;
-  std::vector<std::byte> argument;
-};
 // A node's handle is the address of the graph's; an executable has others.
 struct Graph {
-  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<std::unique_ptr<KeptWork>> nodes;
 };
 struct Executable {
   const Graph* graph;
-  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<std::unique_ptr<KeptWork>> nodes;
 };
 
 thread_local std::unique_ptr<Graph> captured;  // while there is a capture
+thread_local cudaStream_t captured_stream;
 thread_local bool spoilt = false;
 std::map<const void*, std::unique_ptr<Graph>> graphs;
 std::map<const void*, std::unique_ptr<Executable>> executables;
@@ -33,26 +31,12 @@ cudaError_t call(const char* name) {
   return static_cast<cudaError_t>(failure_of(name));
 }
 
-void set_argument(Node& node, KernelWork work) {
-  const auto* const bytes = static_cast<const std::byte*>(work.argument);
-  node.argument.assign(bytes, bytes + argument_bytes(work));
-  work.argument = node.argument.data();
-  node.work = work;
-}
-
-std::unique_ptr<Node> node_of(const Work& work) {
-  auto node = std::make_unique<Node>();
-  node->work = work;
-  if (const auto* const kernel = std::get_if<KernelWork>(&work))
-    set_argument(*node, *kernel);
-  return node;
-}
-
-cudaError_t begin_capture(cudaStream_t, cudaStreamCaptureMode mode) {
+cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode) {
   if (const auto failed = call("cudaStreamBeginCapture")) return failed;
   if (captured != nullptr) return cudaErrorIllegalState;
   if (mode != cudaStreamCaptureModeThreadLocal) return cudaErrorInvalidValue;
   captured = std::make_unique<Graph>();
+  captured_stream = stream;
   spoilt = false;
   return cudaSuccess;
 }
@@ -92,14 +76,14 @@ cudaError_t instantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   auto made = std::make_unique<Executable>();
   made->graph = found->second.get();
   for (const auto& node : made->graph->nodes)
-    made->nodes.push_back(node_of(node->work));
+    made->nodes.push_back(std::make_unique<KeptWork>(*node));
   *executable = reinterpret_cast<cudaGraphExec_t>(made.get());
   executables[*executable] = std::move(made);
   return cudaSuccess;
 }
 
 // The node of the executable; null where there is none, or the graph is gone.
-Node* find(cudaGraphExec_t executable, cudaGraphNode_t node) {
+KeptWork* find(cudaGraphExec_t executable, cudaGraphNode_t node) {
   const auto found = executables.find(executable);
   if (found == executables.end()) return nullptr;
   for (const auto& [key, graph] : graphs) {
@@ -115,15 +99,15 @@ cudaError_t set_kernel(cudaGraphExec_t executable, cudaGraphNode_t node,
                        const cudaKernelNodeParams* to) {
   if (const auto failed = call("cudaGraphExecKernelNodeSetParams"))
     return failed;
-  Node* const found = find(executable, node);
-  if (found == nullptr || !std::holds_alternative<KernelWork>(found->work))
+  KeptWork* const found = find(executable, node);
+  if (found == nullptr || !std::holds_alternative<KernelWork>(found->work()))
     return cudaErrorInvalidValue;
   const KernelWork work{to->func, to->gridDim, to->blockDim, to->sharedMemBytes,
                         to->kernelParams[0]};
-  if (work.function != std::get<KernelWork>(found->work).function)
+  if (work.function != std::get<KernelWork>(found->work()).function)
     return cudaErrorInvalidValue;
   if (const auto failed = check(work)) return failed;
-  set_argument(*found, work);
+  *found = KeptWork(work);
   return cudaSuccess;
 }
 
@@ -131,30 +115,26 @@ cudaError_t set_copy(cudaGraphExec_t executable, cudaGraphNode_t node, void* to,
                      const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   if (const auto failed = call("cudaGraphExecMemcpyNodeSetParams1D"))
     return failed;
-  Node* const found = find(executable, node);
-  if (found == nullptr || !std::holds_alternative<CopyWork>(found->work))
+  KeptWork* const found = find(executable, node);
+  if (found == nullptr || !std::holds_alternative<CopyWork>(found->work()))
     return cudaErrorInvalidValue;
   const CopyWork work{to, from, bytes, kind};
   if (const auto failed = check(work)) return failed;
-  found->work = work;
+  *found = KeptWork(work);
   return cudaSuccess;
 }
 
-cudaError_t launch(cudaGraphExec_t executable, cudaStream_t) {
+// What the nodes are told later is of later launches.
+cudaError_t launch(cudaGraphExec_t executable, cudaStream_t stream) {
   if (const auto failed = call("cudaGraphLaunch")) return failed;
   if (captured != nullptr) return illegal_in_capture();
   const auto found = executables.find(executable);
   if (found == executables.end()) return cudaErrorInvalidValue;
-  for (const auto& node : found->second->nodes)
-    std::visit(
-        [](const auto& work) {
-          if constexpr (std::is_invocable_v<decltype(work)>)
-            work();
-          else
-            perform(work);
-        },
-        node->work);
-  return cudaSuccess;
+  std::vector<KeptWork> works;
+  for (const auto& node : found->second->nodes) works.push_back(*node);
+  return put(stream, [works = std::move(works)] {
+    for (const KeptWork& work : works) work.perform();
+  });
 }
 
 cudaError_t destroy_executable(cudaGraphExec_t executable) {
@@ -167,11 +147,32 @@ cudaError_t destroy_graph(cudaGraph_t graph) {
 
 }  // namespace
 
-bool capturing() { return captured != nullptr; }
+KeptWork::KeptWork(const Work& work) : work_(work) {
+  const auto* const kernel = std::get_if<KernelWork>(&work_);
+  if (kernel == nullptr) return;
+  const auto* const bytes = static_cast<const std::byte*>(kernel->argument);
+  argument_.assign(bytes, bytes + argument_bytes(*kernel));
+}
 
-cudaError_t capture(Work work) {
+void KeptWork::perform() const {
+  if (const auto* const kernel = std::get_if<KernelWork>(&work_)) {
+    KernelWork with_argument = *kernel;
+    with_argument.argument = argument_.data();
+    cuda::perform(with_argument);
+  } else if (const auto* const copy = std::get_if<CopyWork>(&work_)) {
+    cuda::perform(*copy);
+  } else {
+    std::get<std::function<void()>>(work_)();
+  }
+}
+
+bool captures(cudaStream_t stream) {
+  return captured != nullptr && stream == captured_stream;
+}
+
+cudaError_t capture(const Work& work) {
   if (spoilt) return cudaErrorStreamCaptureInvalidated;
-  captured->nodes.push_back(node_of(work));
+  captured->nodes.push_back(std::make_unique<KeptWork>(work));
   return cudaSuccess;
 }
 

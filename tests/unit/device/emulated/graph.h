@@ -1,5 +1,4 @@
-// What is put on the emulated stream: done at once or, while it is captured, by
-// each launch of the graph.
+// Work of the emulated GPU, and graphs of it.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_GRAPH_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_GRAPH_H_
@@ -7,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <variant>
+#include <vector>
 
 #include "tests/unit/device/emulated/emulated_api.h"
 
@@ -33,21 +33,24 @@ void perform(const KernelWork& work);
 void perform(const CopyWork& work);
 std::size_t argument_bytes(const KernelWork& work);
 
-bool capturing();
-// A kernel's argument is copied.  Fails in a capture that is spoilt.
-cudaError_t capture(Work work);
-// Spoils a capture; fine without one.
-cudaError_t illegal_in_capture();
+// Work for later; a kernel's argument is copied.
+class KeptWork {
+ public:
+  explicit KeptWork(const Work& work);
+  const Work& work() const { return work_; }
+  void perform() const;
 
-template <class W>
-cudaError_t perform_or_capture(const W& work) {
-  if (capturing()) return capture(work);
-  if constexpr (std::is_invocable_v<W>)
-    work();
-  else
-    perform(work);
-  return cudaSuccess;
-}
+ private:
+  Work work_;  // its argument is not to be looked at
+  std::vector<std::byte> argument_;
+};
+
+// Whether what this thread puts on the stream is captured.
+bool captures(cudaStream_t stream);
+// Fails in a capture that is spoilt.
+cudaError_t capture(const Work& work);
+// Spoils a capture of this thread; fine without one.
+cudaError_t illegal_in_capture();
 
 void set_graph(Api& api);
 // Graphs that have not been destroyed.

@@ -9,6 +9,7 @@
 
 #include "tests/unit/device/emulated/emulated_api.h"
 #include "tests/unit/device/emulated/graph.h"
+#include "tests/unit/device/emulated/streams.h"
 
 namespace dl::device::cuda {
 namespace {
@@ -101,7 +102,9 @@ void compute(const Call& call, const std::vector<void*>& memory) {
       std::copy_n(result.begin(), call.count, at(rank));
 }
 
-ncclResult_t join(ncclComm_t communicator, const Call& call, void* memory) {
+// What the stream was asked for before comes first.
+ncclResult_t join(ncclComm_t communicator, const Call& call, void* memory,
+                  cudaStream_t stream) {
   const Member& own = member_of(communicator);
   const std::size_t bytes = call.count * (call.type == ncclDouble ? 8 : 4);
   {
@@ -109,6 +112,7 @@ ncclResult_t join(ncclComm_t communicator, const Call& call, void* memory) {
     if (illegal_in_capture() != cudaSuccess) return ncclInvalidUsage;
     if (own.gpu != current_gpu() || !lies_on_gpu(memory, bytes))
       return ncclInvalidArgument;
+    catch_up(stream);
   }
   Clique& clique = *own.clique;
   std::unique_lock hold(clique.mutex);
@@ -136,26 +140,26 @@ ncclResult_t join(ncclComm_t communicator, const Call& call, void* memory) {
 
 ncclResult_t all_reduce(const void* from, void* to, std::size_t count,
                         ncclDataType_t type, ncclRedOp_t operation,
-                        ncclComm_t communicator, cudaStream_t) {
+                        ncclComm_t communicator, cudaStream_t stream) {
   if (const auto failed = noted("ncclAllReduce")) return failed;
   if (from != to || operation != ncclSum) return ncclInvalidArgument;
-  return join(communicator, {Kind::kAllReduce, count, type, 0}, to);
+  return join(communicator, {Kind::kAllReduce, count, type, 0}, to, stream);
 }
 
 ncclResult_t reduce(const void* from, void* to, std::size_t count,
                     ncclDataType_t type, ncclRedOp_t operation, int root,
-                    ncclComm_t communicator, cudaStream_t) {
+                    ncclComm_t communicator, cudaStream_t stream) {
   if (const auto failed = noted("ncclReduce")) return failed;
   if (from != to || operation != ncclSum) return ncclInvalidArgument;
-  return join(communicator, {Kind::kReduce, count, type, root}, to);
+  return join(communicator, {Kind::kReduce, count, type, root}, to, stream);
 }
 
 ncclResult_t broadcast(const void* from, void* to, std::size_t count,
                        ncclDataType_t type, int root, ncclComm_t communicator,
-                       cudaStream_t) {
+                       cudaStream_t stream) {
   if (const auto failed = noted("ncclBroadcast")) return failed;
   if (from != to) return ncclInvalidArgument;
-  return join(communicator, {Kind::kBroadcast, count, type, root}, to);
+  return join(communicator, {Kind::kBroadcast, count, type, root}, to, stream);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <climits>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -34,9 +35,10 @@ constexpr int kNoGpu = -1;
 bool recording = false;
 std::vector<std::string> calls;
 std::map<std::string, int, std::less<>> failures;
-Owned device_memory, host_memory;
+Owned device_memory, host_memory, freed;  // of the host's
 std::atomic<std::size_t> bus_bytes = 0;
 thread_local int gpu_of_thread = 0;
+thread_local int calls_of_thread = 0;  // that are under way
 
 // What is to be seen of a call, and whether it goes wrong.
 cudaError_t call(const char* name) {
@@ -81,13 +83,6 @@ cudaError_t allocate(void** memory, std::size_t bytes, Owned& owned, int gpu) {
   owned[static_cast<std::byte*>(*memory)] = {bytes, gpu};
   return cudaSuccess;
 }
-cudaError_t free(void* memory, Owned& owned) {
-  if (memory == nullptr) return cudaSuccess;
-  if (owned.erase(static_cast<std::byte*>(memory)) == 0)
-    return cudaErrorInvalidValue;
-  std::free(memory);
-  return cudaSuccess;
-}
 cudaError_t gpu_malloc(void** memory, std::size_t bytes) {
   if (const auto failed = call("cudaMalloc")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
@@ -96,16 +91,28 @@ cudaError_t gpu_malloc(void** memory, std::size_t bytes) {
 cudaError_t gpu_free(void* memory) {
   call("cudaFree");
   if (const auto failed = illegal_in_capture()) return failed;
-  return free(memory, device_memory);
+  if (memory == nullptr) return cudaSuccess;
+  catch_up_all();
+  if (device_memory.erase(static_cast<std::byte*>(memory)) == 0)
+    return cudaErrorInvalidValue;
+  std::free(memory);
+  return cudaSuccess;
 }
 cudaError_t host_alloc(void** memory, std::size_t bytes, unsigned) {
   if (const auto failed = call("cudaHostAlloc")) return failed;
   if (const auto failed = illegal_in_capture()) return failed;
   return allocate(memory, bytes, host_memory, kNoGpu);
 }
+// It does not wait: what the GPU still reads there is NaN, and check_freed()
+// finds what it writes.
 cudaError_t free_host(void* memory) {
   if (const auto failed = illegal_in_capture()) return failed;
-  return free(memory, host_memory);
+  if (memory == nullptr) return cudaSuccess;
+  const auto found = host_memory.find(static_cast<std::byte*>(memory));
+  if (found == host_memory.end()) return cudaErrorInvalidValue;
+  std::memset(memory, 0xff, found->second.bytes);
+  freed.insert(host_memory.extract(found));
+  return cudaSuccess;
 }
 
 // Copies of another kind than their ends, or of another GPU's memory, are what
@@ -127,15 +134,12 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes,
     illegal_in_capture();
     return failed;
   }
-  if (kind == cudaMemcpyHostToDevice) return copy_to_gpu(stream, work);
-  compute(stream);
-  return perform_or_capture(work);
+  return put(stream, work);
 }
 cudaError_t set_memory(void* memory, int value, std::size_t bytes,
                        cudaStream_t stream) {
   if (const auto failed = call("cudaMemsetAsync")) return failed;
-  compute(stream);
-  return perform_or_capture([=] { std::memset(memory, value, bytes); });
+  return put(stream, [=] { std::memset(memory, value, bytes); });
 }
 
 cudaError_t get_last_error() { return call("cudaGetLastError"); }
@@ -143,11 +147,9 @@ cudaError_t get_last_error() { return call("cudaGetLastError"); }
 cudaError_t launch(const void* function, dim3 grid, dim3 threads,
                    void** arguments, std::size_t shared, cudaStream_t stream) {
   if (const auto failed = call("cudaLaunchKernel")) return failed;
-  if (!is_of_this_gpu(stream)) return cudaErrorInvalidResourceHandle;
   const KernelWork work{function, grid, threads, shared, arguments[0]};
   if (const auto failed = check(work)) return failed;
-  compute(stream);
-  return perform_or_capture(work);
+  return put(stream, work);
 }
 
 using Function = std::size_t (*)(const Block&, const void*);
@@ -211,6 +213,21 @@ void perform(const CopyWork& work) {
   std::memmove(work.to, work.from, work.bytes);
 }
 
+void check_freed() {
+  for (const auto& [begin, memory] : freed) {
+    const std::byte* const end = begin + memory.bytes;
+    if (std::find_if(begin, end, [](std::byte byte) {
+          return byte != std::byte{0xff};
+        }) != end) {
+      std::fputs("emulated GPU: wrote to pinned memory after it was freed\n",
+                 stderr);
+      std::abort();
+    }
+    std::free(const_cast<std::byte*>(begin));
+  }
+  freed.clear();
+}
+
 std::size_t emulated_bus_bytes() { return bus_bytes; }
 std::size_t emulated_gpu_bytes() {
   std::size_t all = 0;
@@ -239,6 +256,8 @@ std::recursive_mutex& lock_of_calls() {
   return lock;
 }
 
+bool in_emulated_call() { return calls_of_thread > 0; }
+
 bool lies_on_gpu(const void* address, std::size_t bytes) {
   return lies_in(device_memory, address, bytes);
 }
@@ -262,6 +281,12 @@ void set_runtime(Api& api) {
 
 namespace {
 
+struct CallOfThread {
+  CallOfThread() { ++calls_of_thread; }
+  ~CallOfThread() { --calls_of_thread; }
+  const std::lock_guard<std::recursive_mutex> hold{lock_of_calls()};
+};
+
 const Api& api_without_lock() {
   static const Api api = [] {
     Api made{};
@@ -282,10 +307,10 @@ const Api& api_without_lock() {
 const Api& emulated_api() {
   static const Api api = [] {
     Api made = api_without_lock();
-#define DL_LOCKED(f)                             \
-  made.f = [](auto... arguments) {               \
-    const std::lock_guard hold(lock_of_calls()); \
-    return api_without_lock().f(arguments...);   \
+#define DL_LOCKED(f)                           \
+  made.f = [](auto... arguments) {             \
+    const CallOfThread call;                   \
+    return api_without_lock().f(arguments...); \
   };
     DL_LOCKED(cudaMalloc)
     DL_LOCKED(cudaHostAlloc)

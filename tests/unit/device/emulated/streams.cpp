@@ -1,9 +1,11 @@
 #include "tests/unit/device/emulated/streams.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <random>
 #include <utility>
 
 namespace dl::device::cuda {
@@ -11,15 +13,15 @@ namespace {
 
 struct EmulatedStream {
   int gpu = 0;
-  bool computes = false;
-  std::deque<CopyWork> late;
-  std::size_t made = 0;  // of those, so far
+  std::mt19937 lots;
+  std::deque<KeptWork> asked_for;
+  std::size_t done = 0;  // of all that it was ever asked for
 };
 // By their handles.
 std::map<const void*, std::unique_ptr<EmulatedStream>> streams;
 struct Event {
   const void* recorded_in = nullptr;
-  std::size_t after = 0;  // so many copies of that stream
+  std::size_t after = 0;  // so much of what that stream does
 };
 std::map<const void*, std::unique_ptr<Event>> events;
 
@@ -35,19 +37,26 @@ T* find(const std::map<const void*, std::unique_ptr<T>>& owned,
   return found == owned.end() ? nullptr : found->second.get();
 }
 
-void catch_up(const void* stream, std::size_t copies = SIZE_MAX) {
-  EmulatedStream* const found = find(streams, stream);
-  if (found == nullptr) return;
-  for (; !found->late.empty() && found->made < copies; ++found->made) {
-    perform(found->late.front());
-    found->late.pop_front();
+// An event of another stream may be among what is done.
+void run(EmulatedStream& stream, std::size_t until = SIZE_MAX) {
+  while (!stream.asked_for.empty() && stream.done < until) {
+    const KeptWork next = std::move(stream.asked_for.front());
+    stream.asked_for.pop_front();
+    ++stream.done;
+    next.perform();
   }
 }
-void catch_up(const Event& event) { catch_up(event.recorded_in, event.after); }
+void run_until(const Event& event) {
+  if (EmulatedStream* const found = find(streams, event.recorded_in))
+    run(*found, event.after);
+}
 
 cudaError_t create_stream(cudaStream_t* stream, unsigned) {
   auto made = std::make_unique<EmulatedStream>();
   made->gpu = current_gpu();
+  made->lots.seed(static_cast<unsigned>(std::ranges::count_if(
+      streams,
+      [&](const auto& entry) { return entry.second->gpu == made->gpu; })));
   *stream = reinterpret_cast<cudaStream_t>(made.get());
   streams[*stream] = std::move(made);
   return call("cudaStreamCreateWithFlags");
@@ -56,6 +65,10 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned) {
 cudaError_t destroy_stream(cudaStream_t stream) {
   catch_up(stream);
   streams.erase(stream);
+  if (std::ranges::all_of(streams, [](const auto& entry) {
+        return entry.second->asked_for.empty();
+      }))
+    check_freed();
   return call("cudaStreamDestroy");
 }
 
@@ -85,7 +98,8 @@ cudaError_t record_event(cudaEvent_t event, cudaStream_t stream) {
   Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
   const EmulatedStream* const of = find(streams, stream);
-  *found = {stream, of == nullptr ? 0 : of->made + of->late.size()};
+  if (of == nullptr) return cudaErrorInvalidResourceHandle;
+  *found = {stream, of->done + of->asked_for.size()};
   return illegal_in_capture();
 }
 
@@ -93,38 +107,37 @@ cudaError_t synchronize_event(cudaEvent_t event) {
   if (const auto failed = call("cudaEventSynchronize")) return failed;
   const Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
-  catch_up(*found);
+  run_until(*found);
   return illegal_in_capture();
 }
 
 // In a capture it would wait for what was recorded in the same.
-cudaError_t wait_for_event(cudaStream_t, cudaEvent_t event, unsigned) {
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (const auto failed = call("cudaStreamWaitEvent")) return failed;
+  if (const auto failed = illegal_in_capture()) return failed;
   const Event* const found = find(events, event);
   if (found == nullptr) return cudaErrorInvalidResourceHandle;
-  catch_up(*found);
-  return illegal_in_capture();
+  return put(stream, [now = *found] { run_until(now); });
 }
 
 }  // namespace
 
-bool is_of_this_gpu(cudaStream_t stream) {
-  const EmulatedStream* const found = find(streams, stream);
-  return found != nullptr && found->gpu == current_gpu();
-}
-
-void compute(cudaStream_t stream) {
-  catch_up(stream);
-  if (EmulatedStream* const found = find(streams, stream))
-    found->computes = true;
-}
-
-cudaError_t copy_to_gpu(cudaStream_t stream, const CopyWork& work) {
+cudaError_t put(cudaStream_t stream, const Work& work) {
   EmulatedStream* const found = find(streams, stream);
-  if (found == nullptr || found->computes || capturing())
-    return perform_or_capture(work);
-  found->late.push_back(work);
+  if (found == nullptr || found->gpu != current_gpu())
+    return cudaErrorInvalidResourceHandle;
+  if (captures(stream)) return capture(work);
+  found->asked_for.emplace_back(work);
+  if (found->lots() % 4 == 0) run(*found);
   return cudaSuccess;
+}
+
+void catch_up(cudaStream_t stream) {
+  if (EmulatedStream* const found = find(streams, stream)) run(*found);
+}
+
+void catch_up_all() {
+  for (const auto& [handle, stream] : streams) run(*stream);
 }
 
 void set_streams(Api& api) {

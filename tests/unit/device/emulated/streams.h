@@ -1,6 +1,7 @@
-// Streams and events of the emulated GPU.  What a stream is asked for takes
-// effect at once, but for the copies of one that does nothing else: they are
-// made as late as CUDA may, when somebody waits for them.
+// Streams and events of the emulated GPU.  As CUDA may, a stream does what it
+// is asked for at any time from then until somebody waits for it; when, is
+// drawn by lot, the same each time, so that a missing wait shows in one order
+// or another.
 
 #ifndef DL_TESTS_UNIT_DEVICE_EMULATED_STREAMS_H_
 #define DL_TESTS_UNIT_DEVICE_EMULATED_STREAMS_H_
@@ -10,10 +11,12 @@
 
 namespace dl::device::cuda {
 
-bool is_of_this_gpu(cudaStream_t stream);
-// Before a stream does something else than to copy to the GPU.
-void compute(cudaStream_t stream);
-cudaError_t copy_to_gpu(cudaStream_t stream, const CopyWork& work);
+// Adds work that check() took to what the stream does or, while this thread
+// captures it, to the graph.  Fails if the stream is not of this thread's GPU.
+cudaError_t put(cudaStream_t stream, const Work& work);
+// All that it was asked for is done.
+void catch_up(cudaStream_t stream);
+void catch_up_all();
 
 void set_streams(Api& api);
 
