@@ -2,6 +2,8 @@
 // never over what is still on its way.
 #ifdef DL_EMULATED
 
+#include "libcore/device/cuda/staging.h"
+
 #include <algorithm>
 #include <array>
 
@@ -206,6 +208,22 @@ TEST_CASE("numbers that are expected are there after the step") {
   d.read({&first, 1}, numbers.at(1, Shape{1}));
   CHECK(first == 9);
   CHECK(read() == Values(3, 9));
+}
+
+TEST_CASE("staging goes when all that it held has been sent") {
+  Stream stream(emulated_api(), 0, kEmulatedThreads);
+  Staging after(stream);
+  std::byte* const there = stream.allocate(100);
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<std::byte> sent(100, static_cast<std::byte>(i));
+    {
+      Staging before(stream);
+      before.fill(sent);
+      before.send(there);
+    }
+    CHECK(std::ranges::equal(after.fetch(there, 100), sent));
+  }
+  stream.free(there);
 }
 
 #endif  // DL_EMULATED
