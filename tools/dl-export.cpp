@@ -92,7 +92,7 @@ std::string h5(const dl::nn::Model& model, const Args& a) {
 }
 
 std::string json(const dl::nn::Model& model, const Args&) {
-  return to_json(model.config).dump(2) + "\n";
+  return readable_json(model.config).dump(2) + "\n";
 }
 
 std::string dot(const dl::nn::Model& model, const Args&) {

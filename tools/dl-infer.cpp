@@ -56,8 +56,8 @@ void declare(dl::cli::Options& opt, Args& a) {
   opt.add("model,m", &a.model, "FILE", "the model");
   opt.add("output,o", &a.output, "FILE", "where the predictions go");
   opt.add("format", &a.format, "FORMAT",
-          "jsonl, or dls for a DataSet stream with predictions as labels,\n"
-          "or with what the nodes say as features");
+          "jsonl, or dls: DataSets with predictions as labels, or nodes as "
+          "features");
   opt.add("output-of", &a.nodes, "NODE",
           "what this node says instead, may be repeated");
   opt.add("top", &a.top, "N", "jsonl: list the N likeliest classes");

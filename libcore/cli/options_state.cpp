@@ -56,10 +56,11 @@ std::string unrecognised(const std::deque<Option>& options,
                          const std::string& name) {
   std::vector<std::string> names;
   names.reserve(options.size());
-  for (const Option& option : options) names.push_back("--" + option.name);
-  const std::string meant = nearest(name, names);
+  for (const Option& option : options) names.push_back(option.name);
+  const std::string meant = nearest(
+      name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
   return "unrecognised option '" + name + "'" +
-         (meant.empty() ? "" : "; did you mean '" + meant + "'?");
+         (meant.empty() ? "" : "; did you mean '--" + meant + "'?");
 }
 
 std::vector<po::option> split_command_line(const std::deque<Option>& options,

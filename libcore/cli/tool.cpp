@@ -3,6 +3,7 @@
 #include "libcore/cli/tool.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,21 @@ void open_standard_files() {
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
       if (open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY) < 0) _exit(70);
+}
+
+// OpenBLAS starts threads before main() that nothing here computes on
+// (linalg/openblas.h).  Each wants its own memory, and where the process may
+// not have it, as in a batch job with a limit, tries for ever.
+void start_again_without_threads(const ToolInfo& tool, char** argv) {
+  constexpr char kVariable[] = "OPENBLAS_NUM_THREADS";
+  struct rlimit memory {};
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (getrlimit(RLIMIT_AS, &memory) != 0 || memory.rlim_cur == RLIM_INFINITY ||
+      std::getenv(kVariable) != nullptr || self.filename() != tool.name ||
+      setenv(kVariable, "1", 1) != 0)
+    return;
+  execv(self.c_str(), argv);  // where that fails, as it was
 }
 
 void (*clean_up)() noexcept = nullptr;  // for the signal handler
@@ -156,6 +172,7 @@ int run_checked(const ToolInfo& tool, int argc, char** argv, Options& options,
 int run_tool(const ToolInfo& tool, int argc, char** argv,
              const std::function<void(Options&)>& declare,
              const std::function<void()>& run, const Describe& describe) {
+  start_again_without_threads(tool, argv);
   open_standard_files();
   if (!tool.filter) keep_freed_memory();
   restore_signals(tool);
@@ -173,7 +190,10 @@ int run_tool(const ToolInfo& tool, int argc, char** argv,
   } catch (const std::filesystem::filesystem_error& error) {
     status =
         fail(tool, Code::kIo,
-             in_quotes(error.path1().string()) + ": " + error.code().message(),
+             in_quotes(error.path1().string()) + ": " + error.code().message() +
+                 (error.code() == std::errc::too_many_files_open
+                      ? "; raise the limit, ulimit -n"
+                      : ""),
              output);
   } catch (const std::bad_alloc&) {
     status =

@@ -94,9 +94,10 @@ void* load_function(const char* name) {
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) refuse(path, dlerror());
   using Abi = const char* (*)();
-  const std::string abi =
+  const char* const abi =
       reinterpret_cast<Abi>(function_of(library, path, "dl_cuda_abi"))();
-  if (abi != DL_DEVICE_ABI) refuse_other(path);
+  if (abi == nullptr || std::string_view(abi) != DL_DEVICE_ABI)
+    refuse_other(path);
   return function_of(library, path, name);
 }
 

@@ -52,7 +52,7 @@ void append_averages(Metrics& metrics, const std::vector<Counts>& all) {
     precision.push_back(counts.precision());
     recall.push_back(counts.recall());
     f1.push_back(counts.f1());
-    mcc.push_back(counts.mcc());
+    if (counts.tp + counts.fp + counts.fn > 0) mcc.push_back(counts.mcc());
     sum += counts;
   }
   metrics.emplace_back("precision_macro", mean_defined(precision));

@@ -243,12 +243,18 @@ std::string CsvFields::missing_name(const std::string& what, std::size_t column,
                                     bool& skip) const {
   skip = missing_.kind == MissingRule::kSkip;
   if (skip) return "";
+  // A class or a name may be such a word, a number may not.
+  const std::string text(table_.field(column));
+  const std::string taken =
+      text.empty() || options_.regression
+          ? ""
+          : ", --na '' takes '" + clipped(text) + "' as it is";
   return table_.place(column) + "the " + what + " is missing" +
          (missing_.kind == MissingRule::kFill
               ? ", and " + what +
                     "s are not filled in (--missing skip or "
                     "--max-bad leaves the row out)"
-              : std::string(" (--missing skip leaves the row out)"));
+              : " (--missing skip leaves the row out" + taken + ")");
 }
 
 std::string CsvFields::targets(bool& skip) {

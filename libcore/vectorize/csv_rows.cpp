@@ -43,21 +43,28 @@ void CsvRows::read_quoted() {
   }
 }
 
+// Skips a byte order mark in UTF-8; what only begins as one is returned.
+std::string CsvRows::skip_mark() {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  std::string begun;
+  while (begun.size() < kMark.size() &&
+         input_.peek() == static_cast<unsigned char>(kMark[begun.size()]))
+    begun += static_cast<char>(input_.get());
+  return begun == kMark ? "" : begun;
+}
+
 bool CsvRows::next() {
-  if (!started_) {
-    started_ = true;
-    if (input_.peek() == 0xEF)  // a byte order mark in UTF-8
-      for (int expected : {0xEF, 0xBB, 0xBF})
-        if (input_.get() != expected) fail("is no UTF-8 text");
-  }
+  std::string begun;
+  if (!std::exchange(started_, true)) begun = skip_mark();
   while (input_.peek() == '\n' || input_.peek() == '\r')
     if (input_.get() == '\n') ++line_;
-  if (input_.peek() < 0) return false;
+  if (input_.peek() < 0 && begun.empty()) return false;
   text_.clear();
   ends_.clear();
   row_line_ = line_;
-  bool fresh = true;    // nothing of the field was read yet
-  bool quoted = false;  // a quoted field is complete
+  for (const char c : begun) add(static_cast<unsigned char>(c));
+  bool fresh = begun.empty();  // nothing of the field was read yet
+  bool quoted = false;         // a quoted field is complete
   for (;;) {
     int c = input_.get();
     if (c == '\r' && (input_.peek() == '\n' || input_.peek() < 0)) continue;

@@ -31,6 +31,7 @@ class CsvRows {
   std::int64_t line() const { return row_line_; }  // where the row starts
 
  private:
+  std::string skip_mark();
   void read_quoted();
   void add(int c);
   void end_field();

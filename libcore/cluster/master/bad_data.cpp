@@ -138,11 +138,11 @@ void Phase::set_aside(std::int64_t batch, std::span<const std::uint32_t> shards,
   if (bad.size() > most || bad.size() == context_.training.records.size())
     return context_.fail(
         {Code::kData,
-         why + (bad.size() > most
-                    ? "; with --skip-bad-shards " + std::to_string(bad.size()) +
+         why + (bad.size() == context_.training.records.size()
+                    ? "; no other shard is left"
+                    : "; with --skip-bad-shards " + std::to_string(bad.size()) +
                           " the run goes on without " +
-                          (bad.size() == 1 ? "its shard" : "the bad shards")
-                    : "; no other shard is left")});
+                          (bad.size() == 1 ? "its shard" : "the bad shards"))});
   state.bad_shards = std::move(bad);
   if (std::ranges::find(state.bad_batches, batch) == state.bad_batches.end())
     state.bad_batches.push_back(batch);

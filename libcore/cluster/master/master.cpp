@@ -29,6 +29,8 @@ void check_output(const std::string& output, const std::string& run) {
   };
   std::error_code ignored;
   if (fs::is_directory(output, ignored)) fail("it is a folder");
+  if (fs::is_fifo(output, ignored))
+    fail("it is a FIFO, for whose reader the run would wait at its end");
   const fs::path folder = fs::path(output).parent_path();
   // The master makes the run directory.
   const bool in_run = (folder / "").lexically_normal() ==

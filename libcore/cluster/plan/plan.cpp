@@ -13,6 +13,7 @@
 #include "libcore/io/digest.h"
 #include "libcore/io/hex.h"
 #include "libcore/io/source.h"
+#include "libcore/nn/config/config_table.h"
 #include "libcore/nn/data/chance.h"
 #include "libcore/nn/data/data_check.h"
 
@@ -169,10 +170,9 @@ void tell_oddities(const nn::NetworkConfig& network,
                    const data::Metadata& metadata, const Log& log) {
   for (std::size_t i = 0; i < network.outputs.size(); ++i)
     tell_oddities(network, i, metadata, log);
-  // Of layers without parameters nobody reads it.
-  const nn::UpdaterConfig unread, plain{.learning_rate = {.initial = 0.001}};
+  const nn::UpdaterConfig plain{.learning_rate = {.initial = 0.001}};
   if (std::ranges::all_of(network.layers, [&](const nn::LayerConfig& layer) {
-        return layer.training.updater == unread ||
+        return !nn::find_key("layer", layer.type->name, "updater") ||
                layer.training.updater == plain;
       }))
     log(Level::kInfo,
@@ -250,8 +250,17 @@ Json shards_of(const std::unique_ptr<MasterData>& data) {
 
 nn::NetworkConfig read_network(const std::string& spec) {
   const auto source = io::open_source(spec);
-  const std::string text = io::read_all(*source, kMaxNetwork);
+  std::string text;
+  try {
+    text = io::read_all(*source, kMaxNetwork);
+  } catch (const Error& e) {  // of a network too much is no data either
+    throw Error{e.code() == Code::kData ? Code::kConfig : e.code(), e.what()};
+  }
   source->close();
+  if (source->name().ends_with(".safetensors'"))
+    throw Error{Code::kConfig, source->name() +
+                                   ": is a model, and no network; --init "
+                                   "trains it on"};
   return nn::parse_network(text, source->name());
 }
 

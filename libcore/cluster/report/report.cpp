@@ -126,8 +126,9 @@ std::string Report::lacking() const {
   constexpr std::uint64_t kFewest = 64;  // of fewer nobody expects a model
   const MassLedger all = total(masses);
   const double sent = all.sent.size;
-  if (batches < kFewest || (all.residual.size <= kMuchLeft * sent &&
-                            all.clipped.size <= kMuchClipped * sent))
+  if ((batches < kFewest && sent > 0) ||
+      (all.residual.size <= kMuchLeft * sent &&
+       all.clipped.size <= kMuchClipped * sent))
     return "";
   return mass_text(all);
 }

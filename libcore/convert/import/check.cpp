@@ -103,8 +103,9 @@ void add(Difference& difference, const nn::Prediction& mine,
     difference.largest = std::isnan(gap)
                              ? std::numeric_limits<double>::infinity()
                              : std::max(difference.largest, gap);
-    difference.magnitude =
-        std::max(difference.magnitude, std::abs(static_cast<double>(b[i])));
+    if (std::isfinite(b[i]))  // beside any other nothing would be large
+      difference.magnitude =
+          std::max(difference.magnitude, std::abs(static_cast<double>(b[i])));
   }
 }
 

@@ -16,7 +16,7 @@ struct Difference {
   std::string output;
   std::int64_t examples = 0;
   double largest = 0;    // of two numbers
-  double magnitude = 0;  // the largest number that was recorded
+  double magnitude = 0;  // the largest finite number that was recorded
 };
 
 // Runs the model, which has weights, on the arrays of its inputs, and compares

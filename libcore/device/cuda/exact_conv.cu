@@ -199,13 +199,14 @@ class ExactConv final : public tensor::Conv2d {
   // Outputs whose tap lies on an input are (input - first - tap) / stride.
   void add_axis(Phase& phase, std::size_t k, int begin) const {
     const ConvAxis& x = axes_[k];
-    const int every = x.step / std::gcd(x.step, x.tap_step);
+    const int common = std::gcd(x.step, x.tap_step), every = x.step / common;
     const auto from = [&](int tap) {
       return begin - x.first - tap * x.tap_step;
     };
+    const int most = std::min(every, x.taps);
     int tap = 0;
-    while (tap < every && from(tap) % x.step != 0) ++tap;
-    const bool met = tap < every && tap < x.taps;
+    while (tap < most && from(tap) % x.step != 0) ++tap;
+    const bool met = tap < most;
     phase.begin[k] = begin;
     phase.tap[k] = met ? tap : 0;
     phase.every[k] = every;
@@ -213,7 +214,7 @@ class ExactConv final : public tensor::Conv2d {
                      met ? (x.taps - tap + every - 1) / every : 0,
                      1,
                      met ? from(tap) / x.step : 0,
-                     -(every * x.tap_step / x.step),
+                     -(x.tap_step / common),
                      x.positions};
   }
 

@@ -202,6 +202,8 @@ Json network_schema();
 
 // The resolved configuration: every default spelt out.  Parses to the same.
 Json to_json(const NetworkConfig& config);
+// The same for people to edit: what all layers say is said once, at the top.
+Json readable_json(const NetworkConfig& config);
 
 std::string_view name_of(tensor::Loss loss);
 std::string_view name_of(tensor::Activation activation);

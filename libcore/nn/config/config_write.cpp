@@ -119,7 +119,40 @@ Json write_layer(const LayerConfig& layer) {
   return json;
 }
 
+void leave_out(Json& layer, const char* key, const char* follows) {
+  if (layer.contains(key) && layer.contains(follows) &&
+      layer[key] == layer[follows])
+    layer.erase(key);
+}
+
+// Takes a key out of all layers that have it, if they say the same: what.
+Json take_common(Json& layers, const char* key) {
+  Json common;
+  for (const Json& layer : layers) {
+    if (!layer.contains(key)) continue;
+    if (!common.is_null() && common != layer[key]) return {};
+    common = layer[key];
+  }
+  for (Json& layer : layers) layer.erase(key);
+  return common;
+}
+
 }  // namespace
+
+Json readable_json(const NetworkConfig& config) {
+  Json json = to_json(config);
+  Json& layers = json[config.is_graph() ? "nodes" : "layers"];
+  for (Json& layer : layers) {
+    leave_out(layer, "bias_updater", "updater");
+    leave_out(layer, "recurrent_init", "weight_init");
+  }
+  for (const char* key :
+       {"updater", "regularization", "weight_init", "bias_init",
+        "gradient_normalization", "gradient_threshold"})
+    if (Json common = take_common(layers, key); !common.is_null())
+      json[key] = std::move(common);
+  return json;
+}
 
 Json to_json(const NetworkConfig& config) {
   Json json{{"seed", config.seed}};

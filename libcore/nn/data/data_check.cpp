@@ -83,7 +83,8 @@ void DataCheck::check_normalizer(const data::Metadata& data, std::size_t input,
       std::string(tensor::name_of(trained->second.dtype));
   if (normalizer.kind == "scale")
     refuse(difference + ", whose range its normalizer scales to 0..1");
-  if (is_byte(field.dtype) != is_byte(trained->second.dtype))
+  if (is_byte(field.dtype) != is_byte(trained->second.dtype) ||
+      trained->second.dtype == tensor::DType::kF64)  // which the others round
     alignment.note += (alignment.note.empty() ? "" : "; ") + difference;
 }
 

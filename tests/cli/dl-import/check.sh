@@ -34,4 +34,13 @@ check --check x.dls --expect y.dls --tolerance nan
 # A model whose outputs differ is not written.
 printf '5,5\n5,5\n' >wrong.csv
 check --check x.csv --expect wrong.csv -o wrong.safetensors
+# Beside an infinite number no difference is small.
+python3 - <<'PY'
+import struct
+header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\n"
+with open("infinite.npy", "wb") as f:
+    f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header)
+    f.write(struct.pack("<4f", float("inf"), 5, -7, 5))
+PY
+check --check x.csv --expect infinite.npy -o wrong.safetensors
 ls ./*.safetensors

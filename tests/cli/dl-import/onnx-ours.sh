@@ -60,6 +60,20 @@ numbers = [[float(n) for n in re.findall(r"-?[0-9][0-9.e-]*", open(f"{name}.said
 print(max(numbers[0]) > 10, len(numbers[0]) == len(numbers[1]) >= 12800,
       max(abs(a - b) for a, b in zip(*numbers)) < 1e-4)
 PY
+# A pool of powers is several nodes there.
+cat >norms.json <<'JSON'
+{"input": {"shape": [8, 8, 1]}, "layers": [{"type": "conv2d", "filters": 4, "kernel": [3, 3]},
+   {"type": "pnorm_pool2d", "kernel": [3, 3], "stride": [2, 2], "padding": "same", "p": 2.5},
+   {"type": "pnorm_pool2d", "kernel": [2, 1]}, {"type": "global_pool", "kind": "pnorm", "p": 3},
+   {"type": "output", "units": 10, "loss": "negative_log_likelihood"}]}
+JSON
+data images --classes 10 --shape 8,8,1
+dl-master -q --net norms.json --data images-000.dls --mode averaging --local 1 --epochs 1 \
+	--batch 32 -o p.safetensors 2>/dev/null
+dl-export p.safetensors -o p.onnx
+dl-import -q p.onnx -o p2.safetensors
+for model in p p2; do dl-infer -q --model $model.safetensors images-000.dls >$model.said; done
+cmp p.said p2.said && echo 'the same norms'
 # Padding, as ONNX has it from dl-export, is told from what other files lack.
 cat >padded.json <<'JSON'
 {"input": {"shape": [4, 2]}, "layers": [{"type": "lstm", "units": 2},

@@ -1,5 +1,5 @@
 #!/bin/bash
-# An output that cannot be written is found before the training.
+# An output that cannot be written, or would never be, is found before the training.
 . "$DL_TEST_ROOT/tests/cli/dl-master/_iris.sh"
 mkdir folder
 try() { dl-master -q "$@"; echo "status $?"; ls -d ./*.run 2>/dev/null || :; }
@@ -7,6 +7,8 @@ all=(--net net.json --data 'train-*.dls' --local 1)
 try "${all[@]}" -o folder
 try "${all[@]}" -o folder/
 try "${all[@]}" -o none/m.safetensors
+mkfifo fifo
+try "${all[@]}" -o fifo
 try "${all[@]}" -o m.safetensors --master-file folder
 try "${all[@]}" -o m.safetensors --master-file none/m.json
 echo '-- the run directory is made'

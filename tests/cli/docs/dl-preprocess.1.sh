@@ -24,4 +24,19 @@ awk 'BEGIN { for (i = 0; i < 9; ++i) print i ",2," i % 2 "," i / 2 }' |
 printf '#!/bin/sh\ncat t.csv.gz\n' >.blocks/bin/curl
 chmod +x .blocks/bin/curl
 run_next 'pipe:curl'
+
+mkdir cats dogs
+ln -s /usr/bin/python3 .blocks/bin/python3  # Debian's, which has Pillow
+/usr/bin/python3 -c '
+from PIL import Image
+for i in range(3):
+    Image.new("L", (40, 30), i).save(f"cats/{i}.png")
+    Image.new("RGB", (20, 30), (i, 0, 0)).save(f"dogs/{i}.jpg")'
+run_next 'PIL'
+dl-shard --info pets.dls | grep -E '^  [01] [a-z]'
+
+seq 300 >book.txt
+run_next 'text.idx next.idx'
+dl-master -q --dry-run --net "$DL_TEST_ROOT/scripts/examples/char-lstm.json" --data book.dls >/dev/null &&
+  echo 'char-lstm learns it'
 page_ends

@@ -65,6 +65,11 @@ TEST_CASE("a perfect and a blind classifier") {
   CHECK(e->metric("accuracy") == 1);
   CHECK(e->metric("mcc") == 1);
   CHECK(e->metric("log_loss") == 0);
+  auto absent = make_evaluation("classification", kPets);
+  absent->add(make_tensor<float>({1, 0, 0, 0, 1, 0}, 3),
+              make_tensor<std::uint8_t>({0, 1}), nullptr);
+  CHECK(absent->metric("mcc_macro") == 1);  // of those that there were
+  CHECK(absent->metric("f1_macro") == 1);
   auto blind = make_evaluation("classification", {2, {}});
   blind->add(make_tensor<float>({1, 0, 1, 0}, 2),
              make_tensor<std::uint8_t>({0, 1}), nullptr);

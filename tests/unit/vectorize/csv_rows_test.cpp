@@ -59,6 +59,10 @@ TEST_CASE("lines that end in CR alone get a hint") {
 TEST_CASE("a byte order mark is passed over") {
   CHECK(rows("\xEF\xBB\xBF"
              "a,b\n") == Rows{{"a", "b"}});
+  // Letters that begin as one, and what is cut.
+  CHECK(rows("\xEF\xBC\xAE,b\n") == Rows{{"\xEF\xBC\xAE", "b"}});
+  CHECK(rows("\xEF\xBB\xB3,b\n") == Rows{{"\xEF\xBB\xB3", "b"}});
+  CHECK(rows("\xEF") == Rows{{"\xEF"}});
 }
 
 TEST_CASE("broken quoting is an error with its line") {

@@ -44,6 +44,9 @@ TEST_CASE("csv: a missing label is never filled in") {
   csv.missing = "fail";
   CHECK_THAT(said("1,\n", csv, targets),
              Catch::Contains("the label is missing (--missing skip"));
+  CHECK_THAT(
+      said("1,NA\n", csv),
+      Catch::EndsWith("leaves the row out, --na '' takes 'NA' as it is)"));
 }
 
 TEST_CASE("csv: what NumPy, pandas and R write is missing") {

@@ -37,6 +37,24 @@ bool is_label(const Makers& makers, std::string value) {
   return false;
 }
 
+// What a classifier, or the list of its probabilities, calls the classes;
+// nothing: their numbers, or it does not say.
+std::vector<std::string> class_names(const Node& node) {
+  for (const char* key :
+       {"classlabels_strings", "classlabels_int64s", "classlabels_ints"}) {
+    if (!node.has(key)) continue;
+    if (std::string_view(key).ends_with("strings")) return node.texts(key);
+    std::vector<std::string> names;
+    bool numbered = true;
+    for (const std::int64_t label : node.integers(key, {})) {
+      numbered = numbered && label == std::ssize(names);
+      names.push_back(std::to_string(label));
+    }
+    return numbered ? std::vector<std::string>() : names;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> drop_labels(Model& model) {
@@ -56,6 +74,10 @@ std::vector<std::string> drop_labels(Model& model) {
       kept.push_back(output);
   if (kept.empty()) return {};
   model.outputs = std::move(kept);
+  for (const Node& node : model.nodes)
+    if (const auto names = class_names(node);
+        !names.empty() && model.outputs.size() == 1)
+      model.metadata.emplace("classes", Json(names).dump());
   return notes;
 }
 

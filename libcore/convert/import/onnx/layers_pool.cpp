@@ -1,6 +1,7 @@
 // Pools by windows, and what is reduced along axes.
 
 #include <algorithm>
+#include <cmath>
 
 #include "libcore/convert/import/onnx/pattern.h"
 #include "libcore/convert/import/onnx/window.h"
@@ -147,9 +148,10 @@ void pool(Site& site) {
   site.give(std::move(flow));
 }
 
-// What is left when axes are reduced: all others, of one or several.
+// What is left when axes are reduced: all others, of one or several.  pool:
+// what the layer says beside its type.
 Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
-             bool keep, const char* kind) {
+             bool keep, Json pool) {
   const Flow flow = site.plain(given);
   Axis lost, left;
   Flow made;
@@ -178,9 +180,9 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
   }
   // Places in their own order: which comes first does not matter.
   std::ranges::sort(lost);
+  pool["type"] = "global_pool";
   static_cast<Value&>(made) =
-      site.add("", {{"type", "global_pool"}, {"kind", kind}},
-               {site.shaped(flow, {lost, left})});
+      site.add("", std::move(pool), {site.shaped(flow, {lost, left})});
   made.positive = flow.positive;
   if (shape.empty())
     for (Axis& axis : made.axes)
@@ -190,7 +192,9 @@ Flow reduced(Site& site, const Flow& given, const std::vector<bool>& gone,
   return made;
 }
 
-Flow reduced_to(Site& site, const Flow& flow, const char* kind) {
+Json of_kind(const char* kind) { return {{"kind", kind}}; }
+
+Flow reduced_to(Site& site, const Flow& flow, Json pool) {
   const Node& node = site.node();
   std::vector<bool> gone(flow.axes.size(), false);
   const auto axes = site.list(1, "axes");
@@ -200,11 +204,12 @@ Flow reduced_to(Site& site, const Flow& flow, const char* kind) {
     if (node.integer("noop_with_empty_axes", 0) != 0) return flow;
     site.refuse("it reduces the batch as well");
   }
-  return reduced(site, flow, gone, node.integer("keepdims", 1) != 0, kind);
+  return reduced(site, flow, gone, node.integer("keepdims", 1) != 0,
+                 std::move(pool));
 }
 
 void reduce(Site& site, const Flow& flow, const char* kind) {
-  site.give(reduced_to(site, flow, kind));
+  site.give(reduced_to(site, flow, of_kind(kind)));
 }
 
 void global(Site& site, const char* kind) {
@@ -214,7 +219,7 @@ void global(Site& site, const char* kind) {
   // Channels come last in images.
   site.give(reduced(site,
                     site.image(flow, gone.size() < 2 ? 0 : gone.size() - 2),
-                    gone, true, kind));
+                    gone, true, of_kind(kind)));
 }
 
 void reduce_mean(Site& site) { reduce(site, site.flow(0), "average"); }
@@ -222,10 +227,52 @@ void reduce_max(Site& site) { reduce(site, site.flow(0), "max"); }
 void reduce_sum(Site& site) { reduce(site, site.flow(0), "sum"); }
 // The smallest is the largest of what is below 0.
 void reduce_min(Site& site) {
-  Flow made = reduced_to(site, line(site, site.flow(0), -1, 0), "max");
+  Flow made = reduced_to(site, line(site, site.flow(0), -1, 0), of_kind("max"));
   site.give(line(site, made, -1, 0));
 }
 void reduce_norm(Site& site) { reduce(site, site.flow(0), "pnorm"); }
+
+// Of powers that are summed and whose root is taken: the exponent.
+double exponent(const Site& site) {
+  const double p = site.node().number("p", 2);
+  if (p < 1 || std::abs(p * site.node().number("root", 1 / p) - 1) > 1e-4)
+    site.refuse(
+        "it sums powers and takes another root of them, or their exponent is "
+        "below 1; one that fits would be needed");
+  return p;
+}
+void reduce_pnorm(Site& site) {
+  site.give(reduced_to(site, site.flow(0),
+                       {{"kind", "pnorm"}, {"p", exponent(site)}}));
+}
+// A mean of powers times the points of the window is their sum, of which the
+// padding, zeros, adds nothing.
+void pnorm_pool(Site& site) {
+  const Node& node = site.node();
+  const Sizes kernel = node.integers("kernel_shape", {});
+  if (kernel.size() != 2)
+    site.refuse("its window has " + std::to_string(kernel.size()) +
+                " axes; 2 would be needed");
+  const auto points = static_cast<double>(kernel[0] * kernel[1]);
+  Flow flow = site.image(site.flow(0), kernel.size());
+  const Sizes extents = extents_of(flow);
+  const Window window = window_of(site, kernel, extents);
+  const bool sums =
+      node.number("points", points) == points &&
+      (!window.padded() || node.integer("count_include_pad", 0) != 0);
+  if (!sums || window.dilation != Sizes{1, 1})
+    site.refuse("it is no sum over a window without gaps; one would be needed");
+  const bool same = window.padded() && window.is_same(extents);
+  if (window.padded() && !same)
+    static_cast<Value&>(flow) =
+        zero_padded(site, flow, window.begin, window.end);
+  Json layer{{"type", "pnorm_pool2d"}, {"p", exponent(site)}};
+  window.put_into(layer, false, same ? "same" : "valid");
+  static_cast<Value&>(flow) = site.add("", std::move(layer), {flow});
+  flow.linear = nullptr;
+  flow.positive = true;
+  site.give(std::move(flow));
+}
 void reduce_squares(Site& site) {
   reduce(site, squared(site, site.flow(0)), "sum");
 }
@@ -244,6 +291,8 @@ std::vector<Operator> pool_operators() {
           {"ReduceSum", reduce_sum},
           {"ReduceMin", reduce_min},
           {"ReduceL2", reduce_norm},
+          {"ReducePNorm", reduce_pnorm},
+          {"PNormPool", pnorm_pool},
           {"ReduceSumSquare", reduce_squares}};
 }
 

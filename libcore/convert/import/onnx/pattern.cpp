@@ -4,6 +4,7 @@
 //   %w    a constant, which becomes an input
 //   _     anything, as a shape that is computed
 //   0.5   a constant of this number, to four digits
+// The attributes of an AveragePool become those of the node.
 // Of Mul and Add the order is free, and more than two inputs are those of
 // several in a row.  Operators over axes have the same ones throughout, which
 // become the attribute axes.
@@ -106,7 +107,9 @@ const std::vector<Rule>& rules() {
        none},
       {"Div(x,Clip(ReduceL2(x),$floor))", "L2Normalize", kOwnDomain, none},
       {"Div(x,ReduceL2(x))", "L2Normalize", kOwnDomain, none},
-      {"Pow(ReduceSum(Pow(Abs(x),2)),0.5)", "ReduceL2", "", none},
+      {"Pow(ReduceSum(Pow(Abs(x),$p)),$root)", "ReducePNorm", kOwnDomain, none},
+      {"Pow(Mul(AveragePool(Pow(Abs(x),$p)),$points),$root)", "PNormPool",
+       kOwnDomain, none},
       {"Pow(ReduceSum(Pow(x,2)),0.5)", "ReduceL2", "", none},
       {"Sqrt(ReduceSum(Pow(x,2)))", "ReduceL2", "", none},
       {"Sqrt(ReduceSum(Mul(x,x)))", "ReduceL2", "", none},
@@ -154,6 +157,7 @@ struct Found {
   std::optional<Sizes> axes;
   std::optional<std::int64_t> axis;  // of a Softmax
   bool keeps = true;                 // what is reduced stays an axis
+  Json window = Json::object();
 };
 
 class Matcher {
@@ -280,6 +284,7 @@ bool Matcher::matches(const Pattern& pattern, const Node& node,
   while (count > 0 && node.in[count - 1].empty()) --count;
   if (count != pattern.in.size()) return false;
   if (node.op == "Softmax") found.axis = node.integer("axis", -1);
+  if (node.op == "AveragePool") found.window = node.attributes;
   Found tried = found;
   for (std::size_t i = 0; i < count; ++i)
     if (!matches(pattern.in[i], node.in[i], tried)) return false;
@@ -296,6 +301,7 @@ Node made_of(const Node& last, const Rule& rule, const Found& found) {
     node.in.push_back(y->second);
   node.in.insert(node.in.end(), found.constants.begin(), found.constants.end());
   node.attributes = rule.attributes;
+  node.attributes.update(found.window);
   if (found.axis) node.attributes["axis"] = *found.axis;
   for (const auto& [name, number] : found.numbers)
     node.attributes[name] = number;

@@ -170,9 +170,10 @@ TEST_CASE("the report says what was lost and what was learnt twice") {
 }
 
 TEST_CASE("the report says when the model lacks much of what was learnt") {
-  const auto lacking = [](double sent, double clipped, double left) {
+  const auto lacking = [](double sent, double clipped, double left,
+                          std::uint64_t batches = 64) {
     Report report;
-    report.batches = 64;
+    report.batches = batches;
     report.masses[1].sent.size = sent;
     report.masses[1].clipped.size = clipped;
     report.masses[2].residual.size = left;
@@ -183,4 +184,6 @@ TEST_CASE("the report says when the model lacks much of what was learnt") {
   CHECK(lacking(100, 0, 51) == "100 sent, 51 left in residuals");
   CHECK(lacking(100, 410, 1) == "100 sent, 410 clipped, 1 left in residuals");
   CHECK(lacking(0, 0, 1) == "0 sent, 1 left in residuals");
+  CHECK(lacking(100, 0, 51, 63).empty());  // nobody expects a model yet
+  CHECK(lacking(0, 0, 1, 3) == "0 sent, 1 left in residuals");
 }

@@ -96,6 +96,11 @@ class Graph {
     for (const std::int64_t one : values) made.add_ints(one);
     return *this;
   }
+  Graph& with(const std::string& key, const std::vector<std::string>& values) {
+    auto& made = attribute(key, ::onnx::AttributeProto::STRINGS);
+    for (const std::string& one : values) made.add_strings(one);
+    return *this;
+  }
 
   Imported imported() const {
     const Scratch folder;

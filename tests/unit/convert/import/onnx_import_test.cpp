@@ -296,6 +296,26 @@ TEST_CASE("a linear classifier is a layer, and its division by 1 is none") {
   graph.graph().mutable_node(1)->set_domain("ai.onnx.ml");
   CHECK(graph.gap({-0.5F, 0}, {0.5F, 0.5F}) <= kNear);
   CHECK(graph.imported().model->config.layers.size() == 1);
+  CHECK(graph.imported().model->data.classes.empty());  // their numbers
+}
+
+TEST_CASE("what a list of probabilities calls the classes is kept") {
+  const auto classes = [](const char* key, const auto& labels) {
+    Graph graph({-1, 2});
+    graph.reals("w", {2, 2}, {0, 1, 2, 0})
+        .node("Gemm", {"x", "w"}, "s")
+        .node("Softmax", {"s"}, "p")
+        .node("ZipMap", {"p"}, "y")
+        .with(key, labels);
+    graph.graph().mutable_node(2)->set_domain("ai.onnx.ml");
+    return graph.imported().model->data.classes;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(classes("classlabels_strings", Names{"low", "high"}) ==
+        Names{"low", "high"});
+  CHECK(classes("classlabels_int64s", Ints{3, 7}) == Names{"3", "7"});
+  CHECK(classes("classlabels_int64s", Ints{0, 1}).empty());
+  CHECK(classes("classlabels_strings", Names{"a", "b", "c"}).empty());
 }
 
 TEST_CASE("layers that share a tensor have the same numbers each") {

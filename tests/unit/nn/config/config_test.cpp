@@ -510,6 +510,8 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
     const Json resolved = to_json(first);
     const auto second = parse_network(resolved.dump(), "second");
     CHECK(to_json(second) == resolved);
+    const std::string readable = readable_json(first).dump();
+    CHECK(to_json(parse_network(readable, "readable")) == resolved);
     REQUIRE(second.layers.size() == first.layers.size());
     for (std::size_t i = 0; i < first.layers.size(); ++i) {
       const auto& a = first.layers[i];
@@ -524,6 +526,10 @@ TEST_CASE("the resolved configuration says everything and is a fixed point") {
         CHECK(a.training.bias_updater == b.training.bias_updater);
     }
   }
+  const auto lenet = readable_json(
+      parse_network(read_file("scripts/examples/lenet.json"), ""));
+  CHECK(lenet["updater"]["type"] == "adagrad");  // said once
+  for (const Json& layer : lenet["layers"]) CHECK(!layer.contains("updater"));
   const Json resolved = to_json(parse_network(everything, "x"));
   CHECK(resolved["layers"][0]["updater"]["momentum"] == 0.5);
   CHECK(resolved["layers"][0]["bias_updater"]["learning_rate"]["by"] ==
