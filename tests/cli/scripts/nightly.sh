@@ -5,7 +5,7 @@ page man/dl-cluster.7.scd
 mkdir -p nfs/raw nfs/train
 # What cron would run.
 sed -n 's/^30 2 \* \* \* //p' "$(grep -l 'crontab -e' .blocks/[0-9]*)" |
-  sed "s|/nfs|$PWD/nfs|g; s|/usr/share/dl-tools/examples|$DL_TEST_ROOT/scripts/examples|" \
+  sed "s|/nfs|$PWD/nfs|g; s|/usr/local/share/dl-tools/examples|$DL_TEST_ROOT/scripts/examples|" \
     >command.sh
 night() { # REASON
   bash command.sh
