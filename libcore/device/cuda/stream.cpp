@@ -109,8 +109,9 @@ std::byte* Stream::allocate(std::size_t bytes) {
 // Clearing it is no part of a step.
 std::byte* Stream::allocate_zeros(std::size_t bytes) {
   std::byte* const memory = allocate(bytes);
-  check(*api_, gpu_, api_->cudaMemsetAsync(memory, 0, bytes, handle_),
-        "clearing memory");
+  const cudaError_t status = api_->cudaMemsetAsync(memory, 0, bytes, handle_);
+  if (status != cudaSuccess) free(memory);
+  check(*api_, gpu_, status, "clearing memory");
   return memory;
 }
 

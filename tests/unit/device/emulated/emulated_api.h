@@ -33,6 +33,10 @@ void note_call(const char* name);
 
 // The next call of this function fails with this status.
 void fail_next(const std::string& name, int status);
+// The call after so many others fails, whatever it is: with status 2, which is
+// CUDA's "out of memory".  Whether there was one; if not, none will.
+void fail_call(std::size_t after);
+bool take_failed_call();
 // ... and whether this one is to: its status, or 0.
 int failure_of(const char* name);
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,7 @@ constexpr int kNoGpu = -1;
 bool recording = false;
 std::vector<std::string> calls;
 std::map<std::string, int, std::less<>> failures;
+std::optional<std::size_t> calls_before_failure;
 Owned device_memory, host_memory, freed;  // of the host's
 std::atomic<std::size_t> bus_bytes = 0;
 thread_local int gpu_of_thread = 0;
@@ -244,7 +246,15 @@ std::vector<std::string> take_calls() {
   return std::exchange(calls, {});
 }
 void fail_next(const std::string& name, int status) { failures[name] = status; }
+void fail_call(std::size_t after) { calls_before_failure = after; }
+bool take_failed_call() {
+  return !std::exchange(calls_before_failure, std::nullopt);
+}
 int failure_of(const char* name) {
+  if (calls_before_failure && (*calls_before_failure)-- == 0) {
+    calls_before_failure.reset();
+    return cudaErrorMemoryAllocation;
+  }
   const auto found = failures.find(std::string_view(name));
   return found == failures.end() ? 0 : failures.extract(found).mapped();
 }
