@@ -257,7 +257,7 @@ nn::NetworkConfig read_network(const std::string& spec) {
     throw Error{e.code() == Code::kData ? Code::kConfig : e.code(), e.what()};
   }
   source->close();
-  if (source->name().ends_with(".safetensors'"))
+  if (text.size() > 8 && text[7] == '\0' && text[8] == '{')  // safetensors
     throw Error{Code::kConfig, source->name() +
                                    ": is a model, and no network; --init "
                                    "trains it on"};

@@ -235,7 +235,7 @@ void reduce_norm(Site& site) { reduce(site, site.flow(0), "pnorm"); }
 // Of powers that are summed and whose root is taken: the exponent.
 double exponent(const Site& site) {
   const double p = site.node().number("p", 2);
-  if (p < 1 || std::abs(p * site.node().number("root", 1 / p) - 1) > 1e-4)
+  if (!(p >= 1) || std::abs(p * site.node().number("root", 1 / p) - 1) > 1e-4)
     site.refuse(
         "it sums powers and takes another root of them, or their exponent is "
         "below 1; one that fits would be needed");
@@ -253,7 +253,8 @@ void pnorm_pool(Site& site) {
   if (kernel.size() != 2)
     site.refuse("its window has " + std::to_string(kernel.size()) +
                 " axes; 2 would be needed");
-  const auto points = static_cast<double>(kernel[0] * kernel[1]);
+  const double points =
+      static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]);
   Flow flow = site.image(site.flow(0), kernel.size());
   const Sizes extents = extents_of(flow);
   const Window window = window_of(site, kernel, extents);

@@ -77,6 +77,12 @@ TEST_CASE("a normalizer fits the dtype and the columns it was made for") {
   model.normalizers.inputs[0] = {};  // then it may be the same numbers
   CHECK_THAT(DataCheck(model).examine(data, Labels::kNeeded).note,
              Catch::Contains("trained on U8"));
+  model.data.schema["features"].dtype = DType::kF64;  // which F32 rounds
+  CHECK_THAT(DataCheck(model).examine(data, Labels::kNeeded).note,
+             Catch::Contains("trained on F64"));
+  model.data.schema["features"].dtype = DType::kF32;
+  data.schema["features"].dtype = DType::kF64;
+  CHECK(DataCheck(model).examine(data, Labels::kNeeded).note.empty());
   data.schema["features"].dtype = DType::kU8;
   model.normalizers.inputs[0] = {"standardize", {1, 2}, {1, 1}};
   CHECK_THAT(error_of(model, data), Catch::Contains("2 columns"));
