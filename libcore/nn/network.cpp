@@ -16,6 +16,7 @@
 #include "libcore/nn/lane/lane.h"
 #include "libcore/nn/model/initialise.h"
 #include "libcore/nn/plan/plan.h"
+#include "libcore/nn/plan/value_memory.h"
 #include "libcore/nn/time_segments.h"
 #include "libcore/nn/update/constraints.h"
 #include "libcore/nn/update/update_plan.h"
@@ -65,6 +66,7 @@ struct Network::State {
         std::int64_t largest, std::vector<std::unique_ptr<tensor::Device>> all,
         bool with_gradients, std::span<const float> given);
 
+  void start(std::span<const float> given);
   void begin(const Batch& given, const Position& position,
              std::int64_t segment);
   std::uint64_t kind_of_step(std::int64_t segment, Goal goal) const;
@@ -175,6 +177,16 @@ Network::State::State(NetworkConfig network, const data::Normalizers& scaling,
       memory(*devices.at(0)),
       update_plan(config, layout, plan.gradients, team.writers(), memory),
       constraints(config, layout) {
+  try {
+    start(given);
+  } catch (const Error& e) {
+    if (e.code() != Code::kUnavailable) throw;
+    throw Error{e.code(), std::string(e.what()) + "; " +
+                              heaviest_layer(config, layout, max_batch)};
+  }
+}
+
+void Network::State::start(std::span<const float> given) {
   require(max_batch > 0, "a network for empty mini-batches");
   aim_normalizers(config, normalizers);
   if (!given.empty()) parameters = devices[0]->adopt(given);

@@ -1,5 +1,7 @@
 #include "libcore/nn/plan/value_memory.h"
 
+#include "libcore/base/display.h"
+#include "libcore/base/number_format.h"
 #include "libcore/nn/plan/plan.h"
 
 namespace dl::nn {
@@ -28,6 +30,23 @@ ValueMemory value_memory(const NetworkConfig& config, const Layout& layout,
         own.shares.push_back(other);
   }
   return memory;
+}
+
+std::string heaviest_layer(const NetworkConfig& config, const Layout& layout,
+                           std::int64_t batch) {
+  std::string name;
+  double most = -1;
+  for (const LayerSummary& layer : summarise(config, layout)) {
+    const double bytes = 4 * (static_cast<double>(layer.output.elements()) *
+                                  static_cast<double>(batch) +
+                              static_cast<double>(layer.parameters));
+    if (bytes <= most) continue;
+    most = bytes;
+    name = layer.name;
+  }
+  return "with mini-batches of " + std::to_string(batch) + " the layer " +
+         in_quotes(name) + " takes the most, " +
+         format(most < 1e12 ? "%.3g" : "%.0f", most / 1e9) + " GB";
 }
 
 }  // namespace dl::nn

@@ -4,6 +4,7 @@
 #define DL_LIBCORE_NN_PLAN_VALUE_MEMORY_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "libcore/nn/config/config.h"
@@ -30,6 +31,11 @@ inline constexpr std::size_t kMostShares = 16;
 // For mini-batches of so many examples.
 ValueMemory value_memory(const NetworkConfig& config, const Layout& layout,
                          std::int64_t batch, bool training);
+
+// For who has not enough: "with mini-batches of 512 the layer 'conv1' takes the
+// most, 12.3 GB", for what it gives and its parameters.
+std::string heaviest_layer(const NetworkConfig& config, const Layout& layout,
+                           std::int64_t batch);
 
 }  // namespace dl::nn
 
